@@ -1,0 +1,83 @@
+/**
+ * Label and field selectors: what the caller may write, the text the server wants, and the same decision made here
+ * for objects that are already in a cache. Source of the rules: apimachinery `labels.Selector` of Kubernetes 1.36.
+ */
+import type { KubeObject, StringMap } from "./object.ts";
+
+/** One requirement on a label. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  /** For In and NotIn: at least one. */
+  readonly values?: readonly string[];
+}
+
+/** The selector objects carry, e.g. in a Deployment's spec. */
+export interface LabelSelector {
+  readonly matchLabels?: StringMap;
+  readonly matchExpressions?: readonly LabelRequirement[];
+}
+
+/** The selector as the query parameter `labelSelector` wants it. */
+export function formatLabelSelector(selector: LabelSelector): string {
+  return requirementsOf(selector).map(formatRequirement).join(",");
+}
+
+/** True when the labels satisfy every requirement; an empty selector is satisfied by everything. */
+export function matchesLabels(selector: LabelSelector, labels: StringMap | undefined): boolean {
+  return requirementsOf(selector).every((requirement) => satisfies(requirement, labels));
+}
+
+/** True when the object's labels satisfy the selector. */
+export function isSelected(selector: LabelSelector, object: Pick<KubeObject, "metadata">): boolean {
+  return matchesLabels(selector, object.metadata.labels);
+}
+
+/** Fields and the values they must have, as the query parameter `fieldSelector` wants it. */
+export function formatFieldSelector(fields: StringMap): string {
+  return Object.entries(fields).map(([field, value]) => `${field}=${escapeFieldValue(value)}`).join(",");
+}
+
+function requirementsOf(selector: LabelSelector): readonly LabelRequirement[] {
+  const equal = Object.entries(selector.matchLabels ?? {})
+    .map(([key, value]): LabelRequirement => ({ key, operator: "In", values: [value] }));
+  return [...equal, ...(selector.matchExpressions ?? [])];
+}
+
+function formatRequirement(requirement: LabelRequirement): string {
+  const { key, operator, values = [] } = requirement;
+  switch (operator) {
+    case "In":
+      return values.length === 1 ? `${key}=${values[0]}` : `${key} in (${values.join(",")})`;
+    case "NotIn":
+      return values.length === 1 ? `${key}!=${values[0]}` : `${key} notin (${values.join(",")})`;
+    case "Exists":
+      return key;
+    case "DoesNotExist":
+      return `!${key}`;
+    default:
+      return operator satisfies never;
+  }
+}
+
+function satisfies(requirement: LabelRequirement, labels: StringMap | undefined): boolean {
+  const { key, operator, values = [] } = requirement;
+  // Own properties only: `constructor` is a legal label key.
+  const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    default:
+      return operator satisfies never;
+  }
+}
+
+function escapeFieldValue(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll(",", "\\,").replaceAll("=", "\\=");
+}

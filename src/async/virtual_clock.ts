@@ -1,0 +1,119 @@
+/**
+ * VirtualClock: a Clock that stands still until told to advance. Public, because operators test with it too.
+ *
+ * Guarantees: timers fire in the order of their due times (ties in the order they were made); `advance` lets the code
+ * that a timer woke run until it waits again before the next timer fires; wall and monotonic time can be moved apart
+ * to play clock jumps. Draining hops through the runtime's macrotask queue a bounded number of times: code that
+ * waits for real sockets is out of its reach.
+ */
+import { type Clock, sleepOn } from "./clock.ts";
+
+interface PendingTimer {
+  readonly dueAt: number;
+  readonly sequence: number;
+  readonly fire: () => void;
+}
+
+/** Options of a {@link VirtualClock}. */
+export interface VirtualClockOptions {
+  /** Wall time at the start, in milliseconds since the epoch. @default 2026-01-01T00:00:00Z */
+  readonly startAt?: number;
+}
+
+/**
+ * Time that moves only when a test says so.
+ *
+ * @example
+ * ```ts
+ * import { VirtualClock } from "../mod.ts";
+ *
+ * const clock = new VirtualClock();
+ * let woke = false;
+ * clock.sleep(60_000, new AbortController().signal).then(() => woke = true);
+ * await clock.advance(60_000);
+ * console.assert(woke);
+ * ```
+ */
+export class VirtualClock implements Clock {
+  #elapsedMs = 0;
+  #wallAtZero: number;
+  #sequence = 0;
+  readonly #timers = new Set<PendingTimer>();
+
+  constructor(options: VirtualClockOptions = {}) {
+    this.#wallAtZero = options.startAt ?? Date.UTC(2026, 0, 1);
+  }
+
+  now(): number {
+    return this.#wallAtZero + this.#elapsedMs;
+  }
+
+  monotonic(): number {
+    return this.#elapsedMs;
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return sleepOn(this, ms, signal);
+  }
+
+  timer(ms: number, fire: () => void): Disposable {
+    const timer: PendingTimer = { dueAt: this.#elapsedMs + Math.max(0, ms), sequence: this.#sequence++, fire };
+    this.#timers.add(timer);
+    return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
+  }
+
+  /** How many timers are armed; a test that ends with some has leaked them. */
+  get pendingTimers(): number {
+    return this.#timers.size;
+  }
+
+  /** Milliseconds until the next timer is due, or undefined when none is armed. */
+  get nextTimerInMs(): number | undefined {
+    const next = this.#next();
+    return next === undefined ? undefined : next.dueAt - this.#elapsedMs;
+  }
+
+  /** Moves time forward by `ms`, firing what becomes due in order and draining after each. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#elapsedMs + ms;
+    await drain();
+    for (let next = this.#next(); next !== undefined && next.dueAt <= until; next = this.#next()) {
+      this.#timers.delete(next);
+      this.#elapsedMs = Math.max(this.#elapsedMs, next.dueAt);
+      next.fire();
+      await drain();
+    }
+    this.#elapsedMs = until;
+  }
+
+  /** Moves the wall clock alone by `ms` (negative: backwards), as an administrator or NTP would. */
+  jump(ms: number): void {
+    this.#wallAtZero += ms;
+  }
+
+  #next(): PendingTimer | undefined {
+    let next: PendingTimer | undefined;
+    for (const timer of this.#timers) {
+      if (next === undefined || timer.dueAt < next.dueAt) next = timer;
+    }
+    return next;
+  }
+}
+
+/** Macrotask hops per drain: in-memory bodies and streams resolve through a few of them on either runtime. */
+const drainHops = 4;
+
+/** Lets everything that is ready to run do so, until it waits for a timer or for the outside. */
+export async function drain(): Promise<void> {
+  for (let hop = 0; hop < drainHops; hop++) {
+    await new Promise<void>((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        port1.close();
+        port2.close();
+        resolve();
+      };
+      port2.postMessage(undefined);
+    });
+  }
+}
