@@ -1,0 +1,64 @@
+/**
+ * One attempt at one key: builds the Toolbox, calls the reconciler under a signal of its own, and turns whatever
+ * happens, a throw included, into a value.
+ */
+import { type KubeObject, type ObjectKey, type Resource, splitKey } from "../api/mod.ts";
+import { type Clock, scope } from "../async/mod.ts";
+import type { Client } from "../client/mod.ts";
+import type { Logger } from "../observe/mod.ts";
+import type { CacheReader } from "./cache_reader.ts";
+import type { ControllerDefinition } from "./controller_definition.ts";
+import type { Cause, EventSink } from "./reconciler.ts";
+import { type Result, TerminalError } from "./result.ts";
+import { Toolbox } from "./toolbox.ts";
+
+/** How an attempt ended. */
+export type Outcome =
+  | Result
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "terminal"; readonly error: TerminalError }
+  /** The process is ending: nobody is to blame. */
+  | { readonly kind: "aborted" };
+
+/** Tries a key. Never throws. */
+export type Attempt = (key: ObjectKey, causes: readonly Cause[], retries: number) => Promise<Outcome>;
+
+/** What all attempts of a controller share. */
+export interface AttemptParts {
+  readonly definition: ControllerDefinition;
+  readonly client: Client;
+  readonly caches: CacheReader;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly kill: AbortSignal;
+  readonly log: Logger;
+  readonly wrote: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
+}
+
+/** Makes the Attempt of a controller. */
+export function attemptWith(parts: AttemptParts): Attempt {
+  const { definition, client, caches, events, clock, kill, log } = parts;
+  const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
+  return async (key, causes, retries) => {
+    using attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
+    const toolbox = new Toolbox({
+      request: { key, ...splitKey(key) },
+      client,
+      caches,
+      events,
+      signal: attempt.signal,
+      log: log.with({ key }),
+      fieldManager,
+      causes,
+      retries,
+      wrote: parts.wrote(key),
+    });
+    try {
+      return await definition.reconciler(toolbox.request, toolbox);
+    } catch (error) {
+      if (kill.aborted) return { kind: "aborted" };
+      if (error instanceof TerminalError) return { kind: "terminal", error };
+      return { kind: "failed", error };
+    }
+  };
+}

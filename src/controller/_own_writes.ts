@@ -1,0 +1,88 @@
+/**
+ * OwnWrites: read your own writes. Remembers, per key, how far the caches must be before the key may be reconciled
+ * again, because the reconciler itself wrote that version.
+ *
+ * Guarantees: a held key comes back as soon as the caches have caught up, and after 10 s in any case (a cache that
+ * cannot catch up must not stop the controller; the reconcile is then level-based as always). Only kinds that are
+ * cached are waited for. The idea is KEP-5647's; the deadline is ours.
+ */
+import { type KubeObject, type ObjectKey, type Resource, resourceId, type ResourceVersion } from "../api/mod.ts";
+import type { Logger } from "../observe/mod.ts";
+import type { Caches } from "./caches.ts";
+import type { Cause } from "./reconciler.ts";
+
+const failOpenMs = 10_000;
+
+interface Write {
+  readonly resource: Resource;
+  readonly version: ResourceVersion;
+  readonly namespace: string | undefined;
+}
+
+export class OwnWrites implements Disposable {
+  readonly #caches: Caches;
+  readonly #log: Logger;
+  readonly #stop = new AbortController();
+  /** The last write of each kind, per key. Small: an entry goes as soon as its key may run. */
+  readonly #writes = new Map<ObjectKey, Map<string, Write>>();
+  readonly #held = new Set<ObjectKey>();
+
+  constructor(caches: Caches, log: Logger) {
+    this.#caches = caches;
+    this.#log = log;
+  }
+
+  /** Notes that reconciling `key` made the server store `object`. */
+  remember(key: ObjectKey, resource: Resource, object: KubeObject): void {
+    const { resourceVersion: version, namespace } = object.metadata;
+    const informer = this.#caches.findInformer(resource);
+    if (version === undefined || informer === undefined || informer.isAtLeast(version, namespace)) return;
+    const writes = this.#writes.get(key) ?? new Map<string, Write>();
+    writes.set(resourceId(resource), { resource, version, namespace });
+    this.#writes.set(key, writes);
+  }
+
+  /** True when `key` must wait; `release` is then called once it need not any longer. */
+  hold(key: ObjectKey, release: (cause: Cause) => void): boolean {
+    if (this.#held.has(key)) return true;
+    const writes = this.#writes.get(key);
+    if (writes === undefined) return false;
+    const behind = [...writes.values()].filter((write) => !this.#hasSeen(write));
+    if (behind.length === 0) {
+      this.#writes.delete(key);
+      return false;
+    }
+    this.#held.add(key);
+    void this.#release(key, behind, release);
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop.abort();
+    this.#writes.clear();
+  }
+
+  #hasSeen(write: Write): boolean {
+    return this.#caches.findInformer(write.resource)?.isAtLeast(write.version, write.namespace) ?? true;
+  }
+
+  async #release(key: ObjectKey, behind: readonly Write[], release: (cause: Cause) => void): Promise<void> {
+    const { signal } = this.#stop;
+    try {
+      const caught = await Promise.all(
+        behind.map(({ resource, version, namespace }) =>
+          this.#caches.findInformer(resource)?.waitFor(version, signal, { timeoutMs: failOpenMs, namespace })
+        ),
+      );
+      if (caught.includes(false)) {
+        this.#log.warn("the cache is behind the controller's own write, reconciling anyway", { key });
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#log.error("Cannot wait for the cache, reconciling anyway", { key, error });
+    }
+    this.#held.delete(key);
+    this.#writes.delete(key);
+    release({ source: "cache", change: "requeue", key });
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Decides whether a write would change anything: the wanted part against the live object.
+ *
+ * Two questions. Does the live object hold every value that is wanted? And does our field manager own anything that
+ * is no longer wanted, which an apply would take away? Only when both answers are no-difference is the write left
+ * out. Values the server defaulted in fields we never named do not count: they are not ours.
+ */
+import type { KubeObject } from "../api/mod.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True when every value in `wanted` is found in `live`; lists must have the same length. */
+export function holds(live: unknown, wanted: unknown): boolean {
+  if (wanted === undefined) return true;
+  if (Array.isArray(wanted)) {
+    return Array.isArray(live) && live.length === wanted.length && wanted.every((item, at) => holds(live[at], item));
+  }
+  if (isObject(wanted)) {
+    if (!isObject(live)) return Object.values(wanted).every((value) => value === undefined);
+    return Object.entries(wanted).every(([key, value]) =>
+      value === undefined || (Object.hasOwn(live, key) ? holds(live[key], value) : isEmptyList(value))
+    );
+  }
+  return Object.is(live, wanted);
+}
+
+/** The server leaves empty lists out of its answers. */
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** True when every field that `manager` owns by Apply in `live` is still named in `wanted`. */
+export function ownsNothingElse(live: KubeObject, wanted: unknown, manager: string, subresource?: string): boolean {
+  const entries = live.metadata.managedFields ?? [];
+  const own = entries.filter((entry) =>
+    entry.manager === manager && entry.operation === "Apply" && (entry.subresource ?? undefined) === subresource
+  );
+  return own.every((entry) => entry.fieldsV1 === undefined || covers(wanted, entry.fieldsV1));
+}
+
+/** True when every leaf of a fieldsV1 tree exists in `wanted`. Format: structured-merge-diff, `fieldpath/serialize`. */
+function covers(wanted: unknown, fields: Json): boolean {
+  return Object.entries(fields).every(([path, below]) => {
+    if (path === ".") return true;
+    const child = step(wanted, path);
+    return child !== undefined && (!isObject(below) || covers(child, below));
+  });
+}
+
+function step(value: unknown, path: string): unknown {
+  const selector = path.slice(2);
+  switch (path.slice(0, 2)) {
+    case "f:":
+      return isObject(value) && Object.hasOwn(value, selector) ? value[selector] : undefined;
+    case "k:": {
+      const keys: unknown = JSON.parse(selector);
+      return Array.isArray(value) ? value.find((item) => hasKeys(item, keys)) : undefined;
+    }
+    case "v:": {
+      const wanted: unknown = JSON.parse(selector);
+      return Array.isArray(value) && value.some((item) => holds(item, wanted)) ? wanted : undefined;
+    }
+    case "i:":
+      return Array.isArray(value) ? value[Number(selector)] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Keys that the server defaults (a port's protocol) may be missing in what we wrote: then they do not decide. */
+function hasKeys(item: unknown, keys: unknown): boolean {
+  if (!isObject(item) || !isObject(keys)) return false;
+  return Object.entries(keys).every(([key, value]) => item[key] === undefined || holds(item[key], value));
+}

@@ -1,0 +1,86 @@
+import { assertEquals, test } from "../../tests/testing.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../api/mod.ts";
+import { holds, ownsNothingElse } from "./_same.ts";
+
+interface HoldsCase {
+  readonly name: string;
+  readonly live: unknown;
+  readonly wanted: unknown;
+  readonly expected: boolean;
+}
+
+const holdsCases: readonly HoldsCase[] = [
+  { name: "equal scalars", live: 1, wanted: 1, expected: true },
+  { name: "different scalars", live: 1, wanted: 2, expected: false },
+  { name: "a number is not its text", live: "1", wanted: 1, expected: false },
+  { name: "what the server added does not count", live: { a: 1, b: 2 }, wanted: { a: 1 }, expected: true },
+  { name: "a missing field counts", live: { b: 2 }, wanted: { a: 1 }, expected: false },
+  { name: "undefined wants nothing", live: { b: 2 }, wanted: { a: undefined }, expected: true },
+  {
+    name: "an empty object that is missing counts (emptyDir: {} is not nothing)",
+    live: {},
+    wanted: { a: { b: undefined } },
+    expected: false,
+  },
+  { name: "an empty wanted list is not a full one", live: [1], wanted: [], expected: false },
+  { name: "an empty list that the server left out", live: {}, wanted: { a: [] }, expected: true },
+  { name: "lists compare in order", live: [1, 2], wanted: [2, 1], expected: false },
+  { name: "defaults inside list elements", live: [{ a: 1, d: 0 }], wanted: [{ a: 1 }], expected: true },
+  { name: "a longer live list", live: [{ a: 1 }, { a: 2 }], wanted: [{ a: 1 }], expected: false },
+  { name: "an object is not a list", live: [1], wanted: { 0: 1 }, expected: false },
+  { name: "null is a value", live: { a: null }, wanted: { a: null }, expected: true },
+  { name: "names on Object.prototype are not held", live: {}, wanted: { constructor: "x" }, expected: false },
+];
+
+for (const { name, live, wanted, expected } of holdsCases) {
+  test(`holds(): ${name}`, () => assertEquals(holds(live, wanted), expected));
+}
+
+function managed(entries: readonly ManagedFieldsEntry[]): KubeObject {
+  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", managedFields: entries } };
+}
+
+function applied(fieldsV1: Readonly<Record<string, unknown>>, manager = "foo"): ManagedFieldsEntry {
+  return { manager, operation: "Apply", fieldsV1 };
+}
+
+const wanted = {
+  metadata: { labels: { app: "a" }, finalizers: ["x"] },
+  spec: { template: { spec: { containers: [{ name: "nginx", ports: [{ containerPort: 80 }] }] } } },
+};
+
+test("ownsNothingElse(): every owned field is still wanted", () => {
+  const fields = {
+    "f:metadata": { "f:labels": { "f:app": {} }, "f:finalizers": { 'v:"x"': {} } },
+    "f:spec": {
+      "f:template": {
+        "f:spec": {
+          "f:containers": {
+            'k:{"name":"nginx"}': {
+              ".": {},
+              "f:name": {},
+              "f:ports": { 'k:{"containerPort":80,"protocol":"TCP"}': { ".": {}, "f:containerPort": {} } },
+            },
+          },
+        },
+      },
+    },
+  };
+  assertEquals(ownsNothingElse(managed([applied(fields)]), wanted, "foo"), true);
+});
+
+const leftovers: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+  ["a label", { "f:metadata": { "f:labels": { "f:app": {}, "f:old": {} } } }],
+  ["a finalizer", { "f:metadata": { "f:finalizers": { 'v:"y"': {} } } }],
+  ["a container", {
+    "f:spec": { "f:template": { "f:spec": { "f:containers": { 'k:{"name":"side"}': { ".": {} } } } } },
+  }],
+  ["a whole branch", { "f:spec": { "f:replicas": {} } }],
+];
+
+for (const [what, fields] of leftovers) {
+  test(`ownsNothingElse(): ${what} that is not wanted any more is noticed`, () => {
+    assertEquals(ownsNothingElse(managed([applied(fields)]), wanted, "foo"), false);
+    assertEquals(ownsNothingElse(managed([applied(fields, "somebody-else")]), wanted, "foo"), true);
+  });
+}

@@ -1,0 +1,140 @@
+/**
+ * The builder: `controller("foo").for(Foo).owns(Deployment).reconcile(fn)`. Collects what a controller watches, typed
+ * end to end, and gives a ControllerDefinition. Nothing runs.
+ */
+import { type Infer, type KubeObject, type ObjectKey, objectKey, type Resource, splitKey } from "../api/mod.ts";
+import { type ReconcileContext, reconcileContext } from "./context.ts";
+import type { ControllerDefinition, ControllerOptions, Permission } from "./controller_definition.ts";
+import type { Predicate } from "./predicate.ts";
+import type { Reconciler } from "./reconciler.ts";
+import { done, type Result } from "./result.ts";
+import { itsController, itself, type WatchDefinition } from "./watch_definition.ts";
+
+/** Which changes of a kind count. */
+export interface WatchOptionsOf<R extends Resource> {
+  /** @default every change */
+  readonly when?: Predicate<Infer<R>>;
+}
+
+/** Which changes of a kind count, and for whom. */
+export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R> {
+  /** The keys of the primary objects that a change of this object concerns. */
+  readonly to: (object: Infer<R>) => readonly string[];
+}
+
+/** A controller in the making, once its primary kind is known. */
+export interface Builder<Primary extends Resource, Declared extends Resource> {
+  /** Watches a kind whose objects the reconciler creates: a change concerns the object that controls it. */
+  owns<R extends Resource>(resource: R, options?: WatchOptionsOf<R>): Builder<Primary, Declared | R>;
+  /** Watches a kind that the reconciler reads: `to` says whom a change concerns. */
+  watches<R extends Resource>(resource: R, options: MappedWatchOptions<R>): Builder<Primary, Declared | R>;
+  /** Declares that the reconciler uses the client for this kind, so that its permissions are known. */
+  uses(resource: Resource, verbs: readonly string[], subresource?: string): Builder<Primary, Declared>;
+  /** The comfortable form: called with an object that exists and is not being deleted. */
+  reconcile(fn: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>): ControllerDefinition;
+  /** The raw, level-based form: called with a key, whether or not there is an object. */
+  reconcileKey(fn: Reconciler): ControllerDefinition;
+}
+
+/**
+ * Begins a controller.
+ *
+ * @param name Lower case, unique in a Manager; names its queue, its field manager, its logs and metrics.
+ * @throws TypeError when the name is not a DNS label
+ * @example
+ * ```ts
+ * import { ConfigMap, controller, done, manifest, Namespace } from "@pintle/controller";
+ *
+ * const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(async (ctx) => {
+ *   const namespace = ctx.object.metadata.name;
+ *   await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: "greeting" }, data: { text: "hello" } }));
+ *   return done;
+ * });
+ * console.assert(greeter.watches.length === 2);
+ * ```
+ */
+export function controller(
+  name: string,
+  options: ControllerOptions = {},
+): { for<R extends Resource>(resource: R, watch?: WatchOptionsOf<R>): Builder<R, R> } {
+  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
+    throw new TypeError(`Cannot create controller "${name}": the name is not a DNS label (lower case, digits, "-")`);
+  }
+  return {
+    for: (resource, watch = {}) =>
+      builder({
+        name,
+        options,
+        primary: resource,
+        watches: [{ role: "for", resource, keysOf: itself, when: erase(watch.when) }],
+        permissions: [],
+      }),
+  };
+}
+
+type Draft<Primary extends Resource> = Omit<ControllerDefinition, "reconciler" | "primary"> & {
+  readonly primary: Primary;
+};
+
+function builder<Primary extends Resource, Declared extends Resource>(
+  draft: Draft<Primary>,
+): Builder<Primary, Declared> {
+  const watching = <R extends Resource>(watch: WatchDefinition) =>
+    builder<Primary, Declared | R>({ ...draft, watches: [...draft.watches, unique(draft, watch)] });
+  return {
+    owns: (resource, options = {}) =>
+      watching({ role: "owns", resource, keysOf: itsController(draft.primary), when: erase(options.when) }),
+    watches: (resource, options) =>
+      watching({ role: "watches", resource, keysOf: mapped(draft, options.to), when: erase(options.when) }),
+    uses(resource, verbs, subresource) {
+      const permission: Permission = { resource, verbs, subresource };
+      return builder({ ...draft, permissions: [...draft.permissions, permission] });
+    },
+    reconcile(fn) {
+      const declared = draft.watches.map((watch) => watch.resource);
+      return { ...draft, reconciler: comfortable(draft.primary, declared, fn) };
+    },
+    reconcileKey: (reconciler) => ({ ...draft, reconciler }),
+  };
+}
+
+/** Wraps `reconcile(ctx)`: an object that is gone, or on its way out, is done. */
+function comfortable<Primary extends Resource, Declared extends Resource>(
+  primary: Primary,
+  declared: readonly Resource[],
+  fn: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>,
+): Reconciler {
+  return async (request, toolbox) => {
+    const object = toolbox.find(primary, request.key);
+    if (object === undefined) return done;
+    const { metadata } = object as KubeObject;
+    if (metadata.deletionTimestamp !== undefined) return done;
+    return await fn(reconcileContext<Primary, Declared>(primary, declared, object, toolbox));
+  };
+}
+
+function unique<Primary extends Resource>(draft: Draft<Primary>, watch: WatchDefinition): WatchDefinition {
+  const { kind, group } = watch.resource;
+  if (draft.watches.some((other) => other.resource.kind === kind && other.resource.group === group)) {
+    throw new TypeError(`Cannot watch ${kind} in controller "${draft.name}": it is watched already`);
+  }
+  return watch;
+}
+
+/** Keys that users write are strings; they are checked here, once, and are ObjectKeys from then on. */
+function mapped<R extends Resource>(draft: Draft<Resource>, to: (object: Infer<R>) => readonly string[]) {
+  return (object: KubeObject): readonly ObjectKey[] =>
+    to(object as Infer<R>).map((key) => {
+      const parts = splitKey(key);
+      if ((parts.namespace !== undefined) !== (draft.primary.scope === "Namespaced")) {
+        const shape = draft.primary.scope === "Namespaced" ? "namespace/name" : "name";
+        throw new TypeError(`Cannot enqueue ${draft.primary.kind} "${key}": its keys have the form ${shape}`);
+      }
+      return objectKey(parts);
+    });
+}
+
+/** The cache delivers objects of the watched kind and no other, so the predicate may be called with its own type. */
+function erase<R extends Resource>(predicate: Predicate<Infer<R>> | undefined): Predicate | undefined {
+  return predicate as Predicate | undefined;
+}

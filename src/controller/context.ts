@@ -1,0 +1,93 @@
+/**
+ * ReconcileContext: the typed face of the Toolbox for `reconcile(ctx)`. `Primary` is the kind that is reconciled,
+ * `Declared` every kind the controller said it watches: reading another one from the cache does not compile.
+ */
+import { type Infer, keyOf, type Resource } from "../api/mod.ts";
+import type { Client, Partly } from "../client/mod.ts";
+import type { Logger } from "../observe/mod.ts";
+import type { ListFilter } from "./cache_reader.ts";
+import type { Desired } from "./desired.ts";
+import type { Cause, EventType } from "./reconciler.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/** The status of a Resource's objects. */
+export type StatusOf<R extends Resource> = Infer<R> extends { readonly status?: infer Status } ? NonNullable<Status>
+  : never;
+
+/** One attempt at one object. */
+export interface ReconcileContext<Primary extends Resource, Declared extends Resource> {
+  /** The object, from the cache: it exists and is not being deleted. */
+  readonly object: Infer<Primary>;
+  /** Aborts when the attempt's time is up or the process must end. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Why this attempt was made. */
+  readonly causes: readonly Cause[];
+  /** Failures in a row before this attempt. */
+  readonly retries: number;
+  /** Direct access to the API server, for what the other members do not cover. */
+  readonly client: Client;
+  /** The cached object named `key` ("namespace/name", or "name" where cluster-scoped), or undefined. */
+  find<R extends Declared>(resource: R, key: string): Infer<R> | undefined;
+  /** The cached object named `key`. @throws Error when the cache has none */
+  get<R extends Declared>(resource: R, key: string): Infer<R>;
+  /** The cached objects that pass the filter. */
+  list<R extends Declared>(resource: R, filter?: ListFilter): readonly Infer<R>[];
+  /**
+   * Brings a child of the object to the wanted state: created if missing, changed by server-side apply if it
+   * differs, left alone otherwise. The object becomes its controller.
+   *
+   * @throws NotControlledError when one of that name belongs to somebody else
+   */
+  apply<K extends Declared["kind"]>(
+    desired: Desired<Extract<Declared, { readonly kind: K }>> & { readonly kind: K },
+  ): Promise<Infer<Extract<Declared, { readonly kind: K }>>>;
+  /** Writes the named fields of the object's status, unless it has them already. */
+  patchStatus(status: Partly<StatusOf<Primary>>): Promise<void>;
+  /** Records an Event about the object. */
+  event(type: EventType, reason: string, note: string): void;
+}
+
+/** Makes the context of one attempt. The caller has found the object in the cache. */
+export function reconcileContext<Primary extends Resource, Declared extends Resource>(
+  primary: Primary,
+  declared: readonly Resource[],
+  object: Infer<Primary>,
+  toolbox: Toolbox,
+): ReconcileContext<Primary, Declared> {
+  const owner = { resource: primary, object: asKubeObject(object) };
+  return {
+    object,
+    signal: toolbox.signal,
+    log: toolbox.log,
+    causes: toolbox.causes,
+    retries: toolbox.retries,
+    client: toolbox.client,
+    find: (resource, key) => toolbox.find(resource, key),
+    get(resource, key) {
+      const found = toolbox.find(resource, key);
+      if (found === undefined) throw new Error(`Cannot get ${resource.kind} "${key}": the cache has none`);
+      return found;
+    },
+    list: (resource, filter) => toolbox.list(resource, filter),
+    async apply(desired) {
+      return await toolbox.apply(resourceOf(declared, desired), desired, owner);
+    },
+    async patchStatus(status) {
+      await toolbox.patchStatus(primary, object, status);
+    },
+    event: (type, reason, note) => toolbox.event({ regarding: owner.object, type, reason, note }),
+  };
+}
+
+function resourceOf<R extends Resource>(declared: readonly Resource[], desired: { readonly kind: string }): R {
+  const found = declared.find((resource) => resource.kind === desired.kind);
+  if (found === undefined) {
+    throw new TypeError(`Cannot apply ${desired.kind} "${keyOf(desired as never)}": the controller did not declare it`);
+  }
+  return found as R;
+}
+
+function asKubeObject(object: unknown): Parameters<typeof keyOf>[0] & { apiVersion: string; kind: string } {
+  return object as never;
+}

@@ -1,0 +1,136 @@
+/**
+ * Controller: a ControllerDefinition at work. Ties the caches of what it watches to its queue, and its queue to the
+ * reconciler.
+ *
+ * Guarantees: no key is reconciled before every watched kind has been listed and delivered; one key never runs twice
+ * at once; a reconcile that throws, hangs or is too slow concerns its own key alone. On `stop` nothing new is taken
+ * and what runs may finish; on `kill` what runs is aborted.
+ */
+import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
+import { type Clock, type Random, scope } from "../async/mod.ts";
+import type { HandlerRegistration } from "../cache/mod.ts";
+import type { Client } from "../client/mod.ts";
+import { type Logger, logger } from "../observe/mod.ts";
+import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
+import { type Attempt, attemptWith } from "./_attempt.ts";
+import { OwnWrites } from "./_own_writes.ts";
+import { work } from "./_worker.ts";
+import type { Caches } from "./caches.ts";
+import type { ControllerDefinition } from "./controller_definition.ts";
+import type { Change } from "./predicate.ts";
+import type { Cause, EventSink } from "./reconciler.ts";
+import type { WatchDefinition } from "./watch_definition.ts";
+
+/** What a Controller works with; the Manager gives it. */
+export interface ControllerParts {
+  readonly definition: ControllerDefinition;
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Milliseconds between two resyncs, for controllers that do not say. @default none */
+  readonly resyncMs?: number;
+  readonly queueMetrics?: QueueMetrics;
+}
+
+export class Controller {
+  readonly #parts: ControllerParts;
+  readonly #log: Logger;
+  readonly #ownWrites: OwnWrites;
+  readonly queue: WorkQueue<ObjectKey, Cause>;
+
+  constructor(parts: ControllerParts) {
+    const { definition, clock, caches, queueMetrics } = parts;
+    const { queueName = definition.name, rateLimiter } = definition.options;
+    this.#parts = parts;
+    this.#log = logger("controller", definition.name);
+    this.#ownWrites = new OwnWrites(caches, this.#log);
+    this.queue = new WorkQueue({
+      name: queueName,
+      rateLimiter: rateLimiter?.() ?? defaultRateLimiter({ clock }),
+      clock,
+      metrics: queueMetrics,
+    });
+  }
+
+  get name(): string {
+    return this.#parts.definition.name;
+  }
+
+  get definition(): ControllerDefinition {
+    return this.#parts.definition;
+  }
+
+  /** Runs until `stop`, then until what is in hand is finished. */
+  async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    const { definition } = this.#parts;
+    const registrations = definition.watches.map((watch) => this.#listen(watch));
+    try {
+      await Promise.all(registrations.map((registration) => registration.synced(stop)));
+      this.#log.info("workers start", { workers: definition.options.maxConcurrentReconciles ?? 1 });
+      await this.#runWorkers(stop, kill);
+    } catch (error) {
+      if (!stop.aborted) throw error;
+    } finally {
+      this.queue.shutDown();
+      await Promise.all(registrations.map((registration) => registration.remove()));
+      this.#ownWrites[Symbol.dispose]();
+    }
+  }
+
+  async #runWorkers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    const { definition } = this.#parts;
+    using running = scope(kill);
+    const attempt = this.#attempt(running.signal);
+    const { maxConcurrentReconciles = 1, maxRetries } = definition.options;
+    const held = (key: ObjectKey) => this.#ownWrites.hold(key, (cause) => this.queue.add(key, { cause }));
+    const job = { queue: this.queue, attempt, held, maxRetries, log: this.#log };
+    await Promise.all(Array.from({ length: maxConcurrentReconciles }, () => work(job, stop)));
+  }
+
+  #attempt(kill: AbortSignal): Attempt {
+    const { definition, client, caches, events, clock } = this.#parts;
+    const wrote = (key: ObjectKey) => (resource: Resource, object: KubeObject) =>
+      this.#ownWrites.remember(key, resource, object);
+    return attemptWith({ definition, client, caches, events, clock, kill, log: this.#log, wrote });
+  }
+
+  #listen(watch: WatchDefinition): HandlerRegistration {
+    const { caches, definition, resyncMs } = this.#parts;
+    const source = resourceName(watch.resource);
+    const changes = (change: Change, initial: boolean) => this.#changed(watch, source, change, initial);
+    return caches.informer(watch.resource).addHandler({
+      added: (object, { initial }) => changes({ kind: "added", object }, initial),
+      updated: (old, object) => changes({ kind: "updated", object, old }, false),
+      deleted: ({ lastKnown }) => changes({ kind: "deleted", object: lastKnown }, false),
+    }, { name: `${definition.name}/${source}`, resyncMs: definition.options.resyncMs ?? resyncMs });
+  }
+
+  /** The hot path from cache to queue: synchronous, and without allocation where a predicate says no. */
+  #changed(watch: WatchDefinition, source: string, change: Change, initial: boolean): void {
+    if (watch.when !== undefined && !this.#passes(watch, change)) return;
+    const { object } = change;
+    const cause: Cause = {
+      source,
+      change: change.kind,
+      key: keyOf(object),
+      resourceVersion: object.metadata.resourceVersion,
+    };
+    const priority = initial ? lowPriority : undefined;
+    for (const key of watch.keysOf(object)) this.queue.add(key, { cause, priority });
+    // An object that moved from one owner to another concerns both.
+    if (change.kind === "updated" && watch.role !== "for") {
+      for (const key of watch.keysOf(change.old)) this.queue.add(key, { cause, priority });
+    }
+  }
+
+  #passes(watch: WatchDefinition, change: Change): boolean {
+    try {
+      return watch.when === undefined || watch.when(change);
+    } catch (error) {
+      this.#log.error("predicate failed, the change is let through", { error, kind: watch.resource.kind });
+      return true;
+    }
+  }
+}

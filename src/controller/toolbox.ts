@@ -1,0 +1,187 @@
+/**
+ * Toolbox: what a reconciler may do, for one attempt at one key. Reads come from the cache and are synchronous,
+ * writes go to the server and are remembered, so that the key is not reconciled again from a cache older than them.
+ *
+ * Guarantees: a write that would change nothing is not sent; a child is created atomically and changed only while it
+ * has the UID that was looked at and its controller is the given owner; every request ends with the attempt's signal.
+ */
+import {
+  controllerReference,
+  type Infer,
+  isControlledBy,
+  keyOf,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  resourceName,
+} from "../api/mod.ts";
+import { type Client, type Draft, isAlreadyExists, type NewObject, type PatchValue } from "../client/mod.ts";
+import type { Fields, Logger } from "../observe/mod.ts";
+import { holds, ownsNothingElse } from "./_same.ts";
+import type { CacheReader, ListFilter } from "./cache_reader.ts";
+import type { Desired } from "./desired.ts";
+import { NotControlledError } from "./not_controlled_error.ts";
+import type { Cause, EventNote, EventSink, Request } from "./reconciler.ts";
+
+/** What a Toolbox is made of; the Controller gives it. */
+export interface ToolboxParts {
+  readonly request: Request;
+  readonly client: Client;
+  readonly caches: CacheReader;
+  readonly events: EventSink;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Owner of the fields that are written. */
+  readonly fieldManager: string;
+  /** Why this attempt was made. */
+  readonly causes: readonly Cause[];
+  /** 0 on the first attempt, then the number of failures in a row. */
+  readonly retries: number;
+  /** Hears of every write's answer. */
+  readonly wrote: (resource: Resource, object: KubeObject) => void;
+}
+
+/** The object that controls what is written. */
+export interface Owner {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+}
+
+/** The untyped tools; `ReconcileContext` is their typed face. */
+export class Toolbox {
+  readonly #parts: ToolboxParts;
+
+  constructor(parts: ToolboxParts) {
+    this.#parts = parts;
+  }
+
+  get request(): Request {
+    return this.#parts.request;
+  }
+  /** Aborts when the attempt's time is up or the process must end. */
+  get signal(): AbortSignal {
+    return this.#parts.signal;
+  }
+  get log(): Logger {
+    return this.#parts.log;
+  }
+  get causes(): readonly Cause[] {
+    return this.#parts.causes;
+  }
+  get retries(): number {
+    return this.#parts.retries;
+  }
+  /** Direct access to the API server, for what the other tools do not cover. */
+  get client(): Client {
+    return this.#parts.client;
+  }
+
+  /** The cached object, or undefined. */
+  find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
+    return this.#parts.caches.find(resource, key as ObjectKey);
+  }
+
+  /** The cached objects that pass the filter. */
+  list<R extends Resource>(resource: R, filter: ListFilter = {}): readonly Infer<R>[] {
+    return this.#parts.caches.list(resource, filter);
+  }
+
+  /** Records an Event about an object. */
+  event(note: EventNote): void {
+    this.#parts.events.record(note);
+  }
+
+  /**
+   * Brings an object to the wanted state.
+   *
+   * @param owner Becomes the controller of what is created; what exists must be controlled by it. Without an owner
+   * the object must exist already.
+   * @returns The live object, from the cache when nothing had to be written.
+   * @throws NotControlledError when the object belongs to somebody else.
+   * @throws ApiError when the server refuses.
+   */
+  async apply<R extends Resource>(resource: R, desired: Desired<R>, owner?: Owner): Promise<Infer<R>> {
+    const wanted = owner === undefined ? desired : withOwner(desired, owner);
+    const held = this.find(resource, keyOf(wanted));
+    if (held !== undefined) return await this.#change(resource, wanted, held, owner);
+    if (owner === undefined) return await this.#change(resource, wanted, undefined, undefined);
+    try {
+      return await this.#create(resource, wanted);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      // Not in the cache yet: our own create whose answer was lost, or somebody else's. The server knows.
+      const live = await this.client.get(resource, keyOf(wanted), { signal: this.signal });
+      return await this.#change(resource, wanted, live, owner);
+    }
+  }
+
+  /** Writes the named fields of the status, unless the object holds them already. */
+  async patchStatus<R extends Resource>(resource: R, object: Infer<R>, status: object): Promise<Infer<R>> {
+    const { fieldManager } = this.#parts;
+    if (holds(statusOf(object), status)) return object;
+    this.#note("patch status", resource, object);
+    const patch = { kind: "merge", value: { status } as PatchValue<Infer<R>> } as const;
+    const options = { subresource: "status", fieldManager, signal: this.signal };
+    const live = await this.client.patch(resource, keyOf(kubeObject(object)), patch, options);
+    this.#parts.wrote(resource, kubeObject(live));
+    return live;
+  }
+
+  async #create<R extends Resource>(resource: R, wanted: Desired<R>): Promise<Infer<R>> {
+    const { fieldManager } = this.#parts;
+    this.#note("create", resource, wanted);
+    // What a controller wants of a child is all there is to say about it: the server's defaults are the rest.
+    const whole = wanted as unknown as NewObject<R>;
+    const live = await this.client.create(resource, whole, { fieldManager, signal: this.signal });
+    this.#parts.wrote(resource, kubeObject(live));
+    return live;
+  }
+
+  async #change<R extends Resource>(
+    resource: R,
+    wanted: Desired<R>,
+    held: Infer<R> | undefined,
+    owner: Owner | undefined,
+  ): Promise<Infer<R>> {
+    const { fieldManager } = this.#parts;
+    const live = held === undefined ? undefined : kubeObject(held);
+    if (owner !== undefined && live !== undefined && !isControlledBy(live, owner.object)) {
+      throw new NotControlledError(resource, live, owner);
+    }
+    if (held !== undefined && live !== undefined && isSettled(live, wanted, fieldManager)) return held;
+    this.#note("apply", resource, wanted);
+    const uid = live?.metadata.uid;
+    const body = uid === undefined ? wanted : { ...wanted, metadata: { ...wanted.metadata, uid } };
+    const answer = await this.client.apply(resource, body as Draft<R>, {
+      fieldManager,
+      force: true,
+      signal: this.signal,
+    });
+    this.#parts.wrote(resource, kubeObject(answer));
+    return answer;
+  }
+
+  #note(action: string, resource: Resource, object: unknown): void {
+    const fields: Fields = { resource: resourceName(resource), object: keyOf(kubeObject(object)) };
+    this.log.debug(action, fields);
+  }
+}
+
+function isSettled(live: KubeObject, wanted: unknown, fieldManager: string): boolean {
+  return live.metadata.deletionTimestamp === undefined && holds(live, wanted) &&
+    ownsNothingElse(live, wanted, fieldManager);
+}
+
+function withOwner<R extends Resource>(desired: Desired<R>, owner: Owner): Desired<R> {
+  const ownerReferences = [controllerReference(owner.object, owner.resource)];
+  return { ...desired, metadata: { ...desired.metadata, ownerReferences } };
+}
+
+/** Every object of every Resource is a KubeObject; TypeScript cannot see that through `Infer` of a type parameter. */
+function kubeObject(object: unknown): KubeObject {
+  return object as KubeObject;
+}
+
+function statusOf(object: unknown): unknown {
+  return (object as { readonly status?: unknown }).status;
+}

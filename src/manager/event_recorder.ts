@@ -1,0 +1,214 @@
+/**
+ * EventRecorder: turns the notes of reconcilers into Events (events.k8s.io/v1) on the API server.
+ *
+ * Guarantees: `record` returns at once and never throws; the same note about the same object within six minutes
+ * becomes a count on the Event that exists, not another Event; one object gets at most 25 Events in a burst, then one
+ * each 300 s; a queue of 1000 is the most that waits, and what it cannot take is counted; `run` returns only when
+ * everything accepted before the stop was sent or given up. Figures as client-go's tools/record and tools/events.
+ */
+import { type Clock, jittered, type Random } from "../async/mod.ts";
+import { builtin, type ObjectMeta } from "../api/mod.ts";
+import { ApiError, type Client, isAlreadyExists, isNotFound } from "../client/mod.ts";
+import type { EventNote, EventSink } from "../controller/mod.ts";
+import type { Logger } from "../observe/mod.ts";
+import { SpamFilter } from "./_spam_filter.ts";
+
+/** Options of an {@link EventRecorder}. */
+export interface EventRecorderOptions {
+  readonly client: Client;
+  /** Who reports, e.g. `foo-controller`. */
+  readonly reportingController: string;
+  /** Which replica reports, e.g. its host name. */
+  readonly reportingInstance: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** An Event that was sent, and may yet become a series. */
+interface Series {
+  readonly key: string;
+  readonly body: EventBody;
+  /** Name on the server, once it is there. */
+  created: boolean;
+  count: number;
+  lastAt: number;
+  queued: boolean;
+}
+
+interface EventBody {
+  readonly metadata: ObjectMeta & { readonly name: string; readonly namespace: string };
+  readonly eventTime: string;
+  readonly reportingController: string;
+  readonly reportingInstance: string;
+  readonly action: string;
+  readonly reason: string;
+  readonly regarding: Readonly<Record<string, string | undefined>>;
+  readonly note: string;
+  readonly type: string;
+}
+
+const seriesLifeMs = 6 * 60_000;
+const longestQueue = 1000;
+const mostSeries = 4096;
+/** Tries for errors of the transport; an answer of the server is final. As client-go's maxTriesPerEvent. */
+const mostTries = 12;
+const retryMs = 10_000;
+const longestNoteBytes = 1024;
+
+export class EventRecorder implements EventSink {
+  readonly #options: EventRecorderOptions;
+  readonly #series = new Map<string, Series>();
+  readonly #queue: Series[] = [];
+  readonly #spam: SpamFilter;
+  #wake: (() => void) | undefined;
+  #dropped = 0;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#spam = new SpamFilter(options.clock);
+  }
+
+  /** Events that were not sent because too many were waiting or their object had too many. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  record(note: EventNote): void {
+    const { clock, log } = this.#options;
+    log.debug("event", { type: note.type, reason: note.reason, note: note.note });
+    const key = keyOfNote(note);
+    const now = clock.now();
+    if (!this.#spam.admits(`${note.regarding.metadata.uid}`)) return this.#drop();
+    const series = this.#series.get(key);
+    if (series !== undefined && now - series.lastAt < seriesLifeMs) {
+      series.count += 1;
+      series.lastAt = now;
+      return this.#enqueue(series);
+    }
+    this.#enqueue(this.#begin(key, note, now));
+  }
+
+  /** Sends what is recorded until `stop`, then sends the rest unless `kill` comes first. */
+  async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    const wake = () => this.#wake?.();
+    stop.addEventListener("abort", wake, { once: true });
+    try {
+      while (!kill.aborted) {
+        const series = this.#queue.shift();
+        if (series !== undefined) await this.#send(series, kill);
+        else if (stop.aborted) return;
+        else await new Promise<void>((resolve) => this.#wake = resolve);
+      }
+    } finally {
+      stop.removeEventListener("abort", wake);
+    }
+  }
+
+  #begin(key: string, note: EventNote, now: number): Series {
+    const { reportingController, reportingInstance } = this.#options;
+    const body = bodyOf(note, now, reportingController, reportingInstance);
+    const series: Series = { key, body, created: false, count: 1, lastAt: now, queued: false };
+    this.#series.delete(key);
+    this.#series.set(key, series);
+    if (this.#series.size > mostSeries) {
+      const oldest = this.#series.keys().next().value;
+      if (oldest !== undefined) this.#series.delete(oldest);
+    }
+    return series;
+  }
+
+  #enqueue(series: Series): void {
+    // Repetitions that come while one is waiting are told by its count.
+    if (series.queued) return;
+    if (this.#queue.length >= longestQueue) return this.#drop();
+    series.queued = true;
+    this.#queue.push(series);
+    this.#wake?.();
+  }
+
+  #drop(): void {
+    this.#dropped += 1;
+  }
+
+  async #send(series: Series, kill: AbortSignal): Promise<void> {
+    const { log, clock, random } = this.#options;
+    series.queued = false;
+    for (let attempt = 1; attempt <= mostTries; attempt++) {
+      try {
+        return await this.#write(series, kill);
+      } catch (error) {
+        if (kill.aborted) return;
+        if (error instanceof ApiError || attempt === mostTries) {
+          return log.warn("Cannot record Event", { reason: series.body.reason, error });
+        }
+        await clock.sleep(jittered(retryMs, 0.5, random), kill).catch(() => undefined);
+      }
+    }
+  }
+
+  async #write(series: Series, signal: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    const { namespace, name } = series.body.metadata;
+    if (series.created && series.count > 1) {
+      const value = { series: { count: series.count, lastObservedTime: microTime(series.lastAt) } };
+      try {
+        await client.patch(builtin.Event, `${namespace}/${name}`, { kind: "merge", value }, { signal });
+        return;
+      } catch (error) {
+        // Events expire on the server after an hour; then the count starts a new one.
+        if (!isNotFound(error)) throw error;
+      }
+    }
+    try {
+      await client.create(builtin.Event, series.body, { signal });
+    } catch (error) {
+      // The answer to an earlier try was lost.
+      if (!isAlreadyExists(error)) throw error;
+    }
+    series.created = true;
+    if (series.count > 1) await this.#write(series, signal);
+  }
+}
+
+function bodyOf(note: EventNote, now: number, controller: string, instance: string): EventBody {
+  const { regarding } = note;
+  const { name = "", namespace, uid, resourceVersion } = regarding.metadata;
+  const { apiVersion, kind } = regarding;
+  return {
+    metadata: { name: `${name}.${suffix(now)}`, namespace: namespace ?? "default" },
+    eventTime: microTime(now),
+    reportingController: controller,
+    reportingInstance: instance,
+    action: note.action ?? "Reconcile",
+    reason: note.reason,
+    regarding: { apiVersion, kind, name, namespace, uid, resourceVersion },
+    note: shortened(note.note),
+    type: note.type,
+  };
+}
+
+let lastSuffix = 0n;
+
+/** Nanoseconds since the epoch in hex, as client-go names Events; counted on, so that no two are the same. */
+function suffix(now: number): string {
+  const at = BigInt(Math.floor(now)) * 1_000_000n;
+  lastSuffix = at > lastSuffix ? at : lastSuffix + 1n;
+  return lastSuffix.toString(16);
+}
+
+function keyOfNote(note: EventNote): string {
+  const { uid, name, namespace } = note.regarding.metadata;
+  return JSON.stringify([uid, namespace, name, note.regarding.kind, note.type, note.reason, note.action, note.note]);
+}
+
+/** MicroTime of the API: RFC 3339 with six decimals. */
+function microTime(at: number): string {
+  return new Date(at).toISOString().replace("Z", "000Z");
+}
+
+function shortened(note: string): string {
+  const bytes = new TextEncoder().encode(note);
+  if (bytes.length <= longestNoteBytes) return note;
+  return `${new TextDecoder().decode(bytes.slice(0, longestNoteBytes - 4)).replace(/\uFFFD+$/u, "")}…`;
+}

@@ -1,0 +1,171 @@
+import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
+import type { KubeObject } from "../api/mod.ts";
+import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
+import { Client } from "../client/mod.ts";
+import type { EventNote } from "../controller/mod.ts";
+import { logger } from "../observe/mod.ts";
+import { EventRecorder } from "./event_recorder.ts";
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Bench extends AsyncDisposable {
+  readonly recorder: EventRecorder;
+  readonly clock: VirtualClock;
+  readonly sent: readonly Sent[];
+  stop(): Promise<void>;
+  kill(): void;
+}
+
+type Answer = (sent: Sent, attempt: number) => Response | Error;
+
+const stored: Answer = ({ body }) => Response.json({ apiVersion: "events.k8s.io/v1", kind: "Event", ...body });
+
+/** A recorder in front of a server that answers as the test says. */
+function bench(answer: Answer = stored): Bench {
+  const sent: Sent[] = [];
+  const client = new Client(async (request) => {
+    const one = { method: request.method, path: new URL(request.url).pathname, body: await request.json() };
+    sent.push(one);
+    const response = answer(one, sent.length);
+    if (response instanceof Error) throw response;
+    return response;
+  });
+  const clock = new VirtualClock();
+  const recorder = new EventRecorder({
+    client,
+    reportingController: "test/foo",
+    reportingInstance: "host-1",
+    clock,
+    random: seededRandom(1),
+    log: logger("test"),
+  });
+  const stop = new AbortController();
+  const kill = new AbortController();
+  const running = recorder.run(stop.signal, kill.signal);
+  const end = async () => {
+    stop.abort();
+    await running;
+  };
+  return { recorder, clock, sent, stop: end, kill: () => kill.abort(), [Symbol.asyncDispose]: end };
+}
+
+function foo(name: string): KubeObject {
+  return { apiVersion: "example.dev/v1", kind: "Foo", metadata: { name, namespace: "shop", uid: `uid-${name}` } };
+}
+
+function note(name: string, text = "it works"): EventNote {
+  return { regarding: foo(name), type: "Normal", reason: "Synced", note: text };
+}
+
+test("an Event says what happened to whom, and who says so", async () => {
+  await using b = bench();
+  b.recorder.record(note("a"));
+  await b.stop();
+  assertEquals(b.sent.length, 1);
+  const { method, path, body } = b.sent[0] ?? { method: "", path: "", body: {} };
+  assertEquals([method, path], ["POST", "/apis/events.k8s.io/v1/namespaces/shop/events"]);
+  assertEquals(body["regarding"], {
+    apiVersion: "example.dev/v1",
+    kind: "Foo",
+    name: "a",
+    namespace: "shop",
+    uid: "uid-a",
+  });
+  assertEquals([body["type"], body["reason"], body["note"], body["action"]], [
+    "Normal",
+    "Synced",
+    "it works",
+    "Reconcile",
+  ]);
+  assertEquals([body["reportingController"], body["reportingInstance"]], ["test/foo", "host-1"]);
+  assertMatch(String(body["eventTime"]), /^2026-01-01T00:00:00\.000000Z$/);
+});
+
+test("[55] the same note again becomes a count on the Event that is there", async () => {
+  await using b = bench();
+  b.recorder.record(note("a"));
+  await drain();
+  b.recorder.record(note("a"));
+  await drain();
+  b.recorder.record(note("a"));
+  await b.stop();
+  assertEquals(b.sent.map((one) => one.method), ["POST", "PATCH", "PATCH"]);
+  assertEquals(b.sent.slice(1).map((one) => (one.body["series"] as { count: number }).count), [2, 3]);
+});
+
+test("[55] after six minutes the same note is a new Event", async () => {
+  await using b = bench();
+  b.recorder.record(note("a"));
+  await b.clock.advance(6 * 60_000);
+  b.recorder.record(note("a"));
+  await b.stop();
+  assertEquals(b.sent.map((one) => one.method), ["POST", "POST"]);
+});
+
+test("[56] one object gets 25 Events at once, then one each 300 s; another object is not affected", async () => {
+  await using b = bench();
+  for (let count = 0; count < 40; count++) b.recorder.record(note("a", `note ${count}`));
+  b.recorder.record(note("b"));
+  await drain();
+  await drain();
+  await b.clock.advance(0);
+  const about = (name: string) => b.sent.filter((one) => (one.body["regarding"] as { name: string }).name === name);
+  assertEquals([about("a").length, about("b").length, b.recorder.dropped], [25, 1, 15]);
+  await b.clock.advance(300_000);
+  b.recorder.record(note("a", "later"));
+  b.recorder.record(note("a", "too soon"));
+  await b.stop();
+  assertEquals(about("a").length, 26);
+});
+
+test("[56] while the server does not answer, recording neither waits nor grows without bound", async () => {
+  await using b = bench(() => new Error("connection refused"));
+  for (let count = 0; count < 3000; count++) b.recorder.record(note(`a${count}`));
+  assert(b.recorder.dropped >= 1900, `dropped ${b.recorder.dropped}`);
+  b.kill();
+  await b.stop();
+});
+
+test("[57] an answer of the server is final, a broken connection is tried 12 times", async () => {
+  const refused = Response.json({ kind: "Status", code: 403, reason: "Forbidden" }, { status: 403 });
+  await using forbidden = bench(() => refused.clone());
+  forbidden.recorder.record(note("a"));
+  await forbidden.stop();
+  assertEquals(forbidden.sent.length, 1);
+
+  await using broken = bench(() => new Error("connection refused"));
+  broken.recorder.record(note("a"));
+  await broken.clock.advance(12 * 20_000);
+  assertEquals(broken.sent.length, 12);
+});
+
+test("[57] a count for an Event that has expired becomes a new Event", async () => {
+  const gone = () => Response.json({ kind: "Status", code: 404, reason: "NotFound" }, { status: 404 });
+  let patches = 0;
+  await using b = bench((sent, attempt) => sent.method === "PATCH" && patches++ === 0 ? gone() : stored(sent, attempt));
+  b.recorder.record(note("a"));
+  await drain();
+  b.recorder.record(note("a"));
+  await b.stop();
+  assertEquals(b.sent.map((one) => one.method), ["POST", "PATCH", "POST", "PATCH"]);
+});
+
+test("[57] what was accepted before the stop is sent before the recorder ends", async () => {
+  await using b = bench();
+  for (let count = 0; count < 20; count++) b.recorder.record(note(`a${count}`));
+  await b.stop();
+  assertEquals(b.sent.length, 20);
+});
+
+test("a note longer than 1 KiB is cut between characters", async () => {
+  await using b = bench();
+  b.recorder.record(note("a", "ä".repeat(600)));
+  await b.stop();
+  const text = String(b.sent[0]?.body["note"]);
+  assert(new TextEncoder().encode(text).length <= 1024);
+  assertMatch(text, /^ä+…$/);
+});

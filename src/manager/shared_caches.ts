@@ -1,0 +1,83 @@
+/**
+ * SharedCaches: one cache per kind for all controllers of a Manager. Implements what `controller/` asks of caches on
+ * top of `cache/`'s factory, and makes the ListWatches from the Client: the only place where the two meet.
+ */
+import { type Infer, type KubeObject, type ListWatch, type ObjectKey, type Resource, resourceId } from "../api/mod.ts";
+import type { Clock, Random } from "../async/mod.ts";
+import {
+  type CacheScope,
+  InformerFactory,
+  type InformerStatus,
+  type ObjectOf,
+  type SharedInformer,
+} from "../cache/mod.ts";
+import type { Client } from "../client/mod.ts";
+import type { Caches, ListFilter } from "../controller/mod.ts";
+
+/** Options of {@link SharedCaches}. */
+export interface SharedCachesOptions {
+  readonly client: Client;
+  /** @default all */
+  readonly namespaces?: readonly string[];
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export class SharedCaches implements Caches {
+  readonly #factory: InformerFactory;
+  readonly #informers = new Map<string, SharedInformer<KubeObject>>();
+
+  constructor(options: SharedCachesOptions) {
+    const { client, namespaces, clock, random } = options;
+    this.#factory = new InformerFactory({
+      listWatch: <R extends Resource>(resource: R, scope: CacheScope) => {
+        const { projection, ...selection } = scope;
+        const listWatch = client.listWatch(resource, { ...selection, metadataOnly: projection === "metadata" });
+        // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
+        return listWatch as ListWatch<ObjectOf<R>>;
+      },
+      namespaces,
+      clock,
+      random,
+    });
+  }
+
+  informer(resource: Resource): SharedInformer<KubeObject> {
+    const id = resourceId(resource);
+    const known = this.#informers.get(id);
+    if (known !== undefined) return known;
+    const informer: SharedInformer<KubeObject> = this.#factory.informer(resource);
+    this.#informers.set(id, informer);
+    return informer;
+  }
+
+  findInformer(resource: Resource): SharedInformer<KubeObject> | undefined {
+    return this.#informers.get(resourceId(resource));
+  }
+
+  find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined {
+    return this.#cached(resource).lister.find(key) as Infer<R> | undefined;
+  }
+
+  list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[] {
+    return this.#cached(resource).lister.list(filter) as readonly Infer<R>[];
+  }
+
+  /** Runs the caches that are asked for, now and later, until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#factory.run(signal);
+  }
+
+  /** What each cache says about itself: for readiness. */
+  statuses(): readonly InformerStatus[] {
+    return [...this.#informers.values()].flatMap((informer) => informer.statuses());
+  }
+
+  #cached(resource: Resource): SharedInformer<KubeObject> {
+    const informer = this.findInformer(resource);
+    if (informer === undefined) {
+      throw new TypeError(`Cannot read ${resource.kind} from the cache: no controller watches it`);
+    }
+    return informer;
+  }
+}
