@@ -1,0 +1,112 @@
+/**
+ * The command lines of the three servers. Each departure from the defaults has its reason here.
+ *
+ * What tests observe is left as in a real cluster: RBAC, all default admission plugins, service account tokens, flow
+ * control. What is changed is speed (no fsync, short etcd heartbeats, no client-side limits) and what a cluster
+ * without nodes and cloud has no use for.
+ */
+import { join } from "node:path";
+
+/** The ports of one control plane, all on the loopback address. */
+export interface Ports {
+  readonly etcd: number;
+  readonly apiServer: number;
+}
+
+/** The address every server listens on. */
+export const loopback = "127.0.0.1";
+
+/** Controllers that act on nodes and their volumes, of which there are none; they would only read and log. */
+const controllersOff = [
+  "horizontal-pod-autoscaler-controller",
+  "node-ipam-controller",
+  "node-lifecycle-controller",
+  "persistentvolume-attach-detach-controller",
+  "persistentvolume-expander-controller",
+  "taint-eviction-controller",
+  "ttl-controller",
+] as const;
+
+/** etcd's flags. Its peer port is any free one: nobody else joins. */
+export function etcdArgs(dir: string, ports: Ports): readonly string[] {
+  const clientUrl = `http://${loopback}:${ports.etcd}`;
+  return [
+    `--data-dir=${join(dir, "etcd")}`,
+    `--listen-client-urls=${clientUrl}`,
+    `--advertise-client-urls=${clientUrl}`,
+    `--listen-peer-urls=http://${loopback}:0`,
+    "--unsafe-no-fsync", // the data lives as long as the test
+    "--heartbeat-interval=20", // ms; a member alone waits one election timeout before it serves
+    "--election-timeout=200",
+  ];
+}
+
+/** What kube-apiserver's flags depend on. */
+export interface ApiServerFlags {
+  readonly ports: Ports;
+  /** Replace flags of the same name and add others. */
+  readonly overrides: readonly string[];
+  /** Whether a controller manager makes the service accounts that admission gives to Pods. */
+  readonly hasControllers: boolean;
+}
+
+/** kube-apiserver's flags. */
+export function apiServerArgs(dir: string, { ports, overrides, hasControllers }: ApiServerFlags): readonly string[] {
+  const pki = (file: string) => join(dir, "pki", file);
+  return overridden([
+    `--etcd-servers=http://${loopback}:${ports.etcd}`,
+    `--bind-address=${loopback}`,
+    `--secure-port=${ports.apiServer}`,
+    `--tls-cert-file=${pki("apiserver.crt")}`,
+    `--tls-private-key-file=${pki("apiserver.key")}`,
+    `--client-ca-file=${pki("ca.crt")}`,
+    `--authentication-config=${join(dir, "authentication.yaml")}`,
+    `--token-auth-file=${join(dir, "tokens.csv")}`,
+    "--authorization-mode=Node,RBAC",
+    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+    `--service-account-key-file=${pki("sa.pub")}`,
+    `--service-account-signing-key-file=${pki("sa.key")}`,
+    "--service-cluster-ip-range=10.96.0.0/16",
+    "--endpoint-reconciler-type=none", // it refuses a loopback address, once every ten seconds
+    "--allow-privileged=true",
+    "--shutdown-watch-termination-grace-period=2s", // without it open watches hold up its end for a minute
+    ...(hasControllers ? [] : ["--disable-admission-plugins=ServiceAccount"]),
+  ], overrides);
+}
+
+/** kube-controller-manager's flags. */
+export function controllerManagerArgs(dir: string): readonly string[] {
+  const pki = (file: string) => join(dir, "pki", file);
+  return [
+    `--kubeconfig=${join(dir, "kubeconfig", "kube-controller-manager")}`,
+    "--secure-port=0", // nobody asks for its metrics
+    "--leader-elect=false",
+    `--controllers=*,${controllersOff.map((name) => `-${name}`).join(",")}`,
+    `--root-ca-file=${pki("ca.crt")}`,
+    `--service-account-private-key-file=${pki("sa.key")}`,
+    `--cluster-signing-cert-file=${pki("ca.crt")}`,
+    `--cluster-signing-key-file=${pki("ca.key")}`,
+    "--kube-api-qps=1000", // the default of 20 is what a busy namespace deletion or garbage collection waits for
+    "--kube-api-burst=2000",
+  ];
+}
+
+/** Lets everybody ask whether the server is healthy, and nothing else. v1beta1 is read by 1.30 and later. */
+export const authenticationConfig = `apiVersion: apiserver.config.k8s.io/v1beta1
+kind: AuthenticationConfiguration
+anonymous:
+  enabled: true
+  conditions:
+  - path: /livez
+  - path: /readyz
+  - path: /healthz
+`;
+
+function overridden(args: readonly string[], overrides: readonly string[]): readonly string[] {
+  const names = new Set(overrides.map(flagName));
+  return [...args.filter((arg) => !names.has(flagName(arg))), ...overrides];
+}
+
+function flagName(arg: string): string {
+  return arg.split("=", 1)[0] ?? arg;
+}

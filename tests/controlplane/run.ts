@@ -1,0 +1,35 @@
+/**
+ * Runs a short-lived program to its end and returns what it printed. That the program is not installed is an answer
+ * here, not an error; everything else is up to the caller.
+ */
+import { spawn } from "node:child_process";
+import process from "node:process";
+
+/** How a program ended. */
+export type RunResult =
+  | { readonly kind: "missing" }
+  | { readonly kind: "ended"; readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** Where and with what a program runs. */
+export interface RunOptions {
+  /** @default this process's own */
+  readonly cwd?: string;
+  /** Variables on top of this process's own. @default {} */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it reads. @default nothing */
+  readonly stdin?: string;
+}
+
+/** Runs `path` with `args`; a signal that ended it counts as code 1. */
+export function run(path: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const child = spawn(path, args, { cwd: options.cwd, env: { ...process.env, ...options.env } });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => stdout += text);
+  child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text);
+  child.stdin.on("error", () => {}); // it may end without reading its input
+  child.stdin.end(options.stdin ?? "");
+  return new Promise((resolve) => {
+    child.once("error", () => resolve({ kind: "missing" }));
+    child.once("close", (code) => resolve({ kind: "ended", code: code ?? 1, stdout, stderr }));
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * Runs a command with a real Kubernetes control plane:
+ *
+ *   deno run -A tests/controlplane/with.ts [--apply PATH]... [--] [COMMAND ARGS...]
+ *
+ * COMMAND gets KUBECONFIG, PINTLE_CONTROL_PLANE (see description.ts) and a PATH with the right kubectl; its exit code is
+ * ours. Without COMMAND the control plane runs until Ctrl-C. Where there can be none, COMMAND runs all the same, so
+ * that its tests can say by name that they were skipped (in CI: that they failed).
+ */
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { buildControlPlane } from "./build.ts";
+import { ControlPlane } from "./control_plane.ts";
+import { descriptionVariable, unavailableVariable } from "./description.ts";
+
+/** What the command line asks for. */
+interface Invocation {
+  readonly manifests: readonly string[];
+  readonly command: readonly string[];
+}
+
+/** Where the id of a command is written that nobody has to end. */
+const noPidPath = "/dev/null";
+
+async function main(invocation: Invocation): Promise<number> {
+  const { manifests, command } = invocation;
+  const built = await buildControlPlane();
+  if (built.kind === "unavailable") return await withoutControlPlane(built.reason, command);
+  await using controlPlane = await ControlPlane.start({ binaries: built.binaries, manifests });
+  const { environment, dir } = controlPlane;
+  if (command.length > 0) return await runCommand(command, environment, join(dir, "run", "command.pid"));
+  const end = interrupted(); // listens before anybody can know that there is something to end
+  for (const name of ["KUBECONFIG", descriptionVariable]) console.log(`export ${name}=${environment[name]}`);
+  console.error(`controlplane: ${controlPlane.server} runs until Ctrl-C`);
+  await end;
+  return 0;
+}
+
+async function withoutControlPlane(reason: string, command: readonly string[]): Promise<number> {
+  const isCI = process.env["CI"] === "true";
+  console.error(`controlplane: ${isCI ? "Cannot start a control plane" : "skipped"}: ${reason}`);
+  const code = command.length === 0 ? 0 : await runCommand(command, { [unavailableVariable]: reason }, noPidPath);
+  return code === 0 && isCI ? 1 : code;
+}
+
+/** Runs a command to its end. Ctrl-C reaches it from the terminal, SIGTERM through us; we outlive it either way. */
+async function runCommand(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  pidPath: string,
+): Promise<number> {
+  const child = spawn("/bin/sh", ["-c", 'echo $$ >"$0" && exec "$@"', pidPath, ...command], {
+    stdio: "inherit",
+    env: { ...process.env, ...environment },
+  });
+  const forward = () => child.pid !== undefined && process.kill(child.pid, "SIGTERM"); // see Daemon on child.kill
+  const ignore = () => {};
+  process.on("SIGTERM", forward).on("SIGINT", ignore);
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
+  process.off("SIGTERM", forward).off("SIGINT", ignore);
+  return code;
+}
+
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGINT", () => resolve());
+    process.once("SIGTERM", () => resolve());
+  });
+}
+
+/** Reads our own options, up to the first word that is none. */
+function parse(args: readonly string[]): Invocation {
+  const manifests: string[] = [];
+  let rest = args;
+  while (rest[0] === "--apply") {
+    if (rest[1] === undefined) throw new TypeError("Cannot read the command line: --apply names no file");
+    manifests.push(rest[1]);
+    rest = rest.slice(2);
+  }
+  return { manifests, command: rest[0] === "--" ? rest.slice(1) : rest };
+}
+
+try {
+  process.exitCode = await main(parse(process.argv.slice(2)));
+} catch (error) {
+  console.error(`controlplane: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}
