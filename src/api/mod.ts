@@ -10,6 +10,7 @@ export type {
   OwnerReference,
   StringMap,
 } from "./object.ts";
+export { type ConditionNow, findCondition, isConditionTrue, withCondition } from "./condition.ts";
 export { compareResourceVersions, isComparable, type ResourceVersion, resourceVersion } from "./resource_version.ts";
 export { keyOf, type KeyParts, type ObjectKey, objectKey, splitKey } from "./key.ts";
 export { apiVersionOf, type Infer, type Resource, resourceId, resourceName, type Scope } from "./resource.ts";
