@@ -34,9 +34,9 @@ export class Backoff {
 
   constructor(options: BackoffOptions) {
     const { initialMs, maxMs, factor = 2, jitter = 0, resetAfterMs = Infinity } = options;
-    if (!(initialMs >= 0 && maxMs >= initialMs)) {
+    if (!(initialMs >= 0 && maxMs >= initialMs && maxMs < Infinity)) {
       throw new RangeError(
-        `Cannot create Backoff: initialMs ${initialMs} and maxMs ${maxMs} are not 0 <= initial <= max`,
+        `Cannot create Backoff: initialMs ${initialMs} and maxMs ${maxMs} are not 0 <= initial <= max < Infinity`,
       );
     }
     if (!(factor >= 1 && jitter >= 0)) {

@@ -15,7 +15,11 @@ export interface Clock {
   monotonic(): number;
   /** Resolves after `ms` milliseconds; rejects with `signal.reason` when aborted first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Calls `fire` once after `ms` milliseconds, unless the returned timer is disposed first. */
+  /**
+   * Calls `fire` once after `ms` milliseconds, unless the returned timer is disposed first.
+   *
+   * @throws {RangeError} when `ms` is NaN
+   */
   timer(ms: number, fire: () => void): Disposable;
 }
 
@@ -33,6 +37,12 @@ export const systemClock: Clock = {
     return new SystemTimer(ms, fire);
   },
 };
+
+/** The delay a Clock's timer really waits; a delay that is no number would be an endless loop of 1 ms timers. */
+export function checkedDelay(ms: number): number {
+  if (Number.isNaN(ms)) throw new RangeError("Cannot set a timer: the delay is not a number");
+  return Math.max(0, ms);
+}
 
 /** The sleep that every Clock shares: a timer, raced with the signal, that leaves no listener behind. */
 export function sleepOn(clock: Pick<Clock, "timer">, ms: number, signal: AbortSignal): Promise<void> {
@@ -55,7 +65,8 @@ class SystemTimer implements Disposable {
   #handle: ReturnType<typeof setTimeout> | undefined;
 
   constructor(ms: number, fire: () => void) {
-    const dueAt = performance.now() + Math.max(0, ms);
+    const delayMs = checkedDelay(ms);
+    const dueAt = performance.now() + delayMs;
     const arm = () => {
       const leftMs = dueAt - performance.now();
       if (leftMs <= 0) {
@@ -65,7 +76,7 @@ class SystemTimer implements Disposable {
       // Rounded up: runtimes truncate fractions, and a timer must not fire early.
       this.#handle = setTimeout(arm, Math.min(Math.ceil(leftMs), longestTimerMs));
     };
-    this.#handle = setTimeout(arm, Math.min(Math.ceil(Math.max(0, ms)), longestTimerMs));
+    this.#handle = setTimeout(arm, Math.min(Math.ceil(delayMs), longestTimerMs));
   }
 
   [Symbol.dispose](): void {

@@ -6,11 +6,10 @@
  * to play clock jumps. Draining hops through the runtime's macrotask queue a bounded number of times: code that
  * waits for real sockets is out of its reach.
  */
-import { type Clock, sleepOn } from "./clock.ts";
+import { checkedDelay, type Clock, sleepOn } from "./clock.ts";
 
 interface PendingTimer {
   readonly dueAt: number;
-  readonly sequence: number;
   readonly fire: () => void;
 }
 
@@ -25,7 +24,7 @@ export interface VirtualClockOptions {
  *
  * @example
  * ```ts
- * import { VirtualClock } from "../mod.ts";
+ * import { VirtualClock } from "@pintle/controller";
  *
  * const clock = new VirtualClock();
  * let woke = false;
@@ -37,7 +36,7 @@ export interface VirtualClockOptions {
 export class VirtualClock implements Clock {
   #elapsedMs = 0;
   #wallAtZero: number;
-  #sequence = 0;
+  /** In the order they were made, which decides between timers that are due at the same time. */
   readonly #timers = new Set<PendingTimer>();
 
   constructor(options: VirtualClockOptions = {}) {
@@ -57,7 +56,7 @@ export class VirtualClock implements Clock {
   }
 
   timer(ms: number, fire: () => void): Disposable {
-    const timer: PendingTimer = { dueAt: this.#elapsedMs + Math.max(0, ms), sequence: this.#sequence++, fire };
+    const timer: PendingTimer = { dueAt: this.#elapsedMs + checkedDelay(ms), fire };
     this.#timers.add(timer);
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
   }
@@ -73,8 +72,13 @@ export class VirtualClock implements Clock {
     return next === undefined ? undefined : next.dueAt - this.#elapsedMs;
   }
 
-  /** Moves time forward by `ms`, firing what becomes due in order and draining after each. */
+  /**
+   * Moves time forward by `ms`, firing what becomes due in order and draining after each.
+   *
+   * @throws {RangeError} when `ms` is not a number from 0 up: monotonic time does not run backwards
+   */
   async advance(ms: number): Promise<void> {
+    if (!(ms >= 0 && ms < Infinity)) throw new RangeError(`Cannot advance VirtualClock: by ${ms} ms`);
     const until = this.#elapsedMs + ms;
     await drain();
     for (let next = this.#next(); next !== undefined && next.dueAt <= until; next = this.#next()) {
@@ -83,7 +87,8 @@ export class VirtualClock implements Clock {
       next.fire();
       await drain();
     }
-    this.#elapsedMs = until;
+    // Another advance may have gone further meanwhile.
+    this.#elapsedMs = Math.max(this.#elapsedMs, until);
   }
 
   /** Moves the wall clock alone by `ms` (negative: backwards), as an administrator or NTP would. */

@@ -1,0 +1,87 @@
+import { assert, assertEquals, test } from "../../tests/testing.ts";
+import { isAbortOf, scope, VirtualClock } from "./mod.ts";
+
+/** A parent whose listeners can be counted. */
+function countedParent() {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let listeners = 0;
+  const add = signal.addEventListener.bind(signal), remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
+    listeners++;
+    add(type, listener, { once: true });
+  };
+  signal.removeEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
+    listeners--;
+    remove(type, listener);
+  };
+  return { controller, signal, listeners: () => listeners };
+}
+
+test("a scope aborts with its parent, for the parent's reason", () => {
+  const parent = new AbortController();
+  using child = scope(parent.signal);
+  assertEquals(child.signal.aborted, false);
+  parent.abort(new Error("stopped"));
+  assertEquals(child.signal.reason, parent.signal.reason);
+  using late = scope(parent.signal);
+  assertEquals(late.signal.reason, parent.signal.reason);
+});
+
+test("aborting a scope does not abort its parent, and a second reason changes nothing", () => {
+  const parent = new AbortController();
+  using child = scope(parent.signal);
+  child.abort("first");
+  child.abort("second");
+  parent.abort("third");
+  assertEquals([child.signal.reason, parent.signal.reason], ["first", "third"]);
+});
+
+test("a scope aborts with a TimeoutError when its time is up", async () => {
+  const clock = new VirtualClock();
+  using child = scope(new AbortController().signal, { timeoutMs: 1_000, clock });
+  await clock.advance(999);
+  assertEquals(child.signal.aborted, false);
+  await clock.advance(1);
+  const { reason } = child.signal;
+  assert(reason instanceof DOMException);
+  assertEquals([reason.name, reason.message], ["TimeoutError", "Timed out after 1000 ms"]);
+});
+
+test("a disposed scope leaves no listener on its parent and no timer", () => {
+  const clock = new VirtualClock();
+  const parent = countedParent();
+  for (let n = 0; n < 1_000; n++) {
+    using child = scope(parent.signal, { timeoutMs: 1_000, clock });
+    assertEquals([child.signal.aborted, parent.listeners(), clock.pendingTimers], [false, 1, 1]);
+  }
+  assertEquals([parent.listeners(), clock.pendingTimers], [0, 0]);
+});
+
+test("a disposed scope no longer follows its parent", () => {
+  const parent = new AbortController();
+  const child = scope(parent.signal);
+  child[Symbol.dispose]();
+  parent.abort();
+  assertEquals(child.signal.aborted, false);
+});
+
+test("a scope of an aborted parent arms no timer", () => {
+  const clock = new VirtualClock();
+  using child = scope(AbortSignal.abort("gone"), { timeoutMs: 1_000, clock });
+  assertEquals([child.signal.reason, clock.pendingTimers], ["gone", 0]);
+});
+
+test("isAbortOf knows the signal's own reason and the runtime's AbortError, and nothing before the abort", () => {
+  const controller = new AbortController();
+  const reason = new Error("stopped");
+  const abortError = new DOMException("The operation was aborted", "AbortError");
+  assertEquals(isAbortOf(controller.signal, abortError), false);
+  controller.abort(reason);
+  assertEquals(
+    [reason, abortError, new Error("stopped"), new DOMException("x", "TimeoutError")].map((error) =>
+      isAbortOf(controller.signal, error)
+    ),
+    [true, true, false, false],
+  );
+});

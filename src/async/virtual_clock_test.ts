@@ -1,0 +1,114 @@
+import { assertEquals, assertRejects, assertThrows, test } from "../../tests/testing.ts";
+import { drain, VirtualClock } from "./mod.ts";
+
+const never = new AbortController().signal;
+
+test("timers fire in the order of their due times, ties in the order they were made", async () => {
+  const clock = new VirtualClock();
+  const fired: string[] = [];
+  for (const [name, ms] of [["c", 30], ["a", 10], ["b1", 20], ["b2", 20], ["now", -5]] as const) {
+    clock.timer(ms, () => fired.push(`${name}@${clock.monotonic()}`));
+  }
+  await clock.advance(25);
+  assertEquals(fired, ["now@0", "a@10", "b1@20", "b2@20"]);
+  assertEquals([clock.pendingTimers, clock.nextTimerInMs, clock.monotonic()], [1, 5, 25]);
+  await clock.advance(5);
+  assertEquals([fired.at(-1), clock.pendingTimers, clock.nextTimerInMs], ["c@30", 0, undefined]);
+});
+
+test("code that a timer woke runs until it waits again before the next timer fires", async () => {
+  const clock = new VirtualClock();
+  const seen: string[] = [];
+  const loop = async (name: string, ms: number) => {
+    for (let n = 0; n < 3; n++) {
+      await clock.sleep(ms, never);
+      await Promise.resolve();
+      seen.push(`${name}@${clock.monotonic()}`);
+    }
+  };
+  const loops = [loop("a", 10), loop("b", 15)];
+  await clock.advance(45);
+  await Promise.all(loops);
+  assertEquals(seen, ["a@10", "b@15", "a@20", "b@30", "a@30", "b@45"]);
+});
+
+test("a timer made by a timer fires within the same advance when it is due", async () => {
+  const clock = new VirtualClock();
+  let ticks = 0;
+  const tick = () => {
+    ticks++;
+    clock.timer(10, tick);
+  };
+  clock.timer(10, tick);
+  await clock.advance(100);
+  assertEquals([ticks, clock.pendingTimers], [10, 1]);
+});
+
+test("[44] [86] a virtual timer beyond 2^31-1 ms fires at its time", async () => {
+  const clock = new VirtualClock();
+  let fired = 0;
+  clock.timer(2 ** 40, () => fired++);
+  await clock.advance(2 ** 40 - 1);
+  assertEquals(fired, 0);
+  await clock.advance(1);
+  assertEquals(fired, 1);
+});
+
+test("[87] a jump moves the wall clock alone", async () => {
+  const clock = new VirtualClock({ startAt: 1_000_000 });
+  let fired = 0;
+  clock.timer(100, () => fired++);
+  clock.jump(-500_000);
+  assertEquals([clock.now(), clock.monotonic()], [500_000, 0]);
+  clock.jump(3_600_000);
+  await clock.advance(99);
+  assertEquals([clock.now(), clock.monotonic(), fired], [4_100_099, 99, 0]);
+  await clock.advance(1);
+  assertEquals(fired, 1);
+});
+
+test("an aborted sleep rejects with the reason and leaves no timer; a disposed timer does not fire", async () => {
+  const clock = new VirtualClock();
+  const abort = new AbortController();
+  const sleep = clock.sleep(1_000, abort.signal);
+  let fired = 0;
+  const timer = clock.timer(10, () => fired++);
+  assertEquals(clock.pendingTimers, 2);
+  abort.abort(new Error("stopped"));
+  timer[Symbol.dispose]();
+  await assertRejects(() => sleep, /stopped/);
+  await clock.advance(2_000);
+  assertEquals([fired, clock.pendingTimers], [0, 0]);
+});
+
+test("a sleep that is over leaves no listener on its signal", async () => {
+  const clock = new VirtualClock();
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  signal.addEventListener = (_type: string, listener: unknown) => void listeners.add(listener);
+  signal.removeEventListener = (_type: string, listener: unknown) => void listeners.delete(listener);
+  const sleep = clock.sleep(10, signal);
+  assertEquals(listeners.size, 1);
+  await clock.advance(10);
+  await sleep;
+  assertEquals(listeners.size, 0);
+});
+
+test("time never runs backwards, not even when two advances overlap", async () => {
+  const clock = new VirtualClock();
+  await Promise.all([clock.advance(100), clock.advance(5)]);
+  assertEquals(clock.monotonic(), 100);
+  clock.timer(1, () => {});
+  await Promise.all([clock.advance(10), clock.advance(100)]);
+  assertEquals(clock.monotonic(), 200);
+  await assertRejects(() => clock.advance(-1), /^Cannot advance VirtualClock: by -1 ms$/);
+  await assertRejects(() => clock.advance(NaN), /^Cannot advance VirtualClock/);
+  assertThrows(() => clock.timer(NaN, () => {}), /^Cannot set a timer/);
+});
+
+test("drain lets streams in memory run dry", async () => {
+  let text: string | undefined;
+  new Response("hello").text().then((read) => text = read);
+  await drain();
+  assertEquals(text, "hello");
+});

@@ -1,0 +1,132 @@
+import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
+import { configureLogging, type Logger, logger, type LoggingOptions } from "./mod.ts";
+
+/** What is written while `log` runs, at 2026-01-01T00:00:00.000Z. */
+function written(options: Partial<LoggingOptions>, log: (log: Logger) => void): string {
+  let text = "";
+  using _logging = configureLogging({ now: () => Date.UTC(2026, 0, 1), write: (part) => text += part, ...options });
+  log(logger("reflector"));
+  return text;
+}
+
+test("a record is a line: time, level, category, message, fields", () => {
+  assertEquals(
+    written({ level: "debug" }, (log) => {
+      log.info("Listed objects", { kind: "Foo", count: 3, key: "default/a", note: "two words", on: true });
+      log.with({ watch: 1 }).warn("Watch ended");
+      log.error("Stopped");
+      log.debug("Seen {braces} and %s");
+    }),
+    `2026-01-01T00:00:00.000Z INFO  reflector    Listed objects                           kind=Foo count=3 key=default/a note="two words" on=true
+2026-01-01T00:00:00.000Z WARN  reflector    Watch ended                              watch=1
+2026-01-01T00:00:00.000Z ERROR reflector    Stopped
+2026-01-01T00:00:00.000Z DEBUG reflector    Seen {braces} and %s
+`,
+  );
+});
+
+test("in JSON a record is one object on one line", () => {
+  const text = written({ format: "json" }, (log) => {
+    log.info("Listed\nobjects", { kind: "Foo", nested: { a: [1, null] }, level: "mine", gone: undefined });
+  });
+  assertEquals(text.split("\n").length, 2);
+  assertEquals(JSON.parse(text), {
+    ts: "2026-01-01T00:00:00.000Z",
+    level: "info",
+    logger: "reflector",
+    msg: "Listed\\u000aobjects",
+    kind: "Foo",
+    nested: { a: [1, null] },
+    "field.level": "mine",
+  });
+});
+
+test("records below the level are not written, and none at all without a configuration", () => {
+  const all = (log: Logger) => {
+    log.debug("d");
+    log.info("i");
+    log.warn("w");
+    log.error("e");
+  };
+  const lines = (text: string) => text.split("\n").length - 1;
+  assertEquals(
+    (["debug", "info", "warn", "error"] as const).map((level) => lines(written({ level }, all))),
+    [4, 3, 2, 1],
+  );
+  let late = "";
+  configureLogging({ write: (text) => late += text })[Symbol.dispose]();
+  logger("x").error("After the end");
+  assertEquals(late, "");
+});
+
+const hostile = "a\u001b[31mred\u001b[0m\r\n2026 INFO fake\u0000\u007f\u009b\u202eevil\u2066\u2028\u200b\ufeff\ud800";
+// deno-lint-ignore no-control-regex
+const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/u;
+
+for (const format of ["text", "json"] as const) {
+  test(`security 19: control characters in names, fields, messages and errors are escaped in ${format}`, () => {
+    const text = written({ format, level: "debug" }, (log) => {
+      log.info(hostile, { [hostile]: hostile, nested: { [hostile]: [hostile] }, list: [hostile] });
+      logger(hostile).info("x");
+    });
+    assert(!unsafe.test(text), JSON.stringify(text));
+    assertEquals(text.split("\n").length, 3);
+    if (format === "json") assertEquals(JSON.parse(text.split("\n")[0] ?? "").list[0].includes("\u001b[31m"), true);
+  });
+
+  test(`security 19: what an error says begins no record of its own in ${format}, with its stack either`, () => {
+    const text = written({ format, level: "debug" }, (log) => log.error("Failed", { error: new Error(hostile) }));
+    assert(!unsafe.test(text), JSON.stringify(text));
+    assert(text.split("\n").slice(1, -1).every((line) => line.startsWith("    ")), text);
+    if (format === "json") assertEquals(text.split("\n").length, 2);
+  });
+
+  test(`security 19: a field is at most 4 KiB in ${format}`, () => {
+    const text = written({ format }, (log) => {
+      log.info("Big", { text: "x".repeat(1_000_000), list: Array.from({ length: 100 }, () => "y".repeat(1_000)) });
+    });
+    assert(text.length < 2 * 4_096 + 300, `${text.length} characters`);
+    assertStringIncludes(text, "characters]");
+    if (format === "json") assertEquals(JSON.parse(text).msg, "Big");
+  });
+
+  test(`security 5: no secret reaches the ${format} output, at no level`, () => {
+    const canary = "cAnArY-7f3a9b";
+    const error = new Error(`Cannot authenticate: Bearer ${canary}`, { cause: { token: canary } });
+    const text = written({ format, level: "debug" }, (log) => {
+      log.debug(`Sent Authorization: Bearer ${canary}`, { authorization: canary, error, errors: [error] });
+      log.with({ token: canary }).info("Read", {
+        object: { kind: "Secret", data: { a: canary } },
+        headers: new Headers({ cookie: canary }),
+      });
+    });
+    assert(!text.includes(canary), text);
+    assertStringIncludes(text, "masked");
+  });
+}
+
+test("an error is its message and its causes; the stack is added at level debug only", () => {
+  const fail = (log: Logger) => {
+    log.error("Reconcile failed", { error: new Error("Cannot update Foo: conflict", { cause: new Error("409") }) });
+  };
+  const short = written({ level: "info" }, fail);
+  assertStringIncludes(short, 'error="Cannot update Foo: conflict: caused by: 409"\n');
+  assertEquals(short.split("\n").length, 2);
+  const long = written({ level: "debug" }, fail);
+  assert(long.split("\n").length > 4);
+  assert(long.split("\n").slice(1, -1).every((line) => line.startsWith("    ")), long);
+  assertEquals(JSON.parse(written({ level: "info", format: "json" }, fail)).stack, undefined);
+  assertStringIncludes(JSON.parse(written({ level: "debug", format: "json" }, fail)).stack, "logging_test.ts");
+});
+
+test("levels are coloured only when asked for, and then nothing else is", () => {
+  const log = (log: Logger) => log.warn("Slow", { ms: 3 });
+  assert(!written({}, log).includes("\u001b"));
+  assertStringIncludes(written({ color: true }, log), "\u001b[33mWARN \u001b[0m reflector");
+});
+
+test("[94] fields and keys named as members of Object are shown like any other", () => {
+  const labels = JSON.parse('{"__proto__":"p","constructor":"c"}');
+  const text = written({ format: "json" }, (log) => log.info("x", { constructor: "c", toString: "t", labels }));
+  assertStringIncludes(text, '"constructor":"c","toString":"t","labels":{"__proto__":"p","constructor":"c"}}');
+});

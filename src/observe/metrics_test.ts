@@ -1,0 +1,83 @@
+import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
+import { MetricsRegistry } from "./mod.ts";
+
+test("counters, gauges and histograms appear in the Prometheus text in the order they were made", async () => {
+  const registry = new MetricsRegistry();
+  const requests = registry.counter({ name: "requests_total", help: "Requests served", labelNames: ["verb", "code"] });
+  requests.labels({ verb: "GET", code: "200" }).inc();
+  requests.labels({ verb: "GET", code: "200" }).inc(2);
+  requests.labels({ code: "409", verb: "PUT" }).inc();
+  const depth = registry.gauge({ name: "depth", help: "Depth" }).labels({});
+  depth.set(5);
+  depth.dec(2);
+  depth.inc();
+  const seconds = registry.histogram({ name: "d_seconds", help: "Duration", labelNames: ["q"], buckets: [0.1, 1] });
+  for (const value of [0.05, 0.1, 0.5, 7]) seconds.labels({ q: "a" }).observe(value);
+  assertEquals(
+    await registry.render(),
+    `# HELP requests_total Requests served
+# TYPE requests_total counter
+requests_total{verb="GET",code="200"} 3
+requests_total{verb="PUT",code="409"} 1
+# HELP depth Depth
+# TYPE depth gauge
+depth 4
+# HELP d_seconds Duration
+# TYPE d_seconds histogram
+d_seconds_bucket{q="a",le="0.1"} 2
+d_seconds_bucket{q="a",le="1"} 3
+d_seconds_bucket{q="a",le="+Inf"} 4
+d_seconds_sum{q="a"} 7.65
+d_seconds_count{q="a"} 4
+`,
+  );
+});
+
+test("label values and help texts are escaped: nothing in them begins a line or a label", async () => {
+  const registry = new MetricsRegistry();
+  const family = registry.gauge({ name: "g", help: "one\ntwo\\three", labelNames: ["l"] });
+  family.labels({ l: 'a"} 1\nfake{x="\\' }).set(1);
+  assertEquals(
+    await registry.render(),
+    '# HELP g one\\ntwo\\\\three\n# TYPE g gauge\ng{l="a\\"} 1\\nfake{x=\\"\\\\"} 1\n',
+  );
+});
+
+test("a gauge that reads answers the value of the moment", async () => {
+  const registry = new MetricsRegistry();
+  let value = 1;
+  registry.gauge({ name: "g", help: "g" }).labels({}).read(() => value);
+  value = Infinity;
+  assertEquals((await registry.render()).split("\n")[2], "g +Inf");
+});
+
+test("asking again for a metric gives the same one, and a name means one thing only", async () => {
+  const registry = new MetricsRegistry();
+  registry.counter({ name: "c_total", help: "c", labelNames: ["a"] }).labels({ a: "1" }).inc();
+  registry.counter({ name: "c_total", help: "c", labelNames: ["a"] }).labels({ a: "1" }).inc();
+  assertEquals((await registry.render()).split("\n")[2], 'c_total{a="1"} 2');
+  assertThrows(
+    () => registry.gauge({ name: "c_total", help: "c", labelNames: ["a"] }),
+    /^Cannot create metric "c_total"/,
+  );
+  assertThrows(() => registry.counter({ name: "c_total", help: "c", labelNames: ["b"] }), /^Cannot create metric/);
+});
+
+test("names that Prometheus refuses and buckets that do not rise are refused here", () => {
+  const registry = new MetricsRegistry();
+  assertThrows(() => registry.counter({ name: "a-b", help: "" }), /"a-b" is not a legal name/);
+  assertThrows(() => registry.counter({ name: "ab", help: "", labelNames: ["x y"] }), /"x y" is not a legal name/);
+  assertThrows(() => registry.histogram({ name: "h", help: "", labelNames: ["le"] }), /"le" is not a legal name/);
+  assertThrows(() => registry.histogram({ name: "h", help: "", buckets: [1, 1] }), /do not rise/);
+});
+
+test("a removed cell is gone, a counter never falls, and collectors add text until they are disposed", async () => {
+  const registry = new MetricsRegistry();
+  const family = registry.counter({ name: "c_total", help: "c", labelNames: ["__proto"] });
+  family.labels({ __proto: "constructor" }).inc(-5);
+  const collector = registry.collect(() => Promise.resolve("extra 1\n"));
+  assertEquals((await registry.render()).split("\n").slice(2), ['c_total{__proto="constructor"} 0', "extra 1", ""]);
+  family.remove({ __proto: "constructor" });
+  collector[Symbol.dispose]();
+  assertEquals((await registry.render()).split("\n").slice(2), [""]);
+});

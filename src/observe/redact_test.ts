@@ -1,0 +1,115 @@
+import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
+import { errorText, redact, redactText } from "./mod.ts";
+
+const canary = "cAnArY-7f3a9b";
+const pem = `-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEI${canary}\n-----END EC PRIVATE KEY-----`;
+
+/** Everything a secret has ever been seen in; none of it may show. */
+const leaks: Readonly<Record<string, unknown>> = {
+  "an Authorization header": { headers: { Authorization: `Bearer ${canary}` } },
+  "a Headers object": new Headers({ authorization: `Bearer ${canary}`, "set-cookie": canary }),
+  "a bearer token in a text": `curl -H 'Authorization: Bearer ${canary}' https://a`,
+  "basic credentials in a text": `Authorization: Basic ${canary}=`,
+  "a service account token in a text": `token was eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrIn0.${canary}`,
+  "the data of a Secret": { kind: "Secret", metadata: { name: "s" }, data: { password: canary, other: canary } },
+  "the stringData of a Secret": { object: { kind: "Secret", stringData: { [canary.length]: canary } } },
+  "a list of Secrets": { kind: "SecretList", items: [{ metadata: {}, data: { a: canary } }] },
+  "a Secret as JSON in a text": `{"apiVersion":"v1","data":{"a":"${canary}"},"kind":"Secret"}`,
+  "a Secret as YAML in a text": `kind: Secret\ndata:\n  a: ${canary}`,
+  "the answer of an exec plugin": { kind: "ExecCredential", status: { clientKeyData: canary, answer: canary } },
+  "the answer of an exec plugin as a text": `got {"kind": "ExecCredential", "status": {"x": "${canary}"}}`,
+  "the output of an exec plugin": { command: "aws", stdout: `x ${canary}` },
+  "the last-applied annotation": {
+    annotations: { "kubectl.kubernetes.io/last-applied-configuration": `{"data":{"a":"${canary}"}}` },
+  },
+  "the last-applied annotation in a text":
+    `{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\\"data\\":{\\"a\\":\\"${canary}\\"}}"}}`,
+  "a private key in a text": `cannot parse ${pem} of b`,
+  "a private key that is cut off": pem.slice(0, 60),
+  "a kubeconfig": { users: [{ user: { token: canary, password: canary, "client-key-data": canary } }] },
+  "a kubeconfig as YAML in a text": `user:\n  token: ${canary}\n  password: ${canary}\n  client-key-data: ${canary}`,
+  "a kubeconfig as JSON in a text": `{"token":"${canary}","client-key-data":"${canary}"}`,
+  "an escaped JSON in a text": JSON.stringify(JSON.stringify({ token: canary })),
+  "an OIDC provider": { config: { "id-token": canary, "refresh-token": canary, "client-secret": canary } },
+  "a URL with a password": { proxy: `http://user:${canary}@proxy:3128`, url: new URL(`https://u:${canary}@h/`) },
+  "an error and its cause": new Error("outer", { cause: new Error(`Bearer ${canary}`) }),
+  "several errors": new AggregateError([new Error(`password: ${canary}`)], "all failed"),
+  "a Map": new Map([["token", canary]]),
+  "an object that makes itself JSON": { toJSON: () => ({ kind: "Secret", data: { a: canary } }) },
+  "bytes": new TextEncoder().encode(canary),
+};
+
+for (const [what, value] of Object.entries(leaks)) {
+  test(`security 5: a canary in ${what} is not shown`, () => {
+    const shown = JSON.stringify(redact(value));
+    assert(!shown.includes(canary), `shown: ${shown}`);
+  });
+}
+
+test("security 5: what is no secret stays as it is, the names of a Secret's data included", () => {
+  const value = {
+    kind: "Secret",
+    metadata: { name: "s", resourceVersion: "12" },
+    type: "Opaque",
+    data: { password: "aGk=" },
+  };
+  assertEquals(redact(value), { ...value, data: { password: "[masked]" } });
+  const secretive = { kind: "Secret", metadata: { name: "s", labels: { status: "on", data: "x" } } };
+  assertEquals(redact(secretive), secretive);
+  const configMap = { kind: "ConfigMap", data: { a: "b" }, count: 3, ok: true, none: null, list: [1, "x"] };
+  assertEquals(redact(configMap), configMap);
+  assertEquals(
+    redactText("Cannot list Secrets: tokenreviews are forbidden"),
+    "Cannot list Secrets: tokenreviews are forbidden",
+  );
+  assertEquals(redactText("https://host:6443/api?continue=abc"), "https://host:6443/api?continue=abc");
+});
+
+test("an error is its message and those of its causes, to a depth", () => {
+  const root = new RangeError("connection reset");
+  const error = new Error("Cannot list Foos: request failed", { cause: new Error("Cannot connect", { cause: root }) });
+  assertEquals(
+    errorText(error),
+    "Cannot list Foos: request failed: caused by: Cannot connect: caused by: connection reset",
+  );
+  assertEquals(errorText(new AggregateError([new Error("a"), "b"], "2 failed")), "2 failed (a; b)");
+  assertEquals(errorText(new TypeError()), "TypeError");
+  const circular = new Error("round");
+  circular.cause = circular;
+  assertEquals(errorText(circular).split("round").length, 9);
+});
+
+test("whatever goes in, the copy is plain, finite and made without a throw", () => {
+  const circular: Record<string, unknown> = { name: "x" };
+  circular.self = circular;
+  assertEquals(redact(circular), { name: "x", self: "[…]" });
+  const throwing = {
+    get broken(): string {
+      throw new Error("boom");
+    },
+  };
+  assertEquals(redact(throwing), "[unreadable: boom]");
+  assertEquals(redact([10n, NaN, undefined, () => 1, Symbol("s"), new Set([1])]), [
+    "10",
+    "NaN",
+    "undefined",
+    "[function]",
+    "Symbol(s)",
+    [1],
+  ]);
+  assertEquals(redact({ at: new Date(0), masked: { toJSON: () => "m" } }), {
+    at: "1970-01-01T00:00:00.000Z",
+    masked: "m",
+  });
+  const wide = redact(Array.from({ length: 1_000_000 }, () => ({ a: 1 })));
+  assert(JSON.stringify(wide).length < 10_000);
+  let deep: unknown = "bottom";
+  for (let n = 0; n < 100_000; n++) deep = [deep];
+  assertStringIncludes(JSON.stringify(redact(deep)), "[…]");
+});
+
+test("[94] keys named __proto__ and constructor are copied as keys and change no prototype", () => {
+  const plain = redact(JSON.parse('{"__proto__":{"polluted":true},"constructor":"c"}'));
+  assertEquals(JSON.stringify(plain), '{"__proto__":{"polluted":true},"constructor":"c"}');
+  assertEquals(Object.hasOwn(Object.prototype, "polluted"), false);
+});

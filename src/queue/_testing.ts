@@ -1,0 +1,30 @@
+/** What the tests of the queue share. */
+import { assert } from "../../tests/testing.ts";
+import { VirtualClock } from "../async/mod.ts";
+import { type QueueItem, WorkQueue, type WorkQueueOptions } from "./mod.ts";
+
+/** A signal that is never aborted. */
+export const never = new AbortController().signal;
+
+/** A queue on a virtual clock. */
+export function make(options: Partial<WorkQueueOptions<string>> = {}) {
+  const clock = new VirtualClock();
+  return { clock, queue: new WorkQueue<string, string>({ name: "test", clock, ...options }) };
+}
+
+/** The next key; there must be one. */
+export function taken(queue: WorkQueue<string, string>): QueueItem<string, string> {
+  const item = queue.tryTake();
+  assert(item !== undefined, "expected a key to be queued");
+  return item;
+}
+
+/** Takes and ends runs until nothing is queued; the keys in the order taken. */
+export function takeAll(queue: WorkQueue<string, string>): string[] {
+  const keys: string[] = [];
+  for (let item = queue.tryTake(); item !== undefined; item = queue.tryTake()) {
+    keys.push(item.key);
+    item[Symbol.dispose]();
+  }
+  return keys;
+}

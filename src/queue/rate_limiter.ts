@@ -1,0 +1,188 @@
+/**
+ * RateLimiter: how long a key that is retried has to wait. The four of client-go, with its defaults.
+ *
+ * A limiter only computes and counts; the queue does the waiting. What a limiter remembers of a key it keeps until
+ * `forget`, so whoever retries a key forgets it when it succeeds or will not be tried again.
+ */
+import { type Clock, jittered, type Random, systemClock, systemRandom } from "../async/mod.ts";
+
+/** Decides on delays of retried keys. */
+export interface RateLimiter<K> {
+  /** Counts one more retry of `key` and returns how long it must wait, in milliseconds. */
+  when(key: K): number;
+  /** Lets `key` start over: it succeeded, or is given up. */
+  forget(key: K): void;
+  /** How often `key` was retried since it was last forgotten. */
+  retries(key: K): number;
+}
+
+/** Options of an {@link ExponentialRateLimiter}. */
+export interface ExponentialRateLimiterOptions {
+  /** Delay of the first retry in milliseconds. @default 5, as client-go */
+  readonly initialMs?: number;
+  /** Largest delay in milliseconds, before jitter. @default 1_000_000, as client-go */
+  readonly maxMs?: number;
+  /** Part of a delay by which it may be lengthened, so that keys that fail together do not retry together. @default 0 */
+  readonly jitter?: number;
+  /** @default systemRandom */
+  readonly random?: Random;
+}
+
+/** Each retry of a key waits twice as long as the one before: initialMs·2^n, at most maxMs. */
+export class ExponentialRateLimiter<K> implements RateLimiter<K> {
+  readonly #initialMs: number;
+  readonly #maxMs: number;
+  readonly #jitter: number;
+  readonly #random: Random;
+  readonly #retries = new Map<K, number>();
+
+  /** @throws {RangeError} when not 0 <= initialMs <= maxMs < Infinity, or jitter is negative */
+  constructor(options: ExponentialRateLimiterOptions = {}) {
+    const { initialMs = 5, maxMs = 1_000_000, jitter = 0, random = systemRandom } = options;
+    if (!(initialMs >= 0 && maxMs >= initialMs && maxMs < Infinity && jitter >= 0)) {
+      throw new RangeError(
+        `Cannot create ExponentialRateLimiter: initialMs ${initialMs}, maxMs ${maxMs} and jitter ${jitter} are out of range`,
+      );
+    }
+    this.#initialMs = initialMs;
+    this.#maxMs = maxMs;
+    this.#jitter = jitter;
+    this.#random = random;
+  }
+
+  when(key: K): number {
+    const retries = this.#retries.get(key) ?? 0;
+    this.#retries.set(key, retries + 1);
+    // 2 ** 10_000 is Infinity, which is above every maxMs; only 0 * Infinity would be no number.
+    const ms = this.#initialMs === 0 ? 0 : Math.min(this.#maxMs, this.#initialMs * 2 ** retries);
+    return this.#jitter === 0 ? ms : jittered(ms, this.#jitter, this.#random);
+  }
+
+  forget(key: K): void {
+    this.#retries.delete(key);
+  }
+
+  retries(key: K): number {
+    return this.#retries.get(key) ?? 0;
+  }
+}
+
+/** Options of a {@link BucketRateLimiter}. */
+export interface BucketRateLimiterOptions {
+  /** Retries per second in the long run. @default 10, as client-go */
+  readonly perSecond?: number;
+  /** Retries that may come at once after a quiet time. @default 100, as client-go */
+  readonly burst?: number;
+  /** @default systemClock */
+  readonly clock?: Clock;
+}
+
+/** A token bucket for all keys together. A retry that finds no token waits for the one that is made for it. */
+export class BucketRateLimiter<K> implements RateLimiter<K> {
+  readonly #perMs: number;
+  readonly #burst: number;
+  readonly #clock: Clock;
+  /** Below zero when tokens of the future have been promised. */
+  #tokens: number;
+  #filledAt: number;
+
+  /** @throws {RangeError} when perSecond is not positive or burst below 1 */
+  constructor(options: BucketRateLimiterOptions = {}) {
+    const { perSecond = 10, burst = 100, clock = systemClock } = options;
+    if (!(perSecond > 0 && burst >= 1)) {
+      throw new RangeError(
+        `Cannot create BucketRateLimiter: perSecond ${perSecond} is not positive or burst ${burst} below 1`,
+      );
+    }
+    this.#perMs = perSecond / 1000;
+    this.#burst = burst;
+    this.#clock = clock;
+    this.#tokens = burst;
+    this.#filledAt = clock.monotonic();
+  }
+
+  when(_key: K): number {
+    const now = this.#clock.monotonic();
+    this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#filledAt) * this.#perMs) - 1;
+    this.#filledAt = now;
+    return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
+  }
+
+  forget(_key: K): void {}
+
+  retries(_key: K): number {
+    return 0;
+  }
+}
+
+/** Options of a {@link FastSlowRateLimiter}. */
+export interface FastSlowRateLimiterOptions {
+  /** Delay of the first retries in milliseconds. */
+  readonly fastMs: number;
+  /** Delay of all later ones in milliseconds. */
+  readonly slowMs: number;
+  /** How many retries of a key are fast. */
+  readonly fastRetries: number;
+}
+
+/** The first retries of a key come quickly, all later ones slowly. */
+export class FastSlowRateLimiter<K> implements RateLimiter<K> {
+  readonly #options: FastSlowRateLimiterOptions;
+  readonly #retries = new Map<K, number>();
+
+  /** @throws {RangeError} when a delay is negative or endless */
+  constructor(options: FastSlowRateLimiterOptions) {
+    const { fastMs, slowMs } = options;
+    if (!(fastMs >= 0 && fastMs < Infinity && slowMs >= 0 && slowMs < Infinity)) {
+      throw new RangeError(
+        `Cannot create FastSlowRateLimiter: fastMs ${fastMs} or slowMs ${slowMs} is negative or endless`,
+      );
+    }
+    this.#options = options;
+  }
+
+  when(key: K): number {
+    const retries = (this.#retries.get(key) ?? 0) + 1;
+    this.#retries.set(key, retries);
+    const { fastMs, slowMs, fastRetries } = this.#options;
+    return retries <= fastRetries ? fastMs : slowMs;
+  }
+
+  forget(key: K): void {
+    this.#retries.delete(key);
+  }
+
+  retries(key: K): number {
+    return this.#retries.get(key) ?? 0;
+  }
+}
+
+/** Asks several limiters and takes the longest delay: a limit per key joined with one for all keys, say. */
+export class MaxOfRateLimiter<K> implements RateLimiter<K> {
+  readonly #limiters: readonly RateLimiter<K>[];
+
+  constructor(limiters: readonly RateLimiter<K>[]) {
+    this.#limiters = [...limiters];
+  }
+
+  when(key: K): number {
+    let ms = 0;
+    for (const limiter of this.#limiters) ms = Math.max(ms, limiter.when(key));
+    return ms;
+  }
+
+  forget(key: K): void {
+    for (const limiter of this.#limiters) limiter.forget(key);
+  }
+
+  retries(key: K): number {
+    let retries = 0;
+    for (const limiter of this.#limiters) retries = Math.max(retries, limiter.retries(key));
+    return retries;
+  }
+}
+
+/** What client-go gives controllers: 5 ms·2^n up to 1000 s per key, joined with 10/s, burst 100, for all keys. */
+export function defaultRateLimiter<K>(options: { readonly clock?: Clock } = {}): RateLimiter<K> {
+  return new MaxOfRateLimiter<K>([new ExponentialRateLimiter<K>(), new BucketRateLimiter<K>(options)]);
+}
