@@ -21,7 +21,8 @@ export interface Job {
 /** Reconciles keys until `stop`. Guarantees: never throws, never runs one key twice at once. */
 export async function work(job: Job, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
-    using item = await job.queue.take(stop);
+    // Without a promise where there is work already, which under load is always.
+    using item = job.queue.tryTake() ?? await job.queue.take(stop);
     if (item === undefined) return;
     if (!job.held(item.key)) await reconcileOnce(job, item);
   }

@@ -3,11 +3,12 @@
  * end to end, and gives a ControllerDefinition. Nothing runs.
  */
 import { type Infer, type KubeObject, type ObjectKey, objectKey, type Resource, splitKey } from "../api/mod.ts";
-import { type ReconcileContext, reconcileContext } from "./context.ts";
+import { comfortable } from "./_comfortable.ts";
+import type { ReconcileContext } from "./context.ts";
 import type { ControllerDefinition, ControllerOptions, Permission } from "./controller_definition.ts";
 import type { Predicate } from "./predicate.ts";
 import type { Reconciler } from "./reconciler.ts";
-import { done, type Result } from "./result.ts";
+import type { Result } from "./result.ts";
 import { itsController, itself, type WatchDefinition } from "./watch_definition.ts";
 
 /** Which changes of a kind count. */
@@ -30,6 +31,16 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
   watches<R extends Resource>(resource: R, options: MappedWatchOptions<R>): Builder<Primary, Declared | R>;
   /** Declares that the reconciler uses the client for this kind, so that its permissions are known. */
   uses(resource: Resource, verbs: readonly string[], subresource?: string): Builder<Primary, Declared>;
+  /**
+   * Cleans up what the garbage collector does not know, before an object goes. A finalizer is put on each object
+   * before it is first reconciled, and taken off when `fn` has returned done; until then `fn` is called again.
+   *
+   * @param name The finalizer. @default `<group>/<controller>`, or `pintle.dev/<controller>` for the core group
+   */
+  finalize(
+    fn: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>,
+    name?: string,
+  ): Builder<Primary, Declared>;
   /** The comfortable form: called with an object that exists and is not being deleted. */
   reconcile(fn: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>): ControllerDefinition;
   /** The raw, level-based form: called with a key, whether or not there is an object. */
@@ -76,11 +87,19 @@ type Draft<Primary extends Resource> = Omit<ControllerDefinition, "reconciler" |
   readonly primary: Primary;
 };
 
+type Finalize<Primary extends Resource, Declared extends Resource> = (
+  ctx: ReconcileContext<Primary, Declared>,
+) => Promise<Result>;
+
 function builder<Primary extends Resource, Declared extends Resource>(
   draft: Draft<Primary>,
+  finalize?: Finalize<Primary, Declared>,
 ): Builder<Primary, Declared> {
-  const watching = <R extends Resource>(watch: WatchDefinition) =>
-    builder<Primary, Declared | R>({ ...draft, watches: [...draft.watches, unique(draft, watch)] });
+  const watching = <R extends Resource>(watch: WatchDefinition) => {
+    // Whatever reads the kinds declared so far can be given a context that reads more.
+    const wider = finalize as Finalize<Primary, Declared | R> | undefined;
+    return builder<Primary, Declared | R>({ ...draft, watches: [...draft.watches, unique(draft, watch)] }, wider);
+  };
   return {
     owns: (resource, options = {}) =>
       watching({ role: "owns", resource, keysOf: itsController(draft.primary), when: erase(options.when) }),
@@ -88,29 +107,25 @@ function builder<Primary extends Resource, Declared extends Resource>(
       watching({ role: "watches", resource, keysOf: mapped(draft, options.to), when: erase(options.when) }),
     uses(resource, verbs, subresource) {
       const permission: Permission = { resource, verbs, subresource };
-      return builder({ ...draft, permissions: [...draft.permissions, permission] });
+      return builder({ ...draft, permissions: [...draft.permissions, permission] }, finalize);
     },
+    finalize: (fn, name = finalizerOf(draft)) => builder({ ...draft, finalizer: qualified(name) }, fn),
     reconcile(fn) {
       const declared = draft.watches.map((watch) => watch.resource);
-      return { ...draft, reconciler: comfortable(draft.primary, declared, fn) };
+      return { ...draft, reconciler: comfortable({ ...draft, declared, reconcile: fn, finalize }) };
     },
     reconcileKey: (reconciler) => ({ ...draft, reconciler }),
   };
 }
 
-/** Wraps `reconcile(ctx)`: an object that is gone, or on its way out, is done. */
-function comfortable<Primary extends Resource, Declared extends Resource>(
-  primary: Primary,
-  declared: readonly Resource[],
-  fn: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>,
-): Reconciler {
-  return async (request, toolbox) => {
-    const object = toolbox.find(primary, request.key);
-    if (object === undefined) return done;
-    const { metadata } = object as KubeObject;
-    if (metadata.deletionTimestamp !== undefined) return done;
-    return await fn(reconcileContext<Primary, Declared>(primary, declared, object, toolbox));
-  };
+function finalizerOf(draft: Draft<Resource>): string {
+  return `${draft.primary.group === "" ? "pintle.dev" : draft.primary.group}/${draft.name}`;
+}
+
+/** The server wants finalizers of custom controllers to name a domain. */
+function qualified(finalizer: string): string {
+  if (/^[a-z0-9.-]+\/[A-Za-z0-9._-]+$/.test(finalizer)) return finalizer;
+  throw new TypeError(`Cannot finalize with "${finalizer}": a finalizer has the form domain/name`);
 }
 
 function unique<Primary extends Resource>(draft: Draft<Primary>, watch: WatchDefinition): WatchDefinition {

@@ -42,6 +42,13 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
   apply<K extends Declared["kind"]>(
     desired: Desired<Extract<Declared, { readonly kind: K }>> & { readonly kind: K },
   ): Promise<Infer<Extract<Declared, { readonly kind: K }>>>;
+  /**
+   * Deletes a child of the object: the very one that was read, and only while the object itself, read live, is still
+   * there. A child that is gone already is fine.
+   *
+   * @throws NotControlledError when it belongs to somebody else
+   */
+  delete<R extends Declared>(resource: R, child: Infer<R>): Promise<void>;
   /** Writes the named fields of the object's status, unless it has them already. */
   patchStatus(status: Partly<StatusOf<Primary>>): Promise<void>;
   /** Records an Event about the object. */
@@ -72,6 +79,9 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
     list: (resource, filter) => toolbox.list(resource, filter),
     async apply(desired) {
       return await toolbox.apply(resourceOf(declared, desired), desired, owner);
+    },
+    async delete(resource, child) {
+      await toolbox.delete(resource, child, owner);
     },
     async patchStatus(status) {
       await toolbox.patchStatus(primary, object, status);

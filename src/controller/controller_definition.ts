@@ -40,6 +40,8 @@ export interface ControllerDefinition {
   /** The primary kind first. */
   readonly watches: readonly WatchDefinition[];
   readonly permissions: readonly Permission[];
+  /** Put on every primary object, when the controller cleans up. */
+  readonly finalizer?: string;
   readonly options: ControllerOptions;
   readonly reconciler: Reconciler;
 }

@@ -15,7 +15,15 @@ import {
   type Resource,
   resourceName,
 } from "../api/mod.ts";
-import { type Client, type Draft, isAlreadyExists, type NewObject, type PatchValue } from "../client/mod.ts";
+import {
+  type Client,
+  type Draft,
+  isAlreadyExists,
+  isNotFound,
+  type NewObject,
+  type Patch,
+  type PatchValue,
+} from "../client/mod.ts";
 import type { Fields, Logger } from "../observe/mod.ts";
 import { holds, ownsNothingElse } from "./_same.ts";
 import type { CacheReader, ListFilter } from "./cache_reader.ts";
@@ -117,14 +125,45 @@ export class Toolbox {
 
   /** Writes the named fields of the status, unless the object holds them already. */
   async patchStatus<R extends Resource>(resource: R, object: Infer<R>, status: object): Promise<Infer<R>> {
-    const { fieldManager } = this.#parts;
     if (holds(statusOf(object), status)) return object;
-    this.#note("patch status", resource, object);
-    const patch = { kind: "merge", value: { status } as PatchValue<Infer<R>> } as const;
-    const options = { subresource: "status", fieldManager, signal: this.signal };
+    return await this.patch(resource, object, { kind: "merge", value: { status } as PatchValue<Infer<R>> }, "status");
+  }
+
+  /** Patches an object, as this controller's field manager, and remembers the answer's version. */
+  async patch<R extends Resource>(
+    resource: R,
+    object: Infer<R>,
+    patch: Patch<R>,
+    subresource?: string,
+  ): Promise<Infer<R>> {
+    const { fieldManager } = this.#parts;
+    this.#note(subresource === undefined ? "patch" : `patch ${subresource}`, resource, object);
+    const options = { subresource, fieldManager, signal: this.signal };
     const live = await this.client.patch(resource, keyOf(kubeObject(object)), patch, options);
     this.#parts.wrote(resource, kubeObject(live));
     return live;
+  }
+
+  /**
+   * Deletes a child of `owner`: that very object, and only while the owner is still the one that was looked at. The
+   * owner is read live first, because a cache that lags must not decide what is destroyed.
+   *
+   * @returns False when the owner is not the same any more, and nothing was done.
+   * @throws NotControlledError when the object belongs to somebody else.
+   */
+  async delete<R extends Resource>(resource: R, object: Infer<R>, owner: Owner): Promise<boolean> {
+    const child = kubeObject(object);
+    if (!isControlledBy(child, owner.object)) throw new NotControlledError(resource, child, owner);
+    const live = await this.client.find(owner.resource, keyOf(owner.object), { signal: this.signal });
+    if (live === undefined || kubeObject(live).metadata.uid !== owner.object.metadata.uid) return false;
+    this.#note("delete", resource, object);
+    try {
+      const preconditions = { uid: child.metadata.uid };
+      await this.client.delete(resource, keyOf(child), { preconditions, signal: this.signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    return true;
   }
 
   async #create<R extends Resource>(resource: R, wanted: Desired<R>): Promise<Infer<R>> {

@@ -1,0 +1,156 @@
+import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
+import { builtin, type Infer, type KubeObject, type ObjectKey, type Resource, resourceVersion } from "../api/mod.ts";
+import { Client } from "../client/mod.ts";
+import { logger } from "../observe/mod.ts";
+import { type Desired, manifest } from "./desired.ts";
+import { NotControlledError } from "./not_controlled_error.ts";
+import { Toolbox } from "./toolbox.ts";
+
+const { ConfigMap, Namespace } = builtin;
+
+const owner = {
+  resource: Namespace,
+  object: { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", uid: "u-shop" } },
+};
+
+const ownerReferences = [{
+  apiVersion: "v1",
+  kind: "Namespace",
+  name: "shop",
+  uid: "u-shop",
+  controller: true,
+  blockOwnerDeletion: true,
+}];
+
+function configMap(data: Readonly<Record<string, string>>, metadata: KubeObject["metadata"] = {}) {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap" as const,
+    metadata: { name: "a", namespace: "shop", uid: "u-a", resourceVersion: resourceVersion("5"), ...metadata },
+    data,
+  };
+}
+
+const wanted: Desired<typeof ConfigMap> = manifest(ConfigMap, {
+  metadata: { name: "a", namespace: "shop" },
+  data: { color: "blue" },
+});
+
+interface Sent {
+  readonly method: string;
+  readonly url: URL;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Bench {
+  readonly toolbox: Toolbox;
+  readonly sent: readonly Sent[];
+  readonly wrote: readonly KubeObject[];
+}
+
+/** A Toolbox with `cached` in its cache, in front of a server that gives these answers, in order. */
+function bench(cached: Infer<typeof ConfigMap> | undefined, ...answers: readonly Response[]): Bench {
+  const sent: Sent[] = [];
+  const wrote: KubeObject[] = [];
+  const client = new Client(async (request) => {
+    const text = await request.text();
+    sent.push({ method: request.method, url: new URL(request.url), body: text === "" ? {} : JSON.parse(text) });
+    const answer = answers[sent.length - 1];
+    assert(answer !== undefined, `a request too many: ${request.method} ${request.url}`);
+    return answer;
+  });
+  const caches = {
+    find: <R extends Resource>(_resource: R, _key: ObjectKey) => cached as Infer<R> | undefined,
+    list: () => [],
+  };
+  const toolbox = new Toolbox({
+    request: { key: "shop" as ObjectKey, name: "shop" },
+    client,
+    caches,
+    events: { record: () => {} },
+    signal: new AbortController().signal,
+    log: logger("test"),
+    fieldManager: "greeter",
+    causes: [],
+    retries: 0,
+    wrote: (_resource, object) => void wrote.push(object),
+  });
+  return { toolbox, sent, wrote };
+}
+
+function refusal(code: number, reason: string): Response {
+  return Response.json({ kind: "Status", status: "Failure", code, reason, message: reason }, { status: code });
+}
+
+test("a child that is not there is created by POST, with its owner", async () => {
+  const b = bench(undefined, Response.json(configMap({ color: "blue" })));
+  await b.toolbox.apply(ConfigMap, wanted, owner);
+  assertEquals(b.sent.map((one) => one.method), ["POST"]);
+  assertEquals(b.sent[0]?.url.searchParams.get("fieldManager"), "greeter");
+  assertEquals((b.sent[0]?.body["metadata"] as KubeObject["metadata"]).ownerReferences, ownerReferences);
+  assertEquals(b.wrote.length, 1);
+});
+
+test("[65] a child that is as it should be is not written", async () => {
+  const held = configMap({ color: "blue" }, { ownerReferences });
+  const b = bench(held);
+  assertEquals(await b.toolbox.apply(ConfigMap, wanted, owner), held);
+  assertEquals(b.sent, []);
+});
+
+test("a child that differs is applied with force, and only if it still has the UID that was looked at", async () => {
+  const b = bench(configMap({ color: "red" }, { ownerReferences }), Response.json(configMap({ color: "blue" })));
+  await b.toolbox.apply(ConfigMap, wanted, owner);
+  assertEquals(b.sent.map((one) => one.method), ["PATCH"]);
+  assertEquals(b.sent[0]?.url.searchParams.get("force"), "true");
+  assertEquals((b.sent[0]?.body["metadata"] as KubeObject["metadata"]).uid, "u-a");
+});
+
+test("a field that we applied and do not want any more is taken away", async () => {
+  const managedFields = [{
+    manager: "greeter",
+    operation: "Apply" as const,
+    fieldsV1: { "f:data": { "f:color": {}, "f:old": {} } },
+  }];
+  const held = configMap({ color: "blue", old: "x" }, { ownerReferences, managedFields });
+  const b = bench(held, Response.json(configMap({ color: "blue" })));
+  await b.toolbox.apply(ConfigMap, wanted, owner);
+  assertEquals(b.sent.map((one) => one.method), ["PATCH"]);
+});
+
+test("[75] somebody else's object of that name is left alone", async () => {
+  const b = bench(configMap({ color: "red" }));
+  const error = await assertRejects(() => b.toolbox.apply(ConfigMap, wanted, owner), /it is controlled by nobody/);
+  assert(error instanceof NotControlledError);
+  assertEquals(b.sent, []);
+});
+
+test("[75] a create that meets an object the cache has not seen looks at the server: ours is success", async () => {
+  const live = configMap({ color: "blue" }, { ownerReferences });
+  const b = bench(undefined, refusal(409, "AlreadyExists"), Response.json(live));
+  await b.toolbox.apply(ConfigMap, wanted, owner);
+  assertEquals(b.sent.map((one) => one.method), ["POST", "GET"]);
+});
+
+test("[75] a create that meets an object the cache has not seen looks at the server: another owner's is an error", async () => {
+  const reborn = ownerReferences.map((reference) => ({ ...reference, uid: "u-somebody-else" }));
+  const live = configMap({ color: "blue" }, { ownerReferences: reborn });
+  const b = bench(undefined, refusal(409, "AlreadyExists"), Response.json(live));
+  const error = await assertRejects(() => b.toolbox.apply(ConfigMap, wanted, owner));
+  assert(error instanceof NotControlledError);
+});
+
+test("[65] a status that is there already is not written", async () => {
+  const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" } };
+  const b = bench(undefined);
+  await b.toolbox.patchStatus(Namespace, namespace, { phase: "Active" });
+  assertEquals(b.sent, []);
+});
+
+test("a status that differs is patched on the status subresource, and only the named fields", async () => {
+  const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" } };
+  const b = bench(undefined, Response.json(namespace));
+  await b.toolbox.patchStatus(Namespace, namespace, { phase: "Terminating" });
+  assertEquals([b.sent[0]?.method, b.sent[0]?.url.pathname], ["PATCH", "/api/v1/namespaces/shop/status"]);
+  assertEquals(b.sent[0]?.body, { status: { phase: "Terminating" } });
+});
