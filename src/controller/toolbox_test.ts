@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
-import { builtin, type Infer, type KubeObject, type ObjectKey, type Resource, resourceVersion } from "../api/mod.ts";
-import { Client } from "../client/mod.ts";
-import { logger } from "../observe/mod.ts";
+import { refusal, type Sent, type ToolboxBench, toolboxBench } from "../../tests/fakes/toolbox.ts";
+import { builtin, type KubeObject, resourceVersion } from "../api/mod.ts";
 import { type Desired, manifest } from "./desired.ts";
 import { NotControlledError } from "./not_controlled_error.ts";
-import { Toolbox } from "./toolbox.ts";
 
 const { ConfigMap, Namespace } = builtin;
 
@@ -36,50 +34,13 @@ const wanted: Desired<typeof ConfigMap> = manifest(ConfigMap, {
   data: { color: "blue" },
 });
 
-interface Sent {
-  readonly method: string;
-  readonly url: URL;
-  readonly body: Readonly<Record<string, unknown>>;
+/** A bench with `cached` in its cache, in front of a server that gives these answers, in order. */
+function bench(cached: KubeObject | undefined, ...answers: readonly Response[]): ToolboxBench {
+  return toolboxBench({ cached: cached === undefined ? [] : [cached], answers });
 }
 
-interface Bench {
-  readonly toolbox: Toolbox;
-  readonly sent: readonly Sent[];
-  readonly wrote: readonly KubeObject[];
-}
-
-/** A Toolbox with `cached` in its cache, in front of a server that gives these answers, in order. */
-function bench(cached: Infer<typeof ConfigMap> | undefined, ...answers: readonly Response[]): Bench {
-  const sent: Sent[] = [];
-  const wrote: KubeObject[] = [];
-  const client = new Client(async (request) => {
-    const text = await request.text();
-    sent.push({ method: request.method, url: new URL(request.url), body: text === "" ? {} : JSON.parse(text) });
-    const answer = answers[sent.length - 1];
-    assert(answer !== undefined, `a request too many: ${request.method} ${request.url}`);
-    return answer;
-  });
-  const caches = {
-    find: <R extends Resource>(_resource: R, _key: ObjectKey) => cached as Infer<R> | undefined,
-    list: () => [],
-  };
-  const toolbox = new Toolbox({
-    request: { key: "shop" as ObjectKey, name: "shop" },
-    client,
-    caches,
-    events: { record: () => {} },
-    signal: new AbortController().signal,
-    log: logger("test"),
-    fieldManager: "greeter",
-    causes: [],
-    retries: 0,
-    wrote: (_resource, object) => void wrote.push(object),
-  });
-  return { toolbox, sent, wrote };
-}
-
-function refusal(code: number, reason: string): Response {
-  return Response.json({ kind: "Status", status: "Failure", code, reason, message: reason }, { status: code });
+function metadataOf(sent: Sent | undefined): KubeObject["metadata"] {
+  return (sent?.body as KubeObject).metadata;
 }
 
 test("a child that is not there is created by POST, with its owner", async () => {
@@ -87,7 +48,7 @@ test("a child that is not there is created by POST, with its owner", async () =>
   await b.toolbox.apply(ConfigMap, wanted, owner);
   assertEquals(b.sent.map((one) => one.method), ["POST"]);
   assertEquals(b.sent[0]?.url.searchParams.get("fieldManager"), "greeter");
-  assertEquals((b.sent[0]?.body["metadata"] as KubeObject["metadata"]).ownerReferences, ownerReferences);
+  assertEquals(metadataOf(b.sent[0]).ownerReferences, ownerReferences);
   assertEquals(b.wrote.length, 1);
 });
 
@@ -103,7 +64,7 @@ test("a child that differs is applied with force, and only if it still has the U
   await b.toolbox.apply(ConfigMap, wanted, owner);
   assertEquals(b.sent.map((one) => one.method), ["PATCH"]);
   assertEquals(b.sent[0]?.url.searchParams.get("force"), "true");
-  assertEquals((b.sent[0]?.body["metadata"] as KubeObject["metadata"]).uid, "u-a");
+  assertEquals(metadataOf(b.sent[0]).uid, "u-a");
 });
 
 test("a field that we applied and do not want any more is taken away", async () => {
@@ -153,4 +114,30 @@ test("a status that differs is patched on the status subresource, and only the n
   await b.toolbox.patchStatus(Namespace, namespace, { phase: "Terminating" });
   assertEquals([b.sent[0]?.method, b.sent[0]?.url.pathname], ["PATCH", "/api/v1/namespaces/shop/status"]);
   assertEquals(b.sent[0]?.body, { status: { phase: "Terminating" } });
+});
+
+test("a child is deleted by UID, after a live look at its owner", async () => {
+  const child = configMap({}, { ownerReferences });
+  const b = bench(child, Response.json(owner.object), Response.json({ kind: "Status", status: "Success" }));
+  assertEquals(await b.toolbox.delete(ConfigMap, child, owner), true);
+  assertEquals(b.sent.map((one) => one.method), ["GET", "DELETE"]);
+  assertEquals((b.sent[1]?.body as { preconditions: unknown }).preconditions, { uid: "u-a" });
+});
+
+test("nothing is deleted in the name of an owner that is not there any more, or is another one", async () => {
+  const child = configMap({}, { ownerReferences });
+  const reborn = { ...owner.object, metadata: { name: "shop", uid: "u-reborn" } };
+  for (const answer of [refusal(404, "NotFound"), Response.json(reborn)]) {
+    const b = bench(child, answer);
+    assertEquals(await b.toolbox.delete(ConfigMap, child, owner), false);
+    assertEquals(b.sent.map((one) => one.method), ["GET"]);
+  }
+});
+
+test("somebody else's object is not deleted", async () => {
+  const child = configMap({});
+  const b = bench(child);
+  const error = await assertRejects(() => b.toolbox.delete(ConfigMap, child, owner));
+  assert(error instanceof NotControlledError);
+  assertEquals(b.sent, []);
 });
