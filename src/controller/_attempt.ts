@@ -10,7 +10,7 @@ import type { CacheReader } from "./cache_reader.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { Cause, EventSink } from "./reconciler.ts";
 import { type Result, TerminalError } from "./result.ts";
-import { Toolbox } from "./toolbox.ts";
+import { type FieldChange, Toolbox } from "./toolbox.ts";
 
 /** How an attempt ended. */
 export type Outcome =
@@ -33,6 +33,7 @@ export interface AttemptParts {
   readonly kill: AbortSignal;
   readonly log: Logger;
   readonly wrote: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
+  readonly changing: (key: ObjectKey) => (change: FieldChange) => void;
 }
 
 /** Makes the Attempt of a controller. */
@@ -52,6 +53,7 @@ export function attemptWith(parts: AttemptParts): Attempt {
       causes,
       retries,
       wrote: parts.wrote(key),
+      changing: parts.changing(key),
     });
     try {
       return await definition.reconciler(toolbox.request, toolbox);

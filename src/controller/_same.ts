@@ -15,17 +15,41 @@ function isObject(value: unknown): value is Json {
 
 /** True when every value in `wanted` is found in `live`; lists must have the same length. */
 export function holds(live: unknown, wanted: unknown): boolean {
-  if (wanted === undefined) return true;
-  if (Array.isArray(wanted)) {
-    return Array.isArray(live) && live.length === wanted.length && wanted.every((item, at) => holds(live[at], item));
+  return difference(live, wanted) === undefined;
+}
+
+/** The path of the first value in `wanted` that `live` does not hold, e.g. `spec.replicas`; undefined when it holds all. */
+export function difference(live: unknown, wanted: unknown): string | undefined {
+  if (wanted === undefined) return undefined;
+  if (Array.isArray(wanted)) return listDifference(live, wanted);
+  if (isObject(wanted)) return objectDifference(live, wanted);
+  return Object.is(live, wanted) ? undefined : "";
+}
+
+function listDifference(live: unknown, wanted: readonly unknown[]): string | undefined {
+  if (!Array.isArray(live) || live.length !== wanted.length) return "";
+  for (const [at, item] of wanted.entries()) {
+    const below = difference(live[at], item);
+    if (below !== undefined) return `[${at}]${joined(below)}`;
   }
-  if (isObject(wanted)) {
-    if (!isObject(live)) return Object.values(wanted).every((value) => value === undefined);
-    return Object.entries(wanted).every(([key, value]) =>
-      value === undefined || (Object.hasOwn(live, key) ? holds(live[key], value) : isEmptyList(value))
-    );
+  return undefined;
+}
+
+function objectDifference(live: unknown, wanted: Json): string | undefined {
+  for (const [key, value] of Object.entries(wanted)) {
+    if (value === undefined) continue;
+    if (!isObject(live) || !Object.hasOwn(live, key)) {
+      if (isEmptyList(value)) continue;
+      return key;
+    }
+    const below = difference(live[key], value);
+    if (below !== undefined) return `${key}${joined(below)}`;
   }
-  return Object.is(live, wanted);
+  return undefined;
+}
+
+function joined(below: string): string {
+  return below === "" || below.startsWith("[") ? below : `.${below}`;
 }
 
 /** The server leaves empty lists out of its answers. */

@@ -1,6 +1,6 @@
 import { assertEquals, test } from "../../tests/testing.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/mod.ts";
-import { holds, ownsNothingElse } from "./_same.ts";
+import { difference, holds, ownsNothingElse } from "./_same.ts";
 
 interface HoldsCase {
   readonly name: string;
@@ -35,6 +35,15 @@ const holdsCases: readonly HoldsCase[] = [
 for (const { name, live, wanted, expected } of holdsCases) {
   test(`holds(): ${name}`, () => assertEquals(holds(live, wanted), expected));
 }
+
+test("difference() names the first field that is not as wanted", () => {
+  const live = { spec: { replicas: 1, containers: [{ name: "a", image: "x" }] } };
+  assertEquals(difference(live, { spec: { replicas: 2 } }), "spec.replicas");
+  assertEquals(difference(live, { spec: { containers: [{ name: "a", image: "y" }] } }), "spec.containers[0].image");
+  assertEquals(difference(live, { spec: { containers: [] } }), "spec.containers");
+  assertEquals(difference(live, { status: { ready: true } }), "status");
+  assertEquals(difference(live, live), undefined);
+});
 
 function managed(entries: readonly ManagedFieldsEntry[]): KubeObject {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", managedFields: entries } };

@@ -13,12 +13,14 @@ import type { Client } from "../client/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
 import { type Attempt, attemptWith } from "./_attempt.ts";
+import { LoopDetector } from "./_loop_detector.ts";
 import { OwnWrites } from "./_own_writes.ts";
 import { work } from "./_worker.ts";
 import type { Caches } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./reconciler.ts";
+import type { FieldChange } from "./toolbox.ts";
 import type { WatchDefinition } from "./watch_definition.ts";
 
 /** What a Controller works with; the Manager gives it. */
@@ -38,6 +40,7 @@ export class Controller {
   readonly #parts: ControllerParts;
   readonly #log: Logger;
   readonly #ownWrites: OwnWrites;
+  readonly #loops: LoopDetector;
   readonly queue: WorkQueue<ObjectKey, Cause>;
 
   constructor(parts: ControllerParts) {
@@ -51,6 +54,13 @@ export class Controller {
       rateLimiter: rateLimiter?.() ?? defaultRateLimiter({ clock }),
       clock,
       metrics: queueMetrics,
+    });
+    this.#loops = new LoopDetector({
+      queue: this.queue,
+      events: parts.events,
+      primaryOf: (key) => caches.findInformer(definition.primary)?.lister.find(key),
+      clock,
+      log: this.#log,
     });
   }
 
@@ -76,6 +86,7 @@ export class Controller {
       this.queue.shutDown();
       await Promise.all(registrations.map((registration) => registration.remove()));
       this.#ownWrites[Symbol.dispose]();
+      this.#loops[Symbol.dispose]();
     }
   }
 
@@ -93,7 +104,8 @@ export class Controller {
     const { definition, client, caches, events, clock } = this.#parts;
     const wrote = (key: ObjectKey) => (resource: Resource, object: KubeObject) =>
       this.#ownWrites.remember(key, resource, object);
-    return attemptWith({ definition, client, caches, events, clock, kill, log: this.#log, wrote });
+    const changing = (key: ObjectKey) => (change: FieldChange) => this.#loops.note(key, change);
+    return attemptWith({ definition, client, caches, events, clock, kill, log: this.#log, wrote, changing });
   }
 
   #listen(watch: WatchDefinition): HandlerRegistration {

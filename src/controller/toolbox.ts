@@ -25,7 +25,7 @@ import {
   type PatchValue,
 } from "../client/mod.ts";
 import type { Fields, Logger } from "../observe/mod.ts";
-import { holds, ownsNothingElse } from "./_same.ts";
+import { difference, ownsNothingElse } from "./_same.ts";
 import type { CacheReader, ListFilter } from "./cache_reader.ts";
 import type { Desired } from "./desired.ts";
 import { NotControlledError } from "./not_controlled_error.ts";
@@ -47,6 +47,16 @@ export interface ToolboxParts {
   readonly retries: number;
   /** Hears of every write's answer. */
   readonly wrote: (resource: Resource, object: KubeObject) => void;
+  /** Hears of every field that is about to be put right. */
+  readonly changing: (change: FieldChange) => void;
+}
+
+/** A field that is not as it should be, and is about to be written. */
+export interface FieldChange {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+  /** Path of the first such field, e.g. `spec.replicas`. */
+  readonly field: string;
 }
 
 /** The object that controls what is written. */
@@ -125,7 +135,9 @@ export class Toolbox {
 
   /** Writes the named fields of the status, unless the object holds them already. */
   async patchStatus<R extends Resource>(resource: R, object: Infer<R>, status: object): Promise<Infer<R>> {
-    if (holds(statusOf(object), status)) return object;
+    const field = difference(statusOf(object), status);
+    if (field === undefined) return object;
+    this.#parts.changing({ resource, object: kubeObject(object), field: `status.${field}` });
     return await this.patch(resource, object, { kind: "merge", value: { status } as PatchValue<Infer<R>> }, "status");
   }
 
@@ -187,7 +199,9 @@ export class Toolbox {
     if (owner !== undefined && live !== undefined && !isControlledBy(live, owner.object)) {
       throw new NotControlledError(resource, live, owner);
     }
-    if (held !== undefined && live !== undefined && isSettled(live, wanted, fieldManager)) return held;
+    const field = live === undefined ? undefined : unsettled(live, wanted, fieldManager);
+    if (held !== undefined && field === undefined) return held;
+    if (live !== undefined && field !== undefined) this.#parts.changing({ resource, object: live, field });
     this.#note("apply", resource, wanted);
     const uid = live?.metadata.uid;
     const body = uid === undefined ? wanted : { ...wanted, metadata: { ...wanted.metadata, uid } };
@@ -206,9 +220,11 @@ export class Toolbox {
   }
 }
 
-function isSettled(live: KubeObject, wanted: unknown, fieldManager: string): boolean {
-  return live.metadata.deletionTimestamp === undefined && holds(live, wanted) &&
-    ownsNothingElse(live, wanted, fieldManager);
+/** The field that makes a write necessary; undefined when the object is as it should be. */
+function unsettled(live: KubeObject, wanted: unknown, fieldManager: string): string | undefined {
+  const field = difference(live, wanted);
+  if (field !== undefined) return field;
+  return ownsNothingElse(live, wanted, fieldManager) ? undefined : "metadata.managedFields";
 }
 
 function withOwner<R extends Resource>(desired: Desired<R>, owner: Owner): Desired<R> {

@@ -62,6 +62,7 @@ export function toolboxBench(options: ToolboxBenchOptions = {}): ToolboxBench {
     causes: [],
     retries: 0,
     wrote: (_resource, object) => void wrote.push(object),
+    changing: () => {},
   });
   return { toolbox, sent, wrote, events };
 }

@@ -1,0 +1,67 @@
+import { assertEquals, assertMatch, test } from "../../tests/testing.ts";
+import { builtin, type KubeObject, type ObjectKey, objectKey } from "../api/mod.ts";
+import { VirtualClock } from "../async/mod.ts";
+import { logger } from "../observe/mod.ts";
+import { LoopDetector } from "./_loop_detector.ts";
+import type { EventNote } from "./reconciler.ts";
+
+const key = objectKey({ namespace: "shop", name: "web" });
+
+function deployment(name: string): KubeObject {
+  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name } };
+}
+
+function bench() {
+  const clock = new VirtualClock();
+  const parked = new Map<ObjectKey, string>();
+  const events: EventNote[] = [];
+  const detector = new LoopDetector({
+    queue: { park: (one, reason) => void parked.set(one, reason), unpark: (one) => parked.delete(one) },
+    events: { record: (note) => void events.push(note) },
+    primaryOf: () => deployment("web"),
+    clock,
+    log: logger("test"),
+  });
+  const repair = (times: number, field = "spec.replicas", of = key) => {
+    for (let time = 0; time < times; time++) {
+      detector.note(of, { resource: builtin.Deployment, object: deployment("web"), field });
+    }
+  };
+  return { clock, parked, events, detector, repair };
+}
+
+test("the tenth repair of one field in five minutes parks the key, and an Event names the field", () => {
+  const b = bench();
+  b.repair(9);
+  assertEquals(b.parked.size, 0);
+  b.repair(1);
+  assertMatch(b.parked.get(key) ?? "", /^spec\.replicas of Deployment "shop\/web" was put right 10 times/);
+  assertEquals(b.events.map((event) => [event.type, event.reason]), [["Warning", "WriteLoop"]]);
+});
+
+test("a parked key runs again after ten minutes, and counting starts over", async () => {
+  const b = bench();
+  b.repair(10);
+  await b.clock.advance(10 * 60_000);
+  assertEquals(b.parked.size, 0);
+  b.repair(9);
+  assertEquals(b.parked.size, 0);
+});
+
+test("different fields, other keys and slow repairs do not add up", async () => {
+  const b = bench();
+  for (let field = 0; field < 20; field++) b.repair(1, `data.f${field}`);
+  b.repair(9, "spec.replicas", objectKey({ namespace: "shop", name: "other" }));
+  for (let time = 0; time < 20; time++) {
+    b.repair(1, "spec.paused");
+    await b.clock.advance(60_000);
+  }
+  assertEquals(b.parked.size, 0);
+});
+
+test("disposing it leaves no timer behind", () => {
+  const b = bench();
+  b.repair(10);
+  b.detector[Symbol.dispose]();
+  assertEquals(b.clock.pendingTimers, 0);
+});
