@@ -5,9 +5,9 @@
  * equal answers: no key is with two workers, the counts are what the listing lists, and no timer outlives the queue.
  * A failure names its seed; MODEL_RUNS=50000 makes it the nightly run.
  */
-import process from "node:process";
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { type Random, seededRandom, VirtualClock } from "../async/mod.ts";
+import { environment } from "../runtime/mod.ts";
 import { ExponentialRateLimiter, type QueueCounts, type QueueItem, WorkQueue } from "./mod.ts";
 
 const causeLimit = 3;
@@ -360,7 +360,7 @@ function shown(item: QueueItem<string, number> | undefined): Run | undefined {
 }
 
 test("[38] [39] [40] [42] [45] 2,000 random runs of the queue agree with its model", async () => {
-  const runs = Number(process.env.MODEL_RUNS ?? 2_000);
+  const runs = Number(environment()["MODEL_RUNS"] ?? 2_000);
   for (let seed = 1; seed <= runs; seed++) {
     try {
       await new Trial(seed).run(60);

@@ -1,0 +1,4 @@
+/** foo: a Foo becomes a Deployment, as in Kubernetes' sample-controller. */
+export { fooController } from "./controller.ts";
+export { desiredDeployment } from "./desired.ts";
+export { Foo } from "./resource.ts";

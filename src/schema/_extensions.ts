@@ -1,0 +1,131 @@
+/**
+ * What `.meta()` adds to a node of the schema: words for people, CEL rules and the x-kubernetes-* extensions.
+ *
+ * Guarantees: an extension that the server would refuse at this node (a misspelled one, a list type on a string, map
+ * keys that items do not have) is an error here, at definition.
+ */
+import { celLiteral } from "./_cel.ts";
+import { cannotDefine, type Place } from "./_place.ts";
+import type { Draft } from "./_leaves.ts";
+import { innerOf, metaOf, type Schema } from "./_zod.ts";
+import { toJson } from "./_json.ts";
+import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
+
+/** The rule that makes a value immutable. */
+export const immutableRule: ValidationRule = { rule: "self == oldSelf", message: "is immutable" };
+
+/** Extensions `.meta()` may carry; any other key that starts like one is a slip of the pen. */
+const extensions = [
+  "x-kubernetes-list-type",
+  "x-kubernetes-list-map-keys",
+  "x-kubernetes-map-type",
+  "x-kubernetes-preserve-unknown-fields",
+  "x-kubernetes-embedded-resource",
+] as const satisfies readonly (keyof StructuralSchema)[];
+
+const known: ReadonlySet<string> = new Set(extensions);
+
+/** Adds to `draft` what was said of `schema` itself. */
+export function applyMeta(draft: Draft, schema: Schema, place: Place): void {
+  const meta = metaOf(schema);
+  for (const key of Object.keys(meta)) {
+    if (key.startsWith("x-kubernetes-") && !known.has(key)) {
+      throw cannotDefine(place, `has the unknown extension ${key} in its meta()`);
+    }
+  }
+  if (meta.description !== undefined) draft.description = meta.description;
+  if (meta.title !== undefined) draft.title = meta.title;
+  if (meta.example !== undefined) draft.example = toJson(meta.example, place);
+  if (meta.minProperties !== undefined) draft.minProperties = meta.minProperties;
+  if (meta.maxProperties !== undefined) draft.maxProperties = meta.maxProperties;
+  addRules(draft, [...(meta.cel ?? []), ...(meta.immutable === true ? [immutableRule] : [])], place);
+  if (meta["x-kubernetes-list-type"] !== undefined) draft["x-kubernetes-list-type"] = meta["x-kubernetes-list-type"];
+  const keys = meta["x-kubernetes-list-map-keys"];
+  if (keys !== undefined) draft["x-kubernetes-list-map-keys"] = keys;
+  if (meta["x-kubernetes-map-type"] !== undefined) draft["x-kubernetes-map-type"] = meta["x-kubernetes-map-type"];
+  if (meta["x-kubernetes-preserve-unknown-fields"]) draft["x-kubernetes-preserve-unknown-fields"] = true;
+  if (meta["x-kubernetes-embedded-resource"]) draft["x-kubernetes-embedded-resource"] = true;
+  checkExtensions(draft, place);
+}
+
+/** Adds CEL rules to a node. */
+export function addRules(draft: Draft, rules: readonly ValidationRule[], place: Place): void {
+  for (const rule of rules) checkRule(rule, place);
+  if (rules.length === 0) return;
+  const present = draft["x-kubernetes-validations"] ?? [];
+  draft["x-kubernetes-validations"] = [...present, ...rules];
+}
+
+/** `schema` or null. The server refuses null wherever there is an enum, so its members become a rule. */
+export function nullable(schema: StructuralSchema, place: Place): Draft {
+  const { enum: members, ...rest } = schema;
+  const draft: Draft = { ...rest, nullable: true };
+  if (members === undefined) return draft;
+  const literals = members.map((value) => celLiteral(value, schema.type === "number"));
+  const message = `must be one of ${members.map((value) => JSON.stringify(value)).join(", ")}`;
+  addRules(draft, [{ rule: `self in [${literals.join(", ")}]`, message }], place);
+  return draft;
+}
+
+/** True when the value, or what a wrapper around it holds, was marked immutable. */
+export function isImmutable(schema: Schema): boolean {
+  for (let at: Schema | undefined = schema; at !== undefined; at = innerOf(at)) {
+    if (metaOf(at).immutable === true) return true;
+  }
+  return false;
+}
+
+function checkRule(rule: ValidationRule, place: Place): void {
+  if (rule.rule.trim() === "") throw cannotDefine(place, "has an empty CEL rule");
+  if (/[\r\n]/.test(rule.message ?? "")) throw cannotDefine(place, "has a CEL rule whose message has a line break");
+  if (/[\r\n]/.test(rule.rule.trim()) && rule.message === undefined) {
+    throw cannotDefine(place, "has a CEL rule of several lines, which needs a message");
+  }
+  if (place.uncorrelatable && /\boldSelf\b/.test(rule.rule)) {
+    throw cannotDefine(
+      place,
+      'has a rule about changes inside a list or map whose elements have no identity; use x-kubernetes-list-type "map"',
+    );
+  }
+}
+
+function checkExtensions(draft: Draft, place: Place): void {
+  const listType = draft["x-kubernetes-list-type"];
+  const keys = draft["x-kubernetes-list-map-keys"];
+  if (listType !== undefined && draft.type !== "array") throw cannotDefine(place, "has a list type but is no array");
+  if (draft["x-kubernetes-map-type"] !== undefined && draft.type !== "object") {
+    throw cannotDefine(place, "has a map type but is no object");
+  }
+  if (keys !== undefined && listType !== "map") {
+    throw cannotDefine(place, 'has list map keys, which want x-kubernetes-list-type "map"');
+  }
+  if (listType === "map") checkMapList(draft, keys ?? [], place);
+  if (listType === "set") checkSetList(draft.items, place);
+}
+
+function checkMapList(draft: Draft, keys: readonly string[], place: Place): void {
+  const items = draft.items;
+  if (keys.length === 0) throw cannotDefine(place, "is a list of type map without x-kubernetes-list-map-keys");
+  if (items?.type !== "object") throw cannotDefine(place, "is a list of type map whose items are no objects");
+  if (items.nullable === true) throw cannotDefine(place, "is a list of type map whose items may be null");
+  for (const key of keys) {
+    const property = Object.hasOwn(items.properties ?? {}, key) ? items.properties?.[key] : undefined;
+    if (property === undefined) throw cannotDefine(place, `names the list map key ${key}, which its items do not have`);
+    if (property.type === "object" || property.type === "array" || property.nullable === true) {
+      throw cannotDefine(place, `names the list map key ${key}, which is no plain value`);
+    }
+    if (items.required?.includes(key) !== true && property.default === undefined) {
+      throw cannotDefine(place, `names the list map key ${key}, which must be required or have a default`);
+    }
+  }
+}
+
+function checkSetList(items: StructuralSchema | undefined, place: Place): void {
+  if (items?.nullable === true) throw cannotDefine(place, "is a list of type set whose items may be null");
+  if (items?.type === "object" && items["x-kubernetes-map-type"] !== "atomic") {
+    throw cannotDefine(place, 'is a list of type set whose items lack x-kubernetes-map-type "atomic"');
+  }
+  if (items?.type === "array" && (items["x-kubernetes-list-type"] ?? "atomic") !== "atomic") {
+    throw cannotDefine(place, "is a list of type set whose items are lists that are not atomic");
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * JSON values as a CRD holds them: checked on the way in, in one canonical key order on the way out, so that the same
+ * definition is always the same text.
+ */
+import { cannotDefine, type Place } from "./_place.ts";
+import type { Json } from "./structural_schema.ts";
+
+/** `value` as JSON. @throws TypeError when JSON would lose something of it. */
+export function toJson(value: unknown, place: Place): Json {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => toJson(item, place));
+  if (typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype) {
+    const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+    return Object.fromEntries(entries.map(([key, item]) => [key, toJson(item, place)]));
+  }
+  throw cannotDefine(place, `has the value ${String(value)}, which is no JSON`);
+}
+
+/** A frozen copy of `value` with all keys in alphabetical order, as the API server returns them. */
+export function canonical<T>(value: T): T {
+  return copied(value) as T;
+}
+
+function copied(value: unknown): unknown {
+  if (Array.isArray(value)) return Object.freeze(value.map(copied));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  entries.sort(([left], [right]) => left < right ? -1 : 1);
+  // fromEntries defines, so that a property named __proto__ stays a property.
+  return Object.freeze(Object.fromEntries(entries.map(([key, item]) => [key, copied(item)])));
+}
+
+/** True when both are the same JSON, whatever the order of keys. */
+export function sameJson(left: unknown, right: unknown): boolean {
+  return JSON.stringify(canonical(left)) === JSON.stringify(canonical(right));
+}

@@ -1,0 +1,58 @@
+import { assert, assertEquals, test } from "../../tests/testing.ts";
+import fc from "fast-check";
+import { structuralSchema, z } from "./mod.ts";
+
+/**
+ * The server's words for a format must mean what zod means: invariant, both accept or both refuse a text. The texts
+ * are made of the format's own alphabet, so that many of them are nearly right.
+ */
+function meansTheSame(schema: z.ZodType<string>, alphabet: readonly string[], samples: readonly string[]): void {
+  const { pattern = "", maxLength = Infinity } = structuralSchema(schema, "Foo");
+  const server = new RegExp(pattern);
+  const agree = (text: string) => {
+    assertEquals(server.test(text) && text.length <= maxLength, schema.safeParse(text).success, JSON.stringify(text));
+  };
+  for (const sample of samples) agree(sample);
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...alphabet), { maxLength: 14 }), (parts) => agree(parts.join(""))),
+    { numRuns: 5_000, seed: 94 },
+  );
+}
+
+test("durations without lookahead mean the same as zod's", () => {
+  const samples = ["P1D", "PT1H", "P1Y2M3DT4H5M6.7S", "P", "PT", "P1W", "P1W1D", "P1YT", "P1DT1S", "PT1,5S", "PT1M1S"];
+  meansTheSame(z.iso.duration(), ["P", "T", "1", "2", "Y", "M", "D", "H", "S", "W", "."], samples);
+});
+
+test("host names without lookahead mean the same as zod's", () => {
+  const label = "a".repeat(63);
+  const long = `${label}.${label}.${label}.${"a".repeat(61)}`;
+  assertEquals(long.length, 253);
+  meansTheSame(z.hostname(), ["a", "Z", "0", "-", "."], ["a.b", "-a", "a-", "a..b", `${label}a`, long, `${long}a`]);
+});
+
+test("every format that zod has and a CRD takes keeps its pattern for the server", () => {
+  const formats: readonly z.ZodType<string>[] = [
+    z.email(),
+    z.uuid(),
+    z.ipv4(),
+    z.ipv6(),
+    z.cidrv4(),
+    z.cidrv6(),
+    z.base64(),
+    z.base64url(),
+    z.iso.date(),
+    z.iso.datetime(),
+    z.iso.time(),
+    z.nanoid(),
+    z.ulid(),
+    z.mac(),
+    z.e164(),
+  ];
+  for (const format of formats) assert(structuralSchema(format, "Foo").pattern !== undefined);
+});
+
+test("a lax date-time has no format that would be stricter", () => {
+  assertEquals(structuralSchema(z.iso.datetime(), "Foo").format, "date-time");
+  assertEquals(structuralSchema(z.iso.datetime({ local: true }), "Foo").format, undefined);
+});

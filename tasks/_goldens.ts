@@ -1,0 +1,89 @@
+/**
+ * What the golden files must say: a CRD for each kind that a controller under src/controllers defines, and the list
+ * of names that src/mod.ts exports. The task writes them, the test compares them.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { type Crd, printCrd } from "../src/schema/mod.ts";
+
+/** The repository. */
+export const root = join(import.meta.dirname ?? ".", "..");
+
+const notice = "# Written from code by `deno run -A tasks/golden.ts`; do not edit.\n";
+
+/** One golden file. */
+export interface Golden {
+  /** Relative to the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The CRDs of all controllers, named as controller-gen names them: `crds/<group>_<plural>.yaml`. */
+export async function crdGoldens(): Promise<readonly Golden[]> {
+  const folder = join(root, "src", "controllers");
+  const files = readdirSync(folder).map((name) => join(folder, name, "resource.ts")).filter((path) => existsSync(path));
+  const goldens: Golden[] = [];
+  for (const file of files.sort()) {
+    const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(file).href);
+    for (const crd of Object.values(exported).filter(hasCrd).map((resource) => resource.crd)) {
+      goldens.push({ path: `crds/${crd.spec.group}_${crd.spec.names.plural}.yaml`, text: notice + printCrd(crd) });
+    }
+  }
+  return goldens;
+}
+
+/** The public surface: one line for each exported name with its kinds, in alphabetical order. */
+export async function publicApiGolden(): Promise<Golden> {
+  const { stdout } = await promisify(execFile)("deno", ["doc", "--json", "src/mod.ts"], {
+    cwd: root,
+    maxBuffer: 256 * 1024 * 1024,
+  });
+  const lines = listingOf(JSON.parse(stdout));
+  return { path: "tests/golden/public_api.txt", text: `${lines.join("\n")}\n` };
+}
+
+/** Golden files under crds/ that no controller stands for any more. */
+export function strayCrds(goldens: readonly Golden[]): readonly string[] {
+  const known = new Set(goldens.map(({ path }) => path));
+  return readdirSync(join(root, "crds")).filter((name) => name.endsWith(".yaml")).map((name) => `crds/${name}`)
+    .filter((path) => !known.has(path));
+}
+
+/** What a golden file says now; "" where there is none. */
+export function present(golden: Golden): string {
+  const path = join(root, golden.path);
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+}
+
+/** The part of `deno doc --json` (version 2) that is read here. */
+interface Documentation {
+  readonly version: number;
+  readonly nodes: Readonly<
+    Record<string, {
+      readonly symbols: readonly {
+        readonly name: string;
+        readonly declarations: readonly { readonly kind: string; readonly declarationKind: string }[];
+      }[];
+    }>
+  >;
+}
+
+function listingOf(documentation: Documentation): readonly string[] {
+  if (documentation.version !== 2) {
+    throw new Error(`Cannot read the output of deno doc: version ${documentation.version}, known is 2`);
+  }
+  const symbols = Object.values(documentation.nodes).flatMap((module) => module.symbols);
+  return symbols.map(({ name, declarations }) => {
+    const kinds = new Set(
+      declarations.filter(({ declarationKind }) => declarationKind === "export").map(({ kind }) => kind),
+    );
+    return `${name} ${[...kinds].sort().join(" ")}`;
+  }).sort();
+}
+
+function hasCrd(value: unknown): value is { readonly crd: Crd } {
+  return typeof value === "object" && value !== null && "crd" in value;
+}

@@ -1,0 +1,21 @@
+/**
+ * What `.ci/run` runs: the gate, then the compiled binary against a real control plane. The last line it prints is
+ * `N passed, N failed, N skipped`.
+ */
+import process from "node:process";
+import { okSteps } from "./ok.ts";
+import { report, runSteps, type Step } from "./steps.ts";
+
+const clusterTests = ["deno", "test", "-A", "--no-check", "--quiet", "tests/e2e", "tests/controlplane"];
+
+const clusterSteps: readonly Step[] = [
+  { name: "compile", command: ["sh", "compile.sh"] },
+  {
+    name: "tests on a real control plane",
+    command: ["deno", "run", "-A", "tests/controlplane/with.ts", "--", ...clusterTests],
+  },
+];
+
+const only = process.argv[2];
+const steps = only === "cluster" ? clusterSteps : [...okSteps, ...clusterSteps];
+process.exit(report(await runSteps(steps)) ? 0 : 1);

@@ -1,0 +1,34 @@
+/**
+ * `deno task ok`: the whole gate before a commit. Everything that needs no cluster: style, types, layers, goldens,
+ * the examples in the docs, all unit tests on Deno, and the runtime's and engine's tests on Bun.
+ */
+import process from "node:process";
+import { report, runSteps, type Step } from "./steps.ts";
+
+/** The steps of the gate, in the order from cheap to dear. */
+export const okSteps: readonly Step[] = [
+  { name: "fmt", command: ["deno", "fmt", "--check", "--quiet"] },
+  { name: "lint", command: ["deno", "lint", "--quiet"] },
+  { name: "check", command: ["deno", "check", "--quiet", "main.ts", "src", "tests", "tasks", "bench", "examples"] },
+  { name: "golden", command: ["deno", "run", "-A", "tasks/golden.ts", "--check"] },
+  { name: "behaviours", command: ["deno", "run", "-A", "tasks/behaviours.ts", "--check"] },
+  {
+    name: "tests on Deno",
+    command: [
+      "deno",
+      "test",
+      "-A",
+      "--no-check",
+      "--quiet",
+      "src",
+      "tests",
+      "bench",
+      "--ignore=tests/e2e,tests/controlplane",
+    ],
+  },
+  { name: "tests on Bun", command: ["sh", "tasks/bun.sh", "test", "./src"] },
+];
+
+if (import.meta.main) {
+  process.exit(report(await runSteps(okSteps)) ? 0 : 1);
+}

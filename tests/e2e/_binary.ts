@@ -1,0 +1,130 @@
+/**
+ * The compiled binary as a process: started, watched, signalled and, whatever a test does, gone in the end.
+ *
+ * It gets an environment of its own, so that nothing of the developer's (KUBECONFIG, a kubeconfig at home, proxies) can
+ * make a test pass or fail. What it prints is kept, so that a test that waits in vain can say what it saw.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { until } from "../controlplane/mod.ts";
+
+/** What a binary is started with, besides its arguments. */
+export interface StartOptions {
+  /** What KUBECONFIG names. @default none */
+  readonly kubeconfig?: string;
+  /** Variables on top of PATH and HOME. @default {} */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** How a binary ended. */
+export interface Ending {
+  /** The exit code; 128 and more for a signal, as shells have it. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const root = join(import.meta.dirname ?? ".", "..", "..");
+
+/** The binary under test: what `CONTROLLER_BINARY` names, else dist/controller. @throws Error that says how to build it */
+export function binaryPath(): string {
+  const path = process.env["CONTROLLER_BINARY"] ?? join(root, "dist", "controller");
+  if (!existsSync(path)) throw new Error(`Cannot test the binary "${path}": it does not exist. Run: ./compile.sh`);
+  return path;
+}
+
+/** One process of the binary. */
+export class Binary implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #args: readonly string[];
+  readonly #closed: Promise<number>;
+  #code: number | undefined;
+  #stdout = "";
+  #stderr = "";
+
+  constructor(args: readonly string[], options: StartOptions = {}) {
+    const { kubeconfig, env = {} } = options;
+    this.#args = args;
+    this.#child = spawn(binaryPath(), args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: "/nonexistent",
+        ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig }),
+        ...env,
+      },
+    });
+    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#stdout += text);
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#stderr += text);
+    this.#closed = new Promise((resolve, reject) => {
+      this.#child.once("error", reject);
+      this.#child.once("close", (code, signal) => {
+        this.#code = code ?? 128 + (signal === null ? 0 : 1);
+        resolve(this.#code);
+      });
+    });
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  get isRunning(): boolean {
+    return this.#code === undefined;
+  }
+
+  /** Sends a signal. Not by child.kill, whose second call does nothing on Deno. */
+  signal(name: "SIGTERM" | "SIGINT" | "SIGKILL"): void {
+    if (this.#child.pid !== undefined && this.isRunning) process.kill(this.#child.pid, name);
+  }
+
+  /** Waits until stderr has `pattern`. @throws Error when the process ends first, or the time is up */
+  async logged(pattern: RegExp, timeoutMs = 20_000): Promise<void> {
+    await until(`see ${pattern} in the log of ${this.#name}`, () => {
+      if (pattern.test(this.#stderr)) return { kind: "found", value: undefined };
+      if (!this.isRunning) {
+        throw new Error(`Cannot see ${pattern}: ${this.#name} ended with ${this.#code}\n${this.#stderr}`);
+      }
+      return { kind: "pending", state: `it had said:\n${this.#stderr}` };
+    }, { timeoutMs });
+  }
+
+  /** Waits for the end. @throws Error when it does not come in time */
+  async ended(timeoutMs = 20_000): Promise<Ending> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = () => new Error(`Cannot see ${this.#name} end: after ${timeoutMs} ms it runs\n${this.#stderr}`);
+      timer = setTimeout(() => reject(error()), timeoutMs);
+    });
+    try {
+      const code = await Promise.race([this.#closed, late]);
+      return { code, stdout: this.#stdout, stderr: this.#stderr };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.signal("SIGKILL");
+    await this.#closed;
+  }
+
+  get #name(): string {
+    return `controller ${this.#args.join(" ")}`;
+  }
+}
+
+/** Runs the binary to its end. */
+export async function runBinary(
+  args: readonly string[],
+  options: StartOptions & { readonly timeoutMs?: number } = {},
+): Promise<Ending> {
+  await using binary = new Binary(args, options);
+  return await binary.ended(options.timeoutMs);
+}

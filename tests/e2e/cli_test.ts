@@ -1,0 +1,346 @@
+/**
+ * The command line end to end: what install-crds does to a real API server, and how the compiled binary ends when it is
+ * given something bad. Every bad end is one line on stderr, nothing on stdout, no stack, and the code of behaviours.md 84.
+ */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ControlPlane } from "../controlplane/mod.ts";
+import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../testing.ts";
+import { Binary, type Ending, runBinary, type StartOptions } from "./_binary.ts";
+import { exampleFoo, installFoo, removeFoo, TestNamespace } from "./_cluster.ts";
+import { ApiProxy } from "./_proxy.ts";
+
+const crd = "customresourcedefinition.apiextensions.k8s.io/foos.samplecontroller.k8s.io";
+
+/** Runs the binary and checks that it ended as every failure must. */
+async function assertFails(
+  args: readonly string[],
+  code: number,
+  line: RegExp,
+  options: StartOptions,
+): Promise<Ending> {
+  const ending = await runBinary(args, options);
+  assertEquals([ending.code, ending.stdout], [code, ""], ending.stderr);
+  assertMatch(ending.stderr, /^controller: Cannot [^\n]+\n$/);
+  assertMatch(ending.stderr, line);
+  return ending;
+}
+
+/** A folder for one test. */
+function folder(): { readonly path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), "pintle-e2e-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+controlPlaneTest(
+  "[85] install-crds creates, then changes nothing, then repairs what somebody changed",
+  async (controlPlane) => {
+    const { kubeconfig } = controlPlane;
+    await removeFoo(controlPlane);
+    const first = await runBinary(["install-crds", "foo"], { kubeconfig });
+    assertEquals(first, { code: 0, stdout: `${crd} created\n`, stderr: "" });
+    // It returned, so the kind is served: no waiting here.
+    const namespace = new TestNamespace(controlPlane, await createNamespace(controlPlane));
+    await namespace.kubectl(["apply", "-f", exampleFoo]);
+    const installed = await resourceVersionOf(controlPlane);
+    const second = await runBinary(["install-crds", "foo"], { kubeconfig });
+    assertEquals(second, { code: 0, stdout: `${crd} unchanged\n`, stderr: "" });
+    assertEquals(await resourceVersionOf(controlPlane), installed);
+    const patch = '{"spec":{"names":{"shortNames":["fo"]}}}';
+    const drop = '[{"op":"remove","path":"/spec/versions/0/additionalPrinterColumns"}]';
+    await controlPlane.kubectlOutput(["patch", crd, "--type=merge", "--patch", patch]);
+    await controlPlane.kubectlOutput(["patch", crd, "--type=json", "--patch", drop]);
+    const third = await runBinary(["install-crds"], { kubeconfig });
+    assertEquals(third, { code: 0, stdout: `${crd} configured\n`, stderr: "" });
+    const text = await controlPlane.kubectlOutput(["get", crd, "--output=json"]);
+    assertStringIncludes(text, ".spec.deploymentName");
+  },
+);
+
+controlPlaneTest("[85] install-crds takes over from kubectl apply", async (controlPlane) => {
+  const { kubeconfig } = controlPlane;
+  await removeFoo(controlPlane);
+  const { stdout } = await runBinary(["install-crds", "foo", "--dry-run=client", "--output", "yaml"]);
+  await controlPlane.kubectlOutput(["apply", "--filename=-"], { stdin: stdout.replace("maximum: 10", "maximum: 7") });
+  const taken = await runBinary(["install-crds", "foo"], { kubeconfig });
+  assertEquals(taken, { code: 0, stdout: `${crd} configured\n`, stderr: "" });
+  const managers = await controlPlane.kubectlOutput(["get", crd, "--show-managed-fields", "--output=json"]);
+  assertStringIncludes(managers, '"controller-install-crds"');
+});
+
+controlPlaneTest("[85] --dry-run writes nothing", async (controlPlane) => {
+  const { kubeconfig } = controlPlane;
+  await removeFoo(controlPlane);
+  const server = await runBinary(["install-crds", "foo", "--dry-run=server"], { kubeconfig });
+  assertEquals(server, { code: 0, stdout: `${crd} created (server dry run)\n`, stderr: "" });
+  const client = await runBinary(["install-crds", "foo", "--dry-run=client", "-o", "name"], {});
+  assertEquals(client, { code: 0, stdout: `${crd}\n`, stderr: "" });
+  assertEquals(await controlPlane.kubectlOutput(["get", crd, "--ignore-not-found"]), "");
+});
+
+controlPlaneTest("version names program, runtime and server", async (controlPlane) => {
+  const { kubeconfig } = controlPlane;
+  const { code, stdout, stderr } = await runBinary(["version", "-o", "json"], { kubeconfig });
+  assertEquals([code, stderr], [0, ""]);
+  const { clientVersion, runtime, serverVersion } = JSON.parse(stdout);
+  assertMatch(clientVersion.gitVersion, /^\d+\.\d+\.\d+$/);
+  assertEquals(runtime.name, "bun");
+  assertMatch(serverVersion.gitVersion, /^v1\.\d+\.\d+/);
+});
+
+controlPlaneTest(
+  "a token file, flags over the kubeconfig, and flags from the environment all log in",
+  async (controlPlane) => {
+    const ways: readonly (readonly [readonly string[], StartOptions])[] = [
+      [[], { kubeconfig: await controlPlane.kubeconfigFor({ user: "token", tokenFile: true }) }],
+      [["--token", controlPlane.token], { kubeconfig: await controlPlane.kubeconfigFor({ user: "nobody" }) }],
+      [["-s", controlPlane.server], {
+        kubeconfig: await controlPlane.kubeconfigFor({ server: "https://127.0.0.1:1" }),
+      }],
+      [[], { env: { CONTROLLER_KUBECONFIG: controlPlane.kubeconfig } }],
+    ];
+    for (const [args, options] of ways) {
+      const { code, stdout, stderr } = await runBinary(
+        ["install-crds", "--dry-run=server", "-o", "name", ...args],
+        options,
+      );
+      assertEquals([code, stdout, stderr], [0, `${crd}\n`, ""]);
+    }
+  },
+);
+
+controlPlaneTest("[84] an unknown context is exit code 3 and lists the known ones", async (controlPlane) => {
+  const { kubeconfig } = controlPlane;
+  const context = (await controlPlane.kubectlOutput(["config", "current-context"])).trim();
+  for (const command of [["run", "foo"], ["install-crds"]]) {
+    const { stderr } = await assertFails([...command, "--context", "nope"], 3, /context "nope"/, { kubeconfig });
+    assertStringIncludes(stderr, context);
+  }
+});
+
+test("[84] a kubeconfig that is missing, unreadable, malformed or nonsense is exit code 3", async () => {
+  using dir = folder();
+  const file = (name: string, text: string) => {
+    const path = join(dir.path, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const secret = "s3cret-canary";
+  const locked = file("locked", "apiVersion: v1");
+  chmodSync(locked, 0);
+  const cases: readonly (readonly [string, RegExp])[] = [
+    [join(dir.path, "none"), /there is no such file/],
+    [dir.path, /Cannot read kubeconfig/],
+    [file("broken", `apiVersion: v1\nusers: [{name: a, user: {token: ${secret}}\n`), /line \d+: it is not valid YAML/],
+    [file("shape", `clusters: 7\ntoken: ${secret}\n`), /at clusters/],
+    [file("empty", ""), /no context is current/],
+    [file("binary", "\u0000\u0001\u001b[31m"), /Cannot use kubeconfig/],
+  ];
+  for (const [path, state] of cases) {
+    const { stderr } = await assertFails(["run", "foo", "--kubeconfig", path], 3, state, {});
+    assert(!stderr.includes(secret) && !stderr.includes("\u001b"));
+  }
+  // Root reads every file; everybody else is refused here.
+  const lockedEnding = await runBinary(["run", "foo", "--kubeconfig", locked]);
+  assertEquals(lockedEnding.code, 3);
+  assertMatch(lockedEnding.stderr, /^controller: Cannot [^\n]+\n$/);
+});
+
+test("[84] without any kubeconfig it is exit code 3 and says where it looked", async () => {
+  await assertFails(["run", "foo"], 3, /looked at "\/nonexistent\/.kube\/config"/, {});
+});
+
+controlPlaneTest("[84] a server that is not there is exit code 5, after --connect-timeout", async (controlPlane) => {
+  const closed = await closedPort();
+  const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${closed}` });
+  const startedAt = performance.now();
+  const args = ["run", "foo", "--connect-timeout", "1s"];
+  await assertFails(args, 5, /Cannot reach the API server https:\/\/127\.0\.0\.1:\d+: the connection was refused/, {
+    kubeconfig,
+  });
+  const tookMs = performance.now() - startedAt;
+  assert(tookMs < 10_000, `it took ${tookMs} ms`);
+  await assertFails(["install-crds", "--connect-timeout=500ms"], 5, /was refused/, { kubeconfig });
+});
+
+controlPlaneTest("[84] a server that accepts and never answers is exit code 5", async (controlPlane) => {
+  const silent = createServer((socket) => socket.on("error", () => {}));
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const sockets = new Set<import("node:net").Socket>();
+  silent.on("connection", (socket) => sockets.add(socket));
+  try {
+    const { port } = silent.address() as AddressInfo;
+    const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${port}` });
+    await assertFails(["run", "foo", "--connect-timeout=1s"], 5, /Cannot reach the API server/, { kubeconfig });
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+    await once(silent, "close");
+  }
+});
+
+controlPlaneTest(
+  "[84] a certificate of another authority is exit code 5 and points at the kubeconfig's",
+  async (controlPlane) => {
+    for (const ca of ["wrong", "system"] as const) {
+      const kubeconfig = await controlPlane.kubeconfigFor({ ca });
+      await assertFails(["run", "foo", "--connect-timeout=1s"], 5, /unknown authority.*certificate-authority/, {
+        kubeconfig,
+      });
+    }
+  },
+);
+
+controlPlaneTest(
+  "[84] a server certificate that has expired, or is for another name, is exit code 5",
+  async (controlPlane) => {
+    const hour = 3_600_000;
+    const dates = { notBefore: new Date(Date.now() - 48 * hour), notAfter: new Date(Date.now() - hour) };
+    const cases = [
+      [{ hosts: ["127.0.0.1"], ...dates }, /certificate has expired.*clock/],
+      [{ hosts: ["kubernetes.example"] }, /for another name.*tls-server-name/],
+    ] as const;
+    for (const [certificate, state] of cases) {
+      const pair = await controlPlane.certificateAuthority.issue({
+        commonName: "api",
+        usage: "server",
+        ...certificate,
+      });
+      const server = createTlsServer({ cert: pair.certificate, key: pair.key }, (_, answer) => answer.end("{}"));
+      server.on("tlsClientError", () => {});
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      try {
+        const { port } = server.address() as AddressInfo;
+        const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${port}` });
+        await assertFails(["run", "foo", "--connect-timeout=1s"], 5, state, { kubeconfig });
+      } finally {
+        server.close();
+        server.closeAllConnections();
+      }
+    }
+  },
+);
+
+controlPlaneTest("[84] an expired client certificate is exit code 4 and is recognized", async (controlPlane) => {
+  const kubeconfig = await controlPlane.kubeconfigFor({ user: "expired" });
+  for (const command of [["run", "foo"], ["install-crds"]]) {
+    await assertFails(
+      command,
+      4,
+      /refused \(401 Unauthorized\)\. Get a new client certificate: this one expired at 20/,
+      {
+        kubeconfig,
+      },
+    );
+  }
+});
+
+controlPlaneTest("[84] a bearer token that is not known is exit code 4, and is not shown", async (controlPlane) => {
+  const kubeconfig = await controlPlane.kubeconfigFor({ user: "token" });
+  const args = ["run", "foo", "--token", "s3cret-canary"];
+  const { stderr } = await assertFails(args, 4, /refused \(401 Unauthorized\).*the token has expired/, { kubeconfig });
+  assert(!stderr.includes("s3cret-canary"));
+});
+
+controlPlaneTest(
+  "[84] a user without permissions is exit code 4 with verb, resource and the missing rule",
+  async (controlPlane) => {
+    await installFoo(controlPlane);
+    const kubeconfig = await controlPlane.kubeconfigFor({ user: "nobody" });
+    const { stderr } = await assertFails(
+      ["run", "foo"],
+      4,
+      /list foos\.samplecontroller\.k8s\.io is forbidden for user "/,
+      {
+        kubeconfig,
+      },
+    );
+    assertStringIncludes(
+      stderr,
+      'apiGroups: ["samplecontroller.k8s.io"], resources: ["foos"], verbs: ["get", "list", "watch"]',
+    );
+    await assertFails(["install-crds", "foo"], 4, /customresourcedefinitions.*verbs: \["get", "create", "patch"\]/, {
+      kubeconfig,
+    });
+  },
+);
+
+controlPlaneTest(
+  "[84] a missing CRD is exit code 6 and names the command, also for a user without permissions",
+  async (controlPlane) => {
+    await removeFoo(controlPlane);
+    for (const user of ["admin", "nobody"] as const) {
+      const kubeconfig = await controlPlane.kubeconfigFor({ user });
+      await assertFails(["run", "foo"], 6, /is not installed\. Run: controller install-crds foo\n/, { kubeconfig });
+    }
+  },
+);
+
+controlPlaneTest("nothing is written before it is known that the controller can run", async (controlPlane) => {
+  await removeFoo(controlPlane);
+  await using proxy = await ApiProxy.start(controlPlane);
+  await assertFails(["run", "foo"], 6, /not installed/, { kubeconfig: proxy.kubeconfig });
+  assertEquals(proxy.writes, []);
+  assert(proxy.requests.length > 0);
+});
+
+test("[84] a command line that makes no sense is exit code 2", async () => {
+  await assertFails(["run", "fooo"], 2, /there is only foo\. Did you mean foo\?/, {});
+  await assertFails(["run", "foo", "--resync", "30"], 2, /--resync "30": it is not a duration.*--resync 10m/, {});
+  await assertFails(["run", "foo"], 2, /CONTROLLER_WORKERS "many"/, { env: { CONTROLLER_WORKERS: "many" } });
+});
+
+test("[85] a reader that goes away is no error", async () => {
+  using dir = folder();
+  const script = '"$0" install-crds foo --dry-run=client -o yaml | true; "$0" --help | head -n 1';
+  const { run } = await import("../controlplane/run.ts");
+  const { binaryPath } = await import("./_binary.ts");
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const result = await run("/bin/sh", ["-c", script, binaryPath()], { cwd: dir.path });
+    assert(result.kind === "ended");
+    assertEquals([result.code, result.stderr], [0, ""]);
+    assertEquals(result.stdout, "Usage: controller <command> [options]\n");
+  }
+});
+
+test("a folder's .env and bunfig.toml do not change what the binary does", async () => {
+  using dir = folder();
+  writeFileSync(join(dir.path, ".env"), "CONTROLLER_WORKERS=many\n");
+  writeFileSync(join(dir.path, "bunfig.toml"), 'preload = ["./evil.ts"]\n');
+  const { run } = await import("../controlplane/run.ts");
+  const { binaryPath } = await import("./_binary.ts");
+  const result = await run(binaryPath(), ["run", "foo", "--kubeconfig", "/nonexistent/config"], { cwd: dir.path });
+  assert(result.kind === "ended");
+  assertEquals(result.code, 3, result.stderr);
+});
+
+controlPlaneTest("[61] a signal while the server is still being looked for ends in order", async (controlPlane) => {
+  const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${await closedPort()}` });
+  await using binary = new Binary(["run", "foo", "-v"], { kubeconfig });
+  await binary.logged(/server not reached, will try again/);
+  binary.signal("SIGINT");
+  const { code, stderr } = await binary.ended();
+  assertEquals(code, 0, stderr);
+});
+
+async function resourceVersionOf(controlPlane: ControlPlane): Promise<string> {
+  return await controlPlane.kubectlOutput(["get", crd, "--output=jsonpath={.metadata.resourceVersion}"]);
+}
+
+/** A port that nobody listens on. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

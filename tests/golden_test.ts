@@ -1,0 +1,18 @@
+/** Holds the golden files to the code: a changed CRD or a changed public name is a reviewed change. */
+import { crdGoldens, present, publicApiGolden, strayCrds } from "../tasks/_goldens.ts";
+import { assert, assertEquals, test } from "./testing.ts";
+
+const advice = "differs from the code; look at the change, then run: deno run -A tasks/golden.ts";
+
+test("every CRD under crds/ is what the code makes, and no other is there", async () => {
+  const goldens = await crdGoldens();
+  assert(goldens.some(({ path }) => path === "crds/samplecontroller.k8s.io_foos.yaml"));
+  for (const golden of goldens) assertEquals(present(golden), golden.text, `${golden.path} ${advice}`);
+  assertEquals(strayCrds(goldens), []);
+});
+
+test("the public surface is the one in tests/golden/public_api.txt", async () => {
+  const golden = await publicApiGolden();
+  assert(golden.text.includes("\ndefineResource function\n") || golden.text.startsWith("defineResource function\n"));
+  assertEquals(present(golden), golden.text, `${golden.path} ${advice}`);
+});

@@ -1,0 +1,246 @@
+/**
+ * The architecture as rules on the syntax tree: who may import whom, who may say Deno or Date.now, how a file opens.
+ * The table below is house-style.md section 1.
+ *
+ * A Deno lint plugin, so that Deno's own parser reads the files (type-only and dynamic imports included). It runs over
+ * all of src in layers_test.ts; named under "lint.plugins" in deno.json it also shows up in editors.
+ */
+import { dirname, join, normalize, relative } from "node:path";
+
+/** One folder of src. */
+interface Layer {
+  readonly rank: number;
+  /** Folders it may import; "lower" is every folder of a lower rank. */
+  readonly imports: "lower" | readonly string[];
+  /** Lower folders it may not import all the same. */
+  readonly except?: readonly string[];
+}
+
+/** The folders of src, from the ground up. */
+export const layers: Readonly<Record<string, Layer>> = {
+  runtime: { rank: 0, imports: [] },
+  async: { rank: 0, imports: [] },
+  observe: { rank: 0, imports: [] },
+  api: { rank: 0, imports: [] },
+  schema: { rank: 1, imports: ["api"] },
+  client: { rank: 1, imports: ["api", "async", "observe", "runtime"] },
+  cache: { rank: 1, imports: ["api", "async", "observe"] },
+  queue: { rank: 1, imports: ["async", "observe"] },
+  controller: { rank: 2, imports: "lower" },
+  webhook: { rank: 2, imports: "lower" },
+  apiserver: { rank: 2, imports: "lower" },
+  manager: { rank: 3, imports: "lower", except: ["apiserver"] },
+  simulation: { rank: 4, imports: "lower" },
+  cli: { rank: 5, imports: "lower" },
+  "mod.ts": { rank: 6, imports: "lower" },
+  controllers: { rank: 7, imports: ["mod.ts"] },
+};
+
+/** Tests inside src, and the private files that only they import. They are not shipped, so they may look sideways. */
+const testFile = /(_test|_testing|_rig|_test_data)\.ts$/;
+
+/** What test files inside src may import from tests/. */
+const testSupport = /^tests\/(testing\.ts|loopback\.ts|fakes\/.+|controlplane\/certificate_authority\.ts)$/;
+
+/** Lines after which a file is more than one thing. */
+const longestFile = 400;
+
+const runtimeNames: ReadonlySet<string> = new Set(["Deno", "Bun", "process"]);
+const runtimeModules: ReadonlySet<string> = new Set(["process", "node:process", "bun"]);
+const timers: ReadonlySet<string> = new Set(["setTimeout", "setInterval", "setImmediate"]);
+const clocks: ReadonlySet<string> = new Set([
+  "Date.now",
+  "performance.now",
+  "Math.random",
+  "AbortSignal.timeout",
+]);
+
+const root = dirname(import.meta.dirname ?? ".");
+
+/** Where a file stands: `src/cache/store.ts` is in the layer cache, `src/controllers/foo/x.ts` in controllers. */
+function pathOf(filename: string): string {
+  return relative(root, filename);
+}
+
+function layerOf(path: string): string {
+  return path.split("/")[1] ?? "";
+}
+
+/**
+ * Says why `path` may not import `specifier`.
+ *
+ * @param path The importing file, relative to the repository.
+ * @returns undefined when it may.
+ */
+export function importRefusal(path: string, specifier: string): string | undefined {
+  if (/^(npm|jsr|https?):/.test(specifier)) return `Cannot import ${specifier}: versions stand in deno.json alone`;
+  if (!specifier.startsWith(".")) {
+    if (!runtimeModules.has(specifier) || layerOf(path) === "runtime") return undefined;
+    return `Cannot import ${specifier}: only src/runtime knows the runtime`;
+  }
+  const target = normalize(join(dirname(path), specifier));
+  if (!target.startsWith("src/")) {
+    return testFile.test(path) && testSupport.test(target) ? undefined : `Cannot import ${target}: it is not in src`;
+  }
+  const file = target.slice(target.lastIndexOf("/") + 1);
+  if (file.startsWith("_") && dirname(target) !== dirname(path)) {
+    return `Cannot import ${target}: a file that begins with _ is private to its folder`;
+  }
+  if (sameFolder(path, target)) return undefined;
+  return layerRefusal(path, target);
+}
+
+function layerRefusal(path: string, target: string): string | undefined {
+  const [from, to] = [layerOf(path), layerOf(target)];
+  if (from === "controllers" && to === "controllers") return controllerRefusal(path, target);
+  const [importer, imported] = [layers[from], layers[to]];
+  if (importer === undefined || imported === undefined) {
+    return `Cannot import ${target}: ${importer === undefined ? from : to} is no layer of house-style.md section 1`;
+  }
+  const isLower = imported.rank < importer.rank && importer.except?.includes(to) !== true;
+  const isNear = testFile.test(path) && imported.rank <= importer.rank;
+  const allowed = isNear || (importer.imports === "lower" ? isLower : importer.imports.includes(to));
+  if (!allowed) {
+    return `Cannot import ${target}: ${from} (rank ${importer.rank}) may not know ${to} (rank ${imported.rank})`;
+  }
+  if (to !== "mod.ts" && target !== `src/${to}/mod.ts`) return `Cannot import ${target}: use src/${to}/mod.ts`;
+  return undefined;
+}
+
+/** Controllers do not know each other; only a list of all of them, right in the folder, knows their mod.ts. */
+function controllerRefusal(path: string, target: string): string | undefined {
+  const isList = path.split("/").length === 3;
+  return isList && /^src\/controllers\/[^/]+\/mod\.ts$/.test(target)
+    ? undefined
+    : `Cannot import ${target}: controllers do not know each other`;
+}
+
+function sameFolder(path: string, target: string): boolean {
+  const [from, to] = [path.split("/"), target.split("/")];
+  if (from[1] !== to[1]) return false;
+  return from[1] !== "controllers" || (from[2] === to[2] && from.length > 3);
+}
+
+type Context = Deno.lint.RuleContext;
+
+/** True for a name that means the global, not a property or a key of that name. */
+function isFree(node: Deno.lint.Identifier): boolean {
+  const { parent } = node;
+  if (parent.type === "MemberExpression") {
+    const { object } = parent;
+    return object === node || parent.computed || (object.type === "Identifier" && object.name === "globalThis");
+  }
+  if (parent.type === "Property") return parent.value === node;
+  if (parent.type === "TSQualifiedName") return parent.left === node;
+  return !["MethodDefinition", "PropertyDefinition", "TSPropertySignature", "TSMethodSignature", "ImportSpecifier"]
+    .includes(parent.type);
+}
+
+function inLayers(context: Context, ...names: readonly string[]): boolean {
+  const path = pathOf(context.filename);
+  return !path.startsWith("src/") || names.includes(layerOf(path));
+}
+
+function importsRule(context: Context): Deno.lint.LintVisitor {
+  const path = pathOf(context.filename);
+  if (!path.startsWith("src/")) return {};
+  const check = (node: Deno.lint.Node, specifier: unknown) => {
+    const message = typeof specifier === "string"
+      ? importRefusal(path, specifier)
+      : "Cannot check an import whose specifier is no literal";
+    if (message !== undefined) context.report({ node, message });
+  };
+  return {
+    ImportDeclaration: (node) => check(node, node.source.value),
+    ExportNamedDeclaration: (node) => {
+      if (node.source) check(node, node.source.value);
+    },
+    ExportAllDeclaration: (node) => check(node, node.source.value),
+    ImportExpression: (node) => check(node, node.source.type === "Literal" ? node.source.value : undefined),
+    TSImportType: (node) => check(node, "literal" in node.argument ? literalOf(node.argument.literal) : undefined),
+    TSExternalModuleReference: (node) => check(node, literalOf(node.expression)),
+  };
+}
+
+function literalOf(node: object): unknown {
+  return "value" in node ? node.value : undefined;
+}
+
+function runtimeRule(context: Context): Deno.lint.LintVisitor {
+  if (inLayers(context, "runtime")) return {};
+  const used: Deno.lint.Identifier[] = [];
+  const declared = new Set<string>();
+  return {
+    Identifier(node) {
+      if (!runtimeNames.has(node.name)) return;
+      if (isDeclaration(node)) declared.add(node.name);
+      else if (isFree(node)) used.push(node);
+    },
+    // A file that has a variable of the name means that one.
+    "Program:exit"() {
+      for (const node of used.filter(({ name }) => !declared.has(name))) {
+        context.report({ node, message: `Cannot say ${node.name} here: only src/runtime knows the runtime` });
+      }
+    },
+  };
+}
+
+function isDeclaration(node: Deno.lint.Identifier): boolean {
+  const { parent } = node;
+  if (parent.type === "VariableDeclarator") return parent.id === node;
+  if (parent.type === "Property") return parent.parent.type === "ObjectPattern";
+  return ["ImportDefaultSpecifier", "ImportSpecifier", "FunctionDeclaration", "ArrowFunctionExpression"]
+    .includes(parent.type);
+}
+
+function timeRule(context: Context): Deno.lint.LintVisitor {
+  if (inLayers(context, "async", "runtime")) return {};
+  const refuse = (node: Deno.lint.Node, what: string) =>
+    context.report({ node, message: `Cannot say ${what} here: time and chance are parameters (src/async)` });
+  return {
+    Identifier(node) {
+      if (timers.has(node.name) && isFree(node)) refuse(node, node.name);
+    },
+    MemberExpression(node) {
+      if (node.object.type !== "Identifier" || node.property.type !== "Identifier") return;
+      const name = `${node.object.name}.${node.property.name}`;
+      if (clocks.has(name)) refuse(node, name);
+    },
+    NewExpression(node) {
+      const isDate = node.callee.type === "Identifier" && node.callee.name === "Date";
+      if (isDate && node.arguments.length === 0) refuse(node, "new Date()");
+    },
+  };
+}
+
+function fileRule(context: Context): Deno.lint.LintVisitor {
+  const path = pathOf(context.filename);
+  if (!path.startsWith("src/")) return {};
+  return {
+    Program(node) {
+      const text = context.sourceCode.text;
+      const lines = text.split("\n").length - 1;
+      if (lines > longestFile) {
+        context.report({ node, message: `Cannot grow past ${longestFile} lines: it has ${lines}` });
+      }
+      if (!text.startsWith("/**") && !path.endsWith("_test.ts")) {
+        context.report({ node, message: "Cannot tell what this file is for: it has no header comment" });
+      }
+    },
+    ExportAllDeclaration(node) {
+      if (path === "src/mod.ts") context.report({ node, message: "Cannot export *: the public surface is named" });
+    },
+  };
+}
+
+/** The rules, for `deno lint` and for layers_test.ts. */
+const plugin: Deno.lint.Plugin = {
+  name: "layers",
+  rules: {
+    imports: { create: importsRule },
+    runtime: { create: runtimeRule },
+    time: { create: timeRule },
+    file: { create: fileRule },
+  },
+};
+export default plugin;

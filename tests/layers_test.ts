@@ -1,0 +1,115 @@
+/**
+ * Holds src to the table of house-style.md section 1 (layers.ts), and shows with made-up files that each rule can fail.
+ * Deno only: its parser reads the files, and what is true of a source does not depend on who reads it.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import plugin, { layers } from "./layers.ts";
+import { assert, assertEquals, test } from "./testing.ts";
+
+const root = join(import.meta.dirname ?? ".", "..");
+const hasParser = "Deno" in globalThis;
+
+/** What the rules say of a file, as `rule: message`. */
+function findings(path: string, source: string): readonly string[] {
+  return Deno.lint.runPlugin(plugin, join(root, path), source)
+    .map(({ id, message, range }) => `${id.replace("layers/", "")}: ${message} (offset ${range[0]})`);
+}
+
+function layerTest(name: string, fn: () => void): void {
+  if (hasParser) test(name, fn);
+  else test.skip(name, "Deno's parser reads the sources");
+}
+
+layerTest("every file under src keeps to its layer, its runtime and its clock, and says what it is for", () => {
+  const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts")).map((path) => join("src", path)).sort();
+  assert(paths.length > 20, `expected the sources, found ${paths.length}`);
+  const all = paths.flatMap((path) =>
+    findings(path, readFileSync(join(root, path), "utf8")).map((finding) => `${path}: ${finding}`)
+  );
+  assertEquals(all, [], all.join("\n"));
+});
+
+layerTest("every folder under src is a layer of the table", () => {
+  const folders = readdirSync(join(root, "src"));
+  assertEquals(folders.filter((folder) => !Object.hasOwn(layers, folder)), []);
+});
+
+const header = "/** What it is for. */\n";
+
+const violations: readonly (readonly [path: string, source: string, rule: string, message: string])[] = [
+  ["src/cache/a.ts", 'import { Client } from "../client/mod.ts";', "imports", "cache (rank 1) may not know client"],
+  ["src/cache/a.ts", 'import type { Client } from "../client/mod.ts";', "imports", "may not know client"],
+  ["src/cache/a.ts", 'export { Client } from "../client/mod.ts";', "imports", "may not know client"],
+  ["src/cache/a.ts", 'export * from "../client/mod.ts";', "imports", "may not know client"],
+  ["src/cache/a.ts", 'type C = import("../client/mod.ts").Client;', "imports", "may not know client"],
+  ["src/cache/a.ts", 'const c = await import("../client/mod.ts");', "imports", "may not know client"],
+  ["src/cache/a.ts", "const c = await import(name);", "imports", "whose specifier is no literal"],
+  ["src/cache/a.ts", 'import { Clock } from "../async/clock.ts";', "imports", "use src/async/mod.ts"],
+  ["src/queue/a.ts", 'import { Resource } from "../api/mod.ts";', "imports", "queue (rank 1) may not know api"],
+  ["src/api/a.ts", 'import { Clock } from "../async/mod.ts";', "imports", "api (rank 0) may not know async"],
+  ["src/manager/a.ts", 'import { serve } from "../apiserver/mod.ts";', "imports", "manager (rank 3) may not know"],
+  ["src/controller/a.ts", 'import { Manager } from "../manager/mod.ts";', "imports", "may not know manager"],
+  ["src/controllers/foo/a.ts", 'import { test } from "../../cache/mod.ts";', "imports", "may not know cache"],
+  ["src/controllers/foo/a.ts", 'import { bar } from "../bar/mod.ts";', "imports", "do not know each other"],
+  ["src/cache/sub/a.ts", 'import { x } from "../_x.ts";', "imports", "private to its folder"],
+  ["src/cache/a.ts", 'import { x } from "../helpers/mod.ts";', "imports", "helpers is no layer"],
+  ["src/cache/a.ts", 'import { z } from "npm:zod@4.6.7";', "imports", "versions stand in deno.json alone"],
+  ["src/cache/a.ts", 'import { test } from "../../tests/testing.ts";', "imports", "it is not in src"],
+  ["src/cache/a_test.ts", 'import { x } from "../../tests/layers.ts";', "imports", "it is not in src"],
+  ["src/cache/a.ts", 'import process from "node:process";', "imports", "only src/runtime knows the runtime"],
+  ["src/cache/a.ts", "Deno.exit(1);", "runtime", "Cannot say Deno here"],
+  ["src/cache/a.ts", "const x = globalThis.process;", "runtime", "Cannot say process here"],
+  ["src/cache/a.ts", "const server: Deno.HttpServer = make();", "runtime", "Cannot say Deno here"],
+  ["src/cache/a.ts", "export const bun = { process };", "runtime", "Cannot say process here"],
+  ["src/cache/a.ts", "const at = Date.now();", "time", "Cannot say Date.now here"],
+  ["src/cache/a.ts", "const at = new Date();", "time", "Cannot say new Date() here"],
+  ["src/cache/a.ts", "const now = Math.random;", "time", "Cannot say Math.random here"],
+  ["src/cache/a.ts", "setTimeout(() => {}, 5);", "time", "Cannot say setTimeout here"],
+  ["src/cache/a.ts", "const s = AbortSignal.timeout(5);", "time", "Cannot say AbortSignal.timeout here"],
+  ["src/cache/a_test.ts", "await new Promise((done) => setTimeout(done, 5));", "time", "Cannot say setTimeout here"],
+  ["src/mod.ts", 'export * from "./api/mod.ts";', "file", "Cannot export *"],
+  ["src/cache/a.ts", "\n".repeat(401), "file", "Cannot grow past 400 lines: it has 402"],
+];
+
+for (const [path, source, rule, message] of violations) {
+  layerTest(`the layers refuse ${source.trim() || "a long file"} in ${path}`, () => {
+    const found = findings(path, header + source);
+    assertEquals(found.length, 1, found.join("\n"));
+    assert(
+      found[0]?.startsWith(`${rule}: `) && found[0].includes(message),
+      `${found[0]} should be ${rule}: ${message}`,
+    );
+  });
+}
+
+layerTest("the layers refuse a file without a header", () => {
+  assertEquals(findings("src/cache/a.ts", "// x\nexport {};").map((finding) => finding.split(":")[0]), ["file"]);
+});
+
+const legal: readonly (readonly [path: string, source: string])[] = [
+  [
+    "src/cache/a.ts",
+    'import { Clock } from "../async/mod.ts";\nimport { x } from "./_x.ts";\nimport { y } from "zod";',
+  ],
+  [
+    "src/cache/a_test.ts",
+    'import { test } from "../../tests/testing.ts";\nimport { f } from "../../tests/fakes/f.ts";',
+  ],
+  ["src/runtime/a.ts", 'import process from "node:process";\nDeno.exit(Date.now());'],
+  ["src/async/a.ts", "setTimeout(() => {}, Math.random());"],
+  ["src/cli/a.ts", 'const run = await import("./run.ts");\nimport { Manager } from "../manager/mod.ts";'],
+  ["src/controllers/mod.ts", 'export { foo } from "./foo/mod.ts";\nimport { controller } from "../mod.ts";'],
+  ["src/cache/a.ts", 'const text = "Deno.exit(Date.now())"; // Bun and process and setTimeout()'],
+  ["src/cache/a.ts", "const at = new Date(0);\nconst held = { process: 1 };\nheld.process;\nfoo.Deno;"],
+  ["src/cli/a.ts", "const process = start();\nprocess.exit;\nrun((Bun) => Bun.size);"],
+  ["src/api/mod.ts", 'export * as builtin from "./builtin.ts";'],
+  ["main.ts", "Deno.exit(Date.now());"],
+];
+
+for (const [path, source] of legal) {
+  layerTest(`the layers admit ${JSON.stringify(source)} in ${path}`, () => {
+    assertEquals(findings(path, header + source), []);
+  });
+}
