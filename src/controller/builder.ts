@@ -21,6 +21,8 @@ export interface WatchOptionsOf<R extends Resource> {
 export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R> {
   /** The keys of the primary objects that a change of this object concerns. */
   readonly to: (object: Infer<R>) => readonly string[];
+  /** The reconciler uses `ctx.applyFields` on these objects. @default false */
+  readonly writes?: boolean;
 }
 
 /** A controller in the making, once its primary kind is known. */
@@ -77,7 +79,7 @@ export function controller(
         name,
         options,
         primary: resource,
-        watches: [{ role: "for", resource, keysOf: itself, when: erase(watch.when) }],
+        watches: [{ role: "for", resource, keysOf: itself, writes: false, when: erase(watch.when) }],
         permissions: [],
       }),
   };
@@ -102,9 +104,21 @@ function builder<Primary extends Resource, Declared extends Resource>(
   };
   return {
     owns: (resource, options = {}) =>
-      watching({ role: "owns", resource, keysOf: itsController(draft.primary), when: erase(options.when) }),
+      watching({
+        role: "owns",
+        resource,
+        keysOf: itsController(draft.primary),
+        writes: true,
+        when: erase(options.when),
+      }),
     watches: (resource, options) =>
-      watching({ role: "watches", resource, keysOf: mapped(draft, options.to), when: erase(options.when) }),
+      watching({
+        role: "watches",
+        resource,
+        keysOf: mapped(draft, options.to),
+        writes: options.writes ?? false,
+        when: erase(options.when),
+      }),
     uses(resource, verbs, subresource) {
       const permission: Permission = { resource, verbs, subresource };
       return builder({ ...draft, permissions: [...draft.permissions, permission] }, finalize);

@@ -43,6 +43,16 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
     desired: Desired<Extract<Declared, { readonly kind: K }>> & { readonly kind: K },
   ): Promise<Infer<Extract<Declared, { readonly kind: K }>>>;
   /**
+   * Holds some fields of an object that belongs to somebody else (a label on a Node): the named fields become ours,
+   * those that were ours and are not named any more go, all others are left alone. Declare the kind with
+   * `watches(..., { writes: true })`.
+   *
+   * @returns The live object; undefined when the cache has none: it is never created.
+   */
+  applyFields<K extends Declared["kind"]>(
+    desired: Desired<Extract<Declared, { readonly kind: K }>> & { readonly kind: K },
+  ): Promise<Infer<Extract<Declared, { readonly kind: K }>> | undefined>;
+  /**
    * Deletes a child of the object: the very one that was read, and only while the object itself, read live, is still
    * there. A child that is gone already is fine.
    *
@@ -79,6 +89,9 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
     list: (resource, filter) => toolbox.list(resource, filter),
     async apply(desired) {
       return await toolbox.apply(resourceOf(declared, desired), desired, owner);
+    },
+    async applyFields(desired) {
+      return await toolbox.applyFields(resourceOf(declared, desired), desired);
     },
     async delete(resource, child) {
       await toolbox.delete(resource, child, owner);

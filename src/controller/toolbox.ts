@@ -110,19 +110,17 @@ export class Toolbox {
   }
 
   /**
-   * Brings an object to the wanted state.
+   * Brings a child to the wanted state.
    *
-   * @param owner Becomes the controller of what is created; what exists must be controlled by it. Without an owner
-   * the object must exist already.
+   * @param owner Becomes the controller of what is created; what exists must be controlled by it.
    * @returns The live object, from the cache when nothing had to be written.
    * @throws NotControlledError when the object belongs to somebody else.
    * @throws ApiError when the server refuses.
    */
-  async apply<R extends Resource>(resource: R, desired: Desired<R>, owner?: Owner): Promise<Infer<R>> {
-    const wanted = owner === undefined ? desired : withOwner(desired, owner);
+  async apply<R extends Resource>(resource: R, desired: Desired<R>, owner: Owner): Promise<Infer<R>> {
+    const wanted = withOwner(desired, owner);
     const held = this.find(resource, keyOf(wanted));
     if (held !== undefined) return await this.#change(resource, wanted, held, owner);
-    if (owner === undefined) return await this.#change(resource, wanted, undefined, undefined);
     try {
       return await this.#create(resource, wanted);
     } catch (error) {
@@ -131,6 +129,17 @@ export class Toolbox {
       const live = await this.client.get(resource, keyOf(wanted), { signal: this.signal });
       return await this.#change(resource, wanted, live, owner);
     }
+  }
+
+  /**
+   * Holds some fields of an object that belongs to somebody else, by server-side apply: the named fields become ours,
+   * those that were ours and are not named any more go, all others are left alone.
+   *
+   * @returns The live object; undefined when the cache has none: it is never created.
+   */
+  async applyFields<R extends Resource>(resource: R, desired: Desired<R>): Promise<Infer<R> | undefined> {
+    const held = this.find(resource, keyOf(desired));
+    return held === undefined ? undefined : await this.#change(resource, desired, held, undefined);
   }
 
   /** Writes the named fields of the status, unless the object holds them already. */
@@ -191,20 +200,18 @@ export class Toolbox {
   async #change<R extends Resource>(
     resource: R,
     wanted: Desired<R>,
-    held: Infer<R> | undefined,
+    held: Infer<R>,
     owner: Owner | undefined,
   ): Promise<Infer<R>> {
     const { fieldManager } = this.#parts;
-    const live = held === undefined ? undefined : kubeObject(held);
-    if (owner !== undefined && live !== undefined && !isControlledBy(live, owner.object)) {
-      throw new NotControlledError(resource, live, owner);
-    }
-    const field = live === undefined ? undefined : unsettled(live, wanted, fieldManager);
-    if (held !== undefined && field === undefined) return held;
-    if (live !== undefined && field !== undefined) this.#parts.changing({ resource, object: live, field });
+    const live = kubeObject(held);
+    if (owner !== undefined && !isControlledBy(live, owner.object)) throw new NotControlledError(resource, live, owner);
+    const field = unsettled(live, wanted, fieldManager);
+    if (field === undefined) return held;
+    this.#parts.changing({ resource, object: live, field });
     this.#note("apply", resource, wanted);
-    const uid = live?.metadata.uid;
-    const body = uid === undefined ? wanted : { ...wanted, metadata: { ...wanted.metadata, uid } };
+    // The UID makes it this very object: an apply to one that is gone would otherwise create it.
+    const body = { ...wanted, metadata: { ...wanted.metadata, uid: live.metadata.uid } };
     const answer = await this.client.apply(resource, body as Draft<R>, {
       fieldManager,
       force: true,

@@ -141,3 +141,13 @@ test("somebody else's object is not deleted", async () => {
   assert(error instanceof NotControlledError);
   assertEquals(b.sent, []);
 });
+
+test("fields held on somebody else's object: only ours are named, and it is never created", async () => {
+  const b = bench(configMap({ color: "red", other: "x" }), Response.json(configMap({ color: "blue", other: "x" })));
+  await b.toolbox.applyFields(ConfigMap, wanted);
+  assertEquals(b.sent.map((one) => one.method), ["PATCH"]);
+  assertEquals(metadataOf(b.sent[0]), { name: "a", namespace: "shop", uid: "u-a" });
+  const none = bench(undefined);
+  assertEquals(await none.toolbox.applyFields(ConfigMap, wanted), undefined);
+  assertEquals(none.sent, []);
+});

@@ -24,6 +24,8 @@ export interface WatchDefinition {
   readonly resource: Resource;
   /** The primary objects that a change of `object` concerns. */
   readonly keysOf: (object: KubeObject) => readonly ObjectKey[];
+  /** True when the reconciler applies fields to these objects, so the cache must know which of them are its own. */
+  readonly writes: boolean;
   /** Absent: every change counts. */
   readonly when?: Predicate;
 }

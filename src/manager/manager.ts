@@ -90,6 +90,10 @@ export class Manager {
       log: logger("events", definition.name),
     });
     this.#recorders.push(events);
+    const { fieldManager = definition.name } = { ...definition.options, ...options };
+    for (const { resource, writes } of definition.watches) {
+      if (writes) this.#caches.keepFieldsOf(resource, fieldManager);
+    }
     this.#controllers.push(
       new Controller({
         definition: { ...definition, options: { ...definition.options, ...options } },

@@ -25,6 +25,8 @@ export interface SharedCachesOptions {
 
 export class SharedCaches implements Caches {
   readonly #factory: InformerFactory;
+  /** Whose fields are kept, per kind. */
+  readonly #managers = new Map<string, Set<string>>();
   readonly #informers = new Map<string, SharedInformer<KubeObject>>();
 
   constructor(options: SharedCachesOptions) {
@@ -32,14 +34,26 @@ export class SharedCaches implements Caches {
     this.#factory = new InformerFactory({
       listWatch: <R extends Resource>(resource: R, scope: CacheScope) => {
         const { projection, ...selection } = scope;
-        const listWatch = client.listWatch(resource, { ...selection, metadataOnly: projection === "metadata" });
+        const metadataOnly = projection === "metadata";
+        const keepManagedFields = this.#managers.has(resourceId(resource));
+        const listWatch = client.listWatch(resource, { ...selection, metadataOnly, keepManagedFields });
         // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
         return listWatch as ListWatch<ObjectOf<R>>;
+      },
+      transformFor: (resource) => {
+        const managers = this.#managers.get(resourceId(resource));
+        return managers === undefined ? dropManagedFields : keepManagers(managers);
       },
       namespaces,
       clock,
       random,
     });
+  }
+
+  /** Keeps what `manager` owns in objects of a kind. To be called before anybody asks for the kind's informer. */
+  keepFieldsOf(resource: Resource, manager: string): void {
+    const id = resourceId(resource);
+    this.#managers.set(id, (this.#managers.get(id) ?? new Set()).add(manager));
   }
 
   informer(resource: Resource): SharedInformer<KubeObject> {
