@@ -49,7 +49,7 @@ export class LoopbackServer implements AsyncDisposable {
       ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
     }, answer);
     server.on("tlsClientError", () => {});
-    server.on("clientError", (_error: Error, socket: Socket) => socket.destroy());
+    server.on("clientError", (_error: Error, socket: Socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     const started = new LoopbackServer(server, tls !== undefined);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return started;

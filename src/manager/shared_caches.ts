@@ -6,8 +6,10 @@ import { type Infer, type KubeObject, type ListWatch, type ObjectKey, type Resou
 import type { Clock, Random } from "../async/mod.ts";
 import {
   type CacheScope,
+  dropManagedFields,
   InformerFactory,
   type InformerStatus,
+  keepManagers,
   type ObjectOf,
   type SharedInformer,
 } from "../cache/mod.ts";

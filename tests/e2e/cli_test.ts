@@ -272,6 +272,43 @@ controlPlaneTest(
   },
 );
 
+controlPlaneTest("--namespace works on that namespace only, with permissions for no other", async (controlPlane) => {
+  await installFoo(controlPlane);
+  const inside = new TestNamespace(controlPlane, await createNamespace(controlPlane));
+  const outside = new TestNamespace(controlPlane, await createNamespace(controlPlane));
+  for (const namespace of [inside, outside]) {
+    await namespace.applyFoo({ name: "a", deploymentName: "web", replicas: 0 });
+  }
+  await inside.kubectl(["apply", "-f", "-"], JSON.stringify(narrowRole));
+  await inside.kubectl(["create", "serviceaccount", "narrow"]);
+  await inside.kubectl(["create", "rolebinding", "narrow", "--role=narrow", `--serviceaccount=${inside.name}:narrow`]);
+  const token = (await inside.kubectl(["create", "token", "narrow"])).trim();
+  const options = {
+    kubeconfig: await controlPlane.kubeconfigFor({ user: "nobody" }),
+    env: { CONTROLLER_TOKEN: token },
+  };
+  const who = `system:serviceaccount:${inside.name}:narrow`;
+  await assertFails(["run", "foo"], 4, new RegExp(`forbidden for user "${who}".*a ClusterRole with`), options);
+  await assertFails(["run", "foo", "-n", outside.name], 4, /in namespace ".*a Role in /, options);
+  await using binary = new Binary(["run", "foo", "-n", inside.name], options);
+  await inside.eventuallyEvent("Foo", "a", "Synced");
+  assertEquals(await outside.find("deployment/web"), undefined);
+  assert(!binary.stderr.includes("forbidden"), binary.stderr);
+});
+
+/** What the controller foo needs, and nothing more. */
+const narrowRole = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "Role",
+  metadata: { name: "narrow" },
+  rules: [
+    { apiGroups: ["samplecontroller.k8s.io"], resources: ["foos"], verbs: ["get", "list", "watch"] },
+    { apiGroups: ["samplecontroller.k8s.io"], resources: ["foos/status"], verbs: ["patch"] },
+    { apiGroups: ["apps"], resources: ["deployments"], verbs: ["get", "list", "watch", "create", "patch"] },
+    { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+  ],
+};
+
 controlPlaneTest(
   "[84] a missing CRD is exit code 6 and names the command, also for a user without permissions",
   async (controlPlane) => {
