@@ -1,0 +1,84 @@
+/**
+ * What the project wants to reach, each as a ratio of medians against a peer of the same run (issue 4, "Speed and
+ * memory"), and whether a run reached it.
+ */
+import { growthSubject, ours, type Scale, valuesOf } from "./cases/mod.ts";
+import { type Metric, metrics, type Sample } from "./metric.ts";
+import { median, spread } from "./statistics.ts";
+
+/** One line of the table of bars. */
+export interface Bar {
+  readonly caseName: string;
+  readonly metric: Metric;
+  /** Whom we are compared with; absent: ourselves at other sizes, where the ratio is the largest over the smallest. */
+  readonly peer?: string;
+  /** The ratio ours / peer that must be reached: at most this where lower is better, at least where higher is. */
+  readonly bar: number;
+  /** The ratio that is hoped for. */
+  readonly aim: number;
+}
+
+/** A bar, and what a run gave. */
+export interface Verdict {
+  readonly bar: Bar;
+  readonly ours: number;
+  readonly peer: number;
+  readonly ratio: number;
+  readonly kind: "aim met" | "met" | "missed";
+}
+
+const manager = "controller-runtime";
+/** Peers as they come, and as their guides advise; we drop managedFields by default, so both are of interest. */
+const typed = ["controller-runtime (typed)", "controller-runtime (typed, managedFields dropped)"] as const;
+const streaming = ["kube-rs (streaming)", "kube-rs (streaming, managedFields dropped)"] as const;
+
+/** The same bar against each of several peers. */
+function against(peers: readonly string[], limits: Omit<Bar, "caseName" | "peer">): readonly Bar[] {
+  return peers.map((peer) => ({ caseName: "sync", peer, ...limits }));
+}
+
+/** Every bar. */
+export const bars: readonly Bar[] = [
+  ...against(typed, { metric: "timeMs", bar: 0.6, aim: 0.5 }),
+  ...against(streaming, { metric: "timeMs", bar: 1.05, aim: 1 }),
+  ...against(typed, { metric: "cpuMs", bar: 0.3, aim: 0.22 }),
+  ...against(streaming, { metric: "cpuMs", bar: 0.8, aim: 0.65 }),
+  ...against(typed, { metric: "maxRssBytes", bar: 0.7, aim: 0.5 }),
+  ...against(streaming, { metric: "maxRssBytes", bar: 0.45, aim: 0.33 }),
+  { caseName: "reconcile", metric: "timeMs", peer: manager, bar: 1, aim: 0.9 },
+  { caseName: "reconcile", metric: "cpuMs", peer: manager, bar: 0.9, aim: 0.6 },
+  { caseName: "latency", metric: "p50Us", peer: manager, bar: 1, aim: 0.7 },
+  { caseName: "latency", metric: "p99Us", peer: manager, bar: 1, aim: 0.7 },
+  { caseName: "queue", metric: "addTakeDone", peer: "client-go", bar: 1, aim: 2 },
+  { caseName: "queue", metric: "addRateLimitedForget", peer: "client-go", bar: 1, aim: 2 },
+  { caseName: "queue", metric: "addAfter", peer: "client-go", bar: 1, aim: 2 },
+  { caseName: "start", metric: "timeMs", peer: manager, bar: 1.5, aim: 1 },
+  { caseName: "start", metric: "idleRssBytes", peer: manager, bar: 1.3, aim: 1 },
+  { caseName: "growth", metric: "usPerObject", bar: 1.15, aim: 1.15 },
+  { caseName: "growth", metric: "bytesPerObject", bar: 1.15, aim: 1.15 },
+];
+
+/** Judges one bar; undefined when one of the two sides was not measured. */
+export function judge(bar: Bar, samples: readonly Sample[], scale: Pick<Scale, "growth">): Verdict | undefined {
+  return bar.peer === undefined ? judgeSpread(bar, samples, scale) : judgeRatio(bar, bar.peer, samples);
+}
+
+function judgeRatio(bar: Bar, peer: string, samples: readonly Sample[]): Verdict | undefined {
+  const [own, other] = [valuesOf(samples, ours, bar.metric), valuesOf(samples, peer, bar.metric)];
+  if (own.length === 0 || other.length === 0) return undefined;
+  return verdict(bar, median(own), median(other), median(own) / median(other));
+}
+
+/** The extremes stand in the columns of the two sides. */
+function judgeSpread(bar: Bar, samples: readonly Sample[], scale: Pick<Scale, "growth">): Verdict | undefined {
+  const bySize = scale.growth.map((objects) => valuesOf(samples, growthSubject(ours, objects), bar.metric));
+  if (bySize.some((values) => values.length === 0)) return undefined;
+  const medians = bySize.map(median);
+  return verdict(bar, Math.max(...medians), Math.min(...medians), spread(medians));
+}
+
+function verdict(bar: Bar, own: number, peer: number, ratio: number): Verdict {
+  const reaches = (limit: number) => metrics[bar.metric].better === "lower" ? ratio <= limit : ratio >= limit;
+  const kind = reaches(bar.aim) ? "aim met" : reaches(bar.bar) ? "met" : "missed";
+  return { bar, ours: own, peer, ratio, kind };
+}

@@ -1,0 +1,64 @@
+/** Tests of the verdicts: the ratio of the medians, in the direction in which the metric is better. */
+import { assert, assertEquals, test } from "../tests/testing.ts";
+import { type Bar, bars, judge } from "./bars.ts";
+import { cases } from "./cases/mod.ts";
+import type { Metric, Sample } from "./metric.ts";
+
+const scale = { growth: [10, 20] };
+
+function samplesOf(metric: Metric, own: readonly number[], peer: readonly number[]): readonly Sample[] {
+  return [
+    ...own.map((value) => ({ subject: "pintle", values: { [metric]: value } })),
+    ...peer.map((value) => ({ subject: "peer", values: { [metric]: value } })),
+  ];
+}
+
+test("judge() compares medians, so that one bad run of either side does not decide", () => {
+  const bar: Bar = { caseName: "sync", metric: "timeMs", peer: "peer", bar: 0.6, aim: 0.5 };
+  const verdict = judge(bar, samplesOf("timeMs", [1, 9, 1.1], [2, 2.2, 90]), scale);
+  assertEquals(verdict?.ratio, 1.1 / 2.2);
+  assertEquals([verdict?.ours, verdict?.peer], [1.1, 2.2]);
+});
+
+test("judge() wants small ratios where lower is better and large ones where higher is", () => {
+  const lower: Bar = { caseName: "sync", metric: "timeMs", peer: "peer", bar: 0.6, aim: 0.5 };
+  const higher: Bar = { caseName: "queue", metric: "addAfter", peer: "peer", bar: 1, aim: 2 };
+  const table: readonly (readonly [Bar, number, string])[] = [
+    [lower, 0.5, "aim met"],
+    [lower, 0.6, "met"],
+    [lower, 0.61, "missed"],
+    [higher, 2, "aim met"],
+    [higher, 1, "met"],
+    [higher, 0.99, "missed"],
+  ];
+  for (const [bar, ratio, expected] of table) {
+    assertEquals(judge(bar, samplesOf(bar.metric, [ratio], [1]), scale)?.kind, expected, `${bar.metric} ${ratio}`);
+  }
+});
+
+test("judge() without a peer sets the costliest size against the cheapest", () => {
+  const bar: Bar = { caseName: "growth", metric: "usPerObject", bar: 1.15, aim: 1.15 };
+  const samples: readonly Sample[] = [
+    { subject: "pintle, 10 Foos", values: { usPerObject: 50 } },
+    { subject: "pintle, 20 Foos", values: { usPerObject: 40 } },
+  ];
+  const verdict = judge(bar, samples, scale);
+  assertEquals([verdict?.ours, verdict?.peer, verdict?.ratio, verdict?.kind], [50, 40, 1.25, "missed"]);
+});
+
+test("judge() says nothing where one side was not measured", () => {
+  const bar: Bar = { caseName: "sync", metric: "timeMs", peer: "peer", bar: 0.6, aim: 0.5 };
+  assertEquals(judge(bar, samplesOf("timeMs", [1], []), scale), undefined);
+  assertEquals(judge({ ...bar, peer: undefined }, samplesOf("timeMs", [1], []), scale), undefined);
+});
+
+test("every bar belongs to a case that has its peer", () => {
+  for (const bar of bars) {
+    const found = cases.find(({ name }) => name === bar.caseName);
+    assert(found !== undefined, bar.caseName);
+    assert(
+      bar.peer === undefined || found.subjects.some(({ name }) => name === bar.peer),
+      `${bar.caseName} ${bar.peer}`,
+    );
+  }
+});

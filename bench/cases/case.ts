@@ -1,0 +1,75 @@
+/**
+ * What every case of the benchmark is: a title, its subjects, and how one run of one subject gives numbers.
+ *
+ * Subjects take turns (A B C A B C …), so that a machine that gets slower or busier is so for all of them.
+ */
+import { type Metric, type Sample } from "../metric.ts";
+import type { ProgramName } from "../programs.ts";
+
+/** Who is measured in a case. */
+export interface Subject {
+  readonly name: string;
+  readonly program: ProgramName;
+  /** The subcommand and its flags. */
+  readonly args: readonly string[];
+}
+
+/** How large the cases are. */
+export interface Scale {
+  readonly syncObjects: number;
+  readonly reconcileObjects: number;
+  readonly updates: number;
+  readonly growth: readonly number[];
+  /** Milliseconds between the first sync and the reading of idle memory. */
+  readonly idleMs: number;
+}
+
+/** What a case is run with. */
+export interface Setting {
+  readonly subjects: readonly Subject[];
+  readonly runs: number;
+  readonly scale: Scale;
+  /** Says what is going on, to whoever waits. */
+  readonly note: (text: string) => void;
+}
+
+/** What a case gave, apart from the samples: facts for the head of the table. */
+export type Facts = Readonly<Record<string, string>>;
+
+/** The result of a case. */
+export interface Outcome {
+  readonly samples: readonly Sample[];
+  readonly facts: Facts;
+}
+
+/** One case. */
+export interface Case {
+  readonly name: string;
+  readonly title: (scale: Scale) => string;
+  readonly subjects: readonly Subject[];
+  readonly run: (setting: Setting) => Promise<Outcome>;
+}
+
+/** The name our own side has in every case. */
+export const ours = "pintle";
+
+/** Measures every subject in turn, `runs` times. */
+export async function interleaved(
+  setting: Pick<Setting, "subjects" | "runs" | "note">,
+  measure: (subject: Subject) => Promise<Sample["values"]>,
+): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  for (let run = 1; run <= setting.runs; run++) {
+    for (const subject of setting.subjects) {
+      const values = await measure(subject);
+      samples.push({ subject: subject.name, values });
+      setting.note(`run ${run}, ${subject.name}: ${JSON.stringify(values)}`);
+    }
+  }
+  return samples;
+}
+
+/** All values that a subject has of a metric. */
+export function valuesOf(samples: readonly Sample[], subject: string, metric: Metric): readonly number[] {
+  return samples.flatMap((sample) => sample.subject === subject ? sample.values[metric] ?? [] : []);
+}

@@ -1,0 +1,42 @@
+/**
+ * Whether the cost of an object stays the same as there are more of them: the sync case at several sizes, our side by
+ * default. What a process costs with an empty cache is measured first, and taken off.
+ */
+import { Cluster } from "../cluster.ts";
+import type { Sample } from "../metric.ts";
+import { median } from "../statistics.ts";
+import { type Case, interleaved, ours, type Outcome, type Setting, valuesOf } from "./case.ts";
+import { measureSync } from "./sync.ts";
+
+/** More and more objects. */
+export const growthCase: Case = {
+  name: "growth",
+  title: (scale) => `cost as the work grows: ${scale.growth.map((size) => size.toLocaleString("en")).join(", ")} Foos`,
+  subjects: [{ name: ours, program: "pintle", args: ["sync"] }],
+  run: runGrowth,
+};
+
+/** The name under which a subject's numbers at one size are kept. */
+export function growthSubject(subject: string, objects: number): string {
+  return `${subject}, ${objects.toLocaleString("en")} Foos`;
+}
+
+async function runGrowth(setting: Setting): Promise<Outcome> {
+  await using cluster = await Cluster.start();
+  const empty = await interleaved(setting, (subject) => measureSync(cluster, subject, 0));
+  const samples: Sample[] = [];
+  for (const objects of setting.scale.growth) {
+    await cluster.grow(objects);
+    for (const sample of await interleaved(setting, (subject) => measureSync(cluster, subject, objects))) {
+      const values = { ...sample.values, ...perObject(sample, empty, objects) };
+      samples.push({ subject: growthSubject(sample.subject, objects), values });
+    }
+  }
+  return { samples, facts: {} };
+}
+
+function perObject(sample: Sample, empty: readonly Sample[], objects: number): Sample["values"] {
+  const grown = (metric: "timeMs" | "maxRssBytes") =>
+    ((sample.values[metric] ?? NaN) - median(valuesOf(empty, sample.subject, metric))) / objects;
+  return { usPerObject: grown("timeMs") * 1000, bytesPerObject: grown("maxRssBytes") };
+}

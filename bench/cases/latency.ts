@@ -1,0 +1,51 @@
+/**
+ * From the sending of an update until the reconcile of its Foo begins. One and the same load generator makes the
+ * updates for every subject; it puts its clock into an annotation, the reconciler subtracts that from its own.
+ */
+import { Cluster } from "../cluster.ts";
+import type { Sample } from "../metric.ts";
+import { commandOf } from "../programs.ts";
+import { latenciesLine, syncedLine } from "../protocol.ts";
+import { median, quantile } from "../statistics.ts";
+import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
+
+const load = { objects: 100, rate: 50 } as const;
+
+/** Updates at a steady rate. */
+export const latencyCase: Case = {
+  name: "latency",
+  title: (scale) => `update → reconcile begins, ${scale.updates} updates at ${load.rate}/s`,
+  subjects: [
+    { name: ours, program: "pintle", args: ["latency"] },
+    { name: "controller-runtime", program: "go", args: ["latency"] },
+  ],
+  run: runLatency,
+};
+
+async function runLatency(setting: Setting): Promise<Outcome> {
+  await using cluster = await Cluster.start();
+  await cluster.grow(load.objects);
+  const measure = (subject: Subject) => measureLatency(cluster, subject, setting.scale.updates);
+  return { samples: await interleaved(setting, measure), facts: {} };
+}
+
+async function measureLatency(cluster: Cluster, subject: Subject, updates: number): Promise<Sample["values"]> {
+  await using program = cluster.measure(commandOf(subject.program, subject.args));
+  await program.read(syncedLine);
+  await cluster.calm();
+  const cpuBeforeMs = program.usage().cpuMs;
+  const answered = await cluster.update({ ...load, count: updates });
+  await cluster.calm(); // the last updates arrive
+  const cpuMs = program.usage().cpuMs - cpuBeforeMs;
+  program.ask();
+  const { line } = await program.read(latenciesLine);
+  if (line.micros.length !== updates) {
+    throw new Error(`Cannot use the latencies of ${subject.name}: it saw ${line.micros.length} of ${updates} updates`);
+  }
+  return {
+    p50Us: quantile(line.micros, 0.5),
+    p99Us: quantile(line.micros, 0.99),
+    answeredP50Us: median(answered),
+    cpuMs,
+  };
+}

@@ -1,0 +1,15 @@
+/** The cases of the benchmark, in the order in which they run. */
+import type { Case } from "./case.ts";
+import { growthCase } from "./growth.ts";
+import { latencyCase } from "./latency.ts";
+import { queueCase } from "./queue.ts";
+import { reconcileCase } from "./reconcile.ts";
+import { startCase } from "./start.ts";
+import { syncCase } from "./sync.ts";
+
+export type { Case, Facts, Outcome, Scale, Setting, Subject } from "./case.ts";
+export { ours, valuesOf } from "./case.ts";
+export { growthSubject } from "./growth.ts";
+
+/** Every case. */
+export const cases: readonly Case[] = [syncCase, reconcileCase, latencyCase, queueCase, startCase, growthCase];

@@ -1,0 +1,37 @@
+/**
+ * From exec until each of many new Foos has its Deployment, its status and its Event: three writes each, ten workers.
+ * Every run has a new cluster, so that all find the same one.
+ */
+import { Cluster } from "../cluster.ts";
+import type { Sample } from "../metric.ts";
+import { commandOf } from "../programs.ts";
+import { reconciledLine } from "../protocol.ts";
+import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
+
+/** Many objects reconciled. */
+export const reconcileCase: Case = {
+  name: "reconcile",
+  title: (scale) => `${scale.reconcileObjects.toLocaleString("en")} Foos reconciled, 3 writes each, 10 workers`,
+  subjects: [
+    { name: ours, program: "pintle", args: ["reconcile", "--workers=10"] },
+    { name: "controller-runtime", program: "go", args: ["reconcile", "--workers=10"] },
+  ],
+  run: runReconcile,
+};
+
+async function runReconcile(setting: Setting): Promise<Outcome> {
+  const objects = setting.scale.reconcileObjects;
+  const samples = await interleaved(setting, (subject) => measureReconcile(subject, objects));
+  return { samples, facts: {} };
+}
+
+async function measureReconcile(subject: Subject, objects: number): Promise<Sample["values"]> {
+  await using cluster = await Cluster.start();
+  await cluster.grow(objects);
+  await using program = cluster.measure(commandOf(subject.program, [...subject.args, `--objects=${objects}`]));
+  const { line, afterMs, usage } = await program.read(reconciledLine);
+  if (line.objects !== objects) {
+    throw new Error(`Cannot use the reconciles of ${subject.name}: ${line.objects} of ${objects} were made`);
+  }
+  return { timeMs: afterMs, cpuMs: usage.cpuMs, maxRssBytes: usage.maxRssBytes };
+}

@@ -1,0 +1,92 @@
+/**
+ * The cluster a case runs against: a real etcd and kube-apiserver of its own, with the Foo CRD and as many Foos as the
+ * case asks for.
+ *
+ * No kube-controller-manager runs: it would make pods of the Deployments that the reconcile case creates, and share
+ * the processors with what is measured.
+ */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { buildControlPlane, ControlPlane } from "../tests/controlplane/mod.ts";
+import { commandOf } from "./programs.ts";
+import { loadedLine, updatedLine } from "./protocol.ts";
+import { MeasuredProcess } from "./measured_process.ts";
+
+const crd = join(import.meta.dirname ?? ".", "..", "crds", "samplecontroller.k8s.io_foos.yaml");
+const foosPath = "/apis/samplecontroller.k8s.io/v1alpha1/foos";
+/** What the server has to do after a load or a list (compaction, garbage collection) is not to be measured. */
+const calmMs = 1_000;
+
+/** A cluster with Foos in it. */
+export class Cluster implements AsyncDisposable {
+  readonly #controlPlane: ControlPlane;
+  #objects = 0;
+
+  private constructor(controlPlane: ControlPlane) {
+    this.#controlPlane = controlPlane;
+  }
+
+  /** Starts an empty cluster. */
+  static async start(): Promise<Cluster> {
+    const built = await buildControlPlane();
+    if (built.kind === "unavailable") throw new Error(`Cannot start a cluster: ${built.reason}`);
+    const { kubeControllerManager: _, ...binaries } = built.binaries;
+    const cluster = new Cluster(await ControlPlane.start({ binaries, manifests: [crd] }));
+    // The server fills its caches of a kind when somebody first asks for it, and has others wait a second meanwhile.
+    await cluster.#controlPlane.kubectlOutput(["get", "foos,deployments", "--all-namespaces"]);
+    await cluster.calm();
+    return cluster;
+  }
+
+  /** Creates Foos until there are so many. */
+  async grow(objects: number): Promise<void> {
+    const args = ["load", `--from=${this.#objects}`, `--to=${objects}`];
+    loadedLine.parse(JSON.parse(await this.#tool(args)));
+    this.#objects = objects;
+    await this.calm();
+  }
+
+  /** Updates the first Foos in turn, and returns the microseconds that each answer took. */
+  async update(options: { objects: number; rate: number; count: number }): Promise<readonly number[]> {
+    const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
+    return updatedLine.parse(JSON.parse(await this.#tool(["update", ...args]))).micros;
+  }
+
+  /** Starts a program that finds this cluster in its KUBECONFIG. */
+  measure(command: readonly string[]): MeasuredProcess {
+    return new MeasuredProcess({ command, env: this.#environment });
+  }
+
+  /** Waits until the server has nothing left to do, as far as that can be known. */
+  async calm(): Promise<void> {
+    await sleep(calmMs);
+  }
+
+  /** Bytes of JSON that a Foo has on average. */
+  async bytesPerObject(): Promise<number> {
+    const list = await this.#controlPlane.kubectlOutput(["get", "--raw", `${foosPath}?limit=500`]);
+    return Math.round(list.length / Math.min(this.#objects, 500));
+  }
+
+  /** The server's version. */
+  async version(): Promise<string> {
+    const { gitVersion } = JSON.parse(await this.#controlPlane.kubectlOutput(["get", "--raw", "/version"]));
+    return String(gitVersion);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#controlPlane[Symbol.asyncDispose]();
+  }
+
+  get #environment(): Readonly<Record<string, string>> {
+    return { KUBECONFIG: this.#controlPlane.kubeconfig };
+  }
+
+  async #tool(args: readonly string[]): Promise<string> {
+    const [path = "", ...rest] = commandOf("go", args);
+    const options = { env: this.#environment, maxBuffer: 64 << 20 };
+    return (await promisify(execFile)(path, rest, options)).stdout;
+  }
+}

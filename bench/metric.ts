@@ -1,0 +1,66 @@
+/** What is measured: each number's name, unit and direction, in the order in which the tables show them. */
+
+/** How a number is shown. */
+export type Unit = "milliseconds" | "microseconds" | "bytes" | "perSecond";
+
+/** One kind of number. */
+export interface MetricDefinition {
+  readonly title: string;
+  readonly unit: Unit;
+  /** Which of two values is the better one. */
+  readonly better: "lower" | "higher";
+}
+
+/** All kinds of numbers. */
+export const metrics = {
+  timeMs: { title: "time", unit: "milliseconds", better: "lower" },
+  cpuMs: { title: "CPU (user + sys)", unit: "milliseconds", better: "lower" },
+  maxRssBytes: { title: "max RSS", unit: "bytes", better: "lower" },
+  idleRssBytes: { title: "idle RSS", unit: "bytes", better: "lower" },
+  p50Us: { title: "p50", unit: "microseconds", better: "lower" },
+  p99Us: { title: "p99", unit: "microseconds", better: "lower" },
+  answeredP50Us: { title: "update answered, p50", unit: "microseconds", better: "lower" },
+  addTakeDone: { title: "add + take + done", unit: "perSecond", better: "higher" },
+  addRateLimitedForget: { title: "addRateLimited + forget", unit: "perSecond", better: "higher" },
+  addAfter: { title: "addAfter", unit: "perSecond", better: "higher" },
+  usPerObject: { title: "time per object", unit: "microseconds", better: "lower" },
+  bytesPerObject: { title: "max RSS per object", unit: "bytes", better: "lower" },
+} as const satisfies Record<string, MetricDefinition>;
+
+/** The name of a number. */
+export type Metric = keyof typeof metrics;
+
+/** What one run of one subject gave. */
+export interface Sample {
+  /** Who was measured. */
+  readonly subject: string;
+  readonly values: Readonly<Partial<Record<Metric, number>>>;
+}
+
+/** Every metric's name, in the order of the table above. */
+export const metricNames: readonly Metric[] = Object.keys(metrics).filter(isMetric);
+
+function isMetric(name: string): name is Metric {
+  return Object.hasOwn(metrics, name);
+}
+
+/** A value with its unit, three significant digits. */
+export function formatValue(metric: Metric, value: number): string {
+  const { unit } = metrics[metric];
+  switch (unit) {
+    case "milliseconds":
+      return value < 1000 ? `${digits(value)} ms` : `${digits(value / 1000)} s`;
+    case "microseconds":
+      return value < 1000 ? `${digits(value)} µs` : `${digits(value / 1000)} ms`;
+    case "bytes":
+      return value < 1 << 20 ? `${Math.round(value)} B` : `${digits(value / (1 << 20))} MiB`;
+    case "perSecond":
+      return `${digits(value / 1e6)} M/s`;
+    default:
+      return unit satisfies never;
+  }
+}
+
+function digits(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : value.toPrecision(3);
+}

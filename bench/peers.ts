@@ -1,0 +1,104 @@
+/**
+ * `deno task bench:peers`: Pintle against controller-runtime, kube-rs and client-node, on a real control plane.
+ *
+ *   --cases sync,queue     only these cases
+ *   --subjects pintle,rs   only the subjects whose name contains one of these
+ *   --runs 5               runs of every subject, in turn  [3]
+ *   --quick                everything small, to see that it works
+ *
+ * Builds what it measures, prints every sample to stderr as it comes, and the tables to stdout. A run that leaves
+ * nothing out writes bench/RESULTS.md as well.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { type Case, cases, type Facts, type Scale } from "./cases/mod.ts";
+import { describeSetup } from "./machine.ts";
+import { buildPrograms, type ProgramName } from "./programs.ts";
+import { type CaseResult, caseResult, renderResults } from "./report.ts";
+
+const fullScale: Scale = {
+  syncObjects: 50_000,
+  reconcileObjects: 5_000,
+  updates: 1_000,
+  growth: [10_000, 50_000, 200_000],
+  idleMs: 10_000,
+};
+const quickScale: Scale = {
+  syncObjects: 2_000,
+  reconcileObjects: 200,
+  updates: 100,
+  growth: [1_000, 2_000, 4_000],
+  idleMs: 1_000,
+};
+
+interface Selection {
+  readonly cases: readonly Case[];
+  readonly runs: number;
+  readonly scale: Scale;
+  /** Nothing was left out. */
+  readonly isFull: boolean;
+}
+
+await main();
+
+async function main(): Promise<void> {
+  const selection = select();
+  await buildPrograms(programsOf(selection.cases));
+  let facts: Facts = await describeSetup();
+  const results: CaseResult[] = [];
+  for (const one of selection.cases) {
+    const outcome = await runCase(one, selection);
+    facts = { ...facts, ...outcome.facts };
+    results.push(outcome.result);
+  }
+  const date = new Date().toISOString().slice(0, 10);
+  const text = renderResults({ date, runs: selection.runs, scale: selection.scale, facts, cases: results });
+  process.stdout.write(text);
+  if (selection.isFull) writeFileSync(join(import.meta.dirname ?? ".", "RESULTS.md"), text);
+}
+
+function select(): Selection {
+  const { values } = parseArgs({
+    options: {
+      cases: { type: "string" },
+      subjects: { type: "string" },
+      runs: { type: "string", default: "3" },
+      quick: { type: "boolean", default: false },
+    },
+  });
+  const runs = Number(values.runs);
+  if (!Number.isInteger(runs) || runs < 1) throw new RangeError(`Cannot run ${values.runs} times: not a whole number`);
+  const names = values.cases?.split(",") ?? cases.map(({ name }) => name);
+  const parts = values.subjects?.split(",") ?? [""];
+  return {
+    cases: names.map(caseNamed).map((one) => ({ ...one, subjects: one.subjects.filter(containsOneOf(parts)) })),
+    runs,
+    scale: values.quick ? quickScale : fullScale,
+    isFull: !values.quick && values.cases === undefined && values.subjects === undefined && runs >= 3,
+  };
+}
+
+function caseNamed(name: string): Case {
+  const found = cases.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  throw new RangeError(`Cannot run case "${name}": the cases are ${cases.map((one) => one.name).join(", ")}`);
+}
+
+function containsOneOf(parts: readonly string[]): (subject: { readonly name: string }) => boolean {
+  return ({ name }) => parts.some((part) => name.includes(part));
+}
+
+/** The Go program is the load generator too. */
+function programsOf(selected: readonly Case[]): ReadonlySet<ProgramName> {
+  return new Set(["go", ...selected.flatMap(({ subjects }) => subjects.map(({ program }) => program))]);
+}
+
+async function runCase(one: Case, selection: Selection): Promise<{ facts: Facts; result: CaseResult }> {
+  const note = (text: string) => process.stderr.write(`bench: ${one.name}: ${text}\n`);
+  const { runs, scale } = selection;
+  note(one.title(scale));
+  const { samples, facts } = await one.run({ subjects: one.subjects, runs, scale, note });
+  return { facts, result: caseResult(one, scale, samples) };
+}

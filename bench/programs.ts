@@ -1,0 +1,75 @@
+/**
+ * The programs that are measured: built in release form, those that a run needs, before anything is timed (each
+ * builder's own cache makes it cheap the second time). Our own side is compiled by Bun, as compile.sh does it.
+ */
+import { execFile } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+
+const benchDir = import.meta.dirname ?? ".";
+const root = join(benchDir, "..");
+const outputDir = join(root, "dist", "bench");
+const rustDir = join(benchDir, "peers", "rust");
+const bun = join(root, "tasks", "bun.sh");
+const compileFlags = ["build", "--compile", "--bytecode", "--minify", "--format=esm"] as const;
+
+/** How a program is built, where that is needed, and started; subcommands follow. */
+interface Program {
+  readonly build?: { readonly cwd: string; readonly command: readonly string[] };
+  readonly command: readonly string[];
+}
+
+const programs = {
+  /** Pintle: a small operator on src/mod.ts. */
+  pintle: {
+    build: {
+      cwd: root,
+      command: [bun, ...compileFlags, `--outfile=${join(outputDir, "pintle")}`, join(benchDir, "ours", "main.ts")],
+    },
+    command: [join(outputDir, "pintle")],
+  },
+  /** controller-runtime and client-go; the load generators too. */
+  go: {
+    build: {
+      cwd: join(benchDir, "peers", "go"),
+      command: ["go", "build", "-trimpath", "-ldflags=-s -w", "-o", join(outputDir, "peer-go"), "."],
+    },
+    command: [join(outputDir, "peer-go")],
+  },
+  /** kube-rs. */
+  rust: {
+    build: { cwd: rustDir, command: ["cargo", "build", "--release", "--quiet"] },
+    command: [join(rustDir, "target", "release", "peer-kube-rs")],
+  },
+  /** client-node's informer; it cannot run on Bun, where it ignores the kubeconfig's CA. */
+  node: {
+    command: [process.execPath, "run", "--allow-all", "--no-check", join(benchDir, "peers", "node", "informer.ts")],
+  },
+} as const satisfies Record<string, Program>;
+
+/** The name of a program. */
+export type ProgramName = keyof typeof programs;
+
+/** The command that starts a program with a subcommand. */
+export function commandOf(name: ProgramName, args: readonly string[]): readonly string[] {
+  return [...programs[name].command, ...args];
+}
+
+/**
+ * Builds programs at the lowest priority, one after the other.
+ *
+ * @throws Error with the builder's output when a build fails.
+ */
+export async function buildPrograms(names: Iterable<ProgramName>): Promise<void> {
+  mkdirSync(outputDir, { recursive: true });
+  for (const name of names) {
+    const program: Program = programs[name];
+    if (program.build === undefined) continue;
+    const { cwd, command } = program.build;
+    process.stderr.write(`bench: building ${name}: ${command.join(" ")}\n`);
+    const env = { ...process.env, GOWORK: "off" };
+    await promisify(execFile)("nice", ["-n", "15", ...command], { cwd, env, maxBuffer: 64 << 20 });
+  }
+}

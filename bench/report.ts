@@ -1,0 +1,85 @@
+/**
+ * The results as Markdown: the bars first, then every median with its range, then what it was measured with. A pure
+ * function of its argument, so that its test needs no benchmark.
+ */
+import { bars, judge, type Verdict } from "./bars.ts";
+import { type Case, type Facts, type Scale, valuesOf } from "./cases/mod.ts";
+import { formatValue, type Metric, metricNames, metrics, type Sample } from "./metric.ts";
+import { median, quantile } from "./statistics.ts";
+
+/** A case that was run. */
+export interface CaseResult {
+  readonly name: string;
+  readonly title: string;
+  readonly samples: readonly Sample[];
+}
+
+/** All there is to tell. */
+export interface Results {
+  /** The day, as 2026-11-21. */
+  readonly date: string;
+  readonly runs: number;
+  readonly scale: Pick<Scale, "growth">;
+  /** Versions, sizes, the machine's shape. */
+  readonly facts: Facts;
+  readonly cases: readonly CaseResult[];
+}
+
+/** Writes the whole file. */
+export function renderResults(results: Results): string {
+  return [
+    "# Pintle and its peers",
+    "",
+    `One run of \`deno task bench:peers\` on ${results.date}: every subject ${results.runs} times in turn, medians. ` +
+    "A ratio is ours over the peer's. Compare ratios; absolutes belong to the machine.",
+    "",
+    ...renderTable(["case", "number", "ours", "peer", "ratio", "bar", "aim", ""], verdictRows(results)),
+    ...results.cases.flatMap(renderCase),
+    "## Measured with",
+    "",
+    ...renderTable(["", ""], Object.entries(results.facts)),
+  ].join("\n").trimEnd() + "\n";
+}
+
+/** The title of a case at a scale, with its samples. */
+export function caseResult(of: Case, scale: Scale, samples: readonly Sample[]): CaseResult {
+  return { name: of.name, title: of.title(scale), samples };
+}
+
+function verdictRows(results: Results): readonly (readonly string[])[] {
+  return bars.flatMap((bar) => {
+    const result = results.cases.find(({ name }) => name === bar.caseName);
+    const verdict = result && judge(bar, result.samples, results.scale);
+    return verdict === undefined || result === undefined ? [] : [verdictRow(result.title, verdict)];
+  });
+}
+
+function verdictRow(title: string, { bar, ours, peer, ratio, kind }: Verdict): readonly string[] {
+  const sign = metrics[bar.metric].better === "lower" ? "≤" : "≥";
+  const [own, other] = [formatValue(bar.metric, ours), formatValue(bar.metric, peer)];
+  const sides = bar.peer === undefined ? [`most ${own}`, `least ${other}`] : [own, `${bar.peer}: ${other}`];
+  const limits = [bar.bar, bar.aim].map((limit) => `${sign} ${limit.toFixed(2)}`);
+  const emphasized = kind === "missed" ? `**${kind}**` : kind;
+  return [title, metrics[bar.metric].title, ...sides, ratio.toFixed(2), ...limits, emphasized];
+}
+
+function renderCase(result: CaseResult): readonly string[] {
+  const shown = metricNames.filter((metric) => result.samples.some(({ values }) => values[metric] !== undefined));
+  const subjects = [...new Set(result.samples.map(({ subject }) => subject))];
+  const rows = subjects.map((subject) => [subject, ...shown.map((metric) => cell(result.samples, subject, metric))]);
+  const header = ["", ...shown.map((metric) => metrics[metric].title)];
+  return [`## ${result.title}`, "", ...renderTable(header, rows)];
+}
+
+/** The median, and in brackets the smallest and largest value. */
+function cell(samples: readonly Sample[], subject: string, metric: Metric): string {
+  const values = valuesOf(samples, subject, metric);
+  if (values.length === 0) return "";
+  const [least, most] = [quantile(values, 0), quantile(values, 1)];
+  return `${formatValue(metric, median(values))} (${formatValue(metric, least)} – ${formatValue(metric, most)})`;
+}
+
+function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const line = (cells: readonly string[]) => `| ${cells.map((text) => text.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(header), line(header.map(() => "---")), ...rows.map(line), ""];
+}

@@ -1,0 +1,58 @@
+/** Tests of the written results. */
+import { assert, assertEquals, assertStringIncludes, test } from "../tests/testing.ts";
+import { formatValue, type Metric } from "./metric.ts";
+import { renderResults, type Results } from "./report.ts";
+
+const results: Results = {
+  date: "2026-11-21",
+  runs: 3,
+  scale: { growth: [] },
+  facts: { "machine": "2 cores", "odd": "a|b" },
+  cases: [{
+    name: "sync",
+    title: "50,000 Foos into a cache",
+    samples: [
+      { subject: "pintle", values: { timeMs: 2100, cpuMs: 800 } },
+      { subject: "pintle", values: { timeMs: 1900, cpuMs: 810 } },
+      { subject: "pintle", values: { timeMs: 2000, cpuMs: 820 } },
+      { subject: "controller-runtime (typed)", values: { timeMs: 4000, cpuMs: 2000 } },
+    ],
+  }],
+};
+
+test("renderResults() sets each measured bar beside its ratio, its aim and the verdict", () => {
+  const text = renderResults(results);
+  assertStringIncludes(
+    text,
+    "| 50,000 Foos into a cache | time | 2.00 s | controller-runtime (typed): 4.00 s | 0.50 | ≤ 0.60 | ≤ 0.50 | aim met |",
+  );
+  assertStringIncludes(text, "| 0.41 | ≤ 0.30 | ≤ 0.22 | **missed** |");
+  assert(!text.includes("kube-rs"), "a bar whose peer was not measured has no row");
+});
+
+test("renderResults() gives medians with their range, and only the numbers that a case has", () => {
+  const text = renderResults(results);
+  assertStringIncludes(text, "| pintle | 2.00 s (1.90 s – 2.10 s) | 810 ms (800 ms – 820 ms) |");
+  assert(!text.includes("max RSS"));
+});
+
+test("renderResults() names the day, the runs and what it was measured with, and keeps the table whole", () => {
+  const text = renderResults(results);
+  assertStringIncludes(text, "on 2026-11-21: every subject 3 times in turn");
+  assertStringIncludes(text, "| machine | 2 cores |");
+  assertStringIncludes(text, "| odd | a\\|b |");
+});
+
+test("formatValue() picks the unit and three digits", () => {
+  const table: readonly (readonly [Metric, number, string])[] = [
+    ["timeMs", 45.678, "45.7 ms"],
+    ["timeMs", 999, "999 ms"],
+    ["timeMs", 11_340, "11.3 s"],
+    ["p99Us", 812.5, "813 µs"],
+    ["p99Us", 8125, "8.13 ms"],
+    ["maxRssBytes", 138 << 20, "138 MiB"],
+    ["bytesPerObject", 2345.6, "2346 B"],
+    ["addAfter", 1_430_000, "1.43 M/s"],
+  ];
+  for (const [metric, value, expected] of table) assertEquals(formatValue(metric, value), expected);
+});

@@ -1,0 +1,32 @@
+/**
+ * The little arithmetic the benchmark needs: quantiles of a few samples, and how far apart numbers are.
+ *
+ * Everything here is a pure function of its arguments. A quantile between two samples is interpolated linearly (type 7
+ * of Hyndman and Fan, as R and NumPy do by default).
+ */
+
+/**
+ * The value below which the share `q` of the values lies.
+ *
+ * @param q From 0, the smallest value, to 1, the largest.
+ * @throws RangeError when there are no values, or `q` is no share.
+ */
+export function quantile(values: readonly number[], q: number): number {
+  if (values.length === 0) throw new RangeError("Cannot compute a quantile: there are no values");
+  if (!(q >= 0 && q <= 1)) throw new RangeError(`Cannot compute a quantile: ${q} is not between 0 and 1`);
+  const sorted = values.toSorted((left, right) => left - right);
+  const position = q * (sorted.length - 1);
+  const below = sorted[Math.floor(position)] ?? NaN;
+  const above = sorted[Math.ceil(position)] ?? NaN;
+  return below + (above - below) * (position - Math.floor(position));
+}
+
+/** The value in the middle. */
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** How many times the smallest value the largest one is. */
+export function spread(values: readonly number[]): number {
+  return quantile(values, 1) / quantile(values, 0);
+}
