@@ -1,16 +1,32 @@
 /**
- * Manager: runs controllers in one process over one shared cache, from start to a clean end.
+ * Manager: runs controllers and whatever else a process consists of, over one shared cache, from start to a clean end.
  *
- * Guarantees: caches run before workers and end after them; on `stop` no new key is taken, what is being reconciled
- * may finish within the grace period and is aborted after it, accepted Events are sent; `run` returns when nothing of
- * it is left. The first thing that fails for good stops the rest and is what `run` throws.
+ * Start order: HTTP servers, webhooks, caches, others, and, once this process leads, the controllers. Stop order:
+ * others, controllers, Events, caches, webhooks, HTTP; the Lease is given up after the last write. As
+ * controller-runtime's, so that health answers from the first moment to the last.
+ *
+ * Guarantees: what is being reconciled at the stop may finish within the grace period; one controller that cannot run
+ * (no permission, no CRD, a defect) degrades alone, says so in readiness, and heals; `run` leaves nothing behind.
  */
-import { type Clock, type Random, scope, systemClock, systemRandom } from "../async/mod.ts";
+import { type Clock, type Random, type Scope, scope, systemClock, systemRandom } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
-import { Controller, type ControllerDefinition, type ControllerOptions } from "../controller/mod.ts";
-import { type Logger, logger } from "../observe/mod.ts";
-import { EventRecorder } from "./event_recorder.ts";
-import { SharedCaches } from "./shared_caches.ts";
+import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
+import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
+import { ControllerFleet } from "./_controller_fleet.ts";
+import { type Check, syncCheck } from "./_sync_check.ts";
+import { withinGrace } from "./_within_grace.ts";
+import { fencedTransport } from "./fence.ts";
+import { LeaderElector, type LeaderElectorOptions } from "./leader_elector.ts";
+import { leaderElectionMetrics } from "./metrics.ts";
+import type { Runnable } from "./runnable.ts";
+import { RunnableGroup } from "./runnable_group.ts";
+import { type CacheRule, SharedCaches } from "./shared_caches.ts";
+
+/** Election settings of a {@link Manager}: those of the elector, with the client and the clock filled in. */
+export type ManagerElection = Omit<LeaderElectorOptions, "client" | "clock" | "random" | "metrics"> & {
+  /** A client with a connection of its own, so that renewals do not wait behind other requests. @default the Manager's */
+  readonly client?: Client;
+};
 
 /** Options of a {@link Manager}. */
 export interface ManagerOptions {
@@ -21,9 +37,20 @@ export interface ManagerOptions {
   readonly instance?: string;
   /** Namespaces to watch. @default all */
   readonly namespaces?: readonly string[];
+  /** What is kept of single kinds. @default everything but managedFields */
+  readonly cacheRules?: readonly CacheRule[];
   /** Milliseconds between two resyncs, for controllers that do not say. @default none */
   readonly resyncMs?: number;
-  /** How long running reconciles may take to finish after the stop, in milliseconds. @default 30_000 */
+  /** Asks the server to validate every write of the controllers and to store none. @default false */
+  readonly dryRun?: boolean;
+  /** Only one of the replicas that use the same Lease runs the controllers. @default this one runs them */
+  readonly leaderElection?: ManagerElection;
+  /** Where the numbers go. @default nowhere */
+  readonly metrics?: MetricsRegistry;
+  /**
+   * How long what runs may take to finish after the stop, in milliseconds: 0 does not wait, Infinity waits for ever.
+   * A lost Lease does not wait either way. @default 30_000
+   */
   readonly gracefulShutdownTimeoutMs?: number;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -31,10 +58,13 @@ export interface ManagerOptions {
   readonly random?: Random;
 }
 
+/** When a Runnable starts, and, from back to front, when it stops. */
+export type Phase = "http" | "webhooks" | "others";
+
 /**
  * Runs controllers.
  *
- * @example Running one controller until Ctrl-C
+ * @example Running one controller until a signal aborts
  * ```ts ignore
  * const manager = new Manager({ client });
  * manager.add(fooController);
@@ -44,29 +74,53 @@ export interface ManagerOptions {
 export class Manager {
   readonly #options: ManagerOptions;
   readonly #clock: Clock;
-  readonly #random: Random;
   readonly #caches: SharedCaches;
-  readonly #controllers: Controller[] = [];
-  readonly #recorders: EventRecorder[] = [];
+  readonly #fleet: ControllerFleet;
+  readonly #elector: LeaderElector | undefined;
+  readonly #phases: Readonly<Record<Phase, RunnableGroup>>;
+  readonly #killing: Scope = scope(new AbortController().signal);
+  readonly #failing: Scope = scope(new AbortController().signal);
   readonly #log: Logger = logger("manager");
   #state: "new" | "running" | "stopped" = "new";
 
   constructor(options: ManagerOptions) {
-    const { client, namespaces, clock = systemClock, random = systemRandom } = options;
+    const { client, namespaces, cacheRules, metrics, clock = systemClock, random = systemRandom } = options;
+    const { leaderElection, dryRun = false, name = "pintle", instance = "local", resyncMs } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#random = random;
-    this.#caches = new SharedCaches({ client, namespaces, clock, random });
+    this.#elector = leaderElection === undefined ? undefined : new LeaderElector({
+      client,
+      ...leaderElection,
+      clock,
+      random,
+      ...(metrics === undefined ? {} : { metrics: leaderElectionMetrics(metrics, { name: leaderElection.name }) }),
+    });
+    this.#caches = new SharedCaches({ client, namespaces, rules: cacheRules, clock, random });
+    const writer = this.#fenced(dryRun ? client.dryRunClient() : client);
+    const caches = this.#caches;
+    this.#fleet = new ControllerFleet({ client: writer, caches, name, instance, resyncMs, metrics, clock, random });
+    this.#phases = { http: this.#group("http"), webhooks: this.#group("webhooks"), others: this.#group("others") };
   }
 
-  /** The shared caches, for health and for tests. */
+  /** The shared caches, for reading and for tests. */
   get caches(): SharedCaches {
     return this.#caches;
   }
 
-  /** What runs, for health and for tests. */
-  get controllers(): readonly Controller[] {
-    return this.#controllers;
+  /** Who is elected; undefined without leader election. */
+  get elector(): LeaderElector | undefined {
+    return this.#elector;
+  }
+
+  /** What readiness asks: one check per controller, and one for the Lease where there is one. */
+  checks(): readonly Check[] {
+    const elector = this.#elector;
+    const lease: Check = {
+      name: "leader-election",
+      problem: () => elector?.isHealthy() === false ? `${elector.lease} is overdue` : undefined,
+    };
+    const syncs = this.#fleet.definitions.map((definition) => syncCheck(definition, this.#caches, this.#fleet));
+    return elector === undefined ? syncs : [...syncs, lease];
   }
 
   /**
@@ -76,88 +130,114 @@ export class Manager {
    * @throws TypeError when one of that name is there already, or the Manager runs.
    */
   add(definition: ControllerDefinition, options: ControllerOptions = {}): void {
-    const { client, resyncMs, name = "pintle", instance = "local" } = this.#options;
     if (this.#state !== "new") throw new TypeError(`Cannot add controller "${definition.name}": the Manager has run`);
-    if (this.#controllers.some((other) => other.name === definition.name)) {
-      throw new TypeError(`Cannot add controller "${definition.name}": there is one of that name`);
-    }
-    const events = new EventRecorder({
-      client,
-      reportingController: `${name}/${definition.name}`,
-      reportingInstance: instance,
-      clock: this.#clock,
-      random: this.#random,
-      log: logger("events", definition.name),
-    });
-    this.#recorders.push(events);
-    const { fieldManager = definition.name } = { ...definition.options, ...options };
-    for (const { resource, writes } of definition.watches) {
-      if (writes) this.#caches.keepFieldsOf(resource, fieldManager);
-    }
-    this.#controllers.push(
-      new Controller({
-        definition: { ...definition, options: { ...definition.options, ...options } },
-        client,
-        caches: this.#caches,
-        events,
-        clock: this.#clock,
-        random: this.#random,
-        resyncMs,
-      }),
-    );
+    this.#fleet.add({ ...definition, options: { ...definition.options, ...options } });
+  }
+
+  /**
+   * Takes anything else on: a server, a poller. What is added while the Manager runs starts at once.
+   *
+   * @throws TypeError when it was added before, Error when the Manager is stopping.
+   */
+  async addRunnable(runnable: Runnable, phase: Phase = "others"): Promise<void> {
+    await this.#phases[phase].add(runnable);
   }
 
   /**
    * Runs everything until `stop`, then ends it in order.
    *
-   * @throws The first error that ended a part of it for good.
+   * @throws The first error that ended a part of it for good, LeaseLostError among them; an AggregateError of all when
+   * the stop brought up more.
    */
   async run(stop: AbortSignal): Promise<void> {
     if (this.#state !== "new") throw new TypeError("Cannot run the Manager: it has run already");
     this.#state = "running";
     using stopping = scope(stop);
-    using killing = scope(new AbortController().signal);
-    const eventsStop = new AbortController();
+    const fail = () => stopping.abort(this.#failing.signal.reason);
+    this.#failing.signal.addEventListener("abort", fail, { once: true });
+    using _grace = this.#killLate(stopping.signal);
+    const errors = await this.#live(stopping);
+    this.#state = "stopped";
+    this.#killing[Symbol.dispose]();
+    if (errors.length === 1) throw errors[0];
+    if (errors.length > 1) throw new AggregateError(errors, `Cannot run the Manager: ${errors.map(String).join("; ")}`);
+  }
+
+  /** Starts everything in order, works until told to stop, and stops it in order. @returns What went wrong. */
+  async #live(stopping: Scope): Promise<readonly unknown[]> {
+    const { http, webhooks, others } = this.#phases;
     const cachesStop = new AbortController();
-    const caches = this.#caches.run(cachesStop.signal);
-    const events = this.#recorders.map((recorder) => recorder.run(eventsStop.signal, killing.signal));
-    using _deadline = this.#killLate(stopping.signal, killing);
+    const errors: unknown[] = [];
+    let caches: Promise<void> | undefined;
     try {
-      await this.#runControllers(stopping, killing.signal);
-    } finally {
-      eventsStop.abort();
-      await Promise.all(events);
-      cachesStop.abort();
-      await caches;
-      this.#state = "stopped";
+      await http.start();
+      await webhooks.start();
+      caches = this.#caches.run(cachesStop.signal);
+      await others.start();
+      await this.#lead(stopping.signal);
+    } catch (error) {
+      errors.push(error);
+      stopping.abort(error);
+    }
+    errors.push(...await this.#stopGroup(others));
+    cachesStop.abort();
+    await caches;
+    errors.push(...await this.#stopGroup(webhooks), ...await this.#stopGroup(http));
+    return errors;
+  }
+
+  /** Runs the controllers while this process leads, from the first term to the last. */
+  async #lead(stop: AbortSignal): Promise<void> {
+    const kill = this.#killing.signal;
+    this.#fleet.warmUp();
+    if (this.#elector === undefined) return await this.#runFleet(stop, kill);
+    await this.#elector.run(async (term) => {
+      // A lost Lease ends a term without grace: somebody else may be writing already.
+      using ending = scope(stop);
+      using killed = scope(kill);
+      const lose = () => {
+        ending.abort(term.signal.reason);
+        killed.abort(term.signal.reason);
+      };
+      term.signal.addEventListener("abort", lose, { once: true });
+      await this.#runFleet(ending.signal, killed.signal);
+      term.signal.removeEventListener("abort", lose);
+    }, stop);
+  }
+
+  async #runFleet(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    const what = () => "the controllers";
+    await withinGrace(this.#fleet.run(stop, kill), { kill, what, clock: this.#clock });
+  }
+
+  #fenced(client: Client): Client {
+    const elector = this.#elector;
+    return elector === undefined ? client : client.over((transport) => fencedTransport(transport, elector));
+  }
+
+  #group(name: Phase): RunnableGroup {
+    const failed = (error: Error) => this.#failing.abort(error);
+    return new RunnableGroup({ name, kill: this.#killing.signal, failed });
+  }
+
+  async #stopGroup(group: RunnableGroup): Promise<readonly unknown[]> {
+    const what = () => `${group.name} (${group.running.join(", ")})`;
+    try {
+      return await withinGrace(group.stop(), { kill: this.#killing.signal, what, clock: this.#clock });
+    } catch (error) {
+      return [error];
     }
   }
 
-  async #runControllers(stopping: ReturnType<typeof scope>, kill: AbortSignal): Promise<void> {
-    const runs = this.#controllers.map(async (controller) => {
-      try {
-        await controller.run(stopping.signal, kill);
-      } catch (error) {
-        stopping.abort(error);
-        throw new Error(`Cannot run controller "${controller.name}": ${String(error)}`, { cause: error });
-      }
-    });
-    const failed = (await Promise.allSettled(runs)).filter((run) => run.status === "rejected");
-    if (failed.length === 1) throw failed[0]?.reason;
-    if (failed.length > 1) throw new AggregateError(failed.map((run) => run.reason), "Cannot run controllers");
-  }
-
-  /** Arms the kill when the stop comes. Infinity waits for ever, 0 does not wait. */
-  #killLate(stop: AbortSignal, killing: ReturnType<typeof scope>): Disposable {
+  /** Arms the kill when the stop comes. */
+  #killLate(stop: AbortSignal): Disposable {
     const { gracefulShutdownTimeoutMs: graceMs = 30_000 } = this.#options;
     let timer: Disposable | undefined;
+    const kill = () => this.#killing.abort(new DOMException("The grace period is over", "AbortError"));
     const arm = () => {
-      this.#log.info("stopping, running reconciles may finish", { graceMs });
-      if (graceMs === Infinity) return;
-      timer = this.#clock.timer(graceMs, () => {
-        this.#log.warn("the grace period is over, aborting what still runs", { graceMs });
-        killing.abort(new DOMException("The grace period is over", "AbortError"));
-      });
+      this.#log.info("stopping, what runs may finish", { graceMs });
+      if (graceMs <= 0) return kill();
+      if (graceMs !== Infinity) timer = this.#clock.timer(graceMs, kill);
     };
     if (stop.aborted) arm();
     else stop.addEventListener("abort", arm, { once: true });

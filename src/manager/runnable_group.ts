@@ -19,7 +19,7 @@ export interface RunnableGroupOptions {
 export class RunnableGroup {
   readonly #options: RunnableGroupOptions;
   readonly #members = new Set<Runnable>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Map<Promise<void>, string>();
   readonly #errors: Error[] = [];
   readonly #stop = new AbortController();
   #started = false;
@@ -30,6 +30,11 @@ export class RunnableGroup {
 
   get name(): string {
     return this.#options.name;
+  }
+
+  /** Names of the members that have not ended. */
+  get running(): readonly string[] {
+    return [...this.#running.values()];
   }
 
   /**
@@ -53,14 +58,14 @@ export class RunnableGroup {
   /** Tells all members to end and waits until they have. @returns What went wrong in them, at any time. */
   async stop(): Promise<readonly Error[]> {
     this.#stop.abort();
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    while (this.#running.size > 0) await Promise.all(this.#running.keys());
     return this.#errors;
   }
 
   async #start(runnable: Runnable): Promise<void> {
     await runnable.prepare?.();
     const run = this.#run(runnable).finally(() => this.#running.delete(run));
-    this.#running.add(run);
+    this.#running.set(run, runnable.name);
   }
 
   async #run(runnable: Runnable): Promise<void> {

@@ -16,11 +16,20 @@ import {
 import type { Client } from "../client/mod.ts";
 import type { Caches, ListFilter } from "../controller/mod.ts";
 
+/** What the cache of one kind is restricted to, for all controllers of a Manager. */
+export interface CacheRule extends CacheScope {
+  readonly resource: Resource;
+  /** Done once to each object that is kept; must not change what it is given. @default managedFields are dropped */
+  readonly transform?: <T extends KubeObject>(object: T) => T;
+}
+
 /** Options of {@link SharedCaches}. */
 export interface SharedCachesOptions {
   readonly client: Client;
   /** @default all */
   readonly namespaces?: readonly string[];
+  /** What is kept of single kinds. @default everything but managedFields */
+  readonly rules?: readonly CacheRule[];
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -29,10 +38,12 @@ export class SharedCaches implements Caches {
   readonly #factory: InformerFactory;
   /** Whose fields are kept, per kind. */
   readonly #managers = new Map<string, Set<string>>();
+  readonly #rules: ReadonlyMap<string, CacheRule>;
   readonly #informers = new Map<string, SharedInformer<KubeObject>>();
 
   constructor(options: SharedCachesOptions) {
-    const { client, namespaces, clock, random } = options;
+    const { client, namespaces, rules = [], clock, random } = options;
+    this.#rules = new Map(rules.map((rule) => [resourceId(rule.resource), rule]));
     this.#factory = new InformerFactory({
       listWatch: <R extends Resource>(resource: R, scope: CacheScope) => {
         const { projection, ...selection } = scope;
@@ -43,6 +54,8 @@ export class SharedCaches implements Caches {
         return listWatch as ListWatch<ObjectOf<R>>;
       },
       transformFor: (resource) => {
+        const { transform } = this.#rules.get(resourceId(resource)) ?? {};
+        if (transform !== undefined) return transform;
         const managers = this.#managers.get(resourceId(resource));
         return managers === undefined ? dropManagedFields : keepManagers(managers);
       },
@@ -62,7 +75,9 @@ export class SharedCaches implements Caches {
     const id = resourceId(resource);
     const known = this.#informers.get(id);
     if (known !== undefined) return known;
-    const informer: SharedInformer<KubeObject> = this.#factory.informer(resource);
+    const { namespace, labelSelector, fieldSelector, projection } = this.#rules.get(id) ?? {};
+    const scope: CacheScope = { namespace, labelSelector, fieldSelector, projection };
+    const informer: SharedInformer<KubeObject> = this.#factory.informer(resource, scope);
     this.#informers.set(id, informer);
     return informer;
   }
