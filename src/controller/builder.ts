@@ -2,14 +2,15 @@
  * The builder: `controller("foo").for(Foo).owns(Deployment).reconcile(fn)`. Collects what a controller watches, typed
  * end to end, and gives a ControllerDefinition. Nothing runs.
  */
-import { type Infer, type KubeObject, type ObjectKey, objectKey, type Resource, splitKey } from "../api/mod.ts";
+import { type Infer, type KubeObject, type ObjectKey, type Resource } from "../api/mod.ts";
 import { comfortable } from "./_comfortable.ts";
 import type { ReconcileContext } from "./context.ts";
 import type { ControllerDefinition, ControllerOptions, Permission } from "./controller_definition.ts";
+import type { EventSource } from "./event_source.ts";
 import type { Predicate } from "./predicate.ts";
 import type { Reconciler } from "./reconciler.ts";
 import type { Result } from "./result.ts";
-import { itsController, itself, type WatchDefinition } from "./watch_definition.ts";
+import { checkedKey, itsController, itself, type WatchDefinition } from "./watch_definition.ts";
 
 /** Which changes of a kind count. */
 export interface WatchOptionsOf<R extends Resource> {
@@ -33,6 +34,8 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
   watches<R extends Resource>(resource: R, options: MappedWatchOptions<R>): Builder<Primary, Declared | R>;
   /** Declares that the reconciler uses the client for this kind, so that its permissions are known. */
   uses(resource: Resource, verbs: readonly string[], subresource?: string): Builder<Primary, Declared>;
+  /** Adds a reason to reconcile that is no watched kind. */
+  source(source: EventSource): Builder<Primary, Declared>;
   /**
    * Cleans up what the garbage collector does not know, before an object goes. A finalizer is put on each object
    * before it is first reconciled, and taken off when `fn` has returned done; until then `fn` is called again.
@@ -81,6 +84,7 @@ export function controller(
         primary: resource,
         watches: [{ role: "for", resource, keysOf: itself, writes: false, when: erase(watch.when) }],
         permissions: [],
+        sources: [],
       }),
   };
 }
@@ -123,6 +127,7 @@ function builder<Primary extends Resource, Declared extends Resource>(
       const permission: Permission = { resource, verbs, subresource };
       return builder({ ...draft, permissions: [...draft.permissions, permission] }, finalize);
     },
+    source: (source) => builder({ ...draft, sources: [...draft.sources, source] }, finalize),
     finalize: (fn, name = finalizerOf(draft)) => builder({ ...draft, finalizer: qualified(name) }, fn),
     reconcile(fn) {
       const declared = draft.watches.map((watch) => watch.resource);
@@ -153,14 +158,7 @@ function unique<Primary extends Resource>(draft: Draft<Primary>, watch: WatchDef
 /** Keys that users write are strings; they are checked here, once, and are ObjectKeys from then on. */
 function mapped<R extends Resource>(draft: Draft<Resource>, to: (object: Infer<R>) => readonly string[]) {
   return (object: KubeObject): readonly ObjectKey[] =>
-    to(object as Infer<R>).map((key) => {
-      const parts = splitKey(key);
-      if ((parts.namespace !== undefined) !== (draft.primary.scope === "Namespaced")) {
-        const shape = draft.primary.scope === "Namespaced" ? "namespace/name" : "name";
-        throw new TypeError(`Cannot enqueue ${draft.primary.kind} "${key}": its keys have the form ${shape}`);
-      }
-      return objectKey(parts);
-    });
+    to(object as Infer<R>).map((key) => checkedKey(draft.primary, key));
 }
 
 /** The cache delivers objects of the watched kind and no other, so the predicate may be called with its own type. */

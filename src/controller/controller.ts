@@ -18,10 +18,11 @@ import { OwnWrites } from "./_own_writes.ts";
 import { work } from "./_worker.ts";
 import type { Caches } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
+import { keepSourceRunning } from "./event_source.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./reconciler.ts";
 import type { FieldChange } from "./toolbox.ts";
-import type { WatchDefinition } from "./watch_definition.ts";
+import { checkedKey, type WatchDefinition } from "./watch_definition.ts";
 
 /** What a Controller works with; the Manager gives it. */
 export interface ControllerParts {
@@ -79,7 +80,7 @@ export class Controller {
     try {
       await Promise.all(registrations.map((registration) => registration.synced(stop)));
       this.#log.info("workers start", { workers: definition.options.maxConcurrentReconciles ?? 1 });
-      await this.#runWorkers(stop, kill);
+      await Promise.all([this.#runWorkers(stop, kill), ...this.#runSources(stop)]);
     } catch (error) {
       if (!stop.aborted) throw error;
     } finally {
@@ -98,6 +99,17 @@ export class Controller {
     const held = (key: ObjectKey) => this.#ownWrites.hold(key, (cause) => this.queue.add(key, { cause }));
     const job = { queue: this.queue, attempt, held, maxRetries, log: this.#log };
     await Promise.all(Array.from({ length: maxConcurrentReconciles }, () => work(job, stop)));
+  }
+
+  #runSources(stop: AbortSignal): readonly Promise<void>[] {
+    const { definition, clock, random } = this.#parts;
+    return definition.sources.map((source) => {
+      const enqueue = (key: string) => {
+        const cause: Cause = { source: source.name, change: "requeue", key };
+        this.queue.add(checkedKey(definition.primary, key), { cause });
+      };
+      return keepSourceRunning(source, enqueue, stop, { clock, random, log: this.#log });
+    });
   }
 
   #attempt(kill: AbortSignal): Attempt {

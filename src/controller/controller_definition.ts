@@ -4,6 +4,7 @@
  */
 import type { ObjectKey, Resource } from "../api/mod.ts";
 import type { RateLimiter } from "../queue/mod.ts";
+import type { EventSource } from "./event_source.ts";
 import type { Reconciler } from "./reconciler.ts";
 import type { WatchDefinition } from "./watch_definition.ts";
 
@@ -40,6 +41,8 @@ export interface ControllerDefinition {
   /** The primary kind first. */
   readonly watches: readonly WatchDefinition[];
   readonly permissions: readonly Permission[];
+  /** Reasons to reconcile that are no watched kind. */
+  readonly sources: readonly EventSource[];
   /** Put on every primary object, when the controller cleans up. */
   readonly finalizer?: string;
   readonly options: ControllerOptions;

@@ -6,6 +6,7 @@ export type { ReconcileContext, StatusOf } from "./context.ts";
 export { Controller, type ControllerParts } from "./controller.ts";
 export type { ControllerDefinition, ControllerOptions, Permission } from "./controller_definition.ts";
 export { type Desired, type DesiredBody, manifest } from "./desired.ts";
+export { type EventSource, ticker } from "./event_source.ts";
 export { NotControlledError } from "./not_controlled_error.ts";
 export { allOf, anyOf, type Change, changed, labelled, not, type Predicate } from "./predicate.ts";
 export type { Cause, EventNote, EventSink, EventType, Reconciler, Request } from "./reconciler.ts";

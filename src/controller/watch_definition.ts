@@ -12,6 +12,7 @@ import {
   type ObjectKey,
   objectKey,
   type Resource,
+  splitKey,
 } from "../api/mod.ts";
 import type { Predicate } from "./predicate.ts";
 
@@ -52,4 +53,18 @@ export function itsController(owner: Resource): (object: KubeObject) => readonly
 function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf("/");
   return slash < 0 ? "" : apiVersion.slice(0, slash);
+}
+
+/**
+ * A key that somebody else wrote, as one of `primary`'s.
+ *
+ * @throws TypeError when it has not the form that the scope of the kind asks for.
+ */
+export function checkedKey(primary: Resource, key: string): ObjectKey {
+  const parts = splitKey(key);
+  if ((parts.namespace !== undefined) !== (primary.scope === "Namespaced")) {
+    const form = primary.scope === "Namespaced" ? "namespace/name" : "name";
+    throw new TypeError(`Cannot enqueue ${primary.kind} "${key}": its keys have the form ${form}`);
+  }
+  return objectKey(parts);
 }
