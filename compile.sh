@@ -89,7 +89,7 @@ compile_with_deno() {
   echo "PINTLE_OPERATOR_VERSION=$version" >"$stamp"
   deno compile ${target:+"--target=$(deno_target "$target")"} --frozen --no-check "--env-file=$stamp" \
     --allow-net --allow-env --allow-read --allow-write --allow-sys --allow-run "--output=$outfile" "$entry" || {
-    echo "compile.sh: Cannot compile with Deno: see above; it fetches a runtime from dl.deno.land, which must be reachable" >&2
+    echo "compile.sh: Cannot compile with Deno: see above; it fetches a runtime of its own, which must be reachable" >&2
     exit 1
   }
 }

@@ -9,10 +9,13 @@ export {
   apiVersionOf,
   compareResourceVersions,
   type Condition,
+  type ConditionNow,
   controllerOf,
   controllerReference,
   type DeepReadonly,
+  findCondition,
   type Infer,
+  isConditionTrue,
   isControlledBy,
   isSelected,
   keyOf,
@@ -36,6 +39,7 @@ export {
   type StringMap,
   type WatchEvent,
   type WatchOptions,
+  withCondition,
 } from "./api/mod.ts";
 export {
   ClusterRole,
@@ -106,6 +110,16 @@ export {
   type WatchDefinition,
   type WatchOptionsOf,
 } from "./controller/mod.ts";
+export {
+  ApiError,
+  type Client,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type JsonPatchOperation,
+  type Patch,
+  type PatchValue,
+} from "./client/mod.ts";
 export { type ExitCode, exitCode, type Operator, operatorCli, type Surroundings } from "./cli/mod.ts";
 export { Manager, type ManagerOptions } from "./manager/mod.ts";
 export {
@@ -130,3 +144,15 @@ export {
   type ValidationRule,
   z,
 } from "./schema/mod.ts";
+export {
+  type AdmissionContext,
+  type AdmissionWebhook,
+  allow,
+  defaulting,
+  type DefaultingHandler,
+  deny,
+  validating,
+  type ValidatingHandlers,
+  type Verdict,
+  type WebhookOptions,
+} from "./webhook/mod.ts";

@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import process from "node:process";
 import { until } from "../controlplane/mod.ts";
 
@@ -26,11 +26,14 @@ export interface Ending {
   readonly stderr: string;
 }
 
+/** Shows what binaries log while tests run, for whoever looks for the reason of a failure. */
+const isLogShown = process.env["PINTLE_E2E_LOG"] === "1";
+
 const root = join(import.meta.dirname ?? ".", "..", "..");
 
 /** The binary under test: what `CONTROLLER_BINARY` names, else dist/controller. @throws Error that says how to build it */
 export function binaryPath(): string {
-  const path = process.env["CONTROLLER_BINARY"] ?? join(root, "dist", "controller");
+  const path = resolve(process.env["CONTROLLER_BINARY"] ?? join(root, "dist", "controller"));
   if (!existsSync(path)) throw new Error(`Cannot test the binary "${path}": it does not exist. Run: ./compile.sh`);
   return path;
 }
@@ -57,7 +60,10 @@ export class Binary implements AsyncDisposable {
       },
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#stdout += text);
-    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#stderr += text);
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr += text;
+      if (isLogShown) process.stderr.write(text);
+    });
     this.#closed = new Promise((resolve, reject) => {
       this.#child.once("error", reject);
       this.#child.once("close", (code, signal) => {

@@ -5,12 +5,7 @@
  * and a bearer token that passes through. Requests and answers are streamed, so watches work. With a request held, a
  * test knows that a reconcile is under way, and for how long.
  */
-import { once } from "node:events";
-import { createServer, request as sendRequest } from "node:https";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { ControlPlane } from "../controlplane/mod.ts";
-import { until } from "../controlplane/mod.ts";
+import { type ControlPlane, until } from "../controlplane/mod.ts";
 
 /** One request that came through. */
 export interface SeenRequest {
@@ -36,32 +31,39 @@ interface Trap {
 export class ApiProxy implements AsyncDisposable {
   /** All requests so far, in the order in which they came. */
   readonly requests: SeenRequest[] = [];
-  /** A kubeconfig whose server is this proxy. */
-  readonly kubeconfig: string;
-  readonly #server: Server;
-  readonly #upstream: { readonly port: string; readonly ca: string };
+  readonly #upstream: string;
+  readonly #client: Deno.HttpClient;
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #end = new AbortController();
+  #kubeconfig = "";
   #trap: Trap | undefined;
 
-  private constructor(server: Server, kubeconfig: string, upstream: { readonly port: string; readonly ca: string }) {
-    this.#server = server;
-    this.kubeconfig = kubeconfig;
-    this.#upstream = upstream;
-    server.on("request", (incoming, outgoing) => void this.#forward(incoming, outgoing));
+  private constructor(controlPlane: ControlPlane, pair: { readonly certificate: string; readonly key: string }) {
+    this.#upstream = controlPlane.server;
+    this.#client = Deno.createHttpClient({ caCerts: [controlPlane.ca], http2: false });
+    this.#server = Deno.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      cert: pair.certificate,
+      key: pair.key,
+      signal: this.#end.signal,
+      onListen: () => {},
+    }, (request) => this.#forward(request));
   }
 
   /** Starts one on a free port of the loopback address. */
   static async start(controlPlane: ControlPlane): Promise<ApiProxy> {
-    const pair = await controlPlane.certificateAuthority.issue({
-      commonName: "proxy",
-      usage: "server",
-      hosts: ["127.0.0.1"],
-    });
-    const server = createServer({ cert: pair.certificate, key: pair.key });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const kubeconfig = await controlPlane.kubeconfigFor({ user: "token", server: `https://127.0.0.1:${port}` });
-    return new ApiProxy(server, kubeconfig, { port: new URL(controlPlane.server).port, ca: controlPlane.ca });
+    const { certificateAuthority } = controlPlane;
+    const pair = await certificateAuthority.issue({ commonName: "proxy", usage: "server", hosts: ["127.0.0.1"] });
+    const proxy = new ApiProxy(controlPlane, pair);
+    const server = `https://127.0.0.1:${proxy.#server.addr.port}`;
+    proxy.#kubeconfig = await controlPlane.kubeconfigFor({ user: "token", server });
+    return proxy;
+  }
+
+  /** A kubeconfig whose server is this proxy. */
+  get kubeconfig(): string {
+    return this.#kubeconfig;
   }
 
   /** The requests that change something. */
@@ -94,37 +96,25 @@ export class ApiProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+    this.#end.abort();
+    await this.#server.finished;
+    this.#client.close();
   }
 
-  async #forward(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const seen = { method: incoming.method ?? "", path: incoming.url ?? "" };
+  async #forward(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
+    const seen = { method: request.method, path: `${pathname}${search}` };
     this.requests.push(seen);
     if (this.#trap?.matches(seen)) {
       const { caught } = this.#trap;
       this.#trap = undefined;
       await caught();
     }
-    const upstream = sendRequest({
-      host: "127.0.0.1",
-      port: this.#upstream.port,
-      ca: this.#upstream.ca,
-      method: seen.method,
-      path: seen.path,
-      headers: incoming.headers,
-      agent: false,
-    });
-    upstream.on("response", (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      outgoing.flushHeaders();
-      answer.pipe(outgoing);
-      answer.on("error", () => outgoing.destroy());
-    });
-    upstream.on("error", () => outgoing.destroy());
-    outgoing.on("close", () => upstream.destroy());
-    incoming.pipe(upstream);
+    const { method, headers } = request;
+    const body = request.body === null ? undefined : await request.arrayBuffer();
+    // A named constant, since the DOM's types do not know `client`. When the binary goes away the answer is cancelled.
+    const sent = { method, headers, body, signal: this.#end.signal, client: this.#client };
+    const answer = await fetch(`${this.#upstream}${seen.path}`, sent);
+    return new Response(answer.body, { status: answer.status, headers: answer.headers });
   }
 }

@@ -9,9 +9,10 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ControlPlane } from "../controlplane/mod.ts";
+import { run } from "../controlplane/run.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../testing.ts";
-import { Binary, type Ending, runBinary, type StartOptions } from "./_binary.ts";
+import { Binary, binaryPath, type Ending, runBinary, type StartOptions } from "./_binary.ts";
 import { exampleFoo, installFoo, removeFoo, TestNamespace } from "./_cluster.ts";
 import { ApiProxy } from "./_proxy.ts";
 
@@ -335,15 +336,13 @@ test("[84] a command line that makes no sense is exit code 2", async () => {
 });
 
 test("[85] a reader that goes away is no error", async () => {
-  using dir = folder();
-  const script = '"$0" install-crds foo --dry-run=client -o yaml | true; "$0" --help | head -n 1';
-  const { run } = await import("../controlplane/run.ts");
-  const { binaryPath } = await import("./_binary.ts");
-  for (let attempt = 0; attempt < 3; attempt++) {
-    const result = await run("/bin/sh", ["-c", script, binaryPath()], { cwd: dir.path });
+  // `true` has gone before the first byte is written; the exit code that counts is the left side's.
+  const script = '{ sleep 0.2; "$0" "$@"; echo "code $?" >&2; } | true';
+  const lines = [["--help"], ["install-crds", "foo", "--dry-run=client", "-o", "yaml"], ["version", "--client"]];
+  for (const line of lines) {
+    const result = await run("/bin/sh", ["-c", script, binaryPath(), ...line]);
     assert(result.kind === "ended");
-    assertEquals([result.code, result.stderr], [0, ""]);
-    assertEquals(result.stdout, "Usage: controller <command> [options]\n");
+    assertEquals([result.stdout, result.stderr], ["", "code 0\n"]);
   }
 });
 
@@ -351,8 +350,6 @@ test("a folder's .env and bunfig.toml do not change what the binary does", async
   using dir = folder();
   writeFileSync(join(dir.path, ".env"), "CONTROLLER_WORKERS=many\n");
   writeFileSync(join(dir.path, "bunfig.toml"), 'preload = ["./evil.ts"]\n');
-  const { run } = await import("../controlplane/run.ts");
-  const { binaryPath } = await import("./_binary.ts");
   const result = await run(binaryPath(), ["run", "foo", "--kubeconfig", "/nonexistent/config"], { cwd: dir.path });
   assert(result.kind === "ended");
   assertEquals(result.code, 3, result.stderr);

@@ -125,25 +125,38 @@ controlPlaneTest("an empty deploymentName is reported once and not retried", asy
 });
 
 controlPlaneTest(
-  "[65] converged is silent: no write and no Event, however often everything is looked at again",
+  "[65] converged is silent: no write and no Event, however often everything is looked at",
   async (controlPlane) => {
     const namespace = await freshNamespace(controlPlane);
     await using proxy = await ApiProxy.start(controlPlane);
-    const args = ["run", "foo", "-n", namespace.name, "--resync", "500ms"];
-    await using binary = new Binary(args, { kubeconfig: proxy.kubeconfig });
+    const args = ["run", "foo", "-n", namespace.name, "--resync", "500ms", "-v"];
+    const options = { kubeconfig: proxy.kubeconfig };
+    await using first = new Binary(args, options);
     await namespace.applyFoo({ name: "a", deploymentName: "web", replicas: 0 });
     await namespace.applyFoo({ name: "b", deploymentName: "api", replicas: 0 });
     await namespace.eventuallyEvent("Foo", "a", "Synced");
     await namespace.eventuallyEvent("Foo", "b", "Synced");
     await proxy.quiet(3_000);
-    const [writes, before] = [proxy.writes.length, await stateOf(namespace)];
-    assert(writes >= 4, `only ${writes} writes came through the proxy`);
-    await proxy.quiet(6_000);
+    const [writes, noted, before] = [proxy.writes.length, eventsNoted(first), await stateOf(namespace)];
+    assert(writes >= 4 && noted >= 2, `only ${writes} writes and ${noted} Events were seen`);
+    await proxy.quiet(5_000);
     assertEquals(proxy.writes.slice(writes), []);
+    assertEquals(eventsNoted(first), noted);
+    first.signal("SIGTERM");
+    await first.ended();
+    // A process that knows nothing of the first one's Events would write them anew.
+    await using second = new Binary(args, options);
+    await second.logged(/workers start/);
+    await proxy.quiet(4_000);
+    assertEquals([proxy.writes.slice(writes), eventsNoted(second)], [[], 0]);
     assertEquals(await stateOf(namespace), before);
-    assert(binary.isRunning);
   },
 );
+
+/** How many Events a binary wanted to record, those included that are not written because they repeat others. */
+function eventsNoted(binary: Binary): number {
+  return binary.stderr.match(/reason=Synced/g)?.length ?? 0;
+}
 
 controlPlaneTest("[61] SIGTERM lets a running reconcile finish: exit code 0, nothing lost", async (controlPlane) => {
   const namespace = await freshNamespace(controlPlane);

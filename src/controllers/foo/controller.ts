@@ -8,7 +8,7 @@ import { changed, controller, Deployment, done, keyOf, NotControlledError, Termi
 import { desiredDeployment } from "./desired.ts";
 import { Foo } from "./resource.ts";
 
-export const fooController = controller("foo", { maxConcurrentReconciles: 2, queueName: "Foos" })
+export const fooController = controller("foo", { maxConcurrentReconciles: 2, queueName: "Foos", resyncMs: 30_000 })
   .for(Foo)
   .owns(Deployment, { when: changed.resourceVersion })
   .reconcile(async (ctx) => {

@@ -1,0 +1,58 @@
+import { assert, assertEquals, assertMatch, assertRejects, test } from "../../tests/testing.ts";
+import { FakeProcess } from "./_fake_process.ts";
+import { connectionTo, podController, Website } from "./_fake_kinds.ts";
+import { FakeServer } from "./_fake_server.ts";
+import { awaitEstablished } from "./await_established.ts";
+import { CommandError } from "./command_error.ts";
+import { exitCode } from "./exit_code.ts";
+import { Session } from "./session.ts";
+
+const path = "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/websites.example.dev";
+const { signal } = new AbortController();
+const discovery = "GET /apis/example.dev/v1";
+const served = { kind: "APIResourceList", resources: [{ name: "websites" }] };
+
+function withCondition(type: string, status: string, message = ""): object {
+  return { ...Website.crd, status: { conditions: [{ type, status, message, reason: "R" }] } };
+}
+
+async function wait(server: FakeServer, forMs: number): Promise<{ process: FakeProcess; done: Promise<void> }> {
+  const process = new FakeProcess([]);
+  const session = new Session({ name: "controller", controllers: [podController] }, process);
+  const options = { session, timeoutMs: 10_000, signal };
+  const done = awaitEstablished(connectionTo(server.transport), [Website.crd], options);
+  done.catch(() => {}); // looked at after the clock has moved
+  for (let ms = 0; ms < forMs; ms += 100) await process.clock.advance(100);
+  return { process, done };
+}
+
+test("[85] awaitEstablished() waits for Established and for discovery, and says what it waits for", async () => {
+  const server = new FakeServer({
+    [path]: (_request, count) => Response.json(withCondition("Established", count < 10 ? "False" : "True")),
+    [discovery]: (_request, count) => Response.json(count < 5 ? { resources: [] } : served),
+  });
+  const { process, done } = await wait(server, 5_000);
+  await done;
+  assertMatch(process.err, /^controller: waiting for websites.example.dev \(1 of 1\): it is not established$/m);
+  assertMatch(process.err, /: example.dev\/v1 is not served$/m);
+  assertEquals(process.out, "");
+});
+
+test("awaitEstablished() is silent when there is nothing to wait for", async () => {
+  const server = new FakeServer({ [path]: withCondition("Established", "True"), [discovery]: served });
+  const { process, done } = await wait(server, 0);
+  await done;
+  assertEquals(process.err, "");
+});
+
+test("[84] a wait that takes too long fails and says what it waited for", async () => {
+  const { done } = await wait(new FakeServer({ [path]: withCondition("Established", "False") }), 11_000);
+  const error = await assertRejects(() => done, /Cannot install websites.example.dev: after 10s it is not established/);
+  assert(error instanceof CommandError && error.code === exitCode.failed);
+});
+
+test("names that another definition has fail at once", async () => {
+  const server = new FakeServer({ [path]: withCondition("NamesAccepted", "False", '"Website" is already in use') });
+  const { done } = await wait(server, 0);
+  await assertRejects(() => done, /its names are taken: "Website" is already in use/);
+});

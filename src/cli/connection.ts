@@ -1,0 +1,13 @@
+/** Connection: the cluster a command works on, and what its messages need to know about it. */
+import type { Client } from "../client/mod.ts";
+
+/** A cluster and who we are there. Dispose it to close its connections. */
+export interface Connection extends Disposable {
+  readonly client: Client;
+  /** The API server's URL. */
+  readonly server: string;
+  /** How messages name the user: `user "kind-a"`. */
+  readonly who: string;
+  /** What may be wrong with the credentials, as advice; asked when they were refused. */
+  adviseOnCredentials(): Promise<string>;
+}

@@ -1,0 +1,4 @@
+/** The command line of an operator: one call that turns a list of controllers into a program. */
+export { type ExitCode, exitCode } from "./exit_code.ts";
+export type { Operator, Surroundings } from "./operator.ts";
+export { operatorCli } from "./operator_cli.ts";

@@ -1,0 +1,64 @@
+/**
+ * Operator: what makes one operator's command line different from another's, and where that command line runs. The
+ * second half is there for tests: everything a command reads or writes of its process comes from here.
+ */
+import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import type { Transport } from "../client/mod.ts";
+import type { ControllerDefinition } from "../controller/mod.ts";
+import {
+  type Environment,
+  environment,
+  onSignal,
+  onUnhandledRejection,
+  programArguments,
+  standardError,
+  standardOutput,
+  type TextWriter,
+} from "../runtime/mod.ts";
+import { stampedVersion } from "./_stamped_version.ts";
+
+/** An operator: a name and its controllers. */
+export interface Operator {
+  /** Name of the program: in help, in error lines, as field manager and, in upper case, before environment variables. */
+  readonly name: string;
+  readonly controllers: readonly ControllerDefinition[];
+  /** @default the one that compile.sh put into the binary, else "dev" */
+  readonly version?: string;
+  /** One sentence for help. */
+  readonly description?: string;
+}
+
+/** The process around a command line. */
+export interface Surroundings {
+  /** The words after the program's name. */
+  readonly args: readonly string[];
+  readonly environment: Environment;
+  readonly stdout: TextWriter;
+  readonly stderr: TextWriter;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onSignal: typeof onSignal;
+  readonly onUnhandledRejection: typeof onUnhandledRejection;
+  /** Takes the requests of whatever cluster the flags name. @default HTTPS to that cluster */
+  readonly transport?: Transport;
+}
+
+/** The real process, but for what a test replaces. */
+export function surroundingsWith(replaced: Partial<Surroundings>): Surroundings {
+  return {
+    args: replaced.args ?? programArguments(),
+    environment: replaced.environment ?? environment(),
+    stdout: replaced.stdout ?? standardOutput,
+    stderr: replaced.stderr ?? standardError,
+    clock: replaced.clock ?? systemClock,
+    random: replaced.random ?? systemRandom,
+    onSignal: replaced.onSignal ?? onSignal,
+    onUnhandledRejection: replaced.onUnhandledRejection ?? onUnhandledRejection,
+    transport: replaced.transport,
+  };
+}
+
+/** The version of an operator's program. */
+export function versionOf(operator: Operator, environment: Environment): string {
+  return operator.version ?? stampedVersion(environment);
+}

@@ -1,0 +1,210 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../tests/testing.ts";
+import type { Transport } from "../client/mod.ts";
+import { emptyList, podController, websiteController } from "./_fake_kinds.ts";
+import { FakeProcess } from "./_fake_process.ts";
+import { failed, FakeServer } from "./_fake_server.ts";
+import { operatorCli } from "./operator_cli.ts";
+
+const operator = { name: "controller", version: "1.2.3", controllers: [websiteController, podController] };
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function call(line: string, transport?: Transport): Promise<Outcome> {
+  const process = new FakeProcess(line === "" ? [] : line.split(" "), { HOME: "/nonexistent" });
+  const code = await operatorCli(operator, withTransport(process, transport));
+  return { code, out: process.out, err: process.err };
+}
+
+/** The server is a name only: its requests go to `transport`. */
+function withTransport(process: FakeProcess, transport?: Transport) {
+  const { args, environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection } = process;
+  const withServer = transport === undefined ? args : [...args, "--server", "https://10.0.0.1:6443"];
+  return { args: withServer, environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection, transport };
+}
+
+test("--version and --help print to stdout and end with 0", async () => {
+  assertEquals(await call("--version"), { code: 0, out: "1.2.3\n", err: "" });
+  const help = await call("--help");
+  assertEquals([help.code, help.err], [0, ""]);
+  for (const text of ["install-crds", "Controllers: website, pods", "controller run website", "Exit codes:"]) {
+    assertStringIncludes(help.out, text);
+  }
+  assertEquals(await call("help"), help);
+});
+
+test("help of a command shows its flags with defaults, variables and examples", async () => {
+  const help = await call("run --help");
+  assertEquals([help.code, help.err], [0, ""]);
+  for (const text of ["--workers <count>", "(default: 30s)", "Cluster (as kubectl's):", "every flag: CONTROLLER_"]) {
+    assertStringIncludes(help.out, text);
+  }
+  assertStringIncludes(help.out, "  controller run foo -n team-a -n team-b --workers 4");
+  assert(!help.out.includes("--master"));
+  assertEquals(await call("help run"), help);
+  assertStringIncludes(
+    (await call("install-crds -h")).out,
+    "every flag but --dry-run, --output, --timeout: CONTROLLER_",
+  );
+});
+
+test("[84] a command line that makes no sense is one line on stderr and exit code 2", async () => {
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ["fly", /unknown command 'fly'/],
+    ["runn foo", /unknown command 'runn' \(Did you mean run\?\)/],
+    ["run pods --worker 3", /unknown option '--worker' \(Did you mean --workers\?\). Run "controller run --help"/],
+    ["run pods --workers", /option '--workers <count>' argument missing/],
+    [
+      "run pods --workers 0",
+      /Cannot parse --workers "0": it is not a whole number from 1 to 1000. Example: --workers 4/,
+    ],
+    ["run pods --resync 30", /Cannot parse --resync "30": it is not a duration with a unit/],
+    ["run", /none is named, there are website, pods. Run: controller run NAME, or controller run --all/],
+    ["run --all pods", /both names and --all are given/],
+    ["run pods -A -n a", /both --namespace and --all-namespaces are given/],
+    ["run websit", /Cannot find controller "websit": there are website, pods. Did you mean website\?/],
+    ["install-crds nope", /Cannot find controller "nope"/],
+    ["install-crds -o xml", /Cannot parse --output "xml": it is not one of yaml, json, name. Example: -o yaml/],
+    ["version --log-format xml", /Cannot parse --log-format "xml"/],
+    ["version extra", /too many arguments/],
+  ];
+  for (const [line, message] of cases) {
+    const { code, out, err } = await call(line);
+    assertEquals([code, out], [2, ""], line);
+    assertMatch(err, message);
+    assertMatch(err, /^controller: Cannot [^\n]+\n$/);
+  }
+});
+
+test("no command at all shows help on stderr and is a usage error", async () => {
+  const { code, out, err } = await call("");
+  assertEquals([code, out], [2, ""]);
+  assertStringIncludes(err, "install-crds");
+});
+
+test("[84] without any kubeconfig it is exit code 3, in one line", async () => {
+  for (const line of ["run pods", "install-crds", "version --kubeconfig /nonexistent/config"]) {
+    const { code, err } = await call(line);
+    assertEquals(code, 3, err);
+    assertMatch(err, /^controller: Cannot [^\n]+\n$/);
+  }
+});
+
+test("version prints what it knows before it says that the server cannot be asked", async () => {
+  const alone = await call("version --client -o json");
+  assertEquals([alone.code, alone.err], [0, ""]);
+  assertEquals(JSON.parse(alone.out).clientVersion, { gitVersion: "1.2.3" });
+  const both = await call("version", new FakeServer({}).transport);
+  assertEquals(both.code, 0, both.err);
+  assertMatch(both.out, /^Client Version: 1.2.3\nRuntime: (deno|bun) [^\n]+\nServer Version: v1.36.3\n$/);
+  const refused = await call("version", () => Promise.resolve(failed(401, "Unauthorized", "no")));
+  assertEquals(refused.code, 4);
+  assertMatch(refused.out, /^Client Version: 1.2.3\nRuntime: [^\n]+\n$/);
+});
+
+test("[84] run on a cluster without the CRD is exit code 6 and writes nothing", async () => {
+  const server = new FakeServer({});
+  const { code, err } = await call("run website", server.transport);
+  assertEquals(
+    [code, err],
+    [
+      6,
+      'controller: Cannot run controller "website": the CustomResourceDefinition websites.example.dev is not installed. ' +
+      "Run: controller install-crds website\n",
+    ],
+  );
+  assertEquals(server.requests.filter((line) => !line.startsWith("GET")), []);
+});
+
+test("run goes on without the controllers that cannot run yet, and names them", async () => {
+  const process = new FakeProcess(["run", "--all"], { HOME: "/nonexistent" });
+  const server = new FakeServer({ "GET /api/v1/pods?watch": endlessStream, "GET /api/v1/pods": emptyList });
+  const running = operatorCli(operator, withTransport(process, server.transport));
+  for (let hop = 0; hop < 500 && !process.err.includes("workers start"); hop++) await process.clock.advance(10);
+  assertMatch(process.err, /a controller cannot run yet +controller=website reason=.* is not installed/);
+  assertMatch(process.err, /INFO +controller.pods +workers start/);
+  assert(process.signal("SIGTERM"));
+  for (let hop = 0; hop < 50; hop++) await process.clock.advance(10);
+  assertEquals(await running, 0);
+});
+
+/** A watch of a kind without objects, which ends when it is aborted. */
+function endlessStream(request: Request): Response {
+  const metadata = { resourceVersion: "7", annotations: { "k8s.io/initial-events-end": "true" } };
+  const bookmark = JSON.stringify({ type: "BOOKMARK", object: { kind: "Pod", apiVersion: "v1", metadata } });
+  const body = new ReadableStream({
+    start(stream) {
+      stream.enqueue(new TextEncoder().encode(`${bookmark}\n`));
+      request.signal.addEventListener("abort", () => stream.error(request.signal.reason));
+    },
+  });
+  return new Response(body);
+}
+
+test("errors are records where logs are JSON", async () => {
+  const { code, err } = await call("run website --log-format json", new FakeServer({}).transport);
+  assertEquals(code, 6);
+  const record = JSON.parse(err);
+  assertEquals([record.level, record.exitCode], ["error", 6]);
+  assertMatch(record.msg, /is not installed/);
+});
+
+test("[84] -v adds the stack, once the flags are known", async () => {
+  const forbidden: Transport = new FakeServer({ "GET /version": () => failed(401, "Unauthorized", "no") }).transport;
+  const quiet = await call("run website", forbidden);
+  assertEquals([quiet.code, quiet.err.split("\n").length], [4, 2]);
+  const verbose = await call("run website -v", forbidden);
+  assertMatch(verbose.err, /\n {4}at /);
+  assertMatch(verbose.err, /Caused by: ApiError/);
+});
+
+test("[85] install-crds --dry-run=client prints definitions without any server", async () => {
+  const yaml = await call("install-crds --dry-run=client -o yaml");
+  assertEquals([yaml.code, yaml.err], [0, ""]);
+  assertMatch(yaml.out, /^apiVersion: apiextensions.k8s.io\/v1\nkind: CustomResourceDefinition\n/);
+  const name = "customresourcedefinition.apiextensions.k8s.io/websites.example.dev";
+  assertEquals((await call("install-crds website --dry-run=client")).out, `${name} applied (dry run)\n`);
+  assertEquals((await call("install-crds --dry-run client -o name")).out, `${name}\n`);
+  assertEquals(
+    JSON.parse((await call("install-crds --dry-run=client -o json")).out).metadata.name,
+    "websites.example.dev",
+  );
+});
+
+test("install-crds of controllers without kinds of their own says so and asks no server", async () => {
+  const { code, out, err } = await call("install-crds pods");
+  assertEquals([code, out], [0, ""]);
+  assertMatch(err, /^controller: nothing to install/);
+});
+
+test("[89] an error that nobody handled ends the program with 70 and its cause", async () => {
+  const process = new FakeProcess(["run", "pods"], { HOME: "/nonexistent" });
+  const never: Transport = () => new Promise(() => {});
+  const running = operatorCli(operator, withTransport(process, never));
+  for (let hop = 0; hop < 50; hop++) await process.clock.advance(1);
+  process.reject(new TypeError("x is not a function"));
+  assertEquals(await running, 70);
+  assertEquals(
+    process.err,
+    'controller: Cannot go on: nobody handled TypeError "x is not a function". This is a defect: -v shows where\n',
+  );
+});
+
+test("[61] a signal before anything runs is an orderly end, and a second one ends at once with 1", async () => {
+  for (const [signals, code] of [[["SIGTERM"], 0], [["SIGINT", "SIGTERM"], 1]] as const) {
+    const process = new FakeProcess(["run", "pods"], { HOME: "/nonexistent" });
+    // Answers an abort only where one signal is meant to be enough.
+    const stubborn: Transport = (request) =>
+      new Promise((_, reject) => {
+        if (code === 0) request.signal.addEventListener("abort", () => reject(request.signal.reason));
+      });
+    const running = operatorCli(operator, withTransport(process, stubborn));
+    while (!process.signalsAreHeard) await process.clock.advance(1);
+    for (const signal of signals) assert(process.signal(signal));
+    assertEquals(await running, code);
+    assertEquals(process.err.match(/signal: finishing what runs/g)?.length, 1);
+  }
+});

@@ -1,0 +1,87 @@
+/**
+ * Session: one call of an operator's program. Commands get it instead of the process.
+ *
+ * Guarantees: results go to stdout and nothing else does; what is said to people on stderr is one line each time, with
+ * control characters escaped, however strange the names a cluster sent (behaviours.md, security 19).
+ */
+import { configureLogging, logger, redactText } from "../observe/mod.ts";
+import type { Environment } from "../runtime/mod.ts";
+import { exitCode, type Failure } from "./exit_code.ts";
+import type { LogFlags } from "./log_flags.ts";
+import { oneLine } from "./one_line.ts";
+import { type Operator, type Surroundings, versionOf } from "./operator.ts";
+
+/** One call of the program. */
+export class Session implements Disposable {
+  readonly operator: Operator;
+  readonly surroundings: Surroundings;
+  #verbosity = 0;
+  #format: LogFlags["logFormat"] = "text";
+  #logging: Disposable | undefined;
+
+  constructor(operator: Operator, surroundings: Surroundings) {
+    this.operator = operator;
+    this.surroundings = surroundings;
+  }
+
+  get environment(): Environment {
+    return this.surroundings.environment;
+  }
+
+  /** The version of the program. */
+  get version(): string {
+    return versionOf(this.operator, this.environment);
+  }
+
+  /** Starts logging, once the flags are known. */
+  startLogging(flags: LogFlags): void {
+    this.#verbosity = flags.verbose;
+    this.#format = flags.logFormat;
+    const { stderr, clock } = this.surroundings;
+    this.#logging = configureLogging({
+      level: flags.verbose > 0 ? "debug" : "info",
+      format: flags.logFormat,
+      color: stderr.isTerminal && this.environment.NO_COLOR === undefined,
+      now: () => clock.now(),
+      write: (text) => void stderr.write(text),
+    });
+  }
+
+  /** Writes a result to stdout, as it is. */
+  print(text: string): void {
+    this.surroundings.stdout.write(text);
+  }
+
+  /** Tells people how far things are: one line on stderr that begins with the program's name, or a log record. */
+  say(text: string): void {
+    if (this.#format === "json") return logger("cli").info(text);
+    this.surroundings.stderr.write(`${this.operator.name}: ${oneLine(redactText(text))}\n`);
+  }
+
+  /** Tells people what went wrong, once, in one line; its stack follows where that was asked for. */
+  fail(failure: Failure, error: unknown): void {
+    const { message, advice, code } = failure;
+    const wantsStack = this.#verbosity > 0 && code !== exitCode.usage;
+    if (this.#format === "json") {
+      return logger("cli").error(message, { advice, exitCode: code, error: wantsStack ? error : undefined });
+    }
+    this.say(advice === undefined ? message : `${message}. ${advice}`);
+    if (wantsStack) this.surroundings.stderr.write(`${redactText(stackOf(error))}\n`);
+  }
+
+  /** Resolves when everything that was written is out. */
+  async flush(): Promise<void> {
+    await Promise.all([this.surroundings.stdout.flush(), this.surroundings.stderr.flush()]);
+  }
+
+  [Symbol.dispose](): void {
+    this.#logging?.[Symbol.dispose]();
+  }
+}
+
+/** The stack and, below it, those of its causes; bounded, since causes may form a ring. */
+function stackOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = error.stack ?? `${error.name}: ${error.message}`;
+  return error.cause === undefined || depth === 8 ? own : `${own}\nCaused by: ${stackOf(error.cause, depth + 1)}`;
+}

@@ -1,0 +1,31 @@
+/**
+ * The table of commands. A command is a file and a line here; the file is loaded only when its command is called, so
+ * help and version cost nothing of what running controllers needs.
+ */
+import type { Subcommand } from "./subcommand.ts";
+
+/** A command before it is loaded: what the program's own help shows. */
+export interface SubcommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Subcommand>;
+}
+
+/** All commands, in the order of help. */
+export const subcommands: readonly SubcommandEntry[] = [
+  {
+    name: "run",
+    summary: "run controllers until a signal ends them",
+    load: async () => (await import("./run.ts")).run,
+  },
+  {
+    name: "install-crds",
+    summary: "install the custom resource definitions of controllers, or bring them up to date",
+    load: async () => (await import("./install_crds.ts")).installCrds,
+  },
+  {
+    name: "version",
+    summary: "print the versions of this program and of the server",
+    load: async () => (await import("./version.ts")).version,
+  },
+];

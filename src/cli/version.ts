@@ -1,0 +1,75 @@
+/**
+ * `version`: of this program, of the runtime inside it, and of the server. Where the server cannot be asked, the rest is
+ * printed all the same, as kubectl does.
+ */
+import { z } from "zod";
+import { processFacts, runtimeName, runtimeVersion } from "../runtime/mod.ts";
+import { connect } from "./connect.ts";
+import { connectionFlags } from "./connection_flags.ts";
+import { exitCode } from "./exit_code.ts";
+import { flagSyntax } from "./flag.ts";
+import { oneOf } from "./flag_values.ts";
+import type { Session } from "./session.ts";
+import { subcommand } from "./subcommand.ts";
+import { waitForServer } from "./wait_for_server.ts";
+
+const versionFlags = z.object({
+  client: z.boolean().default(false).register(flagSyntax, {
+    flags: "--client",
+    about: "print the version of this program only, and ask no server",
+  }),
+  output: oneOf(["json"]).optional().register(flagSyntax, {
+    flags: "-o, --output <format>",
+    about: "json, instead of text",
+    example: "-o json",
+  }),
+  ...connectionFlags.shape,
+});
+
+/** The command. */
+export const version = subcommand({
+  description: "Prints the versions of this program, of its runtime, and of the server.",
+  examples: [
+    { line: "", about: "program and server" },
+    { line: "--client -o json", about: "the program alone, for a script" },
+  ],
+  flags: versionFlags,
+  async run({ flags, session }) {
+    if (flags.client) {
+      print(session, flags.output, undefined);
+      return exitCode.done;
+    }
+    let serverVersion: string | undefined;
+    try {
+      using connection = await connect(flags, session);
+      const { clock, random } = session.surroundings;
+      const { signal } = new AbortController();
+      serverVersion = await waitForServer(connection, {
+        timeoutMs: flags.connectTimeout,
+        clock,
+        random,
+        signal,
+        retries: false,
+      });
+    } finally {
+      print(session, flags.output, serverVersion);
+    }
+    return exitCode.done;
+  },
+});
+
+function print(session: Session, output: "json" | undefined, serverVersion: string | undefined): void {
+  const { os, arch } = processFacts();
+  const runtime = { name: runtimeName, version: runtimeVersion, platform: `${os}/${arch}` };
+  if (output === "json") {
+    const whole = {
+      clientVersion: { gitVersion: session.version },
+      runtime,
+      serverVersion: serverVersion === undefined ? undefined : { gitVersion: serverVersion },
+    };
+    return session.print(`${JSON.stringify(whole, undefined, 2)}\n`);
+  }
+  session.print(`Client Version: ${session.version}\n`);
+  session.print(`Runtime: ${runtime.name} ${runtime.version} (${runtime.platform})\n`);
+  if (serverVersion !== undefined) session.print(`Server Version: ${serverVersion}\n`);
+}
