@@ -1,0 +1,260 @@
+/**
+ * Model-based test of the cache without a reflector (F1 of behaviours.md): random sequences of operations against a
+ * model small enough to be believed. A failure prints fast-check's seed and the shrunk sequence.
+ *
+ * Invariants: the store equals the model after each step; every handler, quick or slow, early or late, hears exactly
+ * what the model says, in that order; indices equal a scan.
+ */
+import fc from "fast-check";
+import { assert, assertEquals, test } from "../../tests/testing.ts";
+import type { Thing } from "../../tests/fakes/list_watch.ts";
+import { keyOf, type ObjectKey, resourceVersion } from "../api/mod.ts";
+import { logger } from "../observe/mod.ts";
+import { Admission } from "./_admission.ts";
+import { CacheWriter } from "./_cache_writer.ts";
+import { FanOut, initialAdd } from "./_fan_out.ts";
+import { Listener } from "./_listener.ts";
+import { recorder } from "./_rig.ts";
+import { noCacheMetrics, Store } from "./mod.ts";
+
+const runs = 2_000;
+
+type Operation =
+  | { readonly kind: "put" | "recreate" | "remove" | "stale" | "repeat"; readonly name: string; readonly value: number }
+  | { readonly kind: "relist"; readonly kept: readonly string[]; readonly value: number }
+  | { readonly kind: "late" | "resync" | "release" | "clear" };
+
+const name = fc.constantFrom("a", "b", "c", "d");
+const value = fc.nat({ max: 3 });
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("put" as const), name, value }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom("recreate" as const, "remove" as const), name, value }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("stale" as const, "repeat" as const), name, value }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("relist" as const), kept: fc.subarray(["a", "b", "c", "d"]), value }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("late" as const, "resync" as const, "release" as const, "clear" as const),
+    }),
+  },
+);
+
+/** What a cache has to do, without indices, batches, backlogs or promises. */
+class Model {
+  readonly state = new Map<ObjectKey, Thing>();
+  readonly logs: string[][] = [];
+  synced = false;
+
+  tell(line: string): void {
+    for (const log of this.logs) log.push(line);
+  }
+
+  upsert(thing: Thing): void {
+    const key = keyOf(thing);
+    const old = this.state.get(key);
+    if (old !== undefined && Number(thing.metadata.resourceVersion) <= Number(old.metadata.resourceVersion)) return;
+    if (old === undefined) this.tell(`+ ${key} ${thing.spec?.value}`);
+    else if (old.metadata.uid === thing.metadata.uid) this.tell(`~ ${key} ${old.spec?.value}>${thing.spec?.value}`);
+    else {
+      this.tell(`-? ${key} ${old.spec?.value}`);
+      this.tell(`+ ${key} ${thing.spec?.value}`);
+      this.state.delete(key);
+    }
+    this.state.set(key, thing);
+  }
+
+  remove(thing: Thing): void {
+    const key = keyOf(thing);
+    const old = this.state.get(key);
+    if (old === undefined || Number(thing.metadata.resourceVersion) < Number(old.metadata.resourceVersion)) return;
+    const seen = old.metadata.uid === thing.metadata.uid;
+    this.tell(seen ? `- ${key} ${thing.spec?.value}` : `-? ${key} ${old.spec?.value}`);
+    this.state.delete(key);
+  }
+
+  replace(things: readonly Thing[]): void {
+    const next = new Map(things.map((thing) => [keyOf(thing), thing] as const));
+    for (const [key, old] of [...this.state]) {
+      if (next.has(key)) continue;
+      this.tell(`-? ${key} ${old.spec?.value}`);
+      this.state.delete(key);
+    }
+    for (const [key, thing] of next) {
+      this.upsert(thing);
+      // From here on the order is the list's.
+      this.state.delete(key);
+      this.state.set(key, thing);
+    }
+    this.synced = true;
+  }
+}
+
+/** The real thing beside the model; every operation is done to both. */
+class Pair {
+  readonly model = new Model();
+  readonly store = new Store<Thing>({
+    indexers: { value: (thing) => [String(thing.spec?.value), thing.metadata.uid ?? ""] },
+  });
+  readonly fanOut = new FanOut<Thing>();
+  readonly heard: string[][] = [];
+  readonly writer: CacheWriter<Thing>;
+  readonly #gates: (() => void)[] = [];
+  #version = 100;
+  #uid = 0;
+
+  constructor() {
+    const admission = new Admission<Thing>({
+      expected: undefined,
+      transform: (thing) => thing,
+      freeze: true,
+      onRefused() {},
+    });
+    const nothing = () => {};
+    this.writer = new CacheWriter({
+      ...{ store: this.store, fanOut: this.fanOut, admission },
+      ...{ onStale: nothing, onTaken: nothing, onReplaced: nothing, onReached: nothing },
+    });
+  }
+
+  /** One handler that is called at once, or one that takes until the next release. */
+  addHandler(slow: boolean): void {
+    const heard: string[] = [];
+    const inner = recorder(heard);
+    const gate = () => new Promise<void>((resolve) => this.#gates.push(resolve));
+    const handler = slow
+      ? {
+        added: (thing: Thing, info: { initial: boolean }) => gate().then(() => inner.added?.(thing, info)),
+        updated: (old: Thing, current: Thing) => gate().then(() => inner.updated?.(old, current)),
+        deleted: (tombstone: Parameters<NonNullable<typeof inner.deleted>>[0]) =>
+          gate().then(() => inner.deleted?.(tombstone)),
+      }
+      : inner;
+    const listener = new Listener({
+      name: "h",
+      informer: "i",
+      handler,
+      log: logger("test"),
+      metrics: noCacheMetrics,
+      onError() {},
+    });
+    for (const thing of this.store.values()) listener.added(thing, initialAdd);
+    this.fanOut.add(listener);
+    this.heard.push(heard);
+    this.model.logs.push([...this.model.state].map(([key, thing]) => `+ ${key} ${thing.spec?.value}`));
+  }
+
+  thing(name: string, value: number, as: { readonly uid?: string; readonly version?: number } = {}): Thing {
+    const { uid = `uid-${name}`, version = ++this.#version } = as;
+    const metadata = { name, namespace: "n", uid, resourceVersion: resourceVersion(String(version)) };
+    return { apiVersion: "v1", kind: "Thing", metadata, spec: { value } };
+  }
+
+  apply(operation: Operation): void {
+    switch (operation.kind) {
+      case "put":
+        return this.#upsert(this.#present(operation.name, operation.value));
+      case "recreate":
+        return this.#upsert(this.thing(operation.name, operation.value, { uid: `uid-${++this.#uid}` }));
+      case "repeat":
+        return this.#upsert(this.#present(operation.name, operation.value, this.#version));
+      case "stale":
+        return this.#upsert(this.#present(operation.name, operation.value, this.#version - 3));
+      case "remove": {
+        const thing = this.#present(operation.name, operation.value);
+        this.writer.remove(thing);
+        return this.model.remove(thing);
+      }
+      case "relist": {
+        const things = operation.kept.map((name) => {
+          const held = this.model.state.get(keyOf({ metadata: { name, namespace: "n" } }));
+          return operation.value === 0 && held !== undefined ? held : this.#present(name, operation.value);
+        });
+        const replacement = this.writer.beginReplace();
+        for (const thing of things) replacement.upsert(thing);
+        replacement.commit(resourceVersion(String(++this.#version)));
+        return this.model.replace(things);
+      }
+      case "clear":
+        this.writer.clear();
+        return this.model.synced ? this.model.replace([]) : undefined;
+      case "late":
+        return this.addHandler(this.heard.length % 2 === 1);
+      case "resync":
+        for (const thing of this.store.values()) this.fanOut.updated(thing, thing);
+        for (const [key, thing] of this.model.state) {
+          this.model.tell(`~ ${key} ${thing.spec?.value}>${thing.spec?.value}`);
+        }
+        return;
+      case "release":
+        return this.#release();
+      default:
+        operation satisfies never;
+    }
+  }
+
+  check(): void {
+    const text = (things: Iterable<Thing>) => [...things].map((thing) => JSON.stringify(thing)).sort();
+    assertEquals(text(this.store.values()), text(this.model.state.values()));
+    for (const index of ["0", "1", "2", "3"]) {
+      const scanned = [...this.model.state.values()].filter((thing) => String(thing.spec?.value) === index);
+      assertEquals(text(this.store.byIndex("value", index)), text(scanned));
+    }
+    assertEquals(this.store.byNamespace("n").length, this.model.state.size);
+  }
+
+  /** Lets slow handlers finish, then compares what everybody heard. */
+  async settle(): Promise<void> {
+    for (
+      let round = 0;
+      round < 500 && this.heard.some((log, index) => log.length < (this.model.logs[index]?.length ?? 0));
+      round++
+    ) {
+      this.#release();
+      for (let hop = 0; hop < 6; hop++) await Promise.resolve();
+    }
+    assertEquals(this.heard, this.model.logs);
+  }
+
+  #present(name: string, value: number, version?: number): Thing {
+    const uid = this.model.state.get(keyOf({ metadata: { name, namespace: "n" } }))?.metadata.uid;
+    return this.thing(name, value, {
+      ...(uid === undefined ? {} : { uid }),
+      ...(version === undefined ? {} : { version }),
+    });
+  }
+
+  #upsert(thing: Thing): void {
+    this.writer.upsert(thing);
+    this.model.upsert(thing);
+  }
+
+  #release(): void {
+    for (const open of this.#gates.splice(0)) open();
+  }
+}
+
+test(`[21][23][24][27][28][31][32] the cache does what the model does, in ${runs} random sequences`, async () => {
+  let notifications = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { minLength: 5, maxLength: 40, size: "max" }), async (operations) => {
+      const pair = new Pair();
+      pair.addHandler(false);
+      pair.addHandler(true);
+      await Promise.resolve();
+      for (const one of operations) {
+        pair.apply(one);
+        pair.check();
+      }
+      await pair.settle();
+      notifications += pair.model.logs[0]?.length ?? 0;
+    }),
+    { seed: 2026, numRuns: runs },
+  );
+  assert(notifications > 5 * runs, `only ${notifications} notifications`);
+});

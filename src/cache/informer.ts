@@ -1,0 +1,317 @@
+/**
+ * Informer: a cache of one kind in one scope, kept in step by a reflector, that tells its handlers what changes.
+ *
+ *   ListWatch -> Reflector -> CacheWriter -> Store -> Lister
+ *                                  `-> FanOut -> Listener -> handler (one Listener each)
+ *
+ * Everything from the reading of a batch to the call of a synchronous handler is one synchronous step. See
+ * `handler.ts` for what a handler can rely on, and `shared_informer.ts` for the methods.
+ */
+import {
+  compareResourceVersions,
+  isComparable,
+  type KubeObject,
+  type ListWatch,
+  type ResourceVersion,
+} from "../api/mod.ts";
+import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import { type Logger, logger } from "../observe/mod.ts";
+import { Admission, type ExpectedKind } from "./_admission.ts";
+import { CacheWriter } from "./_cache_writer.ts";
+import { FanOut, initialAdd } from "./_fan_out.ts";
+import { Latch } from "./_latch.ts";
+import { Listener } from "./_listener.ts";
+import { type ListenerSource, Registration } from "./_registration.ts";
+import { VersionWaiters } from "./_version_waiters.ts";
+import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./handler.ts";
+import type { Indexers } from "./indexer.ts";
+import { Lister } from "./lister.ts";
+import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
+import { Reflector, type ReflectorOptions } from "./reflector.ts";
+import type { SharedInformer, WaitForOptions } from "./shared_informer.ts";
+import type { InformerStatus } from "./status.ts";
+import { Store, type StoreReader } from "./store.ts";
+import { dropManagedFields, type Transform } from "./transform.ts";
+
+/** Where an error comes from that was caught inside a cache. */
+export interface CacheErrorOrigin {
+  readonly informer: string;
+  /** The handler that threw. */
+  readonly handler?: string;
+  /** The index whose function threw. */
+  readonly index?: string;
+}
+
+/** Options that all informers of a program tend to share. */
+export interface InformerDefaults {
+  /** Ask for a stream of the full state before falling back to lists. @default true */
+  readonly watchList?: boolean;
+  /** Items per page of a list. @default 500 */
+  readonly pageSize?: number;
+  /** Milliseconds between resyncs of handlers that do not say themselves; 0: none. @default 0 */
+  readonly resyncMs?: number;
+  /** Freeze objects, so that changing one throws; for tests. @default false */
+  readonly freeze?: boolean;
+  /** Compare with an exact LIST after each sync; for tests. @default false */
+  readonly checkConsistency?: boolean;
+  /** @default defaultTiming */
+  readonly timing?: ReflectorOptions<KubeObject>["timing"];
+  /** @default systemClock */
+  readonly clock?: Clock;
+  /** @default systemRandom */
+  readonly random?: Random;
+  /** @default logger("cache") */
+  readonly log?: Logger;
+  /** @default noCacheMetrics */
+  readonly metrics?: CacheMetrics;
+  /** Hears of what handlers and index functions throw, and of inconsistencies. @default they are only logged */
+  readonly onError?: (error: unknown, origin: CacheErrorOrigin) => void;
+}
+
+/** Options of an {@link Informer}. */
+export interface InformerOptions<T extends KubeObject> extends InformerDefaults {
+  /** For logs, metrics, errors and readiness, e.g. `foos.samplecontroller.k8s.io in namespace x`. */
+  readonly name: string;
+  readonly listWatch: ListWatch<T>;
+  /** Objects of any other kind are passed over. @default any kind is taken */
+  readonly expected?: ExpectedKind;
+  /** Done once to each object that is kept. @default dropManagedFields */
+  readonly transform?: Transform<T>;
+  /** @default none */
+  readonly indexers?: Indexers<T>;
+}
+
+/**
+ * A cache that tells what changes.
+ *
+ * @example
+ * ```ts
+ * import { Informer } from "./mod.ts";
+ * import { type KubeObject, type ListWatch, resourceVersion } from "../api/mod.ts";
+ *
+ * const nothing: ListWatch<KubeObject> = {
+ *   list: () => Promise.resolve({ items: [], resourceVersion: resourceVersion("1") }),
+ *   async *watch(_options, signal) {
+ *     await new Promise((resolve) => signal.addEventListener("abort", resolve));
+ *   },
+ * };
+ * const informer = new Informer({ name: "foos", listWatch: nothing, watchList: false });
+ * informer.addHandler({ added: (foo) => console.log(foo.metadata.name) });
+ * const stop = new AbortController();
+ * const running = informer.run(stop.signal);
+ * await informer.synced(stop.signal);
+ * console.assert(informer.lister.list().length === 0);
+ * stop.abort();
+ * await running;
+ * ```
+ */
+export class Informer<T extends KubeObject> implements SharedInformer<T>, ListenerSource<T> {
+  readonly name: string;
+  readonly lister: Lister<T>;
+  readonly #options: InformerOptions<T>;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #metrics: CacheMetrics;
+  readonly #store: Store<T>;
+  readonly #fanOut = new FanOut<T>();
+  readonly #reflector: Reflector<T>;
+  readonly #synced = new Latch();
+  readonly #waiters: VersionWaiters;
+  readonly #registrations = new Set<Registration<T>>();
+  /** Listeners that came before the first full state, and what to call when they have processed it. */
+  readonly #uninitialized = new Map<Listener<T>, () => void>();
+  #life: "new" | "running" | "stopped" = "new";
+  #handlers = 0;
+
+  constructor(options: InformerOptions<T>) {
+    const { name, listWatch, indexers, clock = systemClock, random = systemRandom, metrics = noCacheMetrics } = options;
+    this.name = name;
+    this.#options = options;
+    this.#clock = clock;
+    this.#metrics = metrics;
+    this.#log = options.log ?? logger("cache");
+    this.#store = new Store({ indexers, onIndexError: (index, key, error) => this.#indexFailed(index, key, error) });
+    this.lister = new Lister({ resource: name, store: this.#store });
+    this.#waiters = new VersionWaiters(clock);
+    const { watchList, pageSize, checkConsistency, timing } = options;
+    this.#reflector = new Reflector({
+      ...{ name, listWatch, watchList, pageSize, checkConsistency, timing, clock, random, metrics, log: this.#log },
+      target: this.#writer(),
+      ...(options.onError === undefined ? {} : { onInconsistency: (error) => this.#report(error, {}) }),
+    });
+  }
+
+  /** The cache itself, for reading. */
+  get store(): StoreReader<T> {
+    return this.#store;
+  }
+
+  get hasSynced(): boolean {
+    return this.#synced.isOpen;
+  }
+
+  synced(signal: AbortSignal): Promise<void> {
+    return this.#synced.wait(signal);
+  }
+
+  addHandler(handler: InformerHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
+    const { name = `handler-${++this.#handlers}`, resyncMs = this.#options.resyncMs ?? 0 } = options;
+    const listener = this.#listener(name, handler);
+    const registration = new Registration({
+      listener,
+      sources: [this],
+      resyncMs,
+      clock: this.#clock,
+      onRemoved: (removed) => this.#registrations.delete(removed),
+    });
+    this.#registrations.add(registration);
+    return registration;
+  }
+
+  addIndexers(indexers: Indexers<T>): void {
+    this.#store.addIndexers(indexers);
+  }
+
+  isAtLeast(version: ResourceVersion): boolean {
+    if (!isComparable(version)) return true;
+    const present = this.#store.lastSyncResourceVersion;
+    return present !== undefined && (compareResourceVersions(present, version) ?? 0) >= 0;
+  }
+
+  async waitFor(version: ResourceVersion, signal: AbortSignal, options: WaitForOptions = {}): Promise<boolean> {
+    if (this.isAtLeast(version)) return true;
+    if (this.#life === "stopped") return false;
+    return await this.#waiters.wait(version, signal, options.timeoutMs ?? Infinity);
+  }
+
+  status(): InformerStatus {
+    return {
+      name: this.name,
+      hasSynced: this.hasSynced,
+      reflector: this.#reflector.status,
+      quarantined: this.#reflector.quarantined,
+      objects: this.#store.size,
+    };
+  }
+
+  statuses(): readonly InformerStatus[] {
+    return [this.status()];
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#life !== "new") throw new Error(`Cannot run informer ${this.name}: it was started before`);
+    this.#life = "running";
+    try {
+      await this.#reflector.run(signal);
+    } finally {
+      this.#stop();
+    }
+  }
+
+  /** For registrations: see {@link ListenerSource}. */
+  attach(listener: Listener<T>, onInitial: () => void): Disposable {
+    if (this.#life === "stopped") {
+      throw new Error(`Cannot add handler ${listener.name} to informer ${this.name}: it has stopped`);
+    }
+    // Asked of the store, not of hasSynced: in the middle of telling the first state the store holds it already.
+    if (this.#store.lastSyncResourceVersion === undefined) this.#uninitialized.set(listener, onInitial);
+    else {
+      for (const object of this.#store.values()) listener.added(object, initialAdd);
+      listener.mark(onInitial);
+    }
+    this.#fanOut.add(listener);
+    return {
+      [Symbol.dispose]: () => {
+        this.#fanOut.remove(listener);
+        this.#uninitialized.delete(listener);
+      },
+    };
+  }
+
+  /** For registrations: what is in the cache. */
+  values(): Iterable<T> {
+    return this.#store.values();
+  }
+
+  #writer(): CacheWriter<T> {
+    const { expected, transform = dropManagedFields, freeze = false, name } = this.#options;
+    const skip = (message: string, fields: Readonly<Record<string, unknown>>) => {
+      this.#metrics.count("reflector_skipped_events_total", { name });
+      this.#log.warn(message, { informer: name, ...fields });
+    };
+    return new CacheWriter({
+      store: this.#store,
+      fanOut: this.#fanOut,
+      admission: new Admission({
+        ...{ expected, transform, freeze },
+        onRefused: (why, fields) => skip("An object was passed over", { why, ...fields }),
+      }),
+      onStale: (key) => skip("An object was passed over that is older than the one in the cache", { key }),
+      onTaken: (key) => this.#reflector.release(key),
+      onReplaced: () => this.#replaced(),
+      onReached: () => this.#reached(),
+    });
+  }
+
+  #listener(name: string, handler: InformerHandler<T>): Listener<T> {
+    return newListener(name, handler, {
+      informer: this.name,
+      log: this.#log,
+      metrics: this.#metrics,
+      onError: (error, failed) => this.#report(error, { handler: failed }),
+    });
+  }
+
+  #replaced(): void {
+    for (const [listener, onInitial] of this.#uninitialized) listener.mark(onInitial);
+    this.#uninitialized.clear();
+    this.#synced.open();
+    this.#reached();
+  }
+
+  #reached(): void {
+    const version = this.#store.lastSyncResourceVersion;
+    if (version === undefined) return;
+    this.#waiters.reached(version);
+    const labels = { name: this.name };
+    this.#metrics.set("informer_store_resource_version", labels, Number(version.slice(-15)));
+    this.#metrics.set("informer_store_objects", labels, this.#store.size);
+  }
+
+  #stop(): void {
+    this.#life = "stopped";
+    this.#synced.break(new Error(`Cannot wait for informer ${this.name} to sync: it has stopped`));
+    this.#waiters.stop();
+    for (const registration of this.#registrations) registration.stop();
+    this.#registrations.clear();
+  }
+
+  #indexFailed(index: string, key: string, error: unknown): void {
+    this.#log.error("An index function threw, the object is not in that index", {
+      informer: this.name,
+      index,
+      key,
+      error,
+    });
+    this.#report(error, { index });
+  }
+
+  #report(error: unknown, origin: Omit<CacheErrorOrigin, "informer">): void {
+    this.#options.onError?.(error, { informer: this.name, ...origin });
+  }
+}
+
+/** Where a listener belongs. */
+type ListenerContext = Pick<ConstructorParameters<typeof Listener>[0], "informer" | "log" | "metrics" | "onError">;
+
+/**
+ * Makes the listener of a handler.
+ *
+ * @throws TypeError when the handler has no function at all.
+ */
+export function newListener<T>(name: string, handler: InformerHandler<T>, context: ListenerContext): Listener<T> {
+  if (handler.added === undefined && handler.updated === undefined && handler.deleted === undefined) {
+    throw new TypeError(`Cannot add handler ${name}: it has none of added, updated and deleted`);
+  }
+  return new Listener({ name, handler, ...context });
+}
