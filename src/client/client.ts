@@ -176,7 +176,7 @@ export class Client {
   ): AsyncGenerator<readonly WatchEvent<Infer<R>>[], void, void> {
     const { namespace, metadataOnly = false, keepManagedFields = false } = options;
     const { resourceVersion, timeoutSeconds, allowWatchBookmarks, sendInitialEvents } = options;
-    // Ends with this generator: what hangs on it, in the runtime too, is then let go.
+    // Of this generator alone: what hangs on it, in the runtime too, is let go with it.
     using child = scope(options.signal, { clock: this.#options.clock });
     const { signal } = child;
     const path = withQuery(resourcePath(resource, { namespace }), {
@@ -190,9 +190,12 @@ export class Client {
     });
     const action = `watch ${collectionText(resource, namespace)}`;
     const accept = metadataOnly ? metadataObject : undefined;
-    const { body } = await this.#requester.stream({ action, method: "GET", path, accept, signal });
-    if (body === null) return;
-    yield* watchLines<Infer<R>>(body, signal, { action, dropManagedFields: !keepManagedFields });
+    try {
+      const { body } = await this.#requester.stream({ action, method: "GET", path, accept, signal });
+      if (body !== null) yield* watchLines<Infer<R>>(body, signal, { action, dropManagedFields: !keepManagedFields });
+    } finally {
+      child.abort(); // tells the transport that the stream is over
+    }
   }
 
   /** Resource, namespace and selectors bound together: what a cache takes. */

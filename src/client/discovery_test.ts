@@ -1,0 +1,223 @@
+/** Finding kinds by their names, in both forms servers list them in. */
+import { VirtualClock } from "../async/mod.ts";
+import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
+import { RecordingLogger } from "./_access_test_data.ts";
+import { Client } from "./client.ts";
+import { Discovery, serverVersion } from "./discovery.ts";
+
+const aggregatedCore = {
+  kind: "APIGroupDiscoveryList",
+  items: [{
+    versions: [{
+      version: "v1",
+      resources: [
+        {
+          resource: "pods",
+          responseKind: { kind: "Pod" },
+          scope: "Namespaced",
+          singularResource: "pod",
+          verbs: ["get", "list"],
+          shortNames: ["po"],
+          categories: ["all"],
+          subresources: [{ subresource: "log" }],
+        },
+        {
+          resource: "namespaces",
+          responseKind: { kind: "Namespace" },
+          scope: "Cluster",
+          singularResource: "namespace",
+          verbs: ["get"],
+          shortNames: ["ns"],
+        },
+        {
+          resource: "events",
+          responseKind: { kind: "Event" },
+          scope: "Namespaced",
+          singularResource: "event",
+          verbs: ["get"],
+          shortNames: ["ev"],
+        },
+      ],
+    }],
+  }],
+};
+const aggregatedGroups = (extra: object[] = []) => ({
+  kind: "APIGroupDiscoveryList",
+  items: [
+    {
+      metadata: { name: "apps" },
+      versions: [{
+        version: "v1",
+        resources: [{
+          resource: "deployments",
+          responseKind: { kind: "Deployment" },
+          scope: "Namespaced",
+          singularResource: "deployment",
+          verbs: ["get"],
+          shortNames: ["deploy"],
+        }],
+      }],
+    },
+    {
+      metadata: { name: "events.k8s.io" },
+      versions: [{
+        version: "v1",
+        resources: [{ resource: "events", responseKind: { kind: "Event" }, scope: "Namespaced", verbs: [] }],
+      }],
+    },
+    { metadata: { name: "broken.example" }, versions: [{ version: "v1", freshness: "Stale", resources: null }] },
+    ...extra,
+  ],
+});
+const foos = {
+  metadata: { name: "example.dev" },
+  versions: [{
+    version: "v2",
+    resources: [{ resource: "foos", responseKind: { kind: "Foo" }, scope: "Namespaced", verbs: [] }],
+  }, {
+    version: "v1",
+    resources: [{ resource: "foos", responseKind: { kind: "Foo" }, scope: "Namespaced", verbs: [] }],
+  }],
+};
+
+const oldForm: Record<string, unknown> = {
+  "/api": { kind: "APIVersions", versions: ["v1"] },
+  "/api/v1": {
+    kind: "APIResourceList",
+    groupVersion: "v1",
+    resources: [
+      {
+        name: "pods",
+        singularName: "pod",
+        namespaced: true,
+        kind: "Pod",
+        verbs: ["get", "list"],
+        shortNames: ["po"],
+        categories: ["all"],
+      },
+      { name: "pods/log", singularName: "", namespaced: true, kind: "Pod", verbs: ["get"] },
+    ],
+  },
+  "/apis": {
+    kind: "APIGroupList",
+    groups: [
+      {
+        name: "apps",
+        versions: [{ groupVersion: "apps/v1beta1" }, { groupVersion: "apps/v1" }],
+        preferredVersion: { groupVersion: "apps/v1" },
+      },
+      { name: "down.example", versions: [{ groupVersion: "down.example/v1" }] },
+    ],
+  },
+  "/apis/apps/v1": {
+    kind: "APIResourceList",
+    groupVersion: "apps/v1",
+    resources: [{ name: "deployments", namespaced: true, kind: "Deployment", verbs: [] }],
+  },
+  "/apis/apps/v1beta1": {
+    kind: "APIResourceList",
+    groupVersion: "apps/v1beta1",
+    resources: [{ name: "deployments", namespaced: true, kind: "Deployment", verbs: [] }],
+  },
+};
+
+function discovery(
+  answers: Record<string, unknown>,
+): { discovery: Discovery; asked: string[]; clock: VirtualClock; logger: RecordingLogger } {
+  const asked: string[] = [];
+  const clock = new VirtualClock();
+  const logger = new RecordingLogger();
+  const client = new Client((request) => {
+    const { pathname } = new URL(request.url);
+    asked.push(pathname);
+    const found = Object.hasOwn(answers, pathname);
+    return Promise.resolve(found ? Response.json(answers[pathname]) : Response.json({}, { status: 503 }));
+  });
+  return { discovery: new Discovery(client, { clock, logger }), asked, clock, logger };
+}
+
+test("a kind is found by every name people use for it", async () => {
+  const { discovery: found, asked } = discovery({ "/api": aggregatedCore, "/apis": aggregatedGroups() });
+  const plural = async (name: string) => {
+    const one = await found.find(name);
+    return one === undefined ? undefined : `${one.resource.plural}.${one.resource.version}.${one.resource.group}`;
+  };
+  for (
+    const name of [
+      "deploy",
+      "deployment",
+      "deployments",
+      "Deployment",
+      "deployments.apps",
+      "deployments.v1.apps",
+      "DEPLOY",
+    ]
+  ) {
+    assertEquals(await plural(name), "deployments.v1.apps", name);
+  }
+  assertEquals([await plural("po"), await plural("ns"), await plural("nonsense")], [
+    "pods.v1.",
+    "namespaces.v1.",
+    undefined,
+  ]);
+  assertEquals([await plural("events"), await plural("events.events.k8s.io")], [
+    "events.v1.",
+    "events.v1.events.k8s.io",
+  ]);
+  assertEquals(asked.sort(), ["/api", "/apis"]);
+});
+
+test("what is found says scope, verbs, categories and subresources", async () => {
+  for (const answers of [{ "/api": aggregatedCore, "/apis": aggregatedGroups() }, oldForm]) {
+    const pods = await discovery(answers).discovery.find("pods");
+    assertEquals(pods, {
+      resource: { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" },
+      singular: "pod",
+      shortNames: ["po"],
+      categories: ["all"],
+      verbs: ["get", "list"],
+      subresources: ["log"],
+    });
+  }
+});
+
+test("the old form is understood: preferred versions first, a group that is down is left out", async () => {
+  const { discovery: found, asked, logger } = discovery(oldForm);
+  assertEquals((await found.find("deployments"))?.resource.version, "v1");
+  assertEquals(
+    (await found.findKind({ group: "apps", kind: "Deployment", version: "v1beta1" }))?.resource.version,
+    "v1beta1",
+  );
+  assertEquals(asked.length, 6);
+  assertEquals(logger.warnings, ["kinds of a group cannot be discovered"]);
+});
+
+test("a name that is not found asks again, at most once in ten seconds", async () => {
+  const answers: Record<string, unknown> = { "/api": aggregatedCore, "/apis": aggregatedGroups() };
+  const { discovery: found, asked, clock } = discovery(answers);
+  assertEquals(await found.find("foos"), undefined);
+  answers["/apis"] = aggregatedGroups([foos]);
+  await clock.advance(9_000);
+  assertEquals([await found.find("foos"), asked.length], [undefined, 2]);
+  await clock.advance(1_000);
+  assertEquals((await found.find("foos"))?.resource.version, "v2");
+  assertEquals((await found.findKind({ group: "example.dev", kind: "Foo" }))?.resource.version, "v2");
+  assertEquals(asked.length, 4);
+});
+
+test("an answer that is no list of kinds is an error", async () => {
+  const { discovery: found } = discovery({ "/api": { kind: "Other" }, "/apis": aggregatedGroups() });
+  await assertRejects(
+    () => found.resources(),
+    /^Cannot discover kinds: the answer to \/api is in no form of Kubernetes$/,
+  );
+});
+
+test("the server's version is read, and something else is refused", async () => {
+  const version = { major: "1", minor: "36", gitVersion: "v1.36.3", platform: "linux/amd64", goVersion: "go1.26" };
+  const client = (answer: unknown) => new Client(() => Promise.resolve(Response.json(answer)));
+  const { goVersion: _, ...expected } = version;
+  assertEquals(await serverVersion(client(version)), expected);
+  await assertRejects(() => serverVersion(client({ hello: "world" })), /not one of Kubernetes$/);
+  await assertRejects(() => serverVersion(client(null)), /not one of Kubernetes$/);
+});

@@ -1,0 +1,152 @@
+/**
+ * UnreachableError: there was no answer, or only part of one. Bun and Deno word the same trouble differently; here it gets
+ * one vocabulary, and a hint that says what to look at.
+ */
+import { printable } from "./_printable.ts";
+
+/** What went wrong, and on which of three roads: no connection, no trust, no time. */
+export type UnreachableReason =
+  | {
+    readonly kind: "unreachable";
+    readonly detail: "refused" | "reset" | "nameNotFound" | "noRoute" | "proxy" | "other";
+  }
+  | {
+    readonly kind: "tls";
+    readonly detail:
+      | "unknownAuthority"
+      | "expired"
+      | "notYetValid"
+      | "wrongName"
+      | "notTls"
+      | "clientCertificate"
+      | "other";
+  }
+  | { readonly kind: "timeout"; readonly detail: "noAnswer" | "stalled" };
+
+/** Options of an {@link UnreachableError}. */
+export interface UnreachableErrorOptions {
+  /** What was tried, as the infinitive of the message. */
+  readonly action: string;
+  readonly reason: UnreachableReason;
+  /** The state, for the message. @default a sentence made from `reason` */
+  readonly state?: string;
+  readonly cause?: unknown;
+}
+
+/** No complete answer came from the API server. */
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+  readonly reason: UnreachableReason;
+  /** What to look at next, in one line. */
+  readonly hint: string;
+
+  constructor(options: UnreachableErrorOptions) {
+    const { action, reason, cause } = options;
+    const [state, hint] = sentences[`${reason.kind}.${reason.detail}`] ?? ["there is no answer", ""];
+    super(`Cannot ${action}: ${options.state ?? state}`, { cause });
+    this.reason = reason;
+    this.hint = hint;
+  }
+}
+
+/** True when there was no complete answer, so that nobody can say whether a write took effect. */
+export function isUnreachable(error: unknown): error is UnreachableError {
+  return error instanceof UnreachableError;
+}
+
+const sentences: Readonly<Record<string, readonly [state: string, hint: string]>> = {
+  "unreachable.refused": [
+    "the connection was refused",
+    "Check that the API server runs and that `server` names its port",
+  ],
+  "unreachable.reset": ["the connection was closed", "Check for a proxy or firewall in between"],
+  "unreachable.nameNotFound": [
+    "the host name cannot be resolved",
+    "Check `server` in the kubeconfig, and DNS or the VPN",
+  ],
+  "unreachable.noRoute": ["there is no route to the host", "Check the network or the VPN"],
+  "unreachable.proxy": ["the proxy did not connect", "Check HTTPS_PROXY, NO_PROXY and `proxy-url`"],
+  "unreachable.other": ["there is no connection", "Check `server` in the kubeconfig and the network"],
+  "tls.unknownAuthority": [
+    "its certificate is signed by an unknown authority",
+    "Check `certificate-authority-data` in the kubeconfig: it must be the CA of this API server",
+  ],
+  "tls.expired": ["its certificate has expired", "Renew the API server's certificate, or check this machine's clock"],
+  "tls.notYetValid": ["its certificate is not valid yet", "Check this machine's clock"],
+  "tls.wrongName": [
+    "its certificate is for another name",
+    "Use a name of the certificate in `server`, or set `tls-server-name`",
+  ],
+  "tls.notTls": ["it does not speak TLS on this port", "Check the scheme and the port of `server`"],
+  "tls.clientCertificate": ["it refused our client certificate", "Check `client-certificate` and `client-key`"],
+  "tls.other": ["the TLS handshake failed", "Check the certificates in the kubeconfig"],
+  "timeout.noAnswer": ["no answer in time", "Check the network, or whether the API server is overloaded"],
+  "timeout.stalled": ["its answer stopped in the middle", "Check the network, or whether the API server is overloaded"],
+};
+
+/** Makes an UnreachableError of what a runtime's HTTP client threw; one that is such an error already stays as it is. */
+export function unreachable(error: unknown, action: string): UnreachableError {
+  if (error instanceof UnreachableError) return error;
+  const reason = reasonFor(error);
+  const isProxy = reason.kind === "unreachable" && reason.detail === "proxy";
+  const isOther = reason.detail === "other";
+  const text = printable(error instanceof Error ? error.message : String(error), 256);
+  return new UnreachableError({ action, reason, cause: error, ...(isProxy || isOther ? { state: text } : {}) });
+}
+
+/** OpenSSL's, Node's and the system's codes; Bun's fetch and node:https on both runtimes set them. */
+const codes: ReadonlyMap<string, UnreachableReason> = new Map<string, UnreachableReason>([
+  ["ECONNREFUSED", { kind: "unreachable", detail: "refused" }],
+  ["ConnectionRefused", { kind: "unreachable", detail: "refused" }],
+  ["ECONNRESET", { kind: "unreachable", detail: "reset" }],
+  ["ConnectionClosed", { kind: "unreachable", detail: "reset" }],
+  ["EPIPE", { kind: "unreachable", detail: "reset" }],
+  ["ENOTFOUND", { kind: "unreachable", detail: "nameNotFound" }],
+  ["EAI_AGAIN", { kind: "unreachable", detail: "nameNotFound" }],
+  ["EHOSTUNREACH", { kind: "unreachable", detail: "noRoute" }],
+  ["ENETUNREACH", { kind: "unreachable", detail: "noRoute" }],
+  ["ERR_PROXY", { kind: "unreachable", detail: "proxy" }],
+  ["ETIMEDOUT", { kind: "timeout", detail: "noAnswer" }],
+  ["SELF_SIGNED_CERT_IN_CHAIN", { kind: "tls", detail: "unknownAuthority" }],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", { kind: "tls", detail: "unknownAuthority" }],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", { kind: "tls", detail: "unknownAuthority" }],
+  ["UNABLE_TO_GET_ISSUER_CERT", { kind: "tls", detail: "unknownAuthority" }],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", { kind: "tls", detail: "unknownAuthority" }],
+  ["CERT_SIGNATURE_FAILURE", { kind: "tls", detail: "unknownAuthority" }],
+  ["CERT_HAS_EXPIRED", { kind: "tls", detail: "expired" }],
+  ["CERT_NOT_YET_VALID", { kind: "tls", detail: "notYetValid" }],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", { kind: "tls", detail: "wrongName" }],
+  ["HOSTNAME_MISMATCH", { kind: "tls", detail: "wrongName" }],
+  ["EPROTO", { kind: "tls", detail: "notTls" }],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", { kind: "tls", detail: "notTls" }],
+]);
+
+/** Words of messages that come without a code. */
+const words: readonly (readonly [RegExp, UnreachableReason])[] = [
+  [/UnknownIssuer|self.signed|unable to (verify|get)/i, { kind: "tls", detail: "unknownAuthority" }],
+  [/certificate (has )?expired/i, { kind: "tls", detail: "expired" }],
+  [/not (yet valid|valid yet)/i, { kind: "tls", detail: "notYetValid" }],
+  [/not valid for name|altname/i, { kind: "tls", detail: "wrongName" }],
+  [/InvalidContentType|wrong version number|speak TLS/i, { kind: "tls", detail: "notTls" }],
+  [/alert (bad|unknown|revoked|expired)? ?certificate|certificate required|access denied/i, {
+    kind: "tls",
+    detail: "clientCertificate",
+  }],
+  [/refused/i, { kind: "unreachable", detail: "refused" }],
+  [/reset|socket hang up|closed|broken pipe|unexpected end|aborted/i, { kind: "unreachable", detail: "reset" }],
+  [/getaddrinfo|lookup address/i, { kind: "unreachable", detail: "nameNotFound" }],
+  [/timed? ?out/i, { kind: "timeout", detail: "noAnswer" }],
+];
+
+function reasonFor(error: unknown): UnreachableReason {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if (at.name === "TimeoutError") return { kind: "timeout", detail: "noAnswer" };
+    const known = "code" in at && typeof at.code === "string" ? codes.get(at.code) : undefined;
+    if (known !== undefined) return known;
+  }
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    const known = words.find(([pattern]) => at instanceof Error && pattern.test(at.message));
+    if (known !== undefined) return known[1];
+  }
+  return { kind: "unreachable", detail: "other" };
+}

@@ -1,0 +1,46 @@
+/** A peer that writes bytes as they are, for the tests of `serve.ts`: no client library sends what an attacker sends. */
+import * as net from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { drain } from "../async/mod.ts";
+
+/** One raw connection. */
+export interface RawPeer extends Disposable {
+  send(text: string): void;
+  /** Everything received so far, as Latin-1. */
+  readonly received: string;
+  readonly isClosed: boolean;
+}
+
+/** Connects to a server on this machine. */
+export async function rawPeer(port: number): Promise<RawPeer> {
+  const socket = net.connect(port, "127.0.0.1");
+  let received = "";
+  let isClosed = false;
+  socket.on("data", (chunk: Uint8Array) => received += new TextDecoder("latin1").decode(chunk));
+  socket.on("close", () => isClosed = true);
+  socket.on("error", () => {});
+  await new Promise((resolve) => socket.once("connect", resolve));
+  return {
+    send: (text) => void socket.write(text, "latin1"),
+    get received() {
+      return received;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    [Symbol.dispose]: () => void socket.destroy(),
+  };
+}
+
+/** Turns of the event loop after which a condition that does not come true is an error. */
+const patience = 20_000;
+
+/** Waits until `condition` holds, by letting the event loop turn. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  for (let turn = 0; turn < patience; turn++) {
+    if (condition()) return;
+    await drain();
+    await setImmediate(); // sockets get their turn only here
+  }
+  throw new Error(`Cannot go on: ${what} did not happen`);
+}

@@ -1,0 +1,94 @@
+/** Files: bounded reads, writes that are whole or not there, what a path points at. */
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile as write } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { assert, assertEquals, assertNotEquals, assertRejects, test } from "../../tests/testing.ts";
+import { fileStat } from "./file_stat.ts";
+import { findText, readText } from "./read_text.ts";
+import { makeDirectory, removePath, writeFile } from "./write_file.ts";
+
+class Folder implements AsyncDisposable {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  static async make(): Promise<Folder> {
+    return new Folder(await mkdtemp(join(tmpdir(), "pintle-files-")));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
+  }
+}
+
+test("readText() reads UTF-8 across its chunks, and refuses what is too large", async () => {
+  await using folder = await Folder.make();
+  const path = join(folder.path, "a");
+  const text = "ä€😀".repeat(20_000);
+  await write(path, text);
+  assertEquals(await readText(path), text);
+  await assertRejects(() => readText(path, { maxBytes: 1000 }), /larger than 1000 bytes/);
+  await assertRejects(() => readText("/dev/zero", { maxBytes: 1000 }), /larger than 1000 bytes/);
+});
+
+test("findText() knows a missing file from one it may not read", async () => {
+  await using folder = await Folder.make();
+  assertEquals(await findText(join(folder.path, "missing")), undefined);
+  assertEquals(await findText(join(folder.path, "missing", "below")), undefined);
+  await assertRejects(() => findText(folder.path));
+});
+
+test("writeFile() writes for the owner alone and leaves no temporary file", async () => {
+  await using folder = await Folder.make();
+  const path = join(folder.path, "secret");
+  await writeFile(path, "one");
+  await chmod(path, 0o644);
+  await writeFile(path, "two");
+  assertEquals(await readFile(path, "utf8"), "two");
+  assertEquals((await stat(path)).mode & 0o777, 0o600);
+  await writeFile(path, new Uint8Array([51]), { mode: 0o640 });
+  assertEquals([await readFile(path, "utf8"), (await stat(path)).mode & 0o777], ["3", 0o640]);
+  assertEquals(await readdir(folder.path), ["secret"]);
+});
+
+test("writeFile() replaces a symbolic link instead of writing through it", async () => {
+  await using folder = await Folder.make();
+  const [victim, path] = [join(folder.path, "victim"), join(folder.path, "link")];
+  await write(victim, "untouched");
+  await symlink(victim, path);
+  await writeFile(path, "new");
+  assertEquals([await readFile(victim, "utf8"), await readFile(path, "utf8")], ["untouched", "new"]);
+});
+
+test("writeFile() that fails leaves nothing behind", async () => {
+  await using folder = await Folder.make();
+  const path = join(folder.path, "folder");
+  await makeDirectory(join(path, "full"));
+  await assertRejects(() => writeFile(path, "x"));
+  assertEquals(await readdir(folder.path), ["folder"]);
+});
+
+test("fileStat() tells files from folders, and one content from the next", async () => {
+  await using folder = await Folder.make();
+  const path = join(folder.path, "a");
+  assertEquals(await fileStat(path), undefined);
+  await writeFile(path, "12345");
+  const first = await fileStat(path);
+  assertEquals([first?.kind, first?.sizeBytes, first?.mode], ["file", 5, 0o600]);
+  await writeFile(path, "54321");
+  assertNotEquals((await fileStat(path))?.identity, first?.identity);
+  assertEquals((await fileStat(folder.path))?.kind, "directory");
+});
+
+test("makeDirectory() makes folders for the owner alone, removePath() removes them", async () => {
+  await using folder = await Folder.make();
+  const path = join(folder.path, "a", "b");
+  await makeDirectory(path);
+  await makeDirectory(path);
+  assertEquals((await stat(path)).mode & 0o777, 0o700);
+  await removePath(join(folder.path, "a"));
+  await removePath(join(folder.path, "a"));
+  assert((await fileStat(path)) === undefined);
+});
