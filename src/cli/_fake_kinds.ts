@@ -30,6 +30,8 @@ export function connectionTo(transport: Transport): Connection {
     server: "https://10.0.0.1:6443",
     who: 'user "ann"',
     adviseOnCredentials: () => Promise.resolve("Log in again"),
+    separate: () => new Client(transport),
+    namespace: "default",
     [Symbol.dispose]: () => {},
   };
 }

@@ -25,14 +25,17 @@ export async function connect(flags: ConnectFlags, session: Session): Promise<Co
     home: homeDirectory(environment),
     workingDirectory: processFacts().workingDirectory,
   });
-  const transport = transportOf(access, session);
   const requestTimeoutMs = flags.requestTimeout === 0 ? Infinity : flags.requestTimeout;
+  const connections = new DisposableStack();
+  const separate = () => new Client(connections.use(transportOf(access, session)), { requestTimeoutMs, clock });
   return {
-    client: new Client(transport, { requestTimeoutMs, clock }),
+    client: separate(),
+    separate,
+    namespace: access.namespace,
     server: access.server,
     who: access.user === "" ? "nobody" : `user "${access.user}"`,
     adviseOnCredentials: () => credentialsAdvice(access, clock.now()),
-    [Symbol.dispose]: () => transport[Symbol.dispose](),
+    [Symbol.dispose]: () => connections.dispose(),
   };
 }
 

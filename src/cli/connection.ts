@@ -4,6 +4,10 @@ import type { Client } from "../client/mod.ts";
 /** A cluster and who we are there. Dispose it to close its connections. */
 export interface Connection extends Disposable {
   readonly client: Client;
+  /** A client with connections of its own, for what must not wait behind other requests. */
+  separate(): Client;
+  /** The context's namespace, or the pod's. */
+  readonly namespace: string;
   /** The API server's URL. */
   readonly server: string;
   /** How messages name the user: `user "kind-a"`. */

@@ -4,14 +4,7 @@
  * An error is looked at together with what caused it, since layers in between add their own sentence: the first one in
  * the chain that is known decides. What nobody knows is our own fault, 70.
  */
-import {
-  ApiError,
-  CredentialsError,
-  isForbidden,
-  isUnauthorized,
-  isUnreachable,
-  KubeconfigError,
-} from "../client/mod.ts";
+import { ApiError, isForbidden, isUnauthorized, isUnreachable, KubeconfigError } from "../client/mod.ts";
 import { CommandError } from "./command_error.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -73,9 +66,6 @@ function knownFailure(error: unknown): Failure | undefined {
     return { code: exitCode.kubeconfig, message: error.message, advice: undefined }; // it says what to do itself
   }
   if (isUnauthorized(error)) return refused(error, "Check the credentials of the kubeconfig's user");
-  if (error instanceof CredentialsError) {
-    return { code: exitCode.permission, message: error.message, advice: "Check the credentials in the kubeconfig" };
-  }
   if (isForbidden(error)) return refused(error, "Ask for the permission, or use another user");
   if (error instanceof ApiError) return { code: exitCode.failed, message: error.message, advice: undefined };
   if (isUnreachable(error)) return { code: exitCode.unreachable, message: error.message, advice: error.hint };

@@ -4,64 +4,22 @@
  * Guarantees: nothing is written to the cluster before it is known that a controller can run; the first signal lets
  * what is being reconciled finish and gives exit code 0, the second one ends it at once with 1.
  */
-import { z } from "zod";
 import type { ControllerDefinition } from "../controller/mod.ts";
-import { Manager } from "../manager/mod.ts";
+import { LeaseForbiddenError, LeaseLostError } from "../manager/mod.ts";
 import { logger } from "../observe/mod.ts";
-import { processFacts } from "../runtime/mod.ts";
+import { CommandError } from "./command_error.ts";
 import { connect } from "./connect.ts";
 import type { Connection } from "./connection.ts";
-import { connectionFlags } from "./connection_flags.ts";
 import { type ExitCode, exitCode } from "./exit_code.ts";
-import { flagSyntax } from "./flag.ts";
-import { durationMs, durationMsOrForever, text, wholeNumber } from "./flag_values.ts";
 import { interrupts } from "./interrupts.ts";
+import { managerOf } from "./manager_of.ts";
 import { preflight } from "./preflight.ts";
+import { type RunFlags, runFlags } from "./run_flags.ts";
 import { listOf, selectControllers } from "./select_controllers.ts";
 import type { Session } from "./session.ts";
 import { type Call, subcommand } from "./subcommand.ts";
 import { UsageError } from "./usage_error.ts";
 import { waitForServer } from "./wait_for_server.ts";
-
-const runFlags = z.object({
-  all: z.boolean().default(false).register(flagSyntax, {
-    flags: "--all",
-    about: "run all controllers, instead of naming them",
-    fromEnvironment: true,
-  }),
-  workers: wholeNumber(1, 1_000).optional().register(flagSyntax, {
-    flags: "--workers <count>",
-    about: "objects that each controller reconciles at the same time, instead of its own number",
-    example: "--workers 4",
-    fromEnvironment: true,
-  }),
-  resync: durationMs().optional().register(flagSyntax, {
-    flags: "--resync <duration>",
-    about: "how often every object counts as changed, instead of the controller's own period; 0 is never",
-    example: "--resync 10m",
-    fromEnvironment: true,
-  }),
-  gracefulShutdownTimeout: durationMsOrForever().prefault("30s").register(flagSyntax, {
-    flags: "--graceful-shutdown-timeout <duration>",
-    about: "how long running reconciles may take to finish after a signal; 0 does not wait, forever has no limit",
-    example: "--graceful-shutdown-timeout 1m",
-    fromEnvironment: true,
-  }),
-  allNamespaces: z.boolean().default(false).register(flagSyntax, {
-    flags: "-A, --all-namespaces",
-    about: "work on all namespaces; so it is anyway, unless --namespace is given",
-    fromEnvironment: true,
-  }),
-  ...connectionFlags.shape,
-  namespace: z.array(text()).default([]).register(flagSyntax, {
-    flags: "-n, --namespace <name>",
-    about: "work on this namespace only; may be given several times; the context's namespace does not matter",
-    arity: "list",
-    fromEnvironment: true,
-  }),
-});
-
-type RunFlags = z.output<typeof runFlags>;
 
 /** The command. */
 export const run = subcommand({
@@ -93,9 +51,9 @@ async function runUntil(stop: AbortSignal, call: Call<RunFlags>): Promise<ExitCo
     const server = await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal: stop });
     await assertRunnable(connection, { controllers, namespaces, session, signal: stop });
     logger("cli").info("server reached", { server: connection.server, version: server });
-    await manager(connection, { controllers, namespaces, call }).run(stop);
+    await managerOf(connection, { controllers, namespaces, flags, session }).run(stop);
   } catch (error) {
-    if (!stop.aborted || error !== stop.reason) throw error;
+    if (!stop.aborted || error !== stop.reason) throw explained(error);
   }
   logger("cli").info("stopped");
   return exitCode.done;
@@ -145,26 +103,18 @@ async function assertRunnable(
   }
 }
 
-function manager(connection: Connection, subject: Subject & { readonly call: Call<RunFlags> }): Manager {
-  const { controllers, namespaces, call: { flags, session } } = subject;
-  const { clock, random } = session.surroundings;
-  const manager = new Manager({
-    client: connection.client,
-    name: session.operator.name,
-    instance: processFacts().hostname,
-    namespaces: namespaces.length === 0 ? undefined : namespaces,
-    gracefulShutdownTimeoutMs: flags.gracefulShutdownTimeout,
-    clock,
-    random,
-  });
-  for (const controller of controllers) {
-    const resyncMs = flags.resync === undefined ? controller.options.resyncMs : noneIfZero(flags.resync);
-    const maxConcurrentReconciles = flags.workers ?? controller.options.maxConcurrentReconciles;
-    manager.add(controller, { resyncMs, maxConcurrentReconciles });
+/** What only this command can end with, in the words and codes of the command line. */
+function explained(error: unknown): unknown {
+  const causes = error instanceof AggregateError ? error.errors : [error];
+  for (const cause of causes) {
+    if (cause instanceof LeaseForbiddenError) {
+      const advice = "Ask for the permission, or use another user";
+      return new CommandError(cause.message, { code: exitCode.permission, advice, cause });
+    }
+    if (cause instanceof LeaseLostError) {
+      const advice = "Start it again: it then stands by";
+      return new CommandError(cause.message, { code: exitCode.leaseLost, advice, cause });
+    }
   }
-  return manager;
-}
-
-function noneIfZero(ms: number): number | undefined {
-  return ms === 0 ? undefined : ms;
+  return error;
 }
