@@ -40,7 +40,7 @@ export const layers: Readonly<Record<string, Layer>> = {
 const testFile = /(_test|_testing|_rig|_test_data)\.ts$/;
 
 /** What test files inside src may import from tests/. */
-const testSupport = /^tests\/(testing\.ts|loopback\.ts|fakes\/.+|controlplane\/certificate_authority\.ts)$/;
+const testSupport = /^tests\/(testing\.ts|loopback\.ts|until\.ts|fakes\/.+|controlplane\/certificate_authority\.ts)$/;
 
 /** Lines after which a file is more than one thing. */
 const longestFile = 400;

@@ -35,6 +35,7 @@ export type {
 export type { ClusterAccess, Credentials, ExecPlugin, Impersonation, PemSource } from "./cluster_access.ts";
 export { KubeconfigError } from "./kubeconfig_error.ts";
 export { mask, Masked } from "./masked.ts";
+export { measuredTransport, type MeasuredTransportOptions } from "./metrics.ts";
 export type { Transport } from "./transport.ts";
 export {
   isUnreachable,

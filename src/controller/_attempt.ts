@@ -49,6 +49,7 @@ export function attemptWith(parts: AttemptParts): Attempt {
       events,
       signal: attempt.signal,
       log: log.with({ key }),
+      clock,
       fieldManager,
       causes,
       retries,

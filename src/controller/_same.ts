@@ -18,7 +18,10 @@ export function holds(live: unknown, wanted: unknown): boolean {
   return difference(live, wanted) === undefined;
 }
 
-/** The path of the first value in `wanted` that `live` does not hold, e.g. `spec.replicas`; undefined when it holds all. */
+/**
+ * The path of the first value in `wanted` that `live` does not hold, e.g. `spec.replicas`; undefined when it holds all.
+ * A null wants the field not to be there, as in a merge patch.
+ */
 export function difference(live: unknown, wanted: unknown): string | undefined {
   if (wanted === undefined) return undefined;
   if (Array.isArray(wanted)) return listDifference(live, wanted);
@@ -39,7 +42,7 @@ function objectDifference(live: unknown, wanted: Json): string | undefined {
   for (const [key, value] of Object.entries(wanted)) {
     if (value === undefined) continue;
     if (!isObject(live) || !Object.hasOwn(live, key)) {
-      if (isEmptyList(value)) continue;
+      if (isEmptyList(value) || value === null) continue;
       return key;
     }
     const below = difference(live[key], value);

@@ -3,7 +3,8 @@
  * `Declared` every kind the controller said it watches: reading another one from the cache does not compile.
  */
 import { type Infer, keyOf, type Resource } from "../api/mod.ts";
-import type { Client, Partly } from "../client/mod.ts";
+import type { Clock } from "../async/mod.ts";
+import type { Client, Patch, PatchValue } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { ListFilter } from "./cache_reader.ts";
 import type { Desired } from "./desired.ts";
@@ -21,6 +22,8 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
   /** Aborts when the attempt's time is up or the process must end. */
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** What time it is: for conditions and deadlines. */
+  readonly clock: Clock;
   /** Why this attempt was made. */
   readonly causes: readonly Cause[];
   /** Failures in a row before this attempt. */
@@ -59,8 +62,20 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
    * @throws NotControlledError when it belongs to somebody else
    */
   delete<R extends Declared>(resource: R, child: Infer<R>): Promise<void>;
-  /** Writes the named fields of the object's status, unless it has them already. */
-  patchStatus(status: Partly<StatusOf<Primary>>): Promise<void>;
+  /**
+   * Brings an object to what the patch says, whoever it belongs to: for what `apply` and `applyFields` cannot say, such
+   * as a list that others write, too. A merge patch that would change nothing is not sent. Name
+   * `metadata.resourceVersion` in it when it depends on what was read; the answer is then a conflict if that is stale.
+   *
+   * @returns The live object; the one given when nothing had to be written.
+   * @throws ApiError when the server refuses, `isConflict`, `isNotFound`.
+   */
+  patch<R extends Declared>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>>;
+  /**
+   * Writes the named fields of the object's status, unless it has them already. Maps are merged: a key that shall go is
+   * named with null.
+   */
+  patchStatus(status: PatchValue<StatusOf<Primary>>): Promise<void>;
   /** Records an Event about the object. */
   event(type: EventType, reason: string, note: string): void;
 }
@@ -77,6 +92,7 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
     object,
     signal: toolbox.signal,
     log: toolbox.log,
+    clock: toolbox.clock,
     causes: toolbox.causes,
     retries: toolbox.retries,
     client: toolbox.client,
@@ -96,6 +112,7 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
     async delete(resource, child) {
       await toolbox.delete(resource, child, owner);
     },
+    patch: (resource, object, patch) => toolbox.change(resource, object, patch),
     async patchStatus(status) {
       await toolbox.patchStatus(primary, object, status);
     },

@@ -7,6 +7,12 @@ export { Controller, type ControllerParts } from "./controller.ts";
 export type { ControllerDefinition, ControllerOptions, Permission } from "./controller_definition.ts";
 export { type Desired, type DesiredBody, manifest } from "./desired.ts";
 export { type EventSource, ticker } from "./event_source.ts";
+export {
+  type ReconcileEnding,
+  type ReconcileMetrics,
+  reconcileMetrics,
+  type ReconcileMetricsOptions,
+} from "./metrics.ts";
 export { NotControlledError } from "./not_controlled_error.ts";
 export { allOf, anyOf, type Change, changed, labelled, not, type Predicate } from "./predicate.ts";
 export type { Cause, EventNote, EventSink, EventType, Reconciler, Request } from "./reconciler.ts";

@@ -15,6 +15,7 @@ import {
   type Resource,
   resourceName,
 } from "../api/mod.ts";
+import { type Clock, systemClock } from "../async/mod.ts";
 import {
   type Client,
   type Draft,
@@ -39,6 +40,8 @@ export interface ToolboxParts {
   readonly events: EventSink;
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** @default systemClock */
+  readonly clock?: Clock;
   /** Owner of the fields that are written. */
   readonly fieldManager: string;
   /** Why this attempt was made. */
@@ -92,6 +95,10 @@ export class Toolbox {
   /** Direct access to the API server, for what the other tools do not cover. */
   get client(): Client {
     return this.#parts.client;
+  }
+  /** What time it is: for conditions and deadlines. */
+  get clock(): Clock {
+    return this.#parts.clock ?? systemClock;
   }
 
   /** The cached object, or undefined. */
@@ -148,6 +155,18 @@ export class Toolbox {
     if (field === undefined) return object;
     this.#parts.changing({ resource, object: kubeObject(object), field: `status.${field}` });
     return await this.patch(resource, object, { kind: "merge", value: { status } as PatchValue<Infer<R>> }, "status");
+  }
+
+  /**
+   * Brings an object to what the patch says, whoever it belongs to. A merge patch that would change nothing is not sent.
+   *
+   * @returns The live object; the one given when nothing had to be written.
+   */
+  async change<R extends Resource>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>> {
+    const field = changedBy(patch, object);
+    if (field === undefined) return object;
+    this.#parts.changing({ resource, object: kubeObject(object), field });
+    return await this.patch(resource, object, patch);
   }
 
   /** Patches an object, as this controller's field manager, and remembers the answer's version. */
@@ -232,6 +251,20 @@ function unsettled(live: KubeObject, wanted: unknown, fieldManager: string): str
   const field = difference(live, wanted);
   if (field !== undefined) return field;
   return ownsNothingElse(live, wanted, fieldManager) ? undefined : "metadata.managedFields";
+}
+
+/** The first field that a patch puts right; undefined when it is known to change nothing. */
+function changedBy<R extends Resource>(patch: Patch<R>, object: Infer<R>): string | undefined {
+  switch (patch.kind) {
+    case "merge":
+      return difference(object, patch.value);
+    case "strategic":
+      return difference(object, patch.value) ?? "metadata";
+    case "json":
+      return patch.operations.find((operation) => operation.op !== "test")?.path.slice(1).replaceAll("/", ".");
+    default:
+      return patch satisfies never;
+  }
 }
 
 function withOwner<R extends Resource>(desired: Desired<R>, owner: Owner): Desired<R> {

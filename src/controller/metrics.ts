@@ -1,0 +1,99 @@
+/**
+ * ReconcileMetrics: what a controller tells about its reconciles, and the adapter that keeps it under controller-runtime's
+ * names. All series of a controller exist from the start, so that a rate over them has a beginning.
+ */
+import type { MetricsRegistry } from "../observe/mod.ts";
+
+/** How a reconcile ended, as the worker sees it. */
+export type ReconcileEnding = "done" | "requeue" | "failed" | "terminal" | "aborted";
+
+/** Told by a controller of each of its reconciles. */
+export interface ReconcileMetrics {
+  /** How many run at the same time at most. */
+  workers(count: number): void;
+  started(): void;
+  /** @param tookMs Milliseconds. */
+  finished(ending: ReconcileEnding, tookMs: number): void;
+}
+
+/** Options of {@link reconcileMetrics}. */
+export interface ReconcileMetricsOptions {
+  /** Value of the label `controller`. */
+  readonly controller: string;
+}
+
+/** Seconds; the bounds of controller-runtime. */
+const buckets = [
+  ...[0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
+  ...[1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60],
+];
+
+/** Keeps the reconcile metrics of one controller in `registry`: controller_runtime_reconcile_total and its siblings. */
+export function reconcileMetrics(registry: MetricsRegistry, options: ReconcileMetricsOptions): ReconcileMetrics {
+  const { controller } = options;
+  const one = { labelNames: ["controller"] as const };
+  const total = registry.counter({
+    name: "controller_runtime_reconcile_total",
+    help: "Reconciles per controller and result",
+    labelNames: ["controller", "result"],
+  });
+  const results = {
+    success: total.labels({ controller, result: "success" }),
+    requeueAfter: total.labels({ controller, result: "requeue_after" }),
+    error: total.labels({ controller, result: "error" }),
+  };
+  const errors = registry.counter({
+    name: "controller_runtime_reconcile_errors_total",
+    help: "Reconciles per controller that failed",
+    ...one,
+  }).labels({ controller });
+  const terminal = registry.counter({
+    name: "controller_runtime_terminal_reconcile_errors_total",
+    help: "Reconciles per controller that failed and are not retried",
+    ...one,
+  }).labels({ controller });
+  const seconds = registry.histogram({
+    name: "controller_runtime_reconcile_time_seconds",
+    help: "Seconds a reconcile takes, per controller",
+    buckets,
+    ...one,
+  }).labels({ controller });
+  const mostWorkers = registry.gauge({
+    name: "controller_runtime_max_concurrent_reconciles",
+    help: "Reconciles per controller that may run at the same time",
+    ...one,
+  }).labels({ controller });
+  const active = registry.gauge({
+    name: "controller_runtime_active_workers",
+    help: "Reconciles per controller that run now",
+    ...one,
+  }).labels({ controller });
+  const count = (ending: ReconcileEnding) => {
+    switch (ending) {
+      case "done":
+        return results.success.inc();
+      case "requeue":
+        return results.requeueAfter.inc();
+      case "terminal":
+        terminal.inc();
+        errors.inc();
+        return results.error.inc();
+      case "failed":
+        errors.inc();
+        return results.error.inc();
+      case "aborted": // the process ends: it is nobody's result
+        return;
+      default:
+        return ending satisfies never;
+    }
+  };
+  return {
+    workers: (max) => mostWorkers.set(max),
+    started: () => active.inc(),
+    finished(ending, tookMs) {
+      active.dec();
+      seconds.observe(tookMs / 1000);
+      count(ending);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { assertEquals, test } from "../../tests/testing.ts";
+import { MetricsRegistry } from "../observe/mod.ts";
+import { reconcileMetrics } from "./metrics.ts";
+
+async function values(registry: MetricsRegistry): Promise<Readonly<Record<string, string>>> {
+  const lines = (await registry.render()).split("\n").filter((line) => line.startsWith("controller_runtime_"));
+  return Object.fromEntries(lines.filter((line) => !line.includes("_bucket")).map((line) => line.split(" ", 2)));
+}
+
+test("reconciles are counted under controller-runtime's names, all of them from the start", async () => {
+  const registry = new MetricsRegistry();
+  const metrics = reconcileMetrics(registry, { controller: "foo" });
+  const label = '{controller="foo"}';
+  const zero = {
+    'controller_runtime_reconcile_total{controller="foo",result="success"}': "0",
+    'controller_runtime_reconcile_total{controller="foo",result="requeue_after"}': "0",
+    'controller_runtime_reconcile_total{controller="foo",result="error"}': "0",
+    [`controller_runtime_reconcile_errors_total${label}`]: "0",
+    [`controller_runtime_terminal_reconcile_errors_total${label}`]: "0",
+    [`controller_runtime_reconcile_time_seconds_sum${label}`]: "0",
+    [`controller_runtime_reconcile_time_seconds_count${label}`]: "0",
+    [`controller_runtime_max_concurrent_reconciles${label}`]: "0",
+    [`controller_runtime_active_workers${label}`]: "0",
+  };
+  assertEquals(await values(registry), zero);
+
+  metrics.workers(4);
+  for (const ending of ["done", "done", "requeue", "failed", "terminal", "aborted"] as const) {
+    metrics.started();
+    metrics.finished(ending, 250);
+  }
+  metrics.started();
+  assertEquals(await values(registry), {
+    ...zero,
+    'controller_runtime_reconcile_total{controller="foo",result="success"}': "2",
+    'controller_runtime_reconcile_total{controller="foo",result="requeue_after"}': "1",
+    'controller_runtime_reconcile_total{controller="foo",result="error"}': "2",
+    [`controller_runtime_reconcile_errors_total${label}`]: "2",
+    [`controller_runtime_terminal_reconcile_errors_total${label}`]: "1",
+    [`controller_runtime_reconcile_time_seconds_sum${label}`]: "1.5",
+    [`controller_runtime_reconcile_time_seconds_count${label}`]: "6",
+    [`controller_runtime_max_concurrent_reconciles${label}`]: "4",
+    [`controller_runtime_active_workers${label}`]: "1",
+  });
+});

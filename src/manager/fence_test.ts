@@ -1,0 +1,203 @@
+import { assert, assertEquals, assertRejects, assertThrows, test } from "../../tests/testing.ts";
+import { builtin } from "../api/mod.ts";
+import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
+import { Client, type Transport } from "../client/mod.ts";
+import { LeaseServer, type Link, pass } from "./_lease_server.ts";
+import { SkewedClock } from "./_skewed_clock.ts";
+import { writeAction } from "./_write_action.ts";
+import { assertMayWrite, fencedTransport } from "./fence.ts";
+import { FencedError, isFenced } from "./fenced_error.ts";
+import { LeaderElector } from "./leader_elector.ts";
+import type { Leadership } from "./leadership.ts";
+
+interface Rig {
+  readonly base: VirtualClock;
+  readonly clock: SkewedClock;
+  readonly link: Link;
+  readonly elector: LeaderElector;
+  readonly leadership: Leadership;
+  readonly server: LeaseServer;
+  /** Fenced. */
+  readonly client: Client;
+  /** What reached the API server, as method and when. */
+  readonly sent: (readonly [method: string, at: number])[];
+  end(): Promise<void>;
+}
+
+const stored: Transport = async (request) => {
+  const body = request.method === "GET" ? {} : JSON.parse(await request.text());
+  return Response.json({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" }, ...body });
+};
+
+/** A leader, and a client behind its fence; `answer` is what the API server does. */
+async function rig(answer: Transport = stored): Promise<Rig> {
+  const base = new VirtualClock();
+  const clock = new SkewedClock(base);
+  const server = new LeaseServer();
+  const link: Link = { isCut: false, latencyMs: 0, lossRate: 0, refusal: undefined };
+  const random = seededRandom(1);
+  const leaseClient = new Client(server.over(link, { base, clock, random }), { clock });
+  const parts = { client: leaseClient, namespace: "shop", name: "operator", identity: "a", clock, random };
+  const elector = new LeaderElector(parts);
+  const acquiring = elector.acquire(new AbortController().signal);
+  await pass(base, 0);
+  const leadership = await acquiring;
+  const sent: [string, number][] = [];
+  const transport: Transport = (request) => {
+    sent.push([request.method, base.monotonic()]);
+    return answer(request);
+  };
+  const client = new Client(fencedTransport(transport, elector), { clock });
+  const end = async () => {
+    const released = leadership.release();
+    await pass(base, 10_000);
+    await released;
+  };
+  return { base, clock, link, elector, leadership, server, client, sent, end };
+}
+
+const configMap = { metadata: { namespace: "shop", name: "a" }, data: { key: "value" } };
+
+test("[52] a leader writes; past the renew deadline no write leaves the process, and the error says why", async () => {
+  const { base, client, link, sent, leadership, end } = await rig();
+  await client.create(builtin.ConfigMap, configMap);
+  assertEquals(sent.map(([method]) => method), ["POST"]);
+  const { renewedAt } = leadership;
+  link.isCut = true;
+  await pass(base, renewedAt + 10_000 - base.monotonic());
+  const error = await assertRejects(() => client.create(builtin.ConfigMap, configMap));
+  assert(error instanceof FencedError);
+  assertEquals(
+    error.message,
+    'Cannot create configmaps in namespace "shop": this process does not hold Lease "shop/operator"',
+  );
+  assertEquals(error.wasSent, false);
+  assertEquals(sent.length, 1);
+  await end();
+});
+
+test("[52] reads pass whoever leads, each kind of write does not", async () => {
+  const { client, sent, elector, end } = await rig();
+  await end();
+  assertEquals(elector.leadership, undefined);
+  await client.get(builtin.ConfigMap, "shop/a");
+  const options = { fieldManager: "test" };
+  const writes: readonly (() => Promise<unknown>)[] = [
+    () => client.create(builtin.ConfigMap, configMap),
+    () => client.update(builtin.ConfigMap, { apiVersion: "v1", kind: "ConfigMap", ...configMap }),
+    () => client.patch(builtin.ConfigMap, "shop/a", { kind: "merge", value: { data: { a: "b" } } }),
+    () => client.apply(builtin.ConfigMap, configMap, options),
+    () => client.delete(builtin.ConfigMap, "shop/a"),
+    () => client.deleteCollection(builtin.ConfigMap, { namespace: "shop" }),
+    () => client.evict("shop/pod"),
+    () => client.dryRunClient().create(builtin.ConfigMap, configMap),
+  ];
+  for (const write of writes) assert(isFenced(await assertRejects(write)));
+  assertEquals(sent.map(([method]) => method), ["GET"]);
+});
+
+test("[48] [52] a write that is under way when leadership is lost is aborted, and may have taken effect", async () => {
+  let signal: AbortSignal | undefined;
+  const { base, client, link, end } = await rig((request) => {
+    signal = request.signal;
+    return new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("cut"))));
+  });
+  await pass(base, 9_000);
+  link.isCut = true;
+  const writing = assertRejects(() => client.create(builtin.ConfigMap, configMap));
+  await pass(base, 12_000);
+  const error = await writing;
+  assert(error instanceof FencedError, String(error));
+  assertEquals([error.wasSent, signal?.aborted], [true, true]);
+  assertEquals(
+    error.message,
+    'Cannot create configmaps in namespace "shop": this process lost Lease "shop/operator" meanwhile',
+  );
+  await end();
+});
+
+for (const kind of ["stopped", "suspended"] as const) {
+  test(`[53] the first write after being ${kind} for 8 s is sent after a look at the Lease, for 60 s never`, async () => {
+    const { base, clock, client, link, sent, server, elector, end } = await rig();
+    clock.pause(kind);
+    await pass(base, 8_000);
+    clock.resume();
+    link.latencyMs = 500;
+    const before = server.requests.length;
+    const writing = client.create(builtin.ConfigMap, configMap);
+    await drain();
+    assertEquals(sent.length, 0);
+    await pass(base, 1_000);
+    await writing;
+    assertEquals([server.requests.length > before, sent.length], [true, 1]);
+
+    clock.pause(kind);
+    await pass(base, 20_000);
+    server.edit({ holderIdentity: "b" });
+    await pass(base, 40_000);
+    clock.resume();
+    const refused = assertRejects(() => client.create(builtin.ConfigMap, configMap));
+    await pass(base, 1_000);
+    assert(isFenced(await refused));
+    assertEquals([sent.length, elector.state.kind], [1, "lost"]);
+    await end();
+  });
+}
+
+test("[53] with a wall clock that jumps an hour ahead each write waits for a look, and then passes", async () => {
+  const { base, clock, client, link, sent, end } = await rig();
+  link.latencyMs = 300;
+  clock.jump(3_600_000);
+  const writing = Promise.all([1, 2, 3].map(() => client.create(builtin.ConfigMap, configMap)));
+  await drain();
+  assertEquals(sent.length, 0);
+  await pass(base, 700);
+  await writing;
+  assertEquals(sent.length, 3);
+  await end();
+});
+
+test("a request of its own that aborts is told its own reason", async () => {
+  const { client, end } = await rig((request) =>
+    new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(request.signal.reason)))
+  );
+  const abort = new AbortController();
+  const writing = assertRejects(
+    () => client.create(builtin.ConfigMap, configMap, { signal: abort.signal }),
+    /changed my mind/,
+  );
+  await drain();
+  abort.abort(new Error("changed my mind"));
+  await writing;
+  await end();
+});
+
+test("what sends again below the fence can ask it", async () => {
+  const { elector, end } = await rig();
+  const request = { method: "DELETE", url: "https://kubernetes.invalid/apis/apps/v1/namespaces/shop/deployments/web" };
+  assertMayWrite(elector, request);
+  await end();
+  assertThrows(
+    () => assertMayWrite(elector, request),
+    /Cannot delete deployments\.apps "shop\/web": this process does not hold/,
+  );
+  assertMayWrite(elector, { ...request, method: "GET" });
+});
+
+for (
+  const [method, path, action] of [
+    ["POST", "/api/v1/namespaces/shop/pods", 'create pods in namespace "shop"'],
+    ["POST", "/api/v1/namespaces", "create namespaces"],
+    ["DELETE", "/api/v1/namespaces/shop", 'delete namespaces "shop"'],
+    ["PATCH", "/apis/apps/v1/namespaces/shop/deployments/web?force=true", 'patch deployments.apps "shop/web"'],
+    ["PUT", "/apis/a.dev/v1/namespaces/shop/foos/a%20b/status", 'update the status of foos.a.dev "shop/a b"'],
+    ["POST", "/api/v1/namespaces/shop/pods/a/eviction", 'create the eviction of pods "shop/a"'],
+    ["DELETE", "/apis/a.dev/v1/foos", "delete foos.a.dev"],
+    ["POST", "/version", 'create "/version"'],
+    ["POST", "/api/v1/namespaces/%ff/pods", 'create pods in namespace "%ff"'],
+  ] as const
+) {
+  test(`${method} ${path} is told as: ${action}`, () => {
+    assertEquals(writeAction({ method, url: `https://kubernetes.invalid${path}` }), action);
+  });
+}
