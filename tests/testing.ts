@@ -14,7 +14,7 @@ interface BunTest {
 }
 
 /** Bun gives tests 5 s by default; ours have no time limit of their own, so this only ends a hang. */
-const bunTimeoutMs = 300_000;
+const bunTimeoutMs = 60_000;
 
 const bunTest: BunTest | undefined = "Bun" in globalThis ? (await import("bun" + ":test")).test : undefined;
 

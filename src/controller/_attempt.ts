@@ -8,6 +8,7 @@ import type { Client } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { CacheReader } from "./cache_reader.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
+import type { ReconcileMetrics } from "./metrics.ts";
 import type { Cause, EventSink } from "./reconciler.ts";
 import { type Result, TerminalError } from "./result.ts";
 import { type FieldChange, Toolbox } from "./toolbox.ts";
@@ -63,5 +64,16 @@ export function attemptWith(parts: AttemptParts): Attempt {
       if (error instanceof TerminalError) return { kind: "terminal", error };
       return { kind: "failed", error };
     }
+  };
+}
+
+/** An Attempt that tells how often, how long and how it went. */
+export function measured(attempt: Attempt, metrics: ReconcileMetrics, clock: Clock): Attempt {
+  return async (key, causes, retries) => {
+    const startedAt = clock.monotonic();
+    metrics.started();
+    const outcome = await attempt(key, causes, retries);
+    metrics.finished(outcome.kind, clock.monotonic() - startedAt);
+    return outcome;
   };
 }

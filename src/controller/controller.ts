@@ -12,13 +12,14 @@ import type { HandlerRegistration } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
-import { type Attempt, attemptWith } from "./_attempt.ts";
+import { type Attempt, attemptWith, measured } from "./_attempt.ts";
 import { LoopDetector } from "./_loop_detector.ts";
 import { OwnWrites } from "./_own_writes.ts";
 import { work } from "./_worker.ts";
 import type { Caches } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import { keepSourceRunning } from "./event_source.ts";
+import type { ReconcileMetrics } from "./metrics.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./reconciler.ts";
 import type { FieldChange } from "./toolbox.ts";
@@ -35,6 +36,7 @@ export interface ControllerParts {
   /** Milliseconds between two resyncs, for controllers that do not say. @default none */
   readonly resyncMs?: number;
   readonly queueMetrics?: QueueMetrics;
+  readonly reconcileMetrics?: ReconcileMetrics;
 }
 
 export class Controller {
@@ -92,10 +94,11 @@ export class Controller {
   }
 
   async #runWorkers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { definition } = this.#parts;
+    const { definition, reconcileMetrics } = this.#parts;
     using running = scope(kill);
     const attempt = this.#attempt(running.signal);
     const { maxConcurrentReconciles = 1, maxRetries } = definition.options;
+    reconcileMetrics?.workers(maxConcurrentReconciles);
     const held = (key: ObjectKey) => this.#ownWrites.hold(key, (cause) => this.queue.add(key, { cause }));
     const job = { queue: this.queue, attempt, held, maxRetries, log: this.#log };
     await Promise.all(Array.from({ length: maxConcurrentReconciles }, () => work(job, stop)));
@@ -113,11 +116,12 @@ export class Controller {
   }
 
   #attempt(kill: AbortSignal): Attempt {
-    const { definition, client, caches, events, clock } = this.#parts;
+    const { definition, client, caches, events, clock, reconcileMetrics } = this.#parts;
     const wrote = (key: ObjectKey) => (resource: Resource, object: KubeObject) =>
       this.#ownWrites.remember(key, resource, object);
     const changing = (key: ObjectKey) => (change: FieldChange) => this.#loops.note(key, change);
-    return attemptWith({ definition, client, caches, events, clock, kill, log: this.#log, wrote, changing });
+    const attempt = attemptWith({ definition, client, caches, events, clock, kill, log: this.#log, wrote, changing });
+    return reconcileMetrics === undefined ? attempt : measured(attempt, reconcileMetrics, clock);
   }
 
   #listen(watch: WatchDefinition): HandlerRegistration {

@@ -7,7 +7,7 @@
  */
 import { Backoff, type Clock, isAbortOf, type Random } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
-import { Controller, type ControllerDefinition } from "../controller/mod.ts";
+import { Controller, type ControllerDefinition, reconcileMetrics } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { queueMetrics } from "../queue/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
@@ -91,7 +91,9 @@ export class ControllerFleet {
     const sending = events.run(eventsStop.signal, kill);
     const named = { name: options.queueName ?? name, controller: name };
     const measured = metrics === undefined ? undefined : queueMetrics(metrics, named);
-    const parts = { definition, client, caches, events, clock, random, resyncMs, queueMetrics: measured };
+    const counted = metrics === undefined ? undefined : reconcileMetrics(metrics, { controller: name });
+    const shared = { definition, client, caches, events, clock, random, resyncMs };
+    const parts = { ...shared, queueMetrics: measured, reconcileMetrics: counted };
     this.#failures.delete(name);
     try {
       await new Controller(parts).run(stop, kill);

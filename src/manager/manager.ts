@@ -14,6 +14,7 @@ import type { ControllerDefinition, ControllerOptions } from "../controller/mod.
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { ControllerFleet } from "./_controller_fleet.ts";
 import { type Check, syncCheck } from "./_sync_check.ts";
+import { cacheMetrics } from "./cache_metrics.ts";
 import { withinGrace } from "./_within_grace.ts";
 import { fencedTransport } from "./fence.ts";
 import { LeaderElector, type LeaderElectorOptions } from "./leader_elector.ts";
@@ -95,7 +96,8 @@ export class Manager {
       random,
       ...(metrics === undefined ? {} : { metrics: leaderElectionMetrics(metrics, { name: leaderElection.name }) }),
     });
-    this.#caches = new SharedCaches({ client, namespaces, rules: cacheRules, clock, random });
+    const cached = metrics === undefined ? undefined : cacheMetrics(metrics);
+    this.#caches = new SharedCaches({ client, namespaces, rules: cacheRules, metrics: cached, clock, random });
     const writer = this.#fenced(dryRun ? client.dryRunClient() : client);
     const caches = this.#caches;
     this.#fleet = new ControllerFleet({ client: writer, caches, name, instance, resyncMs, metrics, clock, random });

@@ -5,6 +5,7 @@
 import { type Infer, type KubeObject, type ListWatch, type ObjectKey, type Resource, resourceId } from "../api/mod.ts";
 import type { Clock, Random } from "../async/mod.ts";
 import {
+  type CacheMetrics,
   type CacheScope,
   dropManagedFields,
   InformerFactory,
@@ -30,6 +31,8 @@ export interface SharedCachesOptions {
   readonly namespaces?: readonly string[];
   /** What is kept of single kinds. @default everything but managedFields */
   readonly rules?: readonly CacheRule[];
+  /** @default nowhere */
+  readonly metrics?: CacheMetrics;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -42,7 +45,7 @@ export class SharedCaches implements Caches {
   readonly #informers = new Map<string, SharedInformer<KubeObject>>();
 
   constructor(options: SharedCachesOptions) {
-    const { client, namespaces, rules = [], clock, random } = options;
+    const { client, namespaces, rules = [], metrics, clock, random } = options;
     this.#rules = new Map(rules.map((rule) => [resourceId(rule.resource), rule]));
     this.#factory = new InformerFactory({
       listWatch: <R extends Resource>(resource: R, scope: CacheScope) => {
@@ -60,6 +63,7 @@ export class SharedCaches implements Caches {
         return managers === undefined ? dropManagedFields : keepManagers(managers);
       },
       namespaces,
+      metrics,
       clock,
       random,
     });

@@ -1,65 +1,64 @@
 /**
- * HTTP over Bun's own fetch: half the CPU of node:https. Measured on Bun 1.4.5: `tls.ca` replaces the system's authorities,
- * `serverName` is both the SNI and the name that is checked, POST is not repeated when a kept connection breaks.
- *
- * It has room for 256 requests at a time (BUN_CONFIG_MAX_HTTP_REQUESTS, read from the real environment only); the next one
- * waits in silence. So streams that last get half of them, and go over node:https beyond that.
+ * HTTP/1.1 over Bun's own sockets. Measured against Bun's fetch on 1.4.5: a quarter of the CPU for a stream of 50 MB, no
+ * second thread (9 MiB), no limit of 256 requests at a time, no limit of 300 s, no proxy taken from the environment.
  */
-import { nodeHttpClient } from "./_node_http_client.ts";
+import { Buffer } from "node:buffer";
+import type { SocketTarget } from "./_bun_socket.ts";
+import { ClientConnections } from "./_client_connections.ts";
 import type { HttpClient, HttpClientOptions } from "./http_client.ts";
 
-/** What Bun's fetch takes beyond the standard. */
-interface BunRequestInit extends RequestInit {
-  readonly tls: {
-    readonly ca?: string;
-    readonly cert?: string;
-    readonly key?: string;
-    readonly serverName?: string;
-    readonly rejectUnauthorized: boolean;
-  };
-  /** False lifts the limit of 300 s that would cut watches. */
-  readonly timeout: false;
-  /** False leaves the body as it came. */
-  readonly decompress: false;
-}
-
-const mostStreams = 128;
-
-/** Streams under way in this process, over all clients. */
-let streams = 0;
-
-/** Makes a client of Bun's fetch. */
+/** Makes a client that connects directly. */
 export function bunHttpClient(options: HttpClientOptions): HttpClient {
-  const { ca, cert, key, serverName, insecureSkipTlsVerify = false } = options;
-  const tls = { ca, cert, key, serverName, rejectUnauthorized: !insecureSkipTlsVerify };
-  const init: BunRequestInit = { tls, timeout: false, decompress: false, redirect: "manual" };
-  const always = Object.entries(options.headers ?? {}).flatMap(([name, values]) =>
-    values.map((value) => [name, value] as const)
-  );
-  const overflow = nodeHttpClient(options);
+  const always = checkedHeaders(options.headers ?? {});
+  const connections = new ClientConnections();
   return {
     async fetch(request, { longLived = false } = {}) {
-      if (longLived && streams >= mostStreams) return await overflow.fetch(request);
-      for (const [name, value] of always) request.headers.set(name, value);
-      const leave = longLived ? enterStream(request.signal) : undefined;
-      try {
-        return await fetch(request, init);
-      } catch (error) {
-        leave?.();
-        throw request.signal.aborted ? request.signal.reason : error;
-      }
+      const { method, signal } = request;
+      signal.throwIfAborted();
+      const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+      const url = new URL(request.url);
+      const bytes = encode(headOf(request, url, { always, bodyBytes: body?.length }), body);
+      return await connections.send(targetOf(url, options), { method, signal, longLived, bytes });
     },
-    close: () => overflow.close(),
+    close: () => connections.close(),
   };
 }
 
-/** Counts a stream until its signal aborts, or it is left. */
-function enterStream(signal: AbortSignal): () => void {
-  streams++;
-  const leave = () => {
-    signal.removeEventListener("abort", leave);
-    streams--;
-  };
-  signal.addEventListener("abort", leave, { once: true });
-  return leave;
+/** @throws TypeError when a name or a value cannot stand in a head. */
+function checkedHeaders(headers: NonNullable<HttpClientOptions["headers"]>): ReadonlyMap<string, readonly string[]> {
+  for (const [name, values] of Object.entries(headers)) {
+    for (const value of values) new Headers([[name, value]]);
+  }
+  return new Map(Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values]));
+}
+
+function targetOf(url: URL, options: HttpClientOptions): SocketTarget {
+  const { ca, cert, key, insecureSkipTlsVerify = false } = options;
+  const hostname = url.hostname.replace(/^\[|\]$/g, "");
+  const isSecure = url.protocol === "https:";
+  const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port);
+  const { serverName = hostname } = options;
+  const tls = isSecure ? { ca, cert, key, serverName, rejectUnauthorized: !insecureSkipTlsVerify } : undefined;
+  return { hostname, port, tls };
+}
+
+function headOf(
+  request: Request,
+  url: URL,
+  add: { readonly always: ReadonlyMap<string, readonly string[]>; readonly bodyBytes: number | undefined },
+): string {
+  let head = `${request.method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  for (const [name, value] of request.headers) {
+    if (!add.always.has(name)) head += `${name}: ${value}\r\n`;
+  }
+  for (const [name, values] of add.always) {
+    for (const value of values) head += `${name}: ${value}\r\n`;
+  }
+  if (add.bodyBytes !== undefined) head += `content-length: ${add.bodyBytes}\r\n`;
+  return `${head}\r\n`;
+}
+
+function encode(head: string, body: Uint8Array | undefined): Uint8Array {
+  const bytes = Buffer.from(head, "latin1"); // as Headers has checked
+  return body === undefined ? bytes : Buffer.concat([bytes, body]);
 }

@@ -79,7 +79,7 @@ export class ByteSource {
 }
 
 /** One array of both. */
-export function joined(left: Uint8Array, right: Uint8Array): Uint8Array {
+export function joined(left: Uint8Array, right: Uint8Array): Uint8Array<ArrayBuffer> {
   const both = new Uint8Array(left.length + right.length);
   both.set(left);
   both.set(right, left.length);

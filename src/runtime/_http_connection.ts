@@ -113,7 +113,7 @@ export class HttpConnection {
   async #readHead(): Promise<RequestHead | undefined> {
     const { limits } = this.#host;
     if (this.#source.bytes.length === 0 && !await this.#fill(limits.idleTimeoutMs, undefined)) return undefined;
-    using _deadline = this.#deadline(limits.headerTimeoutMs, new Refusal(408, "the head took too long"));
+    using _deadline = this.#deadline(limits.headerTimeoutMs, "the head took too long");
     for (let scannedTo = 0;;) {
       const { bytes } = this.#source;
       const end = findHeadEnd(bytes, scannedTo);
@@ -136,7 +136,7 @@ export class HttpConnection {
     if (reader === undefined) return undefined;
     if (head.method === "GET" || head.method === "HEAD") throw new Refusal(400, `a ${head.method} has a body`);
     if (head.expectsContinue) await this.#sink.write(continueBytes);
-    using _deadline = this.#deadline(limits.bodyTimeoutMs, new Refusal(408, "the body took too long"));
+    using _deadline = this.#deadline(limits.bodyTimeoutMs, "the body took too long");
     let heldBytes = 0;
     try {
       while (!reader.isComplete) {
@@ -156,18 +156,18 @@ export class HttpConnection {
   }
 
   /** Waits for bytes; false when the peer closed, or was silent for `ms`. */
-  async #fill(ms: number, late: Refusal | undefined): Promise<boolean> {
+  async #fill(ms: number, late: string | undefined): Promise<boolean> {
     using _deadline = this.#deadline(ms, late);
     return await this.#source.more();
   }
 
-  /** Until disposed the peer is being waited for, `ms` at most (0: without end). */
-  #deadline(ms: number, late: Refusal | undefined): Disposable {
+  /** Until disposed the peer is waited for, `ms` at most (0: without end). @param late why it is refused then, if told */
+  #deadline(ms: number, late: string | undefined): Disposable {
     const { timer, waiting } = this.#host;
     waiting.add(this);
     const armed = ms === 0
       ? undefined
-      : timer.timer(ms, () => late === undefined ? this.destroy() : this.#source.fail(late));
+      : timer.timer(ms, () => late === undefined ? this.destroy() : this.#source.fail(new Refusal(408, late)));
     return {
       [Symbol.dispose]: () => {
         armed?.[Symbol.dispose]();
@@ -224,8 +224,11 @@ function requestOf(
 ): Request {
   const { method, headers } = head;
   const url = `${info.isTls ? "https" : "http"}://${head.host}${head.target}`;
-  if (!URL.canParse(url)) throw new Refusal(400, "the host and target are no URL");
-  return new Request(url, { method, headers, body, signal });
+  try {
+    return new Request(url, { method, headers, body, signal });
+  } catch {
+    throw new Refusal(400, "the method, the host or the target is not one of HTTP");
+  }
 }
 
 /** Writes to a socket at the peer's pace; one that takes nothing for the idle time is given up. */

@@ -164,7 +164,7 @@ export class Listener implements ConnectionHost {
   #converse(socket: net.Socket, info: ConnectionInfo): void {
     const connection = new HttpConnection(socket, info, this);
     this.#connections.add(connection);
-    connection.run().finally(() => this.#connections.delete(connection));
+    connection.run().catch(this.onError).finally(() => this.#connections.delete(connection));
   }
 }
 

@@ -1,7 +1,5 @@
 /** A peer that writes bytes as they are, for the tests of `serve.ts`: no client library sends what an attacker sends. */
 import * as net from "node:net";
-import { setImmediate } from "node:timers/promises";
-import { drain } from "../async/mod.ts";
 
 /** One raw connection. */
 export interface RawPeer extends Disposable {
@@ -30,17 +28,4 @@ export async function rawPeer(port: number): Promise<RawPeer> {
     },
     [Symbol.dispose]: () => void socket.destroy(),
   };
-}
-
-/** Turns of the event loop after which a condition that does not come true is an error. */
-const patience = 20_000;
-
-/** Waits until `condition` holds, by letting the event loop turn. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  for (let turn = 0; turn < patience; turn++) {
-    if (condition()) return;
-    await drain();
-    await setImmediate(); // sockets get their turn only here
-  }
-  throw new Error(`Cannot go on: ${what} did not happen`);
 }

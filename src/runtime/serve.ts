@@ -6,9 +6,9 @@
  * request; requests that two servers could read differently are refused (behaviours.md, security 13 and 14); a certificate
  * is replaced without closing anything: connections that exist keep theirs, new ones get the new one.
  *
- * It reads HTTP itself, on sockets of node:net and node:tls. Measured on Bun 1.4.5 and Deno 2.9.6: of 59 hostile requests
- * `Bun.serve` accepts 8, `Deno.serve` 14, node:http 11 and 13, no time limit for a head can be set on `Bun.serve`, and Bun
- * cannot change the certificate of a listener. HTTP/2 is not offered (CVE-2023-44487).
+ * It reads HTTP itself, on sockets of node:net and node:tls. Measured on Bun 1.4.5 and Deno 2.9.6: of 58 requests that are
+ * hostile or over a limit `Bun.serve` accepts 8 and node:http there 7, `Deno.serve` 13 and node:http there 12, this none; and
+ * Bun cannot change the certificate of a listener. HTTP/2 is not offered (CVE-2023-44487).
  */
 import { listen, type Listener } from "./_listener.ts";
 import { pause, systemTimer } from "./_serve_timer.ts";

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, test } from "../../tests/testing.ts";
+import { until } from "../../tests/until.ts";
 import { VirtualClock } from "../async/mod.ts";
-import { rawPeer, until } from "./_raw_peer_test_data.ts";
+import { rawPeer } from "./_raw_peer_test_data.ts";
 import { PortInUseError, serve, type ServeHandler, type ServeLimits, type Server } from "./serve.ts";
 
 interface Served {

@@ -86,7 +86,7 @@ export class Binary implements AsyncDisposable {
   }
 
   /** Sends a signal. Not by child.kill, whose second call does nothing on Deno. */
-  signal(name: "SIGTERM" | "SIGINT" | "SIGKILL"): void {
+  signal(name: "SIGTERM" | "SIGINT" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
     if (this.#child.pid !== undefined && this.isRunning) process.kill(this.#child.pid, name);
   }
 

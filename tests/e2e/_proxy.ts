@@ -1,10 +1,12 @@
 /**
- * ApiProxy: an HTTPS proxy between the binary and the API server, that sees every request and can hold one back.
+ * ApiProxy: an HTTPS proxy between the binary and the API server, that sees every request and can get in its way: hold
+ * it or its answer back, delay it, answer in the server's place, or cut the binary off altogether.
  *
  * It ends TLS on both sides, so it is a server certificate of the control plane's own authority that the binary checks,
- * and a bearer token that passes through. Requests and answers are streamed, so watches work. With a request held, a
- * test knows that a reconcile is under way, and for how long.
+ * and a bearer token that passes through. Requests and answers are streamed, so watches work. Proxies of one test share
+ * one clock and one process, so what they saw can be put in order.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 
 /** One request that came through. */
@@ -12,43 +14,71 @@ export interface SeenRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
+  /** When it came, as performance.now() has it. */
+  readonly at: number;
+  /** What it carried, once that was read; "" for nothing. */
+  readonly body: string;
+  /** What the server said, and when; undefined until it did. */
+  readonly answer: { readonly status: number; readonly at: number } | undefined;
 }
 
-/** A request that is held back before it reaches the server. */
+/** Says which requests are meant. */
+export type RequestMatch = (request: SeenRequest) => boolean;
+
+/** A request that is held back. */
 export interface Hold {
-  /** Resolves when such a request has come. */
+  /** Resolves when such a request, or its answer, has come. */
   readonly arrived: Promise<void>;
-  /** Lets it go on to the server. */
+  /** Lets it go on. */
   release(): void;
 }
 
+/**
+ * How the binary is cut off. "refusing": connections are closed and no new ones are accepted. "silent": they stand, what
+ * the binary sends is swallowed, nothing comes back; what was swallowed reaches the server when the cut is healed, as it
+ * does when a network sends again what was lost.
+ */
+export type Cut = "refusing" | "silent";
+
+interface Noted extends SeenRequest {
+  body: string;
+  answer: SeenRequest["answer"];
+}
+
 interface Trap {
-  readonly matches: (request: SeenRequest) => boolean;
+  readonly matches: RequestMatch;
+  readonly side: "request" | "answer";
   readonly caught: () => Promise<void>;
 }
 
+/** What is done to each request that matches, until it is disposed of. */
+interface Rule {
+  readonly matches: RequestMatch;
+  /** An answer in the server's place. */
+  readonly apply: () => Promise<Response | undefined>;
+}
+
+type Pair = { readonly certificate: string; readonly key: string };
+
 /** The proxy; dispose it to end all connections. */
 export class ApiProxy implements AsyncDisposable {
-  /** All requests so far, in the order in which they came. */
-  readonly requests: SeenRequest[] = [];
+  readonly #requests: Noted[] = [];
   readonly #upstream: string;
+  readonly #pair: Pair;
   readonly #client: Deno.HttpClient;
-  readonly #server: Deno.HttpServer<Deno.NetAddr>;
-  readonly #end = new AbortController();
+  readonly #traps = new Set<Trap>();
+  readonly #rules = new Set<Rule>();
+  #server: Deno.HttpServer<Deno.NetAddr>;
+  #end = new AbortController();
   #kubeconfig = "";
-  #trap: Trap | undefined;
+  /** Resolved while what comes may pass. */
+  #passage = openPassage();
 
-  private constructor(controlPlane: ControlPlane, pair: { readonly certificate: string; readonly key: string }) {
+  private constructor(controlPlane: ControlPlane, pair: Pair) {
     this.#upstream = controlPlane.server;
+    this.#pair = pair;
     this.#client = Deno.createHttpClient({ caCerts: [controlPlane.ca], http2: false });
-    this.#server = Deno.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      cert: pair.certificate,
-      key: pair.key,
-      signal: this.#end.signal,
-      onListen: () => {},
-    }, (request) => this.#forward(request));
+    this.#server = this.#serve(0);
   }
 
   /** Starts one on a free port of the loopback address. */
@@ -66,30 +96,62 @@ export class ApiProxy implements AsyncDisposable {
     return this.#kubeconfig;
   }
 
-  /** The requests that change something. */
-  get writes(): readonly SeenRequest[] {
-    return this.requests.filter(({ method }) => method !== "GET");
+  /** All requests so far, in the order in which they came. */
+  get requests(): readonly SeenRequest[] {
+    return this.#requests;
   }
 
-  /** Holds the next request that matches. */
-  hold(matches: (request: SeenRequest) => boolean): Hold {
+  /** The requests that change something. */
+  get writes(): readonly SeenRequest[] {
+    return this.#requests.filter(({ method }) => method !== "GET");
+  }
+
+  /** Holds the next request that matches, or its answer: the server has done then what was asked, and nobody knows. */
+  hold(matches: RequestMatch, side: Trap["side"] = "request"): Hold {
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
-    this.#trap = {
-      matches,
-      caught: () => {
-        arrived.resolve();
-        return released.promise;
-      },
+    const caught = () => {
+      arrived.resolve();
+      return released.promise;
     };
+    this.#traps.add({ matches, side, caught });
     return { arrived: arrived.promise, release: () => released.resolve() };
   }
 
-  /** Waits until no request that changes something has come for `quietMs`. */
-  async quiet(quietMs: number): Promise<void> {
+  /** Delays all requests that match, until it is disposed of. */
+  delay(ms: number, matches: RequestMatch): Disposable {
+    return this.#rule({ matches, apply: async () => void await sleep(ms) });
+  }
+
+  /** Answers all requests that match in the server's place, until it is disposed of. */
+  answer(response: () => Response, matches: RequestMatch): Disposable {
+    return this.#rule({ matches, apply: () => Promise.resolve(response()) });
+  }
+
+  /** Cuts the binary off. */
+  async cut(how: Cut): Promise<void> {
+    if (how === "silent") {
+      this.#passage = Promise.withResolvers();
+      return;
+    }
+    this.#end.abort();
+    await this.#server.finished;
+  }
+
+  /** Undoes the cut. */
+  heal(): void {
+    this.#passage.resolve();
+    if (!this.#end.signal.aborted) return;
+    this.#end = new AbortController();
+    this.#server = this.#serve(this.#server.addr.port);
+  }
+
+  /** Waits until no request that changes something and `matches` has come for `quietMs`. */
+  async quiet(quietMs: number, matches: RequestMatch = () => true): Promise<void> {
     let [count, since] = [-1, 0];
     await until(`see ${quietMs} ms without a write`, () => {
-      if (this.writes.length !== count) [count, since] = [this.writes.length, performance.now()];
+      const seen = this.writes.filter(matches).length;
+      if (seen !== count) [count, since] = [seen, performance.now()];
       const isQuiet = performance.now() - since >= quietMs;
       return isQuiet ? { kind: "found", value: undefined } : { kind: "pending", state: `${count} writes were seen` };
     });
@@ -97,24 +159,69 @@ export class ApiProxy implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort();
+    this.#passage.resolve();
     await this.#server.finished;
     this.#client.close();
   }
 
-  async #forward(request: Request): Promise<Response> {
-    const { pathname, search } = new URL(request.url);
-    const seen = { method: request.method, path: `${pathname}${search}` };
-    this.requests.push(seen);
-    if (this.#trap?.matches(seen)) {
-      const { caught } = this.#trap;
-      this.#trap = undefined;
-      await caught();
-    }
-    const { method, headers } = request;
-    const body = request.body === null ? undefined : await request.arrayBuffer();
-    // A named constant, since the DOM's types do not know `client`. When the binary goes away the answer is cancelled.
-    const sent = { method, headers, body, signal: this.#end.signal, client: this.#client };
-    const answer = await fetch(`${this.#upstream}${seen.path}`, sent);
-    return new Response(answer.body, { status: answer.status, headers: answer.headers });
+  #serve(port: number): Deno.HttpServer<Deno.NetAddr> {
+    return Deno.serve({
+      hostname: "127.0.0.1",
+      port,
+      cert: this.#pair.certificate,
+      key: this.#pair.key,
+      signal: this.#end.signal,
+      onListen: () => {},
+      onError: () => new Response(null, { status: 502 }), // it was cut off meanwhile, and nobody reads this
+    }, (request) => this.#forward(request));
   }
+
+  #rule(rule: Rule): Disposable {
+    this.#rules.add(rule);
+    return { [Symbol.dispose]: () => void this.#rules.delete(rule) };
+  }
+
+  async #forward(request: Request): Promise<Response> {
+    const { signal } = this.#end;
+    const { pathname, search } = new URL(request.url);
+    const { method, headers } = request;
+    const at = performance.now();
+    const seen: Noted = { method, path: `${pathname}${search}`, at, body: "", answer: undefined };
+    this.#requests.push(seen);
+    const body = request.body === null ? undefined : await request.arrayBuffer();
+    if (body !== undefined) seen.body = new TextDecoder().decode(body);
+    await this.#spring(seen, "request");
+    for (const { matches, apply } of [...this.#rules]) {
+      const answer = matches(seen) ? await apply() : undefined;
+      if (answer !== undefined) return answer;
+    }
+    await this.#passage.promise;
+    // A named constant, since the DOM's types do not know `client`. When the binary goes away the answer is cancelled.
+    const sent = { method, headers, body, signal, client: this.#client };
+    const answer = await fetch(`${this.#upstream}${seen.path}`, sent);
+    seen.answer = { status: answer.status, at: performance.now() };
+    await this.#spring(seen, "answer");
+    await this.#passage.promise;
+    const stream = answer.body?.pipeThrough(new TransformStream({ transform: this.#passOn })) ?? null;
+    return new Response(stream, { status: answer.status, headers: answer.headers });
+  }
+
+  readonly #passOn = async (chunk: Uint8Array, controller: TransformStreamDefaultController<Uint8Array>) => {
+    await this.#passage.promise;
+    controller.enqueue(chunk);
+  };
+
+  async #spring(seen: SeenRequest, side: Trap["side"]): Promise<void> {
+    for (const trap of this.#traps) {
+      if (trap.side !== side || !trap.matches(seen)) continue;
+      this.#traps.delete(trap);
+      return await trap.caught();
+    }
+  }
+}
+
+function openPassage(): PromiseWithResolvers<void> {
+  const passage = Promise.withResolvers<void>();
+  passage.resolve();
+  return passage;
 }

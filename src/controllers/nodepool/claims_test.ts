@@ -1,0 +1,61 @@
+import { assertEquals, test } from "../../../tests/testing.ts";
+import { type Claims, formatClaims, noClaims, parseClaims, poolsOf } from "./claims.ts";
+
+const taint: { key: string; value?: string; effect: string } = {
+  key: "example.dev/a",
+  value: "v",
+  effect: "NoSchedule",
+};
+
+test("claims are read as they were written", () => {
+  const claims: Claims = {
+    labels: new Map([["a", "1"], ["constructor", ""]]),
+    taints: new Map([["b:NoExecute", { ...taint, key: "b", effect: "NoExecute" }], [
+      "example.dev/a:NoSchedule",
+      taint,
+    ]]),
+  };
+  assertEquals(parseClaims(formatClaims(claims)), claims);
+});
+
+test("the same claims have one text, in whatever order they were made", () => {
+  const one = formatClaims({ labels: new Map([["a", "1"], ["b", "2"]]), taints: new Map() });
+  const other = formatClaims({ labels: new Map([["b", "2"], ["a", "1"]]), taints: new Map() });
+  assertEquals(one, other);
+});
+
+const hostile = [
+  undefined,
+  "",
+  "null",
+  "[]",
+  "{",
+  '{"labels":3,"taints":{"a":1}}',
+  '{"labels":{"a":1},"taints":[null,1,{"key":"a"}]}',
+  '{"labels":["a"].length}',
+];
+
+for (const text of hostile) {
+  test(`what cannot be read claims nothing: ${text}`, () => assertEquals(parseClaims(text), noClaims));
+}
+
+test("names of Object's own are names like others, and no prototype is changed", () => {
+  const claims = parseClaims('{"labels":{"__proto__":"x","toString":"y"},"taints":[]}');
+  assertEquals([...claims.labels], [["__proto__", "x"], ["toString", "y"]]);
+  assertEquals(Object.hasOwn(Object.prototype, "x"), false);
+});
+
+test("a Node concerns the pools it is in and those that gave it something, each once", () => {
+  const labels = {
+    "node-role.kubernetes.io/a": "",
+    "node-role.kubernetes.io/b": "true",
+    "node-role.kubernetes.io/": "",
+  };
+  const annotations = {
+    "nodepool.nodes.lailin.xyz/b": "{}",
+    "nodepool.nodes.lailin.xyz/c": "{}",
+    "other.dev/nodepool.nodes.lailin.xyz": "",
+  };
+  assertEquals(poolsOf({ metadata: { labels, annotations } }), ["a", "b", "c"]);
+  assertEquals(poolsOf({ metadata: {} }), []);
+});

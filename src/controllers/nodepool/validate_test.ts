@@ -1,0 +1,166 @@
+import { assert, assertEquals, assertStringIncludes, test } from "../../../tests/testing.ts";
+import type { AdmissionRequest, Judgement } from "../../webhook/mod.ts";
+import { NodePool } from "./resource.ts";
+import { problemsOf, problemsOfChange, textOf } from "./validate.ts";
+import { nodepoolWebhooks } from "./webhooks.ts";
+
+type Spec = Parameters<typeof NodePool.make>[0]["spec"];
+
+function pool(spec: Spec, nodeCount = 0): NodePool {
+  return NodePool.make({ metadata: { name: "gpu", uid: "u" }, spec, status: { nodeCount } });
+}
+
+function textsOf(spec: Spec): readonly string[] {
+  return problemsOf(pool(spec)).map(textOf);
+}
+
+const legal: readonly Spec[] = [
+  {},
+  {
+    labels: {
+      disk: "ssd",
+      "example.dev/a.b_c-D": "",
+      constructor: "x",
+      "a.notk8s.io/x": "y",
+      "notkubernetes.io/x": "y",
+    },
+  },
+  { labels: { ["a".repeat(63)]: "b".repeat(63), [`${"d".repeat(253)}/n`]: "" } },
+  { taints: [{ key: "a", effect: "NoSchedule" }, { key: "a", effect: "NoExecute", value: "v" }] },
+];
+
+for (const [at, spec] of legal.entries()) {
+  test(`a legal pool has no problems (${at})`, () => assertEquals(textsOf(spec), []));
+}
+
+const illegal: readonly (readonly [spec: Spec, text: string])[] = [
+  [
+    { labels: { "kubernetes.io/os": "linux" } },
+    'spec.labels: Forbidden: "kubernetes.io/os": keys under kubernetes.io belong to Kubernetes, use a domain of your own',
+  ],
+  [
+    { labels: { "node-restriction.kubernetes.io/a": "" } },
+    'spec.labels: Forbidden: "node-restriction.kubernetes.io/a": keys under node-restriction.kubernetes.io belong to Kubernetes, use a domain of your own',
+  ],
+  [
+    { labels: { "k8s.io/a": "" } },
+    'spec.labels: Forbidden: "k8s.io/a": keys under k8s.io belong to Kubernetes, use a domain of your own',
+  ],
+  [
+    { taints: [{ key: "x.k8s.io/a", effect: "NoExecute" }] },
+    'spec.taints[0].key: Forbidden: "x.k8s.io/a": keys under x.k8s.io belong to Kubernetes, use a domain of your own',
+  ],
+  [
+    { labels: { "a b": "" } },
+    'spec.labels: Invalid value: "a b": the name of the key must be letters, digits, "-", "_" or ".", a letter or digit at both ends',
+  ],
+  [{ labels: { "a/": "" } }, 'spec.labels: Invalid value: "a/": the name of the key is empty'],
+  [
+    { labels: { "a/b/c": "" } },
+    'spec.labels: Invalid value: "a/b/c": the name of the key must be letters, digits, "-", "_" or ".", a letter or digit at both ends',
+  ],
+  [
+    { labels: { "/a": "" } },
+    'spec.labels: Invalid value: "/a": what stands before the slash must be a domain in lower case',
+  ],
+  [
+    { labels: { "Example.dev/a": "" } },
+    'spec.labels: Invalid value: "Example.dev/a": what stands before the slash must be a domain in lower case',
+  ],
+  [
+    { labels: { [`${"d".repeat(254)}/a`]: "" } },
+    `spec.labels: Invalid value: "${"d".repeat(100)}…": the domain of the key has 254 characters, 253 is the most`,
+  ],
+  [
+    { labels: { ["a".repeat(64)]: "" } },
+    `spec.labels: Invalid value: "${"a".repeat(64)}": the name of the key has 64 characters, 63 is the most`,
+  ],
+  [
+    { labels: { disk: "very fast" } },
+    'spec.labels[disk]: Invalid value: "very fast": it must be letters, digits, "-", "_" or ".", a letter or digit at both ends, or empty',
+  ],
+  [
+    { taints: [{ key: "a", effect: "NoSchedule" }, { key: "b", value: "-", effect: "NoSchedule" }] },
+    'spec.taints[1].value: Invalid value: "-": it must be letters, digits, "-", "_" or ".", a letter or digit at both ends, or empty',
+  ],
+  [
+    { taints: [{ key: "a", value: "1", effect: "NoSchedule" }, { key: "a", value: "2", effect: "NoSchedule" }] },
+    'spec.taints[1]: Duplicate value: "a:NoSchedule": there is a taint with this key and effect before it',
+  ],
+  [
+    { labels: { "a\u001b[31m": "" } },
+    'spec.labels: Invalid value: "a\\u001b[31m": the name of the key must be letters, digits, "-", "_" or ".", a letter or digit at both ends',
+  ],
+];
+
+for (const [spec, text] of illegal) {
+  test(`[22] refused: ${text}`, () => assertEquals(textsOf(spec), [text]));
+}
+
+test("every problem is named, not the first alone", () => {
+  const spec = { labels: { "kubernetes.io/a": "b c" }, taints: [{ key: "", effect: "NoSchedule" as const }] };
+  const raw = JSON.parse(JSON.stringify({ ...pool({}), spec }));
+  assertEquals(problemsOf(raw).map(({ field }) => field), [
+    "spec.labels",
+    "spec.labels[kubernetes.io/a]",
+    "spec.taints[0].key",
+  ]);
+});
+
+test("a check takes no longer for hostile text", () => {
+  const text = `${"a".repeat(5_000)}!`;
+  assertEquals(
+    problemsOf({ ...pool({}), spec: { labels: { [`${text}/${text}`]: text }, taints: [], handler: "runc" } }).length,
+    2,
+  );
+});
+
+test("the handler of a pool with members cannot change", () => {
+  const problems = problemsOfChange(pool({ handler: "kata" }, 2), pool({ handler: "runc" }, 2));
+  assertEquals(problems.map(textOf), [
+    'spec.handler: Forbidden: "kata": it is "runc" and cannot change while the pool has Nodes (2 now)',
+  ]);
+  assertEquals(problemsOfChange(pool({ handler: "kata" }), pool({ handler: "runc" })), []);
+  assertEquals(problemsOfChange(pool({ handler: "runc", labels: { a: "b" } }, 2), pool({ handler: "runc" }, 2)), []);
+});
+
+test("the handler is judged by the members that are stored, not by those the writer claims", () => {
+  assertEquals(problemsOfChange(pool({ handler: "kata" }, 0), pool({ handler: "runc" }, 2)).length, 1);
+});
+
+test("what was wrong before may stay, so that a finalizer can still come and go", () => {
+  const old = pool({ labels: { "kubernetes.io/a": "" } });
+  assertEquals(problemsOfChange(old, old), []);
+  const worse = pool({ labels: { "kubernetes.io/a": "", "kubernetes.io/b": "" } });
+  assertEquals(problemsOfChange(worse, old).map(({ message }) => message.includes('"kubernetes.io/b"')), [true]);
+});
+
+function request(operation: "CREATE" | "UPDATE", object: NodePool, oldObject?: NodePool): AdmissionRequest {
+  const kind = { group: "nodes.lailin.xyz", version: "v1", kind: "NodePool" };
+  return { uid: "r", kind, name: "gpu", operation, userInfo: {}, object, oldObject, dryRun: false };
+}
+
+async function judge(at: number, asked: AdmissionRequest): Promise<Judgement> {
+  const webhook = nodepoolWebhooks[at];
+  assert(webhook !== undefined);
+  return await webhook.judge(asked, new AbortController().signal);
+}
+
+test("the defaulting webhook writes the label and nothing else", async () => {
+  assertEquals(await judge(0, request("CREATE", pool({}))), {
+    kind: "patched",
+    operations: [{ op: "add", path: "/spec/labels/node-pool.lailin.xyz~1gpu", value: "" }],
+  });
+  assertEquals((await judge(0, request("CREATE", pool({ labels: { a: "b" } })))).kind, "allowed");
+});
+
+test("the validating webhook refuses with the field and the value in its message, and a cause for programs", async () => {
+  const verdict = await judge(1, request("CREATE", pool({ labels: { "kubernetes.io/os": "linux" } })));
+  assert(verdict.kind === "denied");
+  assertStringIncludes(verdict.message, 'NodePool "gpu" is invalid: spec.labels: Forbidden: "kubernetes.io/os"');
+  assertEquals(verdict.causes?.map(({ field, reason }) => [field, reason]), [["spec.labels", "FieldValueForbidden"]]);
+  const change = await judge(1, request("UPDATE", pool({ handler: "kata" }, 1), pool({}, 1)));
+  assert(change.kind === "denied");
+  assertStringIncludes(change.message, 'spec.handler: Forbidden: "kata"');
+  assertEquals((await judge(1, request("UPDATE", pool({}), pool({})))).kind, "allowed");
+});

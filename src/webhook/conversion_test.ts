@@ -1,0 +1,91 @@
+import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
+import { defineResource, z } from "../schema/mod.ts";
+import { asked } from "./_review_test_data.ts";
+import { convertible, converting } from "./conversion.ts";
+import { webhookHandler } from "./handler.ts";
+
+const base = { group: "x.example.dev", kind: "Size", scope: "Namespaced" } as const;
+const V1 = defineResource({ ...base, version: "v1", spec: z.object({ size: z.string() }) });
+const V2 = defineResource({ ...base, version: "v2", spec: z.object({ width: z.number(), height: z.number() }) });
+const V3 = defineResource({
+  ...base,
+  version: "v3",
+  spec: z.object({ box: z.array(z.number()) }),
+});
+
+const webhook = converting(V2, [
+  convertible(V1, {
+    toHub: ({ spec, ...rest }) => {
+      const [width = NaN, height = NaN] = spec.size.split("x").map(Number);
+      if (Number.isNaN(width) || Number.isNaN(height)) throw new Error(`Cannot read size "${spec.size}"`);
+      return { ...rest, spec: { width, height } };
+    },
+    fromHub: ({ spec, ...rest }) => ({ ...rest, spec: { size: `${spec.width}x${spec.height}` } }),
+  }),
+  convertible(V3, {
+    toHub: ({ spec, ...rest }) => ({ ...rest, spec: { width: spec.box[0] ?? 0, height: spec.box[1] ?? 0 } }),
+    fromHub: ({ spec, ...rest }) => ({ ...rest, metadata: {}, spec: { box: [spec.width, spec.height] } }),
+  }),
+]);
+
+const metadata = { name: "a", namespace: "b", uid: "u", labels: { l: "1" } };
+const old = { apiVersion: "x.example.dev/v1", kind: "Size", metadata, spec: { size: "3x4" } };
+
+function conversionReview(objects: readonly unknown[], desiredAPIVersion: string) {
+  const request = { uid: "9", desiredAPIVersion, objects };
+  return { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", request };
+}
+
+async function answerTo(body: unknown) {
+  const response = await webhookHandler([webhook])(asked("/convert", body));
+  return response.status === 200 ? await response.json() : response.status;
+}
+
+test("objects are converted to the hub, from it, and through it", async () => {
+  const hub = { apiVersion: "x.example.dev/v2", kind: "Size", metadata, spec: { width: 3, height: 4 } };
+  const v3 = { apiVersion: "x.example.dev/v3", kind: "Size", metadata, spec: { box: [3, 4] } };
+  const answer = await answerTo(conversionReview([old, v3, hub], "x.example.dev/v2"));
+  assertEquals(answer, {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "ConversionReview",
+    response: { uid: "9", convertedObjects: [hub, hub, hub], result: { status: "Success" } },
+  });
+  const down = await answerTo(conversionReview([hub], "x.example.dev/v1"));
+  assertEquals(down.response.convertedObjects, [old]);
+});
+
+test("identity is kept whatever a conversion returns; only labels and annotations may change", async () => {
+  const answer = await answerTo(conversionReview([old], "x.example.dev/v3"));
+  assertEquals(answer.response.convertedObjects, [{
+    apiVersion: "x.example.dev/v3",
+    kind: "Size",
+    metadata: { name: "a", namespace: "b", uid: "u" },
+    spec: { box: [3, 4] },
+  }]);
+});
+
+test("a conversion that fails, or that nobody knows, is a Failure that says why", async () => {
+  const bad = { ...old, spec: { size: "large" } };
+  const failed = await answerTo(conversionReview([old, bad], "x.example.dev/v2"));
+  assertEquals(failed.response.result, { status: "Failure", message: 'Cannot read size "large"' });
+  assertEquals(failed.response.uid, "9");
+  const unknown = await answerTo(conversionReview([old], "x.example.dev/v9"));
+  assertEquals(unknown.response.result.status, "Failure");
+  const foreign = await answerTo(conversionReview([{ apiVersion: "v1", kind: "Pod" }], "x.example.dev/v2"));
+  assertEquals(foreign.response.result.message, "Cannot convert v1 Pod: no such kind is known");
+});
+
+test("[66] what is no ConversionReview is a 400", async () => {
+  for (const body of ["", "{", "{}", JSON.stringify({ ...conversionReview([], "x/v1"), request: null })]) {
+    assertEquals(await answerTo(body), 400);
+  }
+});
+
+test("versions of different kinds cannot be converted", () => {
+  const Other = defineResource({ ...base, kind: "Other", version: "v1", spec: z.object({}) });
+  const spoke = convertible<typeof Other, typeof V2>(Other, {
+    toHub: ({ metadata }) => V2.make({ metadata, spec: { width: 0, height: 0 } }),
+    fromHub: ({ metadata }) => Other.make({ metadata, spec: {} }),
+  });
+  assertThrows(() => converting(V2, [spoke]), /^Cannot convert .* not another version of/);
+});

@@ -1,0 +1,82 @@
+import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
+import { VirtualClock } from "../async/mod.ts";
+import { fakeApi } from "./_fake_api_test_data.ts";
+import { publishCaBundle } from "./_publish_ca_bundle.ts";
+import { localWebhooks, restoreWebhooks } from "./local_webhooks.ts";
+
+const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/op";
+const targets = [{ kind: "validating", name: "op" }, { kind: "mutating", name: "absent" }] as const;
+const signal = new AbortController().signal;
+
+function installed(metadata: object = {}) {
+  const api = fakeApi();
+  const service = { namespace: "ops", name: "webhook", port: 443 };
+  api.put(path, {
+    kind: "ValidatingWebhookConfiguration",
+    metadata: { name: "op", ...metadata },
+    webhooks: [
+      {
+        name: "a",
+        clientConfig: { service: { ...service, path: "/validate-a" }, caBundle: "QQ==" },
+        timeoutSeconds: 3,
+      },
+      { name: "b", clientConfig: { url: "https://old.test:1/validate-b" } },
+    ],
+  });
+  const read = (): Record<string, unknown> => {
+    const { resourceVersion: _, ...rest } = api.get(path)?.metadata ?? { resourceVersion: "" };
+    return { ...api.get(path), metadata: rest };
+  };
+  return { api, read };
+}
+
+test("configurations point here while it runs, and are as they were afterwards", async () => {
+  for (const annotations of [{ kept: "yes" }, undefined]) {
+    const { api, read } = installed({ annotations });
+    const before = read();
+    const local = await localWebhooks({ client: api.client, targets, host: "fd00::1", clock: new VirtualClock() });
+    assertEquals(await local.attach(9443, signal), 1);
+    const text = JSON.stringify(read());
+    assertStringIncludes(text, '"url":"https://[fd00::1]:9443/validate-a"');
+    assertStringIncludes(text, '"url":"https://[fd00::1]:9443/validate-b"');
+    assert(!text.includes('"caBundle":"QQ=="'));
+    assertEquals(await local.restore(signal), 1);
+    const after = read();
+    const metadata = { name: "op", annotations: annotations ?? {} };
+    assertEquals<unknown>(after, { ...before, metadata });
+    assertEquals(await local.restore(signal), 0);
+  }
+});
+
+test("after a kill the next start, local or not, still knows the original", async () => {
+  const { api, read } = installed({ annotations: {} });
+  const before = read();
+  const clock = new VirtualClock();
+  const killed = await localWebhooks({ client: api.client, targets, host: "10.0.0.1", clock });
+  await killed.attach(1111, signal);
+  const next = await localWebhooks({ client: api.client, targets, host: "10.0.0.2", clock });
+  await next.attach(2222, signal);
+  assertStringIncludes(JSON.stringify(read()), '"url":"https://10.0.0.2:2222/validate-b"');
+  assertEquals(await restoreWebhooks(api.client, targets, signal, clock), 1);
+  assertEquals(read(), before);
+  assertEquals(await restoreWebhooks(api.client, targets, signal, clock), 0);
+});
+
+test("an annotation that makes no sense is removed and changes nothing else", async () => {
+  for (const value of ["", "{", "[1]", '{"a":{"url":5}}']) {
+    const { api, read } = installed({ annotations: { "pintle.dev/webhooks-before-local": value } });
+    const before = read();
+    await restoreWebhooks(api.client, targets, signal, new VirtualClock());
+    assertEquals<unknown>(read(), { ...before, metadata: { name: "op", annotations: {} } });
+  }
+});
+
+test("the replicas in the cluster leave a borrowed configuration alone", async () => {
+  const { api } = installed();
+  const clock = new VirtualClock();
+  const local = await localWebhooks({ client: api.client, targets, host: "h", clock });
+  await local.attach(1, signal);
+  assertEquals(await publishCaBundle("PEM", { client: api.client, targets, clock, signal }), 0);
+  await local.restore(signal);
+  assertEquals(await publishCaBundle("PEM", { client: api.client, targets, clock, signal }), 1);
+});

@@ -1,0 +1,197 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes, test } from "../../tests/testing.ts";
+import { until } from "../../tests/until.ts";
+import { scope, systemClock, VirtualClock } from "../async/mod.ts";
+import { httpClient, PortInUseError } from "../runtime/mod.ts";
+import { clientCertificate } from "./_client_certificate_test_data.ts";
+import { issueCertificates, type IssuedCertificates } from "./_issue_certificates.ts";
+import { asked, Pool, review } from "./_review_test_data.ts";
+import { type CertificateSource, fixedCertificate } from "./certificate_source.ts";
+import type { Webhook } from "./handler.ts";
+import { allow } from "./verdict.ts";
+import { validating } from "./webhook.ts";
+import { WebhookServer, type WebhookServerOptions } from "./webhook_server.ts";
+
+const path = "/validate-nodes-example-dev-v1-pool";
+const yes: readonly Webhook[] = [validating(Pool, { create: () => allow() })];
+
+const issue = () => issueCertificates({ hosts: ["127.0.0.1"], now: systemClock.now(), lifetimeMs: 3_600_000 });
+
+/** A source that gives what is pushed. */
+function pushed(): CertificateSource & { push: (pair: IssuedCertificates) => void } {
+  const waiting: IssuedCertificates[] = [];
+  let wake = () => {};
+  return {
+    push(pair) {
+      waiting.push(pair);
+      wake();
+    },
+    async *pairs(signal) {
+      signal.addEventListener("abort", () => wake());
+      while (!signal.aborted) {
+        const next = waiting.shift();
+        if (next !== undefined) yield next;
+        else await new Promise<void>((resolve) => wake = resolve);
+      }
+    },
+  };
+}
+
+interface Running extends AsyncDisposable {
+  readonly server: WebhookServer;
+  readonly clock: VirtualClock;
+  readonly url: string;
+  stop(): void;
+  readonly done: Promise<void>;
+}
+
+async function running(
+  options: Partial<WebhookServerOptions> & Pick<WebhookServerOptions, "certificates">,
+): Promise<Running> {
+  const clock = new VirtualClock();
+  const stop = scope(new AbortController().signal), kill = scope(new AbortController().signal);
+  const server = new WebhookServer({ webhooks: yes, hostname: "127.0.0.1", port: 0, clock, ...options });
+  const done = server.run(stop.signal, { kill: kill.signal });
+  await until(() => server.isReady, "the server to be ready");
+  return {
+    server,
+    clock,
+    done,
+    url: `https://127.0.0.1:${server.port}${path}`,
+    stop: () => stop.abort(),
+    async [Symbol.asyncDispose]() {
+      kill.abort();
+      await done;
+    },
+  };
+}
+
+function question(url: string, init: RequestInit = {}): Request {
+  return new Request(url, asked(path, review(), init));
+}
+
+test("[71] [93] 10 rotations during 200 requests: none fails, and new connections see the new certificate", async () => {
+  const pairs = [await issue(), await issue()];
+  const [even, odd] = pairs;
+  assert(even !== undefined && odd !== undefined);
+  const source = pushed();
+  source.push(even);
+  await using run = await running({ certificates: source });
+  const both = httpClient({ ca: even.ca + odd.ca });
+  const statuses: number[] = [];
+  let rotations = 0;
+  const client = async () => {
+    while (statuses.length < 200) {
+      const isFresh = statuses.length % 3 === 0;
+      const response = await both.fetch(question(run.url, isFresh ? { headers: freshHeaders } : {}));
+      await response.text();
+      statuses.push(response.status);
+      if (statuses.length % 20 === 0 && rotations < 10) source.push(++rotations % 2 === 0 ? even : odd);
+    }
+  };
+  await Promise.all([client(), client(), client(), client()]);
+  assertEquals(rotations, 10);
+  assertEquals(statuses.filter((status) => status !== 200), []);
+  for (const [current, other] of [[odd, even], [even, odd]] as const) {
+    source.push(current);
+    await until(() => true, "");
+    const only = httpClient({ ca: current.ca }), stale = httpClient({ ca: other.ca });
+    const response = await only.fetch(question(run.url, { headers: freshHeaders }));
+    assertEquals([response.status, (await response.json()).response.allowed], [200, true]);
+    await assertRejects(() => stale.fetch(question(run.url)));
+    only.close();
+    stale.close();
+  }
+  both.close();
+});
+
+const freshHeaders = { "content-type": "application/json", connection: "close" };
+
+test("[73] on stop: not ready, serving for the drain delay, finishing what is in flight, then closed", async () => {
+  const answers: (() => void)[] = [];
+  const slow = validating(Pool, { create: () => new Promise((resolve) => answers.push(() => resolve(allow()))) });
+  const pair = await issue();
+  await using run = await running({ certificates: fixedCertificate(pair), webhooks: [slow] });
+  const { clock, server } = run;
+  const client = httpClient({ ca: pair.ca });
+  const inFlight = client.fetch(question(run.url));
+  await until(() => answers.length === 1, "the first request");
+  let isDone = false;
+  run.done.then(() => isDone = true);
+  run.stop();
+  await until(() => !server.isReady, "not ready");
+  await clock.advance(4_999);
+  const late = client.fetch(question(run.url, { headers: freshHeaders }));
+  await until(() => answers.length === 2, "a request during the drain delay");
+  answers[1]?.();
+  assertEquals((await late).status, 200);
+  await clock.advance(1);
+  await until(() => true, "");
+  assertEquals(isDone, false);
+  await assertRejects(() => httpClient({ ca: pair.ca }).fetch(question(run.url)));
+  answers[0]?.();
+  const response = await inFlight;
+  assertEquals((await response.json()).response.allowed, true);
+  await run.done;
+  assertEquals(server.port, undefined);
+  assertEquals(clock.pendingTimers, 0);
+  client.close();
+});
+
+test("[66] a body above 7 MiB is a 413 on the wire, and the server lives", async () => {
+  const pair = await issue();
+  await using run = await running({ certificates: fixedCertificate(pair) });
+  const client = httpClient({ ca: pair.ca });
+  const huge = await client.fetch(question(run.url, { body: "x".repeat(7 * 1024 * 1024 + 1) })).then(
+    (response) => response.status,
+    () => "cut off",
+  );
+  assert(huge === 413 || huge === "cut off");
+  await run.clock.advance(1_000);
+  assertEquals((await client.fetch(question(run.url))).status, 200);
+  client.close();
+});
+
+test("a client without a certificate of the given authority, or with another name, is refused", async () => {
+  const pair = await issue();
+  const [apiServer, other] = await clientCertificate(["kube-apiserver", "other"]);
+  const [foreign] = await clientCertificate(["kube-apiserver"]);
+  assert(apiServer !== undefined && other !== undefined && foreign !== undefined);
+  const options = { certificates: fixedCertificate(pair), clientCa: apiServer.ca, clientName: "kube-apiserver" };
+  await using run = await running(options);
+  const statusFor = async (identity: object) => {
+    const client = httpClient({ ca: pair.ca, ...identity });
+    const outcome = await client.fetch(question(run.url)).then((response) => response.status, () => "refused");
+    client.close();
+    return outcome;
+  };
+  assertEquals(await statusFor({ cert: apiServer.cert, key: apiServer.key }), 200);
+  assertEquals(await statusFor({ cert: other.cert, key: other.key }), 403);
+  assertEquals(await statusFor({ cert: foreign.cert, key: foreign.key }), "refused");
+  assertEquals(await statusFor({}), "refused");
+});
+
+test("a port that is taken ends run() with PortInUseError", async () => {
+  const pair = await issue();
+  await using run = await running({ certificates: fixedCertificate(pair) });
+  const second = new WebhookServer({
+    webhooks: yes,
+    certificates: fixedCertificate(pair),
+    hostname: "127.0.0.1",
+    port: run.server.port,
+  });
+  const error = await assertRejects(() => second.run(new AbortController().signal));
+  assert(error instanceof PortInUseError);
+  assertStringIncludes(
+    (await assertRejects(() => second.run(new AbortController().signal))).message,
+    "has run already",
+  );
+});
+
+test("a server that is stopped while it starts leaves nothing open", async () => {
+  const pair = await issue();
+  const clock = new VirtualClock();
+  const certificates = fixedCertificate(pair);
+  const server = new WebhookServer({ webhooks: yes, certificates, hostname: "127.0.0.1", port: 0, clock });
+  await server.run(AbortSignal.abort());
+  assertEquals([server.isReady, server.port, clock.pendingTimers], [false, undefined, 0]);
+});

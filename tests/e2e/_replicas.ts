@@ -1,0 +1,167 @@
+/**
+ * Replicas: processes of the compiled binary that share one Lease, each of which talks to the API server through a proxy
+ * of its own. So what one of them sends is known to be its own, with the time at which it came.
+ */
+import type { ControlPlane } from "../controlplane/mod.ts";
+import { until } from "../controlplane/mod.ts";
+import { createNamespace } from "../controlplane/test.ts";
+import { assertEquals } from "../testing.ts";
+import { Binary } from "./_binary.ts";
+import { installFoo, TestNamespace } from "./_cluster.ts";
+import { claimsOf, type Sender } from "./_election_record.ts";
+import { ApiProxy } from "./_proxy.ts";
+
+/** The times of an election, in milliseconds. */
+export interface ElectionTimes {
+  readonly leaseMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryMs: number;
+}
+
+/** Short, so that tests are. What others wait for is 2 s: a Lease has whole seconds only, rounded up. */
+export const shortTimes: ElectionTimes = { leaseMs: 1_500, renewDeadlineMs: 1_000, retryMs: 200 };
+
+/** The times that every operator has unless it is told otherwise. */
+export const defaultTimes: ElectionTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
+
+/** What replicas are started with. */
+export interface ReplicasOptions {
+  /** @default shortTimes */
+  readonly times?: ElectionTimes;
+  /** What they do when leadership is lost. @default "exit" */
+  readonly whenLost?: "exit" | "standby";
+}
+
+/** The name of the Lease; each test has a namespace of its own. */
+export const leaseName = "foo-operator";
+
+/** One process and its way to the server. */
+export class Replica implements AsyncDisposable, Sender {
+  readonly name: string;
+  readonly binary: Binary;
+  readonly proxy: ApiProxy;
+
+  constructor(name: string, proxy: ApiProxy, args: readonly string[]) {
+    this.name = name;
+    this.proxy = proxy;
+    this.binary = new Binary(args, { kubeconfig: proxy.kubeconfig });
+  }
+
+  get requests(): Sender["requests"] {
+    return this.proxy.requests;
+  }
+
+  /** Waits until it has come to lead for the n-th time. @returns when the Lease became its own, by performance.now() */
+  async leads(term = 1, timeoutMs = 20_000): Promise<number> {
+    await this.binary.logged(new RegExp(`(INFO +leader +leading .*\\n[^]*){${term}}`), timeoutMs);
+    return claimsOf(this).filter(({ isRenewal }) => !isRenewal)[term - 1]?.at ?? NaN;
+  }
+
+  /** Waits until it has said that it stands by. */
+  async standsBy(): Promise<void> {
+    await this.binary.logged(/standing by for the lease/);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.binary[Symbol.asyncDispose]();
+    await this.proxy[Symbol.asyncDispose]();
+  }
+}
+
+/** The replicas of one operator, and the namespace they work on. */
+export class Replicas implements AsyncDisposable {
+  readonly namespace: TestNamespace;
+  readonly times: ElectionTimes;
+  readonly all: Replica[] = [];
+  readonly #controlPlane: ControlPlane;
+  readonly #whenLost: "exit" | "standby";
+  readonly #stack = new AsyncDisposableStack();
+
+  private constructor(controlPlane: ControlPlane, namespace: TestNamespace, options: ReplicasOptions) {
+    const { times = shortTimes, whenLost = "exit" } = options;
+    this.#controlPlane = controlPlane;
+    this.namespace = namespace;
+    this.times = times;
+    this.#whenLost = whenLost;
+  }
+
+  /** In a namespace of their own; none is started yet. */
+  static async in(controlPlane: ControlPlane, options: ReplicasOptions = {}): Promise<Replicas> {
+    await installFoo(controlPlane);
+    const namespace = new TestNamespace(controlPlane, await createNamespace(controlPlane));
+    return new Replicas(controlPlane, namespace, options);
+  }
+
+  /** The arguments of one. */
+  get args(): readonly string[] {
+    const { leaseMs, renewDeadlineMs, retryMs } = this.times;
+    return [
+      ...["run", "foo", "--namespace", this.namespace.name, "--leader-elect"],
+      ...["--leader-election-id", leaseName, "--leader-election-namespace", this.namespace.name],
+      ...["--leader-election-lease-duration", `${leaseMs}ms`],
+      ...["--leader-election-renew-deadline", `${renewDeadlineMs}ms`],
+      ...["--leader-election-retry-period", `${retryMs}ms`],
+      ...["--leader-election-when-lost", this.#whenLost],
+    ];
+  }
+
+  /** Starts one. */
+  async start(): Promise<Replica> {
+    const proxy = await ApiProxy.start(this.#controlPlane);
+    const replica = this.#stack.use(new Replica(`replica ${this.all.length + 1}`, proxy, this.args));
+    this.all.push(replica);
+    return replica;
+  }
+
+  /** Starts one that leads, then one that stands by. */
+  async startPair(): Promise<readonly [leader: Replica, standby: Replica]> {
+    const leader = await this.start();
+    await leader.leads();
+    const standby = await this.start();
+    await standby.standsBy();
+    return [leader, standby];
+  }
+
+  /** Waits for the one that leads next, among some or all. */
+  async firstToLead(among: readonly Replica[] = this.all): Promise<Replica> {
+    return await until("see one lead", () => {
+      const leader = among.find(({ binary }) => /INFO +leader +leading /.test(binary.stderr));
+      return leader === undefined ? { kind: "pending", state: "none does" } : { kind: "found", value: leader };
+    });
+  }
+
+  /** Makes a Foo with a Deployment of the same name and waits until that is there. @returns The Deployment's uid. */
+  async makeFoo(name: string, replicas = 1): Promise<string> {
+    await this.namespace.applyFoo({ name, deploymentName: name, replicas });
+    const { metadata } = await this.namespace.eventually(`deployment/${name}`, () => true);
+    return metadata.uid;
+  }
+
+  /** Waits until no replica has written anything but the Lease for a while. */
+  async quiet(quietMs = 1_000): Promise<void> {
+    const isWork = ({ path }: { readonly path: string }) => !path.includes("/leases");
+    await Promise.all(this.all.map(({ proxy }) => proxy.quiet(quietMs, isWork)));
+  }
+
+  /** What the Lease says. */
+  async holder(): Promise<string> {
+    const path = "--output=jsonpath={.spec.holderIdentity}";
+    return await this.namespace.kubectl(["get", "lease", leaseName, path]);
+  }
+
+  /** Waits until the controller has said in an Event that a Foo is in order; the fleet says it once, not once each. */
+  async synced(name: string): Promise<void> {
+    await this.namespace.eventuallyEvent("Foo", name, "Synced");
+  }
+
+  /** The Events of each of these Foos, as many as there are objects. */
+  async assertEventsOf(expected: Readonly<Record<string, number>>): Promise<void> {
+    const counts: Record<string, number> = {};
+    for (const name of Object.keys(expected)) counts[name] = (await this.namespace.events("Foo", name)).length;
+    assertEquals(counts, expected);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack[Symbol.asyncDispose]();
+  }
+}

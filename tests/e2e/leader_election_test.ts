@@ -1,0 +1,318 @@
+/**
+ * Leader election between replicas of one process on a real kube-apiserver, with short times: who leads writes ConfigMaps
+ * through its fence, and their order on the server shows whether two ever wrote at the same time (behaviours.md, I6).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { builtin } from "../../src/api/mod.ts";
+import { Client, clusterTransport, loadClusterAccess, type Transport } from "../../src/client/mod.ts";
+import {
+  accessReview,
+  fencedTransport,
+  isFenced,
+  LeaderElector,
+  type Leadership,
+  LeaseForbiddenError,
+} from "../../src/manager/mod.ts";
+import { type ControlPlane, until } from "../controlplane/mod.ts";
+import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
+import { assert, assertEquals, assertRejects } from "../testing.ts";
+
+const timing = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
+/** A busy machine answers late; what is measured here is behaviour, not speed. */
+const patienceMs = 30_000;
+
+/** One process of an operator, as far as election goes, behind a network of its own that can be cut. */
+class Replica implements AsyncDisposable {
+  readonly identity: string;
+  readonly elector: LeaderElector;
+  readonly client: Client;
+  readonly stop = new AbortController();
+  isCut = false;
+  writes = 0;
+  refused = 0;
+  #running: Promise<void>;
+  readonly #network: Transport & Disposable;
+  readonly #namespace: string;
+
+  constructor(identity: string, namespace: string, network: Transport & Disposable) {
+    this.identity = identity;
+    this.#namespace = namespace;
+    this.#network = network;
+    const cuttable: Transport = (request) => this.isCut ? hanging(request) : network(request);
+    const parts = { client: new Client(cuttable), namespace, name: "operator", identity, ...timing };
+    this.elector = new LeaderElector({ ...parts, whenLost: "standby" });
+    this.client = new Client(fencedTransport(cuttable, this.elector));
+    this.#running = this.elector.run((term) => this.#work(term), this.stop.signal);
+  }
+
+  get leads(): boolean {
+    return this.elector.leadership?.mayWrite() === true;
+  }
+
+  async #work(term: Leadership): Promise<void> {
+    while (!term.signal.aborted && !this.stop.signal.aborted) {
+      const data = { writer: this.identity, epoch: String(term.epoch), at: String(this.writes) };
+      const metadata = { namespace: this.#namespace, generateName: "write-", labels: { "example.dev/write": "true" } };
+      try {
+        await this.client.create(builtin.ConfigMap, { metadata, data }, { signal: this.stop.signal });
+        this.writes++;
+      } catch (error) {
+        if (isFenced(error)) this.refused++;
+        else if (!this.stop.signal.aborted) throw error;
+      }
+      await sleep(20);
+    }
+  }
+
+  /** Stops, and gives the Lease up. */
+  async end(): Promise<void> {
+    this.stop.abort();
+    await this.#running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end();
+    this.#network[Symbol.dispose]();
+  }
+}
+
+/** The replicas of a test. */
+class Replicas implements AsyncDisposable {
+  readonly namespace: string;
+  readonly admin: Client;
+  readonly #controlPlane: ControlPlane;
+  readonly #stack = new AsyncDisposableStack();
+  readonly all: Replica[] = [];
+
+  private constructor(controlPlane: ControlPlane, namespace: string, admin: Transport & Disposable) {
+    this.#controlPlane = controlPlane;
+    this.namespace = namespace;
+    this.#stack.use(admin);
+    this.admin = new Client(admin);
+  }
+
+  static async of(controlPlane: ControlPlane, count: number): Promise<Replicas> {
+    const namespace = await createNamespace(controlPlane);
+    const replicas = new Replicas(controlPlane, namespace, await connect(controlPlane.kubeconfig));
+    for (let index = 0; index < count; index++) await replicas.start();
+    return replicas;
+  }
+
+  async start(): Promise<Replica> {
+    const network = await connect(this.#controlPlane.kubeconfig);
+    const replica = this.#stack.use(new Replica(`replica-${this.all.length}`, this.namespace, network));
+    this.all.push(replica);
+    return replica;
+  }
+
+  /** Waits until one of `among` leads and has written. */
+  async leader(among: readonly Replica[] = this.all): Promise<Replica> {
+    return await until("see a leader that writes", () => {
+      const leader = among.find((replica) => replica.leads && replica.writes > 0);
+      return leader === undefined ? { kind: "pending", state: "nobody did" } : { kind: "found", value: leader };
+    }, { timeoutMs: patienceMs, everyMs: 10 });
+  }
+
+  async lease(): Promise<builtin.Lease> {
+    return await this.admin.get(builtin.Lease, `${this.namespace}/operator`);
+  }
+
+  async kubectl(...args: string[]): Promise<string> {
+    return await this.#controlPlane.kubectlOutput(["--namespace", this.namespace, ...args]);
+  }
+
+  /** The terms in the order in which the server took their writes. @throws AssertionError when two of them mix */
+  async termsInOrder(): Promise<readonly string[]> {
+    const { items } = await this.admin.listAll(builtin.ConfigMap, {
+      namespace: this.namespace,
+      labelSelector: "example.dev/write=true",
+    });
+    const inOrder = items.toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
+    const terms: string[] = [];
+    for (const { data } of inOrder) {
+      const term = `${data?.["writer"]} ${data?.["epoch"]}`;
+      if (terms.at(-1) !== term) terms.push(term);
+    }
+    assertEquals(terms.length, new Set(terms).size, `terms mix: ${terms.join(", ")}`);
+    return terms;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const replica of this.all) replica.isCut = false;
+    await this.#stack[Symbol.asyncDispose]();
+  }
+}
+
+async function connect(kubeconfig: string): Promise<Transport & Disposable> {
+  const access = await loadClusterAccess({ environment: {}, overrides: { kubeconfig }, workingDirectory: "/" });
+  return clusterTransport(access);
+}
+
+/** A connection that nothing comes back on. */
+function hanging({ signal }: Request): Promise<Response> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+controlPlaneTest(
+  "[49] of three one leads; when it stops another takes over in about a retry period",
+  async (controlPlane) => {
+    await using replicas = await Replicas.of(controlPlane, 3);
+    const first = await replicas.leader();
+    await sleep(1_000);
+    assertEquals(replicas.all.filter(({ leads }) => leads), [first]);
+    await first.end();
+    const releasedAt = performance.now();
+    const second = await replicas.leader(replicas.all.filter((replica) => replica !== first));
+    const tookMs = performance.now() - releasedAt;
+    assert(tookMs < timing.leaseDurationMs, `took ${tookMs} ms, as if the Lease had to run out`);
+    assertEquals(await replicas.termsInOrder(), [`${first.identity} 0`, `${second.identity} 1`]);
+  },
+);
+
+controlPlaneTest("[48] [52] a leader that is cut off stops writing before another one starts", async (controlPlane) => {
+  await using replicas = await Replicas.of(controlPlane, 2);
+  for (let round = 0; round < 2; round++) {
+    const old = await replicas.leader();
+    old.isCut = true;
+    const next = await replicas.leader(replicas.all.filter((replica) => replica !== old));
+    assertEquals([old.leads, old.elector.state.kind], [false, "standby"]);
+    const before = next.writes;
+    old.isCut = false;
+    await until(
+      "see the new leader go on",
+      () =>
+        next.writes > before + 5 ? { kind: "found", value: true } : { kind: "pending", state: `${next.writes} writes` },
+    );
+    await until("see the old leader notice", () => {
+      const { leader } = old.elector;
+      return leader === next.identity
+        ? { kind: "found", value: leader }
+        : { kind: "pending", state: `it sees ${leader}` };
+    });
+    assertEquals(old.leads, false);
+  }
+  assertEquals((await replicas.termsInOrder()).length, 3);
+});
+
+controlPlaneTest(
+  "[47] [48] a leader that died is followed within lease duration and retry period",
+  async (controlPlane) => {
+    await using replicas = await Replicas.of(controlPlane, 2);
+    const dead = await replicas.leader();
+    dead.isCut = true;
+    const cutAt = performance.now();
+    await replicas.leader(replicas.all.filter((replica) => replica !== dead));
+    const tookMs = performance.now() - cutAt;
+    assert(tookMs > timing.renewDeadlineMs, `took ${tookMs} ms: the old leader could still write`);
+    assert(tookMs < timing.leaseDurationMs + timing.retryPeriodMs + 5_000, `took ${tookMs} ms`);
+    await replicas.termsInOrder();
+  },
+);
+
+controlPlaneTest("[50] labels and annotations that others put on the Lease stay", async (controlPlane) => {
+  await using replicas = await Replicas.of(controlPlane, 1);
+  const leader = await replicas.leader();
+  await replicas.kubectl("label", "lease", "operator", "example.dev/team=shop");
+  await replicas.kubectl("annotate", "lease", "operator", "example.dev/note=x");
+  const { renewTime } = (await replicas.lease()).spec;
+  await until("see the Lease renewed", async () => {
+    const { spec } = await replicas.lease();
+    return spec.renewTime === renewTime ? { kind: "pending", state: "it was not" } : { kind: "found", value: spec };
+  });
+  const { metadata, spec } = await replicas.lease();
+  assertEquals([metadata.labels?.["example.dev/team"], metadata.annotations?.["example.dev/note"]], ["shop", "x"]);
+  assertEquals([spec.holderIdentity, spec.leaseDurationSeconds, leader.leads], [leader.identity, 3, true]);
+});
+
+controlPlaneTest("[50] a Lease that is deleted is made anew by its leader", async (controlPlane) => {
+  await using replicas = await Replicas.of(controlPlane, 2);
+  const leader = await replicas.leader();
+  await sleep(500);
+  await replicas.kubectl("delete", "lease", "operator");
+  const before = leader.writes;
+  await until(
+    "see the leader go on",
+    () =>
+      leader.writes > before + 50
+        ? { kind: "found", value: true }
+        : { kind: "pending", state: `${leader.writes} writes` },
+  );
+  assertEquals([leader.leads, (await replicas.lease()).spec.holderIdentity], [true, leader.identity]);
+  assertEquals((await replicas.termsInOrder()).length, 1);
+});
+
+controlPlaneTest(
+  "[52] a Lease that is edited to name another ends the term; the next begins when that has run out",
+  async (controlPlane) => {
+    await using replicas = await Replicas.of(controlPlane, 2);
+    const leader = await replicas.leader();
+    await replicas.kubectl(
+      "patch",
+      "lease",
+      "operator",
+      "--type=merge",
+      "--patch",
+      '{"spec":{"holderIdentity":"ghost"}}',
+    );
+    await until(
+      "see the term end",
+      () => leader.leads ? { kind: "pending", state: "it leads" } : { kind: "found", value: true },
+      { everyMs: 5 },
+    );
+    const next = await replicas.leader();
+    const terms = await replicas.termsInOrder();
+    assertEquals([terms.length, terms[1]], [2, `${next.identity} 1`]);
+  },
+);
+
+controlPlaneTest("[54] who may not touch the Lease is told which rule is missing", async (controlPlane) => {
+  const namespace = await createNamespace(controlPlane);
+  using network = await connect(await controlPlane.kubeconfigFor({ user: "nobody" }));
+  const parts = { client: new Client(network), namespace, name: "operator", identity: "a", ...timing };
+  const elector = new LeaderElector(parts);
+  const error = await assertRejects(() => elector.acquire(new AbortController().signal));
+  assert(error instanceof LeaseForbiddenError);
+  assert(error.message.includes(`it is not allowed to get it; a Role in namespace "${namespace}" needs {apiGroups:`));
+
+  // The rules it names suffice.
+  const rules =
+    `apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: leader}\nrules:\n${error.rules}`;
+  await controlPlane.kubectlOutput(["--namespace", namespace, "apply", "-f", "-"], { stdin: rules });
+  const who = await userOf(controlPlane);
+  await controlPlane.kubectlOutput([
+    ...["--namespace", namespace, "create", "rolebinding", "leader", "--role=leader", `--user=${who}`],
+  ]);
+  const leadership = await until("lead with these rules", async () => {
+    try {
+      return { kind: "found", value: await elector.acquire(new AbortController().signal) };
+    } catch (error) {
+      if (error instanceof LeaseForbiddenError) return { kind: "pending", state: error.message };
+      throw error;
+    }
+  });
+  assertEquals(await leadership.confirm(new AbortController().signal), true);
+  await leadership.release();
+});
+
+/** The name that the API server knows the powerless user by. */
+async function userOf(controlPlane: ControlPlane): Promise<string> {
+  const kubeconfig = await controlPlane.kubeconfigFor({ user: "nobody" });
+  return (await controlPlane.kubectlOutput(["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"], {
+    kubeconfig,
+  }))
+    .trim();
+}
+
+controlPlaneTest("security 11: the API server says who may read metrics", async (controlPlane) => {
+  using network = await connect(controlPlane.kubeconfig);
+  const handler = accessReview(() => new Response("metrics"), { client: new Client(network) });
+  const ask = async (token: string) => {
+    const request = new Request("https://localhost/metrics", { headers: { authorization: `Bearer ${token}` } });
+    return (await handler(request, { remoteAddress: "10.1.2.3", isTls: true })).status;
+  };
+  const { token, nobodyToken } = controlPlane.description;
+  assertEquals([await ask(token), await ask(nobodyToken), await ask("made-up")], [200, 403, 401]);
+});

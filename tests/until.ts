@@ -1,0 +1,19 @@
+/**
+ * Waiting for what sockets, files and cryptography bring, by letting the event loop turn: no sleeping, no deadline in
+ * milliseconds. With a VirtualClock, time stands still meanwhile.
+ */
+import { setImmediate } from "node:timers/promises";
+import { drain } from "../src/async/mod.ts";
+
+/** Turns of the event loop after which a condition that does not come true is an error. */
+const patience = 20_000;
+
+/** Waits until `condition` holds. @param what of the error: "the second answer" */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  for (let turn = 0; turn < patience; turn++) {
+    if (condition()) return;
+    await drain();
+    await setImmediate(); // on Deno connections get no turn between two messages of a MessageChannel
+  }
+  throw new Error(`Cannot go on: ${what} did not happen`);
+}
