@@ -121,7 +121,7 @@ export {
   type PatchValue,
 } from "./client/mod.ts";
 export { type ExitCode, exitCode, type Operator, operatorCli, type Surroundings } from "./cli/mod.ts";
-export { Manager, type ManagerOptions } from "./manager/mod.ts";
+export { Manager, type ManagerOptions, type OperatorController, withWebhooks } from "./manager/mod.ts";
 export {
   type BreakingChange,
   compareCrds,

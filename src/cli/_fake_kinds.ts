@@ -32,6 +32,7 @@ export function connectionTo(transport: Transport): Connection {
     adviseOnCredentials: () => Promise.resolve("Log in again"),
     separate: () => new Client(transport),
     namespace: "default",
+    isInCluster: false,
     [Symbol.dispose]: () => {},
   };
 }

@@ -32,6 +32,7 @@ export async function connect(flags: ConnectFlags, session: Session): Promise<Co
     client: separate(),
     separate,
     namespace: access.namespace,
+    isInCluster: access.source.kind === "inCluster",
     server: access.server,
     who: access.user === "" ? "nobody" : `user "${access.user}"`,
     adviseOnCredentials: () => credentialsAdvice(access, clock.now()),

@@ -8,6 +8,8 @@ export interface Connection extends Disposable {
   separate(): Client;
   /** The context's namespace, or the pod's. */
   readonly namespace: string;
+  /** True when this process is a pod that uses its service account. */
+  readonly isInCluster: boolean;
   /** The API server's URL. */
   readonly server: string;
   /** How messages name the user: `user "kind-a"`. */

@@ -1,15 +1,18 @@
 /** From the flags of `run` to a Manager with its controllers. */
-import type { ControllerDefinition } from "../controller/mod.ts";
-import { Manager, type ManagerElection } from "../manager/mod.ts";
+import { measuredTransport } from "../client/mod.ts";
+import { Manager, type ManagerElection, type OperatorController } from "../manager/mod.ts";
+import { MetricsRegistry, runtimeMetrics } from "../observe/mod.ts";
 import { processFacts } from "../runtime/mod.ts";
 import type { Connection } from "./connection.ts";
+import { endpointsOf } from "./endpoints_of.ts";
 import type { RunFlags } from "./run_flags.ts";
 import type { Session } from "./session.ts";
 import { UsageError } from "./usage_error.ts";
+import { webhooksOf } from "./webhooks_of.ts";
 
 /** What is run, and where. */
 export interface Undertaking {
-  readonly controllers: readonly ControllerDefinition[];
+  readonly controllers: readonly OperatorController[];
   /** Empty: all. */
   readonly namespaces: readonly string[];
   readonly flags: RunFlags;
@@ -17,11 +20,15 @@ export interface Undertaking {
 }
 
 /** Makes the Manager; nothing runs yet. @throws UsageError when the election's times make no sense */
-export function managerOf(connection: Connection, undertaking: Undertaking): Manager {
+export async function managerOf(connection: Connection, undertaking: Undertaking): Promise<Manager> {
   const { controllers, namespaces, flags, session } = undertaking;
   const { clock, random } = session.surroundings;
+  const metrics = new MetricsRegistry();
+  const { host } = new URL(connection.server);
+  const client = connection.client.over((transport) => measuredTransport(transport, { metrics, host, clock }));
   const manager = new Manager({
-    client: connection.client,
+    client,
+    metrics,
     name: session.operator.name,
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
@@ -36,6 +43,15 @@ export function managerOf(connection: Connection, undertaking: Undertaking): Man
     const maxConcurrentReconciles = flags.workers ?? controller.options.maxConcurrentReconciles;
     manager.add(controller, { resyncMs, maxConcurrentReconciles });
   }
+  if (flags.metricsBindAddress !== undefined) await runtimeMetrics(metrics);
+  for (const endpoint of endpointsOf(flags, { manager, metrics, reviewer: client, clock })) {
+    await manager.addRunnable(endpoint, "http");
+  }
+  const { namespace, isInCluster } = connection;
+  const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
+  const { name } = session.operator;
+  const webhooks = webhooksOf(flags, { controllers, name, namespace, isInCluster, client, isLeader, metrics, clock });
+  if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
   return manager;
 }
 

@@ -4,7 +4,7 @@
  */
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import type { Transport } from "../client/mod.ts";
-import type { ControllerDefinition } from "../controller/mod.ts";
+import type { OperatorController } from "../manager/mod.ts";
 import {
   type Environment,
   environment,
@@ -21,7 +21,7 @@ import { stampedVersion } from "./_stamped_version.ts";
 export interface Operator {
   /** Name of the program: in help, in error lines, as field manager and, in upper case, before environment variables. */
   readonly name: string;
-  readonly controllers: readonly ControllerDefinition[];
+  readonly controllers: readonly OperatorController[];
   /** @default the one that compile.sh put into the binary, else "dev" */
   readonly version?: string;
   /** One sentence for help. */

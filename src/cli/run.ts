@@ -4,7 +4,7 @@
  * Guarantees: nothing is written to the cluster before it is known that a controller can run; the first signal lets
  * what is being reconciled finish and gives exit code 0, the second one ends it at once with 1.
  */
-import type { ControllerDefinition } from "../controller/mod.ts";
+import type { OperatorController } from "../manager/mod.ts";
 import { LeaseForbiddenError, LeaseLostError } from "../manager/mod.ts";
 import { logger } from "../observe/mod.ts";
 import { CommandError } from "./command_error.ts";
@@ -51,7 +51,8 @@ async function runUntil(stop: AbortSignal, call: Call<RunFlags>): Promise<ExitCo
     const server = await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal: stop });
     await assertRunnable(connection, { controllers, namespaces, session, signal: stop });
     logger("cli").info("server reached", { server: connection.server, version: server });
-    await managerOf(connection, { controllers, namespaces, flags, session }).run(stop);
+    const manager = await managerOf(connection, { controllers, namespaces, flags, session });
+    await manager.run(stop);
   } catch (error) {
     if (!stop.aborted || error !== stop.reason) throw explained(error);
   }
@@ -59,7 +60,7 @@ async function runUntil(stop: AbortSignal, call: Call<RunFlags>): Promise<ExitCo
   return exitCode.done;
 }
 
-function chosen({ words, flags, session }: Call<RunFlags>): readonly ControllerDefinition[] {
+function chosen({ words, flags, session }: Call<RunFlags>): readonly OperatorController[] {
   const { name, controllers } = session.operator;
   if (flags.all && words.length > 0) {
     throw new UsageError("Cannot run controllers: both names and --all are given", "Leave one of them out");
@@ -83,7 +84,7 @@ function namespacesOf({ namespace, allNamespaces }: RunFlags): readonly string[]
 }
 
 interface Subject {
-  readonly controllers: readonly ControllerDefinition[];
+  readonly controllers: readonly OperatorController[];
   readonly namespaces: readonly string[];
 }
 

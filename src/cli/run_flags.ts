@@ -4,6 +4,7 @@ import { connectionFlags } from "./connection_flags.ts";
 import { electionFlags } from "./election_flags.ts";
 import { flagSyntax } from "./flag.ts";
 import { durationMs, durationMsOrForever, text, wholeNumber } from "./flag_values.ts";
+import { servingFlags } from "./serving_flags.ts";
 
 /** How controllers are run, and which. */
 export const runFlags = z.object({
@@ -40,6 +41,7 @@ export const runFlags = z.object({
     about: "ask the server to validate every write and to store none; -v logs what would be written",
     fromEnvironment: true,
   }),
+  ...servingFlags.shape,
   ...electionFlags.shape,
   ...connectionFlags.shape,
   namespace: z.array(text()).default([]).register(flagSyntax, {

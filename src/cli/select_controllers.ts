@@ -1,10 +1,10 @@
 /** From names on the command line to controllers; a name that nobody has is answered with those that exist. */
-import type { ControllerDefinition } from "../controller/mod.ts";
+import type { OperatorController } from "../manager/mod.ts";
 import type { Operator } from "./operator.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** The controllers of `names`, each once, in the order of the operator. @throws UsageError naming one it does not have */
-export function selectControllers(operator: Operator, names: readonly string[]): readonly ControllerDefinition[] {
+export function selectControllers(operator: Operator, names: readonly string[]): readonly OperatorController[] {
   const known = operator.controllers.map((controller) => controller.name);
   for (const name of names) {
     if (known.includes(name)) continue;

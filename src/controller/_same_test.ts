@@ -29,6 +29,8 @@ const holdsCases: readonly HoldsCase[] = [
   { name: "a longer live list", live: [{ a: 1 }, { a: 2 }], wanted: [{ a: 1 }], expected: false },
   { name: "an object is not a list", live: [1], wanted: { 0: 1 }, expected: false },
   { name: "null is a value", live: { a: null }, wanted: { a: null }, expected: true },
+  { name: "null wants a field gone, as in a merge patch", live: { b: 2 }, wanted: { a: null }, expected: true },
+  { name: "a field that shall go and is there", live: { a: { b: 2 } }, wanted: { a: { b: null } }, expected: false },
   { name: "names on Object.prototype are not held", live: {}, wanted: { constructor: "x" }, expected: false },
 ];
 

@@ -151,3 +151,23 @@ test("fields held on somebody else's object: only ours are named, and it is neve
   assertEquals(await none.toolbox.applyFields(ConfigMap, wanted), undefined);
   assertEquals(none.sent, []);
 });
+
+test("[65] a merge patch that changes nothing is not sent, one that takes something away is", async () => {
+  const held = configMap({ color: "red", other: "x" });
+  const patch = (data: Readonly<Record<string, string | null>>) => ({ kind: "merge", value: { data } }) as const;
+  const idle = bench(undefined);
+  assertEquals(await idle.toolbox.change(ConfigMap, held, patch({ color: "red", missing: null })), held);
+  assertEquals(idle.sent, []);
+  const b = bench(undefined, Response.json(configMap({ color: "red" })));
+  await b.toolbox.change(ConfigMap, held, patch({ other: null }));
+  assertEquals(b.sent.map(({ method, body }) => [method, body]), [["PATCH", { data: { other: null } }]]);
+  assertEquals(b.sent[0]?.url.searchParams.get("fieldManager"), "greeter");
+  assertEquals(b.wrote.length, 1);
+});
+
+test("a key of a status map that shall go is named with null", async () => {
+  const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" } };
+  const b = bench(undefined, Response.json(namespace));
+  await b.toolbox.patchStatus(Namespace, namespace, { phase: null });
+  assertEquals(b.sent[0]?.body, { status: { phase: null } });
+});

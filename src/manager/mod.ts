@@ -14,5 +14,6 @@ export { type LeaseLoss, LeaseLostError } from "./lease_lost_error.ts";
 export { Manager, type ManagerElection, type ManagerOptions, type Phase } from "./manager.ts";
 export { type LeaderElectionMetrics, leaderElectionMetrics } from "./metrics.ts";
 export { runEndpoints, serveEndpoints, type ServeEndpointsOptions } from "./metrics_server.ts";
+export { type OperatorController, withWebhooks } from "./operator_controller.ts";
 export type { Life, Runnable } from "./runnable.ts";
 export { type CacheRule, SharedCaches, type SharedCachesOptions } from "./shared_caches.ts";

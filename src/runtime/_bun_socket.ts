@@ -84,7 +84,8 @@ export function dial(target: SocketTarget): Promise<BunSocket> {
           if (tls === undefined) isReady();
         },
         handshake(_native, hasSucceeded, error) {
-          const isBelieved = hasSucceeded && (error === null || tls?.rejectUnauthorized === false);
+          // Without checks a wrong name is reported as a failure too; after a real one the connection closes by itself.
+          const isBelieved = tls?.rejectUnauthorized === false || (hasSucceeded && error === null);
           if (isBelieved) isReady();
           else failed(error ?? connectionClosed());
         },

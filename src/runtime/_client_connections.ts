@@ -5,7 +5,7 @@
  * Guarantees: nothing is sent twice: a kept connection that breaks is the request's error, and the caller knows what may
  * be repeated. There is no limit on how many there are: every watch needs one of its own.
  */
-import { type BunSocket, dial, type SocketTarget } from "./_bun_socket.ts";
+import { type BunSocket, connectionClosed, dial, type SocketTarget } from "./_bun_socket.ts";
 import { ClientExchange, type ClientExchangeOptions } from "./_client_exchange.ts";
 
 /** A request, ready to be sent. */
@@ -31,6 +31,7 @@ class ClientConnection {
 
   /** Sends a request. `onIdle` is called when another may follow. */
   send(request: ClientRequest, onIdle: () => void): Promise<Response> {
+    if (this.#socket.hasEnded) return Promise.reject(connectionClosed());
     const onDone = (isReusable: boolean) => {
       this.#exchange = undefined;
       if (isReusable && !this.#socket.hasEnded) onIdle();

@@ -7,13 +7,11 @@
  * the server sent them, undecoded, so nothing small can grow large. A request ends when its signal aborts, never by a
  * timeout of the runtime.
  *
- * Caveats: Deno's own fetch adds a CA to the system's and knows neither server names nor skipping, and Bun's own obeys
- * the environment's proxies whatever the caller says, so each is used only where it keeps the promises above; everywhere
- * else requests go over sockets of node:tls. On Bun idle connections of its own fetch close by themselves, not by `close()`.
+ * Caveats: Deno's own fetch adds a CA to the system's and knows neither server names nor skipping; Bun's own obeys the
+ * environment's proxies whatever the caller says, has room for 256 requests and spends most of its time on waking threads.
+ * So neither is used: on Bun requests go over its sockets, everywhere else and through proxies over node:https.
  */
-import process from "node:process";
 import { bunHttpClient } from "./_bun_http_client.ts";
-import { nodeHttpClient } from "./_node_http_client.ts";
 import { runtimeName } from "./runtime_name.ts";
 
 /** Options of {@link httpClient}. Certificates and keys are PEM text. */
@@ -36,7 +34,7 @@ export interface HttpClientOptions {
 
 /** Options of one request. */
 export interface FetchOptions {
-  /** Says that the answer may stream for minutes, as a watch does; its signal must abort when it is over. @default false */
+  /** Says that the answer may stream for minutes, as a watch does: what a busy one brings is gathered for 10 ms. @default false */
   readonly longLived?: boolean;
 }
 
@@ -54,13 +52,15 @@ export interface HttpClient {
 
 /** Makes a client for one set of certificates and one proxy. */
 export function httpClient(options: HttpClientOptions = {}): HttpClient {
-  const { proxy, headers = {} } = options;
-  const hasLists = Object.values(headers).some((values) => values.length > 1);
-  const isBunFetchEnough = runtimeName === "bun" && proxy === undefined && !hasLists && !hasProxyVariables();
-  return isBunFetchEnough ? bunHttpClient(options) : nodeHttpClient(options);
+  return runtimeName === "bun" && options.proxy === undefined ? bunHttpClient(options) : lazyNodeHttpClient(options);
 }
 
-/** Bun's fetch reads these on every call, and there is no value of its `proxy` option that means "none". */
-function hasProxyVariables(): boolean {
-  return ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some((name) => (process.env[name] ?? "") !== "");
+/** Loads node:https with the first request: a program that needs no proxy starts without it. */
+function lazyNodeHttpClient(options: HttpClientOptions): HttpClient {
+  let loading: Promise<HttpClient> | undefined;
+  const load = async () => (await import("./_node_http_client.ts")).nodeHttpClient(options);
+  return {
+    fetch: async (request) => await (await (loading ??= load())).fetch(request),
+    close: () => void loading?.then((client) => client.close()),
+  };
 }

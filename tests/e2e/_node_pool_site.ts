@@ -100,7 +100,7 @@ export class NodePoolSite implements AsyncDisposable {
     await this.kubectl(["patch", what, "--type=merge", `--patch=${JSON.stringify(patch)}`, ...args]);
   }
 
-  async find(what: string): Promise<LiveNodeNode | undefined> {
+  async find(what: string): Promise<LiveNode | undefined> {
     const text = await this.kubectl(["get", what, "--ignore-not-found", "--output=json"]);
     return text === "" ? undefined : JSON.parse(text);
   }
