@@ -89,6 +89,7 @@ export {
   done,
   type EventNote,
   type EventSink,
+  type EventSource,
   type EventType,
   labelled,
   type ListFilter,
@@ -106,22 +107,65 @@ export {
   type Result,
   type StatusOf,
   TerminalError,
+  ticker,
   Toolbox,
   type WatchDefinition,
   type WatchOptionsOf,
 } from "./controller/mod.ts";
 export {
+  Informer,
+  InformerFactory,
+  type InformerFactoryOptions,
+  type InformerHandler,
+  type InformerOptions,
+  Lister,
+  type SharedInformer,
+  type Tombstone,
+} from "./cache/mod.ts";
+export {
   ApiError,
-  type Client,
+  Client,
+  type ClientOptions,
+  type ClusterAccess,
+  clusterTransport,
   isAlreadyExists,
   isConflict,
+  isForbidden,
+  isGone,
+  isInvalid,
   isNotFound,
+  isUnreachable,
   type JsonPatchOperation,
+  loadClusterAccess,
   type Patch,
   type PatchValue,
+  retryOnConflict,
+  type Transport,
 } from "./client/mod.ts";
+export { configureLogging, type Logger, logger, MetricsRegistry } from "./observe/mod.ts";
+export {
+  BucketRateLimiter,
+  defaultRateLimiter,
+  ExponentialRateLimiter,
+  FastSlowRateLimiter,
+  MaxOfRateLimiter,
+  type QueueItem,
+  type RateLimiter,
+  WorkQueue,
+  type WorkQueueOptions,
+} from "./queue/mod.ts";
 export { type ExitCode, exitCode, type Operator, operatorCli, type Surroundings } from "./cli/mod.ts";
-export { Manager, type ManagerOptions, type OperatorController, withWebhooks } from "./manager/mod.ts";
+export {
+  LeaderElector,
+  type LeaderElectorOptions,
+  type Leadership,
+  LeaseLostError,
+  Manager,
+  type ManagerOptions,
+  type OperatorController,
+  type Runnable,
+  withWebhooks,
+} from "./manager/mod.ts";
 export {
   type BreakingChange,
   compareCrds,

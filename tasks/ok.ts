@@ -12,6 +12,7 @@ export const okSteps: readonly Step[] = [
   { name: "check", command: ["deno", "check", "--quiet", "main.ts", "src", "tests", "tasks", "bench", "examples"] },
   { name: "golden", command: ["deno", "run", "-A", "tasks/golden.ts", "--check"] },
   { name: "behaviours", command: ["deno", "run", "-A", "tasks/behaviours.ts", "--check"] },
+  { name: "doc examples", command: ["deno", "run", "-A", "tasks/doc_examples.ts"] },
   {
     name: "tests on Deno",
     command: [

@@ -2,7 +2,7 @@
  * ReconcileMetrics: what a controller tells about its reconciles, and the adapter that keeps it under controller-runtime's
  * names. All series of a controller exist from the start, so that a rate over them has a beginning.
  */
-import type { MetricsRegistry } from "../observe/mod.ts";
+import type { Counter, MetricsRegistry } from "../observe/mod.ts";
 
 /** How a reconcile ended, as the worker sees it. */
 export type ReconcileEnding = "done" | "requeue" | "failed" | "terminal" | "aborted";
@@ -31,62 +31,23 @@ const buckets = [
 /** Keeps the reconcile metrics of one controller in `registry`: controller_runtime_reconcile_total and its siblings. */
 export function reconcileMetrics(registry: MetricsRegistry, options: ReconcileMetricsOptions): ReconcileMetrics {
   const { controller } = options;
-  const one = { labelNames: ["controller"] as const };
-  const total = registry.counter({
-    name: "controller_runtime_reconcile_total",
-    help: "Reconciles per controller and result",
-    labelNames: ["controller", "result"],
-  });
-  const results = {
-    success: total.labels({ controller, result: "success" }),
-    requeueAfter: total.labels({ controller, result: "requeue_after" }),
-    error: total.labels({ controller, result: "error" }),
-  };
-  const errors = registry.counter({
-    name: "controller_runtime_reconcile_errors_total",
-    help: "Reconciles per controller that failed",
-    ...one,
-  }).labels({ controller });
-  const terminal = registry.counter({
-    name: "controller_runtime_terminal_reconcile_errors_total",
-    help: "Reconciles per controller that failed and are not retried",
-    ...one,
-  }).labels({ controller });
+  const count = endingCounter(registry, controller);
   const seconds = registry.histogram({
     name: "controller_runtime_reconcile_time_seconds",
     help: "Seconds a reconcile takes, per controller",
+    labelNames: ["controller"],
     buckets,
-    ...one,
   }).labels({ controller });
   const mostWorkers = registry.gauge({
     name: "controller_runtime_max_concurrent_reconciles",
     help: "Reconciles per controller that may run at the same time",
-    ...one,
+    labelNames: ["controller"],
   }).labels({ controller });
   const active = registry.gauge({
     name: "controller_runtime_active_workers",
     help: "Reconciles per controller that run now",
-    ...one,
+    labelNames: ["controller"],
   }).labels({ controller });
-  const count = (ending: ReconcileEnding) => {
-    switch (ending) {
-      case "done":
-        return results.success.inc();
-      case "requeue":
-        return results.requeueAfter.inc();
-      case "terminal":
-        terminal.inc();
-        errors.inc();
-        return results.error.inc();
-      case "failed":
-        errors.inc();
-        return results.error.inc();
-      case "aborted": // the process ends: it is nobody's result
-        return;
-      default:
-        return ending satisfies never;
-    }
-  };
   return {
     workers: (max) => mostWorkers.set(max),
     started: () => active.inc(),
@@ -96,4 +57,34 @@ export function reconcileMetrics(registry: MetricsRegistry, options: ReconcileMe
       count(ending);
     },
   };
+}
+
+/** What an ending adds to the totals: a terminal error is an error too. */
+function endingCounter(registry: MetricsRegistry, controller: string): (ending: ReconcileEnding) => void {
+  const total = registry.counter({
+    name: "controller_runtime_reconcile_total",
+    help: "Reconciles per controller and result",
+    labelNames: ["controller", "result"],
+  });
+  const success = total.labels({ controller, result: "success" });
+  const requeueAfter = total.labels({ controller, result: "requeue_after" });
+  const failure = total.labels({ controller, result: "error" });
+  const errors = registry.counter({
+    name: "controller_runtime_reconcile_errors_total",
+    help: "Reconciles per controller that failed",
+    labelNames: ["controller"],
+  }).labels({ controller });
+  const terminal = registry.counter({
+    name: "controller_runtime_terminal_reconcile_errors_total",
+    help: "Reconciles per controller that failed and are not retried",
+    labelNames: ["controller"],
+  }).labels({ controller });
+  const counted: Readonly<Record<ReconcileEnding, readonly Counter[]>> = {
+    done: [success],
+    requeue: [requeueAfter],
+    failed: [failure, errors],
+    terminal: [failure, errors, terminal],
+    aborted: [], // the process ends: it is nobody's result
+  };
+  return (ending) => counted[ending].forEach((counter) => counter.inc());
 }

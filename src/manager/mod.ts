@@ -2,6 +2,7 @@
 export type { Check } from "./_sync_check.ts";
 export { accessReview, type AccessReviewOptions } from "./access_review.ts";
 export { endpoints, type EndpointsOptions } from "./endpoints.ts";
+export { EventLoopWatchdog, type EventLoopWatchdogOptions } from "./event_loop_watchdog.ts";
 export { EventRecorder, type EventRecorderOptions } from "./event_recorder.ts";
 export { assertMayWrite, fencedTransport, type WriteGate } from "./fence.ts";
 export { FencedError, isFenced } from "./fenced_error.ts";

@@ -5,6 +5,7 @@ export { type FileStat, fileStat } from "./file_stat.ts";
 export { homeDirectory } from "./home_directory.ts";
 export { type FetchOptions, type HttpClient, httpClient, type HttpClientOptions } from "./http_client.ts";
 export { isKeyPair } from "./key_pair.ts";
+export { killWhenStuck, type KillWhenStuckOptions } from "./kill_when_stuck.ts";
 export { type MemoryUsage, memoryUsage } from "./memory_usage.ts";
 export { onSignal, type SignalName } from "./on_signal.ts";
 export { onUnhandledRejection } from "./on_unhandled_rejection.ts";

@@ -2,14 +2,13 @@
  * Replicas: processes of the compiled binary that share one Lease, each of which talks to the API server through a proxy
  * of its own. So what one of them sends is known to be its own, with the time at which it came.
  */
-import type { ControlPlane } from "../controlplane/mod.ts";
-import { until } from "../controlplane/mod.ts";
+import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { createNamespace } from "../controlplane/test.ts";
 import { assertEquals } from "../testing.ts";
 import { Binary } from "./_binary.ts";
 import { installFoo, TestNamespace } from "./_cluster.ts";
-import { claimsOf, type Sender } from "./_election_record.ts";
-import { ApiProxy } from "./_proxy.ts";
+import { assertOneWriterAtATime, claimsOf, createdBy, type Sender } from "./_election_record.ts";
+import { ApiProxy, type RequestMatch } from "./_proxy.ts";
 
 /** The times of an election, in milliseconds. */
 export interface ElectionTimes {
@@ -35,6 +34,24 @@ export interface ReplicasOptions {
 /** The name of the Lease; each test has a namespace of its own. */
 export const leaseName = "foo-operator";
 
+export const isLeaseWrite: RequestMatch = ({ method, path }) => method !== "GET" && path.includes("/leases");
+export const isDeploymentWrite: RequestMatch = ({ method, path }) => method !== "GET" && path.includes("/deployments");
+export const isDeploymentCreate: RequestMatch = (request) => request.method === "POST" && isDeploymentWrite(request);
+export const isDeploymentChange: RequestMatch = (request) => request.method === "PATCH" && isDeploymentWrite(request);
+
+/** Figures are for whoever reads the log; a busy machine must not fail a test. */
+export function note(what: string, ms: number): void {
+  console.log(`${what}: ${Math.round(ms)} ms`);
+}
+
+/** How a replica's process ended, and when, by performance.now(). */
+export async function ended(
+  replica: Replica,
+): Promise<{ readonly code: number; readonly stderr: string; readonly at: number }> {
+  const { code, stderr } = await replica.binary.ended();
+  return { code, stderr, at: performance.now() };
+}
+
 /** One process and its way to the server. */
 export class Replica implements AsyncDisposable, Sender {
   readonly name: string;
@@ -55,6 +72,15 @@ export class Replica implements AsyncDisposable, Sender {
   async leads(term = 1, timeoutMs = 20_000): Promise<number> {
     await this.binary.logged(new RegExp(`(INFO +leader +leading .*\\n[^]*){${term}}`), timeoutMs);
     return claimsOf(this).filter(({ isRenewal }) => !isRenewal)[term - 1]?.at ?? NaN;
+  }
+
+  /** Waits until it has renewed the Lease again and again for so long. */
+  async renewsFor(ms: number, timeoutMs = 30_000): Promise<void> {
+    const since = performance.now();
+    await until(`see ${this.name} renew for ${ms} ms`, () => {
+      const lastMs = (claimsOf(this).at(-1)?.at ?? 0) - since;
+      return lastMs >= ms ? { kind: "found", value: undefined } : { kind: "pending", state: `it was ${lastMs} ms` };
+    }, { timeoutMs });
   }
 
   /** Waits until it has said that it stands by. */
@@ -125,7 +151,7 @@ export class Replicas implements AsyncDisposable {
   /** Waits for the one that leads next, among some or all. */
   async firstToLead(among: readonly Replica[] = this.all): Promise<Replica> {
     return await until("see one lead", () => {
-      const leader = among.find(({ binary }) => /INFO +leader +leading /.test(binary.stderr));
+      const leader = among.find(({ binary }) => binary.isRunning && /INFO +leader +leading /.test(binary.stderr));
       return leader === undefined ? { kind: "pending", state: "none does" } : { kind: "found", value: leader };
     });
   }
@@ -139,8 +165,7 @@ export class Replicas implements AsyncDisposable {
 
   /** Waits until no replica has written anything but the Lease for a while. */
   async quiet(quietMs = 1_000): Promise<void> {
-    const isWork = ({ path }: { readonly path: string }) => !path.includes("/leases");
-    await Promise.all(this.all.map(({ proxy }) => proxy.quiet(quietMs, isWork)));
+    await Promise.all(this.all.map(({ proxy }) => proxy.quiet(quietMs, (request) => !isLeaseWrite(request))));
   }
 
   /** What the Lease says. */
@@ -159,6 +184,17 @@ export class Replicas implements AsyncDisposable {
     const counts: Record<string, number> = {};
     for (const name of Object.keys(expected)) counts[name] = (await this.namespace.events("Foo", name)).length;
     assertEquals(counts, expected);
+  }
+
+  /** I1, I2, I6: these Foos are served, by Deployments with so many replicas, that were created once. */
+  async assertInOrder(foos: Readonly<Record<string, number>>): Promise<void> {
+    for (const [name, count] of Object.entries(foos)) {
+      await this.namespace.eventually(`deployment/${name}`, ({ spec }) => spec?.replicas === count);
+      await this.namespace.eventually(`foo/${name}`, ({ status }) => status?.availableReplicas === 0);
+    }
+    await this.quiet();
+    assertOneWriterAtATime(this.all, this.times.renewDeadlineMs);
+    assertEquals(createdBy(this.all, "deployments"), Object.keys(foos).length);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
