@@ -4,4 +4,3 @@ export { drain, VirtualClock, type VirtualClockOptions } from "./virtual_clock.t
 export { jittered, type Random, seededRandom, systemRandom } from "./random.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { isAbortOf, type Scope, scope, type ScopeOptions } from "./scope.ts";
-export { type EventLoopWatchdogOptions, watchEventLoop } from "./event_loop_watchdog.ts";

@@ -1,6 +1,6 @@
 /** From the flags of `run` to a Manager with its controllers. */
 import { measuredTransport } from "../client/mod.ts";
-import { Manager, type ManagerElection, type OperatorController } from "../manager/mod.ts";
+import { EventLoopWatchdog, Manager, type ManagerElection, type OperatorController } from "../manager/mod.ts";
 import { MetricsRegistry, runtimeMetrics } from "../observe/mod.ts";
 import { processFacts } from "../runtime/mod.ts";
 import type { Connection } from "./connection.ts";
@@ -47,6 +47,7 @@ export async function managerOf(connection: Connection, undertaking: Undertaking
   for (const endpoint of endpointsOf(flags, { manager, metrics, reviewer: client, clock })) {
     await manager.addRunnable(endpoint, "http");
   }
+  await manager.addRunnable(new EventLoopWatchdog({ clock }));
   const { namespace, isInCluster } = connection;
   const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
   const { name } = session.operator;

@@ -4,7 +4,6 @@
  * Guarantees: nothing is written to the cluster before it is known that a controller can run; the first signal lets
  * what is being reconciled finish and gives exit code 0, the second one ends it at once with 1.
  */
-import { watchEventLoop } from "../async/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
 import { LeaseForbiddenError, LeaseLostError } from "../manager/mod.ts";
 import { logger } from "../observe/mod.ts";
@@ -52,8 +51,6 @@ async function runUntil(stop: AbortSignal, call: Call<RunFlags>): Promise<ExitCo
     const server = await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal: stop });
     await assertRunnable(connection, { controllers, namespaces, session, signal: stop });
     logger("cli").info("server reached", { server: connection.server, version: server });
-    const blocked = (ms: number) => logger("cli").warn("the event loop was blocked", { ms: Math.round(ms) });
-    using _watchdog = watchEventLoop({ blocked, clock });
     const manager = await managerOf(connection, { controllers, namespaces, flags, session });
     await manager.run(stop);
   } catch (error) {

@@ -56,7 +56,7 @@ controlPlaneTest(
     const drop = '[{"op":"remove","path":"/spec/versions/0/additionalPrinterColumns"}]';
     await controlPlane.kubectlOutput(["patch", crd, "--type=merge", "--patch", patch]);
     await controlPlane.kubectlOutput(["patch", crd, "--type=json", "--patch", drop]);
-    const third = await runBinary(["install-crds"], { kubeconfig });
+    const third = await runBinary(["install-crds", "foo"], { kubeconfig });
     assertEquals(third, { code: 0, stdout: `${crd} configured\n`, stderr: "" });
     const text = await controlPlane.kubectlOutput(["get", crd, "--output=json"]);
     assertStringIncludes(text, ".spec.deploymentName");
@@ -107,7 +107,7 @@ controlPlaneTest(
     ];
     for (const [args, options] of ways) {
       const { code, stdout, stderr } = await runBinary(
-        ["install-crds", "--dry-run=server", "-o", "name", ...args],
+        ["install-crds", "foo", "--dry-run=server", "-o", "name", ...args],
         options,
       );
       assertEquals([code, stdout, stderr], [0, `${crd}\n`, ""]);
@@ -330,7 +330,7 @@ controlPlaneTest("nothing is written before it is known that the controller can 
 });
 
 test("[84] a command line that makes no sense is exit code 2", async () => {
-  await assertFails(["run", "fooo"], 2, /there is only foo\. Did you mean foo\?/, {});
+  await assertFails(["run", "fooo"], 2, /there are foo, nodepool\. Did you mean foo\?/, {});
   await assertFails(["run", "foo", "--resync", "30"], 2, /--resync "30": it is not a duration.*--resync 10m/, {});
   await assertFails(["run", "foo"], 2, /CONTROLLER_WORKERS "many"/, { env: { CONTROLLER_WORKERS: "many" } });
 });
