@@ -16,6 +16,7 @@ import { sendWithRetries } from "./_retry.ts";
 import { Throttle, type ThrottleOptions } from "./_throttle.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
 import type { ExecPolicy } from "./exec_credential.ts";
+import { sendGuardOf } from "./send_guard.ts";
 import type { Transport } from "./transport.ts";
 import { unreachable } from "./unreachable_error.ts";
 
@@ -65,6 +66,8 @@ interface Replayable {
   readonly headers: Headers;
   readonly body: ArrayBuffer | undefined;
   readonly signal: AbortSignal;
+  /** Called before each send. */
+  readonly check: (() => void) | undefined;
 }
 
 class Cluster {
@@ -112,7 +115,7 @@ class Cluster {
     // Uncompressed: what is small on the wire cannot grow here, and neither side spends time on it.
     headers.set("accept-encoding", "identity");
     const body = request.body === null ? undefined : await request.arrayBuffer();
-    const replayable: Replayable = { url, method, headers, body, signal };
+    const replayable: Replayable = { url, method, headers, body, signal, check: sendGuardOf(request) };
     return await sendWithRetries({
       method,
       contentType: headers.get("content-type"),
@@ -147,9 +150,10 @@ class Cluster {
   }
 
   async #sendOnce(request: Replayable, provided: Provided): Promise<Response> {
-    const { url, method, headers, body, signal } = request;
+    const { url, method, headers, body, signal, check } = request;
     await this.#throttle?.take(signal);
     const client = await this.#connections.client(provided.certificate);
+    check?.();
     if (provided.authorization !== undefined) headers.set("authorization", provided.authorization.reveal());
     // Follows the request's signal for as long as the body lives; both are let go together.
     const attempt = new AbortController();

@@ -9,6 +9,7 @@ import { Folder } from "./_folder_test_data.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
 import { clusterTransport, type ClusterTransportOptions } from "./cluster_transport.ts";
 import { Masked } from "./masked.ts";
+import { guardSends } from "./send_guard.ts";
 import { UnreachableError } from "./unreachable_error.ts";
 
 const ca = await CertificateAuthority.create("cluster");
@@ -100,6 +101,18 @@ test("[76] after a 401 the token file is read again and the request repeated, bo
   const response = await transport(post());
   assertEquals([response.status, await response.text()], [201, "{}"]);
   assertEquals(one.seen.map(({ body }) => body), ["", '{"a":1}', '{"a":1}']);
+});
+
+test("[52] a request's guard is asked before each send, and what it throws ends it", async () => {
+  await using server = await cluster((_seen) => 401);
+  using transport = clusterTransport(trusting(server.server));
+  let asked = 0;
+  const guarded = guardSends(get(), () => {
+    asked++;
+    throw new Error("not now");
+  });
+  await assertRejects(() => transport(guarded), /not now/);
+  assertEquals([asked, server.seen.length], [1, 0]);
 });
 
 test("a 401 that nothing new can be tried against is handed on after one request", async () => {

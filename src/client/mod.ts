@@ -36,6 +36,7 @@ export type { ClusterAccess, Credentials, ExecPlugin, Impersonation, PemSource }
 export { KubeconfigError } from "./kubeconfig_error.ts";
 export { mask, Masked } from "./masked.ts";
 export { measuredTransport, type MeasuredTransportOptions } from "./metrics.ts";
+export { guardSends, sendGuardOf } from "./send_guard.ts";
 export type { Transport } from "./transport.ts";
 export {
   isUnreachable,

@@ -5,11 +5,12 @@
  * moment, after a look at the Lease where this process may have slept; when leadership is lost, those under way are
  * aborted. Reads always pass, so caches of a standby are warm.
  *
- * Caveats: what the transport below repeats by itself after a while (429) passes unseen; `assertMayWrite` is there for
- * it. Clients of the Lease itself, of TokenReviews and the like must not be fenced.
+ * What the transport below sends again by itself (after a 429, or a throttle) is asked about again as it leaves.
+ *
+ * Caveats: clients of the Lease itself, of TokenReviews and the like must not be fenced.
  */
 import { scope } from "../async/mod.ts";
-import type { Transport } from "../client/mod.ts";
+import { guardSends, type Transport } from "../client/mod.ts";
 import { writeAction } from "./_write_action.ts";
 import { FencedError } from "./fenced_error.ts";
 import type { Leadership } from "./leadership.ts";
@@ -53,8 +54,8 @@ export function fencedTransport(transport: Transport, gate: WriteGate): Transpor
   };
 }
 
-/** Throws a FencedError unless `request` may be sent at this moment: for what lies below the fence and sends again. */
-export function assertMayWrite(gate: WriteGate, request: Pick<Request, "method" | "url">): void {
+/** Throws a FencedError unless `request` may be sent at this moment. */
+function assertMayWrite(gate: WriteGate, request: Pick<Request, "method" | "url">): void {
   if (readMethods.has(request.method)) return;
   if (gate.leadership?.mayWrite() !== true) throw fenced(request, gate, false, gate.leadership);
 }
@@ -70,7 +71,8 @@ async function sendUnder(leadership: Leadership, { request, transport, gate }: S
   const cutOff = () => child.abort(fenced(request, gate, true, leadership));
   leadership.signal.addEventListener("abort", cutOff, { once: true });
   try {
-    return await transport(new Request(request, { signal: child.signal }));
+    const guarded = new Request(request, { signal: child.signal });
+    return await transport(guardSends(guarded, () => assertMayWrite(gate, guarded)));
   } catch (error) {
     // Runtimes word an abort in their own ways; the reason says more.
     throw child.signal.aborted ? child.signal.reason : error;

@@ -4,7 +4,7 @@ export { accessReview, type AccessReviewOptions } from "./access_review.ts";
 export { endpoints, type EndpointsOptions } from "./endpoints.ts";
 export { EventLoopWatchdog, type EventLoopWatchdogOptions } from "./event_loop_watchdog.ts";
 export { EventRecorder, type EventRecorderOptions } from "./event_recorder.ts";
-export { assertMayWrite, fencedTransport, type WriteGate } from "./fence.ts";
+export { fencedTransport, type WriteGate } from "./fence.ts";
 export { FencedError, isFenced } from "./fenced_error.ts";
 export { type HealthCheck, HealthChecks, type HealthChecksOptions, type HealthKind } from "./health.ts";
 export { informerSync, leaderElection } from "./health_checks.ts";

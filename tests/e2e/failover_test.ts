@@ -11,7 +11,15 @@ import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch } from "../testing.ts";
 import { claimsOf, createdBy, releasesOf, workOf } from "./_election_record.ts";
-import { ended, isDeploymentCreate, isDeploymentWrite, note, Replicas, type ReplicasOptions } from "./_replicas.ts";
+import {
+  ended,
+  isDeploymentCreate,
+  isDeploymentWrite,
+  note,
+  type Replica,
+  Replicas,
+  type ReplicasOptions,
+} from "./_replicas.ts";
 
 controlPlaneTest("[52] of three replicas one works; another takes over when it is killed", async (controlPlane) => {
   await using replicas = await Replicas.in(controlPlane);
@@ -154,24 +162,30 @@ controlPlaneTest(
   },
 );
 
+/** When a leader renews the Lease next, about. */
+function nextRenewal({ times }: Replicas, leader: Replica): number {
+  return (claimsOf(leader).at(-1)?.at ?? -Infinity) + times.retryMs;
+}
+
 controlPlaneTest(
   "[52] what the server asked to repeat later is not repeated by who leads no more",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
     const [old, next] = await replicas.startPair();
-    {
-      const tooMany = () => new Response(null, { status: 429, headers: { "retry-after": "1" } });
-      using _busy = old.proxy.answer(tooMany, isDeploymentWrite);
-      await replicas.namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 1 });
-      await until("see the write refused", () => {
-        const isSent = old.proxy.requests.some(isDeploymentWrite);
-        return isSent ? { kind: "found", value: undefined } : { kind: "pending", state: "it was not sent" };
-      });
-      // Renewals go on, so the repetition is due before the renew deadline is: the first thing to do after the pause.
-      await old.renewsFor(replicas.times.retryMs);
-    }
-    const sent = workOf([old]).length;
+    const tooMany = () => new Response(null, { status: 429, headers: { "retry-after": "1" } });
+    using busy = new DisposableStack();
+    busy.use(old.proxy.answer(tooMany, isDeploymentWrite));
+    await replicas.namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 1 });
+    await until("see the repetition due before the next renewal", () => {
+      const dueAt = (workOf([old]).at(-1)?.request.at ?? Infinity) + 1_000;
+      const dueInMs = dueAt - performance.now(), renewalMs = nextRenewal(replicas, old) - performance.now();
+      const isFirst = dueInMs > 20 && dueInMs < renewalMs - 30;
+      return isFirst ? { kind: "found", value: undefined } : { kind: "pending", state: `due in ${dueInMs} ms` };
+    }, { everyMs: 1 });
+    // So it is the first thing that the process has to do after the pause.
     old.binary.signal("SIGSTOP");
+    busy.dispose();
+    const sent = workOf([old]).length;
     await next.leads();
     await replicas.namespace.eventually("deployment/a", () => true);
     await replicas.quiet();
