@@ -1,6 +1,9 @@
 /**
  * Webhook configurations for the time of a local run, where the cluster has none: made at the start, labelled as ours,
  * and taken away at the end. Configurations that somebody installed are borrowed instead (`webhook/local_webhooks.ts`).
+ *
+ * Guarantees: what is made works from its first moment, certificate and all; what has the label is never put back to
+ * anything, since there was nothing before it.
  */
 import { builtin, type Infer, type Resource } from "../api/mod.ts";
 import { type Client, isNotFound } from "../client/mod.ts";
@@ -14,15 +17,18 @@ export interface LocalConfigurations {
   readonly name: string;
   readonly host: string;
   readonly port: number;
+  /** PEM text of the authority that the API server shall believe. */
+  readonly ca: string;
   readonly signal: AbortSignal;
 }
 
 /** Makes the configurations that the cluster does not have. */
 export async function installLocalConfigurations(client: Client, options: LocalConfigurations): Promise<void> {
-  const { webhooks, name, host, port, signal } = options;
+  const { webhooks, name, host, port, ca, signal } = options;
   const url = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   // Cluster-scoped kinds have no namespace to exclude; a namespace of this name keeps the others' rule well formed.
-  const made = webhookConfigurations(webhooks, { name, address: { kind: "url", url }, ownNamespace: "kube-system" });
+  const address = { kind: "url", url } as const;
+  const made = webhookConfigurations(webhooks, { name, address, caBundle: ca, ownNamespace: "kube-system" });
   await makeMissing(client, builtin.MutatingWebhookConfiguration, made.mutating, signal);
   await makeMissing(client, builtin.ValidatingWebhookConfiguration, made.validating, signal);
 }

@@ -51,7 +51,8 @@ export async function managerOf(connection: Connection, undertaking: Undertaking
   const { namespace, isInCluster } = connection;
   const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
   const { name } = session.operator;
-  const webhooks = webhooksOf(flags, { controllers, name, namespace, isInCluster, client, isLeader, metrics, clock });
+  const parts = { controllers, name, namespace, isInCluster, dryRun: flags.dryRun, client, isLeader, metrics, clock };
+  const webhooks = webhooksOf(flags, parts);
   if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
   return manager;
 }

@@ -4,16 +4,20 @@
  * Three ways: in a cluster with certificates made here and shared in a Secret, with certificates of one's own
  * (`--cert-dir`), or from a developer's machine (`--webhook-host`), to which the cluster is pointed for the time being.
  * Otherwise webhooks are not served, and a log record says so.
+ *
+ * Guarantees: a local run that was killed leaves a cluster that calls nobody and refuses writes; every next start puts
+ * that right first, whichever of the ways it goes.
  */
 import type { Clock } from "../async/mod.ts";
-import type { Client } from "../client/mod.ts";
-import type { OperatorController, Runnable } from "../manager/mod.ts";
+import { type Client, isForbidden } from "../client/mod.ts";
+import type { Life, OperatorController, Runnable } from "../manager/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import {
   certificateFiles,
   type CertificateSource,
   type ConfigurationTarget,
   configurationTargets,
+  type LocalWebhooks,
   localWebhooks,
   managedCertificates,
   restoreWebhooks,
@@ -31,35 +35,58 @@ export interface WebhookParts {
   readonly name: string;
   readonly namespace: string;
   readonly isInCluster: boolean;
+  /** Nothing is stored, so the cluster cannot be pointed anywhere either. */
+  readonly dryRun: boolean;
   readonly client: Client;
   readonly isLeader: () => boolean;
   readonly metrics: MetricsRegistry;
   readonly clock: Clock;
 }
 
-/** The server, to be added to the Manager's phase "webhooks"; undefined when there is nothing to serve, or nowhere. */
+/** The server, to be added to the Manager's phase "webhooks"; undefined when the controllers have no webhooks. */
 export function webhooksOf(flags: ServingFlags, parts: WebhookParts): Runnable | undefined {
   const webhooks = parts.controllers.flatMap((controller) => controller.webhooks ?? []);
   if (webhooks.length === 0) return undefined;
   const log = logger("webhook");
-  if (flags.webhookHost !== undefined) return localServer(flags, { ...parts, webhooks, log, host: flags.webhookHost });
-  if (flags.certDir === undefined && !parts.isInCluster) {
-    log.info("webhooks are not served: this is no pod, and neither --webhook-host nor --cert-dir is given");
-    return undefined;
-  }
+  const { webhookHost: host } = flags;
+  if (host !== undefined && !parts.dryRun) return localServer(flags, { ...parts, webhooks, log, host });
   const targets = configurationTargets(webhooks, parts.name);
+  const prepare = () => undoLocalRun({ ...parts, log }, targets);
+  const obstacle = obstacleOf(flags, parts);
+  if (obstacle !== undefined) {
+    log.info(`webhooks are not served: ${obstacle}`);
+    return { name: "webhooks", prepare, run: () => Promise.resolve() };
+  }
   const certificates = flags.certDir === undefined
     ? managed(parts, targets)
     : certificateFiles(flags.certDir, { clock: parts.clock });
   const server = serverOf(flags, { ...parts, webhooks }, certificates);
-  return {
-    name: "webhooks",
-    prepare: async () => void await restoreWebhooks(parts.client, targets, never, parts.clock),
-    run: ({ stop, kill }) => server.run(stop, { kill }),
-  };
+  return { name: "webhooks", prepare, run: ({ stop, kill }) => server.run(stop, { kill }) };
 }
 
 const never = new AbortController().signal;
+
+function obstacleOf(flags: ServingFlags, parts: WebhookParts): string | undefined {
+  if (flags.webhookHost !== undefined) return "--dry-run stores nothing, so the cluster cannot be pointed here";
+  if (flags.certDir !== undefined || parts.isInCluster) return undefined;
+  return "this is no pod, and neither --webhook-host nor --cert-dir is given";
+}
+
+/** Removes what a killed run made and puts back what it changed. Without the permission to, nothing of it was ours. */
+async function undoLocalRun(
+  parts: WebhookParts & { readonly log: Logger },
+  targets: readonly ConfigurationTarget[],
+): Promise<void> {
+  const { name, clock, log } = parts;
+  const client = parts.dryRun ? parts.client.dryRunClient() : parts.client;
+  try {
+    await removeLocalConfigurations(client, { name, signal: never });
+    await restoreWebhooks(client, targets, never, clock);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    log.info("not looked for what a killed local run may have left: it is forbidden", { reason: error.message });
+  }
+}
 
 function managed(parts: WebhookParts, targets: readonly ConfigurationTarget[]): CertificateSource {
   const { client, namespace, name, isLeader, metrics, clock } = parts;
@@ -76,7 +103,7 @@ interface LocalParts extends WebhookParts {
 
 /** Serves from here. What this puts into the cluster it takes out again, and what it changes it puts back. */
 function localServer(flags: ServingFlags, parts: LocalParts): Runnable {
-  const { client, webhooks, name, host, clock, log } = parts;
+  const { client, webhooks, name, host, clock } = parts;
   const targets = configurationTargets(webhooks, name);
   return {
     name: "webhooks",
@@ -86,20 +113,40 @@ function localServer(flags: ServingFlags, parts: LocalParts): Runnable {
       const serverStop = new AbortController();
       const serving = server.run(serverStop.signal, { kill });
       try {
+        // A port that is taken ends it before the cluster is touched: it may belong to a local run that is alive.
         const port = await Promise.race([portOf(server, stop, clock), serving.then(() => 0)]);
-        await installLocalConfigurations(client, { webhooks, name, host, port, signal: stop });
-        const attached = await local.attach(port, stop);
-        log.info("the cluster calls the webhooks here", { host, port, configurations: attached });
-        await Promise.race([aborted(stop), serving]);
+        await pointHere(parts, { local, port, serving, life: { stop, kill } });
       } finally {
-        // The cluster is pointed away first: a webhook that is called and not there refuses every write.
-        await local.restore(kill);
-        await removeLocalConfigurations(client, { name, signal: kill });
         serverStop.abort();
         await serving;
       }
     },
   };
+}
+
+interface LocalRun {
+  readonly local: LocalWebhooks;
+  readonly port: number;
+  /** Rejects when the server fails. */
+  readonly serving: Promise<void>;
+  readonly life: Life;
+}
+
+/** Points the cluster here until the stop; then away again while the server still answers. */
+async function pointHere(parts: LocalParts, run: LocalRun): Promise<void> {
+  const { client, webhooks, name, host, log } = parts;
+  const { local, port, serving, life: { stop, kill } } = run;
+  try {
+    // What a killed run made may name webhooks that there are no more.
+    await removeLocalConfigurations(client, { name, signal: stop });
+    await installLocalConfigurations(client, { webhooks, name, host, port, ca: local.ca, signal: stop });
+    const configurations = await local.attach(port, stop);
+    log.info("the cluster calls the webhooks here", { host, port, configurations });
+    await Promise.race([aborted(stop), serving]);
+  } finally {
+    await removeLocalConfigurations(client, { name, signal: kill });
+    await local.restore(kill);
+  }
 }
 
 function serverOf(

@@ -1,6 +1,6 @@
 /** The transport to a cluster over real sockets: credentials, rotation, trust, time limits, what stays inside. */
 import type { IncomingMessage } from "node:http";
-import { VirtualClock } from "../async/mod.ts";
+import { systemClock, VirtualClock } from "../async/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, test } from "../../tests/testing.ts";
 import { CertificateAuthority } from "../../tests/controlplane/certificate_authority.ts";
 import { bodyOf, LoopbackServer } from "../../tests/loopback.ts";
@@ -129,8 +129,8 @@ test("[1] [2] servers that cannot be trusted are refused before a token leaves",
     commonName: "s",
     usage: "server",
     hosts: ["127.0.0.1"],
-    notBefore: new Date(Date.now() - 2 * dayMs),
-    notAfter: new Date(Date.now() - dayMs),
+    notBefore: new Date(systemClock.now() - 2 * dayMs),
+    notAfter: new Date(systemClock.now() - dayMs),
   });
   const foreign = await otherCa.issue({ commonName: "s", usage: "server", hosts: ["127.0.0.1"] });
   const table = [[elsewhere, "wrongName"], [expired, "expired"], [foreign, "unknownAuthority"]] as const;

@@ -10,12 +10,11 @@
  *
  * A failure names its seed; PINTLE_SEEDS=17 replays it alone, PINTLE_SEEDS=1-5000 plays more than usual.
  */
-import process from "node:process";
 import { assert, test } from "../../tests/testing.ts";
 import { type Random, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import { logger } from "../observe/mod.ts";
-import { runtimeName } from "../runtime/mod.ts";
+import { environment, runtimeName } from "../runtime/mod.ts";
 import { LeaseServer, type Link, pass } from "./_lease_server.ts";
 import { SkewedClock } from "./_skewed_clock.ts";
 import { fencedTransport } from "./fence.ts";
@@ -289,7 +288,7 @@ async function play(seed: number, tally: Tally): Promise<void> {
 }
 
 test("[48] [49] [52] [53] of replicas in trouble never two may write, and one leads soon after", async () => {
-  const { from, to } = chosenSeeds(process.env["PINTLE_SEEDS"]) ?? seeds;
+  const { from, to } = chosenSeeds(environment()["PINTLE_SEEDS"]) ?? seeds;
   const tally: Tally = { terms: 0, writes: 0 };
   for (let seed = from; seed <= to; seed++) await play(seed, tally);
   // The schedules are worth something only while leadership moves and writes are made.

@@ -36,6 +36,8 @@ export interface LocalWebhooksOptions {
 export interface LocalWebhooks {
   /** For the server: a certificate for the host, valid for a day. */
   readonly certificates: CertificateSource;
+  /** PEM text of the authority that signed it. */
+  readonly ca: string;
   /** Points the cluster here. @returns how many configurations now do; one that is not installed is passed over */
   attach(port: number, signal: AbortSignal): Promise<number>;
   /** Puts back what stood there. */
@@ -51,6 +53,7 @@ export async function localWebhooks(options: LocalWebhooksOptions): Promise<Loca
   const caBundle = new TextEncoder().encode(ca).toBase64();
   return {
     certificates: fixedCertificate({ cert, key }),
+    ca,
     attach(port, signal) {
       const origin = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
       return changeAll(client, targets, { clock, signal }, (live) => borrowing(live, origin, caBundle));
