@@ -46,6 +46,15 @@ test("judge() without a peer sets the costliest size against the cheapest", () =
   assertEquals([verdict?.ours, verdict?.peer, verdict?.ratio, verdict?.kind], [50, 40, 1.25, "missed"]);
 });
 
+test("judge() sets our median against a promised value, whatever the peers have", () => {
+  const bar: Bar = { caseName: "webhook", metric: "p99Us", limit: 50_000, bar: 1, aim: 0.2 };
+  const table: readonly (readonly [number, string])[] = [[10_000, "aim met"], [50_000, "met"], [50_001, "missed"]];
+  for (const [value, expected] of table) {
+    assertEquals(judge(bar, samplesOf("p99Us", [1, value, 1e9], [1]), scale)?.kind, expected, `${value}`);
+  }
+  assertEquals(judge(bar, samplesOf("p99Us", [], [1]), scale), undefined);
+});
+
 test("judge() says nothing where one side was not measured", () => {
   const bar: Bar = { caseName: "sync", metric: "timeMs", peer: "peer", bar: 0.6, aim: 0.5 };
   assertEquals(judge(bar, samplesOf("timeMs", [1], []), scale), undefined);

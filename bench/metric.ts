@@ -19,6 +19,10 @@ export const metrics = {
   idleRssBytes: { title: "idle RSS", unit: "bytes", better: "lower" },
   p50Us: { title: "p50", unit: "microseconds", better: "lower" },
   p99Us: { title: "p99", unit: "microseconds", better: "lower" },
+  freshP50Us: { title: "p50, fresh connections", unit: "microseconds", better: "lower" },
+  freshP99Us: { title: "p99, fresh connections", unit: "microseconds", better: "lower" },
+  answered: { title: "most answered", unit: "perSecond", better: "higher" },
+  answeredFresh: { title: "most answered, fresh connections", unit: "perSecond", better: "higher" },
   answeredP50Us: { title: "update answered, p50", unit: "microseconds", better: "lower" },
   addTakeDone: { title: "add + take + done", unit: "perSecond", better: "higher" },
   addRateLimitedForget: { title: "addRateLimited + forget", unit: "perSecond", better: "higher" },
@@ -55,7 +59,7 @@ export function formatValue(metric: Metric, value: number): string {
     case "bytes":
       return value < 1 << 20 ? `${Math.round(value)} B` : `${digits(value / (1 << 20))} MiB`;
     case "perSecond":
-      return `${digits(value / 1e6)} M/s`;
+      return value < 1e5 ? `${Math.round(value)}/s` : `${digits(value / 1e6)} M/s`;
     default:
       return unit satisfies never;
   }

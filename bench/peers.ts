@@ -24,6 +24,7 @@ const fullScale: Scale = {
   updates: 1_000,
   growth: [10_000, 50_000, 200_000],
   idleMs: 10_000,
+  webhookMs: 15_000,
 };
 const quickScale: Scale = {
   syncObjects: 2_000,
@@ -31,6 +32,7 @@ const quickScale: Scale = {
   updates: 100,
   growth: [1_000, 2_000, 4_000],
   idleMs: 1_000,
+  webhookMs: 3_000,
 };
 
 interface Selection {

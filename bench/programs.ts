@@ -13,7 +13,7 @@ const root = join(benchDir, "..");
 const outputDir = join(root, "dist", "bench");
 const rustDir = join(benchDir, "peers", "rust");
 const bun = join(root, "tasks", "bun.sh");
-const compileFlags = ["build", "--compile", "--bytecode", "--minify", "--format=esm"] as const;
+const compileFlags = ["build", "--compile", "--splitting", "--bytecode", "--minify", "--format=esm"] as const;
 
 /** How a program is built, where that is needed, and started; subcommands follow. */
 interface Program {

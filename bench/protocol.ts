@@ -21,5 +21,16 @@ export const ratesLine = z.object({
 });
 /** The objects are in the cluster. */
 export const loadedLine = z.object({ kind: z.literal("loaded"), objects: count });
+/** The webhook answers. */
+export const servingLine = z.object({ kind: z.literal("serving") });
+/** Reviews were sent for so many milliseconds; microseconds until each was answered well. */
+export const reviewedLine = z.object({
+  kind: z.literal("reviewed"),
+  micros: z.array(z.number()),
+  ms: z.number().positive(),
+  failed: count,
+  /** What the first one that failed was answered. */
+  firstFailure: z.string().optional(),
+});
 /** The updates were made; microseconds until each was answered. */
 export const updatedLine = z.object({ kind: z.literal("updated"), micros: z.array(z.number()) });

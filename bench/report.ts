@@ -2,7 +2,7 @@
  * The results as Markdown: the bars first, then every median with its range, then what it was measured with. A pure
  * function of its argument, so that its test needs no benchmark.
  */
-import { bars, judge, type Verdict } from "./bars.ts";
+import { type Bar, bars, judge, type Verdict } from "./bars.ts";
 import { type Case, type Facts, type Scale, valuesOf } from "./cases/mod.ts";
 import { formatValue, type Metric, metricNames, metrics, type Sample } from "./metric.ts";
 import { median, quantile } from "./statistics.ts";
@@ -57,10 +57,15 @@ function verdictRows(results: Results): readonly (readonly string[])[] {
 function verdictRow(title: string, { bar, ours, peer, ratio, kind }: Verdict): readonly string[] {
   const sign = metrics[bar.metric].better === "lower" ? "≤" : "≥";
   const [own, other] = [formatValue(bar.metric, ours), formatValue(bar.metric, peer)];
-  const sides = bar.peer === undefined ? [`most ${own}`, `least ${other}`] : [own, `${bar.peer}: ${other}`];
+  const sides = sidesOf(bar, own, other);
   const limits = [bar.bar, bar.aim].map((limit) => `${sign} ${limit.toFixed(2)}`);
   const emphasized = kind === "missed" ? `**${kind}**` : kind;
   return [title, metrics[bar.metric].title, ...sides, ratio.toFixed(2), ...limits, emphasized];
+}
+
+function sidesOf(bar: Bar, own: string, other: string): readonly string[] {
+  if (bar.limit !== undefined) return [own, `promised: ${other}`];
+  return bar.peer === undefined ? [`most ${own}`, `least ${other}`] : [own, `${bar.peer}: ${other}`];
 }
 
 function renderCase(result: CaseResult): readonly string[] {

@@ -30,6 +30,12 @@ test("renderResults() sets each measured bar beside its ratio, its aim and the v
   assert(!text.includes("kube-rs"), "a bar whose peer was not measured has no row");
 });
 
+test("renderResults() names a promised value as what it is", () => {
+  const samples = [{ subject: "pintle", values: { p99Us: 2750 } }];
+  const text = renderResults({ ...results, cases: [{ name: "webhook", title: "reviews", samples }] });
+  assertStringIncludes(text, "| reviews | p99 | 2.75 ms | promised: 50.0 ms | 0.06 | ≤ 1.00 | ≤ 0.20 | aim met |");
+});
+
 test("renderResults() gives medians with their range, and only the numbers that a case has", () => {
   const text = renderResults(results);
   assertStringIncludes(text, "| pintle | 2.00 s (1.90 s – 2.10 s) | 810 ms (800 ms – 820 ms) |");
@@ -53,6 +59,7 @@ test("formatValue() picks the unit and three digits", () => {
     ["maxRssBytes", 138 << 20, "138 MiB"],
     ["bytesPerObject", 2345.6, "2346 B"],
     ["addAfter", 1_430_000, "1.43 M/s"],
+    ["answered", 5_674.1, "5674/s"],
   ];
   for (const [metric, value, expected] of table) assertEquals(formatValue(metric, value), expected);
 });

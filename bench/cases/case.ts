@@ -22,6 +22,8 @@ export interface Scale {
   readonly growth: readonly number[];
   /** Milliseconds between the first sync and the reading of idle memory. */
   readonly idleMs: number;
+  /** Milliseconds of each of the webhook's loads. */
+  readonly webhookMs: number;
 }
 
 /** What a case is run with. */

@@ -6,10 +6,19 @@ import { queueCase } from "./queue.ts";
 import { reconcileCase } from "./reconcile.ts";
 import { startCase } from "./start.ts";
 import { syncCase } from "./sync.ts";
+import { webhookCase } from "./webhook.ts";
 
 export type { Case, Facts, Outcome, Scale, Setting, Subject } from "./case.ts";
 export { ours, valuesOf } from "./case.ts";
 export { growthSubject } from "./growth.ts";
 
 /** Every case. */
-export const cases: readonly Case[] = [syncCase, reconcileCase, latencyCase, queueCase, startCase, growthCase];
+export const cases: readonly Case[] = [
+  syncCase,
+  reconcileCase,
+  latencyCase,
+  queueCase,
+  startCase,
+  growthCase,
+  webhookCase,
+];

@@ -1,26 +1,25 @@
 /**
  * Our side of the benchmark, one program with a subcommand per case, compiled as an operator of one's own would be.
- * Every subcommand speaks bench/protocol.ts, as the peers do.
+ * Every subcommand speaks bench/protocol.ts, as the peers do, and loads only what it measures.
  */
 import process from "node:process";
-import { idle } from "./idle.ts";
-import { latency } from "./latency.ts";
-import { queue } from "./queue.ts";
-import { reconcile } from "./reconcile.ts";
-import { sync } from "./sync.ts";
 
-const commands = new Map([
-  ["sync", sync],
-  ["idle", idle],
-  ["reconcile", reconcile],
-  ["latency", latency],
-  ["queue", queue],
+/** A case: what it does until its stdin ends. */
+type Command = (args: readonly string[]) => Promise<void>;
+
+const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["sync", async () => (await import("./sync.ts")).sync],
+  ["idle", async () => (await import("./idle.ts")).idle],
+  ["reconcile", async () => (await import("./reconcile.ts")).reconcile],
+  ["latency", async () => (await import("./latency.ts")).latency],
+  ["queue", async () => (await import("./queue.ts")).queue],
 ]);
 
-const command = commands.get(process.argv[2] ?? "");
-if (command === undefined) {
+const load = commands.get(process.argv[2] ?? "");
+if (load === undefined) {
   console.error(`usage: pintle ${[...commands.keys()].join("|")} [flags]`);
   process.exit(2);
 }
+const command = await load();
 await command(process.argv.slice(3));
 process.exit(0);

@@ -30,11 +30,11 @@ async function medianRate(operate: (queue: WorkQueue<string>) => void | Promise<
   return median(rates);
 }
 
-/** Takes as a worker does, through the promise. */
+/** Takes as a worker does: at once what there is, through the promise only when there is nothing. */
 async function addTakeDone(queue: WorkQueue<string>): Promise<void> {
   for (const key of keys) {
     queue.add(key);
-    using _item = await queue.take(signal);
+    using _item = queue.tryTake() ?? await queue.take(signal);
   }
 }
 

@@ -6,7 +6,7 @@
  * anything, since there was nothing before it.
  */
 import { builtin, type Infer, type Resource } from "../api/mod.ts";
-import { type Client, isNotFound } from "../client/mod.ts";
+import { type Client, isConflict, isNotFound } from "../client/mod.ts";
 import { type Webhook, type WebhookConfigurations, webhookConfigurations } from "../webhook/mod.ts";
 
 const localLabel = "pintle.dev/local-run";
@@ -61,6 +61,7 @@ async function makeMissing<R extends Resource>(
   await client.create(resource, { ...configuration, metadata } as never, { signal });
 }
 
+/** A conflict with the UID: somebody made another one in its place. */
 function unlessGone(error: unknown): void {
-  if (!isNotFound(error)) throw error;
+  if (!isNotFound(error) && !isConflict(error)) throw error;
 }

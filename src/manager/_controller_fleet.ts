@@ -65,7 +65,9 @@ export class ControllerFleet {
 
   /** Runs all controllers until `stop`, then until what they have in hand is finished and told. */
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    await Promise.all(this.#definitions.map((definition) => this.#keepRunning(definition, stop, kill)));
+    const running = this.#definitions.map((definition) => this.#keepRunning(definition, stop, kill));
+    // Without controllers too: servers and others run until the stop.
+    await Promise.all([...running, aborted(stop)]);
   }
 
   async #keepRunning(definition: ControllerDefinition, stop: AbortSignal, kill: AbortSignal): Promise<void> {
@@ -109,4 +111,11 @@ export class ControllerFleet {
     const log = logger("events", controller);
     return new EventRecorder({ client, reportingController, reportingInstance: instance, clock, random, log });
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

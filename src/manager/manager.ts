@@ -13,11 +13,13 @@ import type { Client } from "../client/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { ControllerFleet } from "./_controller_fleet.ts";
+import { ProblemLog } from "./_problem_log.ts";
 import { type Check, syncCheck } from "./_sync_check.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
 import { withinGrace } from "./_within_grace.ts";
 import { fencedTransport } from "./fence.ts";
 import { LeaderElector, type LeaderElectorOptions } from "./leader_elector.ts";
+import { LeaseLostError } from "./lease_lost_error.ts";
 import { leaderElectionMetrics } from "./metrics.ts";
 import type { Runnable } from "./runnable.ts";
 import { RunnableGroup } from "./runnable_group.ts";
@@ -172,13 +174,16 @@ export class Manager {
     const errors: unknown[] = [];
     let caches: Promise<void> | undefined;
     try {
+      await others.add(new ProblemLog({ checks: () => this.checks(), clock: this.#clock, log: this.#log }));
       await http.start();
       await webhooks.start();
       caches = this.#caches.run(cachesStop.signal);
       await others.start();
       await this.#lead(stopping.signal);
     } catch (error) {
-      errors.push(error);
+      errors.push(...error instanceof AggregateError ? error.errors : [error]);
+      // Before others take over, all of this process must be gone.
+      if (errors.some((one) => one instanceof LeaseLostError)) this.#killing.abort(error);
       stopping.abort(error);
     }
     errors.push(...await this.#stopGroup(others));
@@ -202,8 +207,13 @@ export class Manager {
         killed.abort(term.signal.reason);
       };
       term.signal.addEventListener("abort", lose, { once: true });
-      await this.#runFleet(ending.signal, killed.signal);
-      term.signal.removeEventListener("abort", lose);
+      try {
+        await this.#runFleet(ending.signal, killed.signal);
+      } catch (error) {
+        throw term.lost === undefined ? error : new AggregateError([term.lost, error], String(error));
+      } finally {
+        term.signal.removeEventListener("abort", lose);
+      }
     }, stop);
   }
 
@@ -237,6 +247,7 @@ export class Manager {
     let timer: Disposable | undefined;
     const kill = () => this.#killing.abort(new DOMException("The grace period is over", "AbortError"));
     const arm = () => {
+      if (this.#killing.signal.aborted) return this.#log.info("stopping at once");
       this.#log.info("stopping, what runs may finish", { graceMs });
       if (graceMs <= 0) return kill();
       if (graceMs !== Infinity) timer = this.#clock.timer(graceMs, kill);

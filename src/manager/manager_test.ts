@@ -4,6 +4,8 @@ import { builtin, type KubeObject } from "../api/mod.ts";
 import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { controller, type ControllerDefinition, done, manifest } from "../controller/mod.ts";
+import { LeaseServer } from "./_lease_server.ts";
+import { LeaseLostError } from "./lease_lost_error.ts";
 import { Manager, type ManagerOptions } from "./manager.ts";
 import type { Life, Runnable } from "./runnable.ts";
 
@@ -217,6 +219,77 @@ test("[60] what ignores being aborted is named and left behind", async () => {
   const failed = assertRejects(() => running, /Cannot stop others \(deaf\): it did not end when it was aborted/);
   await b.clock.advance(2_000);
   await failed;
+});
+
+test("without controllers the rest runs until the stop", async () => {
+  const trace: string[] = [];
+  await using b = bench([]);
+  await b.manager.addRunnable(part("server", trace), "http");
+  b.start();
+  await b.clock.advance(60_000);
+  assertEquals(trace, ["start server"]);
+  b.stop.abort();
+  await b.start();
+  assertEquals(trace, ["start server", "stop server"]);
+});
+
+/** A Manager that leads by a Lease of a server of its own; `lose` gives that to somebody else. */
+async function leading(definitions: readonly ControllerDefinition[], options: Partial<ManagerOptions> = {}) {
+  const server = new LeaseServer();
+  const leaderElection = { client: new Client(server.transport), namespace: "shop", name: "operator", identity: "a" };
+  const b = bench(definitions, { leaderElection, ...options });
+  const running = b.start().then(() => undefined, (error: unknown) => error);
+  await b.until(() => b.manager.elector?.leadership !== undefined);
+  const lose = async () => {
+    server.edit({ holderIdentity: "b" });
+    await b.clock.advance(2_000);
+    await b.until(() => b.manager.elector?.leadership === undefined);
+    await drain();
+  };
+  return { ...b, running, lose };
+}
+
+test("[48] a lost Lease waits for nothing, however long the grace period is", async () => {
+  const b = await leading([], { gracefulShutdownTimeoutMs: Infinity });
+  const ends: string[] = [];
+  const drains = ({ kill }: Life) =>
+    new Promise<void>((resolve) => kill.addEventListener("abort", () => resolve(void ends.push("killed"))));
+  await b.manager.addRunnable({ name: "server", run: drains }, "http");
+  await b.manager.addRunnable({ name: "deaf", run: () => new Promise(() => {}) });
+  await b.lose();
+  await b.until(() => ends.length === 1);
+  await b.clock.advance(1_000); // for "deaf", which does not end when it is aborted
+  const error = await b.running;
+  assert(error instanceof AggregateError && error.errors[0] instanceof LeaseLostError, String(error));
+  assertMatch(String(error.errors[1]), /Cannot stop others \(deaf\)/);
+});
+
+test("[48] a stop that waits is cut short when the Lease is lost meanwhile", async () => {
+  const { definition, entered, ends } = waiting();
+  const b = await leading([definition]);
+  b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
+  await entered;
+  b.stop.abort();
+  await drain();
+  await b.lose();
+  assert(await b.running instanceof LeaseLostError);
+  assertEquals(ends, ["aborted"]);
+});
+
+test("[48] a reconcile that ignores a lost Lease is left behind, and the loss is still told", async () => {
+  const entered = Promise.withResolvers<void>();
+  const deaf = controller("deaf").for(Namespace).reconcile(() => {
+    entered.resolve();
+    return new Promise(() => {});
+  });
+  const b = await leading([deaf]);
+  b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
+  await entered.promise;
+  await b.lose();
+  await b.clock.advance(1_000);
+  const error = await b.running;
+  assert(error instanceof AggregateError && error.errors[0] instanceof LeaseLostError, String(error));
+  assertMatch(String(error.errors[1]), /Cannot stop the controllers: it did not end when it was aborted/);
 });
 
 test("[63] a reconcile that throws concerns its own key, a controller that fails its own", async () => {

@@ -108,3 +108,25 @@ controlPlaneTest(
     assert(leader.binary.isRunning && !/leadership lost/.test(leader.binary.stderr), leader.binary.stderr);
   },
 );
+
+controlPlaneTest(
+  "a leader to which the answer of a renewal is lost leads on, and so does who lost that of its first claim",
+  async (controlPlane) => {
+    await using replicas = await Replicas.in(controlPlane);
+    const [leader, standby] = await replicas.startPair();
+    await replicas.makeFoo("a");
+    const renewal = leader.proxy.hold(isLeaseWrite, "answer");
+    await renewal.arrived;
+    await leader.renewsFor(2 * replicas.times.leaseMs);
+    renewal.release();
+    assertEquals(claimsOf(standby), []);
+    const claim = standby.proxy.hold(isLeaseWrite, "answer");
+    leader.binary.signal("SIGTERM");
+    assertEquals((await ended(leader)).code, 0);
+    await claim.arrived;
+    await replicas.makeFoo("b");
+    claim.release();
+    await replicas.assertInOrder({ a: 1, b: 1 });
+    assert(standby.binary.isRunning);
+  },
+);

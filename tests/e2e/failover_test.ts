@@ -196,3 +196,64 @@ controlPlaneTest(
     await replicas.assertInOrder({ a: 1 });
   },
 );
+
+controlPlaneTest(
+  "[53] a leader that is stopped while it finishes after SIGTERM does not finish later on",
+  async (controlPlane) => {
+    await using replicas = await Replicas.in(controlPlane);
+    const [old, next] = await replicas.startPair();
+    const hold = old.proxy.hold(isDeploymentCreate, "answer");
+    await replicas.namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 1 });
+    await hold.arrived;
+    old.binary.signal("SIGTERM");
+    await old.binary.logged(/signal: finishing what runs/);
+    old.binary.signal("SIGSTOP");
+    hold.release();
+    await next.leads();
+    await replicas.synced("a");
+    const sent = workOf([old]).length;
+    old.binary.signal("SIGCONT");
+    const { code, stderr } = await old.binary.ended();
+    assertEquals(code, 7, stderr);
+    assertEquals([workOf([old]).length, releasesOf(old)], [sent, []]);
+    await replicas.assertInOrder({ a: 1 });
+    await replicas.assertEventsOf({ a: 1 });
+  },
+);
+
+controlPlaneTest(
+  "[49] a rolling update of three replicas, and the death of all of them, lose and repeat nothing",
+  async (controlPlane) => {
+    await using replicas = await Replicas.in(controlPlane);
+    const foos: Record<string, number> = {};
+    const makeFoos = async (prefix: string) => {
+      for (let index = 0; index < 5; index++) {
+        const name = `${prefix}-${index}`;
+        foos[name] = index;
+        await replicas.namespace.applyFoo({ name, deploymentName: name, replicas: index });
+      }
+    };
+    await Promise.all([replicas.start(), replicas.start(), replicas.start()]);
+    await replicas.firstToLead();
+    for (const [index, old] of [...replicas.all].entries()) {
+      const applying = makeFoos(`round-${index}`);
+      await (await replicas.start()).standsBy();
+      old.binary.signal("SIGTERM");
+      assertEquals((await old.binary.ended()).code, 0);
+      await applying;
+    }
+    const running = replicas.all.filter(({ binary }) => binary.isRunning);
+    await replicas.firstToLead(running);
+    const applying = makeFoos("killed");
+    for (const { binary } of running) binary.signal("SIGKILL");
+    const killedAt = performance.now();
+    await Promise.all([...running.map(({ binary }) => binary.ended()), applying]);
+    const next = await Promise.all([replicas.start(), replicas.start()]);
+    const takenAt = await (await replicas.firstToLead(next)).leads();
+    note("SIGKILL of all, until a new process has the Lease", takenAt - killedAt);
+    await replicas.assertInOrder(foos);
+    const counts = await Promise.all(Object.keys(foos).map((name) => replicas.namespace.events("Foo", name)));
+    // A process that died between its write and its Event took the Event along.
+    assert(counts.every((events) => events.length <= 1), "an Event was repeated");
+  },
+);

@@ -2,7 +2,7 @@
 //
 // Every subcommand speaks the protocol of bench/protocol.ts: one JSON object a line on stdout, the first one as soon as
 // the measured work is done; then the program stays as it is, so that the driver can look at its CPU and memory, and
-// ends when its stdin does. load and update are the driver's own tools and end by themselves.
+// ends when its stdin does. load, update and webhook-load are the driver's own tools and end by themselves.
 package main
 
 import (
@@ -27,11 +27,14 @@ var commands = map[string]func(ctx context.Context, args []string) error{
 	"queue":     queueCommand,
 	"load":      loadCommand,
 	"update":    updateCommand,
+
+	"webhook":      webhookCommand,
+	"webhook-load": webhookLoadCommand,
 }
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: peers sync|idle|reconcile|latency|queue|load|update [flags]")
+		fmt.Fprintln(os.Stderr, "usage: peers sync|idle|reconcile|latency|queue|load|update|webhook|webhook-load [flags]")
 		os.Exit(2)
 	}
 	klog.SetLogger(logr.Discard())

@@ -1,0 +1,134 @@
+/**
+ * AdmissionReviews at a steady rate, straight at a webhook server, as a kube-apiserver asks: HTTP/1.1 over TLS whose
+ * certificate is verified. Open loop: a review is sent when its time has come, answered or not the ones before it. Every
+ * second one has a connection of its own, the others share kept ones, so that both meet every certificate.
+ */
+import { Buffer } from "node:buffer";
+import { Agent, request } from "node:https";
+
+/** Where reviews go, and how many. */
+export interface ReviewLoadOptions {
+  readonly port: number;
+  readonly path: string;
+  /** PEM text of the authority that is trusted. */
+  readonly ca: string;
+  /** Reviews a second. */
+  readonly rate: number;
+  /** The object of review number so and so. */
+  readonly object: (number: number) => object;
+  /** Whether the answer is the right one. */
+  readonly isRight: (response: ReviewResponse) => boolean;
+}
+
+/** As much of an answer as tests look at. */
+export interface ReviewResponse {
+  readonly uid: string;
+  readonly allowed: boolean;
+  readonly patch?: string;
+}
+
+const stepMs = 5;
+
+/** Sends from its making until `stopped`. */
+export class ReviewLoad {
+  readonly #options: ReviewLoadOptions;
+  readonly #kept: Agent;
+  readonly #fresh: Agent;
+  readonly #running = new Set<Promise<void>>();
+  readonly #startedAt = performance.now();
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #micros: number[] = [];
+  readonly #failures: string[] = [];
+  readonly #certificates = new Map<string, number>();
+  #sent = 0;
+
+  constructor(options: ReviewLoadOptions) {
+    const { ca } = options;
+    this.#options = options;
+    this.#kept = new Agent({ keepAlive: true, maxSockets: 16, ca });
+    this.#fresh = new Agent({ keepAlive: false, maxSockets: Infinity, ca, maxCachedSessions: 0 });
+    this.#timer = setInterval(() => this.#sendDue(), stepMs);
+  }
+
+  /** How many fresh connections were shown the certificate with this serial number. */
+  shown(serialNumber: string): number {
+    return this.#certificates.get(serialNumber) ?? 0;
+  }
+
+  /** What went wrong so far. */
+  get failures(): readonly string[] {
+    return this.#failures;
+  }
+
+  /** Ends the load, waits for the last answers, and tells how it was. */
+  async stopped(): Promise<{ readonly perSecond: number; readonly answered: number; readonly p99Ms: number }> {
+    clearInterval(this.#timer);
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    await Promise.all(this.#running);
+    this.#kept.destroy();
+    this.#fresh.destroy();
+    const sorted = this.#micros.toSorted((left, right) => left - right);
+    const p99Ms = (sorted[Math.floor(sorted.length * 0.99)] ?? NaN) / 1000;
+    return { perSecond: this.#sent / seconds, answered: sorted.length, p99Ms };
+  }
+
+  #sendDue(): void {
+    const due = Math.floor((performance.now() - this.#startedAt) * this.#options.rate / 1000);
+    while (this.#sent < due) {
+      const running: Promise<void> = this.#send(this.#sent++).finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+  }
+
+  async #send(number: number): Promise<void> {
+    const startedAt = performance.now();
+    const uid = `review-${number}`;
+    try {
+      const response = await this.#ask(number, uid);
+      if (response.uid !== uid || !this.#options.isRight(response)) throw new Error(JSON.stringify(response));
+      this.#micros.push((performance.now() - startedAt) * 1000);
+    } catch (error) {
+      this.#failures.push(`${uid}: ${error}`);
+    }
+  }
+
+  #ask(number: number, uid: string): Promise<ReviewResponse> {
+    const { port, path, object } = this.#options;
+    const body = JSON.stringify(reviewOf(uid, object(number)));
+    const isFresh = number % 2 === 0;
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    return new Promise((resolve, reject) => {
+      const agent = isFresh ? this.#fresh : this.#kept;
+      const asked = request({ host: "127.0.0.1", port, path, method: "POST", headers, agent }, (answer) => {
+        if (isFresh) this.#note(answer.socket);
+        let text = "";
+        answer.setEncoding("utf8").on("data", (part: string) => text += part).on("error", reject);
+        answer.on("end", () => {
+          if (answer.statusCode !== 200) return reject(new Error(`${answer.statusCode} ${text}`));
+          resolve(JSON.parse(text).response);
+        });
+      });
+      asked.on("error", reject);
+      asked.end(body);
+    });
+  }
+
+  #note(socket: object): void {
+    if (!("getPeerCertificate" in socket) || typeof socket.getPeerCertificate !== "function") return;
+    const serialNumber = String(socket.getPeerCertificate().serialNumber).toLowerCase();
+    this.#certificates.set(serialNumber, this.shown(serialNumber) + 1);
+  }
+}
+
+/** What the API server sends when somebody creates a NodePool. */
+function reviewOf(uid: string, object: object): object {
+  const kind = { group: "nodes.lailin.xyz", version: "v1", kind: "NodePool" };
+  const resource = { group: "nodes.lailin.xyz", version: "v1", resource: "nodepools" };
+  const userInfo = { username: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
+  const question = { uid, kind, resource, requestKind: kind, requestResource: resource, operation: "CREATE", userInfo };
+  return {
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    request: { ...question, object, oldObject: null, dryRun: false },
+  };
+}

@@ -1,0 +1,168 @@
+/**
+ * `run --webhook-host`: the compiled binary serves NodePool's webhooks from this machine, and a real kube-apiserver calls
+ * it, for as long as it runs. What it leaves in the cluster is looked at after a stop and after a kill. Run with:
+ *
+ *   ./compile.sh && deno run -A tests/controlplane/with.ts --apply crds -- deno test -A tests/e2e/webhook_local_test.ts
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CertificateAuthority, type ControlPlane, until } from "../controlplane/mod.ts";
+import { controlPlaneTest } from "../controlplane/test.ts";
+import { assertEquals, assertMatch } from "../testing.ts";
+import type { Binary } from "./_binary.ts";
+import { NodePoolSite } from "./_node_pool_site.ts";
+
+const configurations = "mutatingwebhookconfigurations,validatingwebhookconfigurations";
+const local = ["--webhook-host", "127.0.0.1", "--webhook-port", "0"] as const;
+const attached = /the cluster calls the webhooks here/;
+const probe = ["create", "-f", "-", "--dry-run=server"] as const;
+
+/** The configurations of the operator that the cluster has. */
+async function installed(controlPlane: ControlPlane): Promise<readonly string[]> {
+  const names = await controlPlane.kubectlOutput(["get", configurations, "--output=name"]);
+  return names.split("\n").filter((name) => name.endsWith("/controller"));
+}
+
+/** What the webhook makes of an empty pool: its labels. The API server hears of configurations a moment later. */
+async function labelsOfProbe(controlPlane: ControlPlane, site: NodePoolSite): Promise<string> {
+  const args = [...probe, "--output=jsonpath={.spec.labels}"];
+  const { stdout, stderr } = await controlPlane.kubectl(args, { stdin: site.poolText({}) });
+  return stdout + stderr;
+}
+
+async function eventuallyLabels(controlPlane: ControlPlane, site: NodePoolSite, wanted: string): Promise<void> {
+  await until(`see an empty pool with labels ${wanted}`, async () => {
+    const labels = await labelsOfProbe(controlPlane, site);
+    return labels === wanted ? { kind: "found", value: undefined } : { kind: "pending", state: labels };
+  });
+}
+
+async function stopped(binary: Binary): Promise<void> {
+  binary.signal("SIGTERM");
+  const { code, stderr } = await binary.ended();
+  assertEquals(code, 0, stderr);
+}
+
+/** Leaves a cluster that calls a process which is no more. */
+async function killed(controlPlane: ControlPlane, site: NodePoolSite): Promise<void> {
+  await using binary = site.run(undefined, ...local);
+  await binary.logged(attached);
+  await eventuallyLabels(controlPlane, site, defaultLabels(site));
+  binary.signal("SIGKILL");
+  await binary.ended();
+  assertMatch(
+    await labelsOfProbe(controlPlane, site),
+    /failed calling webhook "default\.nodepools\.nodes\.lailin\.xyz"/,
+  );
+}
+
+function defaultLabels(site: NodePoolSite): string {
+  return JSON.stringify({ [`node-pool.lailin.xyz/${site.pool}`]: "" });
+}
+
+async function withoutConfigurations(controlPlane: ControlPlane): Promise<void> {
+  for (const name of await installed(controlPlane)) await controlPlane.kubectlOutput(["delete", name]);
+}
+
+controlPlaneTest(
+  "a NodePool gets its defaults, or kubectl says why it is refused, until SIGTERM",
+  async (controlPlane) => {
+    await using site = await NodePoolSite.open(controlPlane);
+    await using binary = site.run(undefined, ...local);
+    try {
+      await binary.logged(attached);
+      assertEquals((await installed(controlPlane)).length, 2);
+      await eventuallyLabels(controlPlane, site, defaultLabels(site));
+      await site.applyPool({});
+      const spec = JSON.parse(await site.kubectl(["get", "nodepool", site.pool, "--output=jsonpath={.spec}"]));
+      assertEquals(spec, { handler: "runc", labels: { [`node-pool.lailin.xyz/${site.pool}`]: "" }, taints: [] });
+      const refused = await site.refusal(["apply", "-f", "-"], site.poolText({ labels: { "kubernetes.io/x": "a b" } }));
+      assertMatch(refused, new RegExp(`^The NodePool "${site.pool}" is invalid:`));
+      assertMatch(refused, /^\* spec\.labels: Forbidden: "kubernetes\.io\/x": keys under kubernetes\.io belong to/m);
+      assertMatch(refused, /^\* spec\.labels\[kubernetes\.io\/x\]: Invalid value: "a b": it must be letters/m);
+      await stopped(binary);
+      assertEquals(await installed(controlPlane), []);
+      await eventuallyLabels(controlPlane, site, "{}");
+    } finally {
+      await withoutConfigurations(controlPlane);
+    }
+  },
+);
+
+controlPlaneTest(
+  "after a kill every next start puts the cluster right: without webhooks, with files, or local again",
+  async (controlPlane) => {
+    await using site = await NodePoolSite.open(controlPlane);
+    const dir = mkdtempSync(join(tmpdir(), "pintle-e2e-certs-"));
+    try {
+      const { certificate, key } = await CertificateAuthority.create("e2e");
+      writeFileSync(join(dir, "tls.crt"), certificate);
+      writeFileSync(join(dir, "tls.key"), key);
+      for (const args of [[], ["--cert-dir", dir, "--webhook-port", "0"]]) {
+        await killed(controlPlane, site);
+        await using binary = site.run(undefined, ...args);
+        await eventuallyLabels(controlPlane, site, "{}");
+        assertEquals(await installed(controlPlane), []);
+        await stopped(binary);
+      }
+      await killed(controlPlane, site);
+      await using binary = site.run(undefined, ...local);
+      await eventuallyLabels(controlPlane, site, defaultLabels(site));
+      await stopped(binary);
+      assertEquals(await installed(controlPlane), []);
+      await eventuallyLabels(controlPlane, site, "{}");
+    } finally {
+      await withoutConfigurations(controlPlane);
+      rmSync(dir, { recursive: true });
+    }
+  },
+);
+
+controlPlaneTest(
+  "configurations that somebody installed point here while it runs, and where they pointed after a stop or a kill",
+  async (controlPlane) => {
+    await using site = await NodePoolSite.open(controlPlane);
+    const service = { namespace: "ops", name: "controller-webhook", path: "/mutate-nodes-lailin-xyz-v1-nodepool" };
+    const configuration = {
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind: "MutatingWebhookConfiguration",
+      metadata: { name: "controller", annotations: { "example.dev/kept": "yes" } },
+      webhooks: [{
+        name: "default.nodepools.nodes.lailin.xyz",
+        clientConfig: { service },
+        rules: [{
+          apiGroups: ["nodes.lailin.xyz"],
+          apiVersions: ["v1"],
+          operations: ["CREATE"],
+          resources: ["nodepools"],
+        }],
+        admissionReviewVersions: ["v1"],
+        sideEffects: "None",
+      }],
+    };
+    const live = async () => {
+      const text = await site.kubectl(["get", "mutatingwebhookconfiguration", "controller", "--output=json"]);
+      const { metadata: { resourceVersion: _, generation: __, managedFields: ___, ...metadata }, webhooks } = JSON
+        .parse(text);
+      return { metadata, webhooks };
+    };
+    try {
+      await site.kubectl(["create", "-f", "-"], JSON.stringify(configuration));
+      const before = await live();
+      await using first = site.run(undefined, ...local);
+      await eventuallyLabels(controlPlane, site, defaultLabels(site));
+      await stopped(first);
+      assertEquals(await live(), before);
+      await killed(controlPlane, site);
+      await using next = site.run();
+      await until("see the configuration as it was", async () => {
+        const now = JSON.stringify(await live());
+        return now === JSON.stringify(before) ? { kind: "found", value: undefined } : { kind: "pending", state: now };
+      });
+      await stopped(next);
+    } finally {
+      await withoutConfigurations(controlPlane);
+    }
+  },
+);
