@@ -12,7 +12,7 @@ const clusterSteps: readonly Step[] = [
   { name: "compile", command: ["sh", "compile.sh"] },
   {
     name: "tests on a real control plane",
-    command: ["deno", "run", "-A", "tests/controlplane/with.ts", "--", ...clusterTests],
+    command: ["deno", "run", "-A", "tests/controlplane/with.ts", "--apply", "crds", "--", ...clusterTests],
   },
 ];
 
