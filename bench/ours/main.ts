@@ -13,6 +13,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["reconcile", async () => (await import("./reconcile.ts")).reconcile],
   ["latency", async () => (await import("./latency.ts")).latency],
   ["queue", async () => (await import("./queue.ts")).queue],
+  ["webhook", async () => (await import("./webhook.ts")).webhook],
 ]);
 
 const load = commands.get(process.argv[2] ?? "");

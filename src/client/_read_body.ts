@@ -6,6 +6,7 @@
  * (behaviours.md 81, 90).
  */
 import type { Clock } from "../async/mod.ts";
+import { releaseBytes } from "../runtime/mod.ts";
 import { unreachable, UnreachableError } from "./unreachable_error.ts";
 
 /** Options of {@link readBody}. */
@@ -76,8 +77,10 @@ async function collect(
     }
     watchdog.touch();
     sizeBytes += value.length;
-    if (sizeBytes <= maxBytes) parts.push(decoder.decode(value, { stream: true }));
-    else if (whenLarger === "throw") throw tooLarge(action, maxBytes);
+    if (sizeBytes <= maxBytes) {
+      parts.push(decoder.decode(value, { stream: true }));
+      releaseBytes(value);
+    } else if (whenLarger === "throw") throw tooLarge(action, maxBytes);
     else {
       parts.push(decoder.decode(value.subarray(0, value.length - (sizeBytes - maxBytes)), { stream: true }));
       sizeBytes = maxBytes;

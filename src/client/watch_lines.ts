@@ -7,6 +7,7 @@
  * body is cancelled on every way out. A line costs one decode (shared by its chunk), one search and one JSON.parse.
  */
 import type { WatchEvent } from "../api/mod.ts";
+import { releaseBytes } from "../runtime/mod.ts";
 import { dropManagedFields, isObject, parseJson } from "./_decode.ts";
 import { LineSplitter } from "./_line_splitter.ts";
 import { withoutManagedFields } from "./_managed_fields.ts";
@@ -47,6 +48,7 @@ export async function* watchLines<T>(
       if (done) break;
       const events: WatchEvent<T>[] = [];
       splitter.push(value, (line) => events.push(parseEvent<T>(line, dropManagedFields)));
+      releaseBytes(value);
       if (events.length > 0) yield events;
     }
     const rest = splitter.end();

@@ -58,7 +58,7 @@ class ClientConnection {
 
 /** The connections to all servers that one client talks to. */
 export class ClientConnections {
-  readonly #idle = new Map<string, Set<ClientConnection>>();
+  readonly #idle = new Map<string, ClientConnection[]>();
   #isClosed = false;
 
   /** Sends a request over a kept connection, or over a new one. @throws what the connection or the signal says */
@@ -77,19 +77,23 @@ export class ClientConnections {
   }
 
   #take(origin: string): ClientConnection | undefined {
-    const connection = [...this.#idle.get(origin) ?? []].at(-1);
-    if (connection === undefined) return undefined;
-    this.#idle.get(origin)?.delete(connection);
-    connection.wake();
+    const connection = this.#idle.get(origin)?.pop();
+    connection?.wake();
     return connection;
   }
 
   #keep(origin: string, connection: ClientConnection): void {
     if (this.#isClosed) return connection.close();
     const connections = this.#idle.get(origin);
-    if (connections === undefined) this.#idle.set(origin, new Set([connection]));
-    else connections.add(connection);
+    if (connections === undefined) this.#idle.set(origin, [connection]);
+    else connections.push(connection);
     connection.rest();
+  }
+
+  #remove(origin: string, connection: ClientConnection): void {
+    const connections = this.#idle.get(origin) ?? [];
+    const at = connections.indexOf(connection);
+    if (at >= 0) connections.splice(at, 1);
   }
 
   /** Connects; one that comes after its request was aborted serves the next. */
@@ -100,10 +104,7 @@ export class ClientConnections {
       const over = () => signal.removeEventListener("abort", aborted);
       dial(target).then((socket) => {
         over();
-        const connection: ClientConnection = new ClientConnection(
-          socket,
-          () => this.#idle.get(origin)?.delete(connection),
-        );
+        const connection: ClientConnection = new ClientConnection(socket, () => this.#remove(origin, connection));
         if (signal.aborted) this.#keep(origin, connection);
         else resolve(connection);
       }, (error) => {

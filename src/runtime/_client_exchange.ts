@@ -9,6 +9,7 @@ import { ReadPacer } from "./_read_pacer.ts";
 import { type ResponseBodyReader, responseBodyReader } from "./_response_body.ts";
 import { malformed, mostHeadBytes, parseResponseHead } from "./_response_head.ts";
 import { joined } from "./_byte_source.ts";
+import { ownedBytes } from "./release_bytes.ts";
 
 /** One request, ready to be sent. */
 export interface ClientExchangeOptions {
@@ -104,7 +105,7 @@ export class ClientExchange {
 
   #receiveBody(body: ResponseBodyReader, bytes: Uint8Array<ArrayBuffer>): void {
     const part = body.take(bytes);
-    if (part.length > 0) this.#controller?.enqueue(part);
+    if (part.length > 0) this.#controller?.enqueue(ownedBytes(part));
     if (!body.isComplete) return this.#pacer?.received((this.#controller?.desiredSize ?? 0) <= 0);
     this.#finish(!body.hasExcess);
     this.#controller?.close();

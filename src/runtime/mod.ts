@@ -14,6 +14,7 @@ export { directoryOf, joinPath, resolvePath } from "./paths.ts";
 export { type ProcessFacts, processFacts } from "./process_facts.ts";
 export { programArguments } from "./program_arguments.ts";
 export { findText, isMissingFile, readText, type ReadTextOptions } from "./read_text.ts";
+export { releaseBytes } from "./release_bytes.ts";
 export { runtimeName, runtimeVersion } from "./runtime_name.ts";
 export { hasTerminalInput, spawn, type SpawnOptions, type SpawnResult } from "./spawn.ts";
 export { standardError, standardOutput, type TextWriter, textWriter } from "./text_writer.ts";

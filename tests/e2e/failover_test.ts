@@ -239,7 +239,8 @@ controlPlaneTest(
       const applying = makeFoos(`round-${index}`);
       await (await replicas.start()).standsBy();
       old.binary.signal("SIGTERM");
-      assertEquals((await old.binary.ended()).code, 0);
+      const { code, stderr } = await old.binary.ended();
+      assertEquals(code, 0, stderr);
       await applying;
     }
     const running = replicas.all.filter(({ binary }) => binary.isRunning);

@@ -27,7 +27,7 @@ async function installed(controlPlane: ControlPlane): Promise<readonly string[]>
 /** What the webhook makes of an empty pool: its labels. The API server hears of configurations a moment later. */
 async function labelsOfProbe(controlPlane: ControlPlane, site: NodePoolSite): Promise<string> {
   const args = [...probe, "--output=jsonpath={.spec.labels}"];
-  const { stdout, stderr } = await controlPlane.kubectl(args, { stdin: site.poolText({}) });
+  const { stdout, stderr } = await controlPlane.kubectl(args, { stdin: site.poolText({}, probeName(site)) });
   return stdout + stderr;
 }
 
@@ -57,8 +57,13 @@ async function killed(controlPlane: ControlPlane, site: NodePoolSite): Promise<v
   );
 }
 
+/** It is never stored, so it is created as often as one likes. */
+function probeName(site: NodePoolSite): string {
+  return `${site.pool}-probe`;
+}
+
 function defaultLabels(site: NodePoolSite): string {
-  return JSON.stringify({ [`node-pool.lailin.xyz/${site.pool}`]: "" });
+  return JSON.stringify({ [`node-pool.lailin.xyz/${probeName(site)}`]: "" });
 }
 
 async function withoutConfigurations(controlPlane: ControlPlane): Promise<void> {
