@@ -24,7 +24,7 @@ const fullScale: Scale = {
   updates: 1_000,
   growth: [10_000, 50_000, 200_000],
   idleMs: 10_000,
-  webhookMs: 15_000,
+  webhookMs: 5_000,
 };
 const quickScale: Scale = {
   syncObjects: 2_000,

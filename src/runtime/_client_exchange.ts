@@ -99,7 +99,7 @@ export class ClientExchange {
     }
     this.#body = body;
     this.#endsWithConnection = head.framing.kind === "rest";
-    this.#pacer = new ReadPacer(this.#socket, this.#options.longLived);
+    this.#pacer = new ReadPacer(this.#socket, { gathers: this.#options.longLived });
     this.#resolve(new Response(this.#stream(first), { status, headers }));
   }
 

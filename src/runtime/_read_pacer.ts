@@ -6,11 +6,19 @@
  *
  * Guarantees: a stream that is quiet, or brings an event now and then, is read at once.
  */
+import { systemTimer } from "./_serve_timer.ts";
 
 /** What is paced. */
 export interface Pausable {
   pause(): void;
   resume(): void;
+}
+
+/** The time a pacer goes by. */
+export interface PacerClock {
+  /** Monotonic milliseconds. */
+  now(): number;
+  timer(ms: number, fire: () => void): Disposable;
 }
 
 /** Rests between two reads of a busy stream. */
@@ -20,19 +28,30 @@ const gapMs = 1;
 /** Reads without a gap that make a stream a busy one. */
 const busyReads = 8;
 
+const systemPacerClock: PacerClock = { now: () => performance.now(), timer: systemTimer.timer };
+
+/** Options of a {@link ReadPacer}. */
+export interface ReadPacerOptions {
+  /** False for an answer that somebody waits for: it is only held up, never let rest. */
+  readonly gathers: boolean;
+  /** @default the machine's */
+  readonly clock?: PacerClock;
+}
+
 /** Paces one stream, and holds it up while its reader is behind. */
 export class ReadPacer implements Disposable {
   readonly #socket: Pausable;
   readonly #gathers: boolean;
+  readonly #clock: PacerClock;
   #isFull = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #rest: Disposable | undefined;
   #readableAt = 0;
   #reads = 0;
 
-  /** @param gathers False for an answer that somebody waits for: it is only held up, never let rest. */
-  constructor(socket: Pausable, gathers: boolean) {
+  constructor(socket: Pausable, options: ReadPacerOptions) {
     this.#socket = socket;
-    this.#gathers = gathers;
+    this.#gathers = options.gathers;
+    this.#clock = options.clock ?? systemPacerClock;
   }
 
   /** Says that a piece came, and whether the reader has room for more. */
@@ -40,7 +59,7 @@ export class ReadPacer implements Disposable {
     this.#isFull = isFull;
     const isBusy = this.#gathers && this.#isBusy();
     if (isBusy || isFull) this.#socket.pause();
-    if (isBusy) this.#timer ??= setTimeout(() => this.#rested(), restMs);
+    if (isBusy) this.#rest ??= this.#clock.timer(restMs, () => this.#rested());
   }
 
   /** Says that the reader has room again. */
@@ -51,27 +70,27 @@ export class ReadPacer implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#rest?.[Symbol.dispose]();
+    this.#rest = undefined;
     this.#isFull = false;
     this.#socket.resume();
   }
 
   #isBusy(): boolean {
-    const now = performance.now();
+    const now = this.#clock.now();
     this.#reads = now - this.#readableAt < gapMs ? this.#reads + 1 : 0;
     this.#readableAt = now;
     return this.#reads >= busyReads;
   }
 
   #rested(): void {
-    this.#timer = undefined;
+    this.#rest = undefined;
     this.#resume();
   }
 
   #resume(): void {
-    if (this.#isFull || this.#timer !== undefined) return;
-    this.#readableAt = performance.now();
+    if (this.#isFull || this.#rest !== undefined) return;
+    this.#readableAt = this.#clock.now();
     this.#socket.resume();
   }
 }

@@ -49,15 +49,13 @@ export function malformed(state: string): Error {
   return Object.assign(new Error(`Cannot read the answer: ${state}`), { code: "EPROTO_HTTP" });
 }
 
-/** @throws Error when the line is no field; `Headers` refuses what no name or value may contain. */
+/** A name without space before its colon, and a value without control characters; no folded lines. */
+const field = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t -~\x80-\xff]*)$/;
+
 function addField(headers: Headers, line: string): void {
-  const colon = line.indexOf(":");
-  if (colon <= 0 || line.startsWith(" ") || line.startsWith("\t")) throw malformed("a field of its head is malformed");
-  try {
-    headers.append(line.slice(0, colon), line.slice(colon + 1));
-  } catch {
-    throw malformed("a field of its head has characters that no field has");
-  }
+  const [, name, value] = field.exec(line) ?? [];
+  if (name === undefined || value === undefined) throw malformed("a field of its head is malformed");
+  headers.append(name, value);
 }
 
 function framingOf(headers: Headers, status: number, method: string): ResponseFraming {
