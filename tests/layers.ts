@@ -30,10 +30,11 @@ export const layers: Readonly<Record<string, Layer>> = {
   webhook: { rank: 2, imports: "lower" },
   apiserver: { rank: 2, imports: "lower" },
   manager: { rank: 3, imports: "lower", except: ["apiserver"] },
-  simulation: { rank: 4, imports: "lower" },
-  cli: { rank: 5, imports: "lower" },
-  "mod.ts": { rank: 6, imports: "lower" },
-  controllers: { rank: 7, imports: ["mod.ts"] },
+  cluster: { rank: 4, imports: "lower" },
+  simulation: { rank: 5, imports: "lower" },
+  cli: { rank: 6, imports: "lower" },
+  "mod.ts": { rank: 7, imports: "lower" },
+  controllers: { rank: 8, imports: ["mod.ts"] },
 };
 
 /** Tests inside src, and the private files that only they import. They are not shipped, so they may look sideways. */

@@ -7,6 +7,7 @@
 import type { DeepReadonly } from "../api/mod.ts";
 import { z } from "zod";
 import type { CustomObject, ParseIssue, ParseResult } from "./custom_resource.ts";
+import { dotPath } from "./dot_path.ts";
 
 /** What is parsed. */
 export interface ParserParts {
@@ -44,7 +45,7 @@ export function cannotParse(kind: string, value: unknown, issues: readonly Parse
 }
 
 function issueOf(issue: z.core.$ZodIssue): ParseIssue {
-  return { path: z.core.toDotPath(issue.path), message: issue.message };
+  return { path: dotPath(issue.path), message: issue.message };
 }
 
 function nameOf(value: unknown): string {

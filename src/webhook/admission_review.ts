@@ -7,6 +7,7 @@
  */
 import type { ApiStatus } from "../api/mod.ts";
 import { z } from "zod";
+import { dotPath } from "../schema/mod.ts";
 import { parseJson } from "./_parse_json.ts";
 
 /** What is being done to the object. */
@@ -129,6 +130,6 @@ export function encodeAdmissionReview(version: AdmissionVersion, uid: string, re
 
 /** What is wrong, field by field, on one line. */
 export function issuesOf(error: z.ZodError): string {
-  return error.issues.map(({ path, message }) => path.length === 0 ? message : `${z.core.toDotPath(path)}: ${message}`)
+  return error.issues.map(({ path, message }) => path.length === 0 ? message : `${dotPath(path)}: ${message}`)
     .join("; ");
 }

@@ -1,0 +1,157 @@
+/**
+ * The reviews: who am I, may I, may they, whose token is this. Asked by `kubectl auth can-i` and `whoami`, by metrics servers,
+ * and by `controller doctor`. Source: kubernetes `pkg/registry/authorization` and `authentication` of 1.36.
+ */
+import {
+  type Attributes,
+  type Authorizer,
+  badRequest,
+  invalid,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  read,
+  type User,
+} from "../model/mod.ts";
+import type { ActionCall, ReviewHandler } from "../registry/mod.ts";
+import { stringsOf } from "./_rule.ts";
+import { RbacAuthorizer } from "./rbac_authorizer.ts";
+import type { TokenAuthority } from "./token_authority.ts";
+
+/** What the reviews ask. */
+export interface AccessReviewParts {
+  readonly authorizer: Authorizer;
+  readonly tokens: TokenAuthority;
+}
+
+/** The handlers of all reviews. */
+export function accessReviews({ authorizer, tokens }: AccessReviewParts): readonly ReviewHandler[] {
+  const decide = (call: ActionCall, user: User, namespace?: string) => subjectReview(call, authorizer, user, namespace);
+  return [
+    review("selfsubjectaccessreviews.authorization.k8s.io", (call) => decide(call, call.user)),
+    review("subjectaccessreviews.authorization.k8s.io", (call) => decide(call, askedUser(call))),
+    review("localsubjectaccessreviews.authorization.k8s.io", (call) => decide(call, askedUser(call), call.namespace)),
+    review("selfsubjectrulesreviews.authorization.k8s.io", (call) => rulesReview(call, authorizer)),
+    review("selfsubjectreviews.authentication.k8s.io", (call) => ({ userInfo: infoOf(call.user) })),
+    review("tokenreviews.authentication.k8s.io", (call) => tokenReview(call, tokens)),
+  ];
+}
+
+function review(collection: string, statusOf: (call: ActionCall) => JsonObject): ReviewHandler {
+  return { collection, review: (call) => ({ ...asked(call), status: statusOf(call) }) };
+}
+
+function subjectReview(call: ActionCall, authorizer: Authorizer, user: User, namespace?: string): JsonObject {
+  const spec = specOf(call);
+  const { resourceAttributes, nonResourceAttributes } = spec;
+  if (isJsonObject(resourceAttributes) === isJsonObject(nonResourceAttributes)) {
+    const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    throw invalid({ group: "authorization.k8s.io", resource: call.kind.kind, name: "" }, [
+      { type: "Invalid", field: "spec.resourceAttributes", value: resourceAttributes ?? null, detail },
+    ]);
+  }
+  if (namespace !== undefined && (!isJsonObject(resourceAttributes) || resourceAttributes.namespace !== namespace)) {
+    throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+  }
+  const attributes = isJsonObject(resourceAttributes)
+    ? aboutResource(user, resourceAttributes)
+    : aboutPath(user, nonResourceAttributes);
+  const { isAllowed, reason } = authorizer.authorize(attributes);
+  return { allowed: isAllowed, ...(reason === "" ? {} : { reason }) };
+}
+
+function aboutResource(user: User, asked: JsonObject): Attributes {
+  const text = (key: string) => textOf(asked, key);
+  return {
+    user,
+    verb: text("verb"),
+    isResourceRequest: true,
+    group: text("group"),
+    version: text("version"),
+    resource: text("resource"),
+    subresource: text("subresource"),
+    namespace: text("namespace"),
+    name: text("name"),
+    path: "",
+  };
+}
+
+function aboutPath(user: User, asked: Json | undefined): Attributes {
+  const about = isJsonObject(asked) ? asked : {};
+  const rest = { group: "", version: "", resource: "", subresource: "", namespace: "", name: "" };
+  return { user, verb: textOf(about, "verb"), isResourceRequest: false, ...rest, path: textOf(about, "path") };
+}
+
+function askedUser(call: ActionCall): User {
+  const spec = specOf(call);
+  const groups = stringsOf(spec.groups);
+  const name = textOf(spec, "user");
+  if (name === "" && groups.length === 0) {
+    throw invalid({ group: "authorization.k8s.io", resource: call.kind.kind, name: "" }, [
+      { type: "Invalid", field: "spec.user", value: "", detail: "at least one of user or group must be specified" },
+    ]);
+  }
+  const extra = isJsonObject(spec.extra)
+    ? Object.entries(spec.extra).map(([key, value]) => [key, stringsOf(value)] as const)
+    : [];
+  return { name, uid: textOf(spec, "uid"), groups, extra: new Map(extra) };
+}
+
+/** All rules, as far as RBAC knows them; other authorizers do not tell. */
+function rulesReview(call: ActionCall, authorizer: Authorizer): JsonObject {
+  const namespace = textOf(specOf(call), "namespace");
+  if (namespace === "") throw badRequest("no namespace on request");
+  const rules = authorizer instanceof RbacAuthorizer
+    ? [...authorizer.rulesFor(call.user, namespace)].map(({ rule }) => rule)
+    : [];
+  const isMaster = call.user.groups.includes("system:masters");
+  const all = { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] };
+  const known = isMaster ? [all, { ...all, apiGroups: [], resources: [], nonResourceURLs: ["*"] }, ...rules] : rules;
+  const filled = (entries: Record<string, readonly string[]>) =>
+    Object.fromEntries(Object.entries(entries).filter(([, values]) => values.length > 0));
+  return {
+    resourceRules: known.filter(({ resources }) => resources.length > 0).map((
+      { verbs, apiGroups, resources, resourceNames },
+    ) => filled({ verbs, apiGroups, resources, resourceNames })),
+    nonResourceRules: known.filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
+      .map(({ verbs, nonResourceURLs }) => filled({ verbs, nonResourceURLs })),
+    incomplete: false,
+  };
+}
+
+function tokenReview(call: ActionCall, tokens: TokenAuthority): JsonObject {
+  const spec = specOf(call);
+  const token = textOf(spec, "token");
+  if (token === "") throw badRequest("token is required for TokenReview in authentication");
+  const wanted = stringsOf(spec.audiences);
+  const audiences = wanted.length === 0 ? [tokens.issuer] : wanted;
+  const known = tokens.read(token);
+  const common = known?.audiences.filter((audience) => audiences.includes(audience)) ?? [];
+  if (known === undefined || common.length === 0) {
+    return { user: {}, error: "[invalid bearer token, Token has been invalidated]" };
+  }
+  return { authenticated: true, user: infoOf(known.user), audiences: common };
+}
+
+function infoOf({ name, uid, groups, extra }: User): JsonObject {
+  return {
+    username: name,
+    ...(uid === "" ? {} : { uid }),
+    groups,
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
+  };
+}
+
+function asked({ body = {}, kind }: ActionCall): JsonObject {
+  return { ...body, apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind };
+}
+
+function specOf({ body = {} }: ActionCall): JsonObject {
+  const spec = read<Json>(body, "spec");
+  return isJsonObject(spec) ? spec : {};
+}
+
+function textOf(object: JsonObject, key: string): string {
+  const value = read<Json>(object, key);
+  return typeof value === "string" ? value : "";
+}

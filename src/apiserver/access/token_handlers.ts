@@ -1,0 +1,101 @@
+/** `kubectl create token`: tokens of ServiceAccounts on request, for a time, for an audience, bound to an object. */
+import {
+  badRequest,
+  invalid,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  notFound,
+  type ObjectReader,
+  read,
+} from "../model/mod.ts";
+import type { ActionCall, SubresourceHandler } from "../registry/mod.ts";
+import { stringsOf } from "./_rule.ts";
+import type { TokenAuthority, TokenClaims } from "./token_authority.ts";
+
+/** Seconds; the bounds are kube-apiserver's. */
+const lifetimes = { default: 3600, least: 600, most: 2 ** 32 };
+
+const collections: Readonly<Record<string, string>> = { Pod: "pods", Secret: "secrets", Node: "nodes" };
+
+/** The handler of `serviceaccounts/token`. */
+export function tokenHandlers(
+  tokens: TokenAuthority,
+  objects: ObjectReader,
+  now: () => number,
+): readonly SubresourceHandler[] {
+  return [{
+    collection: "serviceaccounts",
+    subresource: "token",
+    handle(call) {
+      const claims = claimsOf(call, objects);
+      const expires = new Date(now() + claims.lifetime * 1000).toISOString().replace(/\.\d+Z$/, "Z");
+      const status = call.isDryRun
+        ? { token: "", expirationTimestamp: expires }
+        : { token: tokens.issue(claims), expirationTimestamp: expires };
+      const spec = {
+        ...specOf(call),
+        audiences: claims.audiences.length === 0 ? [tokens.issuer] : claims.audiences,
+        expirationSeconds: claims.lifetime,
+      };
+      const { name, namespace } = call;
+      const metadata = { name, namespace, creationTimestamp: new Date(now()).toISOString().replace(/\.\d+Z$/, "Z") };
+      const object: JsonObject = {
+        kind: "TokenRequest",
+        apiVersion: "authentication.k8s.io/v1",
+        metadata,
+        spec,
+        status,
+      };
+      return { kind: "object", code: 201, object };
+    },
+  }];
+}
+
+function claimsOf(call: ActionCall, objects: ObjectReader): TokenClaims {
+  const { name, namespace } = call;
+  const account = objects.get("serviceaccounts", namespace, name);
+  if (account === undefined) throw notFound({ group: "", resource: "serviceaccounts", name });
+  const spec = specOf(call);
+  const lifetime = typeof spec.expirationSeconds === "number" ? spec.expirationSeconds : lifetimes.default;
+  if (lifetime < lifetimes.least || lifetime > lifetimes.most) {
+    const detail = lifetime < lifetimes.least
+      ? "may not specify a duration less than 10 minutes"
+      : "may not specify a duration larger than 2^32 seconds";
+    throw invalid({ group: "authentication.k8s.io", resource: "TokenRequest", name }, [
+      { type: "Invalid", field: "spec.expirationSeconds", value: lifetime, detail },
+    ]);
+  }
+  const boundTo = boundOf(spec, namespace, objects);
+  return {
+    namespace,
+    name,
+    uid: uidOf(account),
+    audiences: stringsOf(spec.audiences),
+    lifetime,
+    ...(boundTo === undefined ? {} : { boundTo }),
+  };
+}
+
+function boundOf(spec: JsonObject, namespace: string, objects: ObjectReader): TokenClaims["boundTo"] {
+  const reference = read<Json>(spec, "boundObjectRef");
+  if (!isJsonObject(reference)) return undefined;
+  const [kind, name] = [`${reference.kind}`, `${reference.name}`];
+  const collection = Object.hasOwn(collections, kind) ? collections[kind] : undefined;
+  if (collection === undefined) {
+    throw badRequest(`cannot bind token for object of type ${reference.apiVersion}, Kind=${kind}`);
+  }
+  const object = objects.get(collection, kind === "Node" ? "" : namespace, name);
+  if (object === undefined) throw notFound({ group: "", resource: collection, name });
+  return { kind, name, uid: uidOf(object) };
+}
+
+function specOf({ body = {} }: ActionCall): JsonObject {
+  const spec = read<Json>(body, "spec");
+  return isJsonObject(spec) ? spec : {};
+}
+
+function uidOf(object: JsonObject): string {
+  const metadata = read(object, "metadata");
+  return isJsonObject(metadata) ? `${metadata.uid}` : "";
+}

@@ -1,0 +1,82 @@
+/**
+ * JSON as the API server handles it: a draft, which belongs to the request that made it and may be changed, and a stored
+ * object, which is everybody's and never is.
+ *
+ * `__proto__` is a legal key of a ConfigMap and `constructor` a legal name, so whoever reads or writes a key that came
+ * from outside does it with the functions here.
+ */
+
+/** A JSON value that nobody changes. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+/** A JSON object that nobody changes: what the storage holds. */
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** A JSON value that its holder may change. */
+export type DraftValue = null | boolean | number | string | DraftValue[] | Draft;
+
+/** A JSON object that its holder may change: an object on its way into the storage. */
+export interface Draft {
+  [key: string]: DraftValue;
+}
+
+/** True for an object, false for an array and null. */
+export function isDraft(value: DraftValue | undefined): value is Draft {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for an object, false for an array and null. */
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for an array. */
+export function isJsonArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The value of an own key. */
+export function read<Value extends Json | DraftValue>(
+  object: Readonly<Record<string, Value>>,
+  key: string,
+): Value | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** Sets an own key, `__proto__` too. */
+export function put<Value>(object: Record<string, Value>, key: string, value: Value): void {
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else object[key] = value;
+}
+
+/** A copy all the way down, to be changed. */
+export function draftOf(value: JsonObject): Draft;
+export function draftOf(value: Json): DraftValue;
+export function draftOf(value: Json): DraftValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (isArray(value)) return value.map((item) => draftOf(item));
+  const copy: Draft = {};
+  for (const key of Object.keys(value)) put(copy, key, draftOf(value[key] ?? null));
+  return copy;
+}
+
+/** True when both are the same JSON; the order of keys does not count, that of items does. */
+export function isSameJson(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === right) return true;
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
+  if (isArray(left)) {
+    return isArray(right) && left.length === right.length &&
+      left.every((item, index) => isSameJson(item, right[index]));
+  }
+  if (isArray(right)) return false;
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isSameJson(left[key], right[key]));
+}
+
+function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}

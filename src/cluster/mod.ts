@@ -1,0 +1,9 @@
+/**
+ * What a cluster does with what its API server stores: Deployments become ReplicaSets become Pods on simulated nodes,
+ * Services get EndpointSlices, namespaces and owners take with them what is theirs. Runs on any API server, and is
+ * written with this project's own controllers.
+ */
+export { SimulatedCluster, type SimulatedClusterOptions } from "./simulated_cluster.ts";
+export { clusterControllers, type ClusterControllersOptions } from "./cluster_controllers.ts";
+export type { KubeletPace } from "./kubelet.ts";
+export { GarbageCollector, type GarbageCollectorOptions } from "./garbage_collector.ts";
