@@ -3,6 +3,7 @@ import type { ControllerDefinition } from "../controller/mod.ts";
 import { clusterRoleController } from "./cluster_role.ts";
 import { daemonSetController } from "./daemon_set.ts";
 import { deploymentController } from "./deployment.ts";
+import { disruptionController } from "./disruption.ts";
 import { endpointSliceController } from "./endpoint_slice.ts";
 import { jobController } from "./job.ts";
 import { kubeletController, type KubeletPace } from "./kubelet.ts";
@@ -34,5 +35,6 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     kubeletController(options.pace),
     endpointSliceController,
     clusterRoleController,
+    disruptionController(),
   ];
 }
