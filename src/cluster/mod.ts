@@ -7,3 +7,6 @@ export { SimulatedCluster, type SimulatedClusterOptions } from "./simulated_clus
 export { clusterControllers, type ClusterControllersOptions } from "./cluster_controllers.ts";
 export type { KubeletPace } from "./kubelet.ts";
 export { GarbageCollector, type GarbageCollectorOptions } from "./garbage_collector.ts";
+export { customResourcesOf } from "./custom_resources_of.ts";
+export { installWebhooks, webhookCaller } from "./in_process_webhooks.ts";
+export { EmbeddedCluster, type EmbeddedClusterOptions } from "./embedded_cluster.ts";

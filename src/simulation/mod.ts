@@ -1,0 +1,2 @@
+/** A world to test controllers in: server, cluster and controllers under one clock and one seed. */
+export { type SettledOptions, World, type WorldObject, type WorldOptions } from "./world.ts";

@@ -1,0 +1,64 @@
+/** The world as tests of controllers use it. */
+import { builtin } from "../api/mod.ts";
+import { controller, done, manifest } from "../controller/mod.ts";
+import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
+import { World } from "./world.ts";
+
+const { ConfigMap, Deployment, Namespace, Pod } = builtin;
+
+const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(async (ctx) => {
+  const namespace = ctx.object.metadata.name;
+  await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: "greeting" }, data: { text: "hello" } }));
+  return done;
+});
+
+test("a world settles when its controllers have nothing to do, without anybody waiting", async () => {
+  await using world = await World.start({ controllers: [greeter] });
+  await world.create(Namespace, { name: "team-a" });
+  await world.settled();
+  assertEquals(world.get(ConfigMap, "team-a/greeting").data?.text, "hello");
+  await world.delete(ConfigMap, "team-a/greeting");
+  await world.settled();
+  assertEquals(world.get(ConfigMap, "team-a/greeting").data?.text, "hello");
+});
+
+test("a namespace that is deleted takes with it what is in it", async () => {
+  await using world = await World.start({ controllers: [greeter] });
+  await world.create(Namespace, { name: "team-a" });
+  await world.settled();
+  await world.delete(Namespace, "team-a");
+  await world.settled();
+  assertEquals(world.find(Namespace, "team-a"), undefined);
+  assertEquals(world.find(ConfigMap, "team-a/greeting"), undefined);
+});
+
+test("a Deployment in a world becomes Pods that are ready", async () => {
+  await using world = await World.start({ controllers: [] });
+  const labels = { app: "web" };
+  await world.create(Deployment, {
+    name: "web",
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "web", image: "nginx" }] } },
+    },
+  });
+  await world.settled();
+  assertEquals(world.get(Deployment, "default/web").status?.availableReplicas, 3);
+  assertEquals(world.list(Pod, "default").map((pod) => pod.status?.phase), ["Running", "Running", "Running"]);
+});
+
+test("a converged world writes nothing, however much time passes", async () => {
+  await using world = await World.start({ controllers: [greeter] });
+  await world.settled();
+  const { revision } = world;
+  await world.clock.advance(3_600_000);
+  assertEquals(world.revision, revision);
+});
+
+test("a world that never settles says who still works", async () => {
+  const restless = controller("restless").for(Namespace).reconcile(() => Promise.reject(new Error("never")));
+  await using world = await World.start({ controllers: [restless], cluster: false });
+  const error = await assertRejects(() => world.settled({ withinMs: 10_000 }));
+  assert(error instanceof Error && error.message.includes("controller restless still tries"), String(error));
+});
