@@ -6,7 +6,7 @@
  * goes at the end; the server answers only on loopback, to whoever has that file.
  */
 import { type Scope, scope } from "../async/mod.ts";
-import { EmbeddedCluster } from "../cluster/mod.ts";
+import { clusterLoggers, EmbeddedCluster } from "../cluster/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
 import { logger } from "../observe/mod.ts";
 import { CommandError } from "./command_error.ts";
@@ -41,6 +41,7 @@ export const dev = subcommand({
   ],
   flags: devFlags,
   further: ownFlagGroups,
+  quiet: clusterLoggers(),
   async run(call) {
     using signals = interrupts(call.session);
     using stopping = scope(signals.stop);

@@ -38,3 +38,9 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     disruptionController(),
   ];
 }
+
+/** The names under which a simulated cluster logs. */
+export function clusterLoggers(): readonly string[] {
+  const names = clusterControllers().map(({ name }) => name);
+  return [...names.flatMap((name) => [`controller.${name}`, `events.${name}`]), "garbage-collector"];
+}

@@ -4,7 +4,7 @@
  * written with this project's own controllers.
  */
 export { SimulatedCluster, type SimulatedClusterOptions } from "./simulated_cluster.ts";
-export { clusterControllers, type ClusterControllersOptions } from "./cluster_controllers.ts";
+export { clusterControllers, type ClusterControllersOptions, clusterLoggers } from "./cluster_controllers.ts";
 export type { KubeletPace } from "./kubelet.ts";
 export { GarbageCollector, type GarbageCollectorOptions } from "./garbage_collector.ts";
 export { customResourcesOf } from "./custom_resources_of.ts";

@@ -22,6 +22,8 @@ export interface LoggingOptions {
   readonly write: (text: string) => void;
   /** Colours the levels of the text format. @default false */
   readonly color?: boolean;
+  /** Parts of the program of which only warnings and errors are of interest, unless level is debug: `controller.kubelet`. @default none */
+  readonly quiet?: readonly string[];
   /** Wall time of the records in milliseconds, e.g. a VirtualClock's. @default the machine's */
   readonly now?: () => number;
 }
@@ -46,7 +48,7 @@ const levels = { debug: "debug", info: "info", warn: "warning", error: "error" }
  * @returns stops the logging when disposed
  */
 export function configureLogging(options: LoggingOptions): Disposable {
-  const { level = "info", format = "text", write, color = false, now } = options;
+  const { level = "info", format = "text", write, color = false, quiet = [], now } = options;
   const line = format === "json" ? jsonFormat : textFormat;
   const look = { color, stacks: level === "debug" };
   configureSync({
@@ -54,6 +56,11 @@ export function configureLogging(options: LoggingOptions): Disposable {
     sinks: { line: (record) => write(line(record, now?.() ?? record.timestamp, look)) },
     loggers: [
       { category: [rootCategory], sinks: ["line"], lowestLevel: levels[level] },
+      ...(level === "debug" ? [] : quiet).map((name) => ({
+        category: [rootCategory, ...name.split(".")],
+        sinks: [],
+        lowestLevel: level === "error" ? levels.error : levels.warn,
+      })),
       { category: ["logtape", "meta"], sinks: ["line"], lowestLevel: "error" },
     ],
   });

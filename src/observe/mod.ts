@@ -1,4 +1,5 @@
 /** What the runtime says about itself: logs and metrics, each a thin seam over a library. */
+export { escaped } from "./_escape.ts";
 export { type Fields, type Logger, logger, rootCategory } from "./logger.ts";
 export {
   type Collector,

@@ -1,0 +1,107 @@
+/** The documents of discovery as kube-apiserver writes them: one per group and version, and all in one. */
+import { createHash } from "node:crypto";
+import type { JsonObject, Kind, Subresource } from "../model/mod.ts";
+import type { Group, GroupVersion } from "./groups.ts";
+
+/** `/api`: the versions of the core group. @param address host and port the server is known by */
+export function coreVersions(address: string): JsonObject {
+  const serverAddressByClientCIDRs = [{ clientCIDR: "0.0.0.0/0", serverAddress: address }];
+  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs };
+}
+
+/** `/apis`: all other groups. */
+export function groupList(groups: readonly Group[]): JsonObject {
+  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map(groupEntry) };
+}
+
+/** `/apis/GROUP`. */
+export function groupDocument(group: Group): JsonObject {
+  return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
+}
+
+function groupEntry({ name, versions }: Group): JsonObject {
+  const entries = versions.map(({ version }) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions: entries, preferredVersion: entries[0] ?? {} };
+}
+
+/** `/api/v1` and `/apis/GROUP/VERSION`: the kinds and their parts. */
+export function resourceList(group: Group, { version, kinds }: GroupVersion): JsonObject {
+  const groupVersion = group.name === "" ? version : `${group.name}/${version}`;
+  const resources = kinds.flatMap((
+    kind,
+  ) => [resourceEntry(kind), ...partsOf(kind).map((part) => partEntry(kind, part))]);
+  // The core group's document is older than the field.
+  const apiVersion: JsonObject = group.name === "" ? {} : { apiVersion: "v1" };
+  return { kind: "APIResourceList", ...apiVersion, groupVersion, resources };
+}
+
+function resourceEntry(kind: Kind): JsonObject {
+  return {
+    name: kind.plural,
+    singularName: kind.singular,
+    namespaced: kind.scope === "Namespaced",
+    kind: kind.kind,
+    verbs: kind.verbs,
+    ...listed("shortNames", kind.shortNames),
+    ...listed("categories", kind.categories),
+    ...(kind.verbs.includes("list") ? { storageVersionHash: storageHash(kind) } : {}),
+  };
+}
+
+function partEntry(kind: Kind, { name, verbs, body }: Subresource): JsonObject {
+  return {
+    name: `${kind.plural}/${name}`,
+    singularName: "",
+    namespaced: kind.scope === "Namespaced",
+    ...(body === undefined ? {} : { group: body.group, version: body.version }),
+    kind: body?.kind ?? kind.kind,
+    verbs,
+  };
+}
+
+/** All groups in one document, `apidiscovery.k8s.io/v2` or `v2beta1`. */
+export function aggregatedList(groups: readonly Group[], version: string): JsonObject {
+  const items = groups.map(({ name, versions }): JsonObject => ({
+    metadata: name === "" ? {} : { name },
+    versions: versions.map((one): JsonObject => ({
+      version: one.version,
+      resources: one.kinds.map(aggregatedEntry),
+      freshness: "Current",
+    })),
+  }));
+  return { kind: "APIGroupDiscoveryList", apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
+}
+
+function aggregatedEntry(kind: Kind): JsonObject {
+  const subresources = partsOf(kind).map(({ name, verbs, body }): JsonObject => ({
+    subresource: name,
+    responseKind: body === undefined
+      ? { group: "", version: "", kind: kind.kind }
+      : { group: body.group, version: body.version, kind: body.kind },
+    verbs,
+  }));
+  return {
+    resource: kind.plural,
+    responseKind: { group: "", version: "", kind: kind.kind },
+    scope: kind.scope === "Namespaced" ? "Namespaced" : "Cluster",
+    singularResource: kind.singular,
+    verbs: kind.verbs,
+    ...listed("shortNames", kind.shortNames),
+    ...listed("categories", kind.categories),
+    ...(subresources.length === 0 ? {} : { subresources }),
+  };
+}
+
+/** As apiserver's: it changes when the version that is stored does. */
+function storageHash({ group, version, kind }: Kind): string {
+  const text = `${group}/${version}/${kind}`;
+  return createHash("sha256").update(text).digest().subarray(0, 8).toString("base64");
+}
+
+function partsOf(kind: Kind): readonly Subresource[] {
+  return [...kind.subresources.values()].toSorted((left, right) => left.name < right.name ? -1 : 1);
+}
+
+function listed(key: string, values: readonly string[]): JsonObject {
+  return values.length === 0 ? {} : { [key]: values };
+}

@@ -1,0 +1,105 @@
+/**
+ * kubernetesApi(): an ApiServer with all that a Kubernetes of 1.36 has: its kinds, CRDs, discovery, webhooks, and, where it
+ * is asked for, people with tokens who may do only what RBAC allows.
+ */
+import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import {
+  accessReviews,
+  bootstrapRbac,
+  RbacAuthorizer,
+  RequestAuthenticator,
+  TokenAuthority,
+  tokenHandlers,
+} from "./access/mod.ts";
+import { actionHandlers } from "./actions/mod.ts";
+import { type CallWebhook, httpsWebhookCaller, WebhookAdmission } from "./admission/mod.ts";
+import { ApiServer } from "./api_server.ts";
+import { discoveryPaths } from "./discovery/mod.ts";
+import { builtinFamilies } from "./kinds/mod.ts";
+import type { User } from "./model/mod.ts";
+import { jsonPatch } from "./patch/mod.ts";
+import { KindRegistry, newUid, timestamp } from "./registry/mod.ts";
+import { ObjectStorage } from "./storage/mod.ts";
+import { builtinTable } from "./tables/mod.ts";
+
+/** Options of {@link kubernetesApi}. */
+export interface KubernetesApiOptions {
+  /** @default systemClock */
+  readonly clock?: Clock;
+  /** @default systemRandom */
+  readonly random?: Random;
+  /** Bearer tokens and whose they are. Absent: nobody is asked, and everybody may do everything. */
+  readonly tokens?: ReadonlyMap<string, User>;
+  /** Where the services of webhooks are: `namespace/name` to an origin. @default none */
+  readonly webhookServices?: ReadonlyMap<string, string>;
+  /** @default over HTTPS */
+  readonly callWebhook?: CallWebhook;
+  /** Told of what should not have happened; the client gets a 500. @default console.error */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** An API server, and who makes tokens for it. */
+export interface KubernetesApi {
+  readonly server: ApiServer;
+  readonly tokens: TokenAuthority;
+}
+
+/**
+ * Makes one.
+ *
+ * @example
+ * ```ts
+ * import { kubernetesApi } from "./mod.ts";
+ *
+ * const { server } = kubernetesApi();
+ * using _ending = server;
+ * const response = await server.fetch(new Request("http://in.memory/api/v1/namespaces/default"));
+ * console.assert(response.status === 200);
+ * ```
+ */
+export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi {
+  const { clock = systemClock, random = systemRandom } = options;
+  const storage = new ObjectStorage();
+  const kinds = new KindRegistry();
+  const now = () => clock.now();
+  const tokens = new TokenAuthority({ clock, objects: storage, fixed: options.tokens });
+  const authorizer = options.tokens === undefined
+    ? { authorize: () => ({ isAllowed: true, reason: "" }) }
+    : new RbacAuthorizer(storage);
+  const server = new ApiServer({
+    clock,
+    random,
+    kinds,
+    storage,
+    families: builtinFamilies({ tables: builtinTable }),
+    ...(options.tokens === undefined ? {} : { authenticator: new RequestAuthenticator({ tokens }), authorizer }),
+    admission: [
+      new WebhookAdmission({
+        objects: storage,
+        call: options.callWebhook ?? httpsWebhookCaller({ clock, services: options.webhookServices }),
+        evaluate: () => true,
+        patch: (object, operations) => jsonPatch(object, operations as never).object,
+        otherVersions: ({ collection, version }) =>
+          (kinds.family(collection)?.served ?? []).map((kind) => kind.version).filter((other) => other !== version),
+        newUid: () => newUid(random),
+      }),
+    ],
+    paths: [discoveryPaths(kinds)],
+    subresources: [...actionHandlers(now), ...tokenHandlers(tokens, storage, now)],
+    reviews: accessReviews({ authorizer, tokens }),
+    ...(options.onError === undefined ? {} : { onError: options.onError }),
+  });
+  if (options.tokens !== undefined) bootstrap(storage, { clock, random });
+  return { server, tokens };
+}
+
+/** What RBAC is made of, before anybody asks. */
+function bootstrap(
+  storage: ObjectStorage,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): void {
+  const creationTimestamp = timestamp(clock.now());
+  for (const [collection, object] of bootstrapRbac(() => ({ uid: newUid(random), creationTimestamp }))) {
+    storage.create(collection, object.metadata.namespace ?? "", object.metadata.name, object);
+  }
+}

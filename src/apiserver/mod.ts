@@ -1,0 +1,15 @@
+/** The Kubernetes API as a fetch handler, for development, tests and the simulation. */
+export { ApiServer, type ApiServerOptions, loopbackUser } from "./api_server.ts";
+export { type Connection, type HealthCheck, type PathHandler } from "./http/mod.ts";
+export {
+  type ActionAnswer,
+  type ActionCall,
+  type KindFamily,
+  KindRegistry,
+  Registry,
+  type ReviewHandler,
+  type SubresourceHandler,
+} from "./registry/mod.ts";
+export { type CallWebhook, httpsWebhookCaller, WebhookUnreachable } from "./admission/mod.ts";
+export { type KubernetesApi, kubernetesApi, type KubernetesApiOptions } from "./kubernetes_api.ts";
+export { ObjectStorage, type StorageOptions } from "./storage/mod.ts";
