@@ -72,7 +72,9 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     kinds,
     storage,
     families: builtinFamilies({ tables: builtinTable }),
-    ...(options.tokens === undefined ? {} : { authenticator: new RequestAuthenticator({ tokens }), authorizer }),
+    ...(options.tokens === undefined
+      ? {}
+      : { authenticator: new RequestAuthenticator({ tokens, authorizer }), authorizer }),
     admission: [
       new WebhookAdmission({
         objects: storage,
