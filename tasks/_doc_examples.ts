@@ -18,8 +18,11 @@ export interface Example {
   readonly code: string;
 }
 
-/** The name under which examples import the public surface. */
-const packageName = "@pintle/controller";
+/** The names under which examples import the public surface. */
+const entries: ReadonlyMap<string, string> = new Map([
+  ["@pintle/controller", "src/mod.ts"],
+  ["@pintle/controller/testing", "src/testing.ts"],
+]);
 
 /** The examples of a file: of its docstrings if it is TypeScript, of its text if it is Markdown. */
 export function examplesIn(path: string, text: string): readonly Example[] {
@@ -47,7 +50,8 @@ export function moduleOf(example: Example, root: string): string {
   const resolved = code.replaceAll(
     /(\bfrom\s*|\bimport\s*\(?\s*)"([^"]+)"/g,
     (_match, before: string, specifier: string) => {
-      if (specifier === packageName) return `${before}"${pathToFileURL(join(root, "src", "mod.ts")).href}"`;
+      const entry = entries.get(specifier);
+      if (entry !== undefined) return `${before}"${pathToFileURL(join(root, entry)).href}"`;
       if (specifier.startsWith(".")) return `${before}"${pathToFileURL(join(folder, specifier)).href}"`;
       return `${before}"${specifier}"`;
     },

@@ -34,6 +34,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   simulation: { rank: 5, imports: "lower" },
   cli: { rank: 6, imports: "lower" },
   "mod.ts": { rank: 7, imports: "lower" },
+  "testing.ts": { rank: 7, imports: "lower" },
   controllers: { rank: 8, imports: ["mod.ts"] },
 };
 

@@ -48,7 +48,8 @@ export type WorldObject<R extends Resource> =
  *
  * @example
  * ```ts
- * import { ConfigMap, controller, done, manifest, Namespace, World } from "@pintle/controller";
+ * import { ConfigMap, controller, done, manifest, Namespace } from "@pintle/controller";
+ * import { World } from "@pintle/controller/testing";
  *
  * const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(async (ctx) => {
  *   const namespace = ctx.object.metadata.name;
