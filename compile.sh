@@ -68,10 +68,16 @@ case $version in *[!A-Za-z0-9.+_-]*) refuse "Cannot stamp version \"$version\": 
 compile_with_bun() {
   # The source map goes into the binary (2 %, nothing at start): what -v and a crash show are lines of the sources.
   # No .env or bunfig.toml of whatever folder it is started in may change what the binary does.
+  # Splitting loads what import() names only when it is asked for; code is compiled to machine code only when it has run
+  # four times as often as usual. Both together: 7 MiB less at rest, and the start is 10 ms faster (bench/README.md).
+  # Bun also writes every chunk's map beside the binary, hence a folder of its own.
+  folder=$(mktemp -d "$(dirname -- "$outfile")/.compile.XXXXXX") && trap 'rm -rf "$folder"' EXIT
   "$root/tasks/bun.sh" build --compile ${target:+"--target=bun-$target"} --bytecode --minify --format=esm \
-    --sourcemap=linked --no-compile-autoload-dotenv --no-compile-autoload-bunfig \
-    --define "PINTLE_OPERATOR_VERSION=\"$version\"" "--outfile=$outfile" "$entry"
-  rm -f "$outfile.map" "${outfile%.exe}.map" "$(dirname -- "$entry")/$(basename -- "$outfile").map"
+    --splitting --compile-jit-policy=4 --sourcemap=linked \
+    --no-compile-autoload-dotenv --no-compile-autoload-bunfig \
+    --define "PINTLE_OPERATOR_VERSION=\"$version\"" "--outfile=$folder/$(basename -- "$outfile")" "$entry"
+  case $target in windows-*) outfile=${outfile%.exe}.exe ;; esac
+  mv "$folder/$(basename -- "$outfile")" "$outfile"
 }
 
 deno_target() {
@@ -112,7 +118,6 @@ console.log(times[7].toFixed(1));
 
 mkdir -p "$(dirname -- "$outfile")"
 "compile_with_$runtime"
-case $target in windows-*) [ -f "$outfile" ] || outfile=$outfile.exe ;; esac
 echo "binary      $outfile"
 echo "version     $version"
 echo "bytes       $(($(wc -c <"$outfile")))"

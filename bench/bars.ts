@@ -51,6 +51,9 @@ export const bars: readonly Bar[] = [
   { caseName: "reconcile", metric: "cpuMs", peer: manager, bar: 0.9, aim: 0.6 },
   { caseName: "latency", metric: "p50Us", peer: manager, bar: 1, aim: 0.7 },
   { caseName: "latency", metric: "p99Us", peer: manager, bar: 1, aim: 0.7 },
+  // Nearly all of it is the server's own time; this is the rest.
+  { caseName: "latency", metric: "afterAnswerP50Us", peer: manager, bar: 1, aim: 0.7 },
+  { caseName: "latency", metric: "afterAnswerP99Us", peer: manager, bar: 1, aim: 0.7 },
   { caseName: "queue", metric: "addTakeDone", peer: "client-go", bar: 1, aim: 2 },
   { caseName: "queue", metric: "addRateLimitedForget", peer: "client-go", bar: 1, aim: 2 },
   { caseName: "queue", metric: "addAfter", peer: "client-go", bar: 1, aim: 2 },

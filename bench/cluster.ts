@@ -9,9 +9,9 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { buildControlPlane, ControlPlane } from "../tests/controlplane/mod.ts";
+import { buildControlPlane, ControlPlane, until } from "../tests/controlplane/mod.ts";
 import { commandOf } from "./programs.ts";
-import { loadedLine, updatedLine } from "./protocol.ts";
+import { loadedLine, type TimedUpdate, updatedLine } from "./protocol.ts";
 import { MeasuredProcess } from "./measured_process.ts";
 
 const crd = join(import.meta.dirname ?? ".", "..", "crds", "samplecontroller.k8s.io_foos.yaml");
@@ -34,8 +34,7 @@ export class Cluster implements AsyncDisposable {
     if (built.kind === "unavailable") throw new Error(`Cannot start a cluster: ${built.reason}`);
     const { kubeControllerManager: _, ...binaries } = built.binaries;
     const cluster = new Cluster(await ControlPlane.start({ binaries, manifests: [crd] }));
-    // The server fills its caches of a kind when somebody first asks for it, and has others wait a second meanwhile.
-    await cluster.#controlPlane.kubectlOutput(["get", "foos,deployments", "--all-namespaces"]);
+    await cluster.#serveKinds();
     await cluster.calm();
     return cluster;
   }
@@ -48,10 +47,10 @@ export class Cluster implements AsyncDisposable {
     await this.calm();
   }
 
-  /** Updates the first Foos in turn, and returns the microseconds that each answer took. */
-  async update(options: { objects: number; rate: number; count: number }): Promise<readonly number[]> {
+  /** Updates the first Foos in turn, and returns when each was sent and how long its answer took. */
+  async update(options: { objects: number; rate: number; count: number }): Promise<readonly TimedUpdate[]> {
     const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
-    return updatedLine.parse(JSON.parse(await this.#tool(["update", ...args]))).micros;
+    return updatedLine.parse(JSON.parse(await this.#tool(["update", ...args]))).updates;
   }
 
   /** Starts a program that finds this cluster in its KUBECONFIG. */
@@ -82,6 +81,17 @@ export class Cluster implements AsyncDisposable {
 
   get #environment(): Readonly<Record<string, string>> {
     return { KUBECONFIG: this.#controlPlane.kubeconfig };
+  }
+
+  /**
+   * Waits until the kinds are served: a CRD is not at once when it was applied. The server also fills its caches of a
+   * kind when somebody first asks for it, and has others wait a second meanwhile.
+   */
+  async #serveKinds(): Promise<void> {
+    await until("list Foos and Deployments", async () => {
+      const { code, stderr } = await this.#controlPlane.kubectl(["get", "foos,deployments", "--all-namespaces"]);
+      return code === 0 ? { kind: "found", value: undefined } : { kind: "pending", state: stderr.trim() };
+    });
   }
 
   async #tool(args: readonly string[]): Promise<string> {

@@ -23,6 +23,8 @@ export const metrics = {
   freshP99Us: { title: "p99, fresh connections", unit: "microseconds", better: "lower" },
   answered: { title: "most answered", unit: "perSecond", better: "higher" },
   answeredFresh: { title: "most answered, fresh connections", unit: "perSecond", better: "higher" },
+  afterAnswerP50Us: { title: "from the update's answer, p50", unit: "microseconds", better: "lower" },
+  afterAnswerP99Us: { title: "from the update's answer, p99", unit: "microseconds", better: "lower" },
   answeredP50Us: { title: "update answered, p50", unit: "microseconds", better: "lower" },
   addTakeDone: { title: "add + take + done", unit: "perSecond", better: "higher" },
   addRateLimitedForget: { title: "addRateLimited + forget", unit: "perSecond", better: "higher" },

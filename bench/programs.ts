@@ -13,7 +13,8 @@ const root = join(benchDir, "..");
 const outputDir = join(root, "dist", "bench");
 const rustDir = join(benchDir, "peers", "rust");
 const bun = join(root, "tasks", "bun.sh");
-const compileFlags = ["build", "--compile", "--splitting", "--bytecode", "--minify", "--format=esm"] as const;
+/** As in compile.sh. */
+const compileFlags = ["--bytecode", "--minify", "--format=esm", "--splitting", "--compile-jit-policy=4"] as const;
 
 /** How a program is built, where that is needed, and started; subcommands follow. */
 interface Program {
@@ -26,7 +27,10 @@ const programs = {
   pintle: {
     build: {
       cwd: root,
-      command: [bun, ...compileFlags, `--outfile=${join(outputDir, "pintle")}`, join(benchDir, "ours", "main.ts")],
+      command: [
+        ...[bun, "build", "--compile", ...compileFlags],
+        ...[`--outfile=${join(outputDir, "pintle")}`, join(benchDir, "ours", "main.ts")],
+      ],
     },
     command: [join(outputDir, "pintle")],
   },

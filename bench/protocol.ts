@@ -12,8 +12,12 @@ const count = z.int().min(0);
 export const syncedLine = z.object({ kind: z.literal("synced"), objects: count });
 /** Every object was reconciled. */
 export const reconciledLine = z.object({ kind: z.literal("reconciled"), objects: count });
-/** Microseconds from each update to the beginning of its reconcile. */
-export const latenciesLine = z.object({ kind: z.literal("latencies"), micros: z.array(z.number()) });
+/** An update, by the microsecond since 1970 at which it was sent, and the microseconds until something happened. */
+const timedUpdate = z.object({ sentAt: z.int(), micros: z.number() });
+/** See {@link timedUpdate}. */
+export type TimedUpdate = z.infer<typeof timedUpdate>;
+/** Until the reconcile of each update began. */
+export const latenciesLine = z.object({ kind: z.literal("latencies"), updates: z.array(timedUpdate) });
 /** Operations a second, by the name of the operation. */
 export const ratesLine = z.object({
   kind: z.literal("rates"),
@@ -32,5 +36,5 @@ export const reviewedLine = z.object({
   /** What the first one that failed was answered. */
   firstFailure: z.string().optional(),
 });
-/** The updates were made; microseconds until each was answered. */
-export const updatedLine = z.object({ kind: z.literal("updated"), micros: z.array(z.number()) });
+/** The updates were made; until each was answered. */
+export const updatedLine = z.object({ kind: z.literal("updated"), updates: z.array(timedUpdate) });

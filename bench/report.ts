@@ -31,7 +31,8 @@ export function renderResults(results: Results): string {
     "# Pintle and its peers",
     "",
     `One run of \`deno task bench:peers\` on ${results.date}: every subject ${results.runs} times in turn, medians. ` +
-    "A ratio is ours over the peer's. Compare ratios; absolutes belong to the machine.",
+    "A ratio is ours over the peer's. Compare ratios; absolutes belong to the machine. What each case measures, and what " +
+    "holds a missed bar back: [README.md](README.md).",
     "",
     ...renderTable(["case", "number", "ours", "peer", "ratio", "bar", "aim", ""], verdictRows(results)),
     ...results.cases.flatMap(renderCase),

@@ -1,12 +1,18 @@
 /**
- * What the golden files must say: a CRD for each kind that a controller under src/controllers defines, and the list
- * of names that src/mod.ts exports. The task writes them, the test compares them.
+ * What the golden files must say: a CRD for each kind that a controller under src/controllers defines, the list of
+ * names that src/mod.ts exports, and what `manifests` prints. The task writes them, the test compares them.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { ecsbindingController } from "../src/controllers/ecsbinding/mod.ts";
+import { fooController } from "../src/controllers/foo/mod.ts";
+import { ingressController } from "../src/controllers/ingress/mod.ts";
+import { nodepoolController, nodepoolWebhooks } from "../src/controllers/nodepool/mod.ts";
+import { podsController } from "../src/controllers/pods/mod.ts";
+import { operatorCli, withWebhooks } from "../src/mod.ts";
 import { type Crd, printCrd } from "../src/schema/mod.ts";
 
 /** The repository. */
@@ -43,6 +49,35 @@ export async function publicApiGolden(): Promise<Golden> {
   });
   const lines = listingOf(JSON.parse(stdout));
   return { path: "tests/golden/public_api.txt", text: `${lines.join("\n")}\n` };
+}
+
+const image = "--image=registry.example.com/controller:1.2.3";
+
+/** What `manifests` is asked for, by the name of its golden file. */
+const manifestCalls: Readonly<Record<string, readonly string[]>> = {
+  all: [image],
+  foo: ["foo", image],
+  foo_namespaced: ["foo", image, "--namespaced", "--namespace=team-a"],
+  nodepool: ["nodepool", image],
+  nodepool_own_certificates: ["nodepool", image, "--cert-secret=webhook-tls", "--webhook-from=10.0.0.0/28"],
+  pods: ["pods", image, "--replicas=1", "--existing-namespace", "-o", "json"],
+};
+
+/** What `manifests` prints for Pintle's own controllers. */
+export async function manifestGoldens(): Promise<readonly Golden[]> {
+  const nodepool = withWebhooks(nodepoolController, nodepoolWebhooks);
+  const controllers = [fooController, podsController, ecsbindingController, nodepool, ingressController];
+  const operator = { name: "controller", version: "1.2.3", controllers };
+  const goldens: Golden[] = [];
+  for (const [name, args] of Object.entries(manifestCalls)) {
+    let text = "";
+    const write = (part: string) => (text += part) !== undefined;
+    const stdout = { write, flush: () => Promise.resolve(), isTerminal: false, columns: undefined };
+    const code = await operatorCli(operator, { args: ["manifests", ...args], environment: {}, stdout });
+    if (code !== 0) throw new Error(`Cannot make the manifests "${name}": exit code ${code}`);
+    goldens.push({ path: `tests/golden/manifests_${name}.${args.includes("json") ? "json" : "yaml"}`, text });
+  }
+  return goldens;
 }
 
 /** Golden files under crds/ that no controller stands for any more. */

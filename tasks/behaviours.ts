@@ -13,10 +13,11 @@ import { behavioursPage, evidenceIn } from "./_behaviours.ts";
 const root = join(import.meta.dirname ?? ".", "..");
 const page = join(root, "docs", "BEHAVIOURS.md");
 
+/** Test files, and the cases that several of them run. */
 function testFiles(): readonly string[] {
   return ["src", "tests"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((path) => path.endsWith("_test.ts")).map((path) => join(folder, path))
+      .map((path) => join(folder, path)).filter((path) => path.endsWith("_test.ts") || path.startsWith("tests/cases/"))
   ).filter((path) => path !== "tests/behaviours_test.ts").sort();
 }
 

@@ -1,5 +1,5 @@
 /**
- * Writes the golden files: crds/*.yaml and tests/golden/public_api.txt.
+ * Writes the golden files: crds/*.yaml, tests/golden/public_api.txt and tests/golden/manifests_*.
  *
  *   deno run -A tasks/golden.ts           writes them
  *   deno run -A tasks/golden.ts --check   writes nothing, shows what differs and exits 1 if anything does
@@ -8,11 +8,12 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { createTwoFilesPatch } from "diff";
-import { crdGoldens, present, publicApiGolden, root, strayCrds } from "./_goldens.ts";
+import { crdGoldens, manifestGoldens, present, publicApiGolden, root, strayCrds } from "./_goldens.ts";
 
 async function main(isCheck: boolean): Promise<number> {
   const crds = await crdGoldens();
-  const changed = [...crds, await publicApiGolden()].filter((golden) => present(golden) !== golden.text);
+  const goldens = [...crds, ...await manifestGoldens(), await publicApiGolden()];
+  const changed = goldens.filter((golden) => present(golden) !== golden.text);
   const strays = strayCrds(crds);
   for (const golden of changed) {
     console.log(isCheck ? createTwoFilesPatch(golden.path, "from code", present(golden), golden.text) : golden.path);

@@ -1,5 +1,5 @@
 /** Holds the golden files to the code: a changed CRD or a changed public name is a reviewed change. */
-import { crdGoldens, present, publicApiGolden, strayCrds } from "../tasks/_goldens.ts";
+import { crdGoldens, manifestGoldens, present, publicApiGolden, strayCrds } from "../tasks/_goldens.ts";
 import { assert, assertEquals, test } from "./testing.ts";
 
 const advice = "differs from the code; look at the change, then run: deno run -A tasks/golden.ts";
@@ -9,6 +9,15 @@ test("every CRD under crds/ is what the code makes, and no other is there", asyn
   assert(goldens.some(({ path }) => path === "crds/samplecontroller.k8s.io_foos.yaml"));
   for (const golden of goldens) assertEquals(present(golden), golden.text, `${golden.path} ${advice}`);
   assertEquals(strayCrds(goldens), []);
+});
+
+test("what manifests prints for Pintle's own controllers is in tests/golden/manifests_*", async () => {
+  const goldens = await manifestGoldens();
+  assert(goldens.length > 3);
+  for (const golden of goldens) {
+    assertEquals(present(golden), golden.text, `${golden.path} ${advice}`);
+    assert(!golden.text.includes('"*"') && !/^ *- \*$/m.test(golden.text), `${golden.path} has a wildcard`);
+  }
 });
 
 test("the public surface is the one in tests/golden/public_api.txt", async () => {

@@ -1,6 +1,7 @@
 /**
- * Whether the cost of an object stays the same as there are more of them: the sync case at several sizes, our side by
- * default. What a process costs with an empty cache is measured first, and taken off.
+ * Whether the cost of an object stays the same as there are more of them: the sync case at several sizes. What a process
+ * costs with an empty cache is measured first, and taken off. Beside us stands what no client can be faster than: the
+ * server's stream, read and thrown away.
  */
 import { Cluster } from "../cluster.ts";
 import type { Sample } from "../metric.ts";
@@ -12,7 +13,10 @@ import { measureSync } from "./sync.ts";
 export const growthCase: Case = {
   name: "growth",
   title: (scale) => `cost as the work grows: ${scale.growth.map((size) => size.toLocaleString("en")).join(", ")} Foos`,
-  subjects: [{ name: ours, program: "pintle", args: ["sync"] }],
+  subjects: [
+    { name: ours, program: "pintle", args: ["sync"] },
+    { name: "the stream alone", program: "go", args: ["stream"] },
+  ],
   run: runGrowth,
 };
 

@@ -1,11 +1,12 @@
 /**
- * From the sending of an update until the reconcile of its Foo begins. One and the same load generator makes the
- * updates for every subject; it puts its clock into an annotation, the reconciler subtracts that from its own.
+ * From the sending of an update until the reconcile of its Foo begins, and the part of it that comes after the server
+ * has answered the update (it can be negative: a watch event may overtake the answer). One and the same load generator
+ * makes the updates for every subject; it puts its clock into an annotation, the reconciler subtracts that from its own.
  */
 import { Cluster } from "../cluster.ts";
 import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
-import { latenciesLine, syncedLine } from "../protocol.ts";
+import { latenciesLine, syncedLine, type TimedUpdate } from "../protocol.ts";
 import { median, quantile } from "../statistics.ts";
 import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
 
@@ -39,13 +40,23 @@ async function measureLatency(cluster: Cluster, subject: Subject, updates: numbe
   const cpuMs = program.usage().cpuMs - cpuBeforeMs;
   program.ask();
   const { line } = await program.read(latenciesLine);
-  if (line.micros.length !== updates) {
-    throw new Error(`Cannot use the latencies of ${subject.name}: it saw ${line.micros.length} of ${updates} updates`);
+  if (line.updates.length !== updates) {
+    throw new Error(`Cannot use the latencies of ${subject.name}: it saw ${line.updates.length} of ${updates} updates`);
   }
+  const micros = line.updates.map((update) => update.micros);
+  const afterAnswer = sinceAnswer(line.updates, answered);
   return {
-    p50Us: quantile(line.micros, 0.5),
-    p99Us: quantile(line.micros, 0.99),
-    answeredP50Us: median(answered),
+    p50Us: quantile(micros, 0.5),
+    p99Us: quantile(micros, 0.99),
+    afterAnswerP50Us: quantile(afterAnswer, 0.5),
+    afterAnswerP99Us: quantile(afterAnswer, 0.99),
+    answeredP50Us: median(answered.map((update) => update.micros)),
     cpuMs,
   };
+}
+
+/** Microseconds from the answer of each update until its reconcile began. */
+function sinceAnswer(begun: readonly TimedUpdate[], answered: readonly TimedUpdate[]): readonly number[] {
+  const microsBySentAt = new Map(answered.map(({ sentAt, micros }) => [sentAt, micros]));
+  return begun.map(({ sentAt, micros }) => micros - (microsBySentAt.get(sentAt) ?? NaN));
 }

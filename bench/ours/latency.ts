@@ -16,12 +16,12 @@ export async function latency(): Promise<void> {
   const manager = new Manager({ client: await connect() });
   const since = nowMicros();
   const seen = new Set<string>();
-  const micros: number[] = [];
+  const updates: { readonly sentAt: number; readonly micros: number }[] = [];
   const measuring = controller("latency").for(Foo).reconcile((ctx) => {
     const begunAt = nowMicros();
     const stamp = ctx.object.metadata.annotations?.[stampAnnotation] ?? "0";
     const sentAt = Number(BigInt(stamp) / 1000n);
-    if (sentAt >= since && !seen.has(stamp)) micros.push(Math.round(begunAt - sentAt));
+    if (sentAt >= since && !seen.has(stamp)) updates.push({ sentAt, micros: Math.round(begunAt - sentAt) });
     seen.add(stamp);
     return Promise.resolve(done);
   });
@@ -32,7 +32,7 @@ export async function latency(): Promise<void> {
   await Promise.race([foos.synced(stop.signal), running]);
   report({ kind: "synced", objects: 0 });
   await asked();
-  report({ kind: "latencies", micros });
+  report({ kind: "latencies", updates });
   await inputEnded();
   process.exit(0);
 }

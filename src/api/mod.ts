@@ -13,6 +13,7 @@ export type {
 export { type ConditionNow, findCondition, isConditionTrue, withCondition } from "./condition.ts";
 export { compareResourceVersions, isComparable, type ResourceVersion, resourceVersion } from "./resource_version.ts";
 export { keyOf, type KeyParts, type ObjectKey, objectKey, splitKey } from "./key.ts";
+export { type UntypedObject, untypedResource } from "./untyped.ts";
 export { apiVersionOf, type Infer, type Resource, resourceId, resourceName, type Scope } from "./resource.ts";
 export type { ApiStatus, StatusCause, StatusDetails } from "./status.ts";
 export {

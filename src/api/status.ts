@@ -25,6 +25,7 @@ export interface StatusDetails {
 export interface ApiStatus {
   readonly apiVersion?: string;
   readonly kind?: "Status";
+  readonly metadata?: { readonly continue?: string };
   readonly status?: "Success" | "Failure";
   readonly code?: number;
   /** CamelCase word for programs, e.g. `NotFound`. */

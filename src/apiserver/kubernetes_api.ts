@@ -18,6 +18,7 @@ import { discoveryPaths } from "./discovery/mod.ts";
 import { builtinFamilies } from "./kinds/mod.ts";
 import type { User } from "./model/mod.ts";
 import { jsonPatch } from "./patch/mod.ts";
+import { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
 import { KindRegistry, newUid, timestamp } from "./registry/mod.ts";
 import { ObjectStorage } from "./storage/mod.ts";
 import { builtinTable } from "./tables/mod.ts";
@@ -87,6 +88,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
       }),
     ],
     paths: [discoveryPaths(kinds)],
+    decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
     subresources: [...actionHandlers(now), ...tokenHandlers(tokens, storage, now)],
     reviews: accessReviews({ authorizer, tokens }),
     ...(options.onError === undefined ? {} : { onError: options.onError }),

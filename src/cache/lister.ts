@@ -14,6 +14,8 @@ export interface ListFilter<T> {
   readonly namespace?: string;
   /** @default every label */
   readonly labelSelector?: LabelSelector;
+  /** Those that a declared index finds under a value: the others are not looked at. @default no index is asked */
+  readonly index?: { readonly name: string; readonly value: string };
   /** @default everything */
   readonly filter?: (object: T) => boolean;
 }
@@ -78,17 +80,26 @@ export class Lister<T extends KubeObject> {
     return this.#store.get(objectKey({ name, namespace }));
   }
 
-  /** The objects that pass the filter, in no particular order. */
+  /**
+   * The objects that pass the filter, in no particular order.
+   *
+   * @throws RangeError when the filter names an index that there is not.
+   */
   list(filter: ListFilter<T> = {}): readonly T[] {
-    const { namespace, labelSelector, filter: accepts } = filter;
-    const candidates = namespace === undefined ? this.#store.values() : this.#store.byNamespace(namespace);
+    const { namespace, labelSelector, index, filter: accepts } = filter;
     const found: T[] = [];
-    for (const object of candidates) {
+    for (const object of this.#candidates(filter)) {
+      if (index !== undefined && namespace !== undefined && object.metadata.namespace !== namespace) continue;
       if (labelSelector !== undefined && !isSelected(labelSelector, object)) continue;
       if (accepts !== undefined && !accepts(object)) continue;
       found.push(object);
     }
     return found;
+  }
+
+  #candidates({ namespace, index }: ListFilter<T>): Iterable<T> {
+    if (index !== undefined) return this.#store.byIndex(index.name, index.value);
+    return namespace === undefined ? this.#store.values() : this.#store.byNamespace(namespace);
   }
 
   /**

@@ -143,6 +143,18 @@ test("a lister's get throws what looks like the server's NotFound, and find does
   assertEquals([error.code, error.reason], [404, "NotFound"]);
 });
 
+test("a list may begin with an index, and the other conditions hold all the same", () => {
+  const store = new Store<Item>({ indexers: { owner: (one) => one.owners } });
+  for (const name of ["a", "b", "c"]) filled(store, item(name, ["red"], name === "c" ? "other" : "default"));
+  filled(store, item("d", ["blue"]));
+  const lister = new Lister({ resource: "items", store });
+  const index = { name: "owner", value: "red" };
+  assertEquals(names(lister.list({ index })), ["a", "b", "c"]);
+  assertEquals(names(lister.list({ index, namespace: "default" })), ["a", "b"]);
+  assertEquals(names(lister.list({ index, filter: ({ metadata }) => metadata.name !== "a" })), ["b", "c"]);
+  assertThrows(() => lister.list({ index: { name: "nope", value: "x" } }), /"nope"/);
+});
+
 test("the objects of a namespace are found without looking at the others", () => {
   const store = new Store<Item>();
   for (let index = 0; index < 1_000; index++) filled(store, item(`item-${index}`, [], `ns-${index % 100}`));

@@ -17,9 +17,10 @@ export interface FlagSources {
   readonly environment: Environment;
 }
 
-/** Adds the flags of `schema`. */
-export function addFlags(command: CommandUnknownOpts, schema: FlagSchema): void {
-  for (const flag of flagsOf(schema)) {
+/** Adds the flags of `schema`, under `heading` where they do not say. */
+export function addFlags(command: CommandUnknownOpts, schema: FlagSchema, heading?: string): void {
+  for (const bare of flagsOf(schema)) {
+    const flag = { ...bare, group: bare.group ?? heading };
     command.addOption(optionOf(flag, flag.flags, describe(flag)));
     if (flag.alias !== undefined) {
       command.addOption(optionOf(flag, flag.flags.replace(/^.*--[a-z-]+/, flag.alias), "").hideHelp());
@@ -50,6 +51,13 @@ export function readFlags<Schema extends FlagSchema>(
     `Cannot parse ${name}${flag.isSecret ? "" : ` ${quoted(value)}`}: ${issue?.message}`,
     flag.example === undefined ? undefined : `Example: ${flag.example}`,
   );
+}
+
+/** The long names of those of the flags that stand on the command line. */
+export function typedFlags(command: CommandUnknownOpts, schema: FlagSchema): readonly string[] {
+  const typed = new Map(Object.entries(command.opts()));
+  return flagsOf(schema).filter((flag) => typed.has(flag.key) || aliased(flag, typed) !== undefined)
+    .map((flag) => flag.longName);
 }
 
 function optionOf(flag: Flag, flags: string, description: string): Option {

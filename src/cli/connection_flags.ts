@@ -16,26 +16,31 @@ export const connectionFlags = z.object({
     ...shared,
     flags: "--kubeconfig <path>",
     about: "kubeconfig file, instead of those in $KUBECONFIG or ~/.kube/config",
+    completes: "file",
   }),
   context: text().optional().register(flagSyntax, {
     ...shared,
     flags: "--context <name>",
     about: "context of the kubeconfig, instead of its current one",
+    completes: "context",
   }),
   cluster: text().optional().register(flagSyntax, {
     ...shared,
     flags: "--cluster <name>",
     about: "cluster of the kubeconfig, instead of the context's",
+    completes: "cluster",
   }),
   user: text().optional().register(flagSyntax, {
     ...shared,
     flags: "--user <name>",
     about: "user of the kubeconfig, instead of the context's",
+    completes: "user",
   }),
   namespace: text().optional().register(flagSyntax, {
     ...shared,
     flags: "-n, --namespace <name>",
     about: "namespace, instead of the context's, where one is needed",
+    completes: "namespace",
   }),
   server: text().optional().register(flagSyntax, {
     ...shared,
@@ -65,16 +70,19 @@ export const connectionFlags = z.object({
     ...shared,
     flags: "--certificate-authority <path>",
     about: "file with the authorities that the server's certificate may be signed by",
+    completes: "file",
   }),
   clientCertificate: text().optional().register(flagSyntax, {
     ...shared,
     flags: "--client-certificate <path>",
     about: "file with the client's certificate",
+    completes: "file",
   }),
   clientKey: text().optional().register(flagSyntax, {
     ...shared,
     flags: "--client-key <path>",
     about: "file with the key of the client's certificate",
+    completes: "file",
   }),
   insecureSkipTlsVerify: z.boolean().optional().register(flagSyntax, {
     ...shared,

@@ -1,24 +1,7 @@
-/** Which of the kinds that controllers watch are defined by a CRD of their own, and the kind of those CRDs. */
-import { builtin, type Condition, type ObjectMeta, type Resource, resourceName } from "../api/mod.ts";
+/** Which of the kinds that controllers watch are defined by a CRD of their own. */
+import { type Resource, resourceName } from "../api/mod.ts";
 import type { ControllerDefinition } from "../controller/mod.ts";
 import type { Crd, CustomResource } from "../schema/mod.ts";
-
-/** A CustomResourceDefinition as the server returns it: ours, and what became of it. */
-export type StoredCrd = Crd & {
-  readonly metadata: ObjectMeta;
-  readonly status?: { readonly conditions?: readonly Condition[] };
-};
-
-const { group, version, plural, scope } = builtin.CustomResourceDefinition;
-
-/** CustomResourceDefinition, typed as this program writes it. */
-export const CustomResourceDefinition: Resource<StoredCrd, "CustomResourceDefinition"> = {
-  group,
-  version,
-  kind: "CustomResourceDefinition",
-  plural,
-  scope,
-};
 
 /** True for a kind that carries its CustomResourceDefinition. */
 export function isCustomResource(resource: Resource): resource is CustomResource {

@@ -35,9 +35,9 @@ export const dev = subcommand({
   words: { syntax: "[names...]", about: "controllers to run (default: none, unless --all)" },
   examples: [
     { line: "--all --samples --until-settled", about: "see all controllers at work, then end" },
-    { line: "foo --samples", about: "one controller, with the cluster to play with" },
+    { line: "NAME --samples", about: "one controller, with the cluster to play with" },
     { line: "-- kubectl get namespaces", about: "a cluster for one command" },
-    { line: "foo --port 6443 --write-kubeconfig dev.yaml", about: "an address and a file of one's choice" },
+    { line: "NAME --port 6443 --write-kubeconfig dev.yaml", about: "an address and a file of one's choice" },
   ],
   flags: devFlags,
   further: ownFlagGroups,

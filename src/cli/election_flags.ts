@@ -23,6 +23,7 @@ export const electionFlags = z.object({
   leaderElectionNamespace: text().optional().register(flagSyntax, {
     flags: "--leader-election-namespace <name>",
     about: "namespace of the lease, instead of the context's or, in a cluster, the pod's",
+    completes: "namespace",
     group,
     fromEnvironment: true,
   }),

@@ -4,6 +4,7 @@ import type { Client } from "../client/mod.ts";
 import { HealthChecks, type Manager, runEndpoints, type Runnable, serveEndpoints } from "../manager/mod.ts";
 import type { MetricsRegistry } from "../observe/mod.ts";
 import { joinPath, readText, type Server } from "../runtime/mod.ts";
+import type { OperatorEndpoints } from "./operator.ts";
 import type { BindAddress, ServingFlags } from "./serving_flags.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -11,6 +12,7 @@ import { UsageError } from "./usage_error.ts";
 export interface Shown {
   readonly manager: Manager;
   readonly metrics: MetricsRegistry;
+  readonly endpoints?: OperatorEndpoints;
   readonly reviewer: Client;
   readonly clock: Clock;
 }
@@ -38,8 +40,10 @@ function listener(name: string, open: () => Promise<Server>): Runnable {
   };
 }
 
-function serveHealth(address: BindAddress, { manager, clock }: Shown): Promise<Server> {
-  const health = new HealthChecks({ clock });
+function serveHealth(address: BindAddress, { manager, endpoints = {}, clock }: Shown): Promise<Server> {
+  const { livenessName, readinessName } = endpoints;
+  const names = { live: listed(livenessName), ready: listed(readinessName) };
+  const health = new HealthChecks({ names, clock });
   for (const check of manager.checks()) {
     health.add(check.name === "leader-election" ? "live" : "ready", check.name, check.problem);
   }
@@ -47,8 +51,10 @@ function serveHealth(address: BindAddress, { manager, clock }: Shown): Promise<S
 }
 
 async function serveMetrics(address: BindAddress, flags: ServingFlags, shown: Shown): Promise<Server> {
-  const { metrics, reviewer, clock } = shown;
-  if (isOnThisMachine(address)) return await serveEndpoints({ ...address, metrics, clock });
+  const { reviewer, clock } = shown;
+  const { metricsPath, extra } = shown.endpoints ?? {};
+  const served = { ...address, metrics: shown.metrics, metricsPath, extra, clock };
+  if (isOnThisMachine(address)) return await serveEndpoints(served);
   if (flags.certDir === undefined) {
     throw new UsageError(
       `Cannot serve metrics on ${address.hostname}:${address.port}: others can reach it and there is no certificate`,
@@ -58,7 +64,11 @@ async function serveMetrics(address: BindAddress, flags: ServingFlags, shown: Sh
   const [cert, key] = await Promise.all(
     ["tls.crt", "tls.key"].map((file) => readText(joinPath(flags.certDir ?? "", file))),
   );
-  return await serveEndpoints({ ...address, metrics, reviewer, clock, tls: { cert: cert ?? "", key: key ?? "" } });
+  return await serveEndpoints({ ...served, reviewer, tls: { cert: cert ?? "", key: key ?? "" } });
+}
+
+function listed(name: string | undefined): readonly string[] | undefined {
+  return name === undefined ? undefined : [name];
 }
 
 function isOnThisMachine({ hostname }: BindAddress): boolean {

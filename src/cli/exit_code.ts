@@ -28,7 +28,7 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 /** The codes with their meanings, for help. */
 export const exitCodeList: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: exitCode.done, meaning: "done, or ended by a signal after finishing what ran" },
-  { code: exitCode.failed, meaning: "refused by the server, out of time, or ended by a second signal" },
+  { code: exitCode.failed, meaning: "refused, out of time, not all reconciled, or ended by a second signal" },
   { code: exitCode.usage, meaning: "the command line makes no sense" },
   { code: exitCode.kubeconfig, meaning: "no kubeconfig, a bad one, or an unknown context" },
   { code: exitCode.permission, meaning: "credentials refused, or a permission is missing (401, 403)" },
@@ -69,10 +69,29 @@ function knownFailure(error: unknown): Failure | undefined {
   if (isForbidden(error)) return refused(error, "Ask for the permission, or use another user");
   if (error instanceof ApiError) return { code: exitCode.failed, message: error.message, advice: undefined };
   if (isUnreachable(error)) return { code: exitCode.unreachable, message: error.message, advice: error.hint };
+  if (error instanceof Error && isFileError(error.cause)) {
+    return { code: exitCode.failed, message: error.message, advice: undefined };
+  }
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
     return { code: exitCode.portInUse, message: `Cannot listen: ${error.message}`, advice: "Choose another port" };
   }
   return undefined;
+}
+
+const fileErrors: ReadonlySet<unknown> = new Set([
+  "EACCES",
+  "EDQUOT",
+  "EISDIR",
+  "ENOENT",
+  "ENOSPC",
+  "ENOTDIR",
+  "EPERM",
+  "EROFS",
+]);
+
+/** True for what the system says of files: somebody's disk, and no defect of ours. */
+function isFileError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && fileErrors.has(error.code);
 }
 
 function refused(error: ApiError, advice: string): Failure {

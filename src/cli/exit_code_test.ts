@@ -31,6 +31,13 @@ test("[84] an error is known by what caused it, however many layers are in betwe
   assertEquals(failureOf(new AggregateError([wrapped, new Error("other")], "Cannot run controllers")).code, 4);
 });
 
+test("a file that cannot be read or written is nobody's defect", () => {
+  const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  const error = new Error("Cannot write known Pods: ENOSPC: no space left on device", { cause: full });
+  assertEquals(failureOf(error), { code: exitCode.failed, message: error.message, advice: undefined });
+  assertEquals(failureOf(new Error("x", { cause: Object.assign(new Error(), { code: "EBUG" }) })).code, 70);
+});
+
 test("failureOf() survives causes that form a ring", () => {
   const ring = new Error("Cannot turn: round");
   ring.cause = ring;

@@ -24,6 +24,8 @@ export interface FlagSyntax {
   readonly fromEnvironment?: boolean;
   /** Its value is never shown, not even in an error. @default false */
   readonly isSecret?: boolean;
+  /** What a shell offers as its value. @default the words of an enumeration, else nothing */
+  readonly completes?: "file" | "directory" | "context" | "cluster" | "user" | "namespace";
 }
 
 /** The flags of a command. */
@@ -31,6 +33,27 @@ export type FlagSchema = z.ZodObject;
 
 /** Where the syntax of every flag is kept: `schema.register(flagSyntax, { flags: "--all", ... })`. */
 export const flagSyntax = z.registry<FlagSyntax>();
+
+/**
+ * Makes one flag of a controller's own (see `withFlags`): a schema that knows how it is typed. Unless `syntax` says
+ * otherwise it can also come from the environment, as PREFIX_LONG_NAME.
+ *
+ * @param schema Takes the text that was typed, or a boolean where the syntax has no `<value>`.
+ * @example
+ * ```ts
+ * import { flag, z } from "@pintle/controller";
+ *
+ * const flags = z.object({
+ *   dryRun: flag(z.boolean().default(false), { flags: "--dry-run", about: "change nothing" }),
+ *   hosts: flag(z.array(z.string()).default([]), { flags: "--hosts <name>", about: "hosts to serve", arity: "list" }),
+ * });
+ * console.assert(flags.parse({}).hosts.length === 0);
+ * ```
+ */
+export function flag<Schema extends z.ZodType>(schema: Schema, syntax: FlagSyntax): Schema {
+  flagSyntax.add(schema, { fromEnvironment: true, ...syntax });
+  return schema;
+}
 
 /** One flag of a command. */
 export interface Flag extends FlagSyntax {
@@ -42,6 +65,8 @@ export interface Flag extends FlagSyntax {
   readonly isSwitch: boolean;
   /** What is assumed where it is not given, as text; undefined when that is nothing. */
   readonly defaultText: string | undefined;
+  /** The words it takes, where these are few. */
+  readonly choices: readonly string[];
 }
 
 /** The flags of a command, in the order of its schema. @throws TypeError when one has no syntax */
@@ -53,7 +78,8 @@ export function flagsOf(schema: FlagSchema): readonly Flag[] {
     if (longName === undefined || camelCase(longName) !== key) {
       throw new TypeError(`Cannot define flag "${key}": its syntax "${syntax.flags}" has another long name`);
     }
-    return { ...syntax, key, longName, isSwitch: !syntax.flags.includes("<"), defaultText: defaultTextOf(field) };
+    const isSwitch = !syntax.flags.includes("<");
+    return { ...syntax, key, longName, isSwitch, defaultText: defaultTextOf(field), choices: choicesOf(field) };
   });
 }
 
@@ -70,4 +96,11 @@ function defaultTextOf(field: z.core.$ZodType): string | undefined {
   if (!(field instanceof z.ZodPrefault || field instanceof z.ZodDefault)) return undefined;
   const { defaultValue } = field.def;
   return typeof defaultValue === "string" || typeof defaultValue === "number" ? String(defaultValue) : undefined;
+}
+
+/** The members of an enumeration, whatever is wrapped around it. */
+function choicesOf(field: z.core.$ZodType): readonly string[] {
+  if (field instanceof z.ZodEnum) return field.options.map(String);
+  const isWrapper = field instanceof z.ZodOptional || field instanceof z.ZodPrefault || field instanceof z.ZodDefault;
+  return isWrapper ? choicesOf(field.def.innerType) : [];
 }

@@ -1,79 +1,67 @@
 /**
  * `install-crds`: the CustomResourceDefinitions of controllers, brought to the state this program was built with.
  *
- * Guarantees: server-side apply under a field manager of its own, so what others added (a conversion's CA, labels) stays;
- * done twice it changes nothing; it returns once the server serves the kinds, so that what follows can use them.
+ * Guarantees: nothing is written unless all of them may be; objects that are stored keep what they say, or the command
+ * refuses and names them; it ends when the server serves the kinds and all objects are stored in the newest version.
+ * Each step looks at what is there, so that a run that was killed is finished by the next one, and a second one changes
+ * nothing. Server-side apply: what others added (a conversion's authority, labels) stays.
  */
-import { z } from "zod";
+import type { Crd } from "../schema/mod.ts";
+import { applyCrd } from "./crds/apply_crd.ts";
+import { awaitEstablished } from "./crds/await_established.ts";
+import { chosenCrds } from "./crds/chosen_crds.ts";
+import type { CrdWork } from "./crds/crd_work.ts";
+import { type InstallFlags, installFlags } from "./crds/install_flags.ts";
+import { migrateStorage } from "./crds/migrate_storage.ts";
+import { type CrdPlan, planCrd } from "./crds/plan_crd.ts";
+import { crdName, type CrdResult, printChanges, printObjects, resultLine } from "./crds/print_crds.ts";
+import { marked } from "./crds/program_version.ts";
 import { connect } from "./connect.ts";
-import { connectionFlags } from "./connection_flags.ts";
-import { applyCrd } from "./apply_crd.ts";
-import { awaitEstablished } from "./await_established.ts";
-import { crdsOf } from "./custom_resources.ts";
-import { type ExitCode, exitCode } from "./exit_code.ts";
-import { flagSyntax } from "./flag.ts";
-import { durationMs, oneOf } from "./flag_values.ts";
-import { crdName, type CrdResult, printObjects, resultLine } from "./print_crds.ts";
-import { selectControllers } from "./select_controllers.ts";
+import { exitCode } from "./exit_code.ts";
 import { type Call, subcommand } from "./subcommand.ts";
+import { UsageError } from "./usage_error.ts";
 import { waitForServer } from "./wait_for_server.ts";
-
-const installFlags = z.object({
-  dryRun: oneOf(["client", "server"]).optional().register(flagSyntax, {
-    flags: "--dry-run <where>",
-    about: "change nothing: client asks no server, server has the server check everything",
-    example: "--dry-run=server",
-  }),
-  output: oneOf(["yaml", "json", "name"]).optional().register(flagSyntax, {
-    flags: "-o, --output <format>",
-    about: "print the definitions (yaml, json) or their names, instead of what was done",
-    example: "-o yaml",
-  }),
-  timeout: durationMs().prefault("1m").register(flagSyntax, {
-    flags: "--timeout <duration>",
-    about: "how long to wait until the server serves the kinds",
-    example: "--timeout 2m",
-  }),
-  ...connectionFlags.shape,
-});
-
-type InstallFlags = z.output<typeof installFlags>;
 
 /** The command. */
 export const installCrds = subcommand({
   description: [
     "Installs the custom resource definitions of controllers, or brings them up to date, and waits until the server",
-    "serves the kinds. It needs the verbs get, create and patch on customresourcedefinitions.apiextensions.k8s.io.",
-  ].join("\n"),
+    "serves the kinds. Refuses what stored objects would suffer from. Objects that are stored in an old version are",
+    "rewritten in the new one. Can be run again at any time: it goes on where it was stopped, and changes nothing more.",
+    "\n\nIt needs the verbs get, create and patch on customresourcedefinitions.apiextensions.k8s.io, and get, list and",
+    "patch on the kinds themselves where objects have to be looked at or rewritten.",
+  ].join(" "),
   words: { syntax: "[names...]", about: "controllers whose definitions are meant (default: all)" },
   examples: [
-    { line: "foo", about: "what the controller foo needs" },
+    { line: "NAME", about: "what one controller needs" },
     { line: "", about: "what all controllers need" },
-    { line: "--dry-run=server", about: "see what would change" },
-    { line: "foo --dry-run=client -o yaml", about: "print the definition, without a cluster" },
+    { line: "--diff", about: "see which fields would change, and whether they may" },
+    { line: "--dry-run=server", about: "have the server check everything, and store nothing" },
+    { line: "--dry-run=client -o yaml", about: "print the definitions, without a cluster" },
   ],
   flags: installFlags,
   async run(call) {
+    refuseContradictions(call.flags);
     const results = call.flags.dryRun === "client" ? withoutServer(call) : await withServer(call);
     printObjects(results, call.flags.output, call.session);
-    return exitCode.done satisfies ExitCode;
+    return exitCode.done;
   },
 });
 
-function chosenCrds({ words, session }: Call<InstallFlags>): ReturnType<typeof crdsOf> {
-  const { operator } = session;
-  const controllers = words.length === 0 ? operator.controllers : selectControllers(operator, words);
-  const crds = crdsOf(controllers);
-  if (crds.length === 0) session.say("nothing to install: these controllers define no kinds of their own");
-  return crds;
+function refuseContradictions({ diff, dryRun, output }: InstallFlags): void {
+  if (!diff || (dryRun !== "client" && output === undefined)) return;
+  const other = dryRun === "client" ? "--dry-run=client" : "--output";
+  throw new UsageError(`Cannot install: --diff and ${other} are both given`, "Leave one of them out");
 }
 
 function withoutServer(call: Call<InstallFlags>): readonly CrdResult[] {
-  const results = chosenCrds(call).map((crd): CrdResult => ({ change: "unchecked", name: crdName(crd), object: crd }));
-  if (call.flags.output === undefined) {
-    for (const result of results) call.session.print(resultLine(result, "client"));
-  }
-  return results;
+  const { session } = call;
+  const program = { name: session.operator.name, version: session.version };
+  return chosenCrds(call).map((crd): CrdResult => {
+    const result: CrdResult = { change: "unchecked", name: crdName(crd), object: marked(crd, program), changes: [] };
+    if (call.flags.output === undefined) session.print(resultLine(result, "client"));
+    return result;
+  });
 }
 
 async function withServer(call: Call<InstallFlags>): Promise<readonly CrdResult[]> {
@@ -81,17 +69,60 @@ async function withServer(call: Call<InstallFlags>): Promise<readonly CrdResult[
   const { clock, random } = session.surroundings;
   const crds = chosenCrds(call);
   if (crds.length === 0) return [];
-  const signal = new AbortController().signal; // a signal ends the process: an apply happens or does not
+  const { signal } = new AbortController(); // a signal ends the process, and the next run goes on from there
   using connection = await connect(flags, session);
   await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal });
-  const isDryRun = flags.dryRun === "server";
-  const fieldManager = `${session.operator.name}-install-crds`;
+  const work = { connection, session, signal };
+  const isDryRun = flags.diff || flags.dryRun === "server";
+  const planning = { ...flags, isDryRun, timeoutMs: flags.timeout };
+  const plans: CrdPlan[] = [];
+  for (const crd of crds) plans.push(await planCrd(crd, planning, work));
+  return isDryRun ? await rehearse(plans, call, work) : await carryOut(plans, call, work);
+}
+
+/** Asks the server what would become of each plan. */
+async function rehearse(
+  plans: readonly CrdPlan[],
+  { flags, session }: Call<InstallFlags>,
+  work: CrdWork,
+): Promise<readonly CrdResult[]> {
   const results: CrdResult[] = [];
-  for (const crd of crds) {
-    const result = await applyCrd(connection.client, crd, { fieldManager, isDryRun, signal, clock, random });
-    if (flags.output === undefined) session.print(resultLine(result, flags.dryRun));
+  for (const { live, first, wanted } of plans) {
+    // The server would refuse to drop a version that objects are stored in; they are rewritten before it is.
+    const result = await applyCrd(live, first, { ...flags, isDryRun: true, wanted }, work);
+    results.push(result);
+    if (flags.diff) printChanges(result, session);
+    else if (flags.output === undefined) session.print(resultLine(result, "server"));
+  }
+  return results;
+}
+
+async function carryOut(
+  plans: readonly CrdPlan[],
+  { flags, session }: Call<InstallFlags>,
+  work: CrdWork,
+): Promise<readonly CrdResult[]> {
+  const results: CrdResult[] = [];
+  const options = { ...flags, isDryRun: false };
+  for (const { live, first } of plans) {
+    const result = await applyCrd(live, first, options, work);
+    if (flags.output === undefined) session.print(resultLine(result, undefined));
     results.push(result);
   }
-  if (!isDryRun) await awaitEstablished(connection, crds, { session, timeoutMs: flags.timeout, signal });
+  await awaitEstablished(plans.map(({ first }) => first), flags.timeout, work);
+  for (const [index, { live, first, wanted }] of plans.entries()) {
+    await migrateStorage(wanted.metadata.name, work);
+    if (first === wanted) continue;
+    const { object } = await applyCrd(live, wanted, options, work);
+    const result = results[index];
+    if (result !== undefined) results[index] = { ...result, object };
+    await awaitEstablished([wanted], flags.timeout, work);
+    session.say(`${wanted.metadata.name}: without ${removedVersions(first, wanted).join(", ")} now`);
+  }
   return results;
+}
+
+function removedVersions(first: Crd, wanted: Crd): readonly string[] {
+  const kept = new Set(wanted.spec.versions.map(({ name }) => name));
+  return first.spec.versions.map(({ name }) => name).filter((name) => !kept.has(name));
 }

@@ -1,5 +1,5 @@
 /** From the flags of `run` to a Manager with its controllers. */
-import { measuredTransport } from "../client/mod.ts";
+import { type Client, measuredTransport } from "../client/mod.ts";
 import { EventLoopWatchdog, Manager, type ManagerElection, type OperatorController } from "../manager/mod.ts";
 import { MetricsRegistry, runtimeMetrics } from "../observe/mod.ts";
 import { processFacts } from "../runtime/mod.ts";
@@ -7,6 +7,7 @@ import type { Connection } from "./connection.ts";
 import { endpointsOf } from "./endpoints_of.ts";
 import type { RunFlags } from "./run_flags.ts";
 import type { Session } from "./session.ts";
+import { toldWrites } from "./told_writes.ts";
 import { UsageError } from "./usage_error.ts";
 import { webhooksOf } from "./webhooks_of.ts";
 
@@ -24,14 +25,14 @@ export async function managerOf(connection: Connection, undertaking: Undertaking
   const { controllers, namespaces, flags, session } = undertaking;
   const { clock, random } = session.surroundings;
   const metrics = new MetricsRegistry();
-  const { host } = new URL(connection.server);
-  const client = connection.client.over((transport) => measuredTransport(transport, { metrics, host, clock }));
+  const client = clientOf(connection, undertaking, metrics);
   const manager = new Manager({
     client,
     metrics,
     name: session.operator.name,
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
+    cacheRules: session.operator.cacheRules,
     dryRun: flags.dryRun,
     leaderElection: flags.leaderElect ? election(connection, undertaking) : undefined,
     gracefulShutdownTimeoutMs: flags.gracefulShutdownTimeout,
@@ -44,23 +45,44 @@ export async function managerOf(connection: Connection, undertaking: Undertaking
     manager.add(controller, { resyncMs, maxConcurrentReconciles });
   }
   if (flags.metricsBindAddress !== undefined) await runtimeMetrics(metrics);
-  for (const endpoint of endpointsOf(flags, { manager, metrics, reviewer: client, clock })) {
+  const { endpoints } = session.operator;
+  for (const endpoint of endpointsOf(flags, { manager, metrics, endpoints, reviewer: client, clock })) {
     await manager.addRunnable(endpoint, "http");
+  }
+  for (const runnable of controllers.flatMap((controller) => controller.runnables ?? [])) {
+    await manager.addRunnable(runnable);
   }
   await manager.addRunnable(new EventLoopWatchdog({ clock }));
   const { namespace, isInCluster } = connection;
   const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
-  const { name } = session.operator;
-  const parts = { controllers, name, namespace, isInCluster, dryRun: flags.dryRun, client, isLeader, metrics, clock };
+  const { name, controllers: known } = session.operator;
+  const { dryRun } = flags;
+  const parts = { controllers, known, name, namespace, isInCluster, dryRun, client, isLeader, metrics, clock };
   const webhooks = webhooksOf(flags, parts);
   if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
   return manager;
+}
+
+/** Requests are counted, and in a dry run those are told that would write. */
+function clientOf(connection: Connection, { flags, session }: Undertaking, metrics: MetricsRegistry): Client {
+  const { clock } = session.surroundings;
+  const { host } = new URL(connection.server);
+  return connection.client.over((transport) => {
+    const told = flags.dryRun ? toldWrites(transport) : transport;
+    return measuredTransport(told, { metrics, host, clock });
+  });
 }
 
 function election(connection: Connection, { flags, session }: Undertaking): ManagerElection {
   const leaseDurationMs = flags.leaderElectionLeaseDuration;
   const renewDeadlineMs = flags.leaderElectionRenewDeadline;
   const retryPeriodMs = flags.leaderElectionRetryPeriod;
+  if (flags.dryRun) {
+    throw new UsageError(
+      "Cannot elect a leader: a dry run that held the lease would keep those from working that store something",
+      "Leave --leader-elect or --dry-run out",
+    );
+  }
   // As LeaderElector asks; said here in the words of the flags.
   if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > 1.2 * retryPeriodMs && retryPeriodMs > 0)) {
     throw new UsageError(

@@ -4,14 +4,17 @@
  */
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import type { Transport } from "../client/mod.ts";
-import type { OperatorController } from "../manager/mod.ts";
+import type { CacheRule, OperatorController } from "../manager/mod.ts";
 import {
   type Environment,
   environment,
+  type LineReader,
   onSignal,
   onUnhandledRejection,
   programArguments,
+  type ServeHandler,
   standardError,
+  standardInput,
   standardOutput,
   type TextWriter,
 } from "../runtime/mod.ts";
@@ -26,6 +29,22 @@ export interface Operator {
   readonly version?: string;
   /** One sentence for help. */
   readonly description?: string;
+  /** What is kept of single kinds, and which must not be cached. @default everything but managedFields */
+  readonly cacheRules?: readonly CacheRule[];
+  /** What `run` serves besides the usual, and under which names. @default nothing, and Kubernetes' names */
+  readonly endpoints?: OperatorEndpoints;
+}
+
+/** Endpoints of `run`, where its flags ask for probes and metrics at all. */
+export interface OperatorEndpoints {
+  /** Where the metrics are. @default "/metrics" */
+  readonly metricsPath?: string;
+  /** Further handlers beside the metrics, by their whole path: whoever may not read those may not ask these. */
+  readonly extra?: ReadonlyMap<string, ServeHandler>;
+  /** What the liveness probe asks. @default "healthz", and "livez" with it */
+  readonly livenessName?: string;
+  /** What the readiness probe asks. @default "readyz" */
+  readonly readinessName?: string;
 }
 
 /** The process around a command line. */
@@ -33,6 +52,7 @@ export interface Surroundings {
   /** The words after the program's name. */
   readonly args: readonly string[];
   readonly environment: Environment;
+  readonly stdin: LineReader;
   readonly stdout: TextWriter;
   readonly stderr: TextWriter;
   readonly clock: Clock;
@@ -48,6 +68,7 @@ export function surroundingsWith(replaced: Partial<Surroundings>): Surroundings 
   return {
     args: replaced.args ?? programArguments(),
     environment: replaced.environment ?? environment(),
+    stdin: replaced.stdin ?? standardInput,
     stdout: replaced.stdout ?? standardOutput,
     stderr: replaced.stderr ?? standardError,
     clock: replaced.clock ?? systemClock,

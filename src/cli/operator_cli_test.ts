@@ -1,9 +1,13 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../tests/testing.ts";
 import type { Transport } from "../client/mod.ts";
-import { emptyList, podController, websiteController } from "./_fake_kinds.ts";
-import { FakeProcess } from "./_fake_process.ts";
-import { failed, FakeServer } from "./_fake_server.ts";
+import { emptyList, podController, websiteController } from "./fake_kinds_testing.ts";
+import { FakeProcess } from "./fake_process_testing.ts";
+import { processOf, runToEnd, start } from "./fake_run_testing.ts";
+import { failed, FakeServer } from "./fake_server_testing.ts";
+import { flagsOf } from "./flag.ts";
 import { operatorCli } from "./operator_cli.ts";
+import { runFlags } from "./run_flags.ts";
+import { subcommands } from "./subcommands.ts";
 
 const operator = { name: "controller", version: "1.2.3", controllers: [websiteController, podController] };
 
@@ -42,13 +46,47 @@ test("help of a command shows its flags with defaults, variables and examples", 
   for (const text of ["--workers <count>", "(default: 30s)", "Cluster (as kubectl's):", "every flag: CONTROLLER_"]) {
     assertStringIncludes(help.out, text);
   }
-  assertStringIncludes(help.out, "  controller run foo -n team-a -n team-b --workers 4");
+  assertStringIncludes(help.out, "  controller run website -n team-a -n team-b --workers 4");
   assert(!help.out.includes("--master"));
   assertEquals(await call("help run"), help);
   assertStringIncludes(
     (await call("install-crds -h")).out,
-    "every flag but --dry-run, --output, --timeout: CONTROLLER_",
+    "CONTROLLER_<FLAG> stands in for every flag but --dry-run,",
   );
+});
+
+test("every command explains itself with examples of this very operator, and of no other", async () => {
+  for (const { name, summary } of subcommands) {
+    const { code, out, err } = await call(`${name} --help`);
+    assertEquals([code, err], [0, ""], name);
+    assertStringIncludes(out, `\nExamples:\n  # `);
+    assertStringIncludes(out, `\n  controller ${name}`);
+    assert(!/\b(foo|ecsbinding|nodepool|ingress|NAME)\b/.test(out.split("Examples:")[1] ?? ""), out);
+    assert(summary !== "" && !summary.endsWith("."));
+  }
+});
+
+test("every flag of run can come from the environment, under a name that begins as the operator's", async () => {
+  for (const flag of flagsOf(runFlags)) assert(flag.fromEnvironment === true, flag.longName);
+  const process = processOf(["run", "pods"], { environment: { MY_OPERATOR_WORKERS: "none" } });
+  assertEquals(await start({ ...operator, name: "my-operator" }, process), 2);
+  assertMatch(process.err, /^my-operator: Cannot parse MY_OPERATOR_WORKERS "none": it is not a whole number/);
+});
+
+test("all commands are there for any operator: what they do is read off its controllers", async () => {
+  const mine = { ...operator, name: "my-operator" };
+  const server = new FakeServer({});
+  const install = await runToEnd(mine, ["install-crds", "--dry-run=client"]);
+  assertStringIncludes(install.out, "websites.example.dev applied (dry run)");
+  const uninstall = await runToEnd(mine, ["uninstall-crds", "--yes"], { transport: server.transport });
+  assertStringIncludes(uninstall.out, "websites.example.dev not found");
+  const doctor = await runToEnd(mine, ["doctor"], { transport: server.transport });
+  assertStringIncludes(doctor.out, "Run: my-operator install-crds");
+  assertStringIncludes(
+    (await runToEnd(mine, ["completions", "bash"])).out,
+    "complete -o nosort -F _my_operator_completions",
+  );
+  for (const { out, err } of [install, uninstall, doctor]) assert(!`${out}${err}`.includes("controller "), out);
 });
 
 test("[84] a command line that makes no sense is one line on stderr and exit code 2", async () => {
@@ -177,7 +215,7 @@ test("[85] install-crds --dry-run=client prints definitions without any server",
 test("install-crds of controllers without kinds of their own says so and asks no server", async () => {
   const { code, out, err } = await call("install-crds pods");
   assertEquals([code, out], [0, ""]);
-  assertMatch(err, /^controller: nothing to install/);
+  assertMatch(err, /^controller: nothing to do/);
 });
 
 test("[89] an error that nobody handled ends the program with 70 and its cause", async () => {

@@ -53,7 +53,9 @@ async function obstacleAt(
   resource: Resource,
   options: PreflightOptions,
 ): Promise<CommandError | undefined> {
-  const { namespaces, signal } = options;
+  const { signal } = options;
+  const { namespace: own } = controller.options;
+  const namespaces = own === undefined ? options.namespaces : [own];
   const isEverywhere = namespaces.length === 0 || resource.scope === "Cluster";
   for (const namespace of isEverywhere ? [undefined] : namespaces) {
     try {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import type { ControllerDefinition } from "../controller/mod.ts";
-import { connectionTo, emptyList, podController, websiteController } from "./_fake_kinds.ts";
-import { failed, FakeServer } from "./_fake_server.ts";
+import { connectionTo, emptyList, podController, websiteController } from "./fake_kinds_testing.ts";
+import { failed, FakeServer } from "./fake_server_testing.ts";
 import { exitCode } from "./exit_code.ts";
 import { type Obstacle, preflight } from "./preflight.ts";
 

@@ -12,20 +12,24 @@ import { UsageError } from "./usage_error.ts";
 
 /** Parses the session's arguments and runs the command they name. @throws UsageError, or whatever the command throws */
 export async function runProgram(session: Session, table: readonly SubcommandEntry[] = subcommands): Promise<ExitCode> {
+  const { args } = session.surroundings;
+  if (args[0] === "__complete") {
+    return await (await import("./completions/answer.ts")).answerShell(args.slice(1), session, table);
+  }
   let code: ExitCode = exitCode.done;
   const root = rootCommand(session);
   for (const { name, summary } of table) root.command(name).summary(summary);
   root.hook("preSubcommand", async (_root, command) => {
     const subcommand = await table.find((entry) => entry.name === command.name())?.load();
     if (subcommand === undefined) return;
-    subcommand.define(command, session.operator.name);
+    subcommand.define(command, session.operator);
     command.exitOverride(usageErrorsOf(`${session.operator.name} ${command.name()}`));
     command.action(async () => {
       code = await subcommand.execute(command, session);
     });
   });
   try {
-    await root.parseAsync(helpAsFlag(session.surroundings.args), { from: "user" });
+    await root.parseAsync(helpAsFlag(args), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
     throw error;

@@ -4,6 +4,7 @@
  * Guarantees: nothing is written to the cluster before it is known that a controller can run; the first signal lets
  * what is being reconciled finish and gives exit code 0, the second one ends it at once with 1.
  */
+import { type Scope, scope } from "../async/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
 import { LeaseForbiddenError, LeaseLostError } from "../manager/mod.ts";
 import { logger } from "../observe/mod.ts";
@@ -12,9 +13,12 @@ import { connect } from "./connect.ts";
 import type { Connection } from "./connection.ts";
 import { type ExitCode, exitCode } from "./exit_code.ts";
 import { interrupts } from "./interrupts.ts";
-import { managerOf } from "./manager_of.ts";
+import { Convergence } from "./convergence.ts";
+import { managerOf, type Undertaking } from "./manager_of.ts";
+import { configuredControllers, linePrinter, ownFlagGroups } from "./own_flags.ts";
 import { preflight } from "./preflight.ts";
 import { type RunFlags, runFlags } from "./run_flags.ts";
+import { endedBefore, runOnce } from "./run_once.ts";
 import { listOf, selectControllers } from "./select_controllers.ts";
 import type { Session } from "./session.ts";
 import { type Call, subcommand } from "./subcommand.ts";
@@ -29,35 +33,53 @@ export const run = subcommand({
   ].join("\n"),
   words: { syntax: "[names...]", about: "controllers to run, unless --all" },
   examples: [
-    { line: "foo", about: "one controller, on the cluster of the current context" },
+    { line: "NAME", about: "one controller, on the cluster of the current context" },
     { line: "--all --context kind-dev", about: "all controllers, on a certain cluster" },
-    { line: "foo -n team-a -n team-b --workers 4", about: "on two namespaces, with four workers" },
-    { line: "foo --log-format json -v", about: "logs for programs, with all details" },
+    { line: "NAME -n team-a -n team-b --workers 4", about: "on two namespaces, with four workers" },
+    { line: "--all --once", about: "bring everything to what it should be, then end: for a job, or a script" },
+    { line: "NAME --dry-run", about: "see what would be written, checked by the server" },
+    { line: "NAME --log-format json -v", about: "logs for programs, with all details" },
   ],
   flags: runFlags,
+  further: ownFlagGroups,
   async run(call) {
     using signals = interrupts(call.session);
-    return await Promise.race([signals.forced, runUntil(signals.stop, call)]);
+    using stopping = scope(signals.stop);
+    return await Promise.race([signals.forced, runUntil(stopping, call)]);
   },
 });
 
-async function runUntil(stop: AbortSignal, call: Call<RunFlags>): Promise<ExitCode> {
+async function runUntil(stopping: Scope, call: Call<RunFlags>): Promise<ExitCode> {
   const { session, flags } = call;
   const { clock, random } = session.surroundings;
-  const controllers = chosen(call);
+  const { signal: stop } = stopping;
   const namespaces = namespacesOf(flags);
+  const controllers = await configured(call, namespaces, stopping);
   try {
     using connection = await connect(flags, session);
     const server = await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal: stop });
-    await assertRunnable(connection, { controllers, namespaces, session, signal: stop });
+    const subject = { controllers, namespaces, isOnce: flags.once };
+    await assertRunnable(connection, { ...subject, session, signal: stop });
     logger("cli").info("server reached", { server: connection.server, version: server });
-    const manager = await managerOf(connection, { controllers, namespaces, flags, session });
-    await manager.run(stop);
+    await runAll(connection, { controllers, namespaces, flags, session }, stopping);
   } catch (error) {
     if (!stop.aborted || error !== stop.reason) throw explained(error);
+    if (flags.once && error !== readerGone) throw endedBefore();
   }
   logger("cli").info("stopped");
   return exitCode.done;
+}
+
+async function runAll(connection: Connection, undertaking: Undertaking, stopping: Scope): Promise<void> {
+  const { flags, controllers, session } = undertaking;
+  if (!flags.once) return await (await managerOf(connection, undertaking)).run(stopping.signal);
+  const convergence = new Convergence(session.surroundings.clock);
+  const watched = controllers.map((controller) => convergence.watched(controller));
+  const manager = await managerOf(connection, { ...undertaking, controllers: watched });
+  await runOnce(manager, convergence, stopping).catch((error: unknown) => {
+    // Who reads what controllers print has seen enough: that is no failure of theirs.
+    if (stopping.signal.reason !== readerGone) throw error;
+  });
 }
 
 function chosen({ words, flags, session }: Call<RunFlags>): readonly OperatorController[] {
@@ -83,21 +105,47 @@ function namespacesOf({ namespace, allNamespaces }: RunFlags): readonly string[]
   );
 }
 
+const readerGone = new DOMException("Nobody reads the output any more", "AbortError");
+
+/** The chosen controllers as their own flags want them. Who reads what they print may go away: that ends the run. */
+async function configured(
+  call: Call<RunFlags>,
+  namespaces: readonly string[],
+  stopping: Scope,
+): Promise<readonly OperatorController[]> {
+  const { session, flags: { allNamespaces }, further: flags } = call;
+  const gone = () => stopping.abort(readerGone);
+  const print = linePrinter(session.surroundings.stdout, gone);
+  const { operator } = session;
+  return await configuredControllers({
+    operator,
+    controllers: chosen(call),
+    flags,
+    namespaces,
+    allNamespaces,
+    print,
+  });
+}
+
 interface Subject {
   readonly controllers: readonly OperatorController[];
   readonly namespaces: readonly string[];
+  readonly isOnce: boolean;
 }
 
-/** Fails when no controller can run. Where some can, the others are named, and start by themselves once they can. */
+/**
+ * Fails when no controller can run. Where some can, the others are named, and start by themselves once they can; nobody
+ * waits for that where all is to be done once.
+ */
 async function assertRunnable(
   connection: Connection,
   subject: Subject & { readonly session: Session; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { controllers, namespaces, session, signal } = subject;
+  const { controllers, namespaces, isOnce, session, signal } = subject;
   const operatorName = session.operator.name;
   const obstacles = await preflight(connection, { controllers, namespaces, operatorName, signal });
   const [first] = obstacles;
-  if (first !== undefined && obstacles.length === controllers.length) throw first.error;
+  if (first !== undefined && (isOnce || obstacles.length === controllers.length)) throw first.error;
   for (const { controller, error } of obstacles) {
     const { message, advice } = error;
     logger("cli").error("a controller cannot run yet", { controller: controller.name, reason: message, advice });

@@ -38,7 +38,12 @@ export const runFlags = z.object({
   }),
   dryRun: z.boolean().default(false).register(flagSyntax, {
     flags: "--dry-run",
-    about: "ask the server to validate every write and to store none; -v logs what would be written",
+    about: "ask the server to validate every write and to store none; logs what would be written, -v also the bodies",
+    fromEnvironment: true,
+  }),
+  once: z.boolean().default(false).register(flagSyntax, {
+    flags: "--once",
+    about: "reconcile every object, then end: with 0 when all are as they should be, else with 1",
     fromEnvironment: true,
   }),
   ...servingFlags.shape,
@@ -48,6 +53,7 @@ export const runFlags = z.object({
     flags: "-n, --namespace <name>",
     about: "work on this namespace only; may be given several times; the context's namespace does not matter",
     arity: "list",
+    completes: "namespace",
     fromEnvironment: true,
   }),
 });

@@ -55,6 +55,7 @@ export const servingFlags = z.object({
   certDir: text().optional().register(flagSyntax, {
     flags: "--cert-dir <path>",
     about: "folder with tls.crt and tls.key for webhooks and metrics, instead of certificates made here",
+    completes: "directory",
     group,
     fromEnvironment: true,
   }),

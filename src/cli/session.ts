@@ -10,6 +10,8 @@ import { exitCode, type Failure } from "./exit_code.ts";
 import type { LogFlags } from "./log_flags.ts";
 import { oneLine } from "./one_line.ts";
 import { type Operator, type Surroundings, versionOf } from "./operator.ts";
+import { hasColors, type Paint, paintFor } from "./paint.ts";
+import { plainProgress, type Progress, StatusLine } from "./status_line.ts";
 
 /** One call of the program. */
 export class Session implements Disposable {
@@ -18,10 +20,12 @@ export class Session implements Disposable {
   #verbosity = 0;
   #format: LogFlags["logFormat"] = "text";
   #logging: Disposable | undefined;
+  readonly #statusLine: StatusLine;
 
   constructor(operator: Operator, surroundings: Surroundings) {
     this.operator = operator;
     this.surroundings = surroundings;
+    this.#statusLine = new StatusLine(surroundings.stderr);
   }
 
   get environment(): Environment {
@@ -34,28 +38,51 @@ export class Session implements Disposable {
   }
 
   /** Starts logging, once the flags are known. */
-  startLogging(flags: LogFlags): void {
+  startLogging(flags: LogFlags, quiet: readonly string[] = []): void {
     this.#verbosity = flags.verbose;
     this.#format = flags.logFormat;
     const { stderr, clock } = this.surroundings;
     this.#logging = configureLogging({
       level: flags.verbose > 0 ? "debug" : "info",
       format: flags.logFormat,
-      color: stderr.isTerminal && this.environment.NO_COLOR === undefined,
+      color: hasColors(stderr, this.environment),
+      quiet,
       now: () => clock.now(),
-      write: (text) => void stderr.write(text),
+      write: (text) => this.#tell(text),
     });
+  }
+
+  /** Colours for what goes to stdout, where there are any. */
+  get paint(): Paint {
+    return paintFor(this.surroundings.stdout, this.environment);
   }
 
   /** Writes a result to stdout, as it is. */
   print(text: string): void {
+    this.#statusLine.hide();
     this.surroundings.stdout.write(text);
   }
 
   /** Tells people how far things are: one line on stderr that begins with the program's name, or a log record. */
   say(text: string): void {
     if (this.#format === "json") return logger("cli").info(text);
-    this.surroundings.stderr.write(`${this.operator.name}: ${oneLine(redactText(text))}\n`);
+    this.#tell(`${this.operator.name}: ${oneLine(redactText(text))}\n`);
+  }
+
+  /** Tells people how far something long is. On a terminal the line goes when the Progress does. */
+  progress(): Progress {
+    const { stderr, clock } = this.surroundings;
+    if (!stderr.isTerminal || this.#format === "json") return plainProgress((text) => this.say(text), clock);
+    return {
+      report: (text) => this.#statusLine.show(`${this.operator.name}: ${redactText(text)}`),
+      [Symbol.dispose]: () => this.#statusLine.hide(),
+    };
+  }
+
+  /** Asks a question; undefined when nobody answers. To be asked only where `stdin` is a terminal. */
+  async ask(question: string): Promise<string | undefined> {
+    this.#tell(`${oneLine(redactText(question))} `);
+    return await this.surroundings.stdin.readLine();
   }
 
   /** Tells people what went wrong, once, in one line; its stack follows where that was asked for. */
@@ -66,7 +93,12 @@ export class Session implements Disposable {
       return logger("cli").error(message, { advice, exitCode: code, error: wantsStack ? error : undefined });
     }
     this.say(advice === undefined ? message : `${message}. ${advice}`);
-    if (wantsStack) this.surroundings.stderr.write(`${redactText(stackOf(error))}\n`);
+    if (wantsStack) this.#tell(`${redactText(stackOf(error))}\n`);
+  }
+
+  #tell(text: string): void {
+    this.#statusLine.hide();
+    this.surroundings.stderr.write(text);
   }
 
   /** Resolves when everything that was written is out. */

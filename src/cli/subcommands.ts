@@ -19,9 +19,34 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./run.ts")).run,
   },
   {
+    name: "dev",
+    summary: "run controllers on a Kubernetes of this process, for development",
+    load: async () => (await import("./dev.ts")).dev,
+  },
+  {
     name: "install-crds",
     summary: "install the custom resource definitions of controllers, or bring them up to date",
     load: async () => (await import("./install_crds.ts")).installCrds,
+  },
+  {
+    name: "uninstall-crds",
+    summary: "delete the custom resource definitions of controllers, and all their objects",
+    load: async () => (await import("./uninstall_crds.ts")).uninstallCrds,
+  },
+  {
+    name: "doctor",
+    summary: "find out whether controllers could run on a cluster, and what is missing",
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+  {
+    name: "completions",
+    summary: "print what makes a shell complete commands, flags and names",
+    load: async () => (await import("./completions.ts")).completions,
+  },
+  {
+    name: "manifests",
+    summary: "print what controllers need to run in a cluster, with the permissions they declare",
+    load: async () => (await import("./manifests.ts")).manifests,
   },
   {
     name: "version",

@@ -9,6 +9,7 @@ import { connectionFlags } from "./connection_flags.ts";
 import { exitCode } from "./exit_code.ts";
 import { flagSyntax } from "./flag.ts";
 import { oneOf } from "./flag_values.ts";
+import { type ObjectFormat, printValue } from "./print_objects.ts";
 import type { Session } from "./session.ts";
 import { subcommand } from "./subcommand.ts";
 import { waitForServer } from "./wait_for_server.ts";
@@ -18,9 +19,9 @@ const versionFlags = z.object({
     flags: "--client",
     about: "print the version of this program only, and ask no server",
   }),
-  output: oneOf(["json"]).optional().register(flagSyntax, {
+  output: oneOf(["json", "yaml"]).optional().register(flagSyntax, {
     flags: "-o, --output <format>",
-    about: "json, instead of text",
+    about: "json or yaml, instead of text",
     example: "-o json",
   }),
   ...connectionFlags.shape,
@@ -58,16 +59,12 @@ export const version = subcommand({
   },
 });
 
-function print(session: Session, output: "json" | undefined, serverVersion: string | undefined): void {
+function print(session: Session, output: ObjectFormat | undefined, serverVersion: string | undefined): void {
   const { os, arch } = processFacts();
   const runtime = { name: runtimeName, version: runtimeVersion, platform: `${os}/${arch}` };
-  if (output === "json") {
-    const whole = {
-      clientVersion: { gitVersion: session.version },
-      runtime,
-      serverVersion: serverVersion === undefined ? undefined : { gitVersion: serverVersion },
-    };
-    return session.print(`${JSON.stringify(whole, undefined, 2)}\n`);
+  if (output !== undefined) {
+    const server = serverVersion === undefined ? {} : { serverVersion: { gitVersion: serverVersion } };
+    return printValue({ clientVersion: { gitVersion: session.version }, runtime, ...server }, output, session);
   }
   session.print(`Client Version: ${session.version}\n`);
   session.print(`Runtime: ${runtime.name} ${runtime.version} (${runtime.platform})\n`);

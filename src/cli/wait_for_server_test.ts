@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../tests/testing.ts";
 import { seededRandom, VirtualClock } from "../async/mod.ts";
 import type { Transport } from "../client/mod.ts";
-import { connectionTo } from "./_fake_kinds.ts";
-import { failed, FakeServer } from "./_fake_server.ts";
+import { connectionTo } from "./fake_kinds_testing.ts";
+import { failed, FakeServer } from "./fake_server_testing.ts";
 import { CommandError } from "./command_error.ts";
 import { exitCode } from "./exit_code.ts";
 import { waitForServer } from "./wait_for_server.ts";

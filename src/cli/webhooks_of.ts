@@ -6,31 +6,33 @@
  * Otherwise webhooks are not served, and a log record says so.
  *
  * Guarantees: a local run that was killed leaves a cluster that calls nobody and refuses writes; every next start puts
- * that right first, whichever of the ways it goes.
+ * that right first, whichever of the ways it goes (`leftover_webhooks.ts`). A dry run stores nothing: it neither points
+ * the cluster anywhere nor keeps certificates in it.
  */
 import type { Clock } from "../async/mod.ts";
-import { type Client, isForbidden } from "../client/mod.ts";
+import type { Client } from "../client/mod.ts";
 import type { Life, OperatorController, Runnable } from "../manager/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import {
   certificateFiles,
   type CertificateSource,
-  type ConfigurationTarget,
   configurationTargets,
   type LocalWebhooks,
   localWebhooks,
   managedCertificates,
-  restoreWebhooks,
   serviceHosts,
   type Webhook,
   WebhookServer,
 } from "../webhook/mod.ts";
+import { leftoverCleaner, undoLocalRun } from "./leftover_webhooks.ts";
 import { installLocalConfigurations, removeLocalConfigurations } from "./local_configurations.ts";
 import type { ServingFlags } from "./serving_flags.ts";
 
 /** What the webhooks are served with. */
 export interface WebhookParts {
   readonly controllers: readonly OperatorController[];
+  /** All that the operator has, of which those are some: a killed run may have served the webhooks of any. */
+  readonly known: readonly OperatorController[];
   /** The operator's name: that of the configurations, and with `-webhook` that of Service and Secret. */
   readonly name: string;
   readonly namespace: string;
@@ -43,56 +45,49 @@ export interface WebhookParts {
   readonly clock: Clock;
 }
 
-/** The server, to be added to the Manager's phase "webhooks"; undefined when the controllers have no webhooks. */
+/** The server, to be added to the Manager's phase "webhooks"; undefined when there is nothing to serve or to put right. */
 export function webhooksOf(flags: ServingFlags, parts: WebhookParts): Runnable | undefined {
-  const webhooks = parts.controllers.flatMap((controller) => controller.webhooks ?? []);
-  if (webhooks.length === 0) return undefined;
+  const webhooks = webhooksIn(parts.controllers);
   const log = logger("webhook");
+  const leftovers = { ...parts, webhooks: parts.isInCluster ? webhooks : webhooksIn(parts.known), log };
+  if (webhooks.length === 0) return leftoverCleaner(leftovers);
   const { webhookHost: host } = flags;
   if (host !== undefined && !parts.dryRun) return localServer(flags, { ...parts, webhooks, log, host });
-  const targets = configurationTargets(webhooks, parts.name);
-  const prepare = () => undoLocalRun({ ...parts, log }, targets);
+  const prepare = () => undoLocalRun(leftovers);
   const obstacle = obstacleOf(flags, parts);
   if (obstacle !== undefined) {
     log.info(`webhooks are not served: ${obstacle}`);
     return { name: "webhooks", prepare, run: () => Promise.resolve() };
   }
   const certificates = flags.certDir === undefined
-    ? managed(parts, targets)
+    ? managed(parts, webhooks)
     : certificateFiles(flags.certDir, { clock: parts.clock });
   const server = serverOf(flags, { ...parts, webhooks }, certificates);
   return { name: "webhooks", prepare, run: ({ stop, kill }) => server.run(stop, { kill }) };
 }
 
-const never = new AbortController().signal;
+function webhooksIn(controllers: readonly OperatorController[]): readonly Webhook[] {
+  return controllers.flatMap((controller) => controller.webhooks ?? []);
+}
 
 function obstacleOf(flags: ServingFlags, parts: WebhookParts): string | undefined {
   if (flags.webhookHost !== undefined) return "--dry-run stores nothing, so the cluster cannot be pointed here";
-  if (flags.certDir !== undefined || parts.isInCluster) return undefined;
-  return "this is no pod, and neither --webhook-host nor --cert-dir is given";
+  if (flags.certDir !== undefined) return undefined;
+  if (!parts.isInCluster) return "this is no pod, and neither --webhook-host nor --cert-dir is given";
+  return parts.dryRun ? "--dry-run stores no certificates, and --cert-dir is not given" : undefined;
 }
 
-/** Removes what a killed run made and puts back what it changed. Without the permission to, nothing of it was ours. */
-async function undoLocalRun(
-  parts: WebhookParts & { readonly log: Logger },
-  targets: readonly ConfigurationTarget[],
-): Promise<void> {
-  const { name, clock, log } = parts;
-  const client = parts.dryRun ? parts.client.dryRunClient() : parts.client;
-  try {
-    await removeLocalConfigurations(client, { name, signal: never });
-    await restoreWebhooks(client, targets, never, clock);
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    log.info("not looked for what a killed local run may have left: it is forbidden", { reason: error.message });
-  }
-}
-
-function managed(parts: WebhookParts, targets: readonly ConfigurationTarget[]): CertificateSource {
+function managed(parts: WebhookParts, webhooks: readonly Webhook[]): CertificateSource {
   const { client, namespace, name, isLeader, metrics, clock } = parts;
-  const service = `${name}-webhook`;
+  const service = webhookServiceName(name);
   const hosts = serviceHosts({ namespace, name: service });
+  const targets = configurationTargets(webhooks, name);
   return managedCertificates({ client, secret: `${namespace}/${service}`, hosts, targets, isLeader, metrics, clock });
+}
+
+/** Name of an operator's Service for webhooks, and of the Secret with their certificates. */
+export function webhookServiceName(operatorName: string): string {
+  return `${operatorName}-webhook`;
 }
 
 interface LocalParts extends WebhookParts {

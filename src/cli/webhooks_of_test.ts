@@ -1,11 +1,11 @@
-import { assert, assertEquals, test } from "../../tests/testing.ts";
-import { systemClock } from "../async/mod.ts";
+import { assertEquals, test } from "../../tests/testing.ts";
+import { drain, systemClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
-import { withWebhooks } from "../manager/mod.ts";
+import { type OperatorController, withWebhooks } from "../manager/mod.ts";
 import { MetricsRegistry } from "../observe/mod.ts";
 import { allow, defaulting, validating } from "../webhook/mod.ts";
-import { Website, websiteController } from "./_fake_kinds.ts";
-import { type Answer, failed, FakeServer } from "./_fake_server.ts";
+import { Website, websiteController } from "./fake_kinds_testing.ts";
+import { type Answer, failed, FakeServer } from "./fake_server_testing.ts";
 import { webhooksOf } from "./webhooks_of.ts";
 
 const path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/op";
@@ -25,10 +25,25 @@ function configuration(metadata: object): object {
   };
 }
 
+interface StartFlags {
+  readonly certDir?: string;
+  readonly webhookHost?: string;
+  readonly dryRun?: boolean;
+  /** @default all that the operator has */
+  readonly run?: readonly OperatorController[];
+  readonly isInCluster?: boolean;
+  /** Whether the user may read the configurations. @default true */
+  readonly isAllowed?: boolean;
+  /** Whether the configurations should be read. @default true */
+  readonly isAsked?: boolean;
+}
+
+const reviewPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
 /** What is written by a start whose webhooks are served nowhere, or from files. */
 async function writesOfStart(
   held: Answer,
-  flags: { readonly certDir?: string; readonly webhookHost?: string; readonly dryRun?: boolean } = {},
+  flags: StartFlags = {},
 ): Promise<readonly string[]> {
   const writes: string[] = [];
   const taken = async (request: Request) => {
@@ -39,14 +54,16 @@ async function writesOfStart(
     [`GET ${path}`]: held,
     [`DELETE ${path}`]: taken,
     [`PATCH ${path}`]: taken,
+    [`POST ${reviewPath}`]: { status: { allowed: flags.isAllowed ?? true } },
   });
-  const { dryRun = false, certDir, webhookHost } = flags;
+  const { dryRun = false, certDir, webhookHost, run = controllers, isInCluster = false } = flags;
   const serving = { webhookPort: 0, certDir, webhookHost, healthProbeBindAddress: undefined };
   const runnable = webhooksOf({ ...serving, metricsBindAddress: undefined }, {
-    controllers,
+    controllers: run,
+    known: controllers,
     name: "op",
     namespace: "ops",
-    isInCluster: false,
+    isInCluster,
     dryRun,
     client: new Client(server.transport),
     isLeader: () => true,
@@ -54,7 +71,13 @@ async function writesOfStart(
     clock: systemClock,
   });
   await runnable?.prepare?.();
-  assert(server.requests.length > 0, "nobody asked");
+  const stop = new AbortController();
+  const running = runnable?.run({ stop: stop.signal, kill: stop.signal });
+  await drain(); // long enough to ask for a Secret, too short to make what would be in it
+  stop.abort();
+  await running;
+  assertEquals(server.requests.some((line) => line.endsWith(path)), flags.isAsked ?? true, "somebody asked");
+  assertEquals(server.requests.filter((line) => line.includes("/secrets")), []);
   return writes;
 }
 
@@ -97,4 +120,23 @@ test("a start that may not look for what a killed local run left goes on", async
 test("a dry run stores nothing: it points the cluster nowhere and removes nothing", async () => {
   const writes = await writesOfStart(configuration(labelled), { webhookHost: "127.0.0.1", dryRun: true });
   assertEquals(writes, [removal(["All"])]);
+});
+
+test("a start of controllers without webhooks puts right what a killed run of the others left", async () => {
+  const [write = ""] = await writesOfStart(configuration(borrowed), { run: [websiteController] });
+  assertEquals(JSON.parse(write.slice("PATCH ".length))[1].value, service);
+});
+
+test("who may not read webhook configurations asks whether he may, and leaves it at that", async () => {
+  const start = { run: [websiteController], isAllowed: false, isAsked: false };
+  assertEquals(await writesOfStart(configuration(borrowed), start), []);
+});
+
+test("in a cluster a controller without webhooks does not look for leftovers, and needs no permission to", async () => {
+  const start = { run: [websiteController], isInCluster: true, isAsked: false };
+  assertEquals(await writesOfStart(configuration(borrowed), start), []);
+});
+
+test("a dry run in a cluster keeps no certificate in it and tells the API server of none", async () => {
+  assertEquals(await writesOfStart(configuration({}), { isInCluster: true, dryRun: true }), []);
 });

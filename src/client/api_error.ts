@@ -76,9 +76,15 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [504, "Timeout"],
 ]);
 
+/** An object does not exist: so says an API server (ApiError), or a cache (NotInCacheError). */
+export interface NotFoundError extends Error {
+  readonly code: number;
+  readonly reason: string;
+}
+
 /** The object, or the kind itself, does not exist. */
-export function isNotFound(error: unknown): error is ApiError {
-  return hasReason(error, "NotFound");
+export function isNotFound(error: unknown): error is NotFoundError {
+  return error instanceof Error && "reason" in error && error.reason === "NotFound" && "code" in error;
 }
 
 /** A create met an object of the same name. */

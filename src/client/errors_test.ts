@@ -38,6 +38,9 @@ test("every question about an ApiError is answered yes by its own reason alone",
 
 test("a bare status implies its reason", () => {
   assert(api.isNotFound(new ApiError({ code: 404 }, { action })));
+  // What a lister throws, without the client knowing its class.
+  assert(api.isNotFound(Object.assign(new Error("not in the cache"), { code: 404, reason: "NotFound" })));
+  assert(!api.isNotFound(Object.assign(new Error("x"), { reason: "NotFound" })) && !api.isNotFound(undefined));
   assert(api.isConflict(new ApiError({ code: 409 }, { action })));
   assertEquals(new ApiError({ code: 418 }, { action }).message, 'Cannot get Pod "a/b": no reason given (418)');
 });

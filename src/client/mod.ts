@@ -13,6 +13,7 @@ export {
   isTooLargeResourceVersion,
   isTooManyRequests,
   isUnauthorized,
+  type NotFoundError,
 } from "./api_error.ts";
 export { Client, type ClientOptions } from "./client.ts";
 export type {

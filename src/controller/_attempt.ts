@@ -6,6 +6,7 @@ import { type KubeObject, type ObjectKey, type Resource, splitKey } from "../api
 import { type Clock, scope } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
+import { FilledIn } from "./_filled_in.ts";
 import type { CacheReader } from "./cache_reader.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
@@ -41,6 +42,7 @@ export interface AttemptParts {
 export function attemptWith(parts: AttemptParts): Attempt {
   const { definition, client, caches, events, clock, kill, log } = parts;
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
+  const filledIn = new FilledIn();
   return async (key, causes, retries) => {
     using attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
     const toolbox = new Toolbox({
@@ -52,6 +54,7 @@ export function attemptWith(parts: AttemptParts): Attempt {
       log: log.with({ key }),
       clock,
       fieldManager,
+      filledIn,
       causes,
       retries,
       wrote: parts.wrote(key),

@@ -2,10 +2,11 @@
  * LoopDetector: notices that a controller puts the same field right over and over, because somebody else, a defaulting
  * webhook or the controller's own indecision undoes it each time, and parks the key.
  *
- * Guarantees: the tenth repair of one field of one object within five minutes parks the key that wrote it, with a log
- * record and a Warning Event on the primary object that name the field and who else writes the object; after ten
- * minutes the key runs again and counting starts over. Other keys are not affected. People who undo a controller by
- * hand do so more slowly than that.
+ * Guarantees: the tenth repair of one field of one object to the same end within five minutes parks the key that wrote
+ * it, with a log record and a Warning Event on the primary object that name the field and who else writes the object;
+ * after ten minutes the key runs again and counting starts over. Other keys are not affected. People who undo a
+ * controller by hand do so more slowly than that. A field whose wanted value moves on each time (counts during a
+ * rollout) is no loop until the hundredth time: then it is one that feeds on itself, such as a time that is always now.
  */
 import { keyOf, type KubeObject, type ObjectKey, resourceName } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
@@ -27,9 +28,14 @@ export interface LoopDetectorParts {
 interface Repairs {
   readonly firstAt: number;
   count: number;
+  /** Repairs to the same end, by what was wanted. */
+  readonly goals: Map<string, number>;
 }
 
+/** To the same end. */
 const mostRepairs = 10;
+/** To whatever end. */
+const mostChanges = 100;
 const windowMs = 5 * 60_000;
 const parkMs = 10 * 60_000;
 /** Fields remembered at most; the one that was repaired first goes first. */
@@ -49,10 +55,14 @@ export class LoopDetector implements Disposable {
     const now = this.#parts.clock.monotonic();
     const field = `${key}|${resourceName(change.resource)}|${keyOf(change.object)}|${change.field}`;
     const before = this.#repairs.get(field);
-    const repairs = before === undefined || now - before.firstAt > windowMs ? { firstAt: now, count: 0 } : before;
+    const repairs = before === undefined || now - before.firstAt > windowMs
+      ? { firstAt: now, count: 0, goals: new Map() }
+      : before;
     repairs.count += 1;
+    const same = (repairs.goals.get(change.goal) ?? 0) + 1;
+    repairs.goals.set(change.goal, same);
     this.#repairs.delete(field);
-    if (repairs.count >= mostRepairs) return this.#park(key, change);
+    if (same >= mostRepairs || repairs.count >= mostChanges) return this.#park(key, change, repairs.count);
     this.#repairs.set(field, repairs);
     if (this.#repairs.size > mostFields) this.#forgetOldest();
   }
@@ -62,9 +72,9 @@ export class LoopDetector implements Disposable {
     this.#parked.clear();
   }
 
-  #park(key: ObjectKey, change: FieldChange): void {
+  #park(key: ObjectKey, change: FieldChange, times: number): void {
     const { queue, clock, log } = this.#parts;
-    const reason = reasonOf(change);
+    const reason = reasonOf(change, times);
     log.error("write loop, the key is parked", { key, reason, minutes: parkMs / 60_000 });
     queue.park(key, reason);
     this.#parked.get(key)?.[Symbol.dispose]();
@@ -95,9 +105,9 @@ export class LoopDetector implements Disposable {
   }
 }
 
-function reasonOf({ resource, object, field }: FieldChange): string {
+function reasonOf({ resource, object, field }: FieldChange, times: number): string {
   const writers = new Set((object.metadata.managedFields ?? []).map((entry) => entry.manager));
   const others = writers.size === 0 ? "" : ` (field managers: ${[...writers].join(", ")})`;
   const name = `${resource.kind} "${keyOf(object)}"`;
-  return `${field} of ${name} was put right ${mostRepairs} times in 5 minutes and does not stay so${others}`;
+  return `${field} of ${name} was put right ${times} times in 5 minutes and does not stay so${others}`;
 }

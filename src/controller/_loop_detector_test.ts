@@ -22,9 +22,9 @@ function bench() {
     clock,
     log: logger("test"),
   });
-  const repair = (times: number, field = "spec.replicas", of = key) => {
+  const repair = (times: number, field = "spec.replicas", of = key, goalOf = (_time: number) => "3") => {
     for (let time = 0; time < times; time++) {
-      detector.note(of, { resource: builtin.Deployment, object: deployment("web"), field });
+      detector.note(of, { resource: builtin.Deployment, object: deployment("web"), field, goal: goalOf(time) });
     }
   };
   return { clock, parked, events, detector, repair };
@@ -37,6 +37,14 @@ test("the tenth repair of one field in five minutes parks the key, and an Event 
   b.repair(1);
   assertMatch(b.parked.get(key) ?? "", /^spec\.replicas of Deployment "shop\/web" was put right 10 times/);
   assertEquals(b.events.map((event) => [event.type, event.reason]), [["Warning", "WriteLoop"]]);
+});
+
+test("a field whose wanted value moves on, as counts do in a rollout, is no loop; one that never stops is", () => {
+  const b = bench();
+  b.repair(99, "status.replicas", key, (time) => `${time}`);
+  assertEquals(b.parked.size, 0);
+  b.repair(1, "status.replicas", key, () => "99");
+  assertMatch(b.parked.get(key) ?? "", /put right 100 times/);
 });
 
 test("a parked key runs again after ten minutes, and counting starts over", async () => {

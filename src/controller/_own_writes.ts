@@ -57,6 +57,16 @@ export class OwnWrites implements Disposable {
     return true;
   }
 
+  /** True when the caches have seen everything that was written, so that nothing will come back because of it. */
+  isSettled(): boolean {
+    if (this.#held.size > 0) return false;
+    for (const [key, writes] of this.#writes) {
+      if (![...writes.values()].every((write) => this.#hasSeen(write))) return false;
+      this.#writes.delete(key);
+    }
+    return true;
+  }
+
   [Symbol.dispose](): void {
     this.#stop.abort();
     this.#writes.clear();

@@ -1,11 +1,7 @@
 /**
- * Decides whether a write would change anything: the wanted part against the live object.
- *
- * Two questions. Does the live object hold every value that is wanted? And does our field manager own anything that
- * is no longer wanted, which an apply would take away? Only when both answers are no-difference is the write left
- * out. Values the server defaulted in fields we never named do not count: they are not ours.
+ * Decides whether a write would change anything: does the live object hold every value that is wanted? Whether it also
+ * holds something of ours that is not wanted any more is the other half of the question (`_ownership.ts`).
  */
-import type { KubeObject } from "../api/mod.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -27,6 +23,38 @@ export function difference(live: unknown, wanted: unknown): string | undefined {
   if (Array.isArray(wanted)) return listDifference(live, wanted);
   if (isObject(wanted)) return objectDifference(live, wanted);
   return Object.is(live, wanted) ? undefined : "";
+}
+
+/** A field that is not as it is wanted. */
+export interface Deviation {
+  /** `spec.replicas`; "" for the whole. */
+  readonly field: string;
+  readonly live: unknown;
+  readonly wanted: unknown;
+}
+
+/** All that is wanted and that `live` does not hold. */
+export function gapsOf(live: unknown, wanted: unknown, field = ""): readonly Deviation[] {
+  const first = difference(live, wanted);
+  if (first === undefined) return [];
+  if (!isObject(wanted) || !isObject(live) || first === "") return [{ field, live, wanted }];
+  return Object.entries(wanted).flatMap(([key, below]) => {
+    const isHeld = Object.hasOwn(live, key);
+    if (!isHeld && (isEmptyList(below) || below === null)) return [];
+    return gapsOf(isHeld ? live[key] : undefined, below, field === "" ? key : `${field}.${key}`);
+  });
+}
+
+/** True when two values of JSON are the same, however the keys of their objects are ordered. */
+export function sameValue(left: unknown, right: unknown): boolean {
+  if (Object.is(left, right)) return true;
+  if (Array.isArray(left)) {
+    return Array.isArray(right) && left.length === right.length && left.every((item, at) => sameValue(item, right[at]));
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && sameValue(left[key], right[key]));
 }
 
 function listDifference(live: unknown, wanted: readonly unknown[]): string | undefined {
@@ -58,48 +86,4 @@ function joined(below: string): string {
 /** The server leaves empty lists out of its answers. */
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
-}
-
-/** True when every field that `manager` owns by Apply in `live` is still named in `wanted`. */
-export function ownsNothingElse(live: KubeObject, wanted: unknown, manager: string, subresource?: string): boolean {
-  const entries = live.metadata.managedFields ?? [];
-  const own = entries.filter((entry) =>
-    entry.manager === manager && entry.operation === "Apply" && (entry.subresource ?? undefined) === subresource
-  );
-  return own.every((entry) => entry.fieldsV1 === undefined || covers(wanted, entry.fieldsV1));
-}
-
-/** True when every leaf of a fieldsV1 tree exists in `wanted`. Format: structured-merge-diff, `fieldpath/serialize`. */
-function covers(wanted: unknown, fields: Json): boolean {
-  return Object.entries(fields).every(([path, below]) => {
-    if (path === ".") return true;
-    const child = step(wanted, path);
-    return child !== undefined && (!isObject(below) || covers(child, below));
-  });
-}
-
-function step(value: unknown, path: string): unknown {
-  const selector = path.slice(2);
-  switch (path.slice(0, 2)) {
-    case "f:":
-      return isObject(value) && Object.hasOwn(value, selector) ? value[selector] : undefined;
-    case "k:": {
-      const keys: unknown = JSON.parse(selector);
-      return Array.isArray(value) ? value.find((item) => hasKeys(item, keys)) : undefined;
-    }
-    case "v:": {
-      const wanted: unknown = JSON.parse(selector);
-      return Array.isArray(value) && value.some((item) => holds(item, wanted)) ? wanted : undefined;
-    }
-    case "i:":
-      return Array.isArray(value) ? value[Number(selector)] : undefined;
-    default:
-      return undefined;
-  }
-}
-
-/** Keys that the server defaults (a port's protocol) may be missing in what we wrote: then they do not decide. */
-function hasKeys(item: unknown, keys: unknown): boolean {
-  if (!isObject(item) || !isObject(keys)) return false;
-  return Object.entries(keys).every(([key, value]) => item[key] === undefined || holds(item[key], value));
 }

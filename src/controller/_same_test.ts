@@ -1,6 +1,5 @@
 import { assertEquals, test } from "../../tests/testing.ts";
-import type { KubeObject, ManagedFieldsEntry } from "../api/mod.ts";
-import { difference, holds, ownsNothingElse } from "./_same.ts";
+import { difference, gapsOf, holds } from "./_same.ts";
 
 interface HoldsCase {
   readonly name: string;
@@ -47,51 +46,13 @@ test("difference() names the first field that is not as wanted", () => {
   assertEquals(difference(live, live), undefined);
 });
 
-function managed(entries: readonly ManagedFieldsEntry[]): KubeObject {
-  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", managedFields: entries } };
-}
-
-function applied(fieldsV1: Readonly<Record<string, unknown>>, manager = "foo"): ManagedFieldsEntry {
-  return { manager, operation: "Apply", fieldsV1 };
-}
-
-const wanted = {
-  metadata: { labels: { app: "a" }, finalizers: ["x"] },
-  spec: { template: { spec: { containers: [{ name: "nginx", ports: [{ containerPort: 80 }] }] } } },
-};
-
-test("ownsNothingElse(): every owned field is still wanted", () => {
-  const fields = {
-    "f:metadata": { "f:labels": { "f:app": {} }, "f:finalizers": { 'v:"x"': {} } },
-    "f:spec": {
-      "f:template": {
-        "f:spec": {
-          "f:containers": {
-            'k:{"name":"nginx"}': {
-              ".": {},
-              "f:name": {},
-              "f:ports": { 'k:{"containerPort":80,"protocol":"TCP"}': { ".": {}, "f:containerPort": {} } },
-            },
-          },
-        },
-      },
-    },
-  };
-  assertEquals(ownsNothingElse(managed([applied(fields)]), wanted, "foo"), true);
+test("gapsOf() names all fields that are not as wanted, lists as wholes", () => {
+  const live = { spec: { replicas: 1, cpu: "1", containers: [{ name: "a", image: "x" }] } };
+  assertEquals(gapsOf(live, { spec: { replicas: 1, cpu: "1000m", containers: [{ image: "y" }], paused: true } }), [
+    { field: "spec.cpu", live: "1", wanted: "1000m" },
+    { field: "spec.containers", live: [{ name: "a", image: "x" }], wanted: [{ image: "y" }] },
+    { field: "spec.paused", live: undefined, wanted: true },
+  ]);
+  assertEquals(gapsOf(live, { spec: { replicas: 1, tolerations: [], missing: undefined } }), []);
+  assertEquals(gapsOf(live, live), []);
 });
-
-const leftovers: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
-  ["a label", { "f:metadata": { "f:labels": { "f:app": {}, "f:old": {} } } }],
-  ["a finalizer", { "f:metadata": { "f:finalizers": { 'v:"y"': {} } } }],
-  ["a container", {
-    "f:spec": { "f:template": { "f:spec": { "f:containers": { 'k:{"name":"side"}': { ".": {} } } } } },
-  }],
-  ["a whole branch", { "f:spec": { "f:replicas": {} } }],
-];
-
-for (const [what, fields] of leftovers) {
-  test(`ownsNothingElse(): ${what} that is not wanted any more is noticed`, () => {
-    assertEquals(ownsNothingElse(managed([applied(fields)]), wanted, "foo"), false);
-    assertEquals(ownsNothingElse(managed([applied(fields, "somebody-else")]), wanted, "foo"), true);
-  });
-}

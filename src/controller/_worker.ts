@@ -15,6 +15,8 @@ export interface Job {
   /** True when the key must wait for the cache to see its last writes; it is added again then. */
   readonly held: (key: ObjectKey) => boolean;
   readonly maxRetries?: number;
+  /** Hears of a key that is given up. */
+  readonly dropped?: (key: ObjectKey, error: unknown) => void;
   readonly log: Logger;
 }
 
@@ -48,7 +50,12 @@ async function reconcileOnce(job: Job, item: QueueItem<ObjectKey, Cause>): Promi
         log.warn("reconcile failed, will retry", { key, retries: queue.retries(key), error: outcome.error });
         return queue.addRateLimited(key, { cause: again(key, "retry") });
       }
-      log.error("reconcile failed too often, dropping the key until it changes", { key, error: outcome.error });
+      log.error("reconcile failed too often, dropping the key until it changes", {
+        key,
+        retries: queue.retries(key),
+        error: outcome.error,
+      });
+      job.dropped?.(key, outcome.error);
       return queue.forget(key);
     default:
       outcome satisfies never;

@@ -2,38 +2,78 @@
  * The builder: `controller("foo").for(Foo).owns(Deployment).reconcile(fn)`. Collects what a controller watches, typed
  * end to end, and gives a ControllerDefinition. Nothing runs.
  */
-import { type Infer, type KubeObject, type ObjectKey, type Resource } from "../api/mod.ts";
+import { type Infer, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
+import type { CustomResource } from "../schema/mod.ts";
 import { comfortable } from "./_comfortable.ts";
+import type { CacheReader } from "./cache_reader.ts";
 import type { ReconcileContext } from "./context.ts";
 import type { ControllerDefinition, ControllerOptions, Permission } from "./controller_definition.ts";
 import type { EventSource } from "./event_source.ts";
 import type { Predicate } from "./predicate.ts";
+import { isNotCached, type Watchable } from "./reading.ts";
 import type { Reconciler } from "./reconciler.ts";
 import type { Result } from "./result.ts";
+import { type Verb, verbs as knownVerbs } from "./verb.ts";
 import { checkedKey, itsController, itself, type WatchDefinition } from "./watch_definition.ts";
 
 /** Which changes of a kind count. */
 export interface WatchOptionsOf<R extends Resource> {
   /** @default every change */
   readonly when?: Predicate<Infer<R>>;
+  /**
+   * Finds objects by what a function says about them: `ctx.list(Pod, { index: { name: "node", value: "n1" } })`. Controllers
+   * of one Manager share a kind's indices, so a name stands for one function. @default none
+   */
+  readonly indices?: Readonly<Record<string, (object: Infer<R>) => readonly string[]>>;
+}
+
+/** What is done with the primary kind, besides reconciling it. */
+export interface PrimaryOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
+  /** The reconciler uses `ctx.patchStatus`. @default whether the kind is a custom one with a status */
+  readonly writesStatus?: boolean;
+}
+
+/** What is done with a kind of children, besides applying them. */
+export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
+  /** The reconciler uses `ctx.delete` on these objects. @default false */
+  readonly deletes?: boolean;
+  /**
+   * Whom else a change concerns, besides the object that controls the child: one that waits until a name is free, for
+   * instance. @default nobody
+   */
+  readonly to?: (object: Infer<R>, caches: CacheReader) => readonly string[];
 }
 
 /** Which changes of a kind count, and for whom. */
 export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R> {
-  /** The keys of the primary objects that a change of this object concerns. */
-  readonly to: (object: Infer<R>) => readonly string[];
+  /**
+   * The keys of the primary objects that a change of this object concerns.
+   *
+   * @param caches What the controller watches, for asking who refers to the object. Not all of it may be there yet.
+   */
+  readonly to: (object: Infer<R>, caches: CacheReader) => readonly string[];
   /** The reconciler uses `ctx.applyFields` on these objects. @default false */
   readonly writes?: boolean;
 }
 
-/** A controller in the making, once its primary kind is known. */
+/**
+ * A controller in the making, once its primary kind is known. What is declared is what it may do: its RBAC rules are
+ * derived from it, and in tests a Manager refuses everything else.
+ */
 export interface Builder<Primary extends Resource, Declared extends Resource> {
   /** Watches a kind whose objects the reconciler creates: a change concerns the object that controls it. */
-  owns<R extends Resource>(resource: R, options?: WatchOptionsOf<R>): Builder<Primary, Declared | R>;
+  owns<R extends Watchable>(resource: R, options?: OwnOptionsOf<R>): Builder<Primary, Declared | R>;
   /** Watches a kind that the reconciler reads: `to` says whom a change concerns. */
-  watches<R extends Resource>(resource: R, options: MappedWatchOptions<R>): Builder<Primary, Declared | R>;
-  /** Declares that the reconciler uses the client for this kind, so that its permissions are known. */
-  uses(resource: Resource, verbs: readonly string[], subresource?: string): Builder<Primary, Declared>;
+  watches<R extends Watchable>(resource: R, options: MappedWatchOptions<R>): Builder<Primary, Declared | R>;
+  /**
+   * Declares what the reconciler does beyond what the other declarations say: requests of its own through `ctx.client`,
+   * `ctx.patch` on a kind that it does not own, and reads of a kind that is `notCached`.
+   */
+  uses<R extends Resource>(
+    resource: R,
+    verbs: readonly Verb[],
+    subresource?: string,
+  ): Builder<Primary, Declared | Extract<R, { readonly isCached: false }>>;
   /** Adds a reason to reconcile that is no watched kind. */
   source(source: EventSource): Builder<Primary, Declared>;
   /**
@@ -72,20 +112,23 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
 export function controller(
   name: string,
   options: ControllerOptions = {},
-): { for<R extends Resource>(resource: R, watch?: WatchOptionsOf<R>): Builder<R, R> } {
+): { for<R extends Watchable>(resource: R, watch?: PrimaryOptionsOf<R>): Builder<R, R> } {
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
     throw new TypeError(`Cannot create controller "${name}": the name is not a DNS label (lower case, digits, "-")`);
   }
   return {
-    for: (resource, watch = {}) =>
-      builder({
+    for(resource, watch = {}) {
+      const primary = { role: "for", resource, keysOf: itself, writes: false, deletes: false } as const;
+      return builder({
         name,
         options,
         primary: resource,
-        watches: [{ role: "for", resource, keysOf: itself, writes: false, when: erase(watch.when) }],
+        writesStatus: watch.writesStatus ?? hasStatus(resource),
+        watches: [watchable(name, { ...primary, ...erased(watch) })],
         permissions: [],
         sources: [],
-      }),
+      });
+    },
   };
 }
 
@@ -101,19 +144,22 @@ function builder<Primary extends Resource, Declared extends Resource>(
   draft: Draft<Primary>,
   finalize?: Finalize<Primary, Declared>,
 ): Builder<Primary, Declared> {
-  const watching = <R extends Resource>(watch: WatchDefinition) => {
-    // Whatever reads the kinds declared so far can be given a context that reads more.
-    const wider = finalize as Finalize<Primary, Declared | R> | undefined;
-    return builder<Primary, Declared | R>({ ...draft, watches: [...draft.watches, unique(draft, watch)] }, wider);
-  };
+  // Whatever reads the kinds declared so far can be given a context that reads more.
+  const wider = <R extends Resource>(wide: Draft<Primary>) =>
+    builder<Primary, Declared | R>(wide, finalize as Finalize<Primary, Declared | R> | undefined);
+  const watching = <R extends Resource>(watch: WatchDefinition) =>
+    wider<R>({ ...draft, watches: [...draft.watches, unique(draft, watchable(draft.name, watch))] });
   return {
     owns: (resource, options = {}) =>
       watching({
         role: "owns",
         resource,
-        keysOf: itsController(draft.primary),
+        keysOf: options.to === undefined
+          ? itsController(draft.primary)
+          : both(draft.primary, mapped(draft, options.to)),
         writes: true,
-        when: erase(options.when),
+        deletes: options.deletes ?? false,
+        ...erased(options),
       }),
     watches: (resource, options) =>
       watching({
@@ -121,11 +167,12 @@ function builder<Primary extends Resource, Declared extends Resource>(
         resource,
         keysOf: mapped(draft, options.to),
         writes: options.writes ?? false,
-        when: erase(options.when),
+        deletes: false,
+        ...erased(options),
       }),
     uses(resource, verbs, subresource) {
-      const permission: Permission = { resource, verbs, subresource };
-      return builder({ ...draft, permissions: [...draft.permissions, permission] }, finalize);
+      const permission: Permission = { resource, verbs: verbs.map(known), subresource };
+      return wider({ ...draft, permissions: [...draft.permissions, permission] });
     },
     source: (source) => builder({ ...draft, sources: [...draft.sources, source] }, finalize),
     finalize: (fn, name = finalizerOf(draft)) => builder({ ...draft, finalizer: qualified(name) }, fn),
@@ -155,13 +202,40 @@ function unique<Primary extends Resource>(draft: Draft<Primary>, watch: WatchDef
   return watch;
 }
 
-/** Keys that users write are strings; they are checked here, once, and are ObjectKeys from then on. */
-function mapped<R extends Resource>(draft: Draft<Resource>, to: (object: Infer<R>) => readonly string[]) {
-  return (object: KubeObject): readonly ObjectKey[] =>
-    to(object as Infer<R>).map((key) => checkedKey(draft.primary, key));
+function watchable(name: string, watch: WatchDefinition): WatchDefinition {
+  if (!isNotCached(watch.resource)) return watch;
+  const kind = resourceName(watch.resource);
+  throw new TypeError(`Cannot watch ${kind} in controller "${name}": it is not cached; declare it with uses()`);
 }
 
-/** The cache delivers objects of the watched kind and no other, so the predicate may be called with its own type. */
-function erase<R extends Resource>(predicate: Predicate<Infer<R>> | undefined): Predicate | undefined {
-  return predicate as Predicate | undefined;
+/** For callers without types, and for the typing error that a `*` would be. */
+function known(verb: Verb): Verb {
+  if (knownVerbs.includes(verb)) return verb;
+  throw new TypeError(`Cannot declare verb "${verb}": there are ${knownVerbs.join(", ")}`);
+}
+
+function hasStatus(resource: Resource): boolean {
+  if (!isCustomResource(resource)) return false;
+  const version = resource.crd.spec.versions.find(({ name }) => name === resource.version);
+  return version?.subresources?.status !== undefined;
+}
+
+function isCustomResource(resource: Resource): resource is CustomResource {
+  return "crd" in resource;
+}
+
+function both(primary: Resource, to: WatchDefinition["keysOf"]): WatchDefinition["keysOf"] {
+  const controlling = itsController(primary);
+  return (object, caches) => [...controlling(object), ...to(object, caches)];
+}
+
+/** Keys that users write are strings; they are checked here, once, and are ObjectKeys from then on. */
+function mapped<R extends Resource>(draft: Draft<Resource>, to: MappedWatchOptions<R>["to"]) {
+  return (object: KubeObject, caches: CacheReader): readonly ObjectKey[] =>
+    to(object as Infer<R>, caches).map((key) => checkedKey(draft.primary, key));
+}
+
+/** The cache delivers objects of the watched kind and no other, so its functions may be called with their own type. */
+function erased<R extends Resource>(options: WatchOptionsOf<R>): Pick<WatchDefinition, "when" | "indices"> {
+  return { when: options.when as Predicate | undefined, indices: options.indices as WatchDefinition["indices"] };
 }

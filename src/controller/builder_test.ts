@@ -1,10 +1,15 @@
 import { assertEquals, assertThrows, assertType, type Same, test } from "../../tests/testing.ts";
-import { builtin, type Infer } from "../api/mod.ts";
+import { builtin, type Infer, untypedResource } from "../api/mod.ts";
 import { controller } from "./builder.ts";
+import type { CacheReader } from "./cache_reader.ts";
 import { manifest } from "./desired.ts";
+import { metadataOnly, notCached } from "./reading.ts";
 import { done } from "./result.ts";
 
+type ConfigMap = builtin.ConfigMap;
 const { ConfigMap, Deployment, Namespace, Node, Secret } = builtin;
+
+const noCaches = { find: () => undefined, list: () => [] };
 
 test("a definition lists what is watched, the primary kind first", () => {
   const definition = controller("greeter", { maxConcurrentReconciles: 3 })
@@ -42,7 +47,81 @@ test("a mapping that returns keys of the wrong form says what they should look l
   const definition = controller("a").for(ConfigMap).watches(Node, { to: () => ["no-namespace"] })
     .reconcile(() => Promise.resolve(done));
   const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n" } };
-  assertThrows(() => definition.watches[1]?.keysOf(node), /its keys have the form namespace\/name/);
+  assertThrows(() => definition.watches[1]?.keysOf(node, noCaches), /its keys have the form namespace\/name/);
+});
+
+test("a mapping may ask the caches who refers to the object, and a kind may be found by what a function says", () => {
+  const indices = { node: ({ data }: ConfigMap) => data?.node === undefined ? [] : [data.node] };
+  const definition = controller("a").for(ConfigMap, { indices }).watches(Node, {
+    to: (node, caches) => {
+      const index = { name: "node", value: node.metadata.name ?? "" };
+      return caches.list(ConfigMap, { index }).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+    },
+  }).reconcile(() => Promise.resolve(done));
+  assertEquals(Object.keys(definition.watches[0]?.indices ?? {}), ["node"]);
+  const asked: unknown[] = [];
+  const caches: CacheReader = {
+    find: () => undefined,
+    list: (resource, filter) => {
+      asked.push([resource.kind, filter.index]);
+      return [{ metadata: { namespace: "x", name: "y" } }] as never;
+    },
+  };
+  const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n" } };
+  assertEquals(definition.watches[1]?.keysOf(node, caches).map(String), ["x/y"]);
+  assertEquals(asked, [["ConfigMap", { name: "node", value: "n" }]]);
+});
+
+test("a change of a child concerns its controller, and whom else the controller says", () => {
+  const definition = controller("a").for(Namespace)
+    .owns(ConfigMap, { to: ({ metadata }) => [metadata.namespace ?? ""] })
+    .reconcile(() => Promise.resolve(done));
+  const owner = { apiVersion: "v1", kind: "Namespace", name: "owner", uid: "u", controller: true };
+  const metadata = { namespace: "x", name: "y", ownerReferences: [owner] };
+  const child = { apiVersion: "v1", kind: "ConfigMap", metadata };
+  assertEquals(definition.watches[1]?.keysOf(child, noCaches).map(String), ["owner", "x"]);
+});
+
+test("a kind that is not cached cannot be watched, and a verb that there is not cannot be declared", () => {
+  const Secrets = notCached(Secret);
+  // @ts-expect-error what is not cached cannot be watched
+  assertThrows(() => controller("a").for(Secrets), /Cannot watch secrets in controller "a": it is not cached/);
+  // @ts-expect-error what is not cached cannot be watched
+  assertThrows(() => controller("a").for(Namespace).owns(Secrets), /declare it with uses\(\)/);
+  // @ts-expect-error not a verb
+  assertThrows(() => controller("a").for(Namespace).uses(Secret, ["*"]), /Cannot declare verb "\*"/);
+});
+
+test("what a read gives says whether it is cached", () => {
+  const Secrets = notCached(Secret);
+  controller("a").for(Namespace).owns(ConfigMap).uses(Secrets, ["get"]).uses(Node, ["get"]).reconcile(async (ctx) => {
+    const cached = ctx.get(ConfigMap, "a/b");
+    assertType<Same<typeof cached, Infer<typeof ConfigMap>>>(true);
+    const promised = ctx.get(Secrets, "a/b");
+    assertType<Same<typeof promised, Promise<Infer<typeof Secret>>>>(true);
+    const all = await ctx.list(Secrets);
+    assertType<Same<typeof all, readonly Infer<typeof Secret>[]>>(true);
+    // @ts-expect-error the Secret itself is cached by nobody
+    ctx.find(Secret, "a/b");
+    // @ts-expect-error to use a kind is not to read it from the cache
+    ctx.find(Node, "a");
+    // @ts-expect-error what is not cached is no child
+    await ctx.apply(manifest(Secret, { metadata: { name: "a" } }));
+    return done;
+  });
+});
+
+test("metadata alone has no more than metadata; an untyped kind has fields of which nothing is known", () => {
+  const Widget = untypedResource({ group: "x", version: "v1", kind: "Widget", plural: "widgets", scope: "Cluster" });
+  controller("a").for(metadataOnly(Secret)).watches(Widget, { to: () => [] }).reconcile((ctx) => {
+    assertType<Same<typeof ctx.object.metadata, Infer<typeof Secret>["metadata"]>>(true);
+    // @ts-expect-error there is no data
+    ctx.object.data;
+    const widget = ctx.find(Widget, "w");
+    assertType<Same<NonNullable<typeof widget>["spec"], unknown>>(true);
+    assertType<Same<NonNullable<typeof widget>["kind"], "Widget">>(true);
+    return Promise.resolve(done);
+  });
 });
 
 test("the context is typed by what was declared", () => {

@@ -6,6 +6,8 @@ export interface ListFilter {
   /** Absent: all namespaces that the cache covers. */
   readonly namespace?: string;
   readonly labelSelector?: LabelSelector;
+  /** Those that an index of the watched kind finds under a value. */
+  readonly index?: { readonly name: string; readonly value: string };
 }
 
 /** Synchronous reads of cached objects. */

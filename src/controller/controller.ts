@@ -7,10 +7,10 @@
  * and what runs may finish; on `kill` what runs is aborted.
  */
 import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
-import { type Clock, type Random, scope } from "../async/mod.ts";
+import { type Clock, jittered, type Random, scope } from "../async/mod.ts";
 import type { HandlerRegistration } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
-import { type Logger, logger } from "../observe/mod.ts";
+import { errorText, type Logger, logger } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
 import { type Attempt, attemptWith, measured } from "./_attempt.ts";
 import { LoopDetector } from "./_loop_detector.ts";
@@ -35,9 +35,14 @@ export interface ControllerParts {
   readonly random: Random;
   /** Milliseconds between two resyncs, for controllers that do not say. @default none */
   readonly resyncMs?: number;
+  /** Longest time in milliseconds by which each worker begins later, for controllers that do not say. @default 0 */
+  readonly workerJitterMs?: number;
   readonly queueMetrics?: QueueMetrics;
   readonly reconcileMetrics?: ReconcileMetrics;
 }
+
+/** Part of a resync period by which it may be longer. */
+const resyncJitter = 0.1;
 
 export class Controller {
   readonly #parts: ControllerParts;
@@ -45,6 +50,7 @@ export class Controller {
   readonly #ownWrites: OwnWrites;
   readonly #loops: LoopDetector;
   readonly queue: WorkQueue<ObjectKey, Cause>;
+  #isSynced = false;
 
   constructor(parts: ControllerParts) {
     const { definition, clock, caches, queueMetrics } = parts;
@@ -75,12 +81,22 @@ export class Controller {
     return this.#parts.definition;
   }
 
+  /** True while there is nothing to do: all is listed, no key waits or runs, and the caches have what was written. */
+  isIdle(): boolean {
+    const { queued, running } = this.queue.counts;
+    return this.#isSynced && queued + running === 0 && this.#ownWrites.isSettled();
+  }
+
   /** Runs until `stop`, then until what is in hand is finished. */
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { definition } = this.#parts;
+    const { definition, caches } = this.#parts;
+    for (const { resource, indices } of definition.watches) {
+      if (indices !== undefined) caches.informer(resource).addIndexers(indices);
+    }
     const registrations = definition.watches.map((watch) => this.#listen(watch));
     try {
       await Promise.all(registrations.map((registration) => registration.synced(stop)));
+      this.#isSynced = true;
       this.#log.info("workers start", { workers: definition.options.maxConcurrentReconciles ?? 1 });
       await Promise.all([this.#runWorkers(stop, kill), ...this.#runSources(stop)]);
     } catch (error) {
@@ -100,8 +116,20 @@ export class Controller {
     const { maxConcurrentReconciles = 1, maxRetries } = definition.options;
     reconcileMetrics?.workers(maxConcurrentReconciles);
     const held = (key: ObjectKey) => this.#ownWrites.hold(key, (cause) => this.queue.add(key, { cause }));
-    const job = { queue: this.queue, attempt, held, maxRetries, log: this.#log };
-    await Promise.all(Array.from({ length: maxConcurrentReconciles }, () => work(job, stop)));
+    const dropped = (key: ObjectKey, error: unknown) => this.#tellDropped(key, error);
+    const job = { queue: this.queue, attempt, held, maxRetries, dropped, log: this.#log };
+    const begin = async () => {
+      await this.#workerDelay(stop);
+      await work(job, stop);
+    };
+    await Promise.all(Array.from({ length: maxConcurrentReconciles }, begin));
+  }
+
+  /** So that the controllers of a process that was just made the leader do not all write in the same moment. */
+  async #workerDelay(stop: AbortSignal): Promise<void> {
+    const { definition, clock, random } = this.#parts;
+    const { workerJitterMs = this.#parts.workerJitterMs ?? 0 } = definition.options;
+    if (workerJitterMs > 0) await clock.sleep(random.next() * workerJitterMs, stop).catch(() => undefined);
   }
 
   #runSources(stop: AbortSignal): readonly Promise<void>[] {
@@ -124,15 +152,30 @@ export class Controller {
     return reconcileMetrics === undefined ? attempt : measured(attempt, reconcileMetrics, clock);
   }
 
+  /** Tells those who look at the object, where the controller wants it. */
+  #tellDropped(key: ObjectKey, error: unknown): void {
+    const { caches, definition, events } = this.#parts;
+    const { droppedReason: reason, maxRetries } = definition.options;
+    const regarding = caches.findInformer(definition.primary)?.lister.find(key);
+    if (reason === undefined || regarding === undefined) return;
+    const note = `Given up after ${maxRetries} retries, until something changes: ${errorText(error)}`;
+    events.record({ regarding, type: "Warning", reason, note });
+  }
+
   #listen(watch: WatchDefinition): HandlerRegistration {
-    const { caches, definition, resyncMs } = this.#parts;
+    const { caches, definition, random } = this.#parts;
+    const { resyncMs = this.#parts.resyncMs } = definition.options;
     const source = resourceName(watch.resource);
     const changes = (change: Change, initial: boolean) => this.#changed(watch, source, change, initial);
     return caches.informer(watch.resource).addHandler({
       added: (object, { initial }) => changes({ kind: "added", object }, initial),
       updated: (old, object) => changes({ kind: "updated", object, old }, false),
       deleted: ({ lastKnown }) => changes({ kind: "deleted", object: lastKnown }, false),
-    }, { name: `${definition.name}/${source}`, resyncMs: definition.options.resyncMs ?? resyncMs });
+    }, {
+      name: `${definition.name}/${source}`,
+      // Kinds resync at different moments, as controller-runtime's informers do.
+      resyncMs: resyncMs === undefined ? undefined : jittered(resyncMs, resyncJitter, random),
+    });
   }
 
   /** The hot path from cache to queue: synchronous, and without allocation where a predicate says no. */
@@ -146,10 +189,11 @@ export class Controller {
       resourceVersion: object.metadata.resourceVersion,
     };
     const priority = initial ? lowPriority : undefined;
-    for (const key of watch.keysOf(object)) this.queue.add(key, { cause, priority });
+    const { caches } = this.#parts;
+    for (const key of watch.keysOf(object, caches)) this.queue.add(key, { cause, priority });
     // An object that moved from one owner to another concerns both.
     if (change.kind === "updated" && watch.role !== "for") {
-      for (const key of watch.keysOf(change.old)) this.queue.add(key, { cause, priority });
+      for (const key of watch.keysOf(change.old, caches)) this.queue.add(key, { cause, priority });
     }
   }
 

@@ -6,6 +6,7 @@ import type { ObjectKey, Resource } from "../api/mod.ts";
 import type { RateLimiter } from "../queue/mod.ts";
 import type { EventSource } from "./event_source.ts";
 import type { Reconciler } from "./reconciler.ts";
+import type { Verb } from "./verb.ts";
 import type { WatchDefinition } from "./watch_definition.ts";
 
 /** How a controller works; what it works on is said with the builder. */
@@ -18,18 +19,28 @@ export interface ControllerOptions {
   readonly rateLimiter?: () => RateLimiter<ObjectKey>;
   /** Milliseconds after which a reconcile's signal aborts. @default Infinity */
   readonly reconcileTimeoutMs?: number;
-  /** Failed attempts after which a key is dropped until it changes. @default Infinity */
+  /** Failed attempts in a row that are tried again; after one more the key is dropped until it changes. @default Infinity */
   readonly maxRetries?: number;
+  /** Reason of the Warning Event about an object whose key is dropped after `maxRetries`. @default no Event, only a log record */
+  readonly droppedReason?: string;
+  /** The one namespace it works on: objects elsewhere are neither cached for it nor reconciled. @default the Manager's */
+  readonly namespace?: string;
+  /** Who reports its Events. @default the Manager's name and the controller's: `controller/foo` */
+  readonly eventComponent?: string;
   /** Every object counts as changed each so many milliseconds. @default the Manager's */
   readonly resyncMs?: number;
+  /** Longest time in milliseconds by which each worker begins later, at random. @default the Manager's */
+  readonly workerJitterMs?: number;
   /** Owner of the fields that `ctx.apply` writes. @default the controller's name */
   readonly fieldManager?: string;
+  /** The controller records Events. @default true */
+  readonly recordsEvents?: boolean;
 }
 
 /** A kind the controller may write or read besides those it watches; RBAC is derived from it. */
 export interface Permission {
   readonly resource: Resource;
-  readonly verbs: readonly string[];
+  readonly verbs: readonly Verb[];
   readonly subresource?: string;
 }
 
@@ -38,6 +49,8 @@ export interface ControllerDefinition {
   readonly name: string;
   /** The kind that is reconciled. */
   readonly primary: Resource;
+  /** The controller writes the status of the primary kind. */
+  readonly writesStatus: boolean;
   /** The primary kind first. */
   readonly watches: readonly WatchDefinition[];
   readonly permissions: readonly Permission[];

@@ -3,6 +3,7 @@
  * synchronous and cheap. A predicate that throws lets the change pass: better one reconcile too many.
  */
 import type { KubeObject } from "../api/mod.ts";
+import { sameValue } from "./_same.ts";
 
 /** What happened to an object, as the cache saw it. */
 export type Change<T = KubeObject> =
@@ -23,6 +24,8 @@ export const changed = {
   generation: updates((object, old) => object.metadata.generation !== old.metadata.generation),
   /** Anything at all; drops the repetitions of a resync. */
   resourceVersion: updates((object, old) => object.metadata.resourceVersion !== old.metadata.resourceVersion),
+  /** Anything but the resourceVersion: drops resyncs, and writes that changed nothing of what the cache keeps. */
+  content: updates((object, old) => !sameContent(object, old)),
   /** The labels. */
   labels: updates((object, old) => !sameStrings(object.metadata.labels, old.metadata.labels)),
   /** The annotations. */
@@ -57,6 +60,14 @@ export function anyOf<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
 /** Passes what the predicate does not. */
 export function not<T>(predicate: Predicate<T>): Predicate<T> {
   return (change) => !predicate(change);
+}
+
+/** Deep equality, but for `metadata.resourceVersion`. */
+function sameContent(object: KubeObject, old: KubeObject): boolean {
+  if (object === old) return true;
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  const { resourceVersion: __, ...oldMetadata } = old.metadata;
+  return sameValue({ ...object, metadata }, { ...old, metadata: oldMetadata });
 }
 
 function sameStrings(

@@ -42,6 +42,33 @@ const cases: readonly Case[] = [
     passes: false,
   },
   {
+    name: "content: a rewrite that changed nothing does not pass",
+    predicate: changed.content,
+    change: update(
+      { resourceVersion: resourceVersion("5"), labels: { a: "1", b: "2" }, finalizers: ["x"] },
+      { resourceVersion: resourceVersion("6"), labels: { b: "2", a: "1" }, finalizers: ["x"] },
+    ),
+    passes: false,
+  },
+  {
+    name: "content: a change of a list passes",
+    predicate: changed.content,
+    change: update({ finalizers: ["x", "y"] }, { finalizers: ["y", "x"] }),
+    passes: true,
+  },
+  {
+    name: "content: a field that went passes, a key of every object among them",
+    predicate: changed.content,
+    change: update({ labels: { constructor: "" } }, { labels: {} }),
+    passes: true,
+  },
+  {
+    name: "content: a field of another type passes",
+    predicate: changed.content,
+    change: update({ generation: 1 }, { labels: {} }),
+    passes: true,
+  },
+  {
     name: "labels: the same in another order do not pass",
     predicate: changed.labels,
     change: update({ labels: { a: "1", b: "2" } }, { labels: { b: "2", a: "1" } }),

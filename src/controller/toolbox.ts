@@ -2,8 +2,9 @@
  * Toolbox: what a reconciler may do, for one attempt at one key. Reads come from the cache and are synchronous,
  * writes go to the server and are remembered, so that the key is not reconciled again from a cache older than them.
  *
- * Guarantees: a write that would change nothing is not sent; a child is created atomically and changed only while it
- * has the UID that was looked at and its controller is the given owner; every request ends with the attempt's signal.
+ * Guarantees: a write that would change nothing is not sent; a child is created only where there is none, and changed
+ * only while it has the UID that was looked at and its controller is the given owner; every request ends with the
+ * attempt's signal.
  */
 import {
   controllerReference,
@@ -14,19 +15,14 @@ import {
   type ObjectKey,
   type Resource,
   resourceName,
+  resourceVersion,
 } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
-import {
-  type Client,
-  type Draft,
-  isAlreadyExists,
-  isNotFound,
-  type NewObject,
-  type Patch,
-  type PatchValue,
-} from "../client/mod.ts";
+import { type Client, type Draft, isConflict, isNotFound, type Patch, type PatchValue } from "../client/mod.ts";
 import type { Fields, Logger } from "../observe/mod.ts";
-import { difference, ownsNothingElse } from "./_same.ts";
+import { FilledIn } from "./_filled_in.ts";
+import { surplusOf } from "./_ownership.ts";
+import { type Deviation, difference, gapsOf } from "./_same.ts";
 import type { CacheReader, ListFilter } from "./cache_reader.ts";
 import type { Desired } from "./desired.ts";
 import { NotControlledError } from "./not_controlled_error.ts";
@@ -44,6 +40,8 @@ export interface ToolboxParts {
   readonly clock?: Clock;
   /** Owner of the fields that are written. */
   readonly fieldManager: string;
+  /** What is known of the server's ways, from earlier attempts. @default nothing */
+  readonly filledIn?: FilledIn;
   /** Why this attempt was made. */
   readonly causes: readonly Cause[];
   /** 0 on the first attempt, then the number of failures in a row. */
@@ -60,20 +58,29 @@ export interface FieldChange {
   readonly object: KubeObject;
   /** Path of the first such field, e.g. `spec.replicas`. */
   readonly field: string;
+  /** All that is wanted, as text: what is wanted twice was undone in between. */
+  readonly goal: string;
 }
 
 /** The object that controls what is written. */
 export interface Owner {
   readonly resource: Resource;
   readonly object: KubeObject;
+  /** For what is destroyed: asked about the owner as the server has it now. @default it need only be the same object */
+  readonly stillDue?: (live: unknown) => boolean;
 }
+
+/** No object that is stored has this version: in an apply it says that there must be none (ADR 0007). */
+const absent = resourceVersion("1");
 
 /** The untyped tools; `ReconcileContext` is their typed face. */
 export class Toolbox {
   readonly #parts: ToolboxParts;
+  readonly #filledIn: FilledIn;
 
   constructor(parts: ToolboxParts) {
     this.#parts = parts;
+    this.#filledIn = parts.filledIn ?? new FilledIn();
   }
 
   get request(): Request {
@@ -117,7 +124,7 @@ export class Toolbox {
   }
 
   /**
-   * Brings a child to the wanted state.
+   * Brings a child to the wanted state. What is wanted becomes ours, and what was ours and is not wanted any more goes.
    *
    * @param owner Becomes the controller of what is created; what exists must be controlled by it.
    * @returns The live object, from the cache when nothing had to be written.
@@ -129,11 +136,13 @@ export class Toolbox {
     const held = this.find(resource, keyOf(wanted));
     if (held !== undefined) return await this.#change(resource, wanted, held, owner);
     try {
-      return await this.#create(resource, wanted);
+      this.#note("create", resource, wanted);
+      return await this.#write(resource, wanted, { resourceVersion: absent });
     } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
+      if (!isConflict(error)) throw error;
       // Not in the cache yet: our own create whose answer was lost, or somebody else's. The server knows.
-      const live = await this.client.get(resource, keyOf(wanted), { signal: this.signal });
+      const live = await this.client.find(resource, keyOf(wanted), { signal: this.signal });
+      if (live === undefined) throw error;
       return await this.#change(resource, wanted, live, owner);
     }
   }
@@ -153,7 +162,8 @@ export class Toolbox {
   async patchStatus<R extends Resource>(resource: R, object: Infer<R>, status: object): Promise<Infer<R>> {
     const field = difference(statusOf(object), status);
     if (field === undefined) return object;
-    this.#parts.changing({ resource, object: kubeObject(object), field: `status.${field}` });
+    const goal = JSON.stringify(status);
+    this.#parts.changing({ resource, object: kubeObject(object), field: `status.${field}`, goal });
     return await this.patch(resource, object, { kind: "merge", value: { status } as PatchValue<Infer<R>> }, "status");
   }
 
@@ -165,7 +175,7 @@ export class Toolbox {
   async change<R extends Resource>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>> {
     const field = changedBy(patch, object);
     if (field === undefined) return object;
-    this.#parts.changing({ resource, object: kubeObject(object), field });
+    this.#parts.changing({ resource, object: kubeObject(object), field, goal: JSON.stringify(patch) });
     return await this.patch(resource, object, patch);
   }
 
@@ -188,7 +198,7 @@ export class Toolbox {
    * Deletes a child of `owner`: that very object, and only while the owner is still the one that was looked at. The
    * owner is read live first, because a cache that lags must not decide what is destroyed.
    *
-   * @returns False when the owner is not the same any more, and nothing was done.
+   * @returns False when the owner is not the same any more, or says no, and nothing was done.
    * @throws NotControlledError when the object belongs to somebody else.
    */
   async delete<R extends Resource>(resource: R, object: Infer<R>, owner: Owner): Promise<boolean> {
@@ -196,6 +206,7 @@ export class Toolbox {
     if (!isControlledBy(child, owner.object)) throw new NotControlledError(resource, child, owner);
     const live = await this.client.find(owner.resource, keyOf(owner.object), { signal: this.signal });
     if (live === undefined || kubeObject(live).metadata.uid !== owner.object.metadata.uid) return false;
+    if (owner.stillDue?.(live) === false) return false;
     this.#note("delete", resource, object);
     try {
       const preconditions = { uid: child.metadata.uid };
@@ -206,51 +217,52 @@ export class Toolbox {
     return true;
   }
 
-  async #create<R extends Resource>(resource: R, wanted: Desired<R>): Promise<Infer<R>> {
-    const { fieldManager } = this.#parts;
-    this.#note("create", resource, wanted);
-    // What a controller wants of a child is all there is to say about it: the server's defaults are the rest.
-    const whole = wanted as unknown as NewObject<R>;
-    const live = await this.client.create(resource, whole, { fieldManager, signal: this.signal });
-    this.#parts.wrote(resource, kubeObject(live));
-    return live;
-  }
-
   async #change<R extends Resource>(
     resource: R,
     wanted: Desired<R>,
     held: Infer<R>,
     owner: Owner | undefined,
   ): Promise<Infer<R>> {
-    const { fieldManager } = this.#parts;
     const live = kubeObject(held);
     if (owner !== undefined && !isControlledBy(live, owner.object)) throw new NotControlledError(resource, live, owner);
-    const field = unsettled(live, wanted, fieldManager);
+    const field = this.#unsettled(resource, live, wanted);
     if (field === undefined) return held;
-    this.#parts.changing({ resource, object: live, field });
+    this.#parts.changing({ resource, object: live, field, goal: JSON.stringify(wanted) });
     this.#note("apply", resource, wanted);
     // The UID makes it this very object: an apply to one that is gone would otherwise create it.
-    const body = { ...wanted, metadata: { ...wanted.metadata, uid: live.metadata.uid } };
-    const answer = await this.client.apply(resource, body as Draft<R>, {
-      fieldManager,
-      force: true,
-      signal: this.signal,
-    });
+    return await this.#write(resource, wanted, { uid: live.metadata.uid });
+  }
+
+  /** Applies what is wanted, if the object is the one that `identity` names. */
+  async #write<R extends Resource>(
+    resource: R,
+    wanted: Desired<R>,
+    identity: Pick<KubeObject["metadata"], "uid" | "resourceVersion">,
+  ): Promise<Infer<R>> {
+    const { fieldManager } = this.#parts;
+    const body = { ...wanted, metadata: { ...wanted.metadata, ...identity } };
+    // The server parses an apply once more to look for double keys, of which JSON.stringify makes none. Fields that the
+    // kind does not have it refuses in any case.
+    const options = { fieldManager, force: true, fieldValidation: "Ignore", signal: this.signal } as const;
+    const answer = await this.client.apply(resource, body as Draft<R>, options);
+    this.#filledIn.learn(resource, this.#deviations(kubeObject(answer), wanted));
     this.#parts.wrote(resource, kubeObject(answer));
     return answer;
+  }
+
+  /** The field that makes a write necessary; undefined when the object is as it should be. */
+  #unsettled(resource: Resource, live: KubeObject, wanted: unknown): string | undefined {
+    return this.#deviations(live, wanted).find((deviation) => !this.#filledIn.explains(resource, deviation))?.field;
+  }
+
+  #deviations(live: KubeObject, wanted: unknown): readonly Deviation[] {
+    return [...gapsOf(live, wanted), ...surplusOf(live, wanted, this.#parts.fieldManager)];
   }
 
   #note(action: string, resource: Resource, object: unknown): void {
     const fields: Fields = { resource: resourceName(resource), object: keyOf(kubeObject(object)) };
     this.log.debug(action, fields);
   }
-}
-
-/** The field that makes a write necessary; undefined when the object is as it should be. */
-function unsettled(live: KubeObject, wanted: unknown, fieldManager: string): string | undefined {
-  const field = difference(live, wanted);
-  if (field !== undefined) return field;
-  return ownsNothingElse(live, wanted, fieldManager) ? undefined : "metadata.managedFields";
 }
 
 /** The first field that a patch puts right; undefined when it is known to change nothing. */

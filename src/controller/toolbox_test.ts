@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { refusal, type Sent, type ToolboxBench, toolboxBench } from "../../tests/fakes/toolbox.ts";
 import { builtin, type KubeObject, resourceVersion } from "../api/mod.ts";
+import { isConflict } from "../client/mod.ts";
 import { type Desired, manifest } from "./desired.ts";
 import { NotControlledError } from "./not_controlled_error.ts";
 
@@ -43,12 +44,12 @@ function metadataOf(sent: Sent | undefined): KubeObject["metadata"] {
   return (sent?.body as KubeObject).metadata;
 }
 
-test("a child that is not there is created by POST, with its owner", async () => {
+test("a child that is not there is created by an apply that says so, with its owner", async () => {
   const b = bench(undefined, Response.json(configMap({ color: "blue" })));
   await b.toolbox.apply(ConfigMap, wanted, owner);
-  assertEquals(b.sent.map((one) => one.method), ["POST"]);
+  assertEquals(b.sent.map((one) => one.method), ["PATCH"]);
   assertEquals(b.sent[0]?.url.searchParams.get("fieldManager"), "greeter");
-  assertEquals(metadataOf(b.sent[0]).ownerReferences, ownerReferences);
+  assertEquals(metadataOf(b.sent[0]), { ...wanted.metadata, ownerReferences, resourceVersion: resourceVersion("1") });
   assertEquals(b.wrote.length, 1);
 });
 
@@ -79,6 +80,32 @@ test("a field that we applied and do not want any more is taken away", async () 
   assertEquals(b.sent.map((one) => one.method), ["PATCH"]);
 });
 
+/** What our manager owns by Apply. */
+function applied(fieldsV1: Readonly<Record<string, unknown>>): KubeObject["metadata"] {
+  return { ownerReferences, managedFields: [{ manager: "greeter", operation: "Apply", fieldsV1 }] };
+}
+
+test("[65] what the server makes of a field is learned from its answer, and not written again", async () => {
+  const answer = configMap({ color: "BLUE" }, { ownerReferences });
+  const b = bench(answer, Response.json(answer));
+  await b.toolbox.apply(ConfigMap, wanted, owner);
+  await b.toolbox.apply(ConfigMap, wanted, owner);
+  assertEquals(b.sent.length, 1);
+});
+
+test("[65] defaults inside a map that is owned as a whole are told from leftovers by one apply", async () => {
+  const fields = applied({ "f:data": {} });
+  const held = configMap({ color: "blue", added: "x" }, fields);
+  const filled = bench(held, Response.json(held));
+  await filled.toolbox.apply(ConfigMap, wanted, owner);
+  await filled.toolbox.apply(ConfigMap, wanted, owner);
+  assertEquals(filled.sent.length, 1, "the server fills it in");
+  const cleaned = bench(held, Response.json(configMap({ color: "blue" }, fields)), Response.json(held));
+  await cleaned.toolbox.apply(ConfigMap, wanted, owner);
+  await cleaned.toolbox.apply(ConfigMap, wanted, owner);
+  assertEquals(cleaned.sent.length, 2, "it was left over, and whoever put it back is not the server");
+});
+
 test("[75] somebody else's object of that name is left alone", async () => {
   const b = bench(configMap({ color: "red" }));
   const error = await assertRejects(() => b.toolbox.apply(ConfigMap, wanted, owner), /it is controlled by nobody/);
@@ -88,15 +115,21 @@ test("[75] somebody else's object of that name is left alone", async () => {
 
 test("[75] a create that meets an object the cache has not seen looks at the server: ours is success", async () => {
   const live = configMap({ color: "blue" }, { ownerReferences });
-  const b = bench(undefined, refusal(409, "AlreadyExists"), Response.json(live));
+  const b = bench(undefined, refusal(409, "Conflict"), Response.json(live));
   await b.toolbox.apply(ConfigMap, wanted, owner);
-  assertEquals(b.sent.map((one) => one.method), ["POST", "GET"]);
+  assertEquals(b.sent.map((one) => one.method), ["PATCH", "GET"]);
+});
+
+test("a create that is refused where there is nothing says why", async () => {
+  const b = bench(undefined, refusal(409, "Conflict"), refusal(404, "NotFound"));
+  const error = await assertRejects(() => b.toolbox.apply(ConfigMap, wanted, owner));
+  assert(isConflict(error));
 });
 
 test("[75] a create that meets an object the cache has not seen looks at the server: another owner's is an error", async () => {
   const reborn = ownerReferences.map((reference) => ({ ...reference, uid: "u-somebody-else" }));
   const live = configMap({ color: "blue" }, { ownerReferences: reborn });
-  const b = bench(undefined, refusal(409, "AlreadyExists"), Response.json(live));
+  const b = bench(undefined, refusal(409, "Conflict"), Response.json(live));
   const error = await assertRejects(() => b.toolbox.apply(ConfigMap, wanted, owner));
   assert(error instanceof NotControlledError);
 });
@@ -132,6 +165,19 @@ test("nothing is deleted in the name of an owner that is not there any more, or 
     assertEquals(await b.toolbox.delete(ConfigMap, child, owner), false);
     assertEquals(b.sent.map((one) => one.method), ["GET"]);
   }
+});
+
+test("nothing is deleted when the owner, read live, does not want that any more", async () => {
+  const child = configMap({}, { ownerReferences });
+  const live = { ...owner.object, metadata: { ...owner.object.metadata, labels: { keep: "yes" } } };
+  const seen: unknown[] = [];
+  const stillDue = (object: unknown) => {
+    seen.push(object);
+    return false;
+  };
+  const b = bench(child, Response.json(live));
+  assertEquals(await b.toolbox.delete(ConfigMap, child, { ...owner, stillDue }), false);
+  assertEquals([seen, b.sent.map((one) => one.method)], [[live], ["GET"]]);
 });
 
 test("somebody else's object is not deleted", async () => {

@@ -14,6 +14,8 @@ import {
   type Resource,
   splitKey,
 } from "../api/mod.ts";
+import type { Indexers } from "../cache/mod.ts";
+import type { CacheReader } from "./cache_reader.ts";
 import type { Predicate } from "./predicate.ts";
 
 /** Why a kind is watched: it is reconciled, it is created by the reconciler, or it is only looked at. */
@@ -23,12 +25,16 @@ export type WatchRole = "for" | "owns" | "watches";
 export interface WatchDefinition {
   readonly role: WatchRole;
   readonly resource: Resource;
-  /** The primary objects that a change of `object` concerns. */
-  readonly keysOf: (object: KubeObject) => readonly ObjectKey[];
+  /** The primary objects that a change of `object` concerns. `caches` are the controller's. */
+  readonly keysOf: (object: KubeObject, caches: CacheReader) => readonly ObjectKey[];
   /** True when the reconciler applies fields to these objects, so the cache must know which of them are its own. */
   readonly writes: boolean;
+  /** True when the reconciler deletes these objects. */
+  readonly deletes: boolean;
   /** Absent: every change counts. */
   readonly when?: Predicate;
+  /** Under what names, and by which values, the objects are found in the cache. Absent: by none. */
+  readonly indices?: Indexers<KubeObject>;
 }
 
 /** The object itself. */

@@ -4,7 +4,7 @@
  */
 import type { Resource } from "../api/mod.ts";
 import { type InformerStatus, problemOf } from "../cache/mod.ts";
-import type { ControllerDefinition } from "../controller/mod.ts";
+import type { Caches, ControllerDefinition } from "../controller/mod.ts";
 import type { SharedCaches } from "./shared_caches.ts";
 
 /** One question of readiness. */
@@ -15,23 +15,26 @@ export interface Check {
   readonly problem: () => string | undefined;
 }
 
-/** What is known of controllers that ended. */
+/** What is known of controllers that ended, and of what they are not allowed to do. */
 export interface Failures {
   failureOf(name: string): unknown;
+  refusalsOf(name: string): readonly string[];
 }
 
 /** The check of a controller. */
 export function syncCheck(definition: ControllerDefinition, caches: SharedCaches, failures: Failures): Check {
   const problem = () => {
     const failure = failures.failureOf(definition.name);
-    const troubles = definition.watches.flatMap(({ resource }) => troubleWith(resource, caches));
+    const own = caches.within(definition.options.namespace);
+    const troubles = definition.watches.flatMap(({ resource }) => troubleWith(resource, own));
+    troubles.push(...failures.refusalsOf(definition.name).map((rule) => `it is forbidden; missing rule: ${rule}`));
     if (failure !== undefined) troubles.unshift(failure instanceof Error ? failure.message : String(failure));
     return troubles.length === 0 ? undefined : troubles.join("; ");
   };
   return { name: definition.name, problem };
 }
 
-function troubleWith(resource: Resource, caches: SharedCaches): readonly string[] {
+function troubleWith(resource: Resource, caches: Caches): readonly string[] {
   const informer = caches.findInformer(resource);
   return informer?.statuses().flatMap((status) => {
     const problem = problemOf(status);

@@ -5,11 +5,11 @@
 import type { MetricsRegistry } from "../observe/mod.ts";
 import type { ConnectionInfo, ServeHandler } from "../runtime/mod.ts";
 import { methodNotAllowed, textResponse } from "./_text_response.ts";
-import { type HealthChecks, isHealthPath } from "./health.ts";
+import type { HealthChecks } from "./health.ts";
 
 /** Options of {@link endpoints}. */
 export interface EndpointsOptions {
-  /** Shown at /healthz, /livez and /readyz. @default none of these paths */
+  /** Shown at /healthz, /livez and /readyz, or as it says itself. @default none of these paths */
   readonly health?: HealthChecks;
   /** Shown at /metrics. @default no such path */
   readonly metrics?: MetricsRegistry;
@@ -29,7 +29,7 @@ export function endpoints(options: EndpointsOptions): ServeHandler {
   const handlers = new Map<string, ServeHandler>();
   if (metrics !== undefined) handlers.set(metricsPath, metricsHandler(metrics));
   for (const [path, handler] of extra) {
-    const isTaken = handlers.has(path) || (health !== undefined && isHealthPath(path));
+    const isTaken = handlers.has(path) || health?.isHealthPath(path) === true;
     if (!path.startsWith("/") || isTaken) throw new TypeError(`Cannot serve "${path}": it is taken, or no path`);
     handlers.set(path, handler);
   }
@@ -37,7 +37,7 @@ export function endpoints(options: EndpointsOptions): ServeHandler {
     const { pathname } = new URL(request.url);
     const handler = handlers.get(pathname);
     if (handler !== undefined) return await handler(request, connection);
-    if (health !== undefined && isHealthPath(pathname)) return await health.respond(request, connection);
+    if (health?.isHealthPath(pathname) === true) return await health.respond(request, connection);
     return textResponse(404, "404 page not found\n");
   };
 }

@@ -2,15 +2,17 @@
  * EventRecorder: turns the notes of reconcilers into Events (events.k8s.io/v1) on the API server.
  *
  * Guarantees: `record` returns at once and never throws; the same note about the same object within six minutes
- * becomes a count on the Event that exists, not another Event; one object gets at most 25 Events in a burst, then one
- * each 300 s; a queue of 1000 is the most that waits, and what it cannot take is counted; `run` returns only when
- * everything accepted before the stop was sent or given up. Figures as client-go's tools/record and tools/events.
+ * becomes a count on the Event that exists, not another Event, and so do ten notes that differ in their text alone; one
+ * object gets at most 25 Events in a burst, then one each 300 s; a queue of 1000 is the most that waits, and what it
+ * cannot take is counted; `run` returns only when everything accepted before the stop was sent or given up. Figures as
+ * client-go's tools/record and tools/events.
  */
 import { type Clock, jittered, type Random } from "../async/mod.ts";
 import { builtin, type ObjectMeta } from "../api/mod.ts";
 import { ApiError, type Client, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import type { EventNote, EventSink } from "../controller/mod.ts";
 import type { Logger } from "../observe/mod.ts";
+import { EventAggregator } from "./_event_aggregator.ts";
 import { SpamFilter } from "./_spam_filter.ts";
 
 /** Options of an {@link EventRecorder}. */
@@ -60,12 +62,14 @@ export class EventRecorder implements EventSink {
   readonly #options: EventRecorderOptions;
   readonly #series = new Map<string, Series>();
   readonly #queue: Series[] = [];
+  readonly #aggregator: EventAggregator;
   readonly #spam: SpamFilter;
   #wake: (() => void) | undefined;
   #dropped = 0;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
+    this.#aggregator = new EventAggregator(options.clock);
     this.#spam = new SpamFilter(options.clock);
   }
 
@@ -75,18 +79,12 @@ export class EventRecorder implements EventSink {
   }
 
   record(note: EventNote): void {
-    const { clock, log } = this.#options;
-    log.debug("event", { type: note.type, reason: note.reason, note: note.note });
-    const key = keyOfNote(note);
-    const now = clock.now();
+    this.#options.log.debug("event", { type: note.type, reason: note.reason, note: note.note });
+    const { key, note: told } = this.#aggregator.correlate(note);
+    const series = this.#observe(key, told);
+    // After the count, which tells of what was held back, too, once there is a token again.
     if (!this.#spam.admits(`${note.regarding.metadata.uid}`)) return this.#drop();
-    const series = this.#series.get(key);
-    if (series !== undefined && now - series.lastAt < seriesLifeMs) {
-      series.count += 1;
-      series.lastAt = now;
-      return this.#enqueue(series);
-    }
-    this.#enqueue(this.#begin(key, note, now));
+    this.#enqueue(series);
   }
 
   /** Sends what is recorded until `stop`, then sends the rest unless `kill` comes first. */
@@ -103,6 +101,16 @@ export class EventRecorder implements EventSink {
     } finally {
       stop.removeEventListener("abort", wake);
     }
+  }
+
+  /** Counts a note for the series of its key, or begins that. */
+  #observe(key: string, note: EventNote): Series {
+    const now = this.#options.clock.now();
+    const known = this.#series.get(key);
+    if (known === undefined || now - known.lastAt >= seriesLifeMs) return this.#begin(key, note, now);
+    known.count += 1;
+    known.lastAt = now;
+    return known;
   }
 
   #begin(key: string, note: EventNote, now: number): Series {
@@ -195,11 +203,6 @@ function suffix(now: number): string {
   const at = BigInt(Math.floor(now)) * 1_000_000n;
   lastSuffix = at > lastSuffix ? at : lastSuffix + 1n;
   return lastSuffix.toString(16);
-}
-
-function keyOfNote(note: EventNote): string {
-  const { uid, name, namespace } = note.regarding.metadata;
-  return JSON.stringify([uid, namespace, name, note.regarding.kind, note.type, note.reason, note.action, note.note]);
 }
 
 /** MicroTime of the API: RFC 3339 with six decimals. */

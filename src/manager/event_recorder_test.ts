@@ -112,9 +112,71 @@ test("[55] after six minutes the same note is a new Event", async () => {
   assertEquals(b.sent.map((one) => one.method), ["POST", "POST"]);
 });
 
+/** Request bodies that say something about a note or a count. */
+function told(b: Bench): readonly unknown[] {
+  return b.sent.map(({ body }) => body["note"] ?? (body["series"] as { count: number }).count);
+}
+
+test("[55] ten notes that differ in their text alone become one Event that counts", async () => {
+  await using b = bench();
+  for (let count = 1; count <= 12; count++) {
+    b.recorder.record(note("a", `cannot reach 10.0.0.${count}`));
+    await requests(b, count);
+  }
+  const apart = Array.from({ length: 9 }, (_, index) => `cannot reach 10.0.0.${index + 1}`);
+  assertEquals(told(b), [...apart, "(combined from similar events): cannot reach 10.0.0.10", 2, 3]);
+  assertEquals(new Set(b.sent.slice(10).map((one) => one.path)).size, 1);
+});
+
+test("[55] notes of another reason, type, action or object are not similar", async () => {
+  await using b = bench();
+  for (let count = 0; count < 9; count++) b.recorder.record(note("a", `note ${count}`));
+  b.recorder.record({ ...note("a"), reason: "Other" });
+  b.recorder.record({ ...note("a"), type: "Warning" });
+  b.recorder.record({ ...note("a"), action: "Delete" });
+  b.recorder.record({ ...note("a"), regarding: { ...foo("a"), kind: "Bar" } });
+  b.recorder.record(note("b"));
+  await b.stop();
+  assertEquals(told(b).slice(9), Array.from({ length: 5 }, () => "it works"));
+});
+
+test("[55] the same note ten times is one text, and is counted where it is", async () => {
+  await using b = bench();
+  for (let count = 1; count <= 11; count++) {
+    b.recorder.record(note("a"));
+    await requests(b, count);
+  }
+  await b.stop();
+  assertEquals(told(b), ["it works", 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+});
+
+test("[55] similar notes are combined as long as none comes more than 600 s after the one before", async () => {
+  await using b = bench();
+  for (let count = 0; count < 9; count++) b.recorder.record(note("a", `note ${count}`));
+  await b.clock.advance(600_000);
+  b.recorder.record(note("a", "in time"));
+  await b.clock.advance(600_001);
+  b.recorder.record(note("a", "too late"));
+  await b.stop();
+  assertEquals(told(b).slice(9), ["(combined from similar events): in time", "too late"]);
+});
+
+test("[55] what the spam filter holds back is counted by what it lets through", async () => {
+  await using b = bench();
+  for (let count = 1; count <= 25; count++) {
+    b.recorder.record(note("a"));
+    await requests(b, count);
+  }
+  for (let count = 0; count < 75; count++) b.recorder.record(note("a"));
+  await b.clock.advance(300_000);
+  b.recorder.record(note("a"));
+  await b.stop();
+  assertEquals([b.sent.length, told(b).at(-1), b.recorder.dropped], [26, 101, 75]);
+});
+
 test("[56] one object gets 25 Events at once, then one each 300 s; another object is not affected", async () => {
   await using b = bench();
-  for (let count = 0; count < 40; count++) b.recorder.record(note("a", `note ${count}`));
+  for (let count = 0; count < 40; count++) b.recorder.record({ ...note("a"), reason: `Reason${count}` });
   b.recorder.record(note("b"));
   const about = (name: string) => b.sent.filter((one) => (one.body["regarding"] as { name: string }).name === name);
   await requests(b, 26);

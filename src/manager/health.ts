@@ -22,6 +22,8 @@ export type HealthKind = "live" | "ready";
 export interface HealthChecksOptions {
   /** Milliseconds a check may take. @default 5_000 */
   readonly checkTimeoutMs?: number;
+  /** Names of the endpoints of each kind of check. @default live: healthz and livez, ready: readyz */
+  readonly names?: Partial<Readonly<Record<HealthKind, readonly string[]>>>;
   /** @default systemClock */
   readonly clock?: Clock;
   /** @default logger("health") */
@@ -52,6 +54,7 @@ const never = new AbortController().signal;
  */
 export class HealthChecks {
   readonly #checkTimeoutMs: number;
+  readonly #kinds: ReadonlyMap<string, HealthKind>;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #checks: Readonly<Record<HealthKind, Map<string, HealthCheck>>> = { live: new Map(), ready: new Map() };
@@ -60,6 +63,7 @@ export class HealthChecks {
     const { checkTimeoutMs = 5_000, clock = systemClock, log = logger("health") } = options;
     if (!(checkTimeoutMs > 0)) throw new RangeError(`Cannot create HealthChecks: checkTimeoutMs is ${checkTimeoutMs}`);
     this.#checkTimeoutMs = checkTimeoutMs;
+    this.#kinds = kindsOf(options.names);
     this.#clock = clock;
     this.#log = log;
   }
@@ -77,6 +81,11 @@ export class HealthChecks {
     return { [Symbol.dispose]: () => void (checks.get(name) === check && checks.delete(name)) };
   }
 
+  /** True for a path that {@link respond} is there for. */
+  isHealthPath(pathname: string): boolean {
+    return this.#kinds.has(pathname.split("/")[1] ?? "");
+  }
+
   /**
    * Answers `/healthz`, `/livez` and `/readyz`, each with `/NAME` for one check, `?verbose` and `?exclude=NAME`.
    *
@@ -85,7 +94,7 @@ export class HealthChecks {
   async respond(request: Request, connection?: ConnectionInfo): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const [endpoint = "", name, ...rest] = pathname.split("/").filter((part) => part !== "");
-    const kind = kinds.get(endpoint);
+    const kind = this.#kinds.get(endpoint);
     if (kind === undefined || rest.length > 0) return textResponse(404, "404 page not found\n");
     if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed("GET, HEAD");
     const isShown = connection !== undefined && isLoopback(connection.remoteAddress);
@@ -155,11 +164,17 @@ interface Asked {
   readonly isShown: boolean;
 }
 
-const kinds: ReadonlyMap<string, HealthKind> = new Map([["healthz", "live"], ["livez", "live"], ["readyz", "ready"]]);
-
-/** True for a path that {@link HealthChecks.respond} is there for. */
-export function isHealthPath(pathname: string): boolean {
-  return kinds.has(pathname.split("/")[1] ?? "");
+/** @throws TypeError when a name cannot stand in a path, or stands for both kinds. */
+function kindsOf(names: HealthChecksOptions["names"] = {}): ReadonlyMap<string, HealthKind> {
+  const { live = ["healthz", "livez"], ready = ["readyz"] } = names;
+  const kinds = new Map<string, HealthKind>(live.map((name) => [name, "live"]));
+  for (const name of ready) {
+    if (kinds.has(name)) throw new TypeError(`Cannot create HealthChecks: endpoint "${name}" is both live and ready`);
+    kinds.set(name, "ready");
+  }
+  const odd = [...kinds.keys()].find((name) => !/^[A-Za-z0-9][-._A-Za-z0-9]*$/.test(name));
+  if (odd === undefined) return kinds;
+  throw new TypeError(`Cannot create HealthChecks: "${odd}" is no name of an endpoint`);
 }
 
 function lineOf(verdict: Verdict, isShown: boolean): string {

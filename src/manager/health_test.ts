@@ -23,6 +23,15 @@ function someChecks(): HealthChecks {
   return health;
 }
 
+test("endpoints can have other names, each for one kind of check", async () => {
+  const health = new HealthChecks({ names: { live: ["alive"], ready: ["ready-to-go"] } });
+  health.add("ready", "webhook", () => "no certificate");
+  assertEquals([(await ask(health, "/alive"))[0], (await ask(health, "/ready-to-go"))[0]], [200, 500]);
+  assertEquals([(await ask(health, "/healthz"))[0], health.isHealthPath("/readyz")], [404, false]);
+  assertThrows(() => new HealthChecks({ names: { ready: ["healthz"] } }), /"healthz" is both live and ready/);
+  assertThrows(() => new HealthChecks({ names: { live: ["a/b"] } }), /"a\/b" is no name/);
+});
+
 test("security 11: a failed check is named to everybody, and explained to this machine only", async () => {
   const health = someChecks();
   assertEquals(await ask(health, "/readyz"), [

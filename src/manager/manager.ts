@@ -12,7 +12,7 @@ import { type Clock, type Random, type Scope, scope, systemClock, systemRandom }
 import type { Client } from "../client/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
-import { ControllerFleet } from "./_controller_fleet.ts";
+import { ControllerFleet, type ParkedKey, type RetryingKey } from "./_controller_fleet.ts";
 import { ProblemLog } from "./_problem_log.ts";
 import { type Check, syncCheck } from "./_sync_check.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
@@ -40,10 +40,14 @@ export interface ManagerOptions {
   readonly instance?: string;
   /** Namespaces to watch. @default all */
   readonly namespaces?: readonly string[];
-  /** What is kept of single kinds. @default everything but managedFields */
+  /** What is kept of single kinds, and which kinds must not be cached. @default everything but managedFields */
   readonly cacheRules?: readonly CacheRule[];
-  /** Milliseconds between two resyncs, for controllers that do not say. @default none */
+  /** Milliseconds between two resyncs, and up to a tenth more, for controllers that do not say. @default none */
   readonly resyncMs?: number;
+  /** Longest time in milliseconds by which each worker begins later, for controllers that do not say. @default 0 */
+  readonly workerJitterMs?: number;
+  /** Refuses requests of controllers that they did not declare, as their own RBAC rules would. For tests. @default false */
+  readonly strictAccess?: boolean;
   /** Asks the server to validate every write of the controllers and to store none. @default false */
   readonly dryRun?: boolean;
   /** Only one of the replicas that use the same Lease runs the controllers. @default this one runs them */
@@ -88,7 +92,8 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     const { client, namespaces, cacheRules, metrics, clock = systemClock, random = systemRandom } = options;
-    const { leaderElection, dryRun = false, name = "pintle", instance = "local", resyncMs } = options;
+    const { leaderElection, dryRun = false, name = "pintle", instance = "local" } = options;
+    const { resyncMs, workerJitterMs, strictAccess = false } = options;
     this.#options = options;
     this.#clock = clock;
     this.#elector = leaderElection === undefined ? undefined : new LeaderElector({
@@ -102,7 +107,8 @@ export class Manager {
     this.#caches = new SharedCaches({ client, namespaces, rules: cacheRules, metrics: cached, clock, random });
     const writer = this.#fenced(dryRun ? client.dryRunClient() : client);
     const caches = this.#caches;
-    this.#fleet = new ControllerFleet({ client: writer, caches, name, instance, resyncMs, metrics, clock, random });
+    const told = { resyncMs, workerJitterMs, strictAccess, metrics, clock, random };
+    this.#fleet = new ControllerFleet({ client: writer, caches, name, instance, ...told });
     this.#phases = { http: this.#group("http"), webhooks: this.#group("webhooks"), others: this.#group("others") };
   }
 
@@ -114,6 +120,21 @@ export class Manager {
   /** Who is elected; undefined without leader election. */
   get elector(): LeaderElector | undefined {
     return this.#elector;
+  }
+
+  /** True while the controllers run and none has anything to do; a key that is to be tried again later is no work yet. */
+  isIdle(): boolean {
+    return this.#fleet.isIdle();
+  }
+
+  /** The keys that failed and are to be tried again. */
+  retrying(): readonly RetryingKey[] {
+    return this.#fleet.retrying();
+  }
+
+  /** The keys that controllers do not work on any more, because their own writes brought them back again and again. */
+  parked(): readonly ParkedKey[] {
+    return this.#fleet.parked();
   }
 
   /** What readiness asks: one check per controller, and one for the Lease where there is one. */

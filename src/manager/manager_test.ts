@@ -1,65 +1,15 @@
-import { FakeCluster } from "../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows, test } from "../../tests/testing.ts";
-import { builtin, type KubeObject } from "../api/mod.ts";
-import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
+import { builtin } from "../api/mod.ts";
+import { drain } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
-import { controller, type ControllerDefinition, done, manifest } from "../controller/mod.ts";
+import { controller, type ControllerDefinition, done } from "../controller/mod.ts";
 import { LeaseServer } from "./_lease_server.ts";
+import { bench, greeter, namespace } from "./_manager_rig.ts";
 import { LeaseLostError } from "./lease_lost_error.ts";
-import { Manager, type ManagerOptions } from "./manager.ts";
+import type { ManagerOptions } from "./manager.ts";
 import type { Life, Runnable } from "./runnable.ts";
 
-const { ConfigMap, Namespace, Secret } = builtin;
-
-function namespace(name: string): KubeObject {
-  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
-}
-
-/** Gives each Namespace a ConfigMap. */
-function greeter(name = "greeter"): ControllerDefinition {
-  return controller(name).for(Namespace).owns(ConfigMap).reconcile(async (ctx) => {
-    const metadata = { namespace: ctx.object.metadata.name, name };
-    await ctx.apply(manifest(ConfigMap, { metadata, data: { text: "hello" } }));
-    return done;
-  });
-}
-
-interface Bench extends AsyncDisposable {
-  readonly cluster: FakeCluster;
-  readonly clock: VirtualClock;
-  readonly manager: Manager;
-  readonly stop: AbortController;
-  /** Starts it; the promise is that of `run`. */
-  start(): Promise<void>;
-  /** Lets everything run until `condition` holds. */
-  until(condition: () => boolean): Promise<void>;
-}
-
-function bench(definitions: readonly ControllerDefinition[], options: Partial<ManagerOptions> = {}): Bench {
-  const cluster = new FakeCluster();
-  const clock = new VirtualClock();
-  const client = new Client(cluster.transport, { clock });
-  const manager = new Manager({ client, clock, random: seededRandom(1), ...options });
-  for (const definition of definitions) manager.add(definition);
-  const stop = new AbortController();
-  let running: Promise<void> | undefined;
-  return {
-    cluster,
-    clock,
-    manager,
-    stop,
-    start: () => running ??= manager.run(stop.signal),
-    async until(condition) {
-      for (let turn = 0; turn < 2000 && !condition(); turn++) await drain();
-      assert(condition(), "it did not come to that");
-    },
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await running?.catch(() => undefined);
-      assertEquals([cluster.openWatches, clock.pendingTimers], [0, 0], "[62] no watch and no timer is left");
-    },
-  };
-}
+const { Namespace } = builtin;
 
 function ended({ stop }: Life): Promise<void> {
   return new Promise((resolve) => stop.addEventListener("abort", () => resolve(), { once: true }));
@@ -315,35 +265,11 @@ test("[63] a reconcile that takes too long is aborted, and tried again", async (
   await b.until(() => attempts === 2);
 });
 
-test("a controller without permission degrades alone, names the missing rule, and heals", async () => {
-  const secretive = controller("secretive").for(Namespace).owns(Secret).reconcile(async (ctx) => {
-    const metadata = { namespace: ctx.object.metadata.name, name: "secretive" };
-    await ctx.apply(manifest(Secret, { metadata }));
-    return done;
-  });
-  await using b = bench([secretive, greeter()]);
-  let isAllowed = false;
-  const forbidden = { kind: "Status", status: "Failure", code: 403, reason: "Forbidden", message: "not allowed" };
-  b.cluster.intercept = (_, path) =>
-    path === "/api/v1/secrets" && !isAllowed ? Response.json(forbidden, { status: 403 }) : undefined;
-  b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
-  b.start();
-  await b.until(() => b.cluster.get("/api/v1/namespaces/shop/configmaps/greeter") !== undefined);
-  const problems = () => new Map(b.manager.checks().map((check) => [check.name, check.problem()]));
-  assertEquals(problems().get("greeter"), undefined);
-  const rule = '{apiGroups: [""], resources: ["secrets"], verbs: ["get", "list", "watch"]}';
-  assert(problems().get("secretive")?.includes(`missing rule: ${rule}`), problems().get("secretive"));
-  isAllowed = true;
-  await b.clock.advance(60_000);
-  await b.until(() => b.cluster.get("/api/v1/namespaces/shop/secrets/secretive") !== undefined);
-  assertEquals(problems().get("secretive"), undefined);
-});
-
 test("a dry-run Manager asks the server to store nothing", async () => {
   await using b = bench([greeter()], { dryRun: true });
   const queries: string[] = [];
   b.cluster.intercept = (request) => {
-    if (request.method === "POST") queries.push(new URL(request.url).searchParams.get("dryRun") ?? "none");
+    if (request.method !== "GET") queries.push(new URL(request.url).searchParams.get("dryRun") ?? "none");
     return undefined;
   };
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));

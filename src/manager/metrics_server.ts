@@ -10,7 +10,6 @@ import { serve, type ServeHandler, type Server, type ServeTls } from "../runtime
 import { isLoopback } from "./_loopback.ts";
 import { accessReview } from "./access_review.ts";
 import { endpoints, type EndpointsOptions } from "./endpoints.ts";
-import { isHealthPath } from "./health.ts";
 
 /** Options of {@link serveEndpoints}. */
 export interface ServeEndpointsOptions extends EndpointsOptions {
@@ -64,7 +63,7 @@ function guarded(options: ServeEndpointsOptions, hostname: string): ServeHandler
   if (health === undefined) return shownToSome;
   const healthOnly = endpoints({ health });
   return (request, connection) => {
-    const isHealth = isHealthPath(new URL(request.url).pathname);
+    const isHealth = health.isHealthPath(new URL(request.url).pathname);
     return (isHealth ? healthOnly : shownToSome)(request, connection);
   };
 }

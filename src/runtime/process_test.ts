@@ -30,6 +30,16 @@ test("[85] a reader that went away makes writes no-ops, without an error", async
   assertEquals(writer.write("not even tried"), false);
   await writer.flush();
   assertEquals(stream.writes, 1);
+  assertEquals([writer.isOpen, writer.failure], [false, undefined]);
+});
+
+test("what cannot be written for another reason is told, to whoever asks", async () => {
+  const full = new Error("ENOSPC: no space left on device");
+  const writer = textWriter(new Writable({ write: (_chunk, _encoding, done) => done(full) }));
+  assertEquals([writer.isOpen, writer.failure], [true, undefined]);
+  writer.write("lost");
+  await writer.flush();
+  assertEquals([writer.isOpen, writer.failure, writer.write("not even tried")], [false, full, false]);
 });
 
 test("text goes out in order, and flush() waits for it", async () => {

@@ -12,6 +12,10 @@ export interface TextWriter {
   write(text: string): boolean;
   /** Resolves when all that was written so far has left the process or cannot any more. */
   flush(): Promise<void>;
+  /** False once nothing can be written any more. @default true */
+  readonly isOpen?: boolean;
+  /** Why nothing can be written, unless it is that the reader has gone away. */
+  readonly failure?: Error;
   /** True when a person is looking. */
   readonly isTerminal: boolean;
   /** Width in characters, undefined when this is no terminal. */
@@ -29,26 +33,38 @@ interface Stream {
 /** Makes a TextWriter of one of the process's streams. */
 export function textWriter(stream: Stream): TextWriter {
   let isOpen = true;
+  let failure: Error | undefined;
   let last: Promise<void> = Promise.resolve();
-  // EPIPE is the reader's right. Any other error has nowhere left to be told either.
-  stream.on("error", () => isOpen = false);
+  // EPIPE is the reader's right.
+  const close = (error: Error) => {
+    if (isOpen && !("code" in error && error.code === "EPIPE")) failure = error;
+    isOpen = false;
+  };
+  stream.on("error", close);
   return {
     write(text) {
       if (!isOpen) return false;
       last = new Promise((resolve) => {
         stream.write(text, (error) => {
-          if (error) isOpen = false;
+          if (error) close(error);
           resolve();
         });
       });
       return isOpen;
     },
     flush: () => last,
+    get isOpen() {
+      return isOpen;
+    },
+    get failure() {
+      return failure;
+    },
     get isTerminal() {
       return stream.isTTY === true;
     },
     get columns() {
-      return stream.isTTY === true ? stream.columns : undefined;
+      // A terminal that was given no size says 0.
+      return stream.isTTY === true && stream.columns !== 0 ? stream.columns : undefined;
     },
   };
 }

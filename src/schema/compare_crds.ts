@@ -48,21 +48,24 @@ function compareIdentity(old: Crd["spec"], next: Crd["spec"]): BreakingChange[] 
 
 function compareVersion(version: CrdVersion, next: Pick<Crd, "spec">, isStored: boolean): BreakingChange[] {
   const { name } = version;
+  // Who uses a deprecated version has been warned by the server with each request.
+  const isInUse = version.served && version.deprecated !== true;
   const counterpart = next.spec.versions.find((candidate) => candidate.name === name);
   if (counterpart === undefined) {
     const reason = isStored ? "objects may be stored in it" : "clients may use it";
-    return version.served || isStored ? [versionChange(name, `is removed: ${reason}`)] : [];
+    return isInUse || isStored ? [versionChange(name, `is removed: ${reason}`)] : [];
   }
-  const unserved = version.served && !counterpart.served
+  const unserved = isInUse && !counterpart.served
     ? [versionChange(name, "is no longer served: clients may use it")]
     : [];
   const changes = compareSchemas(version.schema.openAPIV3Schema, counterpart.schema.openAPIV3Schema);
   const lost = version.subresources?.status !== undefined && counterpart.subresources?.status === undefined
     ? [versionChange(name, "loses its status subresource")]
     : [];
-  return [...unserved, ...lost, ...changes.map((change) => ({ ...change, message: `${name}: ${change.message}` }))];
+  const named = changes.map((change) => ({ ...change, version: name, message: `${name}: ${change.message}` }));
+  return [...unserved, ...lost, ...named];
 }
 
 function versionChange(name: string, state: string): BreakingChange {
-  return { kind: "version", path: "", message: `version ${name} ${state}` };
+  return { kind: "version", path: "", version: name, message: `version ${name} ${state}` };
 }

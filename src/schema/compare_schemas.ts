@@ -25,6 +25,8 @@ export interface BreakingChange {
   readonly path: string;
   /** `spec.replicas is removed: stored values would be lost`. */
   readonly message: string;
+  /** The version of the kind that breaks; absent where it is the kind itself, or a schema alone was compared. */
+  readonly version?: string;
 }
 
 const lowerBounds = ["minLength", "minItems", "minProperties"] as const;

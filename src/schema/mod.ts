@@ -21,7 +21,11 @@ export type {
   ParseIssue,
   ParseResult,
 } from "./custom_resource.ts";
+export { type ComparedCrd, type CrdChange, crdChanges } from "./crd_changes.ts";
 export { defineResource } from "./define_resource.ts";
+export { dotPath } from "./dot_path.ts";
+export { compareKubeVersions } from "./kube_version.ts";
+export { type ObjectProblem, objectProblems } from "./object_problems.ts";
 export { embeddedResource, immutable, intOrString, quantity } from "./kinds.ts";
 export { printCrd, printYaml } from "./print_yaml.ts";
 export type { OtherVersionOptions, PrinterColumn, ResourceOptions, VersionOptions } from "./resource_options.ts";

@@ -6,31 +6,49 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** Fields that never agree, by name, and the word that stands for each. */
-const volatile: Readonly<Record<string, string>> = {
-  uid: "uid",
-  resourceVersion: "version",
-  continue: "token",
-  creationTimestamp: "time",
-  deletionTimestamp: "time",
-  time: "time",
-  lastTransitionTime: "time",
-  lastUpdateTime: "time",
-  lastProbeTime: "time",
-  startTime: "time",
-  completionTime: "time",
-  renewTime: "time",
-  acquireTime: "time",
-  clusterIP: "address",
-  nodePort: "port",
-  token: "token",
-  expirationTimestamp: "time",
-  storageVersionHash: "hash",
-};
+const volatile: ReadonlyMap<string, string> = new Map([
+  ["uid", "uid"],
+  ["resourceVersion", "version"],
+  ["continue", "token"],
+  ["creationTimestamp", "time"],
+  ["deletionTimestamp", "time"],
+  ["time", "time"],
+  ["lastTransitionTime", "time"],
+  ["lastUpdateTime", "time"],
+  ["lastProbeTime", "time"],
+  ["lastHeartbeatTime", "time"],
+  ["startTime", "time"],
+  ["completionTime", "time"],
+  ["expirationTimestamp", "time"],
+  ["clusterIP", "address"],
+  ["nodePort", "port"],
+  ["healthCheckNodePort", "port"],
+  ["token", "secret"],
+  ["storageVersionHash", "hash"],
+]);
+
+/** Texts within texts that never agree: versions of the moment, ages, addresses, ports of the loopback. */
+const patterns: readonly (readonly [RegExp, string])[] = [
+  [/(too old resource version: \d+) \(\d+\)/g, "$1 (<version>)"],
+  [/(Too large resource version: \d+, current: )\d+/g, "$1<version>"],
+  [/\b10\.96\.\d+\.\d+\b/g, "<address>"],
+  [/https?:\/\/127\.0\.0\.1:\d+/g, "<server>"],
+  [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g, "<time>"],
+];
+
+/** Versions that cases make up, in what they ask for. */
+const madeUp: ReadonlySet<string> = new Set(["0", "1", "5", "999999999"]);
+
+/** What is left of a generateName where five characters must follow it. */
+const longestStem = 58;
+
+const age = /^(<unknown>|<invalid>|\d+(ms|s|m|h|d|y)(\d+(s|m|h|d))?)$/;
 
 /** One run's mask. */
 export class Mask {
   readonly #unique: string;
   readonly #known = new Map<string, string>();
+  readonly #stems = new Set<string>();
   readonly #counts = new Map<string, number>();
 
   constructor(unique: string) {
@@ -40,21 +58,28 @@ export class Mask {
   /** The run's own word, and whatever has been masked before, out of a text. */
   text(text: string): string {
     let masked = text.replaceAll(this.#unique, "UNIQUE");
+    for (const stem of this.#stems) {
+      masked = masked.replaceAll(new RegExp(`${RegExp.escape(stem)}[a-z0-9]{5}\\b`, "g"), `${stem}GENERATED`);
+    }
     for (const [value, word] of this.#known) if (value.length >= 6) masked = masked.replaceAll(value, word);
-    return masked;
+    for (const [pattern, word] of patterns) masked = masked.replace(pattern, word);
+    return masked.replace(
+      /(resourceVersion=)(\d+)/g,
+      (all, name, version) => madeUp.has(version) ? all : `${name}<version>`,
+    );
+  }
+
+  /** From now on masks the names that a server makes of this. */
+  addStem(generateName: string): void {
+    this.#stems.add(generateName.slice(0, longestStem));
   }
 
   value(value: unknown, key = ""): Json {
-    const word = Object.hasOwn(volatile, key) ? volatile[key] : undefined;
-    if (
-      word !== undefined && (typeof value === "string" || typeof value === "number") && value !== "" && value !== "None"
-    ) {
-      return this.#word(word, `${value}`);
-    }
+    const word = volatile.get(key);
+    const isPlain = (typeof value === "string" && value !== "" && value !== "None") || typeof value === "number";
+    if (word !== undefined && isPlain) return this.#word(word, `${value}`);
     if (typeof value === "string") return this.text(value);
-    if (Array.isArray(value)) {
-      return value.map((item) => this.value(item, key === "clusterIPs" ? "clusterIP" : ""));
-    }
+    if (Array.isArray(value)) return value.map((item) => this.#item(item, key));
     if (typeof value !== "object" || value === null) return value as Json;
     const entries = Object.entries(value).map(([name, item]) =>
       [this.text(name), this.#field(name, item, value)] as const
@@ -62,24 +87,48 @@ export class Mask {
     return Object.fromEntries(entries.toSorted(([left], [right]) => left < right ? -1 : 1));
   }
 
-  /** A name that the server made is masked by what it was made from. */
+  #item(item: unknown, key: string): Json {
+    if (key === "cells" && typeof item === "string" && age.test(item)) return "<age>";
+    return this.value(item, key === "clusterIPs" ? "clusterIP" : "");
+  }
+
+  /** A name that the server made is masked by what it was made from; a version of many objects by nothing but a word. */
   #field(name: string, item: unknown, holder: object): Json {
-    const stem = (holder as { readonly generateName?: unknown }).generateName;
-    if (name === "name" && typeof item === "string" && typeof stem === "string" && item.startsWith(stem)) {
-      return this.#word("generated", item);
+    const { generateName } = holder as { readonly generateName?: unknown };
+    if (name === "name" && typeof item === "string" && typeof generateName === "string") {
+      if (item.startsWith(generateName)) return this.#word("generated", item);
     }
+    const isOfMany = Object.hasOwn(holder, "items") || Object.hasOwn(holder, "rows") || isBookmark(holder);
+    if (name === "metadata" && isOfMany && typeof item === "object" && item !== null) return this.#listMeta(item);
+    if (name === "object" && isBookmark(holder)) return this.#bookmark(item);
     return this.value(item, name);
   }
 
+  #listMeta(metadata: object): Json {
+    if (!Object.hasOwn(metadata, "resourceVersion")) return this.value(metadata);
+    return { ...Object(this.value({ ...metadata, resourceVersion: "" })), resourceVersion: "<version>" };
+  }
+
+  #bookmark(object: unknown): Json {
+    if (typeof object !== "object" || object === null || !("metadata" in object)) return this.value(object);
+    const { metadata } = object;
+    const masked = this.value({ ...object, metadata: undefined });
+    return { ...Object(masked), metadata: this.#listMeta(Object(metadata)) };
+  }
+
   #word(kind: string, value: string): string {
-    const known = this.#known.get(`${value}`);
-    if (known !== undefined && known.startsWith(`<${kind} `)) return known;
-    // Two servers tick differently: times are not told apart.
+    // Two servers tick differently: times are not told apart, and neither are counts of what others own.
     if (kind === "time") return "<time>";
+    const known = this.#known.get(value);
+    if (known !== undefined && known.startsWith(`<${kind} `)) return known;
     const number = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, number);
     const word = `<${kind} ${number}>`;
     this.#known.set(value, word);
     return word;
   }
+}
+
+function isBookmark(holder: object): boolean {
+  return "type" in holder && holder.type === "BOOKMARK";
 }

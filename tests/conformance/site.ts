@@ -2,6 +2,7 @@
  * Site: an API server that conformance cases are run against, the embedded one or a real one, and what a case may do
  * there. Every answer is written down; the cases themselves judge nothing, since the real server is what is right.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Json, Mask } from "./mask.ts";
 
 /** Sends a request to one of the servers. The path begins with a slash. */
@@ -9,13 +10,18 @@ export type Send = (path: string, init: RequestInit) => Promise<Response>;
 
 /** One request of a case. */
 export interface Call {
+  /** @default POST with a body, else GET */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD";
   readonly path: string;
   /** An object is sent as JSON, text as it is. */
   readonly body?: unknown;
+  /** @default application/json for a body */
   readonly type?: string;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What is written down of an answer that holds more than the case is about. @default all of it */
+  // deno-lint-ignore no-explicit-any
+  readonly pick?: (answer: any) => unknown;
 }
 
 /** What was asked and answered, made comparable. */
@@ -26,6 +32,20 @@ export interface Step {
   readonly warnings: readonly string[];
   readonly answer: Json;
 }
+
+/** How a watch is read. */
+export interface WatchOptions {
+  /** Events after which the reader leaves. */
+  readonly count: number;
+  readonly accept?: string;
+  /** What happens meanwhile. @default nothing */
+  readonly act?: () => Promise<void>;
+  /** @default 20 */
+  readonly timeoutSeconds?: number;
+}
+
+/** Milliseconds that a server may take to do on its own what a case waits for. */
+const patienceMs = 20_000;
 
 /** One run of one case. */
 export class Site {
@@ -48,20 +68,26 @@ export class Site {
     return `${stem}-${this.#unique}`;
   }
 
+  /** A word that no other run uses, of letters and digits alone. */
+  get unique(): string {
+    return this.#unique;
+  }
+
   /** Sends a request and writes down what came back. @returns the answer as it came, JSON where it was JSON */
   // deno-lint-ignore no-explicit-any
   async call(call: Call): Promise<any> {
-    const { method = "GET", path } = call;
-    const response = await this.#send(path, initOf(call));
-    const text = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("json") === true;
-    const answer: unknown = isJson && text !== "" ? JSON.parse(text) : text;
+    const { path, pick = (answer) => answer } = call;
+    const init = initOf(call);
+    const stem = stemOf(call.body);
+    if (stem !== undefined) this.#mask.addStem(stem);
+    const response = await this.#send(path, init);
+    const answer = answerOf(await response.text());
     this.steps.push({
-      asked: `${method} ${this.#mask.text(path)}`,
+      asked: `${init.method} ${this.#mask.text(path)}`,
       code: response.status,
       type: response.headers.get("content-type") ?? "",
       warnings: warningsOf(response).map((warning) => this.#mask.text(warning)),
-      answer: this.#mask.value(answer),
+      answer: this.#mask.value(response.ok ? pick(answer) : answer),
     });
     return answer;
   }
@@ -69,41 +95,72 @@ export class Site {
   /** Does something whose answers are not compared: to set the scene. @throws Error when it is refused */
   // deno-lint-ignore no-explicit-any
   async prepare(call: Call): Promise<any> {
-    const response = await this.#send(call.path, initOf(call));
+    const init = initOf(call);
+    const response = await this.#send(call.path, init);
     const text = await response.text();
-    if (!response.ok) throw new Error(`Cannot ${call.method ?? "GET"} ${call.path}: ${response.status} ${text}`);
-    return text === "" ? undefined : JSON.parse(text);
+    if (!response.ok) throw new Error(`Cannot ${init.method} ${call.path}: ${response.status} ${text}`);
+    return answerOf(text);
   }
 
-  /**
-   * Watches while `act` runs and writes down the events, in the server's order, until `count` have come.
-   *
-   * @param path with its query, without `watch=true`
-   */
-  async watch(path: string, count: number, act: () => Promise<void>, accept?: string): Promise<void> {
+  /** Asks until the answer is as wanted; nothing is written down. @throws Error when that does not come about */
+  // deno-lint-ignore no-explicit-any
+  async until(path: string, isWanted: (answer: any, code: number) => boolean): Promise<void> {
+    const deadline = performance.now() + patienceMs;
+    while (true) {
+      const response = await this.#send(path, { method: "GET" });
+      const text = await response.text();
+      if (isWanted(answerOf(text), response.status)) return;
+      if (performance.now() >= deadline) throw new Error(`Cannot wait for ${path} any longer: ${text}`);
+      await sleep(20);
+    }
+  }
+
+  /** Watches while something happens and writes down the events, in the server's order. @param path with its query */
+  async watch(path: string, options: WatchOptions): Promise<void> {
+    const { count, accept, act = () => Promise.resolve(), timeoutSeconds = 20 } = options;
     const stop = new AbortController();
-    const full = `${path}${path.includes("?") ? "&" : "?"}watch=true&timeoutSeconds=20`;
+    const full = `${path}${path.includes("?") ? "&" : "?"}watch=true&timeoutSeconds=${timeoutSeconds}`;
     const response = await this.#send(full, { headers: accept === undefined ? {} : { accept }, signal: stop.signal });
-    const acting = act();
-    const events = response.ok ? await linesOf(response, count) : [await response.text()];
-    await acting;
+    const reading = response.ok ? linesOf(response, count) : response.text().then((text) => [text]);
+    await act();
+    const events = await reading;
     stop.abort();
     this.steps.push({
       asked: `WATCH ${this.#mask.text(path)}`,
       code: response.status,
       type: response.headers.get("content-type") ?? "",
       warnings: warningsOf(response),
-      answer: this.#mask.value(events.map((line) => JSON.parse(line))),
+      answer: this.#mask.value(events.map((line) => answerOf(line))),
     });
+  }
+
+  /** Writes down what is no answer of the server: the output of a program. */
+  note(asked: string, code: number, answer: unknown): void {
+    this.steps.push({ asked: this.#mask.text(asked), code, type: "", warnings: [], answer: this.#mask.value(answer) });
   }
 }
 
-function initOf({ method = "GET", body, type, accept, headers = {} }: Call): RequestInit {
+function initOf({ method, body, type, accept, headers = {} }: Call): RequestInit {
   const all = new Headers(headers);
   if (accept !== undefined) all.set("accept", accept);
-  if (body === undefined) return { method, headers: all };
+  if (body === undefined) return { method: method ?? "GET", headers: all };
   all.set("content-type", type ?? "application/json");
-  return { method, headers: all, body: typeof body === "string" ? body : JSON.stringify(body) };
+  return { method: method ?? "POST", headers: all, body: typeof body === "string" ? body : JSON.stringify(body) };
+}
+
+function stemOf(body: unknown): string | undefined {
+  const metadata = typeof body === "object" && body !== null && "metadata" in body ? body.metadata : undefined;
+  const named = typeof metadata === "object" && metadata !== null && "generateName" in metadata;
+  return named && typeof metadata.generateName === "string" ? metadata.generateName : undefined;
+}
+
+function answerOf(text: string): unknown {
+  if (text[0] !== "{" && text[0] !== "[") return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 async function linesOf(response: Response, count: number): Promise<readonly string[]> {

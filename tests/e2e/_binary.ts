@@ -5,7 +5,7 @@
  * make a test pass or fail. What it prints is kept, so that a test that waits in vain can say what it saw.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { until } from "../controlplane/mod.ts";
@@ -16,6 +16,8 @@ export interface StartOptions {
   readonly kubeconfig?: string;
   /** Variables on top of PATH and HOME. @default {} */
   readonly env?: Readonly<Record<string, string>>;
+  /** A file that its stdout goes to. @default none: what it prints is kept */
+  readonly stdoutFile?: string;
 }
 
 /** How a binary ended. */
@@ -48,10 +50,11 @@ export class Binary implements AsyncDisposable {
   #stderr = "";
 
   constructor(args: readonly string[], options: StartOptions = {}) {
-    const { kubeconfig, env = {} } = options;
+    const { kubeconfig, env = {}, stdoutFile } = options;
     this.#args = args;
+    const stdout = stdoutFile === undefined ? "pipe" : openSync(stdoutFile, "w");
     this.#child = spawn(binaryPath(), args, {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", stdout, "pipe"],
       env: {
         PATH: process.env["PATH"] ?? "",
         HOME: "/nonexistent",
@@ -59,6 +62,7 @@ export class Binary implements AsyncDisposable {
         ...env,
       },
     });
+    if (typeof stdout === "number") closeSync(stdout); // the child has its own
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#stdout += text);
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr += text;

@@ -61,11 +61,14 @@ export function releasesOf(sender: Sender): readonly Release[] {
   return leaseWritesOf(sender).filter(({ holder }) => holder === "").map(({ request }) => ({ at: request.at }));
 }
 
+/** What is put as a POST and changes nothing: access reviews. */
+const isQuestion = /\/[a-z]+reviews(\?|$)/;
+
 /** The work of all senders in the order in which it came. */
 export function workOf(senders: readonly Sender[]): readonly Work[] {
   const all = senders.flatMap((sender) =>
     sender.requests
-      .filter(({ method, path }) => method !== "GET" && !path.includes("/leases"))
+      .filter(({ method, path }) => method !== "GET" && !path.includes("/leases") && !isQuestion.test(path))
       .map((request) => ({ sender, request }))
   );
   return all.toSorted((a, b) => a.request.at - b.request.at);
@@ -73,8 +76,9 @@ export function workOf(senders: readonly Sender[]): readonly Work[] {
 
 /** How many objects of a kind the senders created, by the answers of the server. @param plural `deployments` */
 export function createdBy(senders: readonly Sender[], plural: string): number {
-  const isCreate = ({ request: { method, path, answer } }: Work) =>
-    method === "POST" && new RegExp(`/${plural}(\\?|$)`).test(path) && answer?.status === 201;
+  // A child is created by an apply that says there must be none (ADR 0007); the status tells it from other applies.
+  const isCreate = ({ request: { path, answer } }: Work) =>
+    new RegExp(`/${plural}(/[^/?]+)?(\\?|$)`).test(path) && answer?.status === 201;
   return workOf(senders).filter(isCreate).length;
 }
 

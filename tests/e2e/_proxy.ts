@@ -101,9 +101,9 @@ export class ApiProxy implements AsyncDisposable {
     return this.#requests;
   }
 
-  /** The requests that change something. */
+  /** The requests that change something; a question that is put as a POST does not. */
   get writes(): readonly SeenRequest[] {
-    return this.#requests.filter(({ method }) => method !== "GET");
+    return this.#requests.filter(({ method, path }) => method !== "GET" && !/\/[a-z]+reviews(\?|$)/.test(path));
   }
 
   /** Holds the next request that matches, or its answer: the server has done then what was asked, and nobody knows. */

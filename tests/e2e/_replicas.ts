@@ -29,6 +29,8 @@ export interface ReplicasOptions {
   readonly times?: ElectionTimes;
   /** What they do when leadership is lost. @default "exit" */
   readonly whenLost?: "exit" | "standby";
+  /** Which controllers they run. @default foo alone */
+  readonly controllers?: "foo" | "--all";
 }
 
 /** The name of the Lease; each test has a namespace of its own. */
@@ -36,8 +38,11 @@ export const leaseName = "foo-operator";
 
 export const isLeaseWrite: RequestMatch = ({ method, path }) => method !== "GET" && path.includes("/leases");
 export const isDeploymentWrite: RequestMatch = ({ method, path }) => method !== "GET" && path.includes("/deployments");
-export const isDeploymentCreate: RequestMatch = (request) => request.method === "POST" && isDeploymentWrite(request);
-export const isDeploymentChange: RequestMatch = (request) => request.method === "PATCH" && isDeploymentWrite(request);
+/** An apply that says there must be none (ADR 0007). */
+export const isDeploymentCreate: RequestMatch = (request) =>
+  isDeploymentWrite(request) && request.body.includes('"resourceVersion":"1"');
+export const isDeploymentChange: RequestMatch = (request) =>
+  request.method === "PATCH" && isDeploymentWrite(request) && !isDeploymentCreate(request);
 
 /** Figures are for whoever reads the log; a busy machine must not fail a test. */
 export function note(what: string, ms: number): void {
@@ -101,14 +106,16 @@ export class Replicas implements AsyncDisposable {
   readonly all: Replica[] = [];
   readonly #controlPlane: ControlPlane;
   readonly #whenLost: "exit" | "standby";
+  readonly #controllers: "foo" | "--all";
   readonly #stack = new AsyncDisposableStack();
 
   private constructor(controlPlane: ControlPlane, namespace: TestNamespace, options: ReplicasOptions) {
-    const { times = shortTimes, whenLost = "exit" } = options;
+    const { times = shortTimes, whenLost = "exit", controllers = "foo" } = options;
     this.#controlPlane = controlPlane;
     this.namespace = namespace;
     this.times = times;
     this.#whenLost = whenLost;
+    this.#controllers = controllers;
   }
 
   /** In a namespace of their own; none is started yet. */
@@ -122,7 +129,7 @@ export class Replicas implements AsyncDisposable {
   get args(): readonly string[] {
     const { leaseMs, renewDeadlineMs, retryMs } = this.times;
     return [
-      ...["run", "foo", "--namespace", this.namespace.name, "--leader-elect"],
+      ...["run", this.#controllers, "--namespace", this.namespace.name, "--leader-elect"],
       ...["--leader-election-id", leaseName, "--leader-election-namespace", this.namespace.name],
       ...["--leader-election-lease-duration", `${leaseMs}ms`],
       ...["--leader-election-renew-deadline", `${renewDeadlineMs}ms`],

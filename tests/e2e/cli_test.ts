@@ -57,7 +57,8 @@ controlPlaneTest(
     await controlPlane.kubectlOutput(["patch", crd, "--type=merge", "--patch", patch]);
     await controlPlane.kubectlOutput(["patch", crd, "--type=json", "--patch", drop]);
     const third = await runBinary(["install-crds", "foo"], { kubeconfig });
-    assertEquals(third, { code: 0, stdout: `${crd} configured\n`, stderr: "" });
+    const told = "controller: foos.samplecontroller.k8s.io: taking over .spec.versions of kubectl-patch\n";
+    assertEquals(third, { code: 0, stdout: `${crd} configured\n`, stderr: told });
     const text = await controlPlane.kubectlOutput(["get", crd, "--output=json"]);
     assertStringIncludes(text, ".spec.deploymentName");
   },
@@ -69,7 +70,8 @@ controlPlaneTest("[85] install-crds takes over from kubectl apply", async (contr
   const { stdout } = await runBinary(["install-crds", "foo", "--dry-run=client", "--output", "yaml"]);
   await controlPlane.kubectlOutput(["apply", "--filename=-"], { stdin: stdout.replace("maximum: 10", "maximum: 7") });
   const taken = await runBinary(["install-crds", "foo"], { kubeconfig });
-  assertEquals(taken, { code: 0, stdout: `${crd} configured\n`, stderr: "" });
+  const told = "controller: foos.samplecontroller.k8s.io: taking over .spec.versions of kubectl-client-side-apply\n";
+  assertEquals(taken, { code: 0, stdout: `${crd} configured\n`, stderr: told });
   const managers = await controlPlane.kubectlOutput(["get", crd, "--show-managed-fields", "--output=json"]);
   assertStringIncludes(managers, '"controller-install-crds"');
 });
@@ -330,7 +332,7 @@ controlPlaneTest("nothing is written before it is known that the controller can 
 });
 
 test("[84] a command line that makes no sense is exit code 2", async () => {
-  await assertFails(["run", "fooo"], 2, /there are foo, nodepool\. Did you mean foo\?/, {});
+  await assertFails(["run", "fooo"], 2, /there are foo, [^.]+\. Did you mean foo\?/, {});
   await assertFails(["run", "foo", "--resync", "30"], 2, /--resync "30": it is not a duration.*--resync 10m/, {});
   await assertFails(["run", "foo"], 2, /CONTROLLER_WORKERS "many"/, { env: { CONTROLLER_WORKERS: "many" } });
 });
@@ -338,7 +340,15 @@ test("[84] a command line that makes no sense is exit code 2", async () => {
 test("[85] a reader that goes away is no error", async () => {
   // `true` has gone before the first byte is written; the exit code that counts is the left side's.
   const script = '{ sleep 0.2; "$0" "$@"; echo "code $?" >&2; } | true';
-  const lines = [["--help"], ["install-crds", "foo", "--dry-run=client", "-o", "yaml"], ["version", "--client"]];
+  const lines = [
+    ["--help"],
+    ["run", "--help"],
+    ["install-crds", "--dry-run=client", "-o", "yaml"],
+    ["version", "--client"],
+    ["manifests"],
+    ["completions", "bash"],
+    ["__complete", "words", "--", "run", "-"],
+  ];
   for (const line of lines) {
     const result = await run("/bin/sh", ["-c", script, binaryPath(), ...line]);
     assert(result.kind === "ended");

@@ -10,6 +10,7 @@
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch } from "../testing.ts";
+import { runBinary } from "./_binary.ts";
 import { claimsOf, createdBy, releasesOf, workOf } from "./_election_record.ts";
 import {
   ended,
@@ -45,6 +46,43 @@ controlPlaneTest("[52] of three replicas one works; another takes over when it i
   await replicas.assertEventsOf({ a: 1, b: 1 });
   assertEquals(claimsOf(next).filter(({ isRenewal }) => !isRenewal).length, 1);
 });
+
+controlPlaneTest(
+  "[52] with all controllers in each process, the other one takes over all of it",
+  async (controlPlane) => {
+    const { kubeconfig } = controlPlane;
+    assertEquals((await runBinary(["install-crds"], { kubeconfig })).code, 0);
+    await using replicas = await Replicas.in(controlPlane, { controllers: "--all" });
+    const [leader, standby] = await replicas.startPair();
+    await replicas.makeFoo("a");
+    await replicas.synced("a");
+    const service = (name: string) => ({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name, annotations: { "ingress/http": "true" } },
+      spec: { ports: [{ port: 80 }], clusterIP: "None" },
+    });
+    const serve = async (name: string) => {
+      await replicas.namespace.kubectl(["apply", "-f", "-"], JSON.stringify(service(name)));
+      return await replicas.namespace.eventually(`ingress/${name}`, () => true);
+    };
+    const { metadata } = await serve("one");
+    await replicas.quiet();
+    assertEquals(workOf([standby]), []);
+    leader.binary.signal("SIGKILL");
+    await replicas.makeFoo("b", 2);
+    await serve("two");
+    await standby.leads();
+    await replicas.namespace.kubectl(["scale", "deployment/a", "--replicas=5"]);
+    await replicas.namespace.eventually("deployment/a", ({ spec }) => spec?.replicas === 1);
+    await replicas.namespace.kubectl(["delete", "ingress", "one"]);
+    const again = await replicas.namespace.eventually("ingress/one", () => true);
+    assert(again.metadata.uid !== metadata.uid);
+    await replicas.assertInOrder({ a: 1, b: 2 });
+    standby.binary.signal("SIGTERM");
+    assertEquals((await standby.binary.ended()).code, 0);
+  },
+);
 
 controlPlaneTest(
   "[49] SIGTERM: the leader keeps the Lease until its last write, gives it up and ends with 0",

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { CertificateAuthority, type ControlPlane, until } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assertEquals, assertMatch } from "../testing.ts";
-import type { Binary } from "./_binary.ts";
+import { Binary } from "./_binary.ts";
 import { NodePoolSite } from "./_node_pool_site.ts";
 
 const configurations = "mutatingwebhookconfigurations,validatingwebhookconfigurations";
@@ -96,7 +96,7 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "after a kill every next start puts the cluster right: without webhooks, with files, or local again",
+  "after a kill every next start puts the cluster right: without webhooks, with files, local again, or of others",
   async (controlPlane) => {
     await using site = await NodePoolSite.open(controlPlane);
     const dir = mkdtempSync(join(tmpdir(), "pintle-e2e-certs-"));
@@ -111,6 +111,11 @@ controlPlaneTest(
         assertEquals(await installed(controlPlane), []);
         await stopped(binary);
       }
+      await killed(controlPlane, site);
+      await using other = new Binary(["run", "pods"], { kubeconfig: controlPlane.kubeconfig });
+      await eventuallyLabels(controlPlane, site, "{}");
+      assertEquals(await installed(controlPlane), []);
+      await stopped(other);
       await killed(controlPlane, site);
       await using binary = site.run(undefined, ...local);
       await eventuallyLabels(controlPlane, site, defaultLabels(site));

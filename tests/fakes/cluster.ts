@@ -1,6 +1,7 @@
 /**
  * FakeCluster: the least of an API server that a Manager needs, as a Transport: lists, watches with initial events, and
- * plain storage for writes. Knows no schema, no admission and no apply; what those do is tested on real servers.
+ * plain storage for writes. Knows no schema and no admission, and of apply only that it creates; what those do is tested
+ * on real servers.
  */
 import type { KubeObject, ObjectMeta } from "../../src/api/mod.ts";
 import type { Transport } from "../../src/client/mod.ts";
@@ -27,6 +28,7 @@ interface Watcher {
 /** What a test may put in the way of a request; undefined lets it through. */
 export type Interceptor = (request: Request, path: string) => Promise<Response | undefined> | Response | undefined;
 
+const applyPatch = "application/apply-patch+yaml";
 const encoder = new TextEncoder();
 
 export class FakeCluster {
@@ -92,9 +94,14 @@ export class FakeCluster {
     if (request.method === "POST" && this.#objects.has(target)) return refused(409, "AlreadyExists");
     const before = this.#objects.get(target);
     const patch = Array.isArray(body) ? before : body as KubeObject;
-    if (patch === undefined) return refused(404, "NotFound");
+    const isCreate = request.method === "POST" || request.headers.get("content-type") === applyPatch;
+    if (patch === undefined || (before === undefined && !isCreate)) return refused(404, "NotFound");
+    const wanted = patch === before ? undefined : patch.metadata?.resourceVersion;
+    if (before !== undefined && wanted !== undefined && wanted !== before.metadata.resourceVersion) {
+      return refused(409, "Conflict");
+    }
     this.put(target, { ...before, ...patch, metadata: { ...before?.metadata, ...patch.metadata } });
-    return Response.json(this.#objects.get(target));
+    return Response.json(this.#objects.get(target), { status: before === undefined ? 201 : 200 });
   }
 
   #watch(collection: string, signal: AbortSignal): Response {

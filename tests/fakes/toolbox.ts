@@ -1,8 +1,9 @@
 /** A real Toolbox over a real Client, in front of a server that answers as the test says: fakes at the wire only. */
 import type { KubeObject, ObjectKey, Resource } from "../../src/api/mod.ts";
 import { type Infer, splitKey } from "../../src/api/mod.ts";
-import { Client } from "../../src/client/mod.ts";
-import { type EventNote, Toolbox } from "../../src/controller/mod.ts";
+import { Client, type Transport } from "../../src/client/mod.ts";
+import { type ControllerDefinition, type EventNote, Toolbox } from "../../src/controller/mod.ts";
+import { declaredTransport } from "../../src/manager/mod.ts";
 import { logger } from "../../src/observe/mod.ts";
 import { assert } from "../testing.ts";
 
@@ -30,22 +31,25 @@ export interface ToolboxBenchOptions {
   readonly answers?: readonly Response[];
   /** @default "greeter" */
   readonly fieldManager?: string;
+  /** Whose declarations the Toolbox is held to, as RBAC would. @default nobody's */
+  readonly definition?: ControllerDefinition;
 }
 
 /** Makes a Toolbox for one attempt. A request beyond the last answer fails the test. */
 export function toolboxBench(options: ToolboxBenchOptions = {}): ToolboxBench {
-  const { key = "shop", cached = [], answers = [], fieldManager = "greeter" } = options;
+  const { key = "shop", cached = [], answers = [], fieldManager = "greeter", definition } = options;
   const sent: Sent[] = [];
   const wrote: KubeObject[] = [];
   const events: EventNote[] = [];
-  const client = new Client(async (request) => {
+  const answerNext: Transport = async (request) => {
     const text = await request.text();
     const body: unknown = text === "" ? undefined : JSON.parse(text);
     sent.push({ method: request.method, url: new URL(request.url), body });
     const answer = answers[sent.length - 1];
     assert(answer !== undefined, `a request too many: ${request.method} ${request.url}`);
     return answer;
-  });
+  };
+  const client = new Client(definition === undefined ? answerNext : declaredTransport(answerNext, definition));
   const ofKind = (resource: Resource) => cached.filter((object) => object.kind === resource.kind);
   const caches = {
     find: <R extends Resource>(resource: R, _key: ObjectKey) => ofKind(resource)[0] as Infer<R> | undefined,

@@ -19,10 +19,10 @@ const stampAnnotation = "bench.pintle.dev/sent-at"
 
 type latencies struct {
 	// since leaves out what was stamped for a program that ran before this one.
-	since  int64
-	mutex  sync.Mutex
-	seen   map[int64]struct{}
-	micros []int64
+	since   int64
+	mutex   sync.Mutex
+	seen    map[int64]struct{}
+	updates []timedUpdate
 }
 
 func latencyCommand(ctx context.Context, _ []string) error {
@@ -52,7 +52,7 @@ func latencyCommand(ctx context.Context, _ []string) error {
 	if err := untilAsked(); err != nil {
 		return err
 	}
-	if err := report(map[string]any{"kind": "latencies", "micros": measured.all()}); err != nil {
+	if err := report(map[string]any{"kind": "latencies", "updates": measured.all()}); err != nil {
 		return err
 	}
 	return untilStdinEnds()
@@ -70,11 +70,11 @@ func (l *latencies) add(stamp string, begunAt int64) {
 		return
 	}
 	l.seen[sentAt] = struct{}{}
-	l.micros = append(l.micros, (begunAt-sentAt)/1000)
+	l.updates = append(l.updates, timedUpdate{SentAt: sentAt / 1000, Micros: (begunAt - sentAt) / 1000})
 }
 
-func (l *latencies) all() []int64 {
+func (l *latencies) all() []timedUpdate {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return slices.Clone(l.micros)
+	return slices.Clone(l.updates)
 }

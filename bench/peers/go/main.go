@@ -25,6 +25,7 @@ var commands = map[string]func(ctx context.Context, args []string) error{
 	"reconcile": reconcileCommand,
 	"latency":   latencyCommand,
 	"queue":     queueCommand,
+	"stream":    streamCommand,
 	"load":      loadCommand,
 	"update":    updateCommand,
 
@@ -34,7 +35,7 @@ var commands = map[string]func(ctx context.Context, args []string) error{
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: peers sync|idle|reconcile|latency|queue|load|update|webhook|webhook-load [flags]")
+		fmt.Fprintln(os.Stderr, "usage: peers sync|idle|reconcile|latency|queue|stream|load|update|webhook|webhook-load [flags]")
 		os.Exit(2)
 	}
 	klog.SetLogger(logr.Discard())

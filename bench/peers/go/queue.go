@@ -13,7 +13,9 @@ import (
 
 const (
 	queueKeys   = 100_000
-	queueRounds = 9
+	queueRounds = 21
+	// warmUpRounds are not counted: a compiler at run time is through with its work after them.
+	warmUpRounds = 10
 )
 
 type queueOfKeys = workqueue.TypedRateLimitingInterface[string]
@@ -34,15 +36,14 @@ func queueCommand(context.Context, []string) error {
 	return untilStdinEnds()
 }
 
-// medianRate runs one round more, first, to warm up.
 func medianRate(keys []string, operate func(queueOfKeys, []string)) float64 {
 	rates := make([]float64, 0, queueRounds)
-	for round := range queueRounds + 1 {
+	for round := range warmUpRounds + queueRounds {
 		limiter := workqueue.DefaultTypedControllerRateLimiter[string]()
 		queue := workqueue.NewTypedRateLimitingQueue(limiter)
 		startedAt := time.Now()
 		operate(queue, keys)
-		if round > 0 {
+		if round >= warmUpRounds {
 			rates = append(rates, float64(len(keys))/time.Since(startedAt).Seconds())
 		}
 		queue.ShutDown()

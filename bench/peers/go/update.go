@@ -13,6 +13,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// timedUpdate is an update, by the microsecond since 1970 at which it was sent, and the microseconds until something
+// happened.
+type timedUpdate struct {
+	SentAt int64 `json:"sentAt"`
+	Micros int64 `json:"micros"`
+}
+
 func updateCommand(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("update", flag.ExitOnError)
 	objects := flags.Int("objects", 100, "Foos to be updated in turn")
@@ -27,7 +34,7 @@ func updateCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	micros := make([]int64, *count)
+	updates := make([]timedUpdate, *count)
 	group, ctx := errgroup.WithContext(ctx)
 	ticker := time.NewTicker(time.Second / time.Duration(*rate))
 	defer ticker.Stop()
@@ -36,14 +43,14 @@ func updateCommand(ctx context.Context, args []string) error {
 		group.Go(func() error {
 			sentAt := time.Now()
 			err := stampFoo(ctx, httpClient, config.Host, i%*objects, sentAt)
-			micros[i] = time.Since(sentAt).Microseconds()
+			updates[i] = timedUpdate{SentAt: sentAt.UnixNano() / 1000, Micros: time.Since(sentAt).Microseconds()}
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return report(map[string]any{"kind": "updated", "micros": micros})
+	return report(map[string]any{"kind": "updated", "updates": updates})
 }
 
 func stampFoo(ctx context.Context, client *http.Client, host string, number int, sentAt time.Time) error {

@@ -1,4 +1,6 @@
 /** Who may change or refuse a write besides the kind's own rules: webhooks, policies, and what every cluster has built in. */
+export { httpsWebhookCaller, type HttpsWebhookCallerOptions } from "./https_webhook_caller.ts";
 export { type CallWebhook, type WebhookTarget, WebhookUnreachable } from "./webhook_call.ts";
 export { WebhookAdmission, type WebhookAdmissionOptions } from "./webhook_admission.ts";
+export { targetOf } from "./_hook.ts";
 export { type ConditionVariables, type EvaluateCondition } from "./conditions.ts";

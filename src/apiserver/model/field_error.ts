@@ -3,6 +3,7 @@
  * apimachinery `util/validation/field` of Kubernetes 1.36, since people and programs read them.
  */
 import type { StatusCause } from "../../api/mod.ts";
+import { goFloat, goJson, goQuote } from "./go_text.ts";
 import type { Json } from "./json.ts";
 
 /** What is wrong with a field. */
@@ -23,8 +24,10 @@ export interface FieldError {
   readonly type: FieldErrorType;
   /** `spec.containers[0].image`. */
   readonly field: string;
-  /** What stood there; not shown for Required, Forbidden, TooLong and Internal. */
+  /** What stood there; not shown for Required, Forbidden, TooLong and Internal, nor where it is left out. */
   readonly value?: Json;
+  /** The value as the message shows it, where that is not its JSON: a type of Go whose fields stand in their own order. */
+  readonly shown?: string;
   /** What would be right. For NotSupported: `supported values: "A", "B"`; for TooLong and TooMany the whole tail. */
   readonly detail: string;
 }
@@ -59,7 +62,9 @@ const titles: Readonly<Record<FieldErrorType, string>> = {
 /** The text of one error without its field, as a cause carries it. */
 export function fieldErrorBody(error: FieldError): string {
   const title = titles[error.type];
-  const shown = hasValue(error.type) ? `${title}: ${shownValue(error.value ?? null)}` : title;
+  const { value } = error;
+  const isShown = value !== undefined && hasValue(error.type);
+  const shown = isShown ? `${title}: ${error.shown ?? shownValue(value)}` : title;
   return error.detail === "" ? shown : `${shown}: ${error.detail}`;
 }
 
@@ -81,5 +86,7 @@ function hasValue(type: FieldErrorType): boolean {
 }
 
 function shownValue(value: Json): string {
-  return JSON.stringify(value);
+  if (typeof value === "string") return goQuote(value);
+  if (typeof value === "number") return Number.isSafeInteger(value) ? String(value) : goFloat(value);
+  return goJson(value);
 }

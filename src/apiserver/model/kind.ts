@@ -6,6 +6,7 @@
  * store. A draft belongs to the request; a stored object is never changed.
  */
 import type { Scope } from "../../api/mod.ts";
+import type { User } from "./access.ts";
 import type { FieldError } from "./field_error.ts";
 import type { Draft, Json, JsonObject } from "./json.ts";
 import type { TypeSchema } from "./type_schema.ts";
@@ -55,6 +56,8 @@ export interface WriteContext {
   readonly subresource: string;
   /** The field manager's user. */
   readonly userName: string;
+  /** Who asks, where that is known: a CertificateSigningRequest remembers it. */
+  readonly user?: User;
   /** Milliseconds since 1970, of the server's Clock. */
   readonly now: number;
   /** Draws from the server's Random: [0, 1). */
@@ -111,9 +114,16 @@ export interface Kind extends KindNames {
   readonly verbs: readonly Verb[];
   readonly subresources: ReadonlyMap<string, Subresource>;
   readonly schema: TypeSchema;
+  /**
+   * What an object holds that nobody has written to: the structs and lists that a built-in kind shows even then. Who
+   * creates an object does not own them. @default nothing
+   */
+  readonly empty?: JsonObject;
   readonly table: Table;
   /** Body content types: custom resources have no strategic merge patch. */
   readonly hasStrategicMerge: boolean;
+  /** The group that messages about an invalid object name. @default group: an Event is always one of core */
+  readonly errorGroup?: string;
   /** True where an update without resourceVersion overwrites. @default hasStrategicMerge: custom resources refuse it */
   readonly allowsUnconditionalUpdate?: boolean;
   /** True where an update of what is not there creates it: Leases, Roles, Events, ... @default false */
@@ -140,8 +150,14 @@ export interface Kind extends KindNames {
   validateUpdate(object: JsonObject, old: JsonObject, context: WriteContext): readonly FieldError[];
   /** How names are checked: most kinds' are DNS subdomains. */
   validateName(name: string, isPrefix: boolean): readonly string[];
-  /** Warnings that a write of this object earns. */
-  warnings(object: JsonObject): readonly string[];
+  /** Warnings that a write of this object earns. @param old absent for a new object */
+  warnings(object: JsonObject, old?: JsonObject): readonly string[];
+  /**
+   * The fields that a write of this subresource ("" for the object) does not change, and so never owns: `[["status"]]`.
+   *
+   * @default none
+   */
+  resetFields?(subresource: string): readonly (readonly string[])[];
   /**
    * The value of a field for a field selector, `undefined` where the kind cannot be selected by it.
    * `metadata.name` and `metadata.namespace` are answered by the server for every kind.

@@ -22,7 +22,6 @@ export type {
   TypeSchema,
 } from "./type_schema.ts";
 export { objectMetaName, TypeLibrary, typeSchemaOf } from "./type_schema_of.ts";
-export { zeroOf } from "./zero_of.ts";
 export {
   alreadyExists,
   badRequest,
@@ -46,6 +45,8 @@ export {
   regexError,
   utf8Length,
 } from "./formats.ts";
+export { goFloat, goJson, goQuote } from "./go_text.ts";
+export { jsonError } from "./json_error.ts";
 export { type FieldError, fieldErrorBody, type FieldErrorType, formatFieldErrors } from "./field_error.ts";
 export type {
   Column,

@@ -63,7 +63,7 @@ export function invalid(subject: Subject, errors: readonly FieldError[]): Refusa
   const { message, causes } = formatFieldErrors(errors);
   const title = subject.group === "" ? subject.resource : `${subject.resource}.${subject.group}`;
   const details: StatusDetails = {
-    name: subject.name,
+    ...(subject.name === "" ? {} : { name: subject.name }),
     ...(subject.group === "" ? {} : { group: subject.group }),
     kind: subject.resource,
     causes,

@@ -32,11 +32,6 @@ export interface StructSchema {
   readonly isAtomic: boolean;
   /** Fields that are not listed stay (x-kubernetes-preserve-unknown-fields), as `any`. */
   readonly keepsUnknown: boolean;
-  /**
-   * Of a built-in kind's type: what fields read that nobody set but the server shows all the same, as its structs know no
-   * absence. `{}` for a struct (its own zero in turn), null for a list or map, "" or 0. See `zeroOf`.
-   */
-  readonly zero?: ReadonlyMap<string, Json>;
 }
 
 /** An object with free keys. */

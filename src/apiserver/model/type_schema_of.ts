@@ -6,7 +6,7 @@
  * owns what after an apply: no list type means the list of the patch strategy, else atomic; an object without properties is
  * free-form; x-kubernetes-preserve-unknown-fields goes down to everything that is written inline below it.
  */
-import { isJsonObject, type Json, type JsonObject, read } from "./json.ts";
+import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "./json.ts";
 import type { ListSchema, MapSchema, PatchStrategy, ScalarSchema, StructSchema, TypeSchema } from "./type_schema.ts";
 
 /** The component that metadata of every object has. */
@@ -93,13 +93,10 @@ export function typeSchemaOf(schema: JsonObject, library: TypeLibrary = new Type
 class Compiler {
   readonly #library: TypeLibrary;
   #announce: ((struct: StructSchema) => void) | undefined;
-  /** Only components have zeros: `default` and `required` mean other things in a CRD. */
-  readonly #hasZeros: boolean;
 
   constructor(library: TypeLibrary, announce?: (struct: StructSchema) => void) {
     this.#library = library;
     this.#announce = announce;
-    this.#hasZeros = announce !== undefined;
   }
 
   /** @param keepsUnknown whether something above said x-kubernetes-preserve-unknown-fields */
@@ -135,24 +132,18 @@ class Compiler {
   #struct(schema: JsonObject, keepsUnknown: boolean): StructSchema {
     const fields = new Map<string, TypeSchema>();
     const patch = new Map<string, PatchStrategy>();
-    const zero = new Map<string, Json>();
     const struct: StructSchema = {
       kind: "struct",
       fields,
       patch,
       isAtomic: isAtomicMap(schema) ?? false,
       keepsUnknown,
-      ...(this.#hasZeros ? { zero } : {}),
     };
     this.#announce?.(struct);
     this.#announce = undefined;
-    const required = new Set(textsOf(read(schema, "required")));
     for (const [name, field] of Object.entries(objectAt(schema, "properties"))) {
       if (!isJsonObject(field)) continue;
-      const type = this.compile(field, keepsUnknown);
-      fields.set(name, type);
-      const zeroValue = zeroOfField(field, type, required.has(name));
-      if (zeroValue !== undefined) zero.set(name, zeroValue);
+      fields.set(name, this.compile(field, keepsUnknown));
       const strategy = patchStrategyOf(field);
       if (strategy !== undefined) patch.set(name, strategy);
     }
@@ -187,25 +178,13 @@ class Compiler {
   }
 }
 
-/**
- * What a field of a built-in kind reads when nobody set it; undefined when it is left out. Published OpenAPI gives `{}` as
- * the default of a struct that is no pointer, and "" or 0 as the default of a scalar without omitempty.
- */
-function zeroOfField(field: JsonObject, type: TypeSchema, isRequired: boolean): Json | undefined {
-  const fallback = read(field, "default");
-  if (isJsonObject(fallback)) return fallback;
-  const isEmptyScalar = fallback === "" || fallback === 0 || fallback === false;
-  if (isRequired || isEmptyScalar) return fallback ?? (type.kind === "scalar" ? undefined : null);
-  return undefined;
-}
-
 /** The component a schema refers to; published OpenAPI wraps a reference in `allOf` where it has something to add. */
 function referenceOf(schema: JsonObject): string | undefined {
   const direct = read(schema, "$ref");
   if (typeof direct === "string") return direct.slice(direct.lastIndexOf("/") + 1);
   const all = read(schema, "allOf");
-  if (!Array.isArray(all) || all.length !== 1) return undefined;
-  const only: Json = all[0];
+  if (!isJsonArray(all) || all.length !== 1) return undefined;
+  const only = all[0];
   return isJsonObject(only) && Object.hasOwn(only, "$ref") ? referenceOf(only) : undefined;
 }
 
@@ -285,5 +264,5 @@ function objectAt(schema: JsonObject, key: string): JsonObject {
 }
 
 function textsOf(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  return isJsonArray(value) ? value.filter((item) => typeof item === "string") : [];
 }

@@ -9,6 +9,7 @@ import { apiVersionOf, objectKey, resourceVersion } from "../../api/mod.ts";
 import { VirtualClock } from "../../async/mod.ts";
 import { Client } from "../../client/mod.ts";
 import { type EventNote, type Result, Toolbox } from "../../controller/mod.ts";
+import { declaredTransport } from "../../manager/mod.ts";
 import { logger } from "../../observe/mod.ts";
 import { isSelected } from "../../api/mod.ts";
 import { refusal } from "../../../tests/fakes/toolbox.ts";
@@ -126,7 +127,7 @@ export class Rig {
     const ofKind = (resource: Resource) => this.#cached.filter(({ kind }) => kind === resource.kind);
     const toolbox = new Toolbox({
       request: { key, name: pool },
-      client: new Client((request) => this.#answer(request)),
+      client: new Client(declaredTransport((request) => this.#answer(request), nodepoolController)),
       caches: {
         find: <R extends Resource>(resource: R, name: string) =>
           ofKind(resource).find(({ metadata }) => metadata.name === name) as Infer<R> | undefined,
@@ -158,7 +159,7 @@ export class Rig {
     if (list !== undefined) return request.method === "POST" ? this.#create(list, body) : this.#list(list);
     const path = pathname.replace(/\/status$/, "");
     const live = this.#objects.get(path);
-    if (live === undefined) return refusal(404, "NotFound");
+    if (live === undefined) return isApply(request) ? this.#put(path, body) : refusal(404, "NotFound");
     if (request.method === "DELETE") return this.#delete(path);
     return request.method === "GET" ? Response.json(live) : this.#patch(path, live, body);
   }
@@ -172,8 +173,12 @@ export class Rig {
   #create(resource: Resource, body: Stored): Response {
     const path = pathOf(resource, body.metadata.name ?? "");
     if (this.#objects.has(path)) return refusal(409, "AlreadyExists");
+    return this.#put(path, body);
+  }
+
+  #put(path: string, body: Stored): Response {
     const uid = `uid-${++this.#version}`;
-    return Response.json(this.#store(path, { ...body, metadata: { ...body.metadata, uid } }));
+    return Response.json(this.#store(path, { ...body, metadata: { ...body.metadata, uid } }), { status: 201 });
   }
 
   #delete(path: string): Response {
@@ -205,6 +210,11 @@ export class Rig {
 function pathOf(resource: Resource, name: string): string {
   const prefix = resource.group === "" ? "/api/v1" : `/apis/${apiVersionOf(resource)}`;
   return `${prefix}/${resource.plural}/${name}`;
+}
+
+/** The one kind of PATCH that creates. */
+function isApply(request: Request): boolean {
+  return request.headers.get("content-type") === "application/apply-patch+yaml";
 }
 
 function isDeletion(patch: Json): boolean {

@@ -40,7 +40,7 @@ function seen({ metadata, spec, status }: Node): string {
 
 export const nodepoolController = controller("nodepool", { maxConcurrentReconciles: 2, fieldManager })
   .for(NodePool, { when: anyOf(changed.generation, repeated) })
-  .owns(RuntimeClass, { when: changed.resourceVersion })
+  .owns(RuntimeClass, { when: changed.resourceVersion, deletes: true })
   .watches(Node, { to: poolsOf, when: nodeMatters })
   .uses(Node, ["get", "list", "patch"])
   .uses(NodePool, ["get"])

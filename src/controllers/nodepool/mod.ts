@@ -5,3 +5,4 @@ export { desiredRuntimeClass } from "./desired.ts";
 export { NodePool } from "./resource.ts";
 export { problemsOf } from "./validate.ts";
 export { nodepoolWebhooks } from "./webhooks.ts";
+export { nodepoolSamples } from "./samples.ts";

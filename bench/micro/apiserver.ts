@@ -1,0 +1,128 @@
+/**
+ * Micro-benchmark of the embedded API server, in memory: what a scenario test or a simulation pays per request.
+ *
+ *   bun bench/micro/apiserver.ts [objects]
+ *   deno run -A bench/micro/apiserver.ts [objects]
+ *
+ * One watcher reads along, from a streaming list on. Each case sends its requests one after the other, each as a
+ * Request whose Response is read to the end, as a client does; `objects` (default 50,000) of about 1 KB are created.
+ * Printed are requests per second and CPU microseconds per request, and at last the memory of the process.
+ */
+import process from "node:process";
+import { families as testFamilies, foo } from "../../src/apiserver/kind_test_data.ts";
+import { ApiServer, kubernetesApi } from "../../src/apiserver/mod.ts";
+
+const objects = Number(process.argv[2] ?? 50_000);
+const warmUp = 5_000;
+const configMaps = "/api/v1/namespaces/default/configmaps";
+const foos = `/apis/${foo.group}/${foo.version}/namespaces/default/foos`;
+
+/** A kind and how to write one of it. */
+interface Subject {
+  readonly name: string;
+  readonly server: ApiServer;
+  readonly path: string;
+  readonly body: (name: string) => string;
+  readonly patch: (value: number) => string;
+}
+
+const subjects: readonly (() => Subject)[] = [
+  () => ({
+    name: "ConfigMap (built in)",
+    server: kubernetesApi().server,
+    path: configMaps,
+    body: (name) => JSON.stringify({ metadata: metadata(name), data: { color: "blue", text: "a".repeat(150) } }),
+    patch: (value) => JSON.stringify({ data: { value: String(value) } }),
+  }),
+  () => ({
+    name: "Foo (as of a CRD)",
+    server: new ApiServer({ families: testFamilies }),
+    path: foos,
+    body: (name) => {
+      const spec = { replicas: 1, color: "blue", selector: "a".repeat(150) };
+      return JSON.stringify({ apiVersion: "example.com/v1", kind: "Foo", metadata: metadata(name), spec });
+    },
+    patch: (value) => JSON.stringify({ spec: { replicas: value % 10 } }),
+  }),
+];
+
+function metadata(name: string) {
+  const shard = name.slice(-2);
+  return { name, labels: { app: "bench", shard }, annotations: { "example.com/note": "x".repeat(300) } };
+}
+
+function nameOf(index: number): string {
+  return `object-${String(index).padStart(7, "0")}`;
+}
+
+async function send(
+  subject: Subject,
+  method: string,
+  suffix: string,
+  body?: string,
+  contentType?: string,
+): Promise<void> {
+  const response = await subject.server.fetch(
+    new Request(`http://in.memory${subject.path}${suffix}`, {
+      method,
+      headers: { "user-agent": "bench/1", "content-type": contentType ?? "application/json" },
+      ...(body === undefined ? {} : { body }),
+    }),
+  );
+  const answer = await response.arrayBuffer();
+  if (response.status >= 300) throw new Error(`${method} ${suffix}: ${new TextDecoder().decode(answer)}`);
+}
+
+/** Reads a watch to its end. @returns how many events it had */
+async function count(subject: Subject, signal: AbortSignal): Promise<number> {
+  const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+  const response = await subject.server.fetch(new Request(`http://in.memory${subject.path}?${query}`, { signal }));
+  let events = 0;
+  try {
+    for await (const chunk of response.body ?? []) events += linesIn(chunk);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return events;
+}
+
+function linesIn(chunk: Uint8Array): number {
+  let lines = 0;
+  for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
+  return lines;
+}
+
+async function measure(name: string, times: number, run: (index: number) => Promise<void>): Promise<void> {
+  const cpu = process.cpuUsage();
+  const startedAt = performance.now();
+  for (let index = 0; index < times; index++) await run(index);
+  const ms = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(cpu);
+  const rate = Math.round(times / ms * 1000).toLocaleString("en");
+  console.log(`  ${name.padEnd(8)} ${rate.padStart(9)}/s  ${((user + system) / times).toFixed(1).padStart(6)} us CPU`);
+}
+
+async function run(subject: Subject): Promise<void> {
+  console.log(subject.name);
+  const stop = new AbortController();
+  const watching = count(subject, stop.signal);
+  for (let index = 0; index < warmUp; index++) {
+    await send(subject, "POST", "", subject.body(`warm-${nameOf(index)}`));
+  }
+  await measure("create", objects, (index) => send(subject, "POST", "", subject.body(nameOf(index))));
+  await measure("get", 20_000, (index) => send(subject, "GET", `/${nameOf(index % objects)}`));
+  await measure("patch", 20_000, (index) => {
+    const patch = subject.patch(2 + Math.floor(index / objects));
+    return send(subject, "PATCH", `/${nameOf(index % objects)}`, patch, "application/merge-patch+json");
+  });
+  await measure("list", 1, () => send(subject, "GET", ""));
+  await measure("delete", Math.min(10_000, objects), (index) => send(subject, "DELETE", `/${nameOf(index)}`));
+  stop.abort();
+  const events = await watching;
+  console.log(
+    `  the watcher saw ${events.toLocaleString("en")} events; ${Math.round(process.memoryUsage().rss / 1e6)} MB`,
+  );
+  subject.server[Symbol.dispose]();
+}
+
+for (const subject of subjects) await run(subject());

@@ -1,0 +1,234 @@
+import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "./model/mod.ts";
+import { put } from "./model/mod.ts";
+import { configMaps, foos, Rig } from "./_server_rig.ts";
+
+test("a created object gets its identity from the server, whatever it says of itself", async () => {
+  using rig = new Rig();
+  const { code, body } = await rig.createConfigMap("a", { data: { k: "v" } }, {
+    uid: "mine",
+    creationTimestamp: "2020-01-01T00:00:00Z",
+    deletionTimestamp: "2020-01-01T00:00:00Z",
+    selfLink: "/x",
+  });
+  const { uid, creationTimestamp, managedFields, ...metadata } = body.metadata;
+  assertEquals(code, 201);
+  assertMatch(uid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assertEquals(creationTimestamp, "2026-01-01T00:00:00Z");
+  assertEquals(metadata, { name: "a", namespace: "default", resourceVersion: "5" });
+  assertEquals(managedFields, [{
+    manager: "rig",
+    operation: "Update",
+    apiVersion: "v1",
+    time: "2026-01-01T00:00:00Z",
+    fieldsType: "FieldsV1",
+    fieldsV1: { "f:data": { ".": {}, "f:k": {} } },
+  }]);
+  assertEquals((await rig.send("GET", `${configMaps}/a`)).body, body);
+});
+
+test("two servers with one seed give the same answers byte for byte", async () => {
+  const answers = await Promise.all([1, 2].map(async () => {
+    using rig = new Rig();
+    await rig.send("POST", configMaps, { metadata: { generateName: "a-" } });
+    return (await rig.send("GET", configMaps)).text;
+  }));
+  assertEquals(answers[0], answers[1]);
+});
+
+test("a generated name has five more characters, is cut to 63, and is not one that is taken", async () => {
+  using rig = new Rig();
+  const prefix = "p".repeat(70);
+  const first = await rig.send("POST", configMaps, { metadata: { generateName: prefix } });
+  assertMatch(first.body.metadata.name, /^p{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  // The same seed draws the same names again.
+  using again = new Rig();
+  const taken =
+    (await again.send("POST", `${configMaps}?dryRun=All`, { metadata: { generateName: "x-" } })).body.metadata;
+  using third = new Rig();
+  await third.createConfigMap(taken.name);
+  const { body } = await third.send("POST", configMaps, { metadata: { generateName: "x-" } });
+  assertMatch(body.metadata.name, /^x-.{5}$/);
+});
+
+test("an object that is there already is refused, and one on its way out says so", async () => {
+  using rig = new Rig();
+  await rig.createConfigMap("a", {}, { finalizers: ["example.com/hold"] });
+  const { code, body } = await rig.createConfigMap("a");
+  assertEquals([code, body.reason, body.message], [409, "AlreadyExists", 'configmaps "a" already exists']);
+  assertEquals(body.details, { name: "a", kind: "configmaps" });
+  await rig.send("DELETE", `${configMaps}/a`);
+  const late = await rig.createConfigMap("a");
+  assertEquals(late.body.message, 'object is being deleted: configmaps "a" already exists');
+});
+
+test("nothing is created in a namespace that is not there or is going away", async () => {
+  using rig = new Rig();
+  const missing = await rig.send("POST", "/api/v1/namespaces/nope/configmaps", { metadata: { name: "a" } });
+  assertEquals([missing.code, missing.body.message], [404, 'namespaces "nope" not found']);
+  await rig.send("POST", "/api/v1/namespaces", { metadata: { name: "x", finalizers: ["example.com/hold"] } });
+  await rig.send("DELETE", "/api/v1/namespaces/x");
+  const late = await rig.send("POST", "/api/v1/namespaces/x/configmaps", { metadata: { name: "a" } });
+  assertEquals([late.code, late.body.reason], [403, "Forbidden"]);
+  assertMatch(late.body.message, /unable to create new content in namespace x because it is being terminated/);
+  assertEquals(late.body.details.causes[0].reason, "NamespaceTerminating");
+});
+
+const invalid: readonly (readonly [string, object, string])[] = [
+  ["no name", {}, "metadata.name: Required value: name or generateName is required"],
+  ["a name", { name: "Bad_Name" }, "metadata.name: Invalid value"],
+  ["a generateName", { generateName: "Bad_" }, "metadata.generateName: Invalid value"],
+  ["a label key", { name: "a", labels: { "bad key": "" } }, "metadata.labels: Invalid value"],
+  ["a label", { name: "a", labels: { ok: "bad value!" } }, "metadata.labels: Invalid value"],
+  ["an annotation key", { name: "a", annotations: { "bad key": "" } }, "metadata.annotations: Invalid value"],
+  [
+    "annotations of more than 256 KiB",
+    { name: "a", annotations: { large: "x".repeat(256 * 1024) } },
+    "metadata.annotations: Too long: may not be more than 262144 bytes",
+  ],
+  ["a finalizer", { name: "a", finalizers: ["bad one!"] }, "metadata.finalizers: Invalid value"],
+  [
+    "a finalizer without a domain",
+    { name: "a", finalizers: ["hold"] },
+    "name is neither a standard finalizer name nor is it fully qualified",
+  ],
+  [
+    "both finalizers of the collector",
+    { name: "a", finalizers: ["orphan", "foregroundDeletion"] },
+    "finalizer orphan and foregroundDeletion cannot be both set",
+  ],
+  [
+    "an owner without a UID",
+    { name: "a", ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p" }] },
+    'metadata.ownerReferences.uid: Invalid value: "": must not be empty',
+  ],
+  [
+    "two controllers",
+    {
+      name: "a",
+      ownerReferences: ["p", "q"].map((name) => ({ apiVersion: "v1", kind: "Pod", name, uid: name, controller: true })),
+    },
+    'Only one reference can have Controller set to true. Found "true" in references for Pod/p and Pod/q',
+  ],
+  [
+    "an Event as owner",
+    { name: "a", ownerReferences: [{ apiVersion: "v1", kind: "Event", name: "e", uid: "1" }] },
+    "/v1, Kind=Event is disallowed from being an owner",
+  ],
+];
+
+for (const [what, metadata, message] of invalid) {
+  test(`${what} that cannot be is refused with 422 and its cause`, async () => {
+    using rig = new Rig();
+    const { code, body } = await rig.send("POST", configMaps, { metadata });
+    assertEquals([code, body.reason, body.details.kind], [422, "Invalid", "ConfigMap"]);
+    assert(body.message.includes(message), body.message);
+    assert(body.details.causes.length > 0);
+  });
+}
+
+test("a new object cannot have a resourceVersion", async () => {
+  using rig = new Rig();
+  const { code, body } = await rig.createConfigMap("a", {}, { resourceVersion: "5" });
+  assertEquals([code, body.message], [500, "resourceVersion should not be set on objects to be created"]);
+});
+
+test("an owner that is named twice is kept once, with a warning", async () => {
+  using rig = new Rig();
+  const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u" };
+  const { body, headers } = await rig.createConfigMap("a", {}, { ownerReferences: [owner, owner] });
+  assertEquals(body.metadata.ownerReferences, [owner]);
+  assertMatch(
+    headers.get("warning") ?? "",
+    /^299 - "\.metadata\.ownerReferences contains duplicate entries; .*observed: u"$/,
+  );
+});
+
+test("unknown and duplicate fields are warned of, refused or passed over, as the client wants", async () => {
+  using rig = new Rig();
+  const body = (name: string) => `{"metadata":{"name":"${name}","foo":1},"bar":2,"data":{"a":"1","a":"2"}}`;
+  const warned = await rig.send("POST", configMaps, body("a"));
+  assertEquals(warned.code, 201);
+  assertEquals(
+    warned.headers.get("warning"),
+    '299 - "duplicate field \\"data.a\\"", 299 - "unknown field \\"metadata.foo\\"", 299 - "unknown field \\"bar\\""',
+  );
+  const refused = await rig.send("POST", `${configMaps}?fieldValidation=Strict`, body("b"));
+  assertEquals(
+    [refused.code, refused.body.message],
+    [
+      400,
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ' +
+      'duplicate field "data.a", unknown field "metadata.foo", unknown field "bar"',
+    ],
+  );
+  const ignored = await rig.send("POST", `${configMaps}?fieldValidation=Ignore`, body("c"));
+  assertEquals([ignored.code, ignored.headers.get("warning")], [201, null]);
+});
+
+test("a dry run answers what would be and stores nothing", async () => {
+  using rig = new Rig();
+  await rig.send("GET", configMaps);
+  const before = rig.server.storage.revision;
+  const { code, body } = await rig.send("POST", `${configMaps}?dryRun=All`, { metadata: { name: "a" } });
+  assertEquals([code, body.metadata.name, body.metadata.resourceVersion], [201, "a", undefined]);
+  assertEquals((await rig.send("GET", `${configMaps}/a`)).code, 404);
+  assertEquals(rig.server.storage.revision, before);
+  await rig.createConfigMap("a");
+  assertEquals((await rig.send("POST", `${configMaps}?dryRun=All`, { metadata: { name: "a" } })).code, 409);
+});
+
+test("a kind's defaults, generation and rules take part", async () => {
+  using rig = new Rig();
+  const { body } = await rig.createFoo("f", { replicas: 2, unknown: 1 }, {});
+  assertEquals([body.spec, body.metadata.generation, body.status], [{ replicas: 2, color: "red" }, 1, undefined]);
+  const refused = await rig.createFoo("g", { replicas: 11 });
+  assertEquals([refused.code, refused.body.details.causes[0].field], [422, "spec.replicas"]);
+});
+
+test("admission sees the object with its defaults, may change it, and has the last word", async () => {
+  const seen: string[] = [];
+  const plugin: AdmissionPlugin = {
+    name: "test",
+    admit(request: AdmissionRequest) {
+      seen.push(`admit ${request.operation} ${request.kind.kind} ${request.namespace}/${request.name}`);
+      if (request.object !== undefined && request.kind.kind === "Foo") {
+        put(request.object, "status", { from: "admission" });
+      }
+    },
+    async validate(request: AdmissionRequest) {
+      await Promise.resolve();
+      seen.push(`validate ${request.operation} ${JSON.stringify(request.object?.["spec"] ?? null)}`);
+      request.warn("mind the gap");
+      if (request.name === "no") throw new Error("a bug in a plugin");
+    },
+  };
+  using rig = new Rig({ admission: [plugin] });
+  await rig.send("GET", "/readyz");
+  seen.length = 0;
+  const { headers } = await rig.createFoo("f");
+  assertEquals(seen, ["admit CREATE Foo default/f", 'validate CREATE {"color":"red"}']);
+  assertEquals(headers.get("warning"), '299 - "mind the gap"');
+  const broken = await rig.createFoo("no");
+  assertEquals([broken.code, broken.body.reason, rig.errors.length], [500, "InternalError", 1]);
+  assertEquals((await rig.send("GET", `${foos}/no`)).code, 404);
+});
+
+test("an object that is too large is stored without its managedFields, or refused", async () => {
+  using rig = new Rig();
+  const data: Record<string, string> = {};
+  for (let index = 0; index < 12_000; index++) data[`key-${index}-${"x".repeat(40)}`] = "v".repeat(30);
+  const { code, body } = await rig.createConfigMap("a", { data });
+  assertEquals([code, body.metadata.managedFields], [201, undefined]);
+  const refused = await rig.createConfigMap("b", { data: { large: "x".repeat(1_700_000) } });
+  assertEquals([refused.code, refused.body.message], [500, "etcdserver: request is too large"]);
+});
+
+test("the namespaces of every cluster are there from the start", async () => {
+  using rig = new Rig();
+  const { body } = await rig.send("GET", "/api/v1/namespaces");
+  const names = body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+  assertEquals(names, ["default", "kube-node-lease", "kube-public", "kube-system"]);
+  const { code, body: refused } = await rig.send("DELETE", "/api/v1/namespaces/default");
+  assertEquals([code, refused.message], [403, 'namespaces "default" is forbidden: this namespace may not be deleted']);
+});

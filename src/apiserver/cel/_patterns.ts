@@ -1,0 +1,31 @@
+/** Regular expressions in expressions. Compiled ones are kept, up to a number, since rules run again and again. */
+import { Regex } from "../re2/mod.ts";
+import { CelError, type Value } from "./values.ts";
+
+const maxKept = 200;
+const kept = new Map<string, Regex | CelError>();
+
+/** The compiled expression, or the error that names what is wrong with it. */
+export function patternOf(source: string): Regex | CelError {
+  let found = kept.get(source);
+  if (found === undefined) {
+    if (kept.size >= maxKept) kept.clear();
+    kept.set(source, found = compiled(source));
+  }
+  return found;
+}
+
+function compiled(source: string): Regex | CelError {
+  try {
+    return new Regex(source);
+  } catch (error) {
+    if (error instanceof SyntaxError) return new CelError(error.message);
+    throw error;
+  }
+}
+
+/** `text.matches(pattern)`. */
+export function matchesPattern(text: string, pattern: string): Value {
+  const regex = patternOf(pattern);
+  return regex instanceof CelError ? regex : regex.test(text);
+}

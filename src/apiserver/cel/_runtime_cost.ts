@@ -1,0 +1,118 @@
+/**
+ * What a call costs while an expression runs, by the values it is called with: the numbers of cel-go and of Kubernetes'
+ * cost estimator. A unit is about a comparison; the limit on the sum is what bounds a hostile rule.
+ */
+import { CelFormat } from "./_named_formats.ts";
+import { CelList, CelMap, CelOpaque, itemsOf, sizeOf, type Value } from "./values.ts";
+
+/** The cost of a call. @param result undefined before it is known */
+export type CallCost = (args: readonly Value[], result: Value | undefined) => number;
+
+/** Part of a character's cost when a text is gone through. */
+const perCharacter = 0.1;
+const perPatternCharacter = 0.25;
+const listCost = 10;
+
+const fixed: CallCost = () => 1;
+const throughTarget: CallCost = ([target = null]) => Math.ceil(sizeOf(target) * perCharacter);
+const throughTargetTwice: CallCost = ([target = null]) => Math.ceil(sizeOf(target) * 2 * perCharacter);
+const throughItems: CallCost = ([target = null]) => traversal(target);
+const pattern: CallCost = ([text = null, expression = null]) => patternCost(sizeOf(text), sizeOf(expression));
+const smaller: CallCost = ([left = null, right = null]) =>
+  left instanceof CelOpaque ? 1 : Math.ceil(Math.min(sizeOf(left), sizeOf(right)) * perCharacter);
+
+const byName: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
+  ...named(throughItems, "isSorted sum max min indexOf lastIndexOf"),
+  ...named(
+    throughTarget,
+    "url lowerAscii upperAscii substring trim cidr isIP isCIDR ip quantity isQuantity semver isSemver",
+  ),
+  ...named(throughTargetTwice, "replace split ip.isCanonical"),
+  ...named(pattern, "find findAll matches"),
+  ...named(smaller, "_==_ _!=_"),
+  ["join", (_args, result = null) => Math.ceil(sizeOf(result) * 2 * perCharacter)],
+  ["containsIP", ([cidr = null, other = null]) => holdsCost(cidr, other, 0)],
+  ["containsCIDR", ([cidr = null, other = null]) => holdsCost(cidr, other, 1)],
+  [
+    "validate",
+    ([format = null, text = null]) =>
+      patternCost(sizeOf(text), format instanceof CelFormat ? format.patternLength : 100),
+  ],
+  ["@in", ([, container = null]) => container instanceof CelList ? container.size : 1],
+  ["_+_", ([left = null, right = null]) => sumCost(left, right)],
+  ["contains", ([text = null, part = null]) => Math.ceil(sizeOf(text) / 10) * Math.ceil(sizeOf(part) / 10)],
+  ...named(throughTarget, "startsWith endsWith bytes format strings.quote"),
+  ...named(compared, "_<_ _<=_ _>_ _>=_"),
+  ["string", ([value = null]) => value instanceof Uint8Array ? Math.ceil(value.length * perCharacter) : 1],
+  ["slice", (_args, result = null) => sizeOf(result) + 1 + listCost],
+  ["lists.range", (_args, result = null) => sizeOf(result) + 1 + listCost],
+  ["reverse", ([list = null]) => sizeOf(list) + 1 + listCost],
+  [
+    "flatten",
+    ([list = null, depth = 1n]) => sizeOf(list) * (typeof depth === "bigint" ? Number(depth) : 1) + 1 + listCost,
+  ],
+  ["distinct", ([list = null]) => selfCompareCost(list)],
+  ["sort", ([list = null]) => selfCompareCost(list)],
+  ["@sortByAssociatedKeys", ([, keys = null]) => selfCompareCost(keys)],
+  ["sets.contains", ([left = null, right = null]) => 1 + sizeOf(left) * sizeOf(right)],
+  ["sets.intersects", ([left = null, right = null]) => 1 + sizeOf(left) * sizeOf(right)],
+  ["sets.equivalent", ([left = null, right = null]) => 1 + 2 * sizeOf(left) * sizeOf(right)],
+]);
+
+const byResult: ReadonlySet<string> = new Set(["join", "slice", "lists.range"]);
+
+/** The cost of a function. */
+export function callCostOf(name: string): CallCost {
+  return byName.get(name) ?? fixed;
+}
+
+/** True where the cost is known only after the call. */
+export function needsResult(name: string): boolean {
+  return byResult.has(name);
+}
+
+function named(cost: CallCost, names: string): (readonly [string, CallCost])[] {
+  return names.split(" ").map((name) => [name, cost] as const);
+}
+
+function compared(args: readonly Value[]): number {
+  const [left = null, right = null] = args;
+  const isLong = (value: Value) => typeof value === "string" || value instanceof Uint8Array;
+  return isLong(left) && isLong(right) ? smaller(args, undefined) : 1;
+}
+
+function sumCost(left: Value, right: Value): number {
+  if (typeof left !== "string" && !(left instanceof Uint8Array)) return 1;
+  return Math.ceil((sizeOf(left) + sizeOf(right)) * perCharacter);
+}
+
+function patternCost(text: number, expression: number): number {
+  return Math.ceil((1 + text) * perCharacter) * Math.ceil(expression * perPatternCharacter);
+}
+
+function holdsCost(cidr: Value, other: Value, base: number): number {
+  const size = sizeOf(cidr);
+  const parsing = typeof other === "string" ? Math.ceil(sizeOf(other) * perCharacter) : 0;
+  return Math.ceil(2 * size * perCharacter) + parsing + (base === 0 ? 0 : Math.ceil(size * perCharacter) + 1);
+}
+
+function selfCompareCost(list: Value): number {
+  const size = sizeOf(list);
+  const first = list instanceof CelList && size > 0 ? list.at(0) : null;
+  const factor = typeof first === "string" || first instanceof Uint8Array ? 2 + perCharacter : 2;
+  return Math.floor(size * size * factor) + 1 + listCost;
+}
+
+/** The cost of looking at all of a value. */
+function traversal(value: Value): number {
+  if (typeof value === "string") return Math.floor(value.length * perCharacter);
+  if (value instanceof Uint8Array) return Math.floor(value.length * perCharacter);
+  let cost = 0;
+  if (value instanceof CelList) {
+    for (const item of itemsOf(value)) cost += traversal(item);
+    return cost;
+  }
+  if (!(value instanceof CelMap)) return 1;
+  for (const key of value.keys()) cost += traversal(key) + traversal(value.find(key) ?? null);
+  return cost;
+}

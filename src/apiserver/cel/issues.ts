@@ -1,0 +1,54 @@
+/** What is wrong with the text of an expression, and how it is shown: place, message, the line and a pointer below. */
+
+/** One thing that is wrong. */
+export interface Issue {
+  /** UTF-16 index in the source; -1 for the expression as a whole. */
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** Lines longer than this are not shown. */
+const maxSnippetLength = 16_384;
+const maxIssues = 100;
+
+/** Issues as the real server writes them: `ERROR: <input>:1:6: undefined field 'x'` and the line. */
+export function formatIssues(source: string, issues: readonly Issue[]): string {
+  const placed = issues.map((issue) => ({ issue, place: placeOf(source, issue.offset) }));
+  placed.sort((left, right) => left.place.line - right.place.line || left.place.column - right.place.column);
+  const shown = placed.slice(0, maxIssues).map(({ issue, place }) => formatIssue(issue, place));
+  if (placed.length > maxIssues) shown.push(`${placed.length - maxIssues} more errors were truncated`);
+  return shown.join("\n");
+}
+
+interface Place {
+  /** From 1; -1 for none. */
+  readonly line: number;
+  /** Code points before it in the line. */
+  readonly column: number;
+  readonly text: string | undefined;
+}
+
+function placeOf(source: string, offset: number): Place {
+  if (offset < 0) return { line: -1, column: -1, text: undefined };
+  const before = source.slice(0, offset);
+  const start = before.lastIndexOf("\n") + 1;
+  const end = source.indexOf("\n", start);
+  return {
+    line: before.split("\n").length,
+    column: [...before.slice(start)].length,
+    text: source.slice(start, end < 0 ? undefined : end),
+  };
+}
+
+function formatIssue(issue: Issue, { line, column, text }: Place): string {
+  const head = `ERROR: <input>:${line}:${column + 1}: ${issue.message}`;
+  if (text === undefined || text.length > maxSnippetLength) return head;
+  const characters = [...text.replaceAll("\t", " ")];
+  const pointer = characters.slice(0, column).map((character) => isWide(character) ? "．" : ".").join("");
+  const caret = isWide(characters[column] ?? "") ? "＾" : "^";
+  return `${head}\n | ${characters.join("")}\n | ${pointer}${caret}`;
+}
+
+function isWide(character: string): boolean {
+  return (character.codePointAt(0) ?? 0) > 0x7f;
+}

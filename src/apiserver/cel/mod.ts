@@ -1,0 +1,37 @@
+/** The Common Expression Language as Kubernetes 1.36 has it: parsing, type checking, costs and evaluation. */
+export { CelEnvironment, type Compiled } from "./environment.ts";
+export type { Checked } from "./_checker.ts";
+export { type CelOutcome, type CelProgram, perCallLimit } from "./_planner.ts";
+export {
+  boolType,
+  bytesType,
+  type CelType,
+  doubleType,
+  durationType,
+  dynType,
+  formatType,
+  intType,
+  listOf,
+  mapOf,
+  optionalOf,
+  stringType,
+  timestampType,
+} from "./types.ts";
+export {
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelOptional,
+  CelTimestamp,
+  itemsOf,
+  noneOptional,
+  noSuchOverload,
+  type Value,
+} from "./values.ts";
+export { equal } from "./_comparison.ts";
+export { parseRfc3339 } from "./_time.ts";
+export { dns1035LabelErrors } from "./_named_formats.ts";
+export { formatCheck, parseLooseDuration } from "./string_formats.ts";
+export { parseRequestUri } from "./net.ts";
+export { cappedProduct, estimateCost, maxEstimate, type Range, type SizeAtPath } from "./cost_estimate.ts";

@@ -1,0 +1,189 @@
+/**
+ * Conversion of custom resources between the versions of their definition: None rewrites the apiVersion, Webhook asks one.
+ * What a webhook answers is checked as on the real server: as many objects, of the right version, with the metadata they
+ * had except labels and annotations.
+ */
+import {
+  draftOf,
+  internalError,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  labelKeyErrors,
+  labelValueErrors,
+  read,
+} from "../model/mod.ts";
+import { type CallWebhook, targetOf } from "../admission/mod.ts";
+import { type ConversionWebhook, type CrdSpec, objectAt, textAt } from "./crd_spec.ts";
+
+/** Makes objects of any version of a definition into objects of one. */
+export interface Converter {
+  /** Throws a Refusal (500) when a webhook cannot or will not. */
+  convert(objects: readonly JsonObject[], apiVersion: string): readonly JsonObject[] | Promise<readonly JsonObject[]>;
+}
+
+/** What conversion by webhook needs. */
+export interface ConversionOptions {
+  /** Undefined where the server calls no webhooks: objects of other versions cannot be read then. */
+  readonly callWebhook: CallWebhook | undefined;
+  /** A new UID for each request. */
+  readonly newUid: () => string;
+}
+
+/** The converter of a definition. */
+export function converterOf(crd: CrdSpec, options: ConversionOptions): Converter {
+  const { webhook } = crd;
+  return webhook === undefined ? renaming : new WebhookConverter(crd, webhook, options);
+}
+
+const renaming: Converter = {
+  convert: (objects, apiVersion) =>
+    objects.map((object) => object["apiVersion"] === apiVersion ? object : { ...object, apiVersion }),
+};
+
+/** As of the real server, which has no setting for it. */
+const webhookTimeoutMs = 30_000;
+
+class WebhookConverter implements Converter {
+  readonly #crd: CrdSpec;
+  readonly #webhook: ConversionWebhook;
+  readonly #options: ConversionOptions;
+
+  constructor(crd: CrdSpec, webhook: ConversionWebhook, options: ConversionOptions) {
+    this.#crd = crd;
+    this.#webhook = webhook;
+    this.#options = options;
+  }
+
+  convert(objects: readonly JsonObject[], apiVersion: string): readonly JsonObject[] | Promise<readonly JsonObject[]> {
+    const foreign = objects.filter((object) => object["apiVersion"] !== apiVersion);
+    if (foreign.length === 0) return objects;
+    return this.#ask(foreign, apiVersion).then((converted) => {
+      let next = 0;
+      return objects.map((object) => object["apiVersion"] === apiVersion ? object : converted[next++] ?? object);
+    });
+  }
+
+  async #ask(objects: readonly JsonObject[], apiVersion: string): Promise<readonly JsonObject[]> {
+    const title = `conversion webhook for ${this.#subject(objects)}`;
+    const version = this.#webhook.reviewVersions.find((each) => each === "v1" || each === "v1beta1");
+    if (version === undefined) throw internalError("no supported conversion review versions");
+    const uid = this.#options.newUid();
+    const request: JsonObject = { uid, desiredAPIVersion: apiVersion, objects };
+    const review: JsonObject = { kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${version}`, request };
+    const answer = await this.#call(title, review);
+    const converted = readAnswer(answer, version, uid, title);
+    if (converted.length !== objects.length) {
+      throw internalError(`${title} returned ${converted.length} objects, expected ${objects.length}`);
+    }
+    const isSingle = objects.length === 1;
+    return objects.map((object, index) => {
+      const where = isSingle ? "" : ` at index ${index}`;
+      return checkedObject(object, converted[index] ?? null, apiVersion, `${title} returned invalid`, where);
+    });
+  }
+
+  async #call(title: string, review: JsonObject): Promise<Json> {
+    const { callWebhook } = this.#options;
+    if (callWebhook === undefined) throw internalError(`${title} failed: no webhook can be called`);
+    try {
+      const options = { timeoutMs: webhookTimeoutMs };
+      return JSON.parse(await callWebhook(targetOf(this.#webhook.clientConfig), JSON.stringify(review), options));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw internalError(`${title} failed: ${why.replace(/^failed to call webhook: /, "")}`);
+    }
+  }
+
+  /** What the objects are, as Go writes a GroupVersionKind. */
+  #subject(objects: readonly JsonObject[]): string {
+    const [object = {}] = objects;
+    const version = textAt(object, "apiVersion").split("/")[1] ?? "";
+    return `${this.#crd.group}/${version}, Kind=${textAt(object, "kind")}`;
+  }
+}
+
+function readAnswer(answer: Json, version: string, uid: string, title: string): readonly Json[] {
+  const fail = (why: string) => internalError(`${title} failed: ${why}`);
+  const review = isJsonObject(answer) ? answer : {};
+  const [apiVersion, kind] = [textAt(review, "apiVersion"), textAt(review, "kind")];
+  const expected = `apiextensions.k8s.io/${version}`;
+  if (version === "v1" && (apiVersion !== expected || kind !== "ConversionReview")) {
+    throw fail(`expected webhook response of ${expected}, Kind=ConversionReview, got ${apiVersion}, Kind=${kind}`);
+  }
+  const response = read(review, "response");
+  if (!isJsonObject(response)) throw fail("no response provided");
+  const answered = textAt(response, "uid");
+  if (version === "v1" && answered !== uid) {
+    throw fail(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(answered)}`);
+  }
+  const result = objectAt(response, "result");
+  const status = textAt(result, "status");
+  if (status !== "Success") {
+    const message = textAt(result, "message");
+    throw fail(message === "" ? `response.result.status was '${status}', not 'Success'` : message);
+  }
+  const objects = read(response, "convertedObjects");
+  return isJsonArray(objects) ? objects : [];
+}
+
+function checkedObject(
+  original: JsonObject,
+  converted: Json,
+  apiVersion: string,
+  title: string,
+  where: string,
+): JsonObject {
+  const what = where === "" ? `${title} object` : `${title} converted object${where}`;
+  if (!isJsonObject(converted)) throw internalError(`${what}: Object 'Kind' is missing`);
+  const [version, kind] = [textAt(converted, "apiVersion"), textAt(converted, "kind")];
+  const at = where === "" ? `${title} object at index 0` : what;
+  if (version !== apiVersion) {
+    throw internalError(`${at}: invalid groupVersion (expected ${apiVersion}, received ${version})`);
+  }
+  const originalKind = textAt(original, "kind");
+  if (kind !== originalKind) throw internalError(`${at}: invalid kind (expected ${originalKind}, received ${kind})`);
+  const [before, after] = [objectAt(original, "metadata"), objectAt(converted, "metadata")];
+  for (const field of ["name", "namespace", "uid"]) {
+    const [was, is] = [textAt(before, field), textAt(after, field)];
+    if (was === is) continue;
+    throw internalError(`${what}: must have the same ${field === "uid" ? "UID" : field}: ${was} != ${is}`);
+  }
+  const metadataTitle = where === "" ? `${title} metadata` : `${title} metadata in object${where}`;
+  return { ...converted, metadata: restoredMetadata(before, converted, metadataTitle) };
+}
+
+/** The metadata the object had, with the labels and annotations of the answer. */
+function restoredMetadata(before: JsonObject, converted: JsonObject, title: string): JsonObject {
+  const after = read(converted, "metadata");
+  if (after === undefined) throw internalError(`${title}: missing metadata in converted object`);
+  const restored = draftOf(before);
+  for (const field of ["labels", "annotations"]) {
+    const texts = isJsonObject(after) ? read(after, field) : undefined;
+    if (texts === undefined || texts === null) {
+      delete restored[field];
+      continue;
+    }
+    if (!isJsonObject(texts)) throw internalError(`${title}: invalid metadata.${field} in converted object`);
+    for (const [key, value] of Object.entries(texts)) checkText(field, key, value, title);
+    restored[field] = draftOf(texts);
+  }
+  return restored;
+}
+
+function checkText(field: string, key: string, value: Json, title: string): void {
+  if (typeof value !== "string") {
+    throw internalError(`${title}: metadata.${field}[${key}] must be a string in converted object`);
+  }
+  const isLabel = field === "labels";
+  const [wrongKey] = labelKeyErrors(isLabel ? key : key.toLowerCase());
+  const path = isLabel ? "metadata.labels" : "metadata.annotation";
+  if (wrongKey !== undefined) {
+    throw internalError(`${title}: ${path}: Invalid value: ${JSON.stringify(key)}: ${wrongKey}`);
+  }
+  const [wrongValue] = isLabel ? labelValueErrors(value) : [];
+  if (wrongValue !== undefined) {
+    throw internalError(`${title}: ${path}: Invalid value: ${JSON.stringify(value)}: ${wrongValue}`);
+  }
+}

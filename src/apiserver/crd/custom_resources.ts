@@ -1,0 +1,340 @@
+/**
+ * CustomResources: what follows from the CustomResourceDefinitions that are stored. It gives them their names and
+ * conditions, in the order and the steps of the controllers of the real server, serves the kinds of those that are
+ * established, and takes the objects of those that are deleted with them.
+ *
+ * Guarantees: it acts on a write in a microtask after it, never within; a kind is served before its definition says that it
+ * is established; nothing is compiled twice for the same schema. It writes past admission: what it writes is its own.
+ */
+import type { Clock, Random } from "../../async/mod.ts";
+import type { CallWebhook } from "../admission/mod.ts";
+import { draftOf, isJsonObject, isSameJson, type JsonObject, read } from "../model/mod.ts";
+import { updateManagedFields } from "../patch/mod.ts";
+import { type KindFamily, type KindRegistry, newUid, timestamp } from "../registry/mod.ts";
+import type { Cursor, ObjectStorage, StoredObject } from "../storage/mod.ts";
+import { CompiledSchema } from "./compiled_schema.ts";
+import { converterOf } from "./conversion.ts";
+import { type CrdSpec, objectAt, readCrd, textAt, textsAt } from "./crd_spec.ts";
+import { CustomKind } from "./custom_kind.ts";
+import {
+  approvalCondition,
+  cleanupFinalizer,
+  type Condition,
+  establishing,
+  ifChanged,
+  isConditionTrue,
+  takenNames,
+  terminating,
+  withAcceptedNames,
+  withCondition,
+} from "./definition_conditions.ts";
+import { definitionCollection } from "./definition_rules.ts";
+
+/** Options of {@link CustomResources}. */
+export interface CustomResourcesOptions {
+  readonly storage: ObjectStorage;
+  readonly kinds: KindRegistry;
+  readonly clock: Clock;
+  /** UIDs of conversion reviews are drawn from it. */
+  readonly random: Random;
+  /** @default nobody: objects of other versions cannot be read where a webhook has to convert them */
+  readonly callWebhook?: CallWebhook;
+  /** Told of what should not have happened. @default it is thrown where nobody catches it */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** What was made of one definition. */
+interface Served {
+  /** What the family was made from; another spec makes another. */
+  readonly spec: JsonObject;
+  readonly acceptedNames: JsonObject;
+  readonly isDeleting: boolean;
+  /** By version. */
+  readonly schemas: ReadonlyMap<string, CompiledSchema>;
+  /** True once the definition had another schema: stored objects may lack what the present one fills in. */
+  readonly hasOldObjects: boolean;
+}
+
+/** The kinds of CustomResourceDefinitions. */
+export class CustomResources implements Disposable {
+  readonly #options: CustomResourcesOptions;
+  readonly #cursor: Cursor;
+  readonly #served = new Map<string, Served>();
+  /** The objects that are waited for, by definition. */
+  readonly #leaving = new Map<string, Cursor>();
+  /** Names of definitions that are to be looked at. */
+  readonly #due = new Set<string>();
+  #isScheduled = false;
+  #isDisposed = false;
+
+  constructor(options: CustomResourcesOptions) {
+    this.#options = options;
+    const { storage } = options;
+    const after = storage.revision;
+    this.#cursor = storage.watch(definitionCollection, { namespace: "", after, onChange: () => this.#schedule() });
+    this.#addAll();
+    this.#schedule();
+  }
+
+  /** Stops; the kinds that are served stay. */
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    this.#cursor[Symbol.dispose]();
+    for (const cursor of this.#leaving.values()) cursor[Symbol.dispose]();
+    this.#leaving.clear();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      if (!this.#isDisposed) this.#run();
+    });
+  }
+
+  #run(): void {
+    do {
+      this.#readChanges();
+      for (const name of this.#due) {
+        this.#due.delete(name);
+        try {
+          this.#settle(name);
+        } catch (error) {
+          const { onError } = this.#options;
+          if (onError === undefined) throw error;
+          onError(error);
+        }
+      }
+      this.#readChanges();
+    } while (this.#due.size > 0);
+  }
+
+  #readChanges(): void {
+    for (;;) {
+      const change = this.#cursor.read();
+      if (change === "none") return;
+      if (change === "expired") return this.#addAll();
+      this.#due.add(change.current.name);
+    }
+  }
+
+  #addAll(): void {
+    for (const definition of this.#options.storage.list(definitionCollection)) this.#due.add(nameOf(definition));
+    for (const name of this.#served.keys()) this.#due.add(name);
+  }
+
+  /** Takes one definition one step further: each write brings it here again. */
+  #settle(name: string): void {
+    const stored = this.#options.storage.find(definitionCollection, "", name);
+    if (stored === undefined) return this.#forget(name);
+    if (this.#named(stored) || this.#conditioned(stored, ifChanged(stored.object, approvalCondition(stored.object)))) {
+      return;
+    }
+    const established = establishing(stored.object);
+    if (established?.status === "True" || isConditionTrue(stored.object, "Established")) this.#serve(stored.object);
+    if (this.#conditioned(stored, ifChanged(stored.object, established))) return;
+    if (read(objectAt(stored.object, "metadata"), "deletionTimestamp") !== undefined) this.#terminate(stored);
+  }
+
+  /** Gives the names that are free. @returns true where that wrote something */
+  #named(stored: StoredObject): boolean {
+    const { storage } = this.#options;
+    const group = groupOf(stored.object);
+    const others = Array.from(storage.list(definitionCollection)).filter((other) => groupOf(other) === group);
+    const next = withAcceptedNames(stored.object, takenNames(others), this.#now());
+    if (next === stored.object) return false;
+    this.#write(stored, next);
+    // A name may have become free.
+    for (const other of others) if (nameOf(other) !== stored.name) this.#due.add(nameOf(other));
+    return true;
+  }
+
+  #conditioned(stored: StoredObject, condition: Condition | undefined): boolean {
+    if (condition === undefined) return false;
+    this.#write(stored, withCondition(stored.object, condition, this.#now()));
+    return true;
+  }
+
+  /** Deletes the objects, and when they are gone the definition. */
+  #terminate(stored: StoredObject): void {
+    const finalizers = textsAt(objectAt(stored.object, "metadata"), "finalizers");
+    if (!finalizers.includes(cleanupFinalizer)) return;
+    const inProgress = ifChanged(stored.object, terminating.inProgress);
+    if (inProgress !== undefined) return void this.#conditioned(stored, inProgress);
+    const isEstablished = isConditionTrue(stored.object, "Established");
+    if (isEstablished && this.#isOwn(stored.name)) {
+      this.#deleteObjects(stored.name);
+      if (this.#options.storage.size(stored.name) > 0) return this.#awaitObjects(stored.name);
+    }
+    this.#leaving.get(stored.name)?.[Symbol.dispose]();
+    this.#leaving.delete(stored.name);
+    const last = isEstablished ? terminating.completed : terminating.neverEstablished;
+    this.#release(stored, withCondition(stored.object, last, this.#now()), finalizers);
+  }
+
+  #release(stored: StoredObject, next: JsonObject, finalizers: readonly string[]): void {
+    const rest = finalizers.filter((name) => name !== cleanupFinalizer);
+    if (rest.length === 0) {
+      this.#options.storage.delete(definitionCollection, stored);
+      return;
+    }
+    this.#write(stored, { ...next, metadata: { ...objectAt(next, "metadata"), finalizers: rest } });
+  }
+
+  #deleteObjects(collection: string): void {
+    const { storage } = this.#options;
+    for (const object of storage.list(collection)) {
+      const metadata = objectAt(object, "metadata");
+      const stored = storage.find(collection, textAt(metadata, "namespace"), textAt(metadata, "name"));
+      if (stored === undefined || read(metadata, "deletionTimestamp") !== undefined) continue;
+      if (textsAt(metadata, "finalizers").length === 0) {
+        storage.delete(collection, stored);
+        continue;
+      }
+      const generation = read(metadata, "generation");
+      const marked = {
+        ...metadata,
+        ...(typeof generation === "number" ? { generation: generation + 1 } : {}),
+        deletionTimestamp: this.#now(),
+        deletionGracePeriodSeconds: 0,
+      };
+      storage.update(collection, stored, { ...object, metadata: marked });
+    }
+  }
+
+  /** Comes back when objects go. */
+  #awaitObjects(name: string): void {
+    if (this.#leaving.has(name)) return;
+    const { storage } = this.#options;
+    const onChange = (): void => {
+      this.#due.add(name);
+      this.#schedule();
+    };
+    const cursor = storage.watch(name, { namespace: "", after: storage.revision, onChange: () => onChange() });
+    this.#leaving.set(name, cursor);
+    drain(cursor);
+  }
+
+  /** True unless the collection is one of a built-in kind, which a definition of its name cannot have. */
+  #isOwn(name: string): boolean {
+    return this.#served.has(name) || this.#options.kinds.family(name) === undefined;
+  }
+
+  #forget(name: string): void {
+    this.#leaving.get(name)?.[Symbol.dispose]();
+    this.#leaving.delete(name);
+    if (this.#served.delete(name)) this.#options.kinds.delete(name);
+    const group = name.slice(name.indexOf(".") + 1);
+    // Its names are free now.
+    for (const other of this.#options.storage.list(definitionCollection)) {
+      if (groupOf(other) === group) this.#due.add(nameOf(other));
+    }
+  }
+
+  #serve(definition: JsonObject): void {
+    const crd = readCrd(definition);
+    const { kinds } = this.#options;
+    if (!this.#isOwn(crd.name)) return;
+    const spec = objectAt(definition, "spec");
+    const acceptedNames = objectAt(objectAt(definition, "status"), "acceptedNames");
+    const known = this.#served.get(crd.name);
+    const isSame = known !== undefined && known.isDeleting === crd.isDeleting && isSameJson(known.spec, spec) &&
+      isSameJson(known.acceptedNames, acceptedNames);
+    if (isSame) return;
+    const schemas = schemasOf(crd, known?.schemas);
+    const isNewSchema = known !== undefined &&
+      crd.versions.some(({ name }) => known.schemas.get(name) !== schemas.get(name));
+    const hasOldObjects = known?.hasOldObjects === true || isNewSchema;
+    const family = this.#familyOf(crd, schemas, hasOldObjects);
+    if (family === undefined || isTaken(family, kinds)) return;
+    this.#served.set(crd.name, { spec, acceptedNames, isDeleting: crd.isDeleting, schemas, hasOldObjects });
+    kinds.set(family);
+  }
+
+  #familyOf(
+    crd: CrdSpec,
+    schemas: ReadonlyMap<string, CompiledSchema>,
+    hasOldObjects: boolean,
+  ): KindFamily | undefined {
+    const { callWebhook, random } = this.#options;
+    const converter = converterOf(crd, { callWebhook, newUid: () => newUid(random) });
+    const all = crd.versions.flatMap((version) => {
+      const schema = schemas.get(version.name);
+      return schema === undefined
+        ? []
+        : [{ version, kind: new CustomKind({ crd, version, schema, converter, hasOldObjects }) }];
+    });
+    const storage = all.find(({ version }) => version.isStorage)?.kind;
+    if (storage === undefined) return undefined;
+    return {
+      collection: crd.name,
+      served: all.filter(({ version }) => version.isServed).map(({ kind }) => kind),
+      storage,
+    };
+  }
+
+  /** Writes a status, and in the books that the server did. */
+  #write(stored: StoredObject, next: JsonObject): void {
+    const { storage, kinds, clock } = this.#options;
+    const kind = kinds.family(definitionCollection)?.storage;
+    let object = next;
+    if (kind !== undefined) {
+      const fields = updateManagedFields({
+        type: kind.schema,
+        ...(kind.empty === undefined ? {} : { empty: kind.empty }),
+        apiVersion: "apiextensions.k8s.io/v1",
+        subresource: "status",
+        manager: "kube-apiserver",
+        now: clock.now(),
+        live: stored.object,
+        updated: draftOf(next),
+      });
+      if (fields !== undefined && !(fields instanceof Promise)) {
+        object = { ...next, metadata: { ...objectAt(next, "metadata"), managedFields: fields } };
+      }
+    }
+    storage.update(definitionCollection, stored, object);
+  }
+
+  #now(): string {
+    return timestamp(this.#options.clock.now());
+  }
+}
+
+/** The schemas of all versions; those that did not change as they were compiled before. */
+function schemasOf(
+  crd: CrdSpec,
+  known: ReadonlyMap<string, CompiledSchema> | undefined,
+): ReadonlyMap<string, CompiledSchema> {
+  const schemas = new Map<string, CompiledSchema>();
+  for (const { name, schema } of crd.versions) {
+    const json = schema ?? {};
+    const before = known?.get(name) ?? [...schemas.values()].find((other) => isSameJson(other.json, json));
+    schemas.set(name, before !== undefined && isSameJson(before.json, json) ? before : new CompiledSchema(json));
+  }
+  return schemas;
+}
+
+/** True where a kind of the family has the URL of another one's: the older one keeps it. */
+function isTaken({ served, collection }: KindFamily, kinds: KindRegistry): boolean {
+  return served.some((kind) => {
+    const other = kinds.find(kind.group, kind.version, kind.plural);
+    return other !== undefined && other.family.collection !== collection;
+  });
+}
+
+/** Reads a cursor to its end, so that it tells of the next change. */
+function drain(cursor: Cursor): void {
+  let change = cursor.read();
+  while (change !== "none" && change !== "expired") change = cursor.read();
+}
+
+function nameOf(object: JsonObject): string {
+  return textAt(objectAt(object, "metadata"), "name");
+}
+
+function groupOf(object: JsonObject): string {
+  const spec = read(object, "spec");
+  return isJsonObject(spec) ? textAt(spec, "group") : "";
+}

@@ -1,0 +1,112 @@
+/**
+ * One pass over a JSON text for what JSON.parse does not tell: how deep it nests, and how many members its objects have,
+ * which against the members of the parsed value shows that a key was there twice. Which one, only a slow second pass says.
+ */
+
+/** What the pass found. */
+export interface Structure {
+  readonly depth: number;
+  /** Members of all objects, duplicates counted. */
+  readonly members: number;
+}
+
+const quote = 34;
+const comma = 44;
+const colon = 58;
+const openList = 91;
+const backslash = 92;
+const closeList = 93;
+const openObject = 123;
+const closeObject = 125;
+
+/** Looks over a text that is JSON or is not; for one that is not the numbers mean nothing. */
+export function structureOf(text: string): Structure {
+  let [depth, deepest, members] = [0, 0, 0];
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === quote) index = stringEnd(text, index);
+    else if (code === colon) members++;
+    else if (code === openObject || code === openList) {
+      depth++;
+      if (depth > deepest) deepest = depth;
+    } else if (code === closeObject || code === closeList) depth--;
+  }
+  return { depth: deepest, members };
+}
+
+/** Index of the quote that ends the string which begins at `start`. */
+export function stringEnd(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end > 0) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}
+
+/** Members of all objects of a value. */
+export function membersOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === "object") count += membersOf(item);
+    return count;
+  }
+  for (const item of Object.values(value)) {
+    count++;
+    if (typeof item === "object") count += membersOf(item);
+  }
+  return count;
+}
+
+/** One object or list that the second pass is in. */
+interface Level {
+  readonly path: string;
+  /** The keys so far; undefined for a list. */
+  readonly keys: Set<string> | undefined;
+  key: string;
+  index: number;
+}
+
+/** The paths of keys that are in their object twice, as a strict decoder names them: `spec.ports[0].name`. */
+export function duplicateKeys(text: string): readonly string[] {
+  const found: string[] = [];
+  const levels: Level[] = [];
+  let isKeyDue = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const level = levels.at(-1);
+    if (code === quote) {
+      const end = stringEnd(text, at);
+      if (isKeyDue && level?.keys !== undefined) noteKey(level, JSON.parse(text.slice(at, end + 1)), found);
+      at = end;
+      isKeyDue = false;
+    } else if (code === openObject || code === openList) {
+      const keys = code === openObject ? new Set<string>() : undefined;
+      levels.push({ path: pathBelow(level), keys, key: "", index: 0 });
+      isKeyDue = code === openObject;
+    } else if (code === closeObject || code === closeList) {
+      levels.pop();
+      isKeyDue = false;
+    } else if (code === comma && level !== undefined) {
+      level.index++;
+      isKeyDue = level.keys !== undefined;
+    }
+  }
+  return found;
+}
+
+function noteKey(level: Level, key: unknown, found: string[]): void {
+  if (typeof key !== "string") return;
+  level.key = key;
+  if (level.keys?.has(key) === true) found.push(level.path === "" ? key : `${level.path}.${key}`);
+  level.keys?.add(key);
+}
+
+function pathBelow(level: Level | undefined): string {
+  if (level === undefined) return "";
+  if (level.keys === undefined) return `${level.path}[${level.index}]`;
+  return level.path === "" ? level.key : `${level.path}.${level.key}`;
+}

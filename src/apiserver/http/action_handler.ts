@@ -1,0 +1,104 @@
+/**
+ * Actions on a part of an object and reviews: the body is read as any body is, then a handler does the deed.
+ */
+import { type Draft, internalError, isDraft, type Kind, read } from "../model/mod.ts";
+import {
+  type ActionAnswer,
+  type ActionCall,
+  type Call,
+  decodeObject,
+  type KnownKind,
+  represented,
+  type ReviewHandler,
+  type SubresourceHandler,
+} from "../registry/mod.ts";
+import { objectAnswer, plainAnswer } from "./answer.ts";
+import { writeParameters } from "./query_options.ts";
+import { bodySource } from "./read_body.ts";
+import { callOf, type Exchange } from "./resource_handler.ts";
+
+/** Serves an action. @throws Refusal */
+export async function handleAction(exchange: Exchange, handler: SubresourceHandler): Promise<Response> {
+  const { info, kind, form } = exchange;
+  const call = await actionCall(exchange, bodyKind(exchange, kind));
+  const answer: ActionAnswer = await handler.handle(call);
+  if (answer.kind === "response") return answer.response;
+  const isOwn = read(answer.object, "kind") === kind.kind && info.subresource !== "";
+  return await (isOwn
+    ? objectAnswer(kind, represented(answer.object), answer.code, form)
+    : plainAnswer(answer.object, answer.code, form));
+}
+
+/** Serves the creation of a review. @throws Refusal */
+export async function handleReview(exchange: Exchange, handler: ReviewHandler): Promise<Response> {
+  const { kind, form } = exchange;
+  const call = await actionCall(exchange, exchange.known);
+  const object = await handler.review(call);
+  return await objectAnswer(kind, represented(object), 201, form);
+}
+
+/** The kind of the body: the object's own, or another, as the Eviction of a Pod. */
+function bodyKind(exchange: Exchange, kind: Kind): KnownKind | undefined {
+  const { known, info, services } = exchange;
+  const body = kind.subresources.get(info.subresource)?.body;
+  if (body === undefined) return known;
+  return services.registry.kinds.findKind(body.group, body.version, body.kind);
+}
+
+async function actionCall(exchange: Exchange, known: KnownKind | undefined): Promise<ActionCall> {
+  const { info, query, request, kind, user, services, warnings } = exchange;
+  const parameters = writeParameters(query, "CreateOptions", request.headers.get("user-agent") ?? "");
+  const verb = actionVerb(info.verb);
+  const hasBody = verb === "create" || verb === "update" || verb === "patch";
+  const call = callOf(exchange, parameters);
+  return {
+    kind,
+    subresource: info.subresource,
+    namespace: kind.scope === "Cluster" ? "" : info.namespace,
+    name: info.name,
+    verb,
+    body: hasBody ? await actionBody(exchange, call, known) : undefined,
+    user,
+    isDryRun: parameters.isDryRun,
+    query,
+    signal: request.signal,
+    registry: services.registry,
+    warn: (text) => void warnings.add(text),
+  };
+}
+
+function actionVerb(verb: string): ActionCall["verb"] {
+  switch (verb) {
+    case "create":
+    case "get":
+    case "update":
+    case "patch":
+    case "delete":
+      return verb;
+    default:
+      throw internalError(`no action has the verb ${verb}`);
+  }
+}
+
+async function actionBody(exchange: Exchange, call: Call, known: KnownKind | undefined): Promise<Draft> {
+  const { request, kind, info, services } = exchange;
+  const source = await bodySource(request, known?.kind ?? kind, services.decoders);
+  const parsed = source();
+  if (known === undefined) return filledIn(parsed.draft, kind.subresources.get(info.subresource)?.body);
+  const draft = decodeObject(services.registry.kinds, { ...call, ...known }, parsed);
+  known.kind.setDefaults(draft);
+  return draft;
+}
+
+/** A body of a kind that has no URL of its own, and so none of the server's rules: only its head is filled in. */
+function filledIn(
+  draft: Draft,
+  body: { readonly group: string; readonly version: string; readonly kind: string } | undefined,
+): Draft {
+  if (body === undefined) return draft;
+  const { group, version, kind } = body;
+  draft["apiVersion"] ??= group === "" ? version : `${group}/${version}`;
+  draft["kind"] ??= kind;
+  if (!isDraft(read(draft, "metadata"))) draft["metadata"] = {};
+  return draft;
+}

@@ -1,0 +1,282 @@
+/**
+ * Query options: ListOptions, CreateOptions and their like, read from query parameters and checked as apimachinery checks
+ * them (`meta/v1/validation`, `internalversion/validation`). A parameter that nobody knows is passed over.
+ */
+import {
+  badRequest,
+  type FieldError,
+  invalid,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  read,
+  utf8Length,
+} from "../model/mod.ts";
+import type { DeleteOptions, FieldValidation, ListOptions } from "../registry/mod.ts";
+
+/** What list and watch can be asked for. */
+export interface ListParameters extends ListOptions {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  readonly isWatch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  readonly sendInitialEvents: boolean;
+  /** Seconds; 0 where the client leaves it to the server. */
+  readonly timeoutSeconds: number;
+}
+
+/** What writes can be asked for. */
+export interface WriteParameters {
+  readonly isDryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  readonly isForced: boolean;
+  /** As admission sees them. */
+  readonly options: JsonObject;
+}
+
+/** Which options a write takes. */
+export type WriteOptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
+
+const longestManager = 128;
+
+/** Reads ListOptions. @throws Refusal 400 or 422 */
+export function listParameters(query: URLSearchParams, isWatchPath = false): ListParameters {
+  const isWatch = isWatchPath || boolean(query, "watch") === true;
+  const resourceVersion = query.get("resourceVersion") ?? "";
+  const match = query.get("resourceVersionMatch") ?? "";
+  const asked = boolean(query, "sendInitialEvents");
+  // Without a version a watch has always begun with what is there; that is sendInitialEvents by now.
+  const isLegacy = isWatch && asked === undefined && match === "" &&
+    (resourceVersion === "" || resourceVersion === "0");
+  const parameters = {
+    labelSelector: query.get("labelSelector") ?? "",
+    fieldSelector: query.get("fieldSelector") ?? "",
+    isWatch,
+    allowWatchBookmarks: boolean(query, "allowWatchBookmarks") === true,
+    sendInitialEvents: asked ?? isLegacy,
+    timeoutSeconds: integer(query, "timeoutSeconds"),
+    limit: Math.max(0, integer(query, "limit")),
+    continue: query.get("continue") ?? "",
+    resourceVersion,
+  };
+  const errors = isWatch
+    ? watchErrors(asked, match, parameters.continue)
+    : listErrors(asked, match, resourceVersion, parameters.continue);
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", resource: "ListOptions", name: "" }, errors);
+  return { ...parameters, resourceVersionMatch: match === "Exact" || match === "NotOlderThan" ? match : "" };
+}
+
+function listErrors(asked: boolean | undefined, match: string, version: string, token: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const field = "resourceVersionMatch";
+  const refuse = (detail: string) => errors.push({ type: "Forbidden", field, detail });
+  if (match !== "") {
+    if (version === "") refuse("resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (token !== "") refuse("resourceVersionMatch is forbidden when continue is provided");
+    if (match !== "Exact" && match !== "NotOlderThan") {
+      errors.push({
+        type: "NotSupported",
+        field,
+        value: match,
+        detail: `supported values: "Exact", "NotOlderThan", ""`,
+      });
+    }
+    if (match === "Exact" && version === "0") {
+      refuse(`resourceVersionMatch "exact" is forbidden for resourceVersion "0"`);
+    }
+  }
+  if (asked !== undefined) {
+    const detail = "sendInitialEvents is forbidden for list";
+    errors.push({ type: "Forbidden", field: "sendInitialEvents", detail });
+  }
+  return errors;
+}
+
+function watchErrors(asked: boolean | undefined, match: string, token: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const field = "resourceVersionMatch";
+  const refuse = (detail: string) => errors.push({ type: "Forbidden", field, detail });
+  if (asked !== undefined && match !== "NotOlderThan") {
+    refuse("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  }
+  if (match === "") return errors;
+  if (asked === undefined) refuse("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+  if (match !== "NotOlderThan") {
+    errors.push({ type: "NotSupported", field, value: match, detail: `supported values: "NotOlderThan"` });
+  }
+  if (token !== "") refuse("resourceVersionMatch is forbidden when continue is provided");
+  return errors;
+}
+
+/** Reads CreateOptions, UpdateOptions or PatchOptions. @throws Refusal 400 or 422 */
+export function writeParameters(
+  query: URLSearchParams,
+  kind: WriteOptionsKind,
+  userAgent: string,
+  isApply = false,
+): WriteParameters {
+  if (query.size === 0 && !isApply) return defaultsFor(kind, userAgent);
+  const dryRun = query.getAll("dryRun");
+  const manager = query.get("fieldManager") ?? "";
+  const validation = query.get("fieldValidation") ?? "";
+  const force = boolean(query, "force");
+  const errors: FieldError[] = [];
+  if (isApply && manager === "") {
+    errors.push({ type: "Required", field: "fieldManager", detail: "is required for apply patch" });
+  }
+  if (kind === "PatchOptions" && !isApply && force !== undefined) {
+    errors.push({ type: "Forbidden", field: "force", detail: "may not be specified for non-apply patch" });
+  }
+  errors.push(...managerErrors(manager), ...dryRunErrors(dryRun), ...validationErrors(validation));
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", resource: kind, name: "" }, errors);
+  return {
+    isDryRun: dryRun.length > 0,
+    fieldManager: manager === "" ? managerOf(userAgent) : manager,
+    fieldValidation: validation === "Ignore" || validation === "Strict" ? validation : "Warn",
+    isForced: force === true,
+    options: {
+      kind,
+      apiVersion: "meta.k8s.io/v1",
+      ...(dryRun.length === 0 ? {} : { dryRun }),
+      ...(force === undefined ? {} : { force }),
+      ...(manager === "" ? {} : { fieldManager: manager }),
+      ...(validation === "" ? {} : { fieldValidation: validation }),
+    },
+  };
+}
+
+function defaultsFor(kind: WriteOptionsKind, userAgent: string): WriteParameters {
+  return {
+    isDryRun: false,
+    fieldManager: managerOf(userAgent),
+    fieldValidation: "Warn",
+    isForced: false,
+    options: { kind, apiVersion: "meta.k8s.io/v1" },
+  };
+}
+
+/** Who a client is that does not say so: its user agent up to the first slash. */
+export function managerOf(userAgent: string): string {
+  const name = userAgent.split("/")[0] ?? "";
+  let manager = "";
+  for (const character of name) {
+    if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) continue;
+    if (utf8Length(manager) + utf8Length(character) > longestManager) break;
+    manager += character;
+  }
+  return manager;
+}
+
+function managerErrors(manager: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const field = "fieldManager";
+  if (utf8Length(manager) > longestManager) {
+    errors.push({ type: "TooLong", field, detail: `may not be more than ${longestManager} bytes` });
+  }
+  let position = 0;
+  for (const character of manager) {
+    if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+      errors.push({
+        type: "Invalid",
+        field,
+        value: manager,
+        detail: `invalid character U+${code} (at position ${position})`,
+      });
+    }
+    position += utf8Length(character);
+  }
+  return errors;
+}
+
+function dryRunErrors(dryRun: readonly string[]): FieldError[] {
+  if (dryRun.every((value) => value === "All")) return [];
+  return [{ type: "NotSupported", field: "dryRun", value: dryRun, detail: `supported values: "All"` }];
+}
+
+function validationErrors(validation: string): FieldError[] {
+  if (["", "Ignore", "Warn", "Strict"].includes(validation)) return [];
+  const detail = `supported values: "", "Ignore", "Strict", "Warn"`;
+  return [{ type: "NotSupported", field: "fieldValidation", value: validation, detail }];
+}
+
+/** DeleteOptions, and what the request as a whole takes from them. */
+export interface DeleteParameters {
+  readonly delete: DeleteOptions;
+  readonly isDryRun: boolean;
+  readonly options: JsonObject;
+}
+
+/** Reads DeleteOptions from the body where there is one, else from the query. @throws Refusal 400 or 422 */
+export function deleteParameters(query: URLSearchParams, body: JsonObject | undefined): DeleteParameters {
+  const options = body ?? optionsFromQuery(query);
+  const policy = read(options, "propagationPolicy") ?? undefined;
+  const orphan = read(options, "orphanDependents") ?? undefined;
+  const dryRun = read(options, "dryRun") ?? [];
+  const errors: FieldError[] = [];
+  if (orphan !== undefined && policy !== undefined) {
+    const detail = "orphanDependents and deletionPropagation cannot be both set";
+    errors.push({ type: "Invalid", field: "propagationPolicy", value: policy, detail });
+  }
+  if (policy !== undefined && policy !== "Foreground" && policy !== "Background" && policy !== "Orphan") {
+    const detail = `supported values: "Foreground", "Background", "Orphan", "nil"`;
+    errors.push({ type: "NotSupported", field: "propagationPolicy", value: policy, detail });
+  }
+  errors.push(...dryRunErrors(isJsonArray(dryRun) ? dryRun.map(String) : []));
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", resource: "DeleteOptions", name: "" }, errors);
+  const grace = read(options, "gracePeriodSeconds");
+  return {
+    delete: {
+      ...(typeof grace === "number" ? { gracePeriodSeconds: grace } : {}),
+      ...(policy === "Foreground" || policy === "Background" || policy === "Orphan"
+        ? { propagationPolicy: policy }
+        : {}),
+      ...(typeof orphan === "boolean" ? { orphanDependents: orphan } : {}),
+      ...preconditionsOf(options),
+    },
+    isDryRun: isJsonArray(dryRun) && dryRun.length > 0,
+    options: { ...options, kind: "DeleteOptions", apiVersion: "meta.k8s.io/v1" },
+  };
+}
+
+function preconditionsOf(options: JsonObject): { readonly uid?: string; readonly resourceVersion?: string } {
+  const preconditions = read(options, "preconditions");
+  if (!isJsonObject(preconditions)) return {};
+  const [uid, version] = [read(preconditions, "uid"), read(preconditions, "resourceVersion")];
+  return {
+    ...(typeof uid === "string" ? { uid } : {}),
+    ...(typeof version === "string" ? { resourceVersion: version } : {}),
+  };
+}
+
+function optionsFromQuery(query: URLSearchParams): JsonObject {
+  const policy = query.get("propagationPolicy");
+  const orphan = boolean(query, "orphanDependents");
+  const dryRun = query.getAll("dryRun");
+  return {
+    ...(query.has("gracePeriodSeconds") ? { gracePeriodSeconds: integer(query, "gracePeriodSeconds") } : {}),
+    ...(orphan === undefined ? {} : { orphanDependents: orphan }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(dryRun.length === 0 ? {} : { dryRun }),
+  };
+}
+
+/** A flag as Go's conversion reads it: all but "false" and "0" is true. */
+function boolean(query: URLSearchParams, name: string): boolean | undefined {
+  const value = query.get(name);
+  return value === null ? undefined : value.toLowerCase() !== "false" && value !== "0";
+}
+
+function integer(query: URLSearchParams, name: string): number {
+  const value = query.get(name);
+  if (value === null) return 0;
+  if (!/^[+-]?[0-9]+$/.test(value)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
+  }
+  const number = Number(value);
+  if (Math.abs(number) >= 2 ** 63) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`);
+  }
+  return number;
+}

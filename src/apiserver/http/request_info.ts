@@ -1,0 +1,134 @@
+/**
+ * RequestInfo: what a URL and a method ask for, read as apiserver `endpoints/request/requestinfo.go` reads them, since
+ * authorization, auditing and clients all go by it.
+ */
+import { parseFieldSelector, requiredValue, SelectorError } from "../registry/mod.ts";
+import { pathSegmentErrors } from "../model/mod.ts";
+
+/** What is asked for. */
+export interface RequestInfo {
+  readonly isResourceRequest: boolean;
+  /** Decoded. */
+  readonly path: string;
+  /** `get`, `list`, `watch`, `create`, ...; for other paths the method in lower case. */
+  readonly verb: string;
+  /** "" for core. */
+  readonly group: string;
+  readonly version: string;
+  readonly namespace: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** The one in the path, or the one that a field selector pins down. */
+  readonly name: string;
+  /** True when the name stands in the path. */
+  readonly isNamed: boolean;
+  /** `[resource, name, subresource, …]`. */
+  readonly parts: readonly string[];
+  /** True for `/api/v1/watch/…`, the old way to watch. */
+  readonly isWatchPath: boolean;
+}
+
+const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"]);
+
+const verbs: ReadonlyMap<string, string> = new Map([
+  ["POST", "create"],
+  ["GET", "get"],
+  ["HEAD", "get"],
+  ["PUT", "update"],
+  ["PATCH", "patch"],
+  ["DELETE", "delete"],
+]);
+
+/** Reads what a request asks for. */
+export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const parts = splitPath(path);
+  const [prefix] = parts;
+  const isCore = prefix === "api";
+  if ((!isCore && prefix !== "apis") || parts.length < (isCore ? 3 : 4)) return plain(method, path);
+  const [group, version] = isCore ? ["", parts[1] ?? ""] : [parts[1] ?? "", parts[2] ?? ""];
+  const rest = parts.slice(isCore ? 2 : 3);
+  const isPathVerb = rest[0] === "watch" || rest[0] === "proxy";
+  const pathVerb = isPathVerb ? rest.shift() : undefined;
+  const verb = pathVerb ?? verbs.get(method) ?? "";
+  const place = placed(rest);
+  const [resource = "", name = "", subresource = ""] = place.parts;
+  const base = {
+    isResourceRequest: true,
+    path,
+    group,
+    version,
+    namespace: place.namespace,
+    resource,
+    parts: place.parts,
+    isWatchPath: pathVerb === "watch",
+    // The old watch and proxy paths have no subresources.
+    subresource: isPathVerb ? "" : subresource,
+    isNamed: name !== "",
+  };
+  return { ...base, ...collectionVerb(verb, name, query) };
+}
+
+function plain(method: string, path: string): RequestInfo {
+  return {
+    isResourceRequest: false,
+    path,
+    verb: method.toLowerCase(),
+    group: "",
+    version: "",
+    namespace: "",
+    resource: "",
+    subresource: "",
+    name: "",
+    isNamed: false,
+    parts: [],
+    isWatchPath: false,
+  };
+}
+
+/** Takes `namespaces/<name>/` off, unless the namespace itself is meant. */
+function placed(parts: readonly string[]): { readonly namespace: string; readonly parts: readonly string[] } {
+  const [first, namespace, third] = parts;
+  if (first !== "namespaces" || namespace === undefined) return { namespace: "", parts };
+  const isInside = third !== undefined && !namespaceSubresources.has(third);
+  return { namespace, parts: isInside ? parts.slice(2) : parts };
+}
+
+function collectionVerb(
+  verb: string,
+  name: string,
+  query: URLSearchParams,
+): { readonly verb: string; readonly name: string } {
+  if (name !== "") return { verb, name };
+  if (verb === "delete") return { verb: "deletecollection", name };
+  if (verb !== "get") return { verb, name };
+  return { verb: isWatch(query) ? "watch" : "list", name: selectedName(query) };
+}
+
+/** True where `watch` is there and says neither false nor 0. */
+export function isWatch(query: URLSearchParams): boolean {
+  const value = query.get("watch");
+  return value !== null && value.toLowerCase() !== "false" && value !== "0";
+}
+
+function selectedName(query: URLSearchParams): string {
+  const selector = query.get("fieldSelector");
+  if (selector === null || selector === "") return "";
+  try {
+    const name = requiredValue(parseFieldSelector(selector), "metadata.name") ?? "";
+    return pathSegmentErrors(name).length === 0 ? name : "";
+  } catch (error) {
+    // The verb refuses it, with the reason; here it only names nothing.
+    if (error instanceof SelectorError) return "";
+    throw error;
+  }
+}
+
+function splitPath(path: string): readonly string[] {
+  if (path.startsWith("/") && !path.endsWith("/") && !path.includes("//")) return path.slice(1).split("/");
+  let [start, end] = [0, path.length];
+  while (start < end && path[start] === "/") start++;
+  while (end > start && path[end - 1] === "/") end--;
+  if (start === end) return [];
+  const parts = path.slice(start, end).split("/");
+  return path.includes("//") ? parts.filter((part) => part !== "") : parts;
+}

@@ -1,0 +1,261 @@
+/**
+ * BuiltinKind: a kind of Kubernetes itself. It joins three things: what discovery says of it, the generated types, and the
+ * rules somebody wrote (KindRules). All kinds share the order in which these are asked, so a rule file holds only what is
+ * particular to its kind.
+ */
+import type { Scope } from "../../api/mod.ts";
+import {
+  type DeletionRules,
+  type Draft,
+  draftOf,
+  type FieldError,
+  isSameJson,
+  type JsonObject,
+  type Kind,
+  read,
+  type Subresource,
+  type Table,
+  type TypeLibrary,
+  type TypeSchema,
+  type Verb,
+  type WriteContext,
+} from "../model/mod.ts";
+import { decodeStruct, WireError } from "./_decoder.ts";
+import type { Filler } from "./filler.ts";
+import { checkBySchema } from "./schema_rules.ts";
+import { draftAt, findDraft, findNumber, metadataOf } from "./fields.ts";
+import { subdomainName } from "./formats.ts";
+import type { BuiltinNames } from "./kind_names.ts";
+import { keepField, keepMetadata } from "./kept_fields.ts";
+import type { Depth, KindRules } from "./kind_rules.ts";
+import { Problems } from "./problems.ts";
+import { UndecodableError } from "./undecodable_error.ts";
+import { wireStruct } from "./wire_types.ts";
+import type { WireStruct } from "./wire_type.ts";
+
+/** What a built-in kind is made of. */
+export interface BuiltinKindParts {
+  readonly names: BuiltinNames;
+  /** Its type, e.g. `apps/v1.Deployment`. */
+  readonly typeName: string;
+  readonly collection: string;
+  readonly rules: KindRules;
+  readonly filler: Filler;
+  readonly types: () => TypeLibrary;
+  readonly table: () => Table;
+}
+
+/** A kind of Kubernetes itself, in one version. */
+export class BuiltinKind implements Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly scope: Scope;
+  readonly collection: string;
+  readonly verbs: readonly Verb[];
+  readonly subresources: ReadonlyMap<string, Subresource>;
+  readonly storageVersionHash: string;
+  readonly hasStrategicMerge = true;
+  readonly errorGroup: string;
+  readonly allowsUnconditionalUpdate: boolean;
+  readonly allowsCreateOnUpdate: boolean;
+  readonly deletion: DeletionRules;
+  /** The name of its type, e.g. `apps/v1.Deployment`. */
+  readonly typeName: string;
+  readonly #parts: BuiltinKindParts;
+  #struct: WireStruct | undefined;
+  #schema: TypeSchema | undefined;
+  #empty: JsonObject | undefined;
+  #table: Table | undefined;
+
+  constructor(parts: BuiltinKindParts) {
+    const { names, rules, collection } = parts;
+    this.#parts = parts;
+    this.group = names.group;
+    this.version = names.version;
+    this.kind = names.kind;
+    this.plural = names.plural;
+    this.singular = names.singular;
+    this.listKind = names.listKind;
+    this.shortNames = names.shortNames;
+    this.categories = names.categories;
+    this.scope = names.scope;
+    this.verbs = names.verbs;
+    this.storageVersionHash = names.storageVersionHash;
+    this.collection = collection;
+    this.typeName = parts.typeName;
+    this.subresources = withScale(names.subresources, rules);
+    this.errorGroup = rules.errorGroup ?? names.group;
+    this.allowsUnconditionalUpdate = rules.allowsUnconditionalUpdate ?? true;
+    this.allowsCreateOnUpdate = rules.allowsCreateOnUpdate ?? false;
+    this.deletion = rules.deletion ?? {};
+  }
+
+  /** How closely it follows the real server. */
+  get depth(): Depth {
+    return this.#parts.rules.depth;
+  }
+
+  get schema(): TypeSchema {
+    this.#schema ??= this.#parts.types().named(this.struct.fullName);
+    return this.#schema;
+  }
+
+  get table(): Table {
+    this.#table ??= this.#parts.table();
+    return this.#table;
+  }
+
+  get empty(): JsonObject {
+    if (this.#empty !== undefined) return this.#empty;
+    const empty: Draft = {};
+    this.#parts.filler.fill(this.struct, empty, false);
+    this.#empty = empty;
+    return empty;
+  }
+
+  /** Its generated type. */
+  get struct(): WireStruct {
+    this.#struct ??= wireStruct(this.typeName);
+    return this.#struct;
+  }
+
+  /** @throws UndecodableError */
+  decode(draft: Draft): readonly string[] {
+    try {
+      return decodeStruct(this.struct, draft);
+    } catch (error) {
+      if (error instanceof WireError) throw new UndecodableError(this, error.message);
+      throw error;
+    }
+  }
+
+  setDefaults(draft: Draft): void {
+    this.#parts.filler.fill(this.struct, draft);
+  }
+
+  prepareForCreate(draft: Draft, context: WriteContext): void {
+    const { rules, filler } = this.#parts;
+    if (this.#hasStatus && rules.keepsStatus !== true) delete draft["status"];
+    if (rules.generation !== undefined) draftAt(draft, "metadata")["generation"] = 1;
+    rules.prepareForCreate?.(draft, context);
+    filler.fill(this.struct, draft, false);
+  }
+
+  prepareForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void {
+    const { rules, filler } = this.#parts;
+    switch (context.subresource) {
+      case "":
+        if (this.#hasStatus) keepField(draft, old, "status");
+        rules.prepareForUpdate?.(draft, old, context);
+        this.#countGeneration(draft, old);
+        break;
+      case "status":
+        this.#keepAllButStatus(draft, old);
+        rules.prepareForStatus?.(draft, old, context);
+        break;
+      default:
+        rules.prepareForPart?.(draft, old, context);
+        this.#countGeneration(draft, old);
+    }
+    filler.fill(this.struct, draft, false);
+  }
+
+  validate(object: JsonObject, context: WriteContext): readonly FieldError[] {
+    const problems = new Problems();
+    const { validate } = this.#parts.rules;
+    if (validate === undefined) checkBySchema(this.struct, object, problems);
+    else validate(object, problems, context);
+    return problems.list;
+  }
+
+  validateUpdate(object: JsonObject, old: JsonObject, context: WriteContext): readonly FieldError[] {
+    const { rules } = this.#parts;
+    const problems = new Problems();
+    if (context.subresource === "status") rules.validateStatus?.(object, old, problems, context);
+    else if (context.subresource !== "") rules.validatePart?.(object, old, problems, context);
+    else if (rules.validateUpdate !== undefined) rules.validateUpdate(object, old, problems, context);
+    else return this.validate(object, context);
+    return problems.list;
+  }
+
+  validateName(name: string, isPrefix: boolean): readonly string[] {
+    return (this.#parts.rules.names ?? subdomainName)(name, isPrefix);
+  }
+
+  warnings(object: JsonObject, old?: JsonObject): readonly string[] {
+    return this.#parts.rules.warnings?.(object, old) ?? [];
+  }
+
+  fieldValue(object: JsonObject, field: string): string | undefined {
+    return this.#parts.rules.selectable?.get(field)?.(object);
+  }
+
+  isSelectable(field: string): boolean {
+    return this.#parts.rules.selectable?.has(field) ?? false;
+  }
+
+  /** The fields a write of this part does not change, and so does not own. */
+  resetFields(subresource: string): readonly (readonly string[])[] {
+    if (!this.#hasStatus) return [];
+    if (subresource === "") return [["status"]];
+    if (subresource !== "status") return [];
+    const kept = [...this.struct.fields.keys()].filter((name) => !notSpec.has(name)).map((name) => [name]);
+    const { statusMetadata = "all" } = this.#parts.rules;
+    if (statusMetadata === "none") return [...kept, ["metadata"]];
+    return statusMetadata === "noLabels" ? [...kept, ["metadata", "labels"]] : kept;
+  }
+
+  convert(objects: readonly JsonObject[]): readonly JsonObject[] {
+    const { convert } = this.#parts.rules;
+    const apiVersion = this.group === "" ? this.version : `${this.group}/${this.version}`;
+    return objects.map((object) => {
+      if (object["apiVersion"] === apiVersion) return object;
+      const draft = draftOf(convert === undefined ? { ...object, apiVersion } : convert(object, this));
+      this.decode(draft);
+      this.#parts.filler.fill(this.struct, draft, false);
+      return draft;
+    });
+  }
+
+  get #hasStatus(): boolean {
+    return this.subresources.has("status") && this.struct.fields.has("status");
+  }
+
+  #countGeneration(draft: Draft, old: JsonObject): void {
+    const { generation, countsAnnotations, countsLabels } = this.#parts.rules;
+    if (generation === undefined) return;
+    const before = findNumber(metadataOf(old), "generation") ?? 0;
+    const isChanged = generation.some((field) => !isSameJson(read(draft, field), read(old, field))) ||
+      (countsAnnotations === true && !isSameIn(draft, old, "annotations")) ||
+      (countsLabels === true && !isSameIn(draft, old, "labels"));
+    draftAt(draft, "metadata")["generation"] = isChanged ? before + 1 : before;
+  }
+
+  #keepAllButStatus(draft: Draft, old: JsonObject): void {
+    for (const name of new Set([...Object.keys(draft), ...Object.keys(old)])) {
+      if (!notSpec.has(name)) keepField(draft, old, name);
+    }
+    const { statusMetadata = "all" } = this.#parts.rules;
+    if (statusMetadata === "all") return;
+    keepMetadata(draft, old, statusMetadata === "noLabels" ? ["labels"] : undefined);
+  }
+}
+
+const notSpec: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
+
+function isSameIn(draft: Draft, old: JsonObject, key: "annotations" | "labels"): boolean {
+  return isSameJson(findDraft(draftAt(draft, "metadata"), key) ?? {}, read(metadataOf(old), key) ?? {});
+}
+
+function withScale(subresources: ReadonlyMap<string, Subresource>, rules: KindRules): ReadonlyMap<string, Subresource> {
+  const scale = subresources.get("scale");
+  if (scale === undefined || rules.scale === undefined) return subresources;
+  return new Map([...subresources, ["scale", { ...scale, scale: rules.scale }]]);
+}
+

@@ -1,0 +1,116 @@
+/**
+ * All built-in kinds, grouped by where their objects are stored: what the API server is started with.
+ */
+import { type JsonObject, type Table, TypeLibrary } from "../model/mod.ts";
+import { BuiltinKind } from "./builtin_kind.ts";
+import { Filler } from "./filler.ts";
+import { defaulters } from "./defaults/mod.ts";
+import { type BuiltinNames, readBuiltinNames } from "./kind_names.ts";
+import type { KindRules, RuleBook } from "./kind_rules.ts";
+import { openApiOf } from "./open_api_of.ts";
+import { ruleBook } from "./rule_book.ts";
+import { fullNameOf, packageNames, structNames, wireStruct } from "./wire_types.ts";
+
+/** The built-in kinds that are stored together. */
+export interface BuiltinFamily {
+  readonly collection: string;
+  readonly served: readonly BuiltinKind[];
+  readonly storage: BuiltinKind;
+}
+
+/** How tables are made: they live in a folder of their own. */
+export type TableMaker = (kind: BuiltinNames) => Table;
+
+/** What may be set. */
+export interface BuiltinKindsOptions {
+  readonly tables: TableMaker;
+  /** Rules that stand in the place of those in this folder, by `<kind>.<group>`. @default none */
+  readonly rules?: RuleBook;
+}
+
+/** Kinds that have another home than their name says, by `<plural>.<group>`. */
+const homes: ReadonlyMap<string, string> = new Map([["events.events.k8s.io", "events"]]);
+
+/** The version that is stored where there are several. */
+const storageVersions: ReadonlyMap<string, string> = new Map([
+  ["events", "v1"],
+  ["horizontalpodautoscalers.autoscaling", "autoscaling/v2"],
+]);
+
+const noRules: KindRules = { depth: "schema" };
+
+/**
+ * The families of all built-in kinds, in the order of discovery. Types and tables are read when they are first needed.
+ *
+ * @example
+ * ```ts
+ * const families = builtinFamilies({ tables: () => ({ columns: [], cells: () => [] }) });
+ * families.find(({ collection }) => collection === "deployments.apps")?.storage.kind; // "Deployment"
+ * ```
+ */
+export function builtinFamilies(options: BuiltinKindsOptions): readonly BuiltinFamily[] {
+  const filler = new Filler(defaulters);
+  const byCollection = new Map<string, BuiltinKind[]>();
+  for (const names of readBuiltinNames()) {
+    const kind = new BuiltinKind({
+      names,
+      typeName: typeNameOf(names),
+      collection: collectionOf(names),
+      rules: rulesOf(names, options.rules),
+      filler,
+      types: typeLibrary,
+      table: () => options.tables(names),
+    });
+    byCollection.set(kind.collection, [...byCollection.get(kind.collection) ?? [], kind]);
+  }
+  return [...byCollection].flatMap(([collection, served]) => {
+    const storage = served.find((kind) => isStored(kind, collection));
+    return storage === undefined ? [] : [{ collection, served, storage }];
+  });
+}
+
+function isStored(kind: BuiltinKind, collection: string): boolean {
+  const version = storageVersions.get(collection);
+  return version === undefined || version === (kind.group === "" ? kind.version : `${kind.group}/${kind.version}`);
+}
+
+function collectionOf({ plural, group }: BuiltinNames): string {
+  const name = group === "" ? plural : `${plural}.${group}`;
+  return homes.get(name) ?? name;
+}
+
+function rulesOf({ kind, group, version }: BuiltinNames, others: RuleBook | undefined): KindRules {
+  for (const book of others === undefined ? [ruleBook] : [others, ruleBook]) {
+    const rules = book.get(`${kind}.${group}/${version}`) ?? book.get(`${kind}.${group}`);
+    if (rules !== undefined) return rules;
+  }
+  return noRules;
+}
+
+/** Go packages are named after the first part of their group; four are not. */
+const packagesOf: ReadonlyMap<string, string> = new Map([
+  ["", "core"],
+  ["rbac.authorization.k8s.io", "rbac"],
+  ["flowcontrol.apiserver.k8s.io", "flowcontrol"],
+]);
+
+function typeNameOf({ group, version, kind }: BuiltinNames): string {
+  return `${packagesOf.get(group) ?? group.split(".")[0]}/${version}.${kind}`;
+}
+
+let library: TypeLibrary | undefined;
+
+/** All types, for patches and apply. Its components are made when they are looked at. */
+export function typeLibrary(): TypeLibrary {
+  library ??= new TypeLibrary(lazyComponents());
+  return library;
+}
+
+function lazyComponents(): JsonObject {
+  const components = {};
+  for (const name of packageNames().flatMap(structNames)) {
+    const struct = () => openApiOf(wireStruct(name));
+    Object.defineProperty(components, fullNameOf(name), { enumerable: true, get: struct });
+  }
+  return components;
+}

@@ -1,0 +1,39 @@
+/** io.k8s.api.admissionregistration.v1: its types, one a line (see ../_wire_text.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
+// deno-fmt-ignore-file
+export const text = `
+ApplyConfiguration		expression:s
+AuditAnnotation		key:!rs valueExpression:!rs
+ExpressionWarning		fieldRef:!rs warning:!rs
+JSONPatch		expression:s
+MatchCondition		name:!rs expression:!rs
+MatchResources	{"x-kubernetes-map-type":"atomic"}	namespaceSelector:*@meta/v1.LabelSelector objectSelector:*@meta/v1.LabelSelector resourceRules:[@admissionregistration/v1.NamedRuleWithOperations;a excludeResourceRules:[@admissionregistration/v1.NamedRuleWithOperations;a matchPolicy:*<v1.MatchPolicyType>s;eEquivalent,Exact
+MutatingAdmissionPolicy	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"MutatingAdmissionPolicy","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ObjectMeta spec:@admissionregistration/v1.MutatingAdmissionPolicySpec
+MutatingAdmissionPolicyBinding	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"MutatingAdmissionPolicyBinding","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ObjectMeta spec:@admissionregistration/v1.MutatingAdmissionPolicyBindingSpec
+MutatingAdmissionPolicyBindingList	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"MutatingAdmissionPolicyBindingList","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ListMeta items:!r[@admissionregistration/v1.MutatingAdmissionPolicyBinding
+MutatingAdmissionPolicyBindingSpec		policyName:s paramRef:*@admissionregistration/v1.ParamRef matchResources:*@admissionregistration/v1.MatchResources
+MutatingAdmissionPolicyList	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"MutatingAdmissionPolicyList","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ListMeta items:!r[@admissionregistration/v1.MutatingAdmissionPolicy
+MutatingAdmissionPolicySpec		paramKind:*@admissionregistration/v1.ParamKind matchConstraints:*@admissionregistration/v1.MatchResources variables:[@admissionregistration/v1.Variable;a mutations:[@admissionregistration/v1.Mutation;a failurePolicy:*<v1.FailurePolicyType>s;eFail,Ignore matchConditions:[@admissionregistration/v1.MatchCondition;Mname;kname;pmerge reinvocationPolicy:<v1.ReinvocationPolicyType>s;eIfNeeded,Never
+MutatingWebhook		name:!rs clientConfig:!r@admissionregistration/v1.WebhookClientConfig rules:[@admissionregistration/v1.RuleWithOperations;a failurePolicy:*<v1.FailurePolicyType>s;eFail,Ignore matchPolicy:*<v1.MatchPolicyType>s;eEquivalent,Exact namespaceSelector:*@meta/v1.LabelSelector objectSelector:*@meta/v1.LabelSelector sideEffects:*!r<v1.SideEffectClass>s;eNone,NoneOnDryRun,Some,Unknown timeoutSeconds:*i admissionReviewVersions:!r[s;a reinvocationPolicy:*<v1.ReinvocationPolicyType>s;eIfNeeded,Never matchConditions:[@admissionregistration/v1.MatchCondition;Mname;kname;pmerge
+MutatingWebhookConfiguration	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"MutatingWebhookConfiguration","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ObjectMeta webhooks:[@admissionregistration/v1.MutatingWebhook;Mname;kname;pmerge
+MutatingWebhookConfigurationList	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"MutatingWebhookConfigurationList","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ListMeta items:!r[@admissionregistration/v1.MutatingWebhookConfiguration
+Mutation		patchType:!r<v1.PatchType>s;eApplyConfiguration,JSONPatch applyConfiguration:*@admissionregistration/v1.ApplyConfiguration jsonPatch:*@admissionregistration/v1.JSONPatch
+NamedRuleWithOperations	{"x-kubernetes-map-type":"atomic"}	resourceNames:[s;a operations:[<v1.OperationType>s;a;E*,CONNECT,CREATE,DELETE,UPDATE apiGroups:[s;a apiVersions:[s;a resources:[s;a scope:*<v1.ScopeType>s;e*,Cluster,Namespaced
+ParamKind	{"x-kubernetes-map-type":"atomic"}	apiVersion:s kind:s
+ParamRef	{"x-kubernetes-map-type":"atomic"}	name:s namespace:s selector:*@meta/v1.LabelSelector parameterNotFoundAction:*<v1.ParameterNotFoundActionType>s
+RuleWithOperations		operations:[<v1.OperationType>s;a;E*,CONNECT,CREATE,DELETE,UPDATE apiGroups:[s;a apiVersions:[s;a resources:[s;a scope:*<v1.ScopeType>s;e*,Cluster,Namespaced
+ServiceReference		namespace:!rs name:!rs path:*s port:*i
+TypeChecking		expressionWarnings:[@admissionregistration/v1.ExpressionWarning;a
+ValidatingAdmissionPolicy	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"ValidatingAdmissionPolicy","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ObjectMeta spec:@admissionregistration/v1.ValidatingAdmissionPolicySpec status:@admissionregistration/v1.ValidatingAdmissionPolicyStatus
+ValidatingAdmissionPolicyBinding	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"ValidatingAdmissionPolicyBinding","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ObjectMeta spec:r@admissionregistration/v1.ValidatingAdmissionPolicyBindingSpec
+ValidatingAdmissionPolicyBindingList	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"ValidatingAdmissionPolicyBindingList","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ListMeta items:!r[@admissionregistration/v1.ValidatingAdmissionPolicyBinding
+ValidatingAdmissionPolicyBindingSpec		policyName:rs paramRef:*@admissionregistration/v1.ParamRef matchResources:*@admissionregistration/v1.MatchResources validationActions:r[<v1.ValidationAction>s;S;EAudit,Deny,Warn
+ValidatingAdmissionPolicyList	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"ValidatingAdmissionPolicyList","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ListMeta items:!r[@admissionregistration/v1.ValidatingAdmissionPolicy
+ValidatingAdmissionPolicySpec		paramKind:*@admissionregistration/v1.ParamKind matchConstraints:*@admissionregistration/v1.MatchResources validations:[@admissionregistration/v1.Validation;a failurePolicy:*<v1.FailurePolicyType>s;eFail,Ignore auditAnnotations:[@admissionregistration/v1.AuditAnnotation;a matchConditions:[@admissionregistration/v1.MatchCondition;Mname;kname;pmerge variables:[@admissionregistration/v1.Variable;Mname;kname;pmerge
+ValidatingAdmissionPolicyStatus		observedGeneration:l typeChecking:*@admissionregistration/v1.TypeChecking conditions:[@meta/v1.Condition;Mtype
+ValidatingWebhook		name:!rs clientConfig:!r@admissionregistration/v1.WebhookClientConfig rules:[@admissionregistration/v1.RuleWithOperations;a failurePolicy:*<v1.FailurePolicyType>s;eFail,Ignore matchPolicy:*<v1.MatchPolicyType>s;eEquivalent,Exact namespaceSelector:*@meta/v1.LabelSelector objectSelector:*@meta/v1.LabelSelector sideEffects:*!r<v1.SideEffectClass>s;eNone,NoneOnDryRun,Some,Unknown timeoutSeconds:*i admissionReviewVersions:!r[s;a matchConditions:[@admissionregistration/v1.MatchCondition;Mname;kname;pmerge
+ValidatingWebhookConfiguration	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"ValidatingWebhookConfiguration","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ObjectMeta webhooks:[@admissionregistration/v1.ValidatingWebhook;Mname;kname;pmerge
+ValidatingWebhookConfigurationList	{"x-kubernetes-group-version-kind":[{"group":"admissionregistration.k8s.io","kind":"ValidatingWebhookConfigurationList","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ListMeta items:!r[@admissionregistration/v1.ValidatingWebhookConfiguration
+Validation		expression:!rs message:s reason:*<v1.StatusReason>s messageExpression:s
+Variable	{"x-kubernetes-map-type":"atomic"}	name:!rs expression:!rs
+WebhookClientConfig		url:*s service:*@admissionregistration/v1.ServiceReference caBundle:y
+`;

@@ -1,0 +1,58 @@
+/**
+ * The names of the built-in kinds, read from the generated text at start: 70 lines. The order is that of discovery.
+ */
+import type { KindNames, Subresource, Verb } from "../model/mod.ts";
+import { names } from "./generated/names.ts";
+
+/** What discovery says of a built-in kind. */
+export interface BuiltinNames extends KindNames {
+  readonly verbs: readonly Verb[];
+  readonly subresources: ReadonlyMap<string, Subresource>;
+  /** How its storage version is called in discovery; "" for kinds that are not stored. */
+  readonly storageVersionHash: string;
+}
+
+/** All of them. */
+export function readBuiltinNames(): readonly BuiltinNames[] {
+  return names.trim().split("\n").map(readLine);
+}
+
+function readLine(line: string): BuiltinNames {
+  const [group = "", version = "", kind = "", plural = "", singular = "", scope, short = "", categories = "", ...rest] = line
+    .split("|");
+  const [verbs = "", storageVersionHash = "", subresources = ""] = rest;
+  return {
+    group,
+    version,
+    kind,
+    plural,
+    singular,
+    listKind: `${kind}List`,
+    scope: scope === "N" ? "Namespaced" : "Cluster",
+    shortNames: words(short),
+    categories: words(categories),
+    verbs: verbsOf(verbs),
+    storageVersionHash,
+    subresources: new Map(
+      subresources === "" ? [] : subresources.split(" ").map(readSubresource).map((part) => [part.name, part]),
+    ),
+  };
+}
+
+function readSubresource(text: string): Subresource {
+  const [name = "", verbs = "", body = ""] = text.split(":");
+  if (body === "") return { name, verbs: verbsOf(verbs) };
+  const [group = "", version = "", kind = ""] = body.split("/");
+  return { name, verbs: verbsOf(verbs), body: { group, version, kind } };
+}
+
+function words(text: string): readonly string[] {
+  return text === "" ? [] : text.split(",");
+}
+
+const verbs: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+function verbsOf(text: string): readonly Verb[] {
+  const wanted = new Set(words(text));
+  return verbs.filter((verb) => wanted.has(verb));
+}

@@ -1,0 +1,234 @@
+/** Rules of the volumes of Pods. Old kinds of volumes, which no driver serves any more, are checked by their schema. */
+import type { JsonObject } from "../../model/mod.ts";
+import { checkBySchema } from "../schema_rules.ts";
+import { checkClaimTemplate } from "../claims.ts";
+import { findNumber, findObject, flagAt, has, numberAt, objectAt, objectsAt, textAt } from "../fields.ts";
+import { labelErrors, rangeErrors, subdomainErrors } from "../formats.ts";
+import { type FieldPath, Problems } from "../problems.ts";
+import { compareQuantities } from "../quantity.ts";
+import { wireStruct } from "../wire_types.ts";
+import { checkFieldRef, checkResourceRef } from "./env.ts";
+import { checkFilePath, checkNoBacksteps } from "./paths.ts";
+import { checkProjected } from "./projected.ts";
+
+/** Kinds of volumes in the order in which they are looked for. */
+const kinds = [
+  "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi", "glusterfs",
+  "persistentVolumeClaim", "rbd", "cinder", "cephfs", "flocker", "downwardAPI", "fc", "flexVolume", "configMap",
+  "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "storageos", "projected", "scaleIO",
+  "csi", "ephemeral", "image", "quobyte",
+];
+const hostPathTypes = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+const pullPolicies = ["Always", "IfNotPresent", "Never"];
+const mostMode = 0o777;
+const badMode = "must be a number between 0 and 0777 (octal), both inclusive";
+const downwardFields = ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
+const iqn = /^iqn\.\d{4}-\d{2}\.([0-9a-zA-Z.-]+)(:[^,;*&$|\s]*)$/;
+const eui = /^eui.[0-9a-fA-F]{16}$/;
+const naa = /^naa.[0-9a-fA-F]{32}$/;
+
+/** Whose volumes they are. */
+export interface VolumeOwner {
+  /** The Pod's name; "" for a template. */
+  readonly podName: string;
+  readonly isPod: boolean;
+}
+
+/** Checks the volumes of a Pod. @returns those that are right, by name */
+export function checkVolumes(
+  spec: JsonObject,
+  owner: VolumeOwner,
+  path: FieldPath,
+  problems: Problems,
+): ReadonlyMap<string, JsonObject> {
+  const volumes = objectsAt(spec, "volumes");
+  const right = new Map<string, JsonObject>();
+  const made = new Set(
+    volumes.filter((volume) => has(volume, "ephemeral")).map((volume) => `${owner.podName}-${textAt(volume, "name")}`),
+  );
+  volumes.forEach((volume, index) => {
+    const place = path.index(index);
+    const own = new Problems();
+    const name = textAt(volume, "name");
+    checkSource(volume, owner, place, own);
+    if (name === "") own.required(place.child("name"));
+    else own.invalidAll(place.child("name"), name, labelErrors(name));
+    if (right.has(name)) own.duplicate(place.child("name"), name);
+    if (own.count === 0) right.set(name, volume);
+    problems.add(own.list);
+    const claim = textAt(objectAt(volume, "persistentVolumeClaim"), "claimName");
+    if (owner.podName !== "" && claim !== "" && made.has(claim)) {
+      const why = "must not reference a PVC that gets created for an ephemeral volume";
+      problems.invalid(place.child("persistentVolumeClaim", "claimName"), claim, why);
+    }
+  });
+  return right;
+}
+
+function checkSource(volume: JsonObject, owner: VolumeOwner, path: FieldPath, problems: Problems): void {
+  const given = kinds.filter((kind) => findObject(volume, kind) !== undefined);
+  given.forEach((kind, index) => {
+    if (index > 0) problems.forbidden(path.child(kind), "may not specify more than 1 volume type");
+    else checkKind(kind, findObject(volume, kind) ?? {}, owner, path.child(kind), problems);
+  });
+  if (given.length === 0) problems.required(path, "must specify a volume type");
+  if (given[0] !== "ephemeral" || owner.podName === "") return;
+  const claim = `${owner.podName}-${textAt(volume, "name")}`;
+  for (const error of subdomainErrors(claim)) {
+    problems.invalid(path.child("name"), textAt(volume, "name"), `PVC name "${claim}": ${error}`);
+  }
+}
+
+function checkKind(kind: string, source: JsonObject, owner: VolumeOwner, path: FieldPath, problems: Problems): void {
+  switch (kind) {
+    case "emptyDir":
+      return checkEmptyDir(source, path, problems);
+    case "hostPath":
+      return checkHostPath(source, path, problems);
+    case "secret":
+    case "configMap":
+      return checkKeys(source, kind === "secret" ? "secretName" : "name", path, problems);
+    case "downwardAPI":
+      checkMode(source, "defaultMode", path, problems);
+      for (const file of objectsAt(source, "items")) checkDownwardFile(file, path, problems);
+      return;
+    case "projected":
+      checkMode(source, "defaultMode", path, problems);
+      return checkProjected(source, path, problems);
+    case "persistentVolumeClaim":
+      if (textAt(source, "claimName") === "") problems.required(path.child("claimName"));
+      return;
+    case "nfs":
+      return checkNfs(source, path, problems);
+    case "iscsi":
+      return checkIscsi(source, path, problems);
+    case "csi":
+      return checkCsi(source, path, problems);
+    case "ephemeral":
+      return checkEphemeral(source, path, problems);
+    case "image":
+      return checkImage(source, owner, path, problems);
+    default:
+      return checkOld(kind, source, path, problems);
+  }
+}
+
+function checkEmptyDir(source: JsonObject, path: FieldPath, problems: Problems): void {
+  const limit = textAt(source, "sizeLimit");
+  if (limit !== "" && compareQuantities(limit, "0") < 0) {
+    problems.forbidden(path.child("sizeLimit"), "SizeLimit field must be a valid resource quantity");
+  }
+}
+
+/** A folder of the node. */
+export function checkHostPath(source: JsonObject, path: FieldPath, problems: Problems): void {
+  const [at, type] = [textAt(source, "path"), textAt(source, "type")];
+  if (at === "") return problems.required(path.child("path"));
+  checkNoBacksteps(at, path.child("path"), problems);
+  if (!hostPathTypes.includes(type)) problems.notSupported(path.child("type"), type, hostPathTypes);
+}
+
+/** A folder of a server. */
+export function checkNfs(source: JsonObject, path: FieldPath, problems: Problems): void {
+  const at = textAt(source, "path");
+  if (textAt(source, "server") === "") problems.required(path.child("server"));
+  if (at === "") problems.required(path.child("path"));
+  if (!at.startsWith("/")) problems.invalid(path.child("path"), at, "must be an absolute path");
+}
+
+/** A device of a server. */
+export function checkIscsi(source: JsonObject, path: FieldPath, problems: Problems): void {
+  if (textAt(source, "targetPortal") === "") problems.required(path.child("targetPortal"));
+  const name = textAt(source, "iqn");
+  if (name === "") problems.required(path.child("iqn"));
+  else checkIscsiName(name, path.child("iqn"), problems);
+  const lun = numberAt(source, "lun");
+  problems.invalidAll(path.child("lun"), lun, rangeErrors(lun, 0, 255));
+  const needsSecret = flagAt(source, "chapAuthDiscovery") || flagAt(source, "chapAuthSession");
+  if (needsSecret && !has(source, "secretRef")) problems.required(path.child("secretRef"));
+  const initiator = textAt(source, "initiatorName");
+  if (has(source, "initiatorName")) checkIscsiName(initiator, path.child("initiatorname"), problems);
+}
+
+function checkIscsiName(name: string, path: FieldPath, problems: Problems): void {
+  const start = name.slice(0, 3);
+  if (!["iqn", "eui", "naa"].includes(start)) {
+    return problems.invalid(path, name, "must be valid format starting with iqn, eui, or naa");
+  }
+  const pattern = start === "iqn" ? iqn : start === "eui" ? eui : naa;
+  if (!pattern.test(name)) problems.invalid(path, name, "must be valid format");
+}
+
+/** The name of a driver. */
+export function checkDriverName(name: string, path: FieldPath, problems: Problems): void {
+  if (name === "") return problems.required(path);
+  if (name.length > 63) problems.tooLong(path, 63);
+  problems.invalidAll(path, name, subdomainErrors(name.toLowerCase()));
+}
+
+function checkCsi(source: JsonObject, path: FieldPath, problems: Problems): void {
+  checkDriverName(textAt(source, "driver"), path.child("driver"), problems);
+  const secret = findObject(source, "nodePublishSecretRef");
+  if (secret === undefined) return;
+  const name = textAt(secret, "name");
+  if (name === "") problems.required(path.child("nodePublishSecretRef", "name"));
+  else problems.invalidAll(path.child("name"), name, subdomainErrors(name));
+}
+
+function checkEphemeral(source: JsonObject, path: FieldPath, problems: Problems): void {
+  const template = findObject(source, "volumeClaimTemplate");
+  if (template === undefined) problems.required(path.child("volumeClaimTemplate"));
+  else checkClaimTemplate(template, path.child("volumeClaimTemplate"), problems);
+}
+
+function checkImage(source: JsonObject, owner: VolumeOwner, path: FieldPath, problems: Problems): void {
+  if (owner.isPod && textAt(source, "reference") === "") problems.required(path.child("reference"));
+  const policy = textAt(source, "pullPolicy");
+  if (!pullPolicies.includes(policy)) problems.notSupported(path.child("pullPolicy"), policy, pullPolicies);
+}
+
+/** Files from the keys of a ConfigMap or a Secret. @param nameKey where its name stands */
+function checkKeys(source: JsonObject, nameKey: string, path: FieldPath, problems: Problems): void {
+  if (textAt(source, nameKey) === "") problems.required(path.child(nameKey));
+  checkMode(source, "defaultMode", path, problems);
+  objectsAt(source, "items").forEach((item, index) => checkKeyToPath(item, path.child("items").index(index), problems));
+}
+
+/** One file from one key. */
+export function checkKeyToPath(item: JsonObject, path: FieldPath, problems: Problems): void {
+  const [key, file] = [textAt(item, "key"), textAt(item, "path")];
+  if (key === "") problems.required(path.child("key"));
+  if (file === "") problems.required(path.child("path"));
+  checkFilePath(file, path.child("path"), problems);
+  checkMode(item, "mode", path, problems);
+}
+
+/** One file from a field of the Pod. */
+export function checkDownwardFile(file: JsonObject, path: FieldPath, problems: Problems): void {
+  const at = textAt(file, "path");
+  if (at === "") problems.required(path.child("path"));
+  checkFilePath(at, path.child("path"), problems);
+  const [field, resource] = [findObject(file, "fieldRef"), findObject(file, "resourceFieldRef")];
+  if (field !== undefined) {
+    checkFieldRef(field, downwardFields, path.child("fieldRef"), problems);
+    if (resource !== undefined) {
+      problems.invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously");
+    }
+  } else if (resource !== undefined) checkResourceRef(resource, true, path.child("resourceFieldRef"), problems);
+  else problems.required(path, "one of fieldRef and resourceFieldRef is required");
+  checkMode(file, "mode", path, problems);
+}
+
+function checkMode(holder: JsonObject, key: string, path: FieldPath, problems: Problems): void {
+  const mode = findNumber(holder, key);
+  if (mode !== undefined && (mode > mostMode || mode < 0)) problems.invalid(path.child(key), mode, badMode);
+}
+
+/** A volume of a kind that has no rules of its own here. */
+function checkOld(kind: string, source: JsonObject, path: FieldPath, problems: Problems): void {
+  const type = wireStruct("core/v1.Volume").fields.get(kind)?.type;
+  if (type?.kind !== "struct") return;
+  const own = new Problems();
+  checkBySchema(wireStruct(type.name), source, own);
+  problems.add(own.list.map((error) => ({ ...error, field: `${path}.${error.field}` })));
+}

@@ -1,0 +1,46 @@
+/** The rules of all kinds that have any, by `<kind>.<group>`. */
+import type { RuleBook } from "./kind_rules.ts";
+import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from "./rules/cluster.ts";
+import { configMapRules, namespaceRules, secretRules, serviceAccountRules } from "./rules/config.ts";
+import { coreEventRules, newEventRules } from "./rules/events.ts";
+import { ingressClassRules, ingressRules } from "./rules/ingress.ts";
+import { endpointSliceRules, endpointsRules, networkPolicyRules } from "./rules/network.ts";
+import { podRules } from "./rules/pods.ts";
+import { mutatingBindingRules, mutatingPolicyRules, validatingBindingRules, validatingPolicyRules } from "./rules/policies.ts";
+import { clusterRoleBindingRules, clusterRoleRules, roleBindingRules, roleRules } from "./rules/rbac.ts";
+import { serviceRules } from "./rules/services.ts";
+import { mutatingWebhookRules, validatingWebhookRules } from "./rules/webhooks.ts";
+
+const admission = "admissionregistration.k8s.io";
+const rbac = "rbac.authorization.k8s.io";
+
+/** What kinds without an entry get is in `builtin_kinds.ts`: their schema. */
+export const ruleBook: RuleBook = new Map([
+  ["Namespace.", namespaceRules],
+  ["ConfigMap.", configMapRules],
+  ["Secret.", secretRules],
+  ["ServiceAccount.", serviceAccountRules],
+  ["Event.", coreEventRules],
+  ["Event.events.k8s.io", newEventRules],
+  ["Node.", nodeRules],
+  ["Lease.coordination.k8s.io", leaseRules],
+  ["RuntimeClass.node.k8s.io", runtimeClassRules],
+  ["PriorityClass.scheduling.k8s.io", priorityClassRules],
+  ["Pod.", podRules],
+  ["Service.", serviceRules],
+  ["Endpoints.", endpointsRules],
+  ["EndpointSlice.discovery.k8s.io", endpointSliceRules],
+  ["Ingress.networking.k8s.io", ingressRules],
+  ["IngressClass.networking.k8s.io", ingressClassRules],
+  ["NetworkPolicy.networking.k8s.io", networkPolicyRules],
+  [`Role.${rbac}`, roleRules],
+  [`ClusterRole.${rbac}`, clusterRoleRules],
+  [`RoleBinding.${rbac}`, roleBindingRules],
+  [`ClusterRoleBinding.${rbac}`, clusterRoleBindingRules],
+  [`ValidatingWebhookConfiguration.${admission}`, validatingWebhookRules],
+  [`MutatingWebhookConfiguration.${admission}`, mutatingWebhookRules],
+  [`ValidatingAdmissionPolicy.${admission}`, validatingPolicyRules],
+  [`ValidatingAdmissionPolicyBinding.${admission}`, validatingBindingRules],
+  [`MutatingAdmissionPolicy.${admission}`, mutatingPolicyRules],
+  [`MutatingAdmissionPolicyBinding.${admission}`, mutatingBindingRules],
+]);

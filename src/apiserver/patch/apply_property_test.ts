@@ -1,0 +1,143 @@
+import fc from "fast-check";
+import { assert, assertEquals, test } from "../../../tests/testing.ts";
+import { isSameJson, type Json, type JsonObject, read } from "../model/mod.ts";
+import { compareFields } from "./compare_fields.ts";
+import { type FieldSet, hasField, intersectionOf, isEmptySet, pathsOf, unionOf } from "./field_set.ts";
+import { managedFieldsOf, type Managers, readManagers } from "./managed_fields.ts";
+import { mergeValues } from "./_merge_values.ts";
+import { ownedFields } from "./owned_fields.ts";
+import { thing, ThingStore, thingType } from "./thing_testing.ts";
+
+const word = fc.constantFrom("a", "b", "c");
+const words = fc.uniqueArray(word, { minLength: 1, maxLength: 3 });
+const map = fc.dictionary(word, word, { minKeys: 1, maxKeys: 3 }).map((value): JsonObject => ({ ...value }));
+const item = fc.record({ name: word, value: word, tags: words, options: map }, { requiredKeys: ["name"] });
+const items = fc.uniqueArray(item, { minLength: 1, maxLength: 3, selector: ({ name }) => name });
+
+/** Configurations that fit the type. Nothing is null or empty: an empty list that is applied is nobody's. */
+const spec: fc.Arbitrary<JsonObject> = fc.record({
+  alpha: word,
+  replicas: fc.constantFrom(1, 2),
+  labels: map,
+  items,
+  tags: words,
+  args: words,
+  wholeMap: map,
+  template: item,
+  free: fc.record({ p: fc.record({ q: word, r: words }, { requiredKeys: ["q"] }) }),
+}, { requiredKeys: ["alpha"] }).map((value): JsonObject => JSON.parse(JSON.stringify(value)));
+
+/** Somebody who applies or updates. */
+const write = fc.record({ who: fc.constantFrom("alice", "bob", "carol"), spec, isUpdate: fc.boolean() });
+const history = fc.array(write, { maxLength: 5 });
+
+function replayed(writes: readonly { who: string; spec: JsonObject; isUpdate: boolean }[]): ThingStore {
+  const store = new ThingStore();
+  for (const { who, spec, isUpdate } of writes) {
+    if (isUpdate) store.update(who, { ...store.live, ...thing(spec) });
+    else store.apply(who, thing(spec), { isForced: true });
+  }
+  return store;
+}
+
+function managersOf(store: ThingStore): Managers {
+  return readManagers(store.live === undefined ? undefined : managedFieldsOf(store.live));
+}
+
+function fieldsOf(store: ThingStore, name: string): FieldSet {
+  for (const manager of managersOf(store).values()) {
+    if (manager.name === name && manager.operation === "Apply") return manager.fields;
+  }
+  return {};
+}
+
+const specPart = (config: JsonObject) => ownedFields({ spec: read(config, "spec") ?? null }, thingType);
+
+test("an apply that is done twice is done once", () => {
+  fc.assert(fc.property(history, spec, (writes, config) => {
+    const store = replayed(writes);
+    store.apply("alice", thing(config), { isForced: true });
+    const once = store.live;
+    store.apply("alice", thing(config));
+    assertEquals(JSON.stringify(store.live), JSON.stringify(once));
+  }));
+});
+
+test("after an apply each field of the configuration is there and owned, and no other", () => {
+  fc.assert(fc.property(history, spec, (writes, config) => {
+    const store = replayed(writes);
+    store.apply("alice", thing(config), { isForced: true });
+    const { live } = store;
+    assert(live !== undefined);
+    assertEquals(JSON.stringify(fieldsOf(store, "alice")), JSON.stringify(specPart(thing(config))));
+    assert(isSameJson(mergeValues(live, thing(config), thingType), live));
+  }));
+});
+
+test("a second manager without force conflicts with just the fields that differ and are another's", () => {
+  fc.assert(fc.property(history, spec, (writes, config) => {
+    const store = replayed(writes);
+    const { live } = store;
+    if (live === undefined) return;
+    const others = [...managersOf(store).values()].filter(({ name, operation }) =>
+      name !== "alice" || operation !== "Apply"
+    );
+    const owned = others.reduce((set: FieldSet, { fields }) => unionOf(set, fields), {});
+    const merged: Json = mergeValues(live, thing(config), thingType) ?? null;
+    const comparison = compareFields(live, merged, thingType);
+    const changed = comparison === undefined ? {} : unionOf(comparison.added, comparison.modified);
+    const expected = intersectionOf(owned, changed);
+    const outcome = store.try("alice", thing(config));
+    if (isEmptySet(expected)) assertEquals(outcome.kind, "merged");
+    else {
+      assert(outcome.kind === "conflicts");
+      const found = outcome.conflicts.map(({ path }) => path.join(" "));
+      assertEquals([...new Set(found)].sort(), [...pathsOf(expected)].map((path) => path.join(" ")).sort());
+    }
+  }));
+});
+
+test("what an applier gives up goes unless another owns it, and nothing goes that another applied", () => {
+  fc.assert(fc.property(history, spec, spec, (writes, first, then) => {
+    const store = replayed(writes);
+    store.apply("alice", thing(first), { isForced: true });
+    const others = [...managersOf(store).values()].filter(({ name, operation }) =>
+      name !== "alice" || operation !== "Apply"
+    );
+    const before = store.live ?? {};
+    store.apply("alice", thing(then), { isForced: true });
+    const after = ownedFields(store.live ?? {}, thingType);
+    const now = specPart(thing(then));
+    // An item goes with all that was updated in it, unless somebody else owns the item.
+    for (const { fields } of others.filter(({ operation }) => operation === "Apply")) {
+      for (const path of pathsOf(intersectionOf(fields, ownedFields(before, thingType)))) {
+        assert(hasField(after, path), path.join(" "));
+      }
+    }
+    for (const path of pathsOf(specPart(thing(first)))) {
+      const isOwned = others.some(({ fields }) => isUnder(fields, path));
+      if (!isOwned && !isUnder(now, path)) assert(!hasField(after, path), path.join(" "));
+    }
+  }));
+});
+
+/** True when the field, or something below it, is in the set. */
+function isUnder(set: FieldSet, path: readonly string[]): boolean {
+  let current: FieldSet | undefined = set;
+  for (const element of path) {
+    current = current !== undefined && Object.hasOwn(current, element) ? current[element] : undefined;
+  }
+  return current !== undefined;
+}
+
+test("a history of writes leaves every field with owners that it has", () => {
+  fc.assert(fc.property(history, (writes) => {
+    const store = replayed(writes);
+    if (store.live === undefined) return;
+    const all = ownedFields(store.live, thingType);
+    const created = unionOf(all, compareFields({}, store.live, thingType)?.added ?? {});
+    for (const { fields } of managersOf(store).values()) {
+      for (const path of pathsOf(fields)) assert(hasField(created, path), path.join(" "));
+    }
+  }));
+});

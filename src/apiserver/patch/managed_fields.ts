@@ -1,0 +1,248 @@
+/**
+ * ManagedFields: `metadata.managedFields` of an object, and the Managers that it says there are.
+ *
+ * An entry is told from others by its manager, operation and subresource, and for an Update by its apiVersion too: somebody
+ * who updates in two versions has two entries, somebody who applies has one.
+ */
+import { isJsonArray, isJsonObject, type Json, type JsonObject, put, read } from "../model/mod.ts";
+import { FieldsError } from "./_fields_error.ts";
+import { goJsonString } from "./_go_text.ts";
+import { type FieldSet, isEmptySet, noFields, readFieldSet, unionOf } from "./field_set.ts";
+
+/** How a manager came to own fields. */
+export type ManagerOperation = "Apply" | "Update";
+
+/** `metadata.managedFields`; each entry's keys stand in the order of the real server. */
+export type ManagedFields = readonly Json[];
+
+/** One who owns fields. */
+export interface Manager {
+  readonly name: string;
+  readonly operation: ManagerOperation;
+  readonly apiVersion: string;
+  readonly subresource: string;
+  /** RFC 3339, whole seconds, UTC. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+}
+
+/** Managers by their identity. */
+export type Managers = ReadonlyMap<string, Manager>;
+
+/** At most this many Update entries are kept; the oldest are put together. As apimachinery managedfields. */
+const maxUpdateManagers = 10;
+
+/** Who owns what those owned that were put together. */
+const ancientName = "ancient-changes";
+
+/** What tells one manager from another. */
+export function identityOf(manager: Pick<Manager, "name" | "operation" | "apiVersion" | "subresource">): string {
+  const { name, operation, apiVersion, subresource } = manager;
+  return `${operation}\n${operation === "Update" ? apiVersion : ""}\n${subresource}\n${name}`;
+}
+
+/** The same as the real server writes it, which sorts by it. */
+export function identityText(manager: Pick<Manager, "name" | "operation" | "apiVersion" | "subresource">): string {
+  const { name, operation, apiVersion, subresource } = manager;
+  let text = name === "" ? "" : `"manager":${goJsonString(name)},`;
+  text += `"operation":"${operation}"`;
+  if (operation === "Update") text += `,"apiVersion":${goJsonString(apiVersion)}`;
+  if (subresource !== "") text += `,"subresource":${goJsonString(subresource)}`;
+  return `{${text}}`;
+}
+
+/** Sets that were made or read here: they need not be read again. */
+const known = new WeakSet<JsonObject>();
+
+function isKnown(value: JsonObject): value is FieldSet {
+  return known.has(value);
+}
+
+/**
+ * Reads `metadata.managedFields`.
+ *
+ * @throws FieldsError when it cannot be understood; texts as of the real server
+ */
+export function readManagers(list: Json | undefined): Managers {
+  const managers = new Map<string, Manager>();
+  if (!isJsonArray(list)) return managers;
+  for (const [index, entry] of list.entries()) {
+    const manager = readManager(isJsonObject(entry) ? entry : {}, index);
+    managers.set(identityOf(manager), manager);
+  }
+  return managers;
+}
+
+function readManager(entry: JsonObject, index: number): Manager {
+  const operation = read(entry, "operation");
+  if (operation !== "Apply" && operation !== "Update") throw problem("operation must be `Apply` or `Update`");
+  const apiVersion = textOf(entry, "apiVersion");
+  if (apiVersion === "") throw problem("apiVersion must not be empty");
+  const fieldsType = textOf(entry, "fieldsType");
+  if (fieldsType === "") throw problem(`missing fieldsType in managed fields entry ${index}`);
+  if (fieldsType !== "FieldsV1") {
+    throw problem(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`);
+  }
+  const fields = read(entry, "fieldsV1") ?? null;
+  const time = read(entry, "time");
+  return {
+    name: textOf(entry, "manager"),
+    operation,
+    apiVersion,
+    subresource: textOf(entry, "subresource"),
+    time: typeof time === "string" ? wholeSeconds(time) : undefined,
+    fields: isJsonObject(fields) && isKnown(fields) ? fields : readFieldSet(fields),
+  };
+}
+
+function wholeSeconds(time: string): string | undefined {
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(time)) return time;
+  const at = Date.parse(time);
+  return Number.isNaN(at) ? undefined : timeText(at);
+}
+
+function textOf(entry: JsonObject, key: string): string {
+  const value = read(entry, key);
+  return typeof value === "string" ? value : "";
+}
+
+function problem(message: string): FieldsError {
+  return new FieldsError([{ path: "", message }]);
+}
+
+/**
+ * What is wrong with a list of managed fields that a mutating webhook left behind; undefined when nothing is. The real
+ * server then warns and takes the list from before.
+ */
+export function managedFieldsProblem(list: Json | undefined): string | undefined {
+  try {
+    readManagers(list);
+    return undefined;
+  } catch (error) {
+    if (error instanceof FieldsError) return error.message;
+    throw error;
+  }
+}
+
+/** `metadata.managedFields` of these managers; undefined when there are none. */
+export function writeManagers(managers: Managers): ManagedFields | undefined {
+  if (managers.size === 0) return undefined;
+  const sorted = managers.size === 1 ? managers.values() : [...managers.values()].sort(compareManagers);
+  return Array.from(sorted, entryOf);
+}
+
+function entryOf(manager: Manager): JsonObject {
+  const { name, operation, apiVersion, time, fields, subresource } = manager;
+  known.add(fields);
+  const entry: Record<string, Json> = { manager: name, operation, apiVersion };
+  if (time !== undefined) entry["time"] = time;
+  entry["fieldsType"] = "FieldsV1";
+  entry["fieldsV1"] = fields;
+  if (subresource !== "") entry["subresource"] = subresource;
+  return entry;
+}
+
+/** Applies first, then by time, then by name: the order of the real server. */
+function compareManagers(left: Manager, right: Manager): number {
+  return compareTexts(left.operation, right.operation) || secondsOf(left.time) - secondsOf(right.time) ||
+    compareTexts(left.name, right.name) || compareTexts(left.apiVersion, right.apiVersion) ||
+    compareTexts(left.subresource, right.subresource);
+}
+
+function compareTexts(left: string, right: string): number {
+  return left === right ? 0 : left < right ? -1 : 1;
+}
+
+function secondsOf(time: string | undefined): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
+}
+
+/** Managers without those that own nothing any more; the same where there are none such. */
+export function withoutEmpty(managers: Managers): Managers {
+  const empty = [...managers].filter(([, manager]) => isEmptySet(manager.fields));
+  if (empty.length === 0) return managers;
+  const kept = new Map(managers);
+  for (const [identity] of empty) kept.delete(identity);
+  return kept;
+}
+
+/**
+ * Puts the oldest Update entries of a version together until there are no more than ten, so that an object that many
+ * programs write to does not grow for ever.
+ */
+export function capUpdateManagers(managers: Managers): Managers {
+  const updaters = [...managers].filter(([, manager]) => manager.operation === "Update");
+  let count = updaters.length;
+  if (count <= maxUpdateManagers) return managers;
+  updaters.sort(([, left], [, right]) =>
+    secondsOf(left.time) - secondsOf(right.time) || compareTexts(identityText(left), identityText(right))
+  );
+  const capped = new Map(managers);
+  const firstOfVersion = new Map<string, string>();
+  for (const [identity, manager] of updaters) {
+    if (count <= maxUpdateManagers) break;
+    const first = firstOfVersion.get(manager.apiVersion);
+    if (first === undefined) {
+      firstOfVersion.set(manager.apiVersion, identity);
+      continue;
+    }
+    addToAncient(capped, manager, first);
+    capped.delete(identity);
+    count--;
+  }
+  return capped;
+}
+
+/** @param first the identity of the oldest entry of the same version, which becomes the bucket when there is none yet */
+function addToAncient(managers: Map<string, Manager>, manager: Manager, first: string): void {
+  const { apiVersion, time } = manager;
+  const ancient: Manager = {
+    name: ancientName,
+    operation: "Update",
+    apiVersion,
+    subresource: "",
+    time,
+    fields: noFields,
+  };
+  const bucket = identityOf(ancient);
+  const held = managers.get(bucket) ?? managers.get(first);
+  if (!managers.has(bucket)) managers.delete(first);
+  managers.set(bucket, { ...ancient, fields: unionOf(manager.fields, held?.fields ?? noFields) });
+}
+
+/** True when a writer asks to forget who owns what: an empty list, or one empty entry. */
+export function isReset(list: Json | undefined): boolean {
+  if (!isJsonArray(list)) return false;
+  const [first] = list;
+  return list.length === 0 || (list.length === 1 && isJsonObject(first) && Object.keys(first).length === 0);
+}
+
+/** The managed fields as an object holds them. */
+export function managedFieldsOf(object: JsonObject): Json | undefined {
+  const metadata = read(object, "metadata");
+  return isJsonObject(metadata) ? read(metadata, "managedFields") : undefined;
+}
+
+/** The object with other managed fields, or without any; everything else is shared. */
+export function withManagedFields(object: JsonObject, managedFields: ManagedFields | undefined): JsonObject {
+  const metadata = read(object, "metadata");
+  if (!isJsonObject(metadata)) return object;
+  if (managedFields === undefined && !Object.hasOwn(metadata, "managedFields")) return object;
+  const copy: Record<string, Json> = withoutKeys(metadata, managedFieldsKey);
+  if (managedFields !== undefined) copy["managedFields"] = managedFields;
+  return { ...object, metadata: copy };
+}
+
+const managedFieldsKey: ReadonlySet<string> = new Set(["managedFields"]);
+
+/** A copy without some keys. */
+export function withoutKeys(object: JsonObject, keys: ReadonlySet<string>): Record<string, Json> {
+  const copy: Record<string, Json> = {};
+  for (const key of Object.keys(object)) if (!keys.has(key)) put(copy, key, object[key] ?? null);
+  return copy;
+}
+
+/** Milliseconds since 1970 as managed fields have them. */
+export function timeText(now: number): string {
+  return `${new Date(now).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,94 @@
+import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
+import { parseFieldSelector, requiredValue } from "./field_selector.ts";
+import { parseLabelSelector, SelectorError } from "./label_selector.ts";
+
+function selects(selector: string, labels: Readonly<Record<string, string>>): boolean {
+  const matches = parseLabelSelector(selector);
+  return matches === undefined || matches({ metadata: { labels } });
+}
+
+const selections: readonly (readonly [string, Readonly<Record<string, string>>, boolean])[] = [
+  ["", {}, true],
+  ["a=1", { a: "1" }, true],
+  ["a==1", { a: "2" }, false],
+  ["a=1", {}, false],
+  ["a!=1", {}, true],
+  ["a!=1", { a: "1" }, false],
+  ["a", { a: "" }, true],
+  ["a", {}, false],
+  ["!a", {}, true],
+  ["!a", { a: "1" }, false],
+  ["a in (1,2)", { a: "2" }, true],
+  ["a in (1, 2)", { a: "3" }, false],
+  ["a notin (1,2)", {}, true],
+  ["a notin (1,2)", { a: "1" }, false],
+  ["a in ()", { a: "" }, true],
+  ["a in (x,)", { a: "" }, true],
+  ["a=", { a: "" }, true],
+  ["a>5", { a: "6" }, true],
+  ["a>5", { a: "5" }, false],
+  ["a<5", { a: "-7" }, true],
+  ["a<5", { a: "x" }, false],
+  ["a=1,b!=2", { a: "1", b: "3" }, true],
+  [" a = 1 , b ", { a: "1", b: "" }, true],
+  ["in=1", { in: "1" }, true],
+  ["in in (notin)", { in: "notin" }, true],
+  ["constructor", {}, false],
+  ["example.com/a=1", { "example.com/a": "1" }, true],
+];
+
+for (const [selector, labels, expected] of selections) {
+  test(`the selector "${selector}" ${expected ? "selects" : "passes over"} ${JSON.stringify(labels)}`, () => {
+    assertEquals(selects(selector, labels), expected);
+  });
+}
+
+/** Recorded from kube-apiserver 1.36.3. */
+const refused: readonly (readonly [string, string])[] = [
+  ["=", "found '=', expected: !, identifier, or 'end of string'"],
+  ["a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+  ["a,,b", "found ',', expected: identifier after ','"],
+  ["!", "unable to parse requirement: found '', expected: identifier"],
+  ["a=(", "unable to parse requirement: found '(', expected: identifier"],
+  ["a in", "unable to parse requirement: found '' expected: '('"],
+  ["a in (", "unable to parse requirement: found '', expected: ',', ')' or identifier"],
+  ["a in (1 2)", "unable to parse requirement: found '2', expected: ',' or ')'"],
+  ["a!", "unable to parse requirement: found '!', expected: in, notin, =, ==, !=, gt, lt"],
+  ["a=b c", "found 'c', expected: ',' or 'end of string'"],
+  [
+    "a>x",
+    "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
+  ],
+];
+
+for (const [selector, message] of refused) {
+  test(`the selector "${selector}" is refused in the words of the real server`, () => {
+    const error = assertThrows(() => parseLabelSelector(selector));
+    assert(error instanceof SelectorError);
+    assertEquals(error.message, message);
+  });
+}
+
+test("a field selector is read term by term, with its escapes", () => {
+  assertEquals(parseFieldSelector("a=1,b!=2,c==3,,d=x\\,y\\=z\\\\"), [
+    { field: "a", isEqual: true, value: "1" },
+    { field: "b", isEqual: false, value: "2" },
+    { field: "c", isEqual: true, value: "3" },
+    { field: "d", isEqual: true, value: "x,y=z\\" },
+  ]);
+  assertEquals(requiredValue(parseFieldSelector("a!=1,a=2"), "a"), "2");
+  assertEquals(requiredValue(parseFieldSelector("a!=1"), "a"), undefined);
+});
+
+const badFields: readonly (readonly [string, string])[] = [
+  ["x", "invalid selector: 'x'; can't understand 'x'"],
+  ["a=b=c", "invalid field selector: unescaped character in value: 61"],
+  ["a=b\\x", "invalid field selector: invalid escape sequence: \\x"],
+  ["a=b\\", "invalid field selector: invalid escape sequence: \\"],
+];
+
+for (const [selector, message] of badFields) {
+  test(`the field selector "${selector}" is refused in the words of the real server`, () => {
+    assertEquals(assertThrows(() => parseFieldSelector(selector)).message, message);
+  });
+}

@@ -1,0 +1,2 @@
+/** How objects are shown by `kubectl get`. */
+export { builtinTable } from "./builtin_table.ts";

@@ -1,0 +1,139 @@
+import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
+import { podController, websiteController } from "../fake_kinds_testing.ts";
+import { runToEnd } from "../fake_run_testing.ts";
+import { subcommands } from "../subcommands.ts";
+import { complete, type Completion, type ValueSource } from "./complete.ts";
+import { completionScript, shells } from "./scripts.ts";
+import { keptByBash, splitLine } from "./split_line.ts";
+
+const operator = { name: "my-operator", controllers: [websiteController, podController] };
+
+/** Names of the cluster, and what was typed when they were asked for. */
+const source: ValueSource = {
+  valuesOf: (kind, typed) =>
+    Promise.resolve(
+      [...typed.values()].includes("")
+        ? []
+        : ["one", "other", `${kind}-of-${typed.get("--kubeconfig") ?? "default"}`].map((value) => ({
+          value,
+          about: "",
+        })),
+    ),
+};
+
+/** Completes the last word of `line`, which is cut at single spaces. */
+async function completed(line: string): Promise<Completion> {
+  return await complete(line.split(" "), { operator, table: subcommands, source });
+}
+
+async function values(line: string): Promise<readonly string[]> {
+  return (await completed(line)).candidates.map(({ value }) => value);
+}
+
+test("commands are completed, with what they do", async () => {
+  const { candidates } = await completed("");
+  assertEquals(candidates.map(({ value }) => value), [...subcommands.map(({ name }) => name), "help"]);
+  assert(candidates.every(({ about }) => about !== ""));
+  assertEquals(await values("inst"), ["install-crds"]);
+  assertEquals(await values("-"), ["--help", "--version"]);
+  assertEquals(await values("help r"), ["run"]);
+  assertEquals(await values("no-such-command x"), []);
+});
+
+test("names of controllers are completed, each once", async () => {
+  assertEquals(await values("run "), ["website", "pods"]);
+  assertEquals(await values("run w"), ["website"]);
+  assertEquals(await values("install-crds website "), ["pods"]);
+  assertEquals(await values("run -n shop website "), ["pods"]);
+});
+
+test("flags are completed, and those that were given are not offered again", async () => {
+  assertEquals(await values("run --lead"), [
+    "--leader-elect",
+    "--leader-election-id",
+    "--leader-election-namespace",
+    "--leader-election-lease-duration",
+    "--leader-election-renew-deadline",
+    "--leader-election-retry-period",
+    "--leader-election-when-lost",
+  ]);
+  assertEquals(await values("run --once --onc"), []);
+  assertEquals(await values("run -n a --namesp"), ["--namespace"]);
+  assertEquals(await values("run --verb"), ["--verbose"]);
+  assertEquals(await values("run -- --onc"), []);
+});
+
+test("values of flags are completed: few words, and what stands in a kubeconfig or a cluster", async () => {
+  assertEquals(await values("install-crds --dry-run "), ["client", "server"]);
+  assertEquals(await values("install-crds --dry-run=s"), ["--dry-run=server"]);
+  assertEquals(await values("install-crds -o y"), ["yaml"]);
+  assertEquals(await values("run --context o"), ["one", "other"]);
+  assertEquals(await values("run --context=o"), ["--context=one", "--context=other"]);
+  assertEquals(await values("run --kubeconfig /k --context c"), ["context-of-/k"]);
+  assertEquals(await values("run --kubeconfig=/k -n n"), ["namespace-of-/k"]);
+  assertEquals(await values("run --workers "), []);
+  assertEquals(await values("run --master "), []);
+});
+
+test("files are left to the shell, behind the equals sign too", async () => {
+  for (const line of ["run --kubeconfig /et", "run --client-key "]) assertEquals((await completed(line)).paths, "file");
+  assertEquals((await completed("run --cert-dir=/et")).paths, "directory");
+  assertEquals((await completed("run --cert-dir=/et")).prefix, "--cert-dir=");
+});
+
+test("what a flag wants as its value is no flag, and no controller", async () => {
+  assertEquals(await values("run --context -"), []);
+  assertEquals(await values("run --context website "), ["website", "pods"]);
+  assertEquals(await values("completions "), ["bash", "zsh", "fish"]);
+  assertEquals(await values("completions bash "), []);
+});
+
+test("splitLine() cuts as a shell does, at the last command", () => {
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ["op run ", ["op", "run", ""]],
+    ["op  run --context=kind:a", ["op", "run", "--context=kind:a"]],
+    ['op --context "two words" x', ["op", "--context", "two words", "x"]],
+    ["op 'a b", ["op", "a b"]],
+    ["op a\\ b", ["op", "a b"]],
+    ['op "a\\"b"', ["op", 'a"b']],
+    ["cd /x && FOO=1; op ru", ["op", "ru"]],
+    ["", [""]],
+  ];
+  for (const [line, words] of cases) assertEquals(splitLine(line), words);
+});
+
+test("keptByBash() knows where bash cuts words, too", () => {
+  assertEquals(keptByBash("--context=ki", " =:"), "--context=".length);
+  assertEquals(keptByBash("--context=kind:a", " =:"), "--context=kind:".length);
+  assertEquals(keptByBash("--context=ki", " "), 0);
+});
+
+test("each shell has a script that is named after the operator and asks it", async () => {
+  for (const shell of shells) {
+    const { code, out, err } = await runToEnd(operator, ["completions", shell]);
+    assertEquals([code, out, err], [0, completionScript(shell, "my-operator"), ""]);
+    assertMatch(out, /my_operator_completions/);
+    assertMatch(out, / __complete /);
+  }
+});
+
+test("[84] an unknown shell is a usage error that lists the known ones", async () => {
+  const { code, err } = await runToEnd(operator, ["completions", "csh"]);
+  assertEquals(code, 2);
+  assertEquals(err, 'my-operator: Cannot complete in "csh": there are bash, zsh, fish\n');
+  assertEquals((await runToEnd(operator, ["completions"])).code, 2);
+});
+
+test("the answer to a shell is a line about paths, then a word and what it is on each", async () => {
+  const bash = await runToEnd(operator, ["__complete", "bash", " =:", "my-operator install-crds --dry-run=s"]);
+  assertEquals(bash, { code: 0, out: "none\nserver\t\n", err: "" });
+  const zsh = await runToEnd(operator, ["__complete", "words", "--", "run", "w"]);
+  assertEquals(zsh, { code: 0, out: "none\nwebsite\treconciles Website\n", err: "" });
+  const file = await runToEnd(operator, ["__complete", "words", "--", "run", "--kubeconfig", ""]);
+  assertEquals(file.out, "file\n");
+});
+
+test("without a kubeconfig there are no contexts, and no error either", async () => {
+  const { code, out, err } = await runToEnd(operator, ["__complete", "words", "--", "run", "--context", ""]);
+  assertEquals([code, out, err], [0, "none\n", ""]);
+});

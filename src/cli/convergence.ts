@@ -1,0 +1,93 @@
+/**
+ * Convergence: for `run --once`, when everything was reconciled and nothing is left to do, and what could not be.
+ *
+ * Guarantees: a key that fails is tried again some times, as conflicts heal; one that failed for good, or that its own
+ * controller brings back again and again, is named; the end is only believed when it lasts, since a write of one
+ * controller is work for another one a moment later.
+ */
+import type { Clock } from "../async/mod.ts";
+import type { Manager, OperatorController } from "../manager/mod.ts";
+import { TerminalError } from "../controller/mod.ts";
+
+/** Failures after which a key is given up; with the usual backoff that takes less than a second. */
+const mostRetries = 5;
+const pollMs = 100;
+/** How long there must be nothing to do. */
+const quietMs = 300;
+
+/** An object that could not be brought to what it should be. */
+export interface Failure {
+  readonly controller: string;
+  readonly key: string;
+  readonly error: string;
+}
+
+interface Trouble extends Failure {
+  /** It is not tried again. */
+  readonly isFinal: boolean;
+}
+
+/** Watches controllers from their making to their last reconcile. */
+export class Convergence {
+  readonly #clock: Clock;
+  readonly #troubles = new Map<string, Trouble>();
+  readonly #reconciled = new Set<string>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many objects were reconciled, however often. */
+  get reconciled(): number {
+    return this.#reconciled.size;
+  }
+
+  /** How many of them are one controller's. */
+  reconciledBy(name: string): number {
+    return [...this.#reconciled].filter((id) => id.startsWith(`${name} `)).length;
+  }
+
+  /** The same controller, whose outcomes are noted here and whose keys are given up in the end. */
+  watched(controller: OperatorController): OperatorController {
+    const { name, options, reconciler } = controller;
+    const maxRetries = Math.min(options.maxRetries ?? Infinity, mostRetries);
+    return {
+      ...controller,
+      options: { ...options, maxRetries },
+      reconciler: async (request, toolbox) => {
+        const id = `${name} ${request.key}`;
+        this.#reconciled.add(id);
+        try {
+          const result = await reconciler(request, toolbox);
+          this.#troubles.delete(id);
+          return result;
+        } catch (error) {
+          const isFinal = error instanceof TerminalError || toolbox.retries >= maxRetries;
+          const text = error instanceof Error ? error.message : String(error);
+          this.#troubles.set(id, { controller: name, key: request.key, error: text, isFinal });
+          throw error;
+        }
+      },
+    };
+  }
+
+  /** Resolves when nothing has been left to do for a while. Rejects with `signal.reason` when aborted. */
+  async reached(manager: Manager, signal: AbortSignal): Promise<void> {
+    for (let quietSince: number | undefined; true;) {
+      const now = this.#clock.monotonic();
+      const isQuiet = manager.isIdle() && [...this.#troubles.values()].every(({ isFinal }) => isFinal);
+      if (!isQuiet) quietSince = undefined;
+      else if (quietSince === undefined) quietSince = now;
+      else if (now - quietSince >= quietMs) break;
+      await this.#clock.sleep(pollMs, signal);
+    }
+    for (const { controller, key, reason } of manager.parked()) {
+      this.#troubles.set(`${controller} ${key}`, { controller, key, error: reason, isFinal: true });
+    }
+  }
+
+  /** What could not be done. */
+  get failures(): readonly Failure[] {
+    return [...this.#troubles.values()];
+  }
+}

@@ -1,0 +1,55 @@
+import { assert, assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
+import type { FakeProcess } from "../fake_process_testing.ts";
+import { Website } from "../fake_kinds_testing.ts";
+import { FakeServer } from "../fake_server_testing.ts";
+import { awaitEstablished } from "./await_established.ts";
+import { CommandError } from "../command_error.ts";
+import { exitCode } from "../exit_code.ts";
+import { crdWork } from "./crd_work_testing.ts";
+
+const path = "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/websites.example.dev";
+const discovery = "GET /apis/example.dev/v1";
+const served = { kind: "APIResourceList", resources: [{ name: "websites" }] };
+
+function withCondition(type: string, status: string, message = ""): object {
+  return { ...Website.crd, status: { conditions: [{ type, status, message, reason: "R" }] } };
+}
+
+async function wait(server: FakeServer, forMs: number): Promise<{ process: FakeProcess; done: Promise<void> }> {
+  const { work, process } = crdWork(server.transport);
+  const done = awaitEstablished([Website.crd], 10_000, work);
+  done.catch(() => {}); // looked at after the clock has moved
+  for (let ms = 0; ms < forMs; ms += 100) await process.clock.advance(100);
+  return { process, done };
+}
+
+test("[85] awaitEstablished() waits for Established and for discovery, and says what it waits for", async () => {
+  const server = new FakeServer({
+    [path]: (_request, count) => Response.json(withCondition("Established", count < 10 ? "False" : "True")),
+    [discovery]: (_request, count) => Response.json(count < 15 ? { resources: [] } : served),
+  });
+  const { process, done } = await wait(server, 8_000);
+  await done;
+  assertMatch(process.err, /^controller: waiting for websites.example.dev \(1 of 1\): it is not established$/m);
+  assertMatch(process.err, /: example.dev\/v1 is not served$/m);
+  assertEquals(process.out, "");
+});
+
+test("awaitEstablished() is silent when there is nothing to wait for", async () => {
+  const server = new FakeServer({ [path]: withCondition("Established", "True"), [discovery]: served });
+  const { process, done } = await wait(server, 0);
+  await done;
+  assertEquals(process.err, "");
+});
+
+test("[84] a wait that takes too long fails and says what it waited for", async () => {
+  const { done } = await wait(new FakeServer({ [path]: withCondition("Established", "False") }), 11_000);
+  const error = await assertRejects(() => done, /Cannot install websites.example.dev: after 10s it is not established/);
+  assert(error instanceof CommandError && error.code === exitCode.failed);
+});
+
+test("names that another definition has fail at once", async () => {
+  const server = new FakeServer({ [path]: withCondition("NamesAccepted", "False", '"Website" is already in use') });
+  const { done } = await wait(server, 0);
+  await assertRejects(() => done, /its names are taken: "Website" is already in use/);
+});

@@ -1,0 +1,51 @@
+import { assertEquals, test } from "../../tests/testing.ts";
+import { FakeProcess } from "./fake_process_testing.ts";
+import { plainProgress } from "./status_line.ts";
+import { Session } from "./session.ts";
+
+function session(isTerminal: boolean): { readonly session: Session; readonly process: FakeProcess } {
+  const process = new FakeProcess([], {}, { isTerminal });
+  return { session: new Session({ name: "op", controllers: [] }, process), process };
+}
+
+test("on a terminal progress is one line that is written over, and goes", () => {
+  const { session: at, process } = session(true);
+  {
+    using progress = at.progress();
+    progress.report("1 of 2");
+    progress.report("1 of 2");
+    progress.report("2 of 2\u001b[2J");
+  }
+  assertEquals(process.err, "\rop: 1 of 2\u001b[K\rop: 2 of 2\\u001b[2J\u001b[K\r\u001b[K");
+});
+
+test("a result or a message does not stand behind a progress line", () => {
+  const { session: at, process } = session(true);
+  using progress = at.progress();
+  progress.report("working");
+  at.say("news");
+  progress.report("still");
+  at.print("result\n");
+  assertEquals(process.err, "\rop: working\u001b[K\r\u001b[Kop: news\n\rop: still\u001b[K\r\u001b[K");
+});
+
+test("elsewhere progress is a line when it is news, and rarely", async () => {
+  const { process } = session(false);
+  const said: string[] = [];
+  const progress = plainProgress((text) => said.push(text), process.clock);
+  for (let ms = 0; ms < 30_000; ms += 100) {
+    progress.report(ms < 20_000 ? "waiting" : `${Math.floor(ms / 1_000)} done`);
+    await process.clock.advance(100);
+  }
+  assertEquals(said, ["waiting", "waiting", "20 done", "22 done", "24 done", "26 done", "28 done"]);
+});
+
+test("what is over within a second is not worth a word", async () => {
+  const { session: at, process } = session(false);
+  using progress = at.progress();
+  for (let ms = 0; ms < 1_000; ms += 100) {
+    progress.report("waiting");
+    await process.clock.advance(100);
+  }
+  assertEquals(process.err, "");
+});

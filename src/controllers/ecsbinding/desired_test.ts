@@ -1,0 +1,18 @@
+import { assertEquals, test } from "../../../tests/testing.ts";
+import { desiredLabels } from "./desired.ts";
+import { EcsBinding } from "./resource.ts";
+
+function labels(nodename: string | undefined, hasNode: boolean): readonly unknown[] {
+  const binding = EcsBinding.make({ metadata: { name: "a" }, spec: { nodename } });
+  return Object.entries(desiredLabels(binding, hasNode));
+}
+
+test("every EcsBinding is bound, and names its Node while there is one whose name fits into a label", () => {
+  const [bound, node] = [["hopegi.com/bound", "true"], "hopegi.com/node"];
+  assertEquals(labels("n1", true), [bound, [node, "n1"]]);
+  assertEquals(labels("n1", false), [bound, [node, null]]);
+  assertEquals(labels("", true), [bound, [node, null]]);
+  assertEquals(labels(undefined, true), [bound, [node, null]]);
+  assertEquals(labels("n".repeat(63), true), [bound, [node, "n".repeat(63)]]);
+  assertEquals(labels("n".repeat(64), true), [bound, [node, null]]);
+});

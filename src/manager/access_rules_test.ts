@@ -1,0 +1,83 @@
+import { assertEquals, test } from "../../tests/testing.ts";
+import { builtin } from "../api/mod.ts";
+import { controller, done, notCached } from "../controller/mod.ts";
+import { defineResource, z } from "../schema/mod.ts";
+import { type AccessRule, controllerAccess, electionAccess, webhookAccess } from "./access_rules.ts";
+
+const { ConfigMap, Namespace, Node, Pod, Secret } = builtin;
+
+const Site = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Site",
+  scope: "Namespaced",
+  spec: z.object({ host: z.string().max(63) }),
+  status: z.object({ ready: z.boolean().default(false) }),
+});
+
+const reconcile = () => Promise.resolve(done);
+
+/** One line per rule: `events.k8s.io events in default: create patch`. */
+function lines(rules: readonly AccessRule[]): readonly string[] {
+  return rules.map(({ group, resource, namespace, names, verbs }) => {
+    const where = namespace === undefined ? "" : ` in ${namespace}`;
+    return `${group} ${resource}${where}${names === undefined ? "" : ` ${names}`}: ${verbs.join(" ")}`.trim();
+  });
+}
+
+test("security 7: what a controller may do is what it declared, and no more", () => {
+  const definition = controller("sites").for(Site).owns(ConfigMap, { deletes: true }).watches(Node, { to: () => [] })
+    .watches(Pod, { to: () => [], writes: true }).uses(Pod, ["get", "delete"]).uses(Pod, ["create"], "eviction")
+    .finalize(reconcile).reconcile(reconcile);
+  assertEquals(lines(controllerAccess(definition)), [
+    "example.dev sites: get list watch patch",
+    "configmaps: get list watch create patch delete",
+    "example.dev sites/finalizers: update",
+    "nodes: list watch",
+    "pods: get list watch patch delete",
+    "example.dev sites/status: patch",
+    "pods/eviction: create",
+    "events.k8s.io events: create patch",
+  ]);
+});
+
+test("security 7: a controller that only looks may only look", () => {
+  const definition = controller("printer", { recordsEvents: false }).for(Pod).reconcile(reconcile);
+  assertEquals(lines(controllerAccess(definition)), ["pods: list watch"]);
+  const quiet = controller("sites", { recordsEvents: false }).for(Site, { writesStatus: false }).reconcile(reconcile);
+  assertEquals(lines(controllerAccess(quiet)), ["example.dev sites: list watch"]);
+});
+
+test("a built-in kind has its status written by others, unless it is said otherwise", () => {
+  const has = (definition: Parameters<typeof controllerAccess>[0]) =>
+    lines(controllerAccess(definition)).some((line) => line.includes("/status"));
+  assertEquals(has(controller("a").for(Pod).reconcile(reconcile)), false);
+  assertEquals(has(controller("a").for(Pod, { writesStatus: true }).reconcile(reconcile)), true);
+});
+
+test("Events about what lives in no namespace lie in `default`, and are allowed there alone", () => {
+  assertEquals(lines(controllerAccess(controller("a").for(Namespace).reconcile(reconcile))), [
+    "namespaces: list watch",
+    "events.k8s.io events in default: create patch",
+  ]);
+});
+
+test("a kind that is not cached may be read, and is not watched", () => {
+  const definition = controller("a", { recordsEvents: false }).for(Pod).uses(notCached(Secret), ["get"])
+    .reconcile(reconcile);
+  assertEquals(lines(controllerAccess(definition)), ["pods: list watch", "secrets: get"]);
+});
+
+test("security 7: what a process does by name is allowed by name", () => {
+  assertEquals(lines(electionAccess("op")), [
+    "coordination.k8s.io leases: create",
+    "coordination.k8s.io leases op: get update",
+  ]);
+  const targets = [{ kind: "mutating", name: "op" }, { kind: "converting", name: "sites.example.dev" }] as const;
+  assertEquals(lines(webhookAccess({ targets, secret: "op-webhook" })), [
+    "secrets op-webhook: get update",
+    "admissionregistration.k8s.io mutatingwebhookconfigurations op: get patch",
+    "apiextensions.k8s.io customresourcedefinitions sites.example.dev: get patch",
+  ]);
+  assertEquals(webhookAccess({ targets }), [], "certificates of one's own are nobody's to publish");
+});

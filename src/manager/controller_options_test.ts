@@ -1,0 +1,120 @@
+/** What a controller may ask of a Manager by its options: a namespace of its own, its name in Events, an end of retries. */
+import { FakeCluster } from "../../tests/fakes/cluster.ts";
+import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
+import { builtin, type KubeObject } from "../api/mod.ts";
+import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
+import { Client } from "../client/mod.ts";
+import { controller, type ControllerDefinition, done, type Toolbox } from "../controller/mod.ts";
+import { Manager } from "./manager.ts";
+
+const { ConfigMap, Node } = builtin;
+
+function configMap(namespace: string, data = {}): KubeObject & { readonly data: unknown } {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "a" }, data };
+}
+
+function pathOf(namespace: string): string {
+  return `/api/v1/namespaces/${namespace}/configmaps/a`;
+}
+
+/** Runs controllers until `condition` holds and a minute more. @returns the cluster, with all that was written */
+async function run(
+  definitions: readonly ControllerDefinition[],
+  cluster: FakeCluster,
+  condition: () => boolean,
+): Promise<void> {
+  const clock = new VirtualClock();
+  const manager = new Manager({ client: new Client(cluster.transport, { clock }), clock, random: seededRandom(1) });
+  for (const definition of definitions) manager.add(definition);
+  const stop = new AbortController();
+  const running = manager.run(stop.signal);
+  for (let turn = 0; turn < 2_000 && !condition(); turn++) await drain();
+  await clock.advance(60_000);
+  stop.abort();
+  await running;
+  assert(condition(), "it did not come to that");
+}
+
+/** Notes which keys it was called with. */
+function noting(name: string, seen: Set<string>, namespace?: string): ControllerDefinition {
+  return controller(name, { namespace }).for(ConfigMap).reconcileKey(({ key }, toolbox) => {
+    seen.add(`${key} of ${toolbox.list(ConfigMap).length}`);
+    return Promise.resolve(done);
+  });
+}
+
+test("a controller of one namespace neither works on others nor asks for them, and one of all does both", async () => {
+  const cluster = new FakeCluster();
+  const [one, all, paths] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  cluster.intercept = (_, path) => void paths.add(path);
+  for (const namespace of ["x", "y"]) cluster.put(pathOf(namespace), configMap(namespace));
+  await run([noting("one", one, "x")], cluster, () => one.size > 0);
+  assertEquals([[...one], [...paths]], [["x/a of 1"], ["/api/v1/namespaces/x/configmaps"]]);
+  one.clear();
+  await run([noting("one", one, "x"), noting("all", all)], cluster, () => one.size + all.size >= 3);
+  assertEquals([[...one], [...all].sort()], [["x/a of 1"], ["x/a of 2", "y/a of 2"]]);
+});
+
+interface WrittenEvent {
+  readonly reason: string;
+  readonly type: string;
+  readonly note: string;
+  readonly reportingController: string;
+}
+
+function eventsIn(cluster: FakeCluster): readonly WrittenEvent[] {
+  return cluster.writes.filter(({ path }) => path.endsWith("/events")).map(({ body }) => body as WrittenEvent);
+}
+
+test("a key that is dropped is told of where the controller gives a reason, in its own name", async () => {
+  const failing = () => Promise.reject(new Error("Cannot go on: it is broken"));
+  const told = controller("told", { maxRetries: 2, droppedReason: "GivenUp", eventComponent: "my-controller" })
+    .for(ConfigMap).reconcileKey(failing);
+  const silent = controller("silent", { maxRetries: 2 }).for(ConfigMap).reconcileKey(failing);
+  const cluster = new FakeCluster();
+  cluster.put(pathOf("x"), configMap("x"));
+  await run([told, silent], cluster, () => true);
+  const [event, ...more] = eventsIn(cluster);
+  assertEquals([event?.reason, event?.type, event?.reportingController], ["GivenUp", "Warning", "my-controller"]);
+  assertMatch(event?.note ?? "", /^Given up after 2 retries, until something changes: .*it is broken/);
+  assertEquals(more, []);
+});
+
+test("Events are reported in the name of the Manager and the controller unless it says otherwise", async () => {
+  const telling = (_: unknown, toolbox: Toolbox) => {
+    toolbox.event({ regarding: configMap("x"), type: "Normal", reason: "Seen", note: "there it is" });
+    return Promise.resolve(done);
+  };
+  const cluster = new FakeCluster();
+  cluster.put(pathOf("x"), configMap("x"));
+  await run([controller("teller").for(ConfigMap).reconcileKey(telling)], cluster, () => eventsIn(cluster).length > 0);
+  assertEquals(eventsIn(cluster)[0]?.reportingController, "pintle/teller");
+});
+
+test("an index finds who refers to an object that came, whatever came first", async () => {
+  const cluster = new FakeCluster();
+  const seen: string[] = [];
+  const definition = controller("finder")
+    .for(ConfigMap, { indices: { node: ({ data = {} }) => data.node === undefined ? [] : [data.node] } })
+    .watches(Node, {
+      to: (node, caches) => {
+        const found = caches.list(ConfigMap, { index: { name: "node", value: node.metadata.name ?? "" } });
+        return found.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+      },
+    })
+    .reconcileKey(({ key }, { causes }) => {
+      seen.push(...causes.map(({ source, change }) => `${key}: ${source} ${change}`));
+      return Promise.resolve(done);
+    });
+  cluster.put(pathOf("x"), configMap("x", { node: "n1" }));
+  cluster.put(pathOf("y"), configMap("y", { node: "n2" }));
+  let isThere = false;
+  await run([definition], cluster, () => {
+    if (seen.length >= 2 && !isThere) {
+      isThere = true;
+      cluster.put("/api/v1/nodes/n2", { apiVersion: "v1", kind: "Node", metadata: { name: "n2" } });
+    }
+    return seen.length >= 3;
+  });
+  assertEquals(seen.toSorted(), ["x/a: configmaps added", "y/a: configmaps added", "y/a: nodes added"]);
+});

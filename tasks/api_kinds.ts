@@ -1,0 +1,168 @@
+/**
+ * Writes src/apiserver/kinds/generated/: the types and names of all built-in kinds, as a real kube-apiserver publishes
+ * them, and what its tables look like.
+ *
+ *   deno run -A tasks/api_kinds.ts                   starts a control plane and asks it
+ *   deno run -A tasks/api_kinds.ts --from-module     tries the types only, from the files of k8s.io/kubernetes
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { ControlPlane } from "../tests/controlplane/mod.ts";
+import { GoTypes } from "./_go_types.ts";
+import { columnsFile, namesFile, packageFile, packagesFile } from "./_kind_files.ts";
+import { listAt, ModuleApi, type PublishedApi, RunningApi } from "./_published_api.ts";
+import { type Json, type JsonObject, packageOf, type WirePackage, WireWriter } from "./_wire_packages.ts";
+
+const root = dirname(import.meta.dirname ?? ".");
+const target = join(root, "src/apiserver/kinds/generated");
+
+/** Where the sources of each module are. */
+function moduleDirectories(): ReadonlyMap<string, string> {
+  const modules = ["api", "apimachinery", "apiextensions-apiserver", "kube-aggregator", "kubernetes"].map((name) =>
+    `k8s.io/${name}`
+  );
+  const found = execFileSync("go", ["list", "-m", "-f", "{{.Path}} {{.Dir}}", ...modules], {
+    cwd: join(root, "tests/controlplane"),
+    encoding: "utf8",
+  });
+  return new Map(found.trim().split("\n").map((line) => [line.split(" ")[0] ?? "", line.split(" ")[1] ?? ""]));
+}
+
+function directoryIn(modules: ReadonlyMap<string, string>): (path: string) => string {
+  return (path) => {
+    for (const [module, directory] of modules) {
+      if (path === module || path.startsWith(`${module}/`)) return directory + path.slice(module.length);
+    }
+    throw new Error(`Cannot find the package ${path}: not in the modules that are read`);
+  };
+}
+
+/** All components, each once; descriptions dropped. */
+function mergedComponents(documents: readonly JsonObject[]): ReadonlyMap<string, JsonObject> {
+  const found = new Map<string, JsonObject>();
+  for (const document of documents) {
+    for (const [name, schema] of Object.entries(document)) {
+      const bare = withoutDescriptions(schema);
+      const known = found.get(name);
+      if (known !== undefined && JSON.stringify(withoutKinds(known)) !== JSON.stringify(withoutKinds(bare))) {
+        throw new Error(`Cannot merge the component ${name}: two versions say different things`);
+      }
+      if (known === undefined || JSON.stringify(known).length < JSON.stringify(bare).length) {
+        found.set(name, Object(bare));
+      }
+    }
+  }
+  return found;
+}
+
+/** Options that many groups share list the groups, and not all documents list all of them. */
+function withoutKinds(schema: Json): Json {
+  return Object.fromEntries(
+    Object.entries(Object(schema)).filter(([key]) => key !== "x-kubernetes-group-version-kind"),
+  );
+}
+
+function withoutDescriptions(value: Json, isNames = false): Json {
+  if (Array.isArray(value)) return value.map((item) => withoutDescriptions(item));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([key]) => isNames || key !== "description");
+  return Object.fromEntries(
+    entries.map(([key, item]) => [key, withoutDescriptions(item, key === "properties" && !isNames)]),
+  );
+}
+
+async function writeTypes(api: PublishedApi, modules: ReadonlyMap<string, string>): Promise<void> {
+  const components = mergedComponents(await api.components());
+  const packages = new Map<string, WirePackage>();
+  for (const name of components.keys()) {
+    const { wirePackage } = packageOf(name);
+    packages.set(wirePackage.name, wirePackage);
+  }
+  const byGoPath = new Map([...packages.values()].map((known) => [known.goPath, known.name]));
+  const writer = new WireWriter(new GoTypes(directoryIn(modules)), (path) => byGoPath.get(path));
+  const lines = new Map<string, string[]>();
+  for (const [component, schema] of [...components].sort(([left], [right]) => left < right ? -1 : 1)) {
+    const { wirePackage, typeName } = packageOf(component);
+    const known = lines.get(wirePackage.name) ?? [];
+    lines.set(wirePackage.name, [...known, writer.line(wirePackage.goPath, typeName, schema)]);
+  }
+  const sorted = [...packages.values()].sort((left, right) => left.name < right.name ? -1 : 1);
+  for (const known of sorted) write(fileNameOf(known), packageFile(known.fullName, lines.get(known.name) ?? []));
+  write("packages.ts", packagesFile(sorted.map((known) => ({ ...known, file: fileNameOf(known) }))));
+  await checkTypes(components);
+}
+
+/** Reads back what was written. */
+async function checkTypes(components: ReadonlyMap<string, JsonObject>): Promise<void> {
+  const { openApiOf, wireStruct } = await import("../src/apiserver/kinds/mod.ts");
+  let wrong = 0;
+  for (const [component, schema] of components) {
+    const { wirePackage, typeName } = packageOf(component);
+    const read = sorted(openApiOf(wireStruct(`${wirePackage.name}.${typeName}`)));
+    const real = sorted(schema);
+    if (JSON.stringify(read) === JSON.stringify(real)) continue;
+    wrong++;
+    console.error(`${component}:\n  real ${JSON.stringify(real)}\n  read ${JSON.stringify(read)}`);
+  }
+  if (wrong > 0) {
+    throw new Error(`Cannot write the types: ${wrong} of ${components.size} are not what the server published`);
+  }
+  console.log(`${components.size} types`);
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).sort(([left], [right]) => left < right ? -1 : 1).map(([key, item]) => [key, sorted(item)]),
+  );
+}
+
+async function writeNames(api: PublishedApi): Promise<void> {
+  const groupVersions = await api.groupVersions();
+  write("names.ts", namesFile(groupVersions));
+  const columns = new Map<string, readonly Json[]>();
+  for (const { group, version, resources } of groupVersions) {
+    for (const resource of resources) {
+      const verbs = resource["verbs"];
+      if (!Array.isArray(verbs) || !verbs.includes("list")) continue;
+      const prefix = group === "" ? "/api" : `/apis/${group}`;
+      const found = await api.columns(`${prefix}/${version}/${resource["name"]}`);
+      if (found === undefined) return;
+      columns.set(`${group}/${version}/${resource["name"]}`, found);
+    }
+  }
+  write("columns.ts", columnsFile(columns));
+  console.log(
+    `${columns.size} tables, ${
+      groupVersions.flatMap(({ resources }) => listAt({ resources }, "resources")).length
+    } resources`,
+  );
+}
+
+function fileNameOf({ name }: { readonly name: string }): string {
+  return `${name.replace("/", "_")}.ts`;
+}
+
+function write(name: string, text: string): void {
+  mkdirSync(target, { recursive: true });
+  writeFileSync(join(target, name), text);
+}
+
+async function main(isFromModule: boolean): Promise<void> {
+  const modules = moduleDirectories();
+  if (isFromModule) {
+    const api = new ModuleApi(modules.get("k8s.io/kubernetes") ?? "");
+    await writeTypes(api, modules);
+    await writeNames(api);
+    return;
+  }
+  await using controlPlane = await ControlPlane.start();
+  const api = new RunningApi(controlPlane);
+  await writeTypes(api, modules);
+  await writeNames(api);
+}
+
+await main(process.argv.includes("--from-module"));

@@ -1,0 +1,210 @@
+/**
+ * What patch/ says a write comes to, without a server: the object and its managed fields as pure functions make them of
+ * what was stored before. The oracle test asks a real kube-apiserver the same and compares.
+ */
+import {
+  badRequest,
+  type Draft,
+  draftOf,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  read,
+  Refusal,
+  type TypeSchema,
+} from "../../src/apiserver/model/mod.ts";
+import {
+  applyConfiguration,
+  applyConflict,
+  type FieldContext,
+  type FieldSet,
+  jsonPatch,
+  mergePatch,
+  strategicMergePatch,
+  unchangedButTimes,
+  updateManagedFields,
+  withManagedFields,
+} from "../../src/apiserver/patch/mod.ts";
+
+/** A kind as the oracle needs it. */
+export interface OracleKind {
+  readonly type: TypeSchema;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly path: string;
+  readonly empty: JsonObject;
+  /** Makes a body into an object of the kind, with its defaults. */
+  decode(draft: Draft): void;
+  /** What a write through a subresource does not reach. */
+  unreached(subresource: string): FieldSet;
+}
+
+/** One write. */
+export interface Write {
+  readonly how: "create" | "apply" | "update" | "merge" | "json" | "strategic";
+  readonly manager: string;
+  readonly isForced?: boolean;
+  readonly subresource?: string;
+  readonly body: Json | ((live: JsonObject) => Json);
+}
+
+/** What comes of a write. */
+export type Outcome =
+  | { readonly kind: "written"; readonly object: JsonObject }
+  | { readonly kind: "refused"; readonly status: JsonObject };
+
+/** What the body of a write is. */
+export function bodyOf(write: Write, live: JsonObject | undefined): Json {
+  return typeof write.body === "function" ? write.body(live ?? {}) : write.body;
+}
+
+/** What patch/ says of a write. @param now milliseconds since 1970 */
+export async function foretell(
+  kind: OracleKind,
+  live: JsonObject | undefined,
+  write: Write,
+  now: number,
+): Promise<Outcome> {
+  try {
+    return { kind: "written", object: await written(kind, live, write, now) };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const status: Json = JSON.parse(JSON.stringify(error.status));
+    return { kind: "refused", status: isJsonObject(status) ? status : {} };
+  }
+}
+
+async function written(
+  kind: OracleKind,
+  live: JsonObject | undefined,
+  write: Write,
+  now: number,
+): Promise<JsonObject> {
+  const body = bodyOf(write, live);
+  const { subresource = "" } = write;
+  const context: FieldContext = {
+    type: kind.type,
+    empty: kind.empty,
+    apiVersion: kind.apiVersion,
+    subresource,
+    manager: write.manager,
+    now,
+    resetFields: new Map([[kind.apiVersion, kind.unreached(subresource)]]),
+  };
+  if (write.how === "apply") return await applied(kind, live, write, context, body);
+  const draft = live === undefined ? draftOf(objectOf(body)) : patched(kind, live, write, body);
+  kind.decode(draft);
+  const managedFields = await updateManagedFields({ ...context, live, updated: draft });
+  return settled(live, withManagedFields(draft, managedFields), write);
+}
+
+async function applied(
+  kind: OracleKind,
+  live: JsonObject | undefined,
+  write: Write,
+  context: FieldContext,
+  body: Json,
+): Promise<JsonObject> {
+  const { isForced = false } = write;
+  const outcome = await applyConfiguration({
+    ...context,
+    live,
+    applied: objectOf(body),
+    kind: kind.kind,
+    isForced,
+  });
+  if (outcome.kind === "conflicts") throw applyConflict(outcome.conflicts);
+  const draft = draftOf(outcome.object);
+  kind.decode(draft);
+  return settled(live, withManagedFields(draft, outcome.managedFields), write);
+}
+
+/** A write through the status keeps the spec; one that changes nothing but times is none. */
+function settled(live: JsonObject | undefined, object: JsonObject, { subresource }: Write): JsonObject {
+  if (live === undefined) return object;
+  const kept: JsonObject = subresource === "status" ? { ...object, spec: live["spec"] ?? null } : object;
+  const same = unchangedButTimes(live, kept);
+  return same === undefined ? kept : withManagedFields(kept, same);
+}
+
+function patched(kind: OracleKind, live: JsonObject, write: Write, body: Json): Draft {
+  switch (write.how) {
+    case "json":
+      return jsonPatch(live, body).object;
+    case "merge":
+      return mergePatch(live, body);
+    case "strategic":
+      return strategicMergePatch(live, body, kind.type);
+    case "create":
+    case "update":
+    case "apply":
+      return draftOf(objectOf(body));
+    default:
+      return write.how satisfies never;
+  }
+}
+
+function objectOf(body: Json): JsonObject {
+  if (isJsonObject(body)) return body;
+  throw badRequest("not an object");
+}
+
+/** When an object was last written, as its managed fields have it: entries stand in the order of their times. */
+export function writtenAt(outcome: Outcome): number {
+  const metadata = outcome.kind === "written" ? read(outcome.object, "metadata") : undefined;
+  const entries = isJsonObject(metadata) ? read(metadata, "managedFields") : undefined;
+  const times = isJsonArray(entries)
+    ? entries.map((entry) => isJsonObject(entry) ? read(entry, "time") : undefined)
+    : [];
+  return Math.max(0, ...times.map((time) => typeof time === "string" ? Date.parse(time) : 0));
+}
+
+/** Who wrote an object that nobody here did. */
+const others: ReadonlySet<Json> = new Set(["kube-controller-manager"]);
+
+/**
+ * An outcome without what a server chooses: identifiers, times (it stays whether there is one), addresses, and what
+ * controllers wrote meanwhile.
+ */
+export function masked(outcome: Outcome): Json {
+  if (outcome.kind === "refused") return { code: outcome.status["code"] ?? null, status: statusOf(outcome.status) };
+  const { object } = outcome;
+  const result = draftOf(object);
+  const metadata = read(object, "metadata");
+  const kept = isJsonObject(metadata) ? metadata : {};
+  result["metadata"] = {
+    labels: draftOf(read(kept, "labels") ?? null),
+    annotations: withoutKeys(read(kept, "annotations") ?? null, ["deployment.kubernetes.io/revision"]),
+    finalizers: draftOf(read(kept, "finalizers") ?? null),
+    managedFields: entriesOf(read(kept, "managedFields") ?? null),
+  };
+  const addresses = ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"];
+  result["spec"] = withoutKeys(read(object, "spec") ?? null, addresses);
+  delete result["status"];
+  return result;
+}
+
+function withoutKeys(value: Json, keys: readonly string[]): ReturnType<typeof draftOf> | null {
+  if (!isJsonObject(value)) return draftOf(value);
+  const copy = draftOf(value);
+  for (const key of keys) delete copy[key];
+  return Object.keys(copy).length === 0 ? null : copy;
+}
+
+function entriesOf(managedFields: Json): Draft[] {
+  const entries = isJsonArray(managedFields) ? managedFields.filter(isJsonObject) : [];
+  return entries.filter((entry) => !others.has(read(entry, "manager") ?? null)).map((entry) => {
+    const copy = draftOf(entry);
+    copy["time"] = Object.hasOwn(entry, "time") ? "some" : "none";
+    return copy;
+  });
+}
+
+/** Conflicts with several managers come in no order from the real server. */
+function statusOf(status: JsonObject): Draft {
+  const { reason, message, details } = status;
+  const found = isJsonObject(details) ? read(details, "causes") : undefined;
+  const causes = isJsonArray(found) ? found.map((cause) => JSON.stringify(cause)).sort() : [];
+  return draftOf({ reason: reason === "" ? null : reason ?? null, message: message ?? null, causes });
+}

@@ -1,0 +1,376 @@
+/** Custom resources: what a definition makes possible, and what it forbids. */
+import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
+import type { Site } from "../site.ts";
+import { at, type Body } from "./_objects.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+const schema: Body = {
+  type: "object",
+  properties: {
+    spec: {
+      type: "object",
+      required: ["size"],
+      properties: {
+        size: { type: "integer", minimum: 1, maximum: 10 },
+        color: { type: "string", enum: ["red", "blue"], default: "red" },
+        name: { type: "string", minLength: 2, maxLength: 5, pattern: "^[a-z]+$" },
+        when: { type: "string", format: "date-time" },
+        tags: { type: "array", items: { type: "string" }, maxItems: 3, "x-kubernetes-list-type": "set" },
+        ports: {
+          type: "array",
+          items: {
+            type: "object",
+            required: ["port"],
+            properties: { port: { type: "integer" }, protocol: { type: "string", default: "TCP" } },
+          },
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["port", "protocol"],
+        },
+        free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        anything: { "x-kubernetes-int-or-string": true },
+        labels: { type: "object", additionalProperties: { type: "string" } },
+        maybe: { type: "string", nullable: true },
+        min: { type: "integer" },
+        max: { type: "integer" },
+        fixed: { type: "string", "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "is immutable" }] },
+      },
+      "x-kubernetes-validations": [{
+        rule: "!has(self.min) || !has(self.max) || self.min <= self.max",
+        messageExpression: "'min ' + string(self.min) + ' is above max'",
+      }],
+    },
+    status: {
+      type: "object",
+      properties: { ready: { type: "integer" }, replicas: { type: "integer" }, selector: { type: "string" } },
+    },
+  },
+};
+
+function definition(group: string, version: Body = {}, spec: Body = {}): Body {
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `widgets.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: {
+        plural: "widgets",
+        singular: "widget",
+        kind: "Widget",
+        listKind: "WidgetList",
+        shortNames: ["wd"],
+        categories: ["all"],
+      },
+      versions: [{
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: schema },
+        subresources: {
+          status: {},
+          scale: {
+            specReplicasPath: ".spec.size",
+            statusReplicasPath: ".status.replicas",
+            labelSelectorPath: ".status.selector",
+          },
+        },
+        additionalPrinterColumns: [
+          { name: "Size", type: "integer", jsonPath: ".spec.size" },
+          { name: "Color", type: "string", jsonPath: ".spec.color", description: "its color", priority: 1 },
+          { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+        ],
+        selectableFields: [{ jsonPath: ".spec.color" }],
+        ...version,
+      }],
+      ...spec,
+    },
+  };
+}
+
+const groupOf = (site: Site) => `w${site.unique}.example.com`;
+
+/** A case on a kind of its own, which is served before the case begins and gone after it. */
+function onWidgets(name: string, run: (site: Site, path: string, group: string) => Promise<void>, version: Body = {}) {
+  return scenario(name, async (site) => {
+    const group = groupOf(site);
+    await site.prepare({ path: definitions, body: definition(group, version) });
+    const one = `${definitions}/widgets.${group}`;
+    await site.until(
+      one,
+      (live) =>
+        (live.status?.conditions ?? []).some(({ type, status }: Any) => type === "Established" && status === "True"),
+    );
+    const path = at(site, `${group}/v1/widgets`);
+    await site.until(path, (_, code) => code === 200);
+    await run(site, path, group);
+    await site.prepare({ method: "DELETE", path: one });
+  });
+}
+
+const widget = (site: Site, spec: unknown, rest: Body = {}) => ({
+  apiVersion: `${groupOf(site)}/v1`,
+  kind: "Widget",
+  metadata: { name: "a" },
+  spec,
+  ...rest,
+});
+
+const merge = "application/merge-patch+json";
+
+const wrongSpecs: readonly (readonly [string, unknown])[] = [
+  ["nothing", undefined],
+  ["what is required", {}],
+  ["types", { size: "1", color: 2, tags: "x", ports: [1], labels: { a: 1 }, free: 5 }],
+  ["numbers", { size: 0 }],
+  ["numbers that are no integers", { size: 1.5 }],
+  ["enums and lengths", { size: 20, color: "green", name: "A" }],
+  ["patterns and formats", { size: 1, name: "ABC", when: "today" }],
+  ["sets and maps", { size: 1, tags: ["a", "a"], ports: [{ port: 1 }, { port: 1, protocol: "TCP" }] }],
+  ["lists that are too long", { size: 1, tags: ["a", "b", "c", "d"] }],
+  ["rules", { size: 1, min: 5, max: 2 }],
+  ["null", { size: null, color: null, maybe: null }],
+  ["int or string", { size: 1, anything: true }],
+];
+
+const objects: readonly ConformanceCase[] = [
+  onWidgets("custom resources: create, get, list, update, patch, delete", async (site, path) => {
+    const created = await site.call({
+      path,
+      body: widget(site, { size: 1, ports: [{ port: 1 }], unknown: 1, free: { any: [1] } }),
+    });
+    await site.call({ path: `${path}/a` });
+    await site.call({ path });
+    await site.call({ method: "PUT", path: `${path}/a`, body: { ...created, spec: { size: 2 } } });
+    await site.call({ method: "PUT", path: `${path}/a`, body: widget(site, { size: 2 }) });
+    await site.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { color: "blue" } } });
+    await site.call({
+      method: "PATCH",
+      path: `${path}/a`,
+      type: "application/json-patch+json",
+      body: [{ op: "replace", path: "/spec/size", value: 3 }],
+    });
+    await site.call({ method: "PATCH", path: `${path}/a`, type: "application/strategic-merge-patch+json", body: {} });
+    await site.call({ method: "DELETE", path: `${path}/a` });
+    await site.call({ path: `${path}/a` });
+    await site.call({ path: `${path}/a/b` });
+    await site.call({ method: "POST", path: `${path}/a`, body: widget(site, { size: 1 }) });
+  }),
+  ...wrongSpecs.map(([what, spec]) =>
+    onWidgets(`custom resources that are wrong: ${what}`, async (site, path) => {
+      await site.call({ path, body: widget(site, spec) });
+    })
+  ),
+  onWidgets("custom resources: fieldValidation", async (site, path) => {
+    for (const mode of ["Strict", "Warn", "Ignore"]) {
+      await site.call({
+        path: `${path}?dryRun=All&fieldValidation=${mode}`,
+        body: widget(site, { size: 1, unknown: 1, free: { x: 1 } }, { extra: 1 }),
+      });
+      await site.call({
+        path: `${path}?dryRun=All&fieldValidation=${mode}`,
+        body: JSON.stringify(widget(site, { size: 1 })).replace('"size":1', '"size":1,"size":2'),
+      });
+    }
+  }),
+  onWidgets("custom resources: transition rules", async (site, path) => {
+    await site.call({ path, body: widget(site, { size: 1, fixed: "a" }) });
+    await site.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { fixed: "b" } } });
+    await site.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { fixed: null } } });
+  }),
+  onWidgets("custom resources: status, scale and generation", async (site, path) => {
+    await site.call({ path, body: widget(site, { size: 1 }, { status: { ready: 5 } }) });
+    await site.call({
+      method: "PATCH",
+      path: `${path}/a/status`,
+      type: merge,
+      body: { status: { ready: 1, replicas: 1, selector: "a=b" }, spec: { size: 9 } },
+    });
+    await site.call({
+      method: "PATCH",
+      path: `${path}/a`,
+      type: merge,
+      body: { status: { ready: 2 }, spec: { size: 2 } },
+    });
+    await site.call({ path: `${path}/a/scale` });
+    await site.call({ method: "PATCH", path: `${path}/a/scale`, type: merge, body: { spec: { replicas: 3 } } });
+    await site.call({ method: "PATCH", path: `${path}/a/scale`, type: merge, body: { spec: { replicas: 30 } } });
+    await site.call({ path: `${path}/a` });
+  }),
+  onWidgets("custom resources: apply", async (site, path) => {
+    const apply = (manager: string, spec: Body, query = "") =>
+      site.call({
+        method: "PATCH",
+        path: `${path}/a?fieldManager=${manager}${query}`,
+        type: "application/apply-patch+yaml",
+        body: widget(site, spec),
+      });
+    await apply("one", { size: 1, tags: ["a"], ports: [{ port: 1 }] });
+    await apply("two", { size: 2, tags: ["b"], ports: [{ port: 2, protocol: "UDP" }] });
+    await apply("two", { size: 2, tags: ["b"], ports: [{ port: 2, protocol: "UDP" }] }, "&force=true");
+    await apply("one", { tags: [] });
+    await apply("one", { size: "x" });
+  }),
+  onWidgets("custom resources: tables, selectors and discovery", async (site, path, group) => {
+    await site.prepare({ path, body: widget(site, { size: 1 }) });
+    const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    await site.call({ path: `${path}?includeObject=None`, accept });
+    await site.call({ path: `${path}/a`, accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" });
+    await site.call({ path: `${path}?fieldSelector=spec.color%3Dred`, pick: ({ items }) => items.length });
+    await site.call({ path: `${path}?fieldSelector=spec.color%3Dblue`, pick: ({ items }) => items.length });
+    await site.call({ path: `${path}?fieldSelector=spec.size%3D1` });
+    await site.call({ path: `/apis/${group}` });
+    await site.call({ path: `/apis/${group}/v1` });
+    await site.call({ path: `/apis/${group}/v2` });
+    await site.call({ path: `${definitions}/widgets.${group}`, pick: ({ status }) => status });
+  }),
+  onWidgets("custom resources: a watch", async (site, path) => {
+    const { metadata } = await site.prepare({ path });
+    await site.watch(`${path}?resourceVersion=${metadata.resourceVersion}`, {
+      count: 3,
+      act: async () => {
+        await site.prepare({ path, body: widget(site, { size: 1 }) });
+        await site.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { size: 2 } } });
+        await site.prepare({ method: "DELETE", path: `${path}/a` });
+      },
+    });
+  }),
+  onWidgets("custom resources without a status subresource", async (site, path) => {
+    await site.call({ path, body: widget(site, { size: 1 }, { status: { ready: 5 } }) });
+    await site.call({ method: "PATCH", path: `${path}/a/status`, type: merge, body: { status: { ready: 1 } } });
+    await site.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { status: { ready: 7 } } });
+    await site.call({ path: `${path}/a/scale` });
+    await site.call({ path: `${path}?includeObject=None`, accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+  }, { subresources: {}, additionalPrinterColumns: undefined }),
+  onWidgets("a definition goes with its objects", async (site, path, group) => {
+    await site.prepare({ path, body: widget(site, { size: 1 }) });
+    const one = `${definitions}/widgets.${group}`;
+    await site.call({ method: "DELETE", path: one, pick: ({ kind }) => kind });
+    await site.until(one, (_, code) => code === 404);
+    await site.call({ path });
+    await site.prepare({ path: definitions, body: definition(group) });
+  }),
+];
+
+/** Definitions that are wrong, as changes of one that is right. */
+const wrong: readonly (readonly [string, (group: string) => Body])[] = [
+  ["a name", (group) => ({ ...definition(group), metadata: { name: "others.example.com" } })],
+  ["no schema", (group) => definition(group, { schema: undefined })],
+  [
+    "a schema without a type",
+    (group) => definition(group, { schema: { openAPIV3Schema: { properties: { spec: {} } } } }),
+  ],
+  [
+    "a schema that is not structural",
+    (group) =>
+      definition(group, {
+        schema: { openAPIV3Schema: { type: "object", anyOf: [{ type: "object", description: "x" }] } },
+      }),
+  ],
+  [
+    "a schema that refers",
+    (group) =>
+      definition(group, { schema: { openAPIV3Schema: { type: "object", properties: { a: { $ref: "#/x" } } } } }),
+  ],
+  [
+    "a default that does not fit",
+    (group) =>
+      definition(group, {
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: { spec: { type: "object", properties: { a: { type: "integer", default: "x" } } } },
+          },
+        },
+      }),
+  ],
+  [
+    "a rule that does not compile",
+    (group) =>
+      definition(group, {
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            "x-kubernetes-validations": [{ rule: "self.nothing > " }, { rule: "self.nothing" }, { rule: "1" }],
+          },
+        },
+      }),
+  ],
+  [
+    "a rule that costs too much",
+    (group) =>
+      definition(group, {
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: { a: { type: "array", items: { type: "array", items: { type: "string" } } } },
+            "x-kubernetes-validations": [{ rule: "self.a.all(x, x.all(y, self.a.all(z, z.all(w, w.contains(y)))))" }],
+          },
+        },
+      }),
+  ],
+  [
+    "a list of maps without keys",
+    (group) =>
+      definition(group, {
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: { a: { type: "array", "x-kubernetes-list-type": "map", items: { type: "object" } } },
+          },
+        },
+      }),
+  ],
+  [
+    "two versions that are stored",
+    (group) =>
+      definition(group, {}, {
+        versions: ["v1", "v2"].map((name) => ({
+          name,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: "object" } },
+        })),
+      }),
+  ],
+  ["names", (group) => definition(group, {}, { names: { plural: "widgets", kind: "widget!", shortNames: ["W D"] } })],
+  ["a scope", (group) => definition(group, {}, { scope: "Everywhere" })],
+  [
+    "columns",
+    (group) => definition(group, { additionalPrinterColumns: [{ name: "", type: "thing", jsonPath: "spec" }] }),
+  ],
+  [
+    "a scale",
+    (group) =>
+      definition(group, { subresources: { scale: { specReplicasPath: "spec.size", statusReplicasPath: "" } } }),
+  ],
+  ["a conversion", (group) => definition(group, {}, { conversion: { strategy: "Webhook" } })],
+  [
+    "selectable fields",
+    (group) => definition(group, { selectableFields: [{ jsonPath: ".spec.absent" }, { jsonPath: ".spec.free" }] }),
+  ],
+  [
+    "a group of Kubernetes",
+    (group) => ({ ...definition(group, {}, { group: "mine.k8s.io" }), metadata: { name: "widgets.mine.k8s.io" } }),
+  ],
+];
+
+const refused = wrong.map(([what, body]) =>
+  requests(
+    `a definition that is wrong: ${what}`,
+    (site) => [{ path: `${definitions}?dryRun=All`, body: body(groupOf(site)) }],
+  )
+);
+
+export const crdCases: readonly ConformanceCase[] = [
+  requests(
+    "what becomes of a definition",
+    (site) => [{ path: `${definitions}?dryRun=All`, body: definition(groupOf(site)) }],
+  ),
+  ...objects,
+  ...refused,
+];

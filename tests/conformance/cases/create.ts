@@ -1,0 +1,250 @@
+/** Creation: names, bodies that are wrong in every way, dry runs, field validation. */
+import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
+import { at, configMap, deployment, pod, secret, service } from "./_objects.ts";
+
+const names: readonly ConformanceCase[] = [
+  requests("a second object of the same name is refused", (site) => [
+    { path: at(site, "configmaps"), body: configMap("a") },
+    { path: at(site, "configmaps"), body: configMap("a", { other: "text" }) },
+  ]),
+  requests("a name that is missing", (site) => [{ path: at(site, "configmaps"), body: { data: {} } }]),
+  requests("a name that is empty beside a generateName", (site) => [
+    { path: at(site, "configmaps"), body: { metadata: { name: "", generateName: "made-" } } },
+  ]),
+  requests("a name and a generateName", (site) => [
+    { path: at(site, "configmaps"), body: { metadata: { name: "given", generateName: "made-" } } },
+  ]),
+  requests("a generateName that makes no good name", (site) => [
+    { path: at(site, "configmaps"), body: { metadata: { generateName: "Made_" } } },
+    { path: at(site, "services"), body: { ...service("x"), metadata: { generateName: `${"a".repeat(70)}-` } } },
+  ]),
+  ...["UPPER", "-a", "a_b", "a..b", "a/b", "%", ".", "..", "a".repeat(254)].map((name) =>
+    requests(`the name ${name.slice(0, 20)} of a ConfigMap`, (site) => [
+      { path: at(site, "configmaps"), body: configMap(name) },
+    ])
+  ),
+  ...["1web", "web.a", "Web", "a".repeat(64), "-"].map((name) =>
+    requests(`the name ${name.slice(0, 20)} of a Service`, (site) => [
+      { path: at(site, "services"), body: service(name) },
+    ])
+  ),
+  requests("the names of roles may be nearly anything", (site) =>
+    ["system:a", "A_b", "a%b", "a/b"].map((name) => ({
+      path: at(site, "rbac.authorization.k8s.io/v1/roles"),
+      body: { metadata: { name }, rules: [] },
+    }))),
+];
+
+const metadata: readonly ConformanceCase[] = [
+  requests("the namespace of body and path differ", (site) => [
+    { path: at(site, "configmaps"), body: configMap("a", {}, { namespace: "other" }) },
+    { path: at(site, "configmaps"), body: configMap("a", {}, { namespace: site.namespace }) },
+  ]),
+  requests("a namespace on what has none", (site) => [
+    { path: "/api/v1/nodes?dryRun=All", body: { metadata: { name: site.name("n"), namespace: "default" } } },
+  ]),
+  requests("what the server sets is not the client's to set", (site) => [
+    {
+      path: at(site, "configmaps"),
+      body: configMap("a", {}, {
+        uid: "mine",
+        creationTimestamp: "2001-01-01T00:00:00Z",
+        deletionTimestamp: "2001-01-01T00:00:00Z",
+        deletionGracePeriodSeconds: 5,
+        generation: 7,
+        selfLink: "/x",
+      }),
+    },
+    { path: at(site, "configmaps"), body: configMap("b", {}, { resourceVersion: "5" }) },
+  ]),
+  requests("labels and annotations that are wrong", (site) => [
+    { path: at(site, "configmaps"), body: configMap("a", {}, { labels: { "bad key!": "x", ok: "not ok!" } }) },
+    { path: at(site, "configmaps"), body: configMap("a", {}, { labels: { ["a".repeat(64)]: "b".repeat(64) } }) },
+    { path: at(site, "configmaps"), body: configMap("a", {}, { annotations: { "a/b/c": "" } }) },
+    { path: at(site, "configmaps"), body: configMap("a", {}, { labels: { a: 1 } }) },
+    { path: at(site, "configmaps"), body: configMap("a", {}, { annotations: { a: "x".repeat(262145) } }) },
+  ]),
+  requests("finalizers that are wrong", (site) => [
+    { path: at(site, "configmaps"), body: configMap("a", {}, { finalizers: ["plain"] }) },
+    { path: at(site, "configmaps"), body: configMap("a", {}, { finalizers: ["a b/c", "x.example/ok"] }) },
+    { path: at(site, "configmaps"), body: configMap("a", {}, { finalizers: ["foregroundDeletion", "orphan"] }) },
+  ]),
+  requests("owner references that are wrong", (site) => [
+    { path: at(site, "configmaps"), body: configMap("a", {}, { ownerReferences: [{}] }) },
+    {
+      path: at(site, "configmaps"),
+      body: configMap("a", {}, {
+        ownerReferences: ["x", "y"].map((name) => ({
+          apiVersion: "v1",
+          kind: "Pod",
+          name,
+          uid: name,
+          controller: true,
+        })),
+      }),
+    },
+    {
+      path: at(site, "configmaps"),
+      body: configMap("a", {}, { ownerReferences: [{ apiVersion: "v1", kind: "Event", name: "x", uid: "x" }] }),
+    },
+    {
+      path: at(site, "configmaps"),
+      body: configMap("a", {}, { ownerReferences: [{ apiVersion: "a/b/c", kind: "Pod", name: "x", uid: "x" }] }),
+    },
+  ]),
+];
+
+/** Bodies as text: what they are, and the text. */
+const malformed: readonly (readonly [string, string])[] = [
+  ["nothing", ""],
+  ["half an object", '{"apiVersion":"v1"'],
+  ["a list", "[]"],
+  ["a number", "1"],
+  ["null", "null"],
+  ["a text", '"text"'],
+  ["text after the object", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}} more'],
+  ["a comma too many", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a",}}'],
+  ["single quotes", "{'apiVersion':'v1'}"],
+  [
+    "a control character in a text",
+    '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"\u0001"}}',
+  ],
+  ["a field twice", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1","a":"2"}}'],
+  [
+    "an object nested too deep",
+    `{"apiVersion":"v1","kind":"ConfigMap","x":${"[".repeat(10_001)}${"]".repeat(10_001)}}`,
+  ],
+];
+
+const bodies: readonly ConformanceCase[] = [
+  ...malformed.map(([what, text]) =>
+    requests(`a body that is ${what}`, (site) => [{ path: at(site, "configmaps"), body: text }])
+  ),
+  requests("a body of another kind", (site) => [
+    { path: at(site, "configmaps"), body: secret("a") },
+    { path: at(site, "configmaps"), body: { ...configMap("a"), apiVersion: "v2" } },
+    { path: at(site, "configmaps"), body: { ...configMap("a"), apiVersion: "apps/v1" } },
+    { path: at(site, "configmaps"), body: { ...configMap("a"), kind: "Nothing" } },
+    { path: at(site, "configmaps"), body: { ...configMap("a"), kind: "configmap" } },
+    { path: at(site, "apps/v1/deployments"), body: { ...deployment("a"), apiVersion: "extensions/v1beta1" } },
+    { path: at(site, "apps/v1/deployments"), body: { ...deployment("a"), apiVersion: "a/b/c" } },
+    { path: at(site, "configmaps"), body: { ...configMap("a"), kind: 5 } },
+    { path: at(site, "configmaps"), body: { ...configMap("a"), apiVersion: {} } },
+  ]),
+  requests("a body without kind or apiVersion", (site) => [
+    { path: at(site, "configmaps"), body: { kind: "ConfigMap", metadata: { name: "a" } } },
+    { path: at(site, "configmaps"), body: { apiVersion: "v1", metadata: { name: "b" } } },
+    { path: at(site, "configmaps"), body: { metadata: { name: "c" } } },
+    { path: at(site, "configmaps"), body: {} },
+  ]),
+  requests("values of the wrong type", (site) => [
+    { path: at(site, "configmaps"), body: configMap("a", { a: 1 }) },
+    { path: at(site, "configmaps"), body: { ...configMap("a"), data: [] } },
+    { path: at(site, "configmaps"), body: { ...configMap("a"), metadata: "text" } },
+    { path: at(site, "configmaps"), body: { ...configMap("a"), immutable: "yes" } },
+    { path: at(site, "secrets"), body: secret("a", { data: { a: "not base64!" } }) },
+    { path: at(site, "apps/v1/deployments"), body: deployment("a", { replicas: "1" }) },
+    { path: at(site, "apps/v1/deployments"), body: deployment("a", { replicas: 1.5 }) },
+    { path: at(site, "apps/v1/deployments"), body: deployment("a", { replicas: 3_000_000_000 }) },
+    { path: at(site, "apps/v1/deployments"), body: deployment("a", { template: [] }) },
+    { path: at(site, "services"), body: service("a", { ports: {} }) },
+    { path: at(site, "services"), body: service("a", { ports: [{ port: "http" }] }) },
+    {
+      path: at(site, "pods"),
+      body: pod("a", { containers: [{ name: "a", image: "b", resources: { limits: { cpu: "much" } } }] }),
+    },
+    { path: at(site, "pods"), body: pod("a", { activeDeadlineSeconds: true }) },
+    { path: at(site, "configmaps"), body: configMap("a", {}, { creationTimestamp: "yesterday" }) },
+  ]),
+  requests("fields that are null", (site) => [
+    { path: at(site, "configmaps"), body: { ...configMap("a"), data: null, metadata: { name: "a", labels: null } } },
+    { path: at(site, "services"), body: service("a", { type: null, sessionAffinity: null }) },
+  ]),
+  requests("keys that JavaScript knows", (site) => [
+    {
+      path: at(site, "configmaps"),
+      body:
+        `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"constructor","labels":{"__proto__":"a"}},"data":{"__proto__":"b","constructor":"c","toString":"d"}}`,
+    },
+    { path: at(site, "configmaps", "constructor") },
+    { path: at(site, "configmaps", "toString") },
+    { path: `${at(site, "configmaps")}?labelSelector=toString`, pick: (list) => list.items },
+  ]),
+  requests("YAML", (site) => [
+    {
+      path: at(site, "configmaps"),
+      type: "application/yaml",
+      body: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  a: text\n  b: |\n    more\n    lines\n",
+    },
+    { path: at(site, "configmaps"), type: "application/yaml", body: "a: b\n  c: [" },
+    {
+      path: at(site, "configmaps"),
+      type: "application/yaml",
+      body: "apiVersion: v1\nkind: ConfigMap\ndata: {a: yes}\nmetadata: {name: b}\n",
+    },
+  ]),
+  requests("a body that is too large", (site) => [
+    { path: at(site, "configmaps"), body: configMap("a", { a: "x".repeat(3 * 1024 * 1024 + 10) }) },
+    { path: at(site, "configmaps"), body: configMap("a", { a: "x".repeat(1024 * 1024 + 10) }) },
+    { path: at(site, "secrets"), body: secret("a", { stringData: { a: "x".repeat(1024 * 1024 + 10) } }) },
+  ]),
+];
+
+const fieldValidation: readonly ConformanceCase[] = ["", "Strict", "Warn", "Ignore"].map((mode) =>
+  requests(`unknown and repeated fields with fieldValidation ${mode === "" ? "left out" : mode}`, (site) => {
+    const query = `?dryRun=All${mode === "" ? "" : `&fieldValidation=${mode}`}`;
+    const unknown = {
+      ...deployment("a", {
+        replicaz: 1,
+        template: { spec: { containers: [{ name: "a", image: "b", imag: "c" }] }, metadata: { labels: { app: "a" } } },
+      }),
+      extra: {},
+    };
+    return [
+      { path: `${at(site, "apps/v1/deployments")}${query}`, body: unknown },
+      {
+        path: `${at(site, "configmaps")}${query}`,
+        body:
+          '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","name":"b"},"data":{"x":"1","x":"2"},"dato":{}}',
+      },
+      {
+        path: `${at(site, "configmaps")}${query}`,
+        type: "application/yaml",
+        body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nunknown: 1\ndata:\n  a: '1'\n  a: '2'\n",
+      },
+    ];
+  })
+);
+
+const options: readonly ConformanceCase[] = [
+  requests("a dry run stores nothing", (site) => [
+    { path: `${at(site, "configmaps")}?dryRun=All`, body: configMap("a") },
+    { path: at(site, "configmaps", "a") },
+    { path: `${at(site, "configmaps")}?dryRun=All`, body: { metadata: { generateName: "a-" } } },
+  ]),
+  requests("options that are wrong", (site) => [
+    { path: `${at(site, "configmaps")}?dryRun=Some`, body: configMap("a") },
+    { path: `${at(site, "configmaps")}?dryRun=`, body: configMap("a") },
+    { path: `${at(site, "configmaps")}?fieldValidation=Loud`, body: configMap("b") },
+    { path: `${at(site, "configmaps")}?fieldManager=${"m".repeat(129)}`, body: configMap("c") },
+    { path: `${at(site, "configmaps")}?fieldManager=a%0Ab`, body: configMap("d") },
+    { path: `${at(site, "configmaps")}?unknown=1`, body: configMap("e") },
+    { path: `${at(site, "configmaps")}?pretty=true`, body: configMap("f") },
+    { path: `${at(site, "configmaps")}?fieldManager=somebody`, body: configMap("g") },
+  ]),
+  scenario("a name is made from generateName, unlike any other", async (site) => {
+    const body = { metadata: { generateName: "made-" }, data: { a: "b" } };
+    const first = await site.call({ path: at(site, "configmaps"), body });
+    await site.call({ path: at(site, "configmaps"), body });
+    await site.call({ path: at(site, "configmaps", first.metadata.name) });
+    site.note("its length", 0, first.metadata.name.length);
+  }),
+];
+
+export const createCases: readonly ConformanceCase[] = [
+  ...names,
+  ...metadata,
+  ...bodies,
+  ...fieldValidation,
+  ...options,
+];

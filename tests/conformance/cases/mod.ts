@@ -1,0 +1,36 @@
+/** All cases of the conformance suite, in groups: one recording for each. */
+import type { ConformanceCase } from "../conformance_case.ts";
+import { changeCases } from "./change.ts";
+import { crdCases } from "./crds.ts";
+import { createCases } from "./create.ts";
+import { discoveryCases } from "./discovery.ts";
+import { invalidCases } from "./invalid.ts";
+import { kindCases } from "./kinds.ts";
+import { partCases } from "./parts.ts";
+import { patchCases } from "./patch.ts";
+import { pathCases } from "./paths.ts";
+import { readCases } from "./read.ts";
+import { tableCases } from "./tables.ts";
+import { webhookCases } from "./webhooks.ts";
+
+/** Cases that belong together. */
+export interface CaseGroup {
+  /** Names the recording. */
+  readonly group: string;
+  readonly cases: readonly ConformanceCase[];
+}
+
+export const caseGroups: readonly CaseGroup[] = [
+  { group: "kinds", cases: kindCases },
+  { group: "create", cases: createCases },
+  { group: "change", cases: changeCases },
+  { group: "read", cases: readCases },
+  { group: "patch", cases: patchCases },
+  { group: "paths", cases: pathCases },
+  { group: "parts", cases: partCases },
+  { group: "invalid", cases: invalidCases },
+  { group: "discovery", cases: discoveryCases },
+  { group: "tables", cases: tableCases },
+  { group: "crds", cases: crdCases },
+  { group: "webhooks", cases: webhookCases },
+];

@@ -1,0 +1,130 @@
+/** Paths, methods, media types: what is no verb on an object, and how answers are written. */
+import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
+import { at, configMap, pod } from "./_objects.ts";
+
+const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+
+const paths: readonly ConformanceCase[] = [
+  ...[
+    "/nothing",
+    "/api/v2",
+    "/api/v1/nothings",
+    "/api/v1/namespaces/default/nothings",
+    "/apis/none.example.com",
+    "/apis/none.example.com/v1",
+    "/apis/none.example.com/v1/things",
+    "/apis/apps/v2/deployments",
+    "/apis/apps/v1/nothings",
+    "/api/v1/namespaces/default/configmaps/a/b",
+    "/api/v1/namespaces/default/configmaps/a/status",
+    "/api/v1/namespaces/default/pods/a/nothing",
+    "/api/v1/configmaps/a",
+    "/api/v1/namespaces/default/nodes",
+    "/api/v1/namespaces/default/namespaces",
+    "/apis/apps/v1/namespaces/default/deployments/a/scale/b",
+    "/api/v1/namespaces/default/pods/..%2Fa",
+    "/api/v1/namespaces/default/configmaps/%2E%2E",
+    "/api/v1/namespaces/default/configmaps/a%25b",
+    "/api/v1/namespaces/default/configmaps/%ff",
+    "/api/v1/namespaces//configmaps",
+    "/API/V1/pods",
+  ].map((path) => requests(`GET ${path}`, () => [{ path }])),
+  requests("methods that a path does not have", (site) => [
+    { method: "POST", path: at(site, "configmaps", "a"), body: configMap("a") },
+    { method: "PUT", path: at(site, "configmaps"), body: configMap("a") },
+    { method: "PATCH", path: at(site, "configmaps"), type: "application/merge-patch+json", body: {} },
+    { method: "DELETE", path: "/api/v1/configmaps" },
+    { method: "POST", path: "/api/v1/configmaps", body: configMap("a") },
+    { method: "OPTIONS", path: at(site, "configmaps") },
+    { method: "HEAD", path: at(site, "configmaps") },
+    { method: "PUT", path: at(site, "pods", "a") + "/log", body: {} },
+    { method: "GET", path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews" },
+    { method: "DELETE", path: at(site, "pods", "a") + "/eviction" },
+    { method: "GET", path: at(site, "pods", "a") + "/binding" },
+    { method: "DELETE", path: "/api/v1/namespaces" },
+    { method: "GET", path: at(site, "serviceaccounts", "default") + "/token" },
+  ]),
+  requests("probes", () => [
+    { path: "/healthz" },
+    { path: "/livez" },
+    { path: "/readyz" },
+    { path: "/livez/ping" },
+    { path: "/readyz/nothing" },
+  ]),
+];
+
+const accepts = [
+  "application/json",
+  "*/*",
+  "application/*",
+  "application/yaml",
+  "text/html",
+  "application/xml",
+  "application/vnd.kubernetes.protobuf,application/json",
+  "text/plain, application/json;q=0.5",
+  "application/json;as=Table;v=v1;g=meta.k8s.io",
+  "application/json;as=Table;v=v1beta1;g=meta.k8s.io",
+  "application/json;as=Table;v=v2;g=meta.k8s.io",
+  "application/json;as=Nothing;v=v1;g=meta.k8s.io",
+  "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+  "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+  "application/yaml;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+  "application/json;pretty=1",
+  "application/json;stream=watch",
+  "",
+];
+
+const representations: readonly ConformanceCase[] = [
+  ...accepts.map((accept) =>
+    scenario(`Accept: ${accept === "" ? "nothing" : accept}`, async (site) => {
+      await site.prepare({ path: at(site, "secrets"), body: { metadata: { name: "a" }, stringData: { a: "b" } } });
+      const pick = (answer: unknown) => typeof answer === "string" ? answer.length > 0 : answer;
+      await site.call({ path: at(site, "secrets", "a"), accept, pick });
+      await site.call({ path: at(site, "secrets"), accept, pick });
+      await site.call({ path: at(site, "secrets", "b"), accept, pick });
+    })
+  ),
+  requests(
+    "content types of a body",
+    (site) =>
+      [
+        "application/json; charset=utf-8",
+        "text/plain",
+        "application/xml",
+        "application/vnd.kubernetes.protobuf",
+        "text/yaml",
+        "x",
+        "*/*",
+      ]
+        .map((type, number) => ({ path: at(site, "configmaps"), type, body: configMap(`a-${number}`) })),
+  ),
+  requests("options of a table", (site) => [
+    { path: at(site, "configmaps"), body: configMap("a") },
+    { path: at(site, "configmaps", "a"), accept: `${table},application/json` },
+    { path: `${at(site, "configmaps", "a")}?includeObject=None`, accept: table },
+    { path: `${at(site, "configmaps", "a")}?includeObject=Object`, accept: table },
+    { path: `${at(site, "configmaps", "a")}?includeObject=Some`, accept: table },
+    { path: at(site, "configmaps", "b"), accept: table },
+  ]),
+  requests("the answer to a write as metadata and as a table", (site) => [
+    {
+      path: at(site, "configmaps"),
+      body: configMap("a"),
+      accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+    },
+    { path: at(site, "configmaps"), body: configMap("b"), accept: table },
+    {
+      method: "DELETE",
+      path: at(site, "configmaps", "a"),
+      accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+    },
+    { path: at(site, "pods"), body: pod("a"), accept: table },
+  ], { needsAccount: true }),
+  requests("pretty answers", (site) => [
+    { path: at(site, "configmaps"), body: configMap("a") },
+    { path: `${at(site, "configmaps", "a")}?pretty=true`, pick: () => "" },
+    { path: `${at(site, "configmaps", "b")}?pretty=1` },
+  ]),
+];
+
+export const pathCases: readonly ConformanceCase[] = [...paths, ...representations];

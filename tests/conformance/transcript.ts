@@ -1,0 +1,54 @@
+/**
+ * Transcript: one run of one case on one server, and how two of them differ.
+ */
+import { createTwoFilesPatch } from "diff";
+import type { ConformanceCase } from "./conformance_case.ts";
+import { expectationOf } from "./conformance_case.ts";
+import { type Send, Site, type Step } from "./site.ts";
+
+/** What a server answered to a case. */
+export type Transcript = readonly Step[];
+
+/** One of the servers, ready for cases. */
+export interface Host {
+  /** Sends as somebody who may do everything. */
+  readonly send: Send;
+  /** Makes the ServiceAccount `default` of a namespace, where no controller does. @default waits for it */
+  makeAccount?(namespace: string): Promise<void>;
+}
+
+/** Runs a case in a namespace of its own, which is left to end. */
+export async function transcriptOf(host: Host, subject: ConformanceCase): Promise<Transcript> {
+  const unique = crypto.randomUUID().slice(0, 8);
+  const site = new Site(host.send, unique);
+  const { namespace } = site;
+  await site.prepare({ path: "/api/v1/namespaces", body: { metadata: { name: namespace } } });
+  if (subject.needsAccount === true) {
+    await host.makeAccount?.(namespace);
+    await site.until(`/api/v1/namespaces/${namespace}/serviceaccounts/default`, (_, code) => code === 200);
+  }
+  await subject.run(site);
+  await site.prepare({ method: "DELETE", path: `/api/v1/namespaces/${namespace}` });
+  return site.steps;
+}
+
+/** How the embedded server's answers differ from the real one's, as a patch; "" where they agree. */
+export function differenceOf(real: Transcript, embedded: Transcript): string {
+  const [left, right] = [textOf(real), textOf(embedded)];
+  return left === right ? "" : createTwoFilesPatch("kube-apiserver", "embedded", left, right, "", "", { context: 4 });
+}
+
+/** @throws Error when a case that should agree does not, and when one that should not does */
+export function judge(subject: ConformanceCase, difference: string): void {
+  if (expectationOf(subject) === "agrees") {
+    if (difference !== "") throw new Error(`Cannot agree with kube-apiserver:\n${difference}`);
+  } else if (difference === "") {
+    const reason = subject.deliberate ?? subject.known;
+    throw new Error(`Cannot see a difference any longer: take the mark off the case ("${reason}")`);
+  }
+}
+
+/** One line per value, in an order that does not depend on the server. */
+function textOf(transcript: Transcript): string {
+  return JSON.stringify(transcript, undefined, 1);
+}

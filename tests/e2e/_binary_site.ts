@@ -1,0 +1,88 @@
+/**
+ * BinarySite: cases on a real control plane, with the compiled binary. See `tests/cases/site.ts`.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, type ClusterTransport, clusterTransport, loadClusterAccess } from "../../src/client/mod.ts";
+import type { Case, Ending, Probe, Program, RunOptions, Site, Wire } from "../cases/site.ts";
+import { type ControlPlane, until } from "../controlplane/mod.ts";
+import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
+import { Binary, runBinary } from "./_binary.ts";
+import { ApiProxy } from "./_proxy.ts";
+
+/** One case's view of a control plane. */
+export class BinarySite implements Site, AsyncDisposable {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly suffix: string = randomBytes(4).toString("hex");
+  readonly folder: string;
+  readonly #controlPlane: ControlPlane;
+  readonly #transport: ClusterTransport;
+  readonly #proxies = new Map<Wire, ApiProxy>();
+  readonly #undo: (() => Promise<unknown>)[] = [];
+
+  private constructor(
+    controlPlane: ControlPlane,
+    transport: ClusterTransport,
+    made: { readonly namespace: string; readonly folder: string },
+  ) {
+    this.#controlPlane = controlPlane;
+    this.#transport = transport;
+    this.client = new Client(transport);
+    this.namespace = made.namespace;
+    this.folder = made.folder;
+  }
+
+  static async open(controlPlane: ControlPlane): Promise<BinarySite> {
+    const { kubeconfig } = controlPlane;
+    const access = await loadClusterAccess({ environment: {}, overrides: { kubeconfig }, workingDirectory: "/" });
+    const namespace = await createNamespace(controlPlane);
+    const folder = await mkdtemp(join(tmpdir(), "pintle-case-"));
+    return new BinarySite(controlPlane, clusterTransport(access), { namespace, folder });
+  }
+
+  async call(args: readonly string[]): Promise<Ending> {
+    return await runBinary(args, { kubeconfig: this.#controlPlane.kubeconfig });
+  }
+
+  run(args: readonly string[], options: RunOptions = {}): Program {
+    const { wire, stdout = "kept" } = options;
+    const kubeconfig = wire === undefined ? this.#controlPlane.kubeconfig : this.#proxies.get(wire)?.kubeconfig;
+    if (kubeconfig === undefined) throw new Error("Cannot run on a wire: it is another site's");
+    return new Binary(["run", ...args], { kubeconfig, ...(stdout === "full" ? { stdoutFile: "/dev/full" } : {}) });
+  }
+
+  async wire(): Promise<Wire> {
+    const proxy = await ApiProxy.start(this.#controlPlane);
+    this.#proxies.set(proxy, proxy);
+    return proxy;
+  }
+
+  async until<T>(action: string, probe: () => Probe<T> | Promise<Probe<T>>, timeoutMs = 30_000): Promise<T> {
+    return await until(action, probe, { timeoutMs });
+  }
+
+  after(undo: () => Promise<unknown>): void {
+    this.#undo.push(undo);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const undo of this.#undo.toReversed()) await undo();
+    for (const proxy of this.#proxies.values()) await proxy[Symbol.asyncDispose]();
+    this.#transport[Symbol.dispose]();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Registers the cases of a controller as tests. @param kinds those whose CRDs are needed */
+export function binaryTests(cases: readonly Case[], ...kinds: readonly string[]): void {
+  for (const { name, needs, run } of cases) {
+    controlPlaneTest(name, async (controlPlane) => {
+      await using site = await BinarySite.open(controlPlane);
+      if (kinds.length > 0) await site.call(["install-crds", ...kinds]);
+      await run(site);
+    }, { needs });
+  }
+}

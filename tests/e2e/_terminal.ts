@@ -1,0 +1,58 @@
+/** The binary on a terminal: what a person sees and types. `script` of util-linux makes one, where it is installed. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import process from "node:process";
+import { binaryPath } from "./_binary.ts";
+
+/** Why there is no terminal; undefined when there is one. */
+export const noTerminal: string | undefined = existsSync("/usr/bin/script") && process.platform === "linux"
+  ? undefined
+  : "script of util-linux is not installed";
+
+/** How a session ended: what was shown, stdout and stderr together. */
+export interface TerminalEnding {
+  readonly code: number;
+  readonly shown: string;
+}
+
+/** Options of {@link onTerminal}. */
+export interface TerminalOptions {
+  readonly kubeconfig?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Typed as soon as `when` is shown. */
+  readonly answer?: { readonly when: string; readonly text: string };
+}
+
+/** Runs the binary on a terminal of its own. */
+export async function onTerminal(
+  args: readonly string[],
+  options: TerminalOptions = {},
+): Promise<TerminalEnding> {
+  const { kubeconfig, env = {}, answer } = options;
+  const command = [binaryPath(), ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const child = spawn("/usr/bin/script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: "/nonexistent",
+      TERM: "xterm",
+      ...(kubeconfig === undefined ? {} : { KUBECONFIG: kubeconfig }),
+      ...env,
+    },
+  });
+  let [shown, isAnswered] = ["", false];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    shown += text;
+    if (answer === undefined || isAnswered || !shown.includes(answer.when)) return;
+    isAnswered = true;
+    child.stdin.write(answer.text);
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => shown += text);
+  return await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      child.stdin.destroy();
+      resolve({ code: code ?? 128, shown: shown.replaceAll("\r\n", "\n") });
+    });
+  });
+}
