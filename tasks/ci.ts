@@ -11,6 +11,11 @@ const clusterTests = ["deno", "test", "-A", "--no-check", "--quiet", "tests/e2e"
 const clusterSteps: readonly Step[] = [
   { name: "compile", command: ["sh", "compile.sh"] },
   {
+    name: "compile an operator of one's own",
+    command: ["sh", "compile.sh", "--entry", "examples/operator/main.ts", "--outfile", "dist/website-operator"],
+  },
+  { name: "an operator of one's own", command: ["dist/website-operator", "dev", "website", "--until-settled"] },
+  {
     name: "tests on a real control plane",
     command: ["deno", "run", "-A", "tests/controlplane/with.ts", "--apply", "crds", "--", ...clusterTests],
   },

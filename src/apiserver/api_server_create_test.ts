@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "./model/mod.ts";
-import { put } from "./model/mod.ts";
+import { type AdmissionPlugin, type AdmissionRequest, type Draft, isDraft, put } from "./model/mod.ts";
 import { configMaps, foos, Rig } from "./_server_rig.ts";
 
 test("a created object gets its identity from the server, whatever it says of itself", async () => {
@@ -213,6 +212,25 @@ test("admission sees the object with its defaults, may change it, and has the la
   assertEquals([broken.code, broken.body.reason, rig.errors.length], [500, "InternalError", 1]);
   assertEquals((await rig.send("GET", `${foos}/no`)).code, 404);
 });
+
+test("managedFields that admission garbles are put back, with a warning", async () => {
+  const garbler: AdmissionPlugin = {
+    name: "garbler",
+    admit({ object, kind }) {
+      if (object === undefined || kind.kind !== "ConfigMap") return;
+      object["metadata"] = { ...metadataIn(object), managedFields: [{ operation: "Nonsense" }] };
+    },
+  };
+  using rig = new Rig({ admission: [garbler] });
+  const { body, headers } = await rig.createConfigMap("a", { data: { k: "v" } });
+  assertEquals(body.metadata.managedFields[0].manager, "rig");
+  assertMatch(headers.get("warning") ?? "", /managedFields was in an invalid state after admission/);
+});
+
+function metadataIn(object: Draft): Draft {
+  const metadata = object["metadata"];
+  return isDraft(metadata) ? metadata : {};
+}
 
 test("an object that is too large is stored without its managedFields, or refused", async () => {
   using rig = new Rig();

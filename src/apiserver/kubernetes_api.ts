@@ -14,6 +14,7 @@ import {
 import { actionHandlers } from "./actions/mod.ts";
 import { type CallWebhook, httpsWebhookCaller, WebhookAdmission } from "./admission/mod.ts";
 import { ApiServer } from "./api_server.ts";
+import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { discoveryPaths } from "./discovery/mod.ts";
 import { builtinFamilies } from "./kinds/mod.ts";
 import type { User } from "./model/mod.ts";
@@ -63,6 +64,8 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   const storage = new ObjectStorage();
   const kinds = new KindRegistry();
   const now = () => clock.now();
+  const callWebhook = options.callWebhook ?? httpsWebhookCaller({ clock, services: options.webhookServices });
+  const onError = options.onError === undefined ? {} : { onError: options.onError };
   const tokens = new TokenAuthority({ clock, objects: storage, fixed: options.tokens });
   const authorizer = options.tokens === undefined
     ? { authorize: () => ({ isAllowed: true, reason: "" }) }
@@ -72,14 +75,17 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     random,
     kinds,
     storage,
-    families: builtinFamilies({ tables: builtinTable }),
+    families: builtinFamilies({
+      tables: builtinTable,
+      rules: new Map([["CustomResourceDefinition.apiextensions.k8s.io", definitionRules]]),
+    }),
     ...(options.tokens === undefined
       ? {}
       : { authenticator: new RequestAuthenticator({ tokens, authorizer }), authorizer }),
     admission: [
       new WebhookAdmission({
         objects: storage,
-        call: options.callWebhook ?? httpsWebhookCaller({ clock, services: options.webhookServices }),
+        call: callWebhook,
         evaluate: () => true,
         patch: (object, operations) => jsonPatch(object, operations as never).object,
         otherVersions: ({ collection, version }) =>
@@ -91,8 +97,10 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
     subresources: [...actionHandlers(now), ...tokenHandlers(tokens, storage, now)],
     reviews: accessReviews({ authorizer, tokens }),
-    ...(options.onError === undefined ? {} : { onError: options.onError }),
+    ...onError,
   });
+  // Lives as long as the storage that it watches.
+  new CustomResources({ storage, kinds, clock, random, callWebhook, ...onError });
   if (options.tokens !== undefined) bootstrap(storage, { clock, random });
   return { server, tokens };
 }

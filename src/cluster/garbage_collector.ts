@@ -18,6 +18,9 @@ import { OwnerGraph } from "./_owner_graph.ts";
 /** Milliseconds between two looks at which kinds there are; a new CRD causes one at once. */
 const discoverEveryMs = 30_000;
 
+/** Failures in a row that nobody hears of: the kind of an owner may have come a moment ago. */
+const usualRetries = 8;
+
 /** Objects looked at at the same time; as kube-controller-manager's --concurrent-gc-syncs, for a small cluster. */
 const workers = 5;
 
@@ -56,7 +59,7 @@ export class GarbageCollector implements Runnable {
     this.#queue = new WorkQueue({ name: this.name, rateLimiter: defaultRateLimiter({ clock }), clock });
     this.#factory = new InformerFactory({
       listWatch: (resource, { projection: _, ...selection }) =>
-        client.listWatch(resource, { ...selection, metadataOnly: true }) as never,
+        client.listWatch(resource, { ...selection, metadataOnly: true }) as never, // of all kinds nothing else is read
       clock,
       random,
     });
@@ -72,7 +75,8 @@ export class GarbageCollector implements Runnable {
   async #watchKinds(stop: AbortSignal): Promise<void> {
     if (this.#fixed !== undefined) return this.#add(this.#fixed);
     const wake = () => this.#wake();
-    this.#factory.informer(builtin.CustomResourceDefinition).addHandler({ added: wake, updated: wake });
+    const definitions = this.#factory.informer(builtin.CustomResourceDefinition, { projection: "metadata" });
+    definitions.addHandler({ added: wake, updated: wake });
     while (!stop.aborted) {
       using pause = scope(stop);
       this.#wake = () => pause.abort();
@@ -146,7 +150,8 @@ export class GarbageCollector implements Runnable {
         this.#queue.forget(item.key);
       } catch (error) {
         if (stop.aborted) return;
-        if (!isConflict(error)) this.#log.warn("cannot collect, will be tried again", { object: item.key, error });
+        const isUnusual = !isConflict(error) && this.#queue.retries(item.key) >= usualRetries;
+        if (isUnusual) this.#log.warn("cannot collect, will be tried again", { object: item.key, error });
         this.#queue.addRateLimited(item.key);
       }
     }

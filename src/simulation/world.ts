@@ -12,7 +12,7 @@ import { Client, type DeleteOptions, type NewObject, type Partly, type Patch, ty
 import { customResourcesOf, installWebhooks, SimulatedCluster, webhookCaller } from "../cluster/mod.ts";
 import { Manager, type OperatorController } from "../manager/mod.ts";
 import { collectedKinds } from "./_kinds_of.ts";
-import { Traffic } from "./_traffic.ts";
+import { Traffic } from "./traffic.ts";
 
 /** Options of {@link World.start}. */
 export interface WorldOptions {

@@ -15,6 +15,8 @@ export interface ConformanceCase {
   readonly needsControllers?: boolean;
   /** Creates Pods, which admission gives to the ServiceAccount `default` of their namespace. @default false */
   readonly needsAccount?: boolean;
+  /** Runs kubectl, so it has no recording: there is none where there is no control plane. @default false */
+  readonly needsKubectl?: boolean;
   run(site: Site): Promise<void>;
 }
 

@@ -2,12 +2,21 @@
  * EmbeddedHost: the embedded API server as conformance cases see it, in memory. The cases that need controllers get those
  * of src/cluster that kube-controller-manager has too: no scheduler, no kubelet and no nodes, as in tests/controlplane.
  */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { kubernetesApi } from "../../src/apiserver/mod.ts";
 import type { User } from "../../src/apiserver/model/mod.ts";
 import { Client } from "../../src/client/mod.ts";
 import { clusterControllers, GarbageCollector } from "../../src/cluster/mod.ts";
 import { Manager } from "../../src/manager/mod.ts";
+import { serve, type Server } from "../../src/runtime/mod.ts";
+import { CertificateAuthority } from "../controlplane/mod.ts";
+import { kubeconfigText } from "../controlplane/kubeconfig.ts";
+import type { ConformanceCase } from "./conformance_case.ts";
+import { kubectlOf } from "./kubectl.ts";
 import { commonHeaders } from "./real_host.ts";
+import type { RunKubectl } from "./site.ts";
 import type { Host } from "./transcript.ts";
 
 /** Whom the control plane of tests/controlplane knows by its token. */
@@ -27,18 +36,20 @@ export class EmbeddedHost implements Host, AsyncDisposable {
   readonly #stop = new AbortController();
   #controllers: Promise<void> = Promise.resolve();
   #hasControllers = false;
+  #listener: Server | undefined;
+  #folder: string | undefined;
+  /** In memory things happen at once or never. */
+  readonly patienceMs = 5_000;
+  kubectl: RunKubectl | undefined;
 
-  /** Starts one. @param withControllers whether it is to be a cluster */
-  static async start(withControllers: boolean): Promise<EmbeddedHost> {
+  /** Starts one that has all that a case needs. @param kubectl the program, for a case that runs it */
+  static async start(subject: ConformanceCase, kubectl?: string): Promise<EmbeddedHost> {
+    const { needsControllers = false, needsKubectl = false } = subject;
     const host = new EmbeddedHost();
-    host.#hasControllers = withControllers;
-    if (withControllers) host.#controllers = host.#runControllers();
-    return await Promise.resolve(host);
-  }
-
-  /** The server itself, for a listener. */
-  get fetch(): (request: Request) => Promise<Response> {
-    return this.#api.server.fetch;
+    host.#hasControllers = needsControllers;
+    if (needsControllers) host.#controllers = host.#runControllers();
+    if (needsKubectl && kubectl !== undefined) await host.#listen(kubectl);
+    return host;
   }
 
   readonly send = (path: string, init: RequestInit): Promise<Response> => {
@@ -55,6 +66,32 @@ export class EmbeddedHost implements Host, AsyncDisposable {
       headers: { "content-type": "application/json" },
       body,
     });
+  }
+
+  /** Serves over TLS, for programs. */
+  async #listen(kubectl: string): Promise<void> {
+    const authority = await CertificateAuthority.create("conformance");
+    const pair = await authority.issue({
+      commonName: "kubernetes",
+      usage: "server",
+      hosts: ["127.0.0.1", "localhost"],
+    });
+    this.#listener = await serve({
+      handler: (request) => this.#api.server.fetch(request),
+      tls: { cert: pair.certificate, key: pair.key },
+      onError: (error) => console.error(error),
+    });
+    this.#folder = mkdtempSync(join(tmpdir(), "pintle-conformance-"));
+    const path = join(this.#folder, "kubeconfig");
+    const text = kubeconfigText({
+      name: "kind-kind",
+      server: `https://127.0.0.1:${this.#listener.port}`,
+      ca: authority.certificate,
+      credentials: { kind: "token", token: "admin" },
+      namespace: undefined,
+    });
+    writeFileSync(path, text, { mode: 0o600 });
+    this.kubectl = kubectlOf(kubectl, path);
   }
 
   async #runControllers(): Promise<void> {
@@ -74,6 +111,8 @@ export class EmbeddedHost implements Host, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#controllers.catch(() => undefined);
+    await this.#listener?.close();
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
     this.#api.server[Symbol.dispose]();
   }
 }

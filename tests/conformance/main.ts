@@ -26,10 +26,10 @@ async function differences(real: Host, words: readonly string[]): Promise<number
   let [count, agreeing, unexpected] = [0, 0, 0];
   for (const { group, cases } of caseGroups) {
     for (const subject of cases) {
-      if (!words.every((word) => `${group} ${subject.name}`.includes(word))) continue;
-      await using embedded = await EmbeddedHost.start(subject.needsControllers === true);
+      if (!words.every((word) => `${group}: ${subject.name}`.includes(word))) continue;
+      await using embedded = await EmbeddedHost.start(subject, controlPlane.description.binaries.kubectl);
       const t0 = performance.now();
-      const left = await attempt(real, subject);
+      const left = await transcriptOf(real, subject);
       const t1 = performance.now();
       const right = await attempt(embedded, subject);
       if (process.env["TIMES"]) console.error(subject.name, t1 - t0, performance.now() - t1);

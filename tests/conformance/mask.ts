@@ -36,6 +36,20 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g, "<time>"],
 ];
 
+/** The same for what kubectl prints: tables are set as wide as their longest cell. */
+const printed: readonly (readonly [RegExp, string])[] = [
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "<uid>"],
+  [/(resourceVersion"?: )"?\d+"?/g, "$1<version>"],
+  [/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d [+-]\d{4}/g, "<time>"],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<token>"],
+  [/\b3[0-2]\d{3}\b/g, "<port>"],
+  [/(?<![\w.-])\d+(ms|s|m|h|d)(\d+s)?(?![\w.-])/g, "<age>"],
+  [/^[EIW]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /gm, "<log> "],
+  [/ {2,}/g, "  "],
+  [/-{2,}/g, "--"],
+  [/ +$/gm, ""],
+];
+
 /** Versions that cases make up, in what they ask for. */
 const madeUp: ReadonlySet<string> = new Set(["0", "1", "5", "999999999"]);
 
@@ -67,6 +81,13 @@ export class Mask {
       /(resourceVersion=)(\d+)/g,
       (all, name, version) => madeUp.has(version) ? all : `${name}<version>`,
     );
+  }
+
+  /** What a program printed. */
+  output(text: string): string {
+    let masked = this.text(text);
+    for (const [pattern, word] of printed) masked = masked.replace(pattern, word);
+    return masked;
   }
 
   /** From now on masks the names that a server makes of this. */

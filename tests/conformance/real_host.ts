@@ -1,5 +1,6 @@
 /** RealHost: a real kube-apiserver as conformance cases see it, with the token of a member of system:masters. */
 import type { ControlPlane } from "../controlplane/mod.ts";
+import { kubectlOf } from "./kubectl.ts";
 import type { Host } from "./transcript.ts";
 
 /** What every request of a case says of its sender: the user agent names the field manager. */
@@ -9,9 +10,12 @@ export const commonHeaders: Readonly<Record<string, string>> = { "user-agent": "
 export class RealHost implements Host, Disposable {
   readonly #controlPlane: ControlPlane;
   readonly #client: Deno.HttpClient;
+  readonly patienceMs = 30_000;
+  readonly kubectl;
 
   constructor(controlPlane: ControlPlane) {
     this.#controlPlane = controlPlane;
+    this.kubectl = kubectlOf(controlPlane.description.binaries.kubectl, controlPlane.kubeconfig);
     this.#client = Deno.createHttpClient({ caCerts: [controlPlane.ca] });
   }
 

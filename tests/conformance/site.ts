@@ -44,11 +44,38 @@ export interface WatchOptions {
   readonly timeoutSeconds?: number;
 }
 
-/** Milliseconds that a server may take to do on its own what a case waits for. */
-const patienceMs = 20_000;
+/** How a program ended. */
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a command is run with. */
+export interface CommandOptions {
+  /** @default nothing */
+  readonly stdin?: string;
+  /** @default nothing more */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs kubectl on one of the servers. */
+export type RunKubectl = (args: readonly string[], options: CommandOptions) => Promise<CommandResult>;
+
+/** Options of {@link Site}. */
+export interface SiteOptions {
+  readonly send: Send;
+  /** A word that no other run uses. */
+  readonly unique: string;
+  /** Milliseconds that the server may take to do on its own what a case waits for. */
+  readonly patienceMs: number;
+  /** @default there is none */
+  readonly kubectl?: RunKubectl;
+}
 
 /** One run of one case. */
 export class Site {
+  readonly #options: SiteOptions;
   readonly #send: Send;
   readonly #mask: Mask;
   readonly #unique: string;
@@ -56,7 +83,9 @@ export class Site {
   /** A namespace of the case's own, which exists. */
   readonly namespace: string;
 
-  constructor(send: Send, unique: string) {
+  constructor(options: SiteOptions) {
+    const { send, unique } = options;
+    this.#options = options;
     this.#send = send;
     this.#unique = unique;
     this.namespace = `conformance-${unique}`;
@@ -105,7 +134,7 @@ export class Site {
   /** Asks until the answer is as wanted; nothing is written down. @throws Error when that does not come about */
   // deno-lint-ignore no-explicit-any
   async until(path: string, isWanted: (answer: any, code: number) => boolean): Promise<void> {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + this.#options.patienceMs;
     while (true) {
       const response = await this.#send(path, { method: "GET" });
       const text = await response.text();
@@ -132,6 +161,17 @@ export class Site {
       warnings: warningsOf(response),
       answer: this.#mask.value(events.map((line) => answerOf(line))),
     });
+  }
+
+  /** Runs kubectl in the case's namespace and writes down what it printed. @returns its stdout as it was */
+  async kubectl(args: readonly string[], options: CommandOptions = {}): Promise<string> {
+    const run = this.#options.kubectl;
+    if (run === undefined) throw new Error("Cannot run kubectl: the case does not say that it needs it");
+    const { code, stdout, stderr } = await run(["--namespace", this.namespace, ...args], options);
+    const lines = (text: string) => this.#mask.output(text).split("\n");
+    const answer = { stdout: lines(stdout), stderr: lines(stderr) };
+    this.steps.push({ asked: `kubectl ${this.#mask.text(args.join(" "))}`, code, type: "", warnings: [], answer });
+    return stdout;
   }
 
   /** Writes down what is no answer of the server: the output of a program. */

@@ -4,7 +4,7 @@
 import { createTwoFilesPatch } from "diff";
 import type { ConformanceCase } from "./conformance_case.ts";
 import { expectationOf } from "./conformance_case.ts";
-import { type Send, Site, type Step } from "./site.ts";
+import { type RunKubectl, type Send, Site, type Step } from "./site.ts";
 
 /** What a server answered to a case. */
 export type Transcript = readonly Step[];
@@ -13,6 +13,10 @@ export type Transcript = readonly Step[];
 export interface Host {
   /** Sends as somebody who may do everything. */
   readonly send: Send;
+  /** Milliseconds that it may take to do on its own what a case waits for. */
+  readonly patienceMs: number;
+  /** Absent where a case does not need it. */
+  readonly kubectl?: RunKubectl;
   /** Makes the ServiceAccount `default` of a namespace, where no controller does. @default waits for it */
   makeAccount?(namespace: string): Promise<void>;
 }
@@ -20,7 +24,7 @@ export interface Host {
 /** Runs a case in a namespace of its own, which is left to end. */
 export async function transcriptOf(host: Host, subject: ConformanceCase): Promise<Transcript> {
   const unique = crypto.randomUUID().slice(0, 8);
-  const site = new Site(host.send, unique);
+  const site = new Site({ send: host.send, unique, patienceMs: host.patienceMs, kubectl: host.kubectl });
   const { namespace } = site;
   await site.prepare({ path: "/api/v1/namespaces", body: { metadata: { name: namespace } } });
   if (subject.needsAccount === true) {

@@ -65,6 +65,11 @@ export class Problems {
     this.#errors.push({ type: "Invalid", field: path.toString(), value, detail });
   }
 
+  /** The same where what stands there is not shown. */
+  wrong(path: FieldPath, detail: string): void {
+    this.#errors.push({ type: "Invalid", field: path.toString(), detail });
+  }
+
   /** One problem for each text, as the checks of formats give them. */
   invalidAll(path: FieldPath, value: Json, details: readonly string[]): void {
     for (const detail of details) this.invalid(path, value, detail);
@@ -74,6 +79,12 @@ export class Problems {
   notSupported(path: FieldPath, value: Json, supported: readonly string[]): void {
     const detail = supported.length === 0 ? "" : `supported values: ${supported.map((known) => JSON.stringify(known)).join(", ")}`;
     this.#errors.push({ type: "NotSupported", field: path.toString(), value, detail });
+  }
+
+  /** The same for an object, shown with its fields in the order they have here. */
+  notSupportedStruct(path: FieldPath, value: JsonObject, supported: readonly string[]): void {
+    const detail = `supported values: ${supported.map((known) => JSON.stringify(known)).join(", ")}`;
+    this.#errors.push({ type: "NotSupported", field: path.toString(), value, shown: JSON.stringify(value), detail });
   }
 
   /** @param value an object is shown with its fields in the order they have here, as Go shows its own types */

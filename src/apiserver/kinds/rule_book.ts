@@ -3,6 +3,10 @@ import type { RuleBook } from "./kind_rules.ts";
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from "./rules/cluster.ts";
 import { configMapRules, namespaceRules, secretRules, serviceAccountRules } from "./rules/config.ts";
 import { coreEventRules, newEventRules } from "./rules/events.ts";
+import { daemonSetRules } from "./rules/daemon_sets.ts";
+import { deploymentRules, replicaSetRules, replicationControllerRules } from "./rules/deployments.ts";
+import { cronJobRules, jobRules } from "./rules/jobs.ts";
+import { controllerRevisionRules, podTemplateRules, statefulSetRules } from "./rules/stateful_sets.ts";
 import { ingressClassRules, ingressRules } from "./rules/ingress.ts";
 import { endpointSliceRules, endpointsRules, networkPolicyRules } from "./rules/network.ts";
 import { podRules } from "./rules/pods.ts";
@@ -27,6 +31,15 @@ export const ruleBook: RuleBook = new Map([
   ["RuntimeClass.node.k8s.io", runtimeClassRules],
   ["PriorityClass.scheduling.k8s.io", priorityClassRules],
   ["Pod.", podRules],
+  ["PodTemplate.", podTemplateRules],
+  ["ReplicationController.", replicationControllerRules],
+  ["Deployment.apps", deploymentRules],
+  ["ReplicaSet.apps", replicaSetRules],
+  ["StatefulSet.apps", statefulSetRules],
+  ["DaemonSet.apps", daemonSetRules],
+  ["ControllerRevision.apps", controllerRevisionRules],
+  ["Job.batch", jobRules],
+  ["CronJob.batch", cronJobRules],
   ["Service.", serviceRules],
   ["Endpoints.", endpointsRules],
   ["EndpointSlice.discovery.k8s.io", endpointSliceRules],

@@ -279,6 +279,14 @@ test("kubectl takes over what its client-side apply set, unless somebody changed
   assertEquals(outcome.conflicts.map(({ manager }) => manager.name), ["scaler"]);
 });
 
+test("kubectl takes nothing over where its annotation is of another version, or cannot be read", () => {
+  for (const text of [JSON.stringify(thing({ replicas: 1 }, {}, "example.dev/v2")), "{", "[]", ""]) {
+    const store = new ThingStore();
+    store.update("kubectl-client-side-apply", thing({ replicas: 1 }, { annotations: { [lastApplied]: text } }));
+    assertEquals(store.try("kubectl", thing({ replicas: 2 })).kind, "conflicts");
+  }
+});
+
 test("a manager's entry in another version is compared in that version, and dropped when there is none such", async () => {
   const rename = (object: JsonObject, from: string, to: string, apiVersion: string): JsonObject => {
     const { [from]: value, ...rest } = JSON.parse(JSON.stringify(object["spec"] ?? {}));

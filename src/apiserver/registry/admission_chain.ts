@@ -2,9 +2,19 @@
  * The admission of one write: plugins that change it, in order, and later those that may only refuse. As long as no plugin
  * has to wait for anything, neither has the write.
  */
-import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, Operation } from "../model/mod.ts";
+import {
+  type AdmissionPlugin,
+  type AdmissionRequest,
+  type Draft,
+  type DraftValue,
+  type JsonObject,
+  type Operation,
+  read,
+} from "../model/mod.ts";
+import { managedFieldsProblem } from "../patch/mod.ts";
 import type { Call } from "./call.ts";
 import { type Engine, storageNamespace } from "./engine.ts";
+import { metadataOf } from "./metadata.ts";
 
 /** What is asked of admission. */
 export interface Admission {
@@ -33,8 +43,31 @@ export function admit(
   admission: Admission,
 ): Draft | undefined | Promise<Draft | undefined> {
   const request = requestOf(call, admission);
+  const books = booksOf(admission.object);
   const pending = askFrom(engine.admission, 0, request, asked);
-  return pending === undefined ? request.object : pending.then(() => request.object);
+  if (pending === undefined) return withSoundBooks(request, books);
+  return pending.then(() => withSoundBooks(request, books));
+}
+
+function booksOf(object: Draft | undefined): DraftValue | undefined {
+  return object === undefined ? undefined : read(metadataOf(object), "managedFields");
+}
+
+/** A plugin that garbles the managedFields is overruled, with a warning. */
+function withSoundBooks(request: AdmissionRequest, before: DraftValue | undefined): Draft | undefined {
+  const { object } = request;
+  const after = booksOf(object);
+  if (object === undefined || after === before) return object;
+  const problem = managedFieldsProblem(after);
+  if (problem === undefined) return object;
+  const metadata = metadataOf(object);
+  if (before === undefined) delete metadata["managedFields"];
+  else metadata["managedFields"] = before;
+  request.warn(
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating " +
+      `admission controller; please fix your requests: ${problem}`,
+  );
+  return object;
 }
 
 /** Lets the plugins refuse. @throws Refusal */

@@ -31,9 +31,12 @@ export type KindListener = (collection: string, family: KindFamily | undefined) 
  *
  * @example
  * ```ts
+ * import { foo } from "../kind_test_data.ts";
+ * import { KindRegistry } from "./mod.ts";
+ *
  * const kinds = new KindRegistry();
- * kinds.set({ collection: "foos.example.com", served: [fooV1], storage: fooV1 });
- * kinds.find("example.com", "v1", "foos")?.kind.kind;   // "Foo"
+ * kinds.set({ collection: "foos.example.com", served: [foo], storage: foo });
+ * console.assert(kinds.find("example.com", "v1", "foos")?.kind === foo);
  * ```
  */
 export class KindRegistry {

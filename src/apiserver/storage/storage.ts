@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject, type ObjectReader, read } from "../model
 import type { Change, Snapshot } from "./change.ts";
 import { Collection } from "./_collection.ts";
 import type { Cursor, CursorOptions } from "./cursor.ts";
+import { RecentObjects } from "./_recent_objects.ts";
 import { storageKey, StoredObject } from "./stored_object.ts";
 
 /** Options of {@link ObjectStorage}. */
@@ -21,6 +22,8 @@ export interface StorageOptions {
   readonly historyBytes?: number;
   /** The revision to start from. @default 0 */
   readonly firstRevision?: number;
+  /** Objects that are kept besides their JSON, the newest ones. @default 4096 */
+  readonly recentObjects?: number;
   /** Characters of JSON in one object. @default 1572864 (1.5 MiB, as etcd's requests) */
   readonly objectBytes?: number;
 }
@@ -30,12 +33,26 @@ export class ObjectTooLargeError extends Error {
   override readonly name = "ObjectTooLargeError";
 }
 
-/** All objects of all kinds. */
+/**
+ * All objects of all kinds.
+ *
+ * @example
+ * ```ts
+ * import { ObjectStorage } from "./mod.ts";
+ *
+ * const storage = new ObjectStorage();
+ * using cursor = storage.watch("pods", { namespace: "", after: 0, onChange: () => {} });
+ * storage.create("pods", "default", "a", { kind: "Pod", metadata: { name: "a", namespace: "default" } });
+ * const change = cursor.read();
+ * console.assert(typeof change === "object" && change.kind === "added" && change.current.key === "default/a");
+ * ```
+ */
 export class ObjectStorage implements ObjectReader {
   readonly #collections = new Map<string, Collection>();
   readonly #historyChanges: number;
   readonly #historyBytes: number;
   readonly #objectBytes: number;
+  readonly #recent: RecentObjects;
   /** The collections of the kept changes, oldest change first, from `#oldest` on. */
   #order: Collection[] = [];
   #oldest = 0;
@@ -45,6 +62,7 @@ export class ObjectStorage implements ObjectReader {
   constructor(options: StorageOptions = {}) {
     const { historyChanges = 20_000, historyBytes = 128 * 1024 * 1024, firstRevision = 0 } = options;
     this.#objectBytes = options.objectBytes ?? 1.5 * 1024 * 1024;
+    this.#recent = new RecentObjects(options.recentObjects ?? 4096);
     if (!(historyChanges >= 0)) throw new RangeError(`Cannot create a storage: historyChanges is ${historyChanges}`);
     if (!(historyBytes >= 0)) throw new RangeError(`Cannot create a storage: historyBytes is ${historyBytes}`);
     this.#historyChanges = historyChanges;
@@ -161,7 +179,7 @@ export class ObjectStorage implements ObjectReader {
 
   #stamped(key: string, namespace: string, object: JsonObject): StoredObject {
     const revision = this.#revision + 1;
-    const stored = new StoredObject(key, namespace, revision, atRevision(object, revision));
+    const stored = new StoredObject(key, namespace, revision, atRevision(object, revision), this.#recent);
     if (stored.json.length > this.#objectBytes) {
       throw new ObjectTooLargeError(`Cannot store "${key}": it has ${stored.json.length} characters`);
     }

@@ -189,6 +189,19 @@ test("an object that is too large is refused and takes no revision", () => {
   assertEquals([storage.revision, storage.size(things)], [0, 0]);
 });
 
+test("objects that are not recent are read again from their text, the same as they were", () => {
+  const storage = new ObjectStorage({ recentObjects: 2 });
+  const first = create(storage, "x");
+  const object = first.object;
+  assertEquals(first.object, object);
+  assert(first.object === object);
+  for (const name of ["y", "z"]) create(storage, name);
+  assert(first.object !== object);
+  assertEquals(first.object, object);
+  assert(first.object === first.object);
+  assertEquals([...storage.list(things)].length, 3);
+});
+
 test("a history that cannot be is refused", () => {
   assertThrows(() => new ObjectStorage({ historyChanges: -1 }), /historyChanges is -1/);
   assertThrows(() => new ObjectStorage({ historyBytes: NaN }), /historyBytes is NaN/);

@@ -6,6 +6,7 @@ import { createCases } from "./create.ts";
 import { discoveryCases } from "./discovery.ts";
 import { invalidCases } from "./invalid.ts";
 import { kindCases } from "./kinds.ts";
+import { kubectlCases } from "./kubectl.ts";
 import { partCases } from "./parts.ts";
 import { patchCases } from "./patch.ts";
 import { pathCases } from "./paths.ts";
@@ -33,4 +34,5 @@ export const caseGroups: readonly CaseGroup[] = [
   { group: "tables", cases: tableCases },
   { group: "crds", cases: crdCases },
   { group: "webhooks", cases: webhookCases },
+  { group: "kubectl", cases: kubectlCases },
 ];

@@ -69,7 +69,8 @@ function job(draft: Draft): void {
   setIfAbsent(spec, "parallelism", 1);
   setIfAbsent(spec, "backoffLimit", has(spec, "backoffLimitPerIndex") ? mostInt32 : 6);
   const labels = findDraft(draftAt(draftAt(spec, "template"), "metadata"), "labels");
-  if (labels !== undefined) setIfAbsent(draftAt(draft, "metadata"), "labels", draftOf(labels));
+  // The very same map, as in the server: the labels that the template gets later are those of the Job, too.
+  if (labels !== undefined) setIfAbsent(draftAt(draft, "metadata"), "labels", labels);
   setIfAbsent(spec, "completionMode", "NonIndexed");
   setIfAbsent(spec, "suspend", false);
   setIfAbsent(spec, "podReplacementPolicy", has(spec, "podFailurePolicy") ? "Failed" : "TerminatingOrFailed");

@@ -1,0 +1,102 @@
+/** MemoryWire: what lies between one run and the API server in memory. It sees every request and can get in its way. */
+import type { Transport } from "../../src/client/mod.ts";
+import type { Hold, Wire, WireRequest } from "../cases/site.ts";
+import type { Wait } from "./_program.ts";
+
+type Matches = (request: WireRequest) => boolean;
+
+interface Trap {
+  readonly matches: Matches;
+  readonly side: "request" | "answer";
+  readonly caught: () => Promise<void>;
+}
+
+/** Options of a {@link MemoryWire}. */
+export interface MemoryWireOptions {
+  readonly to: Transport;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  readonly wait: Wait;
+}
+
+/** One wire. */
+export class MemoryWire implements Wire {
+  readonly requests: WireRequest[] = [];
+  readonly #options: MemoryWireOptions;
+  readonly #traps = new Set<Trap>();
+  readonly #rules = new Set<{ readonly matches: Matches; readonly response: () => Response }>();
+  #lastWriteAt: number;
+
+  constructor(options: MemoryWireOptions) {
+    this.#options = options;
+    this.#lastWriteAt = options.now();
+  }
+
+  get writes(): readonly WireRequest[] {
+    return this.requests.filter(isWrite);
+  }
+
+  answer(response: () => Response, matches: Matches): Disposable {
+    const rule = { matches, response };
+    this.#rules.add(rule);
+    return { [Symbol.dispose]: () => void this.#rules.delete(rule) };
+  }
+
+  hold(matches: Matches, side: Trap["side"] = "request"): Hold {
+    const { wait } = this.#options;
+    const released = Promise.withResolvers<void>();
+    let hasArrived = false;
+    const caught = () => {
+      hasArrived = true;
+      return released.promise;
+    };
+    this.#traps.add({ matches, side, caught });
+    return {
+      get arrived() {
+        return wait<void>(
+          `see the ${side} that is held`,
+          () => hasArrived ? { kind: "found", value: undefined } : { kind: "pending", state: "it has not come" },
+        );
+      },
+      release: () => released.resolve(),
+    };
+  }
+
+  async quiet(quietMs: number): Promise<void> {
+    const { now, wait } = this.#options;
+    const startedAt = now();
+    await wait<void>(`see ${quietMs} ms without a write`, () => {
+      const isQuiet = now() - Math.max(startedAt, this.#lastWriteAt) >= quietMs;
+      return isQuiet
+        ? { kind: "found", value: undefined }
+        : { kind: "pending", state: `${this.writes.length} writes were seen` };
+    });
+  }
+
+  /** The program's end of it. */
+  readonly transport: Transport = async (request) => {
+    const { method, url, headers, signal } = request;
+    const body = request.body === null ? undefined : await request.text();
+    const { pathname, search } = new URL(url);
+    const seen = { method, path: `${pathname}${search}`, body: body ?? "" };
+    this.requests.push(seen);
+    if (isWrite(seen)) this.#lastWriteAt = this.#options.now();
+    await this.#spring(seen, "request");
+    for (const { matches, response } of this.#rules) if (matches(seen)) return response();
+    const answer = await this.#options.to(new Request(url, { method, headers, body, signal }));
+    await this.#spring(seen, "answer");
+    return answer;
+  };
+
+  async #spring(seen: WireRequest, side: Trap["side"]): Promise<void> {
+    for (const trap of this.#traps) {
+      if (trap.side !== side || !trap.matches(seen)) continue;
+      this.#traps.delete(trap);
+      return await trap.caught();
+    }
+  }
+}
+
+function isWrite({ method, path }: WireRequest): boolean {
+  return method !== "GET" && !/\/[a-z]+reviews(\?|$)/.test(path);
+}
