@@ -222,7 +222,8 @@ function fileRule(context: Context): Deno.lint.LintVisitor {
     Program(node) {
       const text = context.sourceCode.text;
       const lines = text.split("\n").length - 1;
-      if (lines > longestFile) {
+      // What a task has written is a table, however long.
+      if (lines > longestFile && !/^\/\*\* .*Do not edit\. \*\/$/m.test(text.slice(0, 400))) {
         context.report({ node, message: `Cannot grow past ${longestFile} lines: it has ${lines}` });
       }
       if (!text.startsWith("/**") && !path.endsWith("_test.ts")) {

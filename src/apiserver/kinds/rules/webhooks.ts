@@ -199,6 +199,7 @@ const form = "; desired format: https://host[/path]";
 function checkUrl(text: string, path: FieldPath, problems: Problems): void {
   const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(text)?.[1] ?? "";
   const [, authority = "", rest = ""] = /^[^:/?#]*:?\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
+  // deno-lint-ignore no-control-regex -- control characters are what it looks for
   if (/[\s\x00-\x1f\x7f]/.test(authority) || /%(?![0-9a-fA-F]{2})/.test(text)) {
     return problems.required(path, `url must be a valid URL: parse ${JSON.stringify(text)}: invalid URL${form}`);
   }
