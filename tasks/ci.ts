@@ -6,7 +6,12 @@ import process from "node:process";
 import { okSteps } from "./ok.ts";
 import { report, runSteps, type Step } from "./steps.ts";
 
-const clusterTests = ["deno", "test", "-A", "--no-check", "--quiet", "tests/e2e", "tests/controlplane"];
+const clusterTests = [
+  ...["deno", "test", "-A", "--no-check", "--quiet"],
+  ...["tests/e2e", "tests/controlplane", "tests/conformance"],
+  // Done by the gate already.
+  "--ignore=tests/conformance/recordings_test.ts",
+];
 
 const clusterSteps: readonly Step[] = [
   { name: "compile", command: ["sh", "compile.sh"] },

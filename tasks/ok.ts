@@ -12,11 +12,16 @@ export const okSteps: readonly Step[] = [
   { name: "check", command: ["deno", "check", "--quiet", "main.ts", "src", "tests", "tasks", "bench", "examples"] },
   { name: "golden", command: ["deno", "run", "-A", "tasks/golden.ts", "--check"] },
   { name: "behaviours", command: ["deno", "run", "-A", "tasks/behaviours.ts", "--check"] },
+  { name: "conformance page", command: ["deno", "run", "-A", "tasks/conformance.ts", "--page", "--check"] },
   { name: "doc examples", command: ["deno", "run", "-A", "tasks/doc_examples.ts"] },
   // Not all of tests/: what needs a cluster is run by `deno task e2e`.
   {
     name: "tests on Deno",
     command: ["deno", "test", "-A", "--no-check", "--quiet", "src", "bench", "tests/*_test.ts"],
+  },
+  {
+    name: "conformance with recordings",
+    command: ["deno", "test", "-A", "--no-check", "--quiet", "tests/conformance/recordings_test.ts"],
   },
   { name: "tests on Bun", command: ["sh", "tasks/bun.sh", "test", "./src"] },
 ];

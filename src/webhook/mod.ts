@@ -47,4 +47,4 @@ export {
 export { lintWebhooks, type WebhookFinding } from "./lint.ts";
 export { type LocalWebhooks, localWebhooks, type LocalWebhooksOptions, restoreWebhooks } from "./local_webhooks.ts";
 export { type WebhookRunOptions, WebhookServer, type WebhookServerOptions } from "./webhook_server.ts";
-export { type IssuedCertificates, issueCertificates, type IssueOptions } from "./_issue_certificates.ts";
+export { issueCertificates, type IssuedCertificates, type IssueOptions } from "./_issue_certificates.ts";

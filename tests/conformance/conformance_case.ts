@@ -9,7 +9,7 @@ export interface ConformanceCase {
    * holds no longer is taken off the list.
    */
   readonly deliberate?: string;
-  /** Where the embedded server differs and should not, and how. It must differ too, until it is mended. */
+  /** Where the embedded server differs and should not (known_differences.ts). It must differ too, until it is mended. */
   readonly known?: string;
   /** Needs what a cluster does: kube-controller-manager there, src/cluster here. @default false */
   readonly needsControllers?: boolean;

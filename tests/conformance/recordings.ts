@@ -4,7 +4,13 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ConformanceCase } from "./conformance_case.ts";
 import type { Transcript } from "./transcript.ts";
+
+/** True for a case that can be compared where no control plane is. */
+export function isRecorded(subject: ConformanceCase): boolean {
+  return subject.needsKubectl !== true;
+}
 
 const folder = join(import.meta.dirname ?? ".", "recordings");
 

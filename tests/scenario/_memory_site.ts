@@ -29,8 +29,11 @@ const kubeconfig = JSON.stringify({
   users: [{ name: "memory", user: {} }],
 });
 
-/** Time moves on in steps of this at most: files are read and written meanwhile, which takes no time of the clock. */
-const longestStepMs = 250;
+/** Time moves on in steps of this at most, so that cases look often enough. */
+const longestStepMs = 1_000;
+
+/** Writes to a disk that a program may take until it has asked the server something. */
+const startingWrites = 500;
 
 /** One case's view of a cluster of its own. */
 export class MemorySite implements Site, AsyncDisposable {
@@ -48,6 +51,7 @@ export class MemorySite implements Site, AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #failures: unknown[] = [];
   #cluster: Promise<void> = Promise.resolve();
+  #writesAtStart = 0;
 
   private constructor(folder: string, seed: number) {
     this.folder = folder;
@@ -94,6 +98,7 @@ export class MemorySite implements Site, AsyncDisposable {
       if (seen.kind === "found") return seen.value;
       const leftMs = deadline - this.#clock.monotonic();
       if (leftMs <= 0) throw new Error(`Cannot ${action} within ${timeoutMs} ms: ${seen.state}`);
+      if (await this.#hasWaitedForFiles()) continue;
       await this.#clock.advance(Math.min(this.#clock.nextTimerInMs ?? longestStepMs, longestStepMs, leftMs));
     }
   }
@@ -109,11 +114,29 @@ export class MemorySite implements Site, AsyncDisposable {
     await this.#wait("see the cluster end", () => ({ kind: "found", value: undefined }));
     this.#api.server[Symbol.dispose]();
     await this.#cluster;
-    await rm(this.folder, { recursive: true, force: true });
+    for (const path of [this.folder, this.#kubeconfig, `${this.#kubeconfig}.wait`]) {
+      await rm(path, { recursive: true, force: true });
+    }
   }
 
   get #kubeconfig(): string {
-    return join(this.folder, "kubeconfig");
+    return `${this.folder}.kubeconfig`;
+  }
+
+  /**
+   * Files are the one thing outside of the clock: while programs may be at them, a file is written too, which takes about as
+   * long as theirs. @returns true where time should not move on yet
+   */
+  async #hasWaitedForFiles(): Promise<boolean> {
+    const isStarting = this.#programs.some((program) => program.isStarting);
+    if (isStarting && this.#writesAtStart++ < startingWrites) {
+      await writeFile(`${this.#kubeconfig}.wait`, "", { flush: true });
+      return true;
+    }
+    this.#writesAtStart = 0;
+    if (!this.#programs.some((program) => program.usesFiles)) return false;
+    for (let turn = 0; turn < 2; turn++) await writeFile(`${this.#kubeconfig}.wait`, "", { flush: true });
+    return false;
   }
 
   readonly #wait = <T>(action: string, probe: () => Probe<T>, timeoutMs?: number): Promise<T> =>

@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../src/async/mod.ts";
 import { seededRandom } from "../../src/async/mod.ts";
-import { operatorCli, type Operator, type Surroundings } from "../../src/cli/mod.ts";
+import { type Operator, operatorCli, type Surroundings } from "../../src/cli/mod.ts";
 import type { Transport } from "../../src/client/mod.ts";
 import type { Ending, Probe, Program, RunOptions } from "../cases/site.ts";
 
@@ -37,10 +37,21 @@ export class MemoryProgram implements Program {
   #stdout = "";
   #stderr = "";
   #failure: Error | undefined;
+  #hasAsked = false;
 
   constructor(options: ProgramOptions) {
     this.#options = options;
     void current.run(this, () => this.#run());
+  }
+
+  /** True until it has asked the server anything: it reads files, and what it needs is loaded. */
+  get isStarting(): boolean {
+    return !this.#hasAsked && !this.#hasEnded;
+  }
+
+  /** True while it may read and write files of its own. */
+  get usesFiles(): boolean {
+    return this.#options.args.includes("--known") && !this.#hasEnded;
   }
 
   get stdout(): string {
@@ -161,6 +172,7 @@ export class MemoryProgram implements Program {
 
   readonly #transport: Transport = async (request) => {
     if (this.#hasEnded) return await never;
+    this.#hasAsked = true;
     const response = await this.#options.transport(request);
     if (this.#hasEnded) return await never;
     return new URL(request.url).searchParams.get("watch") === "true" ? this.#cuttable(response) : response;

@@ -1,6 +1,6 @@
 /**
  * Type checking: finds the type of each part of an expression and the overloads of each call, and says what does not go
- * together. The rules and messages are those of cel-go's checker with homogeneous lists and maps.
+ * together. The rules and messages are those of cel-go's checker.
  */
 import { type Call, type Comprehension, type Expr, qualifiedName, type Select } from "./ast.ts";
 import type { FunctionDecl } from "./functions.ts";
@@ -126,7 +126,7 @@ class Checker {
       case "list": {
         let item: CelType | undefined;
         for (const { value, isOptional } of expr.items) {
-          item = this.#joined(value, item, this.#itemType(value, isOptional));
+          item = this.#joined(item, this.#itemType(value, isOptional));
         }
         return listOf(item ?? this.#solver.variable());
       }
@@ -280,8 +280,8 @@ class Checker {
   #mapType(expr: Expr & { readonly kind: "map" }): CelType {
     let [key, value]: [CelType | undefined, CelType | undefined] = [undefined, undefined];
     for (const entry of expr.entries) {
-      key = this.#joined(entry.key, key, this.check(entry.key));
-      value = this.#joined(entry.value, value, this.#itemType(entry.value, entry.isOptional));
+      key = this.#joined(key, this.check(entry.key));
+      value = this.#joined(value, this.#itemType(entry.value, entry.isOptional));
     }
     return mapOf(key ?? this.#solver.variable(), value ?? this.#solver.variable());
   }
@@ -295,11 +295,8 @@ class Checker {
     return type;
   }
 
-  #joined(expr: Expr, previous: CelType | undefined, current: CelType): CelType {
-    if (previous === undefined) return current;
-    const joined = this.#solver.join(previous, current);
-    if (joined === undefined) this.#mismatch(expr.offset, previous, current);
-    return joined ?? errorType;
+  #joined(previous: CelType | undefined, current: CelType): CelType {
+    return previous === undefined ? current : this.#solver.join(previous, current) ?? dynType;
   }
 
   #loopType(expr: Comprehension): CelType {

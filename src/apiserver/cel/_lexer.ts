@@ -77,12 +77,15 @@ function tokenAt(source: string, offset: number): Token | undefined {
   return undefined;
 }
 
-/** The part that a message shows of what is no token: a quote with all that follows it in the line, else one character. */
+const openText = new RegExp(`"(?:${escape}|[^\\\\"\\n\\r])*|'(?:${escape}|[^\\\\'\\n\\r])*`, "y");
+const openEscape = /\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?/y;
+
+/** The part that a message shows of what is no token: a text as far as it could be one, and the character that could not. */
 function wrongPart(source: string, offset: number): string {
-  const character = String.fromCodePoint(source.codePointAt(offset) ?? 0);
-  if (character !== '"' && character !== "'") return character;
-  const end = source.indexOf("\n", offset);
-  return source.slice(offset, end < 0 ? undefined : end);
+  const begun = matched(openText, source, offset) ?? "";
+  const escaping = begun === "" ? "" : matched(openEscape, source, offset + begun.length) ?? "";
+  const end = offset + begun.length + escaping.length;
+  return source.slice(offset, end) + String.fromCodePoint(...[source.codePointAt(end) ?? []].flat());
 }
 
 function matched(pattern: RegExp, source: string, offset: number): string | undefined {

@@ -86,3 +86,23 @@ export function qualifiedName(expr: Expr): string | undefined {
   const prefix = qualifiedName(expr.operand);
   return prefix === undefined ? undefined : `${prefix}.${expr.field}`;
 }
+
+/** The parts of a node. */
+export function childrenOf(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case "select":
+      return [expr.operand];
+    case "call":
+      return expr.target === undefined ? expr.args : [expr.target, ...expr.args];
+    case "list":
+      return expr.items.map((item) => item.value);
+    case "map":
+      return expr.entries.flatMap((entry) => [entry.key, entry.value]);
+    case "struct":
+      return expr.fields.map((field) => field.value);
+    case "comprehension":
+      return [expr.range, expr.initial, expr.condition, expr.step, expr.result];
+    default:
+      return [];
+  }
+}

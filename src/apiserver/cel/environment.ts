@@ -9,7 +9,6 @@ import { checkCel, type Checked } from "./_checker.ts";
 import type { FunctionDecl, Overload } from "./functions.ts";
 import { formatIssues, type Issue } from "./issues.ts";
 import { listFunctions, optionalFunctions } from "./_list_functions.ts";
-import { validateLiterals } from "./_literal_checks.ts";
 import { formatFunctions } from "./_named_formats.ts";
 import { netFunctions } from "./_net_functions.ts";
 import { parseCel } from "./parser.ts";
@@ -20,6 +19,7 @@ import { conversionFunctions } from "./_standard_conversions.ts";
 import { operatorFunctions } from "./_standard_operators.ts";
 import { stringFunctions } from "./_strings.ts";
 import type { CelType } from "./types.ts";
+import { validateCel } from "./_validators.ts";
 
 /** A program, or why there is none. */
 export type Compiled =
@@ -74,7 +74,7 @@ export class CelEnvironment {
     if (parsed.kind === "failed") return failed(source, parsed.issues);
     const checked = checkCel(parsed.expr, this.variables, functions);
     if (checked.issues.length > 0) return failed(source, checked.issues);
-    const issues = validateLiterals(parsed.expr);
+    const issues = validateCel(checked);
     if (issues.length > 0) return failed(source, issues);
     return { kind: "compiled", checked, program: planCel(checked, this.variables, functions) };
   }

@@ -1,6 +1,6 @@
 /**
  * parseCel: from the text of an expression to its tree. The grammar is that of cel-go with optional syntax (`a.?b`,
- * `a[?b]`, `[?a]`, `{?k: v}`). Messages are those of cel-go; of several syntax errors only the first is reported.
+ * `a[?b]`, `[?a]`, `{?k: v}`). Messages are those of cel-go; after a syntax error it goes on only where one token is too many or a bracket is missing.
  */
 import type { Expr, Literal } from "./ast.ts";
 import type { Issue } from "./issues.ts";
@@ -24,9 +24,30 @@ const reserved = new Set(
   "as break const continue else for function if import let loop package namespace return var void while".split(" "),
 );
 const keywords = new Set(["in", "true", "false", "null"]);
+const closing = new Set([")", "]", "}"]);
 const relations = new Set(["==", "!=", "<", "<=", ">", ">=", "in"]);
-const expectations =
-  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
+/** What may begin an expression, in the order of the grammar's tokens; `false` marks what may only sometimes. */
+const beginnings: readonly (readonly [text: string, isAlways: boolean])[] = [
+  ["'['", true],
+  ["']'", false],
+  ["'{'", true],
+  ["'}'", false],
+  ["'('", true],
+  ["')'", false],
+  ["'.'", true],
+  ["','", false],
+  ["'-'", true],
+  ["'!'", true],
+  ["'?'", false],
+];
+const constants = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER";
+
+/** What is expected where an expression begins. @param also symbols that may stand there instead */
+function expectations(also: readonly string[] = []): string {
+  const symbols = beginnings.filter(([text, isAlways]) => isAlways || also.includes(text)).map(([text]) => text);
+  return `{${symbols.join(", ")}, ${constants}}`;
+}
 
 /** Parses an expression. */
 export function parseCel(source: string): Parsed {
@@ -265,6 +286,7 @@ class Parser {
 
   #list(offset: number): Expr {
     const items: { value: Expr; isOptional: boolean }[] = [];
+    this.#expectBeginning(["']'", "','", "'?'"]);
     while (this.#peek().text !== "]") {
       const isOptional = this.#accept("?");
       items.push({ value: this.#expr(), isOptional });
@@ -276,6 +298,7 @@ class Parser {
 
   #map(offset: number): Expr {
     const entries: { key: Expr; value: Expr; isOptional: boolean }[] = [];
+    this.#expectBeginning(["'}'", "','", "'?'"]);
     while (this.#peek().text !== "}") {
       const isOptional = this.#accept("?");
       const key = this.#expr();
@@ -289,6 +312,7 @@ class Parser {
 
   #args(): Expr[] {
     const args: Expr[] = [];
+    this.#expectBeginning(["')'"]);
     if (this.#accept(")")) return args;
     do args.push(this.#expr()); while (this.#accept(","));
     this.#take(")");
@@ -354,21 +378,43 @@ class Parser {
 
   #take(symbol: string): Token {
     const token = this.#peek();
-    if (!this.#accept(symbol)) {
-      const expected = symbol === ")" || symbol === "]" || symbol === "}" ? `'${symbol}'` : `'${symbol}'`;
-      this.#fail(token.offset, `Syntax error: mismatched input '${token.text}' expecting ${expected}`);
+    if (this.#accept(symbol)) return token;
+    if (closing.has(symbol) && (token.kind === "end" || token.kind === "symbol")) {
+      this.#issues.push({ offset: token.offset, message: `Syntax error: missing '${symbol}' at '${token.text}'` });
+      return token;
     }
-    return token;
+    return this.#fail(token.offset, `Syntax error: mismatched input '${token.text}' expecting '${symbol}'`);
   }
 
-  #unexpected(token: Token): never {
-    this.#fail(token.offset, `Syntax error: mismatched input '${token.text}' expecting ${expectations}`);
+  /** Passes over one token where what follows it would be right, as the real parser does. */
+  #unexpected(token: Token, also: readonly string[] = []): Expr {
+    const next = this.#tokens[this.#at + 1];
+    if (next === undefined || !isBeginning(next)) {
+      return this.#fail(token.offset, `Syntax error: mismatched input '${token.text}' expecting ${expectations(also)}`);
+    }
+    const message = `Syntax error: extraneous input '${token.text}' expecting ${expectations(also)}`;
+    this.#issues.push({ offset: token.offset, message });
+    this.#at++;
+    return this.#primary();
+  }
+
+  /** Fails where neither an expression nor one of the symbols begins. */
+  #expectBeginning(also: readonly string[]): void {
+    const token = this.#peek();
+    if (isBeginning(token) || also.includes(`'${token.text}'`)) return;
+    this.#unexpected(token, also);
   }
 
   #fail(offset: number, message: string): never {
     this.#issues.push({ offset, message });
     throw new Stop();
   }
+}
+
+/** True for what may begin an expression. */
+function isBeginning(token: Token): boolean {
+  if (token.kind === "symbol") return ["[", "{", "(", ".", "-", "!"].includes(token.text);
+  return token.kind !== "end" && token.kind !== "escaped" && token.text !== "in";
 }
 
 function relationName(text: string): string {

@@ -99,6 +99,7 @@ function isCidr(text: string): boolean {
 }
 
 function isMac(text: string): boolean {
+  if (/^(?:[0-9a-fA-F]{2})+$/.test(text)) return [12, 16, 40].includes(text.length);
   if (/^[0-9a-fA-F]{4}(\.[0-9a-fA-F]{4})+$/.test(text)) return [3, 4, 10].includes(text.split(".").length);
   const separator = text[2] === "-" ? "-" : ":";
   const parts = text.split(separator);

@@ -153,7 +153,8 @@ class Decoder {
 
   #integer(value: DraftValue, type: WireScalar): number {
     if (typeof value !== "number") throw this.#mismatch(value, type.goName);
-    const fits = Number.isInteger(value) && (type.scalar === "int64" || Math.abs(value) <= largestInt32 || value === -largestInt32 - 1);
+    const fits = Number.isInteger(value) &&
+      (type.scalar === "int64" || Math.abs(value) <= largestInt32 || value === -largestInt32 - 1);
     if (!fits) throw this.#mismatchOf(`number ${value}`, type.goName);
     return value;
   }

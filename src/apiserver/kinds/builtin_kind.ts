@@ -258,4 +258,3 @@ function withScale(subresources: ReadonlyMap<string, Subresource>, rules: KindRu
   if (scale === undefined || rules.scale === undefined) return subresources;
   return new Map([...subresources, ["scale", { ...scale, scale: rules.scale }]]);
 }
-

@@ -2,9 +2,25 @@
  * Checks that the rules of many kinds share: labels and selectors, quantities, numbers that may not be negative, fields
  * that may not change. Texts as in apimachinery and pkg/apis/core/validation of Kubernetes 1.36.
  */
-import { isSameJson, type Json, type JsonObject, labelKeyErrors, labelValueErrors, read, utf8Length } from "../model/mod.ts";
+import {
+  isSameJson,
+  type Json,
+  type JsonObject,
+  labelKeyErrors,
+  labelValueErrors,
+  read,
+  utf8Length,
+} from "../model/mod.ts";
 import { findNumber, findObject, objectsAt, textAt, textMapAt, textsAt } from "./fields.ts";
-import { immutable, labelErrors, notNegative, percentErrors, portErrors, portNameErrors, subdomainErrors } from "./formats.ts";
+import {
+  immutable,
+  labelErrors,
+  notNegative,
+  percentErrors,
+  portErrors,
+  portNameErrors,
+  subdomainErrors,
+} from "./formats.ts";
 import type { FieldPath, Problems } from "./problems.ts";
 import { compareQuantities } from "./quantity.ts";
 
@@ -109,9 +125,17 @@ export function checkAmount(amount: string, path: FieldPath, problems: Problems)
 }
 
 /** A field that may not change. */
-export function checkImmutable(object: JsonObject, old: JsonObject, key: string, path: FieldPath, problems: Problems): void {
+export function checkImmutable(
+  object: JsonObject,
+  old: JsonObject,
+  key: string,
+  path: FieldPath,
+  problems: Problems,
+): void {
   const value = read(object, key);
-  if (!isSameJson(value ?? null, read(old, key) ?? null)) problems.invalid(path, value ?? zeroLike(read(old, key)), immutable);
+  if (!isSameJson(value ?? null, read(old, key) ?? null)) {
+    problems.invalid(path, value ?? zeroLike(read(old, key)), immutable);
+  }
 }
 
 function zeroLike(value: Json | undefined): Json {

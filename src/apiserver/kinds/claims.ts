@@ -52,7 +52,9 @@ function checkDataSources(spec: JsonObject, path: FieldPath, problems: Problems)
   if (reference === undefined) return;
   checkDataSource(reference, path.child("dataSourceRef"), problems);
   const namespace = textAt(reference, "namespace");
-  if (namespace !== "") problems.invalidAll(path.child("dataSourceRef", "namespace"), namespace, labelErrors(namespace));
+  if (namespace !== "") {
+    problems.invalidAll(path.child("dataSourceRef", "namespace"), namespace, labelErrors(namespace));
+  }
   if (source === undefined) return;
   const isSame = ["apiGroup", "kind", "name"].every((key) =>
     isSameJson(read(source, key) ?? null, read(reference, key) ?? null)

@@ -2,7 +2,17 @@
  * Reading and writing the fields of objects of built-in kinds. What is read has been decoded, so a value has the type that
  * its field has or is absent; absent reads as the zero of Go, since that is what the rules of Kubernetes are written for.
  */
-import { type Draft, type DraftValue, isDraft, isJsonArray, isJsonObject, type Json, type JsonObject, put, read } from "../model/mod.ts";
+import {
+  type Draft,
+  type DraftValue,
+  isDraft,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  put,
+  read,
+} from "../model/mod.ts";
 
 const nothing: JsonObject = Object.freeze({});
 const none: readonly never[] = Object.freeze([]);
@@ -65,7 +75,9 @@ export function textsAt(object: JsonObject, key: string): readonly string[] {
 
 /** A map of strings: labels, annotations, data. */
 export function textMapAt(object: JsonObject, key: string): ReadonlyMap<string, string> {
-  return new Map(Object.entries(objectAt(object, key)).map(([name, value]) => [name, typeof value === "string" ? value : ""]));
+  return new Map(
+    Object.entries(objectAt(object, key)).map(([name, value]) => [name, typeof value === "string" ? value : ""]),
+  );
 }
 
 /** Follows keys down to an object; empty where one of them leads nowhere. */

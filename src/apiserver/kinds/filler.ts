@@ -63,7 +63,7 @@ export class Filler {
         if (isDraft(value)) this.fill(wireStruct(type.name), value, isComplete);
         return;
       case "list":
-        if (Array.isArray(value)) for (const item of value) this.#value(type.items, item, isComplete);
+        if (Array.isArray(value)) { for (const item of value) this.#value(type.items, item, isComplete); }
         return;
       case "map":
         if (!isDraft(value)) return;
@@ -85,7 +85,8 @@ export class Filler {
       type: field.type,
       absent: absentValue(field),
       isDeep: this.#isDeep(field.type),
-      isWrittenEmpty: field.isAlwaysWritten && !field.isPointer && (field.type.kind === "list" || field.type.kind === "map"),
+      isWrittenEmpty: field.isAlwaysWritten && !field.isPointer &&
+        (field.type.kind === "list" || field.type.kind === "map"),
     }));
     const plan = {
       defaulter: this.#defaulters.get(struct.name),

@@ -53,7 +53,9 @@ export const label1035Name: NameRule = (name, isPrefix) => label1035Errors(isPre
 /** Names that need only be a segment of a path: RBAC. */
 export const pathSegmentName: NameRule = (name, isPrefix) => {
   if (!isPrefix && (name === "." || name === "..")) return [`may not be '${name}'`];
-  return ["/", "%"].filter((character) => name.includes(character)).map((character) => `may not contain '${character}'`);
+  return ["/", "%"].filter((character) => name.includes(character)).map((character) =>
+    `may not contain '${character}'`
+  );
 };
 
 /** What is wrong with an RFC 1123 label. */

@@ -160,7 +160,9 @@ export function cidrWarnings(path: FieldPath, value: string): readonly string[] 
   }
   const shown = `${formatIp(range.address)}/${range.bits}`;
   if (warnings.length === 0 && range.address.family === "IPv6" && shown !== value) {
-    warnings.push(`${path}: IPv6 CIDR value ${quoted(value)} should be in RFC 5952 canonical format (${quoted(shown)})`);
+    warnings.push(
+      `${path}: IPv6 CIDR value ${quoted(value)} should be in RFC 5952 canonical format (${quoted(shown)})`,
+    );
   }
   return warnings;
 }

@@ -3,7 +3,15 @@ import { type Draft, draftOf, type JsonObject, read } from "../model/mod.ts";
 import { draftAt, metadataOf, setOrDelete } from "./fields.ts";
 
 /** The parts of the metadata that a write of a status leaves alone, where the kind says so. */
-const keptMetadata = ["deletionTimestamp", "generation", "selfLink", "labels", "annotations", "finalizers", "ownerReferences"];
+const keptMetadata = [
+  "deletionTimestamp",
+  "generation",
+  "selfLink",
+  "labels",
+  "annotations",
+  "finalizers",
+  "ownerReferences",
+];
 
 /** Puts what the old object has into the draft. */
 export function keepField(draft: Draft, old: JsonObject, name: string): void {

@@ -18,8 +18,9 @@ export function readBuiltinNames(): readonly BuiltinNames[] {
 }
 
 function readLine(line: string): BuiltinNames {
-  const [group = "", version = "", kind = "", plural = "", singular = "", scope, short = "", categories = "", ...rest] = line
-    .split("|");
+  const [group = "", version = "", kind = "", plural = "", singular = "", scope, short = "", categories = "", ...rest] =
+    line
+      .split("|");
   const [verbs = "", storageVersionHash = "", subresources = ""] = rest;
   return {
     group,

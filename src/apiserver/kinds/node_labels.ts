@@ -29,7 +29,10 @@ export function nodeTermWarnings(term: JsonObject, checksValues: boolean, path: 
     const values = textsAt(expression, "values").flatMap((value, at) =>
       labelValueErrors(value).map((why) => `${place.child("values").index(at)}: ${value} is invalid, ${why}`)
     );
-    return [...(warning === undefined ? [] : [`${place.child("key")}: ${key} is ${warning}`]), ...(checksValues ? values : [])];
+    return [
+      ...(warning === undefined ? [] : [`${place.child("key")}: ${key} is ${warning}`]),
+      ...(checksValues ? values : []),
+    ];
   });
 }
 

@@ -23,7 +23,9 @@ const leafComponents: ReadonlyMap<WireScalarName, string> = new Map([
 /** The schema of a struct, as a component of OpenAPI v3. */
 export function openApiOf(struct: WireStruct): JsonObject {
   const { fields, kinds, extra } = struct;
-  const gvk: JsonObject = kinds.length === 0 ? {} : { "x-kubernetes-group-version-kind": kinds.map((kind) => ({ ...kind })) };
+  const gvk: JsonObject = kinds.length === 0
+    ? {}
+    : { "x-kubernetes-group-version-kind": kinds.map((kind) => ({ ...kind })) };
   if (fields.size === 0) return { ...extra, ...gvk };
   const properties: Record<string, Json> = {};
   for (const name of [...fields.keys()].sort()) {

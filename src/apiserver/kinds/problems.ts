@@ -77,7 +77,9 @@ export class Problems {
 
   /** @param supported in the order in which they are listed */
   notSupported(path: FieldPath, value: Json, supported: readonly string[]): void {
-    const detail = supported.length === 0 ? "" : `supported values: ${supported.map((known) => JSON.stringify(known)).join(", ")}`;
+    const detail = supported.length === 0
+      ? ""
+      : `supported values: ${supported.map((known) => JSON.stringify(known)).join(", ")}`;
     this.#errors.push({ type: "NotSupported", field: path.toString(), value, detail });
   }
 

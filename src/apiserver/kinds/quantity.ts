@@ -15,8 +15,7 @@ export class QuantityError extends Error {
   override readonly name = "QuantityError";
 }
 
-const formatWrong =
-  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const formatWrong = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const numericWrong = "unable to parse numeric part of quantity";
 const suffixWrong = "unable to parse quantity's suffix";
 
@@ -59,7 +58,9 @@ function suffixOf(suffix: string): { multiplier: bigint; divisor: bigint; format
   const binary = binaryUnits.indexOf(suffix);
   if (suffix !== "" && binary >= 0) return { multiplier: 1024n ** BigInt(binary), divisor: 1n, format: "binary" };
   const decimal = decimalUnits.indexOf(suffix);
-  if (decimal >= decimalOne) return { multiplier: 1000n ** BigInt(decimal - decimalOne), divisor: 1n, format: "decimal" };
+  if (decimal >= decimalOne) {
+    return { multiplier: 1000n ** BigInt(decimal - decimalOne), divisor: 1n, format: "decimal" };
+  }
   if (decimal >= 0) return { multiplier: 1n, divisor: 1000n ** BigInt(decimalOne - decimal), format: "decimal" };
   const exponent = /^[eE]([-+]?\d+)$/.exec(suffix)?.[1];
   if (exponent === undefined) throw new QuantityError(suffixWrong);

@@ -6,13 +6,27 @@ import type { FieldPath, Problems } from "./problems.ts";
 import { compareQuantities, parseQuantity } from "./quantity.ts";
 
 const integers = [
-  "pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims",
-  "services.nodeports", "services.loadbalancers",
+  "pods",
+  "resourcequotas",
+  "services",
+  "replicationcontrollers",
+  "secrets",
+  "configmaps",
+  "persistentvolumeclaims",
+  "services.nodeports",
+  "services.loadbalancers",
 ];
 const computes = ["cpu", "memory", "ephemeral-storage"];
 const quotas = [
-  ...computes, "requests.cpu", "requests.memory", "requests.storage", "requests.ephemeral-storage", "limits.cpu",
-  "limits.memory", "limits.ephemeral-storage", ...integers,
+  ...computes,
+  "requests.cpu",
+  "requests.memory",
+  "requests.storage",
+  "requests.ephemeral-storage",
+  "limits.cpu",
+  "limits.memory",
+  "limits.ephemeral-storage",
+  ...integers,
 ];
 const standards = [...quotas, "storage"];
 const nanosPerUnit = 1_000_000_000n;
@@ -127,7 +141,13 @@ function isDivisible(name: string, amount: string): boolean {
   }
 }
 
-function checkRequest(name: string, amount: string, limit: string | undefined, path: FieldPath, problems: Problems): void {
+function checkRequest(
+  name: string,
+  amount: string,
+  limit: string | undefined,
+  path: FieldPath,
+  problems: Problems,
+): void {
   const place = path.child("requests");
   if (limit === undefined) {
     if (allowsOvercommit(name)) return;

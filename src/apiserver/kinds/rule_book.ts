@@ -10,7 +10,12 @@ import { controllerRevisionRules, podTemplateRules, statefulSetRules } from "./r
 import { ingressClassRules, ingressRules } from "./rules/ingress.ts";
 import { endpointSliceRules, endpointsRules, networkPolicyRules } from "./rules/network.ts";
 import { podRules } from "./rules/pods.ts";
-import { mutatingBindingRules, mutatingPolicyRules, validatingBindingRules, validatingPolicyRules } from "./rules/policies.ts";
+import {
+  mutatingBindingRules,
+  mutatingPolicyRules,
+  validatingBindingRules,
+  validatingPolicyRules,
+} from "./rules/policies.ts";
 import { clusterRoleBindingRules, clusterRoleRules, roleBindingRules, roleRules } from "./rules/rbac.ts";
 import { serviceRules } from "./rules/services.ts";
 import { mutatingWebhookRules, validatingWebhookRules } from "./rules/webhooks.ts";

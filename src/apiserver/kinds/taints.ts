@@ -11,7 +11,11 @@ export function checkTolerations(tolerations: readonly JsonObject[], path: Field
 }
 
 function checkToleration(toleration: JsonObject, path: FieldPath, problems: Problems): void {
-  const [key, operator, value] = [textAt(toleration, "key"), textAt(toleration, "operator"), textAt(toleration, "value")];
+  const [key, operator, value] = [
+    textAt(toleration, "key"),
+    textAt(toleration, "operator"),
+    textAt(toleration, "value"),
+  ];
   const effect = textAt(toleration, "effect");
   if (key !== "") problems.invalidAll(path.child("key"), key, labelKeyErrors(key));
   else if (operator !== "Exists") {

@@ -44,7 +44,10 @@ export function canonicalMicroTime(text: string): string {
 }
 
 /** An instant as metav1.MicroTime writes it. @param atMs milliseconds since 1970 @param fraction six digits */
-export function formatMicroTime(atMs: number, fraction: string = new Date(atMs).toISOString().slice(20, 23).padEnd(6, "0")): string {
+export function formatMicroTime(
+  atMs: number,
+  fraction: string = new Date(atMs).toISOString().slice(20, 23).padEnd(6, "0"),
+): string {
   return `${formatTime(atMs).slice(0, -1)}.${fraction}Z`;
 }
 
@@ -72,7 +75,9 @@ function whyNoTime(text: string, shownLayout: string, isWellFormed: boolean): st
     if (step === "Z07:00" && !isMicro) rest = rest.replace(/^[.,]\d+/, "");
     const found = wanted.exec(rest)?.[0];
     if (found === undefined) {
-      return `${title} as ${JSON.stringify(shownLayout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(step)}`;
+      return `${title} as ${JSON.stringify(shownLayout)}: cannot parse ${JSON.stringify(rest)} as ${
+        JSON.stringify(step)
+      }`;
     }
     rest = rest.slice(found.length);
   }
@@ -80,7 +85,9 @@ function whyNoTime(text: string, shownLayout: string, isWellFormed: boolean): st
 }
 
 function outOfRange(text: string): string {
-  const [month, day, hour, minute] = [text.slice(5, 7), text.slice(8, 10), text.slice(11, 13), text.slice(14, 16)].map(Number);
+  const [month, day, hour, minute] = [text.slice(5, 7), text.slice(8, 10), text.slice(11, 13), text.slice(14, 16)].map(
+    Number,
+  );
   if (month === undefined || month < 1 || month > 12) return "month";
   if (hour === undefined || hour > 23) return "hour";
   if (minute === undefined || minute > 59) return "minute";

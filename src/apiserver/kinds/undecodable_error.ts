@@ -6,7 +6,11 @@ export class UndecodableError extends Refusal {
   readonly detail: string;
 
   constructor(kind: { readonly kind: string; readonly version: string }, detail: string) {
-    super(400, "BadRequest", `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${detail}`);
+    super(
+      400,
+      "BadRequest",
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${detail}`,
+    );
     this.detail = detail;
   }
 }

@@ -16,7 +16,10 @@ interface Line {
 
 /** The differences; empty where there are none. */
 export function unifiedDiff(before: Json, after: Json): string {
-  const lines = compared(JSON.stringify(before, undefined, 1).split("\n"), JSON.stringify(after, undefined, 1).split("\n"));
+  const lines = compared(
+    JSON.stringify(before, undefined, 1).split("\n"),
+    JSON.stringify(after, undefined, 1).split("\n"),
+  );
   return hunksOf(lines).map((hunk) => shown(lines.slice(...hunk))).join("");
 }
 
@@ -32,7 +35,10 @@ function compared(before: readonly string[], after: readonly string[]): readonly
       lines.push({ mark: " ", text: old, at });
       left++;
       right++;
-    } else if (old !== undefined && (now === undefined || commonAt(longest, left + 1, right) >= commonAt(longest, left, right + 1))) {
+    } else if (
+      old !== undefined &&
+      (now === undefined || commonAt(longest, left + 1, right) >= commonAt(longest, left, right + 1))
+    ) {
       lines.push({ mark: "-", text: old, at });
       left++;
     } else {

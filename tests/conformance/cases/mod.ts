@@ -1,5 +1,6 @@
 /** All cases of the conformance suite, in groups: one recording for each. */
 import type { ConformanceCase } from "../conformance_case.ts";
+import { knownDifferences } from "../known_differences.ts";
 import { changeCases } from "./change.ts";
 import { crdCases } from "./crds.ts";
 import { createCases } from "./create.ts";
@@ -21,7 +22,7 @@ export interface CaseGroup {
   readonly cases: readonly ConformanceCase[];
 }
 
-export const caseGroups: readonly CaseGroup[] = [
+const groups: readonly CaseGroup[] = [
   { group: "kinds", cases: kindCases },
   { group: "create", cases: createCases },
   { group: "change", cases: changeCases },
@@ -36,3 +37,12 @@ export const caseGroups: readonly CaseGroup[] = [
   { group: "webhooks", cases: webhookCases },
   { group: "kubectl", cases: kubectlCases },
 ];
+
+/** All cases, with what is known of them. */
+export const caseGroups: readonly CaseGroup[] = groups.map(({ group, cases }) => ({
+  group,
+  cases: cases.map((subject) => {
+    const known = knownDifferences.get(`${group}: ${subject.name}`);
+    return known === undefined ? subject : { ...subject, known };
+  }),
+}));

@@ -41,7 +41,9 @@ function limitRangeItem(draft: Draft): void {
 }
 
 function fillFrom(target: Draft, source: Draft | undefined): void {
-  for (const [name, amount] of Object.entries(source ?? {})) if (!Object.hasOwn(target, name)) put(target, name, amount);
+  for (const [name, amount] of Object.entries(source ?? {})) {
+    if (!Object.hasOwn(target, name)) put(target, name, amount);
+  }
 }
 
 function webhook(draft: Draft): void {

@@ -1,7 +1,18 @@
 /** Defaults of Services, Endpoints, EndpointSlices, NetworkPolicies and IngressClasses. */
 import type { Draft } from "../../model/mod.ts";
 import type { Defaulter } from "../filler.ts";
-import { draftAt, draftsAt, findDraft, has, numberAt, objectAt, setIfAbsent, setIfEmpty, textAt, valuesAt } from "../fields.ts";
+import {
+  draftAt,
+  draftsAt,
+  findDraft,
+  has,
+  numberAt,
+  objectAt,
+  setIfAbsent,
+  setIfEmpty,
+  textAt,
+  valuesAt,
+} from "../fields.ts";
 
 /** Three hours: how long a client stays with its endpoint. */
 const affinitySeconds = 10_800;
@@ -33,7 +44,9 @@ function sessionAffinity(spec: Draft): void {
   if (affinity === "None") delete spec["sessionAffinityConfig"];
   if (affinity !== "ClientIP") return;
   const clientIp = objectAt(objectAt(spec, "sessionAffinityConfig"), "clientIP");
-  if (!has(clientIp, "timeoutSeconds")) spec["sessionAffinityConfig"] = { clientIP: { timeoutSeconds: affinitySeconds } };
+  if (!has(clientIp, "timeoutSeconds")) {
+    spec["sessionAffinityConfig"] = { clientIP: { timeoutSeconds: affinitySeconds } };
+  }
 }
 
 function endpoints(draft: Draft): void {

@@ -4,7 +4,18 @@
  */
 import { type Draft, draftOf, isDraft, put, read } from "../../model/mod.ts";
 import type { Defaulter } from "../filler.ts";
-import { draftAt, draftsAt, findDraft, flagAt, has, numberAt, setIfAbsent, setIfEmpty, setIfZero, textAt } from "../fields.ts";
+import {
+  draftAt,
+  draftsAt,
+  findDraft,
+  flagAt,
+  has,
+  numberAt,
+  setIfAbsent,
+  setIfEmpty,
+  setIfZero,
+  textAt,
+} from "../fields.ts";
 import { imageTag } from "../images.ts";
 import { aggregated } from "../pods/aggregate.ts";
 
@@ -39,10 +50,36 @@ function probe(draft: Draft): void {
 
 /** Sources of volumes: a volume without one is an empty directory. */
 const volumeSources = [
-  "hostPath", "emptyDir", "gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "secret", "nfs", "iscsi", "glusterfs",
-  "persistentVolumeClaim", "rbd", "flexVolume", "cinder", "cephfs", "flocker", "downwardAPI", "fc", "azureFile",
-  "configMap", "vsphereVolume", "quobyte", "azureDisk", "photonPersistentDisk", "projected", "portworxVolume", "scaleIO",
-  "storageos", "csi", "ephemeral", "image",
+  "hostPath",
+  "emptyDir",
+  "gcePersistentDisk",
+  "awsElasticBlockStore",
+  "gitRepo",
+  "secret",
+  "nfs",
+  "iscsi",
+  "glusterfs",
+  "persistentVolumeClaim",
+  "rbd",
+  "flexVolume",
+  "cinder",
+  "cephfs",
+  "flocker",
+  "downwardAPI",
+  "fc",
+  "azureFile",
+  "configMap",
+  "vsphereVolume",
+  "quobyte",
+  "azureDisk",
+  "photonPersistentDisk",
+  "projected",
+  "portworxVolume",
+  "scaleIO",
+  "storageos",
+  "csi",
+  "ephemeral",
+  "image",
 ];
 
 function volume(draft: Draft): void {

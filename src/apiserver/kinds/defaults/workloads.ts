@@ -1,5 +1,5 @@
 /** Defaults of what makes Pods: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, autoscalers. */
-import { type Draft, type DraftValue, draftOf } from "../../model/mod.ts";
+import { type Draft, draftOf, type DraftValue } from "../../model/mod.ts";
 import type { Defaulter } from "../filler.ts";
 import { draftAt, draftsAt, findDraft, has, setIfAbsent, setIfEmpty, textAt, valuesAt } from "../fields.ts";
 

@@ -12,7 +12,12 @@ const badWeight = "must be in the range 1-100";
 const schedules = ["DoNotSchedule", "ScheduleAnyway"];
 
 /** The affinity of a Pod. @param allowsAnyValue where an old selector with a bad value may stay */
-export function checkAffinity(affinity: JsonObject, allowsAnyValue: boolean, path: FieldPath, problems: Problems): void {
+export function checkAffinity(
+  affinity: JsonObject,
+  allowsAnyValue: boolean,
+  path: FieldPath,
+  problems: Problems,
+): void {
   const node = findObject(affinity, "nodeAffinity");
   if (node !== undefined) checkNodeAffinity(node, path.child("nodeAffinity"), problems);
   for (const key of ["podAffinity", "podAntiAffinity"]) {
@@ -71,11 +76,15 @@ function checkNodeRequirement(each: JsonObject, allowsAnyValue: boolean, path: F
       break;
     case "Exists":
     case "DoesNotExist":
-      if (values.length > 0) problems.forbidden(place, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+      if (values.length > 0) {
+        problems.forbidden(place, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+      }
       break;
     case "Gt":
     case "Lt":
-      if (values.length !== 1) problems.required(place, "must be specified single value when `operator` is 'Lt' or 'Gt'");
+      if (values.length !== 1) {
+        problems.required(place, "must be specified single value when `operator` is 'Lt' or 'Gt'");
+      }
       break;
     default:
       problems.invalid(path.child("operator"), operator, badOperator);
@@ -93,7 +102,9 @@ function checkNodeField(each: JsonObject, path: FieldPath, problems: Problems): 
     problems.required(path.child("values"), why);
   }
   if (key !== "metadata.name") return problems.invalid(path.child("key"), key, "not a valid field selector key");
-  values.forEach((value, index) => problems.invalidAll(path.child("values").index(index), value, subdomainErrors(value)));
+  values.forEach((value, index) =>
+    problems.invalidAll(path.child("values").index(index), value, subdomainErrors(value))
+  );
 }
 
 function checkPodTerm(term: JsonObject, allowsAnyValue: boolean, path: FieldPath, problems: Problems): void {
@@ -113,19 +124,26 @@ function checkLabelKeys(term: JsonObject, path: FieldPath, problems: Problems): 
   const [match, mismatch] = [textsAt(term, "matchLabelKeys"), textsAt(term, "mismatchLabelKeys")];
   for (const [key, keys] of [["matchLabelKeys", match], ["mismatchLabelKeys", mismatch]] as const) {
     if (keys.length === 0) continue;
-    if (selector === undefined) problems.forbidden(path.child(key), "must not be specified when labelSelector is not set");
-    else keys.forEach((each, index) => problems.invalidAll(path.child(key).index(index), each, labelKeyErrors(each)));
+    if (selector === undefined) {
+      problems.forbidden(path.child(key), "must not be specified when labelSelector is not set");
+    } else keys.forEach((each, index) => problems.invalidAll(path.child(key).index(index), each, labelKeyErrors(each)));
   }
   const seen = new Set(textMapAt(selector ?? {}, "matchLabels").keys());
   for (const expression of objectsAt(selector ?? {}, "matchExpressions")) {
     const key = textAt(expression, "key");
     const at = match.lastIndexOf(key);
-    if (at >= 0 && seen.has(key)) problems.invalid(path.index(at), key, "exists in both matchLabelKeys and labelSelector");
+    if (at >= 0 && seen.has(key)) {
+      problems.invalid(path.index(at), key, "exists in both matchLabelKeys and labelSelector");
+    }
     seen.add(key);
   }
   match.forEach((key, index) => {
     if (!mismatch.includes(key)) return;
-    problems.invalid(path.child("matchLabelKeys").index(index), key, "exists in both matchLabelKeys and mismatchLabelKeys");
+    problems.invalid(
+      path.child("matchLabelKeys").index(index),
+      key,
+      "exists in both matchLabelKeys and mismatchLabelKeys",
+    );
   });
 }
 

@@ -50,7 +50,9 @@ export function serviceClassOf(spec: JsonObject): string {
   const whole = findObject(spec, "resources");
   const holders = whole !== undefined
     ? [whole]
-    : [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")].map((each) => objectAt(each, "resources"));
+    : [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")].map((each) =>
+      objectAt(each, "resources")
+    );
   const requests = holders.map((each) => computeAmounts(each, "requests")).reduce(plus, new Map());
   const limits = holders.map((each) => computeAmounts(each, "limits")).reduce(plus, new Map());
   if (requests.size === 0 && limits.size === 0) return "BestEffort";

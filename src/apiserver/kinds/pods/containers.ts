@@ -77,8 +77,15 @@ function checkInitResize(container: JsonObject, path: FieldPath, problems: Probl
 
 /** Fields that a container which joins a running Pod cannot have. */
 const ephemeralForbidden = [
-  "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe",
-  "startupProbe", "lifecycle",
+  "ports",
+  "resources",
+  "resizePolicy",
+  "restartPolicy",
+  "restartPolicyRules",
+  "livenessProbe",
+  "readinessProbe",
+  "startupProbe",
+  "lifecycle",
 ];
 
 /** The containers that join a running Pod. */
@@ -101,7 +108,9 @@ export function checkEphemeralContainers(context: ContainerContext, path: FieldP
     }
     objectsAt(container, "volumeMounts").forEach((mount, at) => {
       for (const key of ["subPath", "subPathExpr"]) {
-        if (textAt(mount, key) !== "") problems.forbidden(place.child("volumeMounts").index(at).child(key), notForEphemeral);
+        if (textAt(mount, key) !== "") {
+          problems.forbidden(place.child("volumeMounts").index(at).child(key), notForEphemeral);
+        }
       }
     });
   });
@@ -110,7 +119,9 @@ export function checkEphemeralContainers(context: ContainerContext, path: FieldP
 /** The image of a container may not have spaces around it; checked for Pods only. */
 export function checkImageSpace(container: JsonObject, path: FieldPath, problems: Problems): void {
   const image = textAt(container, "image");
-  if (image.trim() !== image) problems.invalid(path.child("image"), image, "must not have leading or trailing whitespace");
+  if (image.trim() !== image) {
+    problems.invalid(path.child("image"), image, "must not have leading or trailing whitespace");
+  }
 }
 
 function checkCommon(container: JsonObject, context: ContainerContext, path: FieldPath, problems: Problems): void {

@@ -19,7 +19,13 @@ const envFields = [
   "status.podIPs",
 ];
 /** Fields that can be read at all, and what the old names of some are now. */
-const readable = new Set([...envFields, "metadata.annotations", "metadata.labels", "spec.restartPolicy", "status.phase"]);
+const readable = new Set([
+  ...envFields,
+  "metadata.annotations",
+  "metadata.labels",
+  "spec.restartPolicy",
+  "status.phase",
+]);
 const resources = [
   "limits.cpu",
   "limits.ephemeral-storage",
@@ -84,7 +90,12 @@ function checkFileKey(reference: JsonObject, path: FieldPath, problems: Problems
 }
 
 /** A field of the Pod. @param known what may be read here */
-export function checkFieldRef(reference: JsonObject, known: readonly string[], path: FieldPath, problems: Problems): void {
+export function checkFieldRef(
+  reference: JsonObject,
+  known: readonly string[],
+  path: FieldPath,
+  problems: Problems,
+): void {
   const [version, field] = [textAt(reference, "apiVersion"), textAt(reference, "fieldPath")];
   if (version === "") return problems.required(path.child("apiVersion"));
   const place = path.child("fieldPath");
@@ -95,7 +106,9 @@ export function checkFieldRef(reference: JsonObject, known: readonly string[], p
   }
   if (key !== undefined) return checkSubscript(name, key, field, path, problems);
   if (name === "spec.host") return problems.notSupported(place, "spec.nodeName", known);
-  if (!readable.has(name)) return problems.invalid(place, field, `error converting fieldPath: field label not supported: ${field}`);
+  if (!readable.has(name)) {
+    return problems.invalid(place, field, `error converting fieldPath: field label not supported: ${field}`);
+  }
   if (!known.includes(name)) problems.notSupported(place, name, known);
 }
 
@@ -114,7 +127,9 @@ export function checkResourceRef(reference: JsonObject, isVolume: boolean, path:
   const isHugePages = /^(?:limits|requests)\.hugepages-/.test(resource);
   if (isVolume && textAt(reference, "containerName") === "") problems.required(path.child("containerName"));
   else if (resource === "") problems.required(path.child("resource"));
-  else if (!resources.includes(resource) && !isHugePages) problems.notSupported(path.child("resource"), resource, resources);
+  else if (!resources.includes(resource) && !isHugePages) {
+    problems.notSupported(path.child("resource"), resource, resources);
+  }
   const divisor = textAt(reference, "divisor");
   if (divisor === "" || divisor === "0") return;
   const place = path.child("divisor");
@@ -126,7 +141,11 @@ export function checkResourceRef(reference: JsonObject, isVolume: boolean, path:
   }
   const what = isHugePages ? "hugepages" : resource.endsWith(".memory") ? "memory" : "local ephemeral storage";
   if (byteDivisors.includes(divisor)) return;
-  problems.invalid(place, resource, `only divisor's values ${byteDivisors.join(", ")} are supported with the ${what} resource`);
+  problems.invalid(
+    place,
+    resource,
+    `only divisor's values ${byteDivisors.join(", ")} are supported with the ${what} resource`,
+  );
 }
 
 /** Variables that come from all keys of a ConfigMap or a Secret. */

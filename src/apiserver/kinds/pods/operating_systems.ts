@@ -7,14 +7,31 @@ import { containersOf } from "./containers_of.ts";
 /** What a Pod for Windows may not have. Paths as in the message. */
 const notOnWindows = {
   podSecurity: [
-    "appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls", "runAsUser",
-    "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy",
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "fsGroup",
+    "fsGroupChangePolicy",
+    "sysctls",
+    "runAsUser",
+    "runAsGroup",
+    "supplementalGroups",
+    "supplementalGroupsPolicy",
+    "seLinuxChangePolicy",
   ],
   flags: ["hostPID", "hostIPC"],
   fields: ["hostUsers", "shareProcessNamespace"],
   containerSecurity: [
-    "appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged",
-    "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "capabilities",
+    "readOnlyRootFilesystem",
+    "privileged",
+    "allowPrivilegeEscalation",
+    "procMount",
+    "runAsUser",
+    "runAsGroup",
   ],
 } as const;
 const noWindows = "cannot be set for a windows pod";
@@ -32,7 +49,10 @@ export function checkOs(spec: JsonObject, path: FieldPath, problems: Problems): 
 
 function checkLinux(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const why = "windows options cannot be set for a linux pod";
-  const places = [{ holder: spec, path }, ...containersOf(spec, path).map((each) => ({ holder: each.container, path: each.path }))];
+  const places = [
+    { holder: spec, path },
+    ...containersOf(spec, path).map((each) => ({ holder: each.container, path: each.path })),
+  ];
   for (const { holder, path: place } of places) {
     if (has(objectAt(holder, "securityContext"), "windowsOptions")) {
       problems.forbidden(place.child("securityContext", "windowsOptions"), why);

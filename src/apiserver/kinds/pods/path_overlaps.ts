@@ -60,7 +60,9 @@ function projectedWarnings(projected: JsonObject, name: string): readonly string
 function placesOf(source: JsonObject): readonly Place[] {
   for (const [key, title] of [["configMap", "ConfigMap"], ["secret", "Secret"]] as const) {
     const held = findObject(source, key);
-    if (held !== undefined && has(held, "items")) return itemsOf(held, `${title} ${JSON.stringify(textAt(held, "name"))}`);
+    if (held !== undefined && has(held, "items")) {
+      return itemsOf(held, `${title} ${JSON.stringify(textAt(held, "name"))}`);
+    }
   }
   const downward = findObject(source, "downwardAPI");
   if (downward !== undefined) return itemsOf(downward, "DownwardAPI");
@@ -82,7 +84,9 @@ function placesOf(source: JsonObject): readonly Place[] {
 
 function overlapsOf(places: readonly Place[]): readonly string[] {
   return places.flatMap((place, index) =>
-    places.slice(0, index).filter((other) => doOverlap(other, place)).map((other) => `${shown(place)} with ${shown(other)}`)
+    places.slice(0, index).filter((other) => doOverlap(other, place)).map((other) =>
+      `${shown(place)} with ${shown(other)}`
+    )
   );
 }
 

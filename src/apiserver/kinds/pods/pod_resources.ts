@@ -11,7 +11,9 @@ import { checkClaimNames } from "./resource_claims.ts";
 export function checkPodResources(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const resources = findObject(spec, "resources");
   if (resources === undefined) return;
-  if (has(resources, "claims")) problems.forbidden(path.child("claims"), "claims may not be set for Resources at pod-level");
+  if (has(resources, "claims")) {
+    problems.forbidden(path.child("claims"), "claims may not be set for Resources at pod-level");
+  }
   checkResourceRequirements(resources, path, problems, checkPodResourceName);
   checkClaimNames(resources, spec, path.child("claims"), problems);
   for (const key of ["requests", "limits"] as const) checkSum(spec, resources, key, path.child(key), problems);
@@ -28,7 +30,9 @@ function checkSum(
   const whole = textMapAt(resources, key);
   for (const [name, sum] of aggregated(spec, key)) {
     const amount = whole.get(name);
-    if (amount === undefined || (key === "limits" && !isHugePages(name)) || compareQuantities(sum, amount) <= 0) continue;
+    if (amount === undefined || (key === "limits" && !isHugePages(name)) || compareQuantities(sum, amount) <= 0) {
+      continue;
+    }
     problems.invalid(path.key(name), amount, `must be greater than or equal to aggregate container ${key} of ${sum}`);
   }
 }

@@ -1,19 +1,25 @@
 /** Rules of the specs of Pods, in a Pod itself and in the templates of what makes Pods. */
 import { type JsonObject, labelKeyErrors, read } from "../../model/mod.ts";
 import { checkAnnotations, checkLabels } from "../checks.ts";
-import { findNumber, findObject, flagAt, has, metadataOf, objectAt, objectsAt, textAt, textMapAt, textsAt } from "../fields.ts";
+import {
+  findNumber,
+  findObject,
+  flagAt,
+  has,
+  metadataOf,
+  objectAt,
+  objectsAt,
+  textAt,
+  textMapAt,
+  textsAt,
+} from "../fields.ts";
 import { labelErrors, rangeErrors, subdomainErrors } from "../formats.ts";
 import { ipErrors } from "../ip.ts";
 import type { FieldPath, Problems } from "../problems.ts";
 import { checkResourceRequirements } from "../resources.ts";
 import { checkTolerations } from "../taints.ts";
 import { checkAffinity, checkSpreading } from "./affinity.ts";
-import {
-  checkContainers,
-  checkEphemeralContainers,
-  checkHostNetworkPorts,
-  checkInitContainers,
-} from "./containers.ts";
+import { checkContainers, checkEphemeralContainers, checkHostNetworkPorts, checkInitContainers } from "./containers.ts";
 import { containersOf } from "./containers_of.ts";
 import { checkOs } from "./operating_systems.ts";
 import { checkPodResources } from "./pod_resources.ts";
@@ -99,7 +105,13 @@ export function checkPodSpec(spec: JsonObject, options: PodSpecOptions, path: Fi
   checkFileKeys(spec, path, problems);
 }
 
-function checkPolicy(spec: JsonObject, key: string, known: readonly string[], path: FieldPath, problems: Problems): void {
+function checkPolicy(
+  spec: JsonObject,
+  key: string,
+  known: readonly string[],
+  path: FieldPath,
+  problems: Problems,
+): void {
   const value = textAt(spec, key);
   if (value === "") problems.required(path.child(key));
   else if (!known.includes(value)) problems.notSupported(path.child(key), value, known);
@@ -119,7 +131,9 @@ function checkResourceClaims(spec: JsonObject, path: FieldPath, problems: Proble
     const both = "`resourceClaimName` or `resourceClaimTemplateName`";
     if (given.length > 1) problems.invalidStruct(place, shownClaim(claim), `at most one of ${both} may be specified`);
     if (given.length === 0) problems.invalidStruct(place, shownClaim(claim), `must specify one of: ${which}`);
-    for (const key of given) problems.invalidAll(place.child(key), textAt(claim, key), subdomainErrors(textAt(claim, key)));
+    for (const key of given) {
+      problems.invalidAll(place.child(key), textAt(claim, key), subdomainErrors(textAt(claim, key)));
+    }
   });
 }
 
@@ -167,7 +181,8 @@ function checkSearches(searches: readonly string[], path: FieldPath, problems: P
     const name = search === "." ? "a" : search.replace(/\.$/, "");
     if (searchPattern.test(name)) return;
     const label = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
-    const why = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and " +
+    const why =
+      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and " +
       "must start and end with an alphanumeric character";
     const pattern = `${label}(\\.${label})*`;
     problems.invalid(path.index(index), name, `${why} (e.g. 'example.com', regex used for validation is '${pattern}')`);
@@ -207,7 +222,9 @@ function checkHostname(spec: JsonObject, path: FieldPath, problems: Problems): v
   }
   if (!has(spec, "hostnameOverride")) return;
   const [name, place] = [textAt(spec, "hostnameOverride"), path.child("hostnameOverride")];
-  if (flagAt(spec, "setHostnameAsFQDN")) problems.forbidden(place, "may not be specified when setHostnameAsFQDN is true");
+  if (flagAt(spec, "setHostnameAsFQDN")) {
+    problems.forbidden(place, "may not be specified when setHostnameAsFQDN is true");
+  }
   if (flagAt(spec, "hostNetwork")) problems.forbidden(place, "may not be specified when hostNetwork is true");
   if (name.length > longestHostname) problems.tooLong(place, longestHostname);
   problems.invalidAll(place, name, subdomainErrors(name));
@@ -219,7 +236,9 @@ function checkNames(spec: JsonObject, path: FieldPath, problems: Problems): void
     if (name !== "") problems.invalidAll(path.child(key), name, subdomainErrors(name));
   }
   const runtime = textAt(spec, "runtimeClassName");
-  if (has(spec, "runtimeClassName")) problems.invalidAll(path.child("runtimeClassName"), runtime, subdomainErrors(runtime));
+  if (has(spec, "runtimeClassName")) {
+    problems.invalidAll(path.child("runtimeClassName"), runtime, subdomainErrors(runtime));
+  }
   const preemption = textAt(spec, "preemptionPolicy");
   const known = ["PreemptLowerPriority", "Never"];
   if (has(spec, "preemptionPolicy") && !known.includes(preemption)) {

@@ -58,7 +58,13 @@ function checkHandler(
   if (given.length === 0) problems.required(path, "must specify a handler type");
 }
 
-function checkAction(kind: string, action: JsonObject, grace: number | undefined, path: FieldPath, problems: Problems): void {
+function checkAction(
+  kind: string,
+  action: JsonObject,
+  grace: number | undefined,
+  path: FieldPath,
+  problems: Problems,
+): void {
   switch (kind) {
     case "exec":
       if (textsAt(action, "command").length === 0) problems.required(path.child("command"));

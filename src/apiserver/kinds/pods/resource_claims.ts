@@ -6,7 +6,9 @@ import type { FieldPath, Problems } from "../problems.ts";
 
 /** Checks `claims` of the resources of a container or of a Pod. @param spec the Pod's */
 export function checkClaimNames(resources: JsonObject, spec: JsonObject, path: FieldPath, problems: Problems): void {
-  const known = [...new Set(objectsAt(spec, "resourceClaims").map((claim) => textAt(claim, "name")))].filter((name) => name !== "").sort();
+  const known = [...new Set(objectsAt(spec, "resourceClaims").map((claim) => textAt(claim, "name")))].filter((name) =>
+    name !== ""
+  ).sort();
   const tail = known.length === 0 ? " which is empty" : `: ${known.join(", ")}`;
   const seen = new Set<string>();
   objectsAt(resources, "claims").forEach((claim, index) => {
@@ -14,7 +16,9 @@ export function checkClaimNames(resources: JsonObject, spec: JsonObject, path: F
     const [name, request] = [textAt(claim, "name"), textAt(claim, "request")];
     if (name === "") return problems.required(place);
     checkRepeated(name, request, seen, place, problems);
-    if (!known.includes(name)) problems.notFound(place, name, `must be one of the names in pod.spec.resourceClaims${tail}`);
+    if (!known.includes(name)) {
+      problems.notFound(place, name, `must be one of the names in pod.spec.resourceClaims${tail}`);
+    }
   });
 }
 

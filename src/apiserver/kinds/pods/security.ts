@@ -37,7 +37,12 @@ export function checkPodSecurity(spec: JsonObject, parent: FieldPath, problems: 
 }
 
 /** The security context of a container. */
-export function checkContainerSecurity(container: JsonObject, spec: JsonObject, path: FieldPath, problems: Problems): void {
+export function checkContainerSecurity(
+  container: JsonObject,
+  spec: JsonObject,
+  path: FieldPath,
+  problems: Problems,
+): void {
   const context = findObject(container, "securityContext");
   if (context === undefined) return;
   for (const key of ["runAsUser", "runAsGroup"]) checkId(context, key, path, problems);
@@ -46,7 +51,9 @@ export function checkContainerSecurity(container: JsonObject, spec: JsonObject, 
   checkWindowsOptions(context, path.child("windowsOptions"), problems);
   if (read(context, "allowPrivilegeEscalation") !== false) return;
   const without = "cannot set `allowPrivilegeEscalation` to false and";
-  if (flagAt(context, "privileged")) problems.invalidStruct(path, shownContext(context), `${without} \`privileged\` to true`);
+  if (flagAt(context, "privileged")) {
+    problems.invalidStruct(path, shownContext(context), `${without} \`privileged\` to true`);
+  }
   for (const capability of textsAt(objectAt(context, "capabilities"), "add")) {
     if (capability !== "CAP_SYS_ADMIN") continue;
     problems.invalidStruct(path, shownContext(context), `${without} \`capabilities.Add\` CAP_SYS_ADMIN`);

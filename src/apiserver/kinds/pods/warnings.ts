@@ -1,7 +1,18 @@
 /** Warnings that the spec of a Pod earns, in a Pod itself and in templates (pkg/api/pod/warnings.go of Kubernetes 1.36). */
 import type { JsonObject } from "../../model/mod.ts";
 import { claimSpecWarnings } from "../claims.ts";
-import { findObject, has, metadataOf, numberAt, objectAt, objectIn, objectsAt, textAt, textMapAt, textsAt } from "../fields.ts";
+import {
+  findObject,
+  has,
+  metadataOf,
+  numberAt,
+  objectAt,
+  objectIn,
+  objectsAt,
+  textAt,
+  textMapAt,
+  textsAt,
+} from "../fields.ts";
 import { ipWarnings } from "../ip.ts";
 import { nodeLabelWarning, nodeTermWarnings } from "../node_labels.ts";
 import { FieldPath } from "../problems.ts";
@@ -42,7 +53,9 @@ export function podWarnings(template: JsonObject, path: FieldPath = FieldPath.ro
     ...overlapWarnings(objectsAt(spec, "volumes")),
     ...repeatedWarnings(spec, place),
     ...amountWarnings(spec, "overhead", place.child("overhead")),
-    ...containersOf(spec, place).flatMap((each) => containerWarnings(each.container, metadataOf(template), path, each.path)),
+    ...containersOf(spec, place).flatMap((each) =>
+      containerWarnings(each.container, metadataOf(template), path, each.path)
+    ),
     ...portWarnings(spec, place),
     ...otherWarnings(spec, place),
   ];
@@ -51,7 +64,10 @@ export function podWarnings(template: JsonObject, path: FieldPath = FieldPath.ro
 function nodeWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
   const affinity = objectIn(spec, "affinity", "nodeAffinity");
   const place = path.child("affinity", "nodeAffinity");
-  const [required, preferred] = ["requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"];
+  const [required, preferred] = [
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+  ];
   const selector = Object.keys(objectAt(spec, "nodeSelector")).flatMap((label) => {
     const warning = nodeLabelWarning(label);
     return warning === undefined ? [] : [`${path.child("nodeSelector").key(label)}: ${warning}`];
@@ -104,7 +120,9 @@ function repeatedWarnings(spec: JsonObject, path: FieldPath): readonly string[] 
     ...repeated(objectsAt(spec, "hostAliases"), "ip", path.child("hostAliases")),
     ...repeated(secrets, "name", path.child("imagePullSecrets")),
     ...secrets.flatMap((secret, index) =>
-      textAt(secret, "name") === "" ? [`${path.child("imagePullSecrets").index(index).child("name")}: invalid empty name ""`] : []
+      textAt(secret, "name") === ""
+        ? [`${path.child("imagePullSecrets").index(index).child("name")}: invalid empty name ""`]
+        : []
     ),
   ];
 }
@@ -132,7 +150,8 @@ function containerWarnings(
   path: FieldPath,
 ): readonly string[] {
   const key = `${seccompContainer}${textAt(container, "name")}`;
-  const isOld = textMapAt(metadata, "annotations").has(key) && !has(objectAt(container, "securityContext"), "seccompProfile");
+  const isOld = textMapAt(metadata, "annotations").has(key) &&
+    !has(objectAt(container, "securityContext"), "seccompProfile");
   const resources = objectAt(container, "resources");
   return [
     ...(isOld ? [`${top.child("metadata", "annotations").key(key)}: ${oldSeccomp}`] : []),
@@ -213,10 +232,14 @@ function otherWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
 }
 
 function affinityWarnings(spec: JsonObject, key: string, path: FieldPath): readonly string[] {
-  const [required, preferred] = ["requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"];
+  const [required, preferred] = [
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+  ];
   const held = objectIn(spec, "affinity", key);
   const place = path.child("affinity", key);
-  const ofTerm = (term: JsonObject, at: FieldPath) => has(term, "labelSelector") ? [] : [`${at.child("labelSelector")}: ${noSelector}`];
+  const ofTerm = (term: JsonObject, at: FieldPath) =>
+    has(term, "labelSelector") ? [] : [`${at.child("labelSelector")}: ${noSelector}`];
   return [
     ...objectsAt(held, required).flatMap((term, index) => ofTerm(term, place.child(required).index(index))),
     ...objectsAt(held, preferred).flatMap((term, index) =>

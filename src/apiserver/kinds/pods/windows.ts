@@ -43,7 +43,9 @@ function userErrors(name: string): readonly string[] {
   if (parts.length > 2) return [" cannot contain more than one backslash"];
   const [domain, user = ""] = parts.length === 2 ? parts : [undefined, name];
   const errors: string[] = [];
-  if (domain !== undefined && domain.length >= mostDomain) errors.push(`'s Domain length must be under ${mostDomain} characters`);
+  if (domain !== undefined && domain.length >= mostDomain) {
+    errors.push(`'s Domain length must be under ${mostDomain} characters`);
+  }
   if (domain !== undefined && !netBios.test(domain) && !domainName.test(domain)) {
     errors.push("'s Domain doesn't match the NetBios nor the DNS format");
   }
@@ -73,6 +75,10 @@ export function checkHostProcesses(spec: JsonObject, path: FieldPath, problems: 
     problems.invalid(path, "", why);
   }
   if (!flagAt(spec, "hostNetwork")) {
-    problems.invalid(path.child("hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers");
+    problems.invalid(
+      path.child("hostNetwork"),
+      false,
+      "hostNetwork must be true if pod contains any hostProcess containers",
+    );
   }
 }

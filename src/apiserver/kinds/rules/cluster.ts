@@ -45,7 +45,9 @@ export const nodeRules: KindRules = {
     const path = FieldPath.of("spec", "podCIDRs");
     return [
       ...(has(spec, "configSource") ? ["spec.configSource: the feature is removed"] : []),
-      ...(textAt(spec, "externalID") === "" ? [] : ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]),
+      ...(textAt(spec, "externalID") === ""
+        ? []
+        : ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]),
       ...textsAt(spec, "podCIDRs").flatMap((range, index) => cidrWarnings(path.index(index), range)),
     ];
   },
@@ -94,7 +96,10 @@ function checkNodeChange(node: JsonObject, old: JsonObject, problems: Problems):
     problems.forbidden(FieldPath.of("spec", "podCIDRs"), 'node updates may not change podCIDR except from "" to valid');
   }
   if (textAt(before, "providerID") !== "" && textAt(before, "providerID") !== textAt(spec, "providerID")) {
-    problems.forbidden(FieldPath.of("spec", "providerID"), 'node updates may not change providerID except from "" to valid');
+    problems.forbidden(
+      FieldPath.of("spec", "providerID"),
+      'node updates may not change providerID except from "" to valid',
+    );
   }
   checkTaints(objectsAt(spec, "taints"), FieldPath.of("metadata", "taints"), problems);
   if (textAt(before, "externalID") !== textAt(spec, "externalID")) {
@@ -116,9 +121,13 @@ export const leaseRules: KindRules = {
     if (seconds !== undefined && seconds <= 0) {
       problems.invalid(path.child("leaseDurationSeconds"), seconds, "must be greater than 0");
     }
-    if (transitions !== undefined && transitions < 0) problems.invalid(path.child("leaseTransitions"), transitions, notNegative);
+    if (transitions !== undefined && transitions < 0) {
+      problems.invalid(path.child("leaseTransitions"), transitions, notNegative);
+    }
     const strategy = textAt(spec, "strategy");
-    if (strategy.includes("/")) problems.invalidAll(path.child("strategy", "strategy"), strategy, labelKeyErrors(strategy));
+    if (strategy.includes("/")) {
+      problems.invalidAll(path.child("strategy", "strategy"), strategy, labelKeyErrors(strategy));
+    }
   },
 };
 
@@ -139,7 +148,10 @@ export const runtimeClassRules: KindRules = {
     checkImmutable(object, old, "handler", FieldPath.of("handler"), problems);
   },
   warnings: (object) =>
-    nodeLabelWarnings(objectAt(objectAt(object, "scheduling"), "nodeSelector"), FieldPath.of("scheduling", "nodeSelector")),
+    nodeLabelWarnings(
+      objectAt(objectAt(object, "scheduling"), "nodeSelector"),
+      FieldPath.of("scheduling", "nodeSelector"),
+    ),
 };
 
 function checkRuntimeClass(object: JsonObject, problems: Problems): void {

@@ -160,7 +160,9 @@ function checkSecret(object: JsonObject, problems: Problems): void {
     problems.required(path.key("username"));
     problems.required(path.key("password"));
   }
-  if (type === "kubernetes.io/ssh-auth" && textAt(data, "ssh-privatekey") === "") problems.required(path.key("ssh-privatekey"));
+  if (type === "kubernetes.io/ssh-auth" && textAt(data, "ssh-privatekey") === "") {
+    problems.required(path.key("ssh-privatekey"));
+  }
   if (type === "kubernetes.io/service-account-token") checkTokenSecret(object, problems);
 }
 

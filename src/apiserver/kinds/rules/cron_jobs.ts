@@ -34,15 +34,18 @@ function checkSchedule(
   if (error !== undefined) problems.invalid(place, schedule, error);
   if (!schedule.includes("TZ")) return;
   const wasAllowed = textAt(old ?? {}, "schedule").includes("TZ");
-  if (!wasAllowed) problems.invalid(place, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
-  else if (has(spec, "timeZone")) {
+  if (!wasAllowed) {
+    problems.invalid(place, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  } else if (has(spec, "timeZone")) {
     problems.invalid(place, schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
   }
 }
 
 function checkTimeZone(zone: string, place: FieldPath, problems: Problems): void {
   if (zone === "") return problems.invalid(place, zone, "timeZone must be nil or non-empty string");
-  const isOdd = zone.split("/").some((part) => part === "." || part === ".." || part.startsWith("-") || !zonePart.test(part));
+  const isOdd = zone.split("/").some((part) =>
+    part === "." || part === ".." || part.startsWith("-") || !zonePart.test(part)
+  );
   if (isOdd) return problems.invalid(place, zone, `unknown time zone ${zone}`);
   if (zone.toLowerCase() === "local") {
     const why = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";

@@ -42,8 +42,15 @@ export const daemonSetRules: KindRules = {
   validateStatus(set, old, problems) {
     const status = objectAt(set, "status");
     const counts = [
-      "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration",
-      "updatedNumberScheduled", "numberAvailable", "numberUnavailable", "collisionCount",
+      "currentNumberScheduled",
+      "numberMisscheduled",
+      "desiredNumberScheduled",
+      "numberReady",
+      "observedGeneration",
+      "updatedNumberScheduled",
+      "numberAvailable",
+      "numberUnavailable",
+      "collisionCount",
     ];
     checkCounts(status, counts, FieldPath.of("status"), problems);
     checkCollisions(status, objectAt(old, "status"), FieldPath.of("status"), problems);
@@ -94,5 +101,7 @@ function checkStrategy(strategy: JsonObject, place: FieldPath, problems: Problem
   if (unavailable !== 0 && surge !== 0) {
     const value = read(rolling, "maxSurge") ?? 0;
     problems.invalid(at.child("maxSurge"), value, "may not be set when maxUnavailable is non-zero");
-  } else if (unavailable === 0 && surge === 0) problems.required(at.child("maxUnavailable"), "cannot be 0 when maxSurge is 0");
+  } else if (unavailable === 0 && surge === 0) {
+    problems.required(at.child("maxUnavailable"), "cannot be 0 when maxSurge is 0");
+  }
 }

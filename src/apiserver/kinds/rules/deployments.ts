@@ -62,7 +62,10 @@ export const deploymentRules: KindRules = {
 
 /** A selector never changes: what it selected would be nobody's. */
 export function checkSelectorKept(object: JsonObject, old: JsonObject, problems: Problems): void {
-  const [now, before] = [findObject(objectAt(object, "spec"), "selector"), findObject(objectAt(old, "spec"), "selector")];
+  const [now, before] = [
+    findObject(objectAt(object, "spec"), "selector"),
+    findObject(objectAt(old, "spec"), "selector"),
+  ];
   if (isSameJson(now ?? null, before ?? null)) return;
   if (now === undefined) problems.invalid(path.child("selector"), null, immutable);
   else problems.invalidStruct(path.child("selector"), shownSelector(now), immutable);
@@ -88,7 +91,11 @@ function checkReplicaTemplate(spec: JsonObject, problems: Problems): void {
   const template = objectAt(spec, "template");
   if (selector === undefined) {
     const labels = read(objectAt(template, "metadata"), "labels") ?? null;
-    problems.invalid(path.child("template", "metadata", "labels"), labels, "`selector` does not match template `labels`");
+    problems.invalid(
+      path.child("template", "metadata", "labels"),
+      labels,
+      "`selector` does not match template `labels`",
+    );
   } else checkSelected(template, selector, path.child("template"), problems);
   checkLastingTemplate(template, "ReplicaSet", path.child("template"), problems);
 }
@@ -112,9 +119,15 @@ export function shownRolling(rolling: JsonObject): JsonObject {
 }
 
 function checkRolling(rolling: JsonObject, place: FieldPath, problems: Problems): void {
-  for (const key of ["maxUnavailable", "maxSurge"]) checkNumberOrPercent(read(rolling, key), place.child(key), problems);
+  for (const key of ["maxUnavailable", "maxSurge"]) {
+    checkNumberOrPercent(read(rolling, key), place.child(key), problems);
+  }
   if (countOf(rolling, "maxUnavailable") === 0 && countOf(rolling, "maxSurge") === 0) {
-    problems.invalid(place.child("maxUnavailable"), read(rolling, "maxUnavailable") ?? 0, "may not be 0 when `maxSurge` is 0");
+    problems.invalid(
+      place.child("maxUnavailable"),
+      read(rolling, "maxUnavailable") ?? 0,
+      "may not be 0 when `maxSurge` is 0",
+    );
   }
   checkPercent(rolling, "maxUnavailable", place, problems);
 }

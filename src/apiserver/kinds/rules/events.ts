@@ -29,7 +29,9 @@ function selectable(involved: string, controller: string): ReadonlyMap<string, (
     ["type", (event) => textAt(event, "type")],
     [controller, (event) => textAt(event, controller)],
   ]);
-  for (const name of objectFields) fields.set(`${involved}.${name}`, (event) => textAt(objectAt(event, involved), name));
+  for (const name of objectFields) {
+    fields.set(`${involved}.${name}`, (event) => textAt(objectAt(event, involved), name));
+  }
   return fields;
 }
 
@@ -45,7 +47,10 @@ export const coreEventRules: KindRules = {
   ...common,
   selectable: new Map([
     ...selectable("involvedObject", "reportingComponent"),
-    ["source", (event: JsonObject) => textAt(objectAt(event, "source"), "component") || textAt(event, "reportingComponent")],
+    [
+      "source",
+      (event: JsonObject) => textAt(objectAt(event, "source"), "component") || textAt(event, "reportingComponent"),
+    ],
   ]),
   validate: (event, problems) => checkLegacy(event, problems, "reportingComponent"),
   validateUpdate: (event, _old, problems) => checkLegacy(event, problems, "reportingComponent"),
@@ -70,7 +75,11 @@ export const newEventRules: KindRules = {
     for (const [field, shown] of frozen) {
       const value = read(core, field) ?? null;
       if (!isSameJson(value, read(before, field) ?? null)) {
-        problems.invalid(FieldPath.of(shown), value ?? (typeof read(before, field) === "string" ? "" : null), immutable);
+        problems.invalid(
+          FieldPath.of(shown),
+          value ?? (typeof read(before, field) === "string" ? "" : null),
+          immutable,
+        );
       }
     }
   },
@@ -112,7 +121,9 @@ function checkLegacy(event: JsonObject, problems: Problems, controllerField: str
   const isSimple = !has(event, "eventTime");
   const free = isSimple ? ["", "default"] : ["default", "kube-system"];
   const isRight = involved === "" ? free.includes(namespace) : !isSimple || involved === namespace;
-  if (!isRight) problems.invalid(FieldPath.of("involvedObject", "namespace"), involved, "does not match event.namespace");
+  if (!isRight) {
+    problems.invalid(FieldPath.of("involvedObject", "namespace"), involved, "does not match event.namespace");
+  }
   if (!isSimple) checkReport(event, problems, controllerField);
   problems.invalidAll(FieldPath.of("namespace"), namespace, subdomainErrors(namespace));
 }
@@ -152,6 +163,8 @@ function checkNew(event: JsonObject, problems: Problems): void {
 function checkSeries(event: JsonObject, problems: Problems): void {
   const series = findObject(event, "series");
   if (series === undefined) return;
-  if ((findNumber(series, "count") ?? 0) < 2) problems.invalid(FieldPath.of("series.count"), "", "should be at least 2");
+  if ((findNumber(series, "count") ?? 0) < 2) {
+    problems.invalid(FieldPath.of("series.count"), "", "should be at least 2");
+  }
   if (!has(series, "lastObservedTime")) problems.required(FieldPath.of("series.lastObservedTime"));
 }

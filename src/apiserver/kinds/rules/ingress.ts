@@ -36,7 +36,9 @@ export const ingressRules: KindRules = {
   },
   validateUpdate: checkIngress,
   validateStatus(ingress, old, problems) {
-    const [now, before] = [ingress, old].map((each) => objectsAt(objectAt(objectAt(each, "status"), "loadBalancer"), "ingress"));
+    const [now, before] = [ingress, old].map((each) =>
+      objectsAt(objectAt(objectAt(each, "status"), "loadBalancer"), "ingress")
+    );
     checkBalancer(now ?? [], before ?? [], FieldPath.of("status", "loadBalancer", "ingress"), problems);
   },
   warnings(ingress, old) {

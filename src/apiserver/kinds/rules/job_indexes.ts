@@ -19,7 +19,9 @@ export function indexesOf(text: string, completions: number): Indexes {
       return failed(`the fragment ${JSON.stringify(part)} violates ${rule}`);
     }
     for (const limit of limits) {
-      if (!/^\+?\d+$/.test(limit)) return failed(`cannot convert string to integer for index: ${JSON.stringify(limit)}`);
+      if (!/^\+?\d+$/.test(limit)) {
+        return failed(`cannot convert string to integer for index: ${JSON.stringify(limit)}`);
+      }
       if (Number(limit) >= completions) return failed(`too large index: ${JSON.stringify(limit)}`);
     }
     const [first, last] = [Number(limits[0]), Number(limits.at(-1))];

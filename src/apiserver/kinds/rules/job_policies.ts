@@ -24,7 +24,9 @@ function checkFailureRule(spec: JsonObject, rule: JsonObject, path: FieldPath, p
   const action = textAt(rule, "action");
   const place = path.child("action");
   if (action === "FailIndex") {
-    if (!has(spec, "backoffLimitPerIndex")) problems.invalid(place, action, "requires the backoffLimitPerIndex to be set");
+    if (!has(spec, "backoffLimitPerIndex")) {
+      problems.invalid(place, action, "requires the backoffLimitPerIndex to be set");
+    }
   } else checkKnown(action, actions, place, problems);
   const codes = findObject(rule, "onExitCodes");
   const conditions = objectsAt(rule, "onPodConditions");
@@ -53,7 +55,9 @@ function checkCodes(spec: JsonObject, codes: JsonObject, path: FieldPath, proble
   const operator = textAt(codes, "operator");
   checkKnown(operator, operators, path.child("operator"), problems);
   const pod = objectAt(objectAt(spec, "template"), "spec");
-  const names = [...objectsAt(pod, "containers"), ...objectsAt(pod, "initContainers")].map((one) => textAt(one, "name"));
+  const names = [...objectsAt(pod, "containers"), ...objectsAt(pod, "initContainers")].map((one) =>
+    textAt(one, "name")
+  );
   const name = textAt(codes, "containerName");
   if (has(codes, "containerName") && !names.includes(name)) {
     const why = "must be one of the container or initContainer names in the pod template";
@@ -67,17 +71,23 @@ function checkCodeValues(codes: JsonObject, operator: string, path: FieldPath, p
   if (values.length === 0) problems.invalid(path, read(codes, "values") ?? null, "at least one value is required");
   else if (values.length > mostCodes) problems.tooMany(path, values.length, mostCodes);
   values.forEach((value, index) => {
-    if (operator === "In" && value === 0) problems.invalid(path.index(index), value, "must not be 0 for the In operator");
+    if (operator === "In" && value === 0) {
+      problems.invalid(path.index(index), value, "must not be 0 for the In operator");
+    }
     if (values.indexOf(value) < index) problems.duplicate(path.index(index), value);
   });
-  if (values.some((value, index) => (values[index - 1] ?? value) > value)) problems.invalid(path, values, "must be ordered");
+  if (values.some((value, index) => (values[index - 1] ?? value) > value)) {
+    problems.invalid(path, values, "must be ordered");
+  }
 }
 
 /** `successPolicy`. */
 export function checkSuccessPolicy(spec: JsonObject, policy: JsonObject, path: FieldPath, problems: Problems): void {
   const rules = objectsAt(policy, "rules");
   const place = path.child("rules");
-  if (rules.length === 0) problems.required(place, "at least one rules must be specified when the successPolicy is specified");
+  if (rules.length === 0) {
+    problems.required(place, "at least one rules must be specified when the successPolicy is specified");
+  }
   if (rules.length > mostRules) problems.tooMany(place, rules.length, mostRules);
   rules.forEach((rule, index) => checkSuccessRule(rule, numberAt(spec, "completions"), place.index(index), problems));
 }
@@ -98,7 +108,9 @@ function checkSuccessRule(rule: JsonObject, completions: number, path: FieldPath
   const place = path.child("succeededCount");
   const most = "must be less than or equal to";
   checkCounts(rule, ["succeededCount"], path, problems);
-  if (count > completions) problems.invalid(place, count, `${most} ${completions} (the number of specified completions)`);
+  if (count > completions) {
+    problems.invalid(place, count, `${most} ${completions} (the number of specified completions)`);
+  }
   if (isIndexed && count > total) {
     problems.invalid(place, count, `${most} ${total} (the number of indexes in the specified succeededIndexes field)`);
   }

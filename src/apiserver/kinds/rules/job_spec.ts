@@ -14,7 +14,12 @@ const fewForMany = 10_000;
 const longestManager = 63;
 const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const counts = [
-  "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished", "backoffLimitPerIndex",
+  "parallelism",
+  "completions",
+  "activeDeadlineSeconds",
+  "backoffLimit",
+  "ttlSecondsAfterFinished",
+  "backoffLimitPerIndex",
   "maxFailedIndexes",
 ];
 
@@ -80,7 +85,9 @@ function checkIndexes(spec: JsonObject, path: FieldPath, problems: Problems): vo
   if (parallelism !== undefined && parallelism > manyIndexes) {
     tooMany("parallelism", parallelism, `${manyIndexes} when completion mode is Indexed`);
   }
-  if (completions !== undefined && failed !== undefined && failed > completions) tooMany("maxFailedIndexes", failed, "completions");
+  if (completions !== undefined && failed !== undefined && failed > completions) {
+    tooMany("maxFailedIndexes", failed, "completions");
+  }
   if (failed !== undefined && failed > manyIndexes) tooMany("maxFailedIndexes", failed, `${manyIndexes}`);
   if (completions === undefined || completions <= manyIndexes || !has(spec, "backoffLimitPerIndex")) return;
   const why = `${fewForMany} when completions are above ${manyIndexes} and used with backoff limit per index`;
@@ -109,8 +116,12 @@ function checkRestarts(spec: JsonObject, hasFailurePolicy: boolean, path: FieldP
 
 /** What a spec earns. */
 export function jobSpecWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
-  const isLarge = isIndexed(spec) && numberAt(spec, "completions") > manyIndexes && numberAt(spec, "parallelism") > fewForMany;
+  const isLarge = isIndexed(spec) && numberAt(spec, "completions") > manyIndexes &&
+    numberAt(spec, "parallelism") > fewForMany;
   const large = "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, " +
     "Kubernetes might not be able to track completedIndexes when a big number of indexes fail";
-  return [...(isLarge ? [`${path}: ${large}`] : []), ...podWarnings(objectAt(spec, "template"), path.child("template"))];
+  return [
+    ...(isLarge ? [`${path}: ${large}`] : []),
+    ...podWarnings(objectAt(spec, "template"), path.child("template")),
+  ];
 }

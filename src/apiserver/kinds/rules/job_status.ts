@@ -81,8 +81,14 @@ function checkConditions(spec: JsonObject, change: Change, problems: Problems): 
   const cannot = (holds: boolean, what: string) => {
     if (holds) problems.wrong(conditions, `cannot set ${what}`);
   };
-  cannot(change.ofCondition("Complete", "Failed") && isComplete && isFailed, "Complete=True and Failed=true conditions");
-  cannot(change.ofCondition("Complete", "FailureTarget") && isComplete && isTarget, "Complete=True and FailureTarget=true conditions");
+  cannot(
+    change.ofCondition("Complete", "Failed") && isComplete && isFailed,
+    "Complete=True and Failed=true conditions",
+  );
+  cannot(
+    change.ofCondition("Complete", "FailureTarget") && isComplete && isTarget,
+    "Complete=True and FailureTarget=true conditions",
+  );
   const isFailing = change.ofCondition("Failed") || change.of("failedIndexes");
   cannot(isFailing && isFailed && !isTarget, "Failed=True condition without the FailureTarget=true condition");
   const isCompleting = change.ofCondition("Complete", "SuccessCriteriaMet");
@@ -112,16 +118,26 @@ function checkTimes(spec: JsonObject, change: Change, problems: Problems): void 
   if (isEnding && start === "" && change.isFinished) {
     problems.required(path.child("startTime"), "startTime is required for finished job");
   }
-  if (end !== "" && textAt(before, "completionTime") !== "" && change.of("completionTime")) problems.invalid(place, end, immutable);
+  if (end !== "" && textAt(before, "completionTime") !== "" && change.of("completionTime")) {
+    problems.invalid(place, end, immutable);
+  }
   const isResuming = is(before, "Suspended") && is(status, "Suspended", "False");
   if (textAt(before, "startTime") !== "" && change.of("startTime") && !isResuming && !flagAt(spec, "suspend")) {
-    problems.invalid(path.child("startTime"), read(status, "startTime") ?? null, `${immutable} for unsuspended job once set`);
+    problems.invalid(
+      path.child("startTime"),
+      read(status, "startTime") ?? null,
+      `${immutable} for unsuspended job once set`,
+    );
   }
 }
 
 function checkFinished(change: Change, problems: Problems): void {
   const { status } = change;
-  const [active, ready, ending] = [numberAt(status, "active"), findNumber(status, "ready"), numberAt(status, "terminating")];
+  const [active, ready, ending] = [
+    numberAt(status, "active"),
+    findNumber(status, "ready"),
+    numberAt(status, "terminating"),
+  ];
   if (change.isFinished) {
     if ((change.ofEnd() || change.of("active")) && active > 0) {
       problems.invalid(path.child("active"), active, "active>0 is invalid for finished job");
@@ -173,7 +189,9 @@ function checkIndexes(spec: JsonObject, change: Change, problems: Problems): voi
 function checkSteps(spec: JsonObject, change: Change, problems: Problems): void {
   const { status, before } = change;
   for (const type of ["Failed", "Complete", "FailureTarget"]) {
-    if (is(before, type) && !is(status, type)) problems.wrong(conditions, `cannot disable the terminal ${type}=True condition`);
+    if (is(before, type) && !is(status, type)) {
+      problems.wrong(conditions, `cannot disable the terminal ${type}=True condition`);
+    }
   }
   const isElastic = isIndexed(spec) && isSameJson(read(spec, "completions"), read(spec, "parallelism"));
   for (const key of ["failed", ...(isElastic ? [] : ["succeeded"])]) {

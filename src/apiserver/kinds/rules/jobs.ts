@@ -2,7 +2,23 @@
 import { type Draft, draftOf, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import { checkCronSpec } from "./cron_jobs.ts";
 import { checkSelector, hasBadValue, selects } from "../checks.ts";
-import { draftAt, draftsAt, findDraft, findNumber, findObject, flagAt, has, metadataOf, nameOf, numberAt, objectAt, objectsAt, setIfAbsent, textAt, textMapAt } from "../fields.ts";
+import {
+  draftAt,
+  draftsAt,
+  findDraft,
+  findNumber,
+  findObject,
+  flagAt,
+  has,
+  metadataOf,
+  nameOf,
+  numberAt,
+  objectAt,
+  objectsAt,
+  setIfAbsent,
+  textAt,
+  textMapAt,
+} from "../fields.ts";
 import { immutable, labelErrors } from "../formats.ts";
 import { keepField } from "../kept_fields.ts";
 import type { KindRules } from "../kind_rules.ts";
@@ -71,7 +87,11 @@ function checkJob(job: JsonObject, options: JobOptions, problems: Problems): voi
   if (!isIndexed(spec) || completions <= 0) return;
   const host = `${nameOf(job)}-${completions - 1}`;
   if (labelErrors(host).length === 0) return;
-  problems.invalid(FieldPath.of("metadata", "name"), nameOf(job), `will not able to create pod with invalid DNS label: ${host}`);
+  problems.invalid(
+    FieldPath.of("metadata", "name"),
+    nameOf(job),
+    `will not able to create pod with invalid DNS label: ${host}`,
+  );
 }
 
 function checkOwnSelector(spec: JsonObject, { allowsAnyValue }: JobOptions, problems: Problems): void {
@@ -91,7 +111,11 @@ function checkGenerated(job: JsonObject, { isPrefixed }: JobOptions, problems: P
   const selector = findObject(spec, "selector");
   if (flagAt(spec, "manualSelector") || selector === undefined) return;
   const [name, uid] = [nameOf(job), textAt(metadataOf(job), "uid")];
-  const expected = new Map([["controller-uid", uid], ["job-name", name], ...(isPrefixed ? [[uidLabel, uid], [nameLabel, name]] as const : [])]);
+  const expected = new Map([
+    ["controller-uid", uid],
+    ["job-name", name],
+    ...(isPrefixed ? [[uidLabel, uid], [nameLabel, name]] as const : []),
+  ]);
   const labels = metadataOf(objectAt(spec, "template"));
   const actual = textMapAt(labels, "labels");
   for (const [key, value] of expected) {
@@ -114,7 +138,13 @@ function checkChange(job: JsonObject, old: JsonObject, problems: Problems): void
   }
 }
 
-function checkKept(spec: JsonObject, before: JsonObject, key: string, problems: Problems, place = path.child(key)): void {
+function checkKept(
+  spec: JsonObject,
+  before: JsonObject,
+  key: string,
+  problems: Problems,
+  place = path.child(key),
+): void {
   const [now, then]: readonly Json[] = [read(spec, key) ?? null, read(before, key) ?? null];
   if (!isSameJson(now, then)) problems.invalid(place, now ?? null, immutable);
 }
@@ -175,7 +205,11 @@ export const cronJobRules: KindRules = {
   validate(cron, problems) {
     checkCronSpec(objectAt(cron, "spec"), undefined, problems);
     if (nameOf(cron).length <= longestCronName) return;
-    problems.invalid(FieldPath.of("metadata", "name"), nameOf(cron), `must be no more than ${longestCronName} characters`);
+    problems.invalid(
+      FieldPath.of("metadata", "name"),
+      nameOf(cron),
+      `must be no more than ${longestCronName} characters`,
+    );
   },
   validateUpdate: (cron, old, problems) => checkCronSpec(objectAt(cron, "spec"), objectAt(old, "spec"), problems),
   warnings(cron, old) {
@@ -185,7 +219,9 @@ export const cronJobRules: KindRules = {
       "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details";
     return [
       ...(old === undefined ? podNameWarnings(cron) : []),
-      ...(isKept ? [] : jobSpecWarnings(objectAt(objectAt(spec, "jobTemplate"), "spec"), path.child("jobTemplate", "spec"))),
+      ...(isKept
+        ? []
+        : jobSpecWarnings(objectAt(objectAt(spec, "jobTemplate"), "spec"), path.child("jobTemplate", "spec"))),
       ...(old !== undefined && textAt(spec, "schedule").includes("TZ") ? [zone] : []),
     ];
   },

@@ -1,9 +1,30 @@
 /** Rules of NetworkPolicies, Endpoints and EndpointSlices. */
 import { isSameJson, type JsonObject, labelKeyErrors, labelValueErrors, read } from "../../model/mod.ts";
 import { checkImmutable, checkSelector, hasBadValue } from "../checks.ts";
-import { findNumber, findObject, has, metadataOf, numberAt, objectAt, objectsAt, textAt, textMapAt, textsAt } from "../fields.ts";
+import {
+  findNumber,
+  findObject,
+  has,
+  metadataOf,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  textMapAt,
+  textsAt,
+} from "../fields.ts";
 import { labelErrors, portErrors, portNameErrors, subdomainErrors } from "../formats.ts";
-import { cidrErrors, cidrWarnings, endpointIpErrors, formatIp, ipErrors, ipWarnings, networkOf, parseCidr, parseIp } from "../ip.ts";
+import {
+  cidrErrors,
+  cidrWarnings,
+  endpointIpErrors,
+  formatIp,
+  ipErrors,
+  ipWarnings,
+  networkOf,
+  parseCidr,
+  parseIp,
+} from "../ip.ts";
 import type { KindRules } from "../kind_rules.ts";
 import { FieldPath, type Problems } from "../problems.ts";
 
@@ -44,7 +65,12 @@ function blocksOf(policy: JsonObject): readonly { readonly block: JsonObject; re
   );
 }
 
-function checkNetworkPolicy(policy: JsonObject, known: readonly string[], allowsAnyValue: boolean, problems: Problems): void {
+function checkNetworkPolicy(
+  policy: JsonObject,
+  known: readonly string[],
+  allowsAnyValue: boolean,
+  problems: Problems,
+): void {
   const spec = objectAt(policy, "spec");
   const path = FieldPath.of("spec");
   checkSelector(findObject(spec, "podSelector"), path.child("podSelector"), problems, allowsAnyValue);
@@ -160,7 +186,11 @@ function checkAddress(address: JsonObject, path: FieldPath, problems: Problems):
   problems.invalidAll(path.child("ip"), ip, ipErrors(ip));
   if (hostname !== "") problems.invalidAll(path.child("hostname"), hostname, labelErrors(hostname));
   if (has(address, "nodeName")) {
-    problems.invalidAll(path.child("nodeName"), textAt(address, "nodeName"), subdomainErrors(textAt(address, "nodeName")));
+    problems.invalidAll(
+      path.child("nodeName"),
+      textAt(address, "nodeName"),
+      subdomainErrors(textAt(address, "nodeName")),
+    );
   }
   problems.invalidAll(path.child("ip"), ip, endpointIpErrors(ip));
 }
@@ -195,11 +225,13 @@ export const endpointSliceRules: KindRules = {
   warnings(slice, old) {
     const isFqdn = old === undefined && textAt(slice, "addressType") === "FQDN";
     const manager = textMapAt(metadataOf(slice), "labels").get(managedBy) ?? "";
-    const addresses = controllers.includes(manager) ? [] : objectsAt(slice, "endpoints").flatMap((endpoint, index) =>
-      textsAt(endpoint, "addresses").flatMap((address, at) =>
-        ipWarnings(FieldPath.of("endpoints").index(index).child("addresses").index(at), address)
-      )
-    );
+    const addresses = controllers.includes(manager)
+      ? []
+      : objectsAt(slice, "endpoints").flatMap((endpoint, index) =>
+        textsAt(endpoint, "addresses").flatMap((address, at) =>
+          ipWarnings(FieldPath.of("endpoints").index(index).child("addresses").index(at), address)
+        )
+      );
     return [...(isFqdn ? ["spec.addressType: FQDN endpoints are deprecated"] : []), ...addresses];
   },
 };
@@ -271,7 +303,9 @@ function checkDomain(address: string, path: FieldPath, problems: Problems): void
   if (address === "") return problems.required(path);
   if (errors.length > 0) return problems.invalid(path, name, errors.join(","));
   const labels = name.split(".");
-  if (labels.length < 2) return problems.invalid(path, name, "should be a domain with at least two segments separated by dots");
+  if (labels.length < 2) {
+    return problems.invalid(path, name, "should be a domain with at least two segments separated by dots");
+  }
   const wrong = labels.find((label) => labelErrors(label).length > 0);
   if (wrong !== undefined) problems.invalid(path, wrong, labelErrors(wrong).join(","));
 }

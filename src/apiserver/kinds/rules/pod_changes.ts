@@ -1,6 +1,18 @@
 /** What may change in a Pod that exists: images, its deadline, tolerations that are added, gates that are taken away. */
 import { type Draft, draftOf, isSameJson, type JsonObject, read } from "../../model/mod.ts";
-import { draftAt, draftsAt, findDraft, findNumber, metadataOf, numberAt, objectAt, objectIn, objectsAt, textAt, textMapAt } from "../fields.ts";
+import {
+  draftAt,
+  draftsAt,
+  findDraft,
+  findNumber,
+  metadataOf,
+  numberAt,
+  objectAt,
+  objectIn,
+  objectsAt,
+  textAt,
+  textMapAt,
+} from "../fields.ts";
 import { rangeErrors } from "../formats.ts";
 import { keepField } from "../kept_fields.ts";
 import { checkImageSpace } from "../pods/containers.ts";
@@ -91,7 +103,10 @@ function checkGates(spec: JsonObject, before: JsonObject, path: FieldPath, probl
   objectsAt(spec, "schedulingGates").forEach((gate, index) => {
     const name = textAt(gate, "name");
     if (known.includes(name)) return;
-    problems.forbidden(path.index(index).child("name"), `only deletion is allowed, but found new scheduling gate '${name}'`);
+    problems.forbidden(
+      path.index(index).child("name"),
+      `only deletion is allowed, but found new scheduling gate '${name}'`,
+    );
   });
 }
 
@@ -124,7 +139,8 @@ function putBackPlacement(rest: Draft, before: JsonObject, path: FieldPath, prob
 }
 
 function checkNodeAffinity(rest: JsonObject, before: JsonObject, path: FieldPath, problems: Problems): void {
-  const termsOf = (spec: JsonObject) => objectsAt(objectIn(spec, "affinity", "nodeAffinity", required), "nodeSelectorTerms");
+  const termsOf = (spec: JsonObject) =>
+    objectsAt(objectIn(spec, "affinity", "nodeAffinity", required), "nodeSelectorTerms");
   const [now, then] = [termsOf(rest), termsOf(before)];
   const place = path.child(required, "nodeSelectorTerms");
   if (then.length > 0 && then.length !== now.length) {
@@ -158,6 +174,8 @@ export function checkEphemeralChange(pod: JsonObject, old: JsonObject, problems:
     const container = now.find((one) => textAt(one, "name") === name);
     const start = `existing ephemeral containers ${JSON.stringify(name)} may not be`;
     if (container === undefined) problems.forbidden(path, `${start} removed\n`);
-    else if (!isSameJson(container, before)) problems.forbidden(path, `${start} changed\n${unifiedDiff(before, container)}`);
+    else if (!isSameJson(container, before)) {
+      problems.forbidden(path, `${start} changed\n${unifiedDiff(before, container)}`);
+    }
   }
 }

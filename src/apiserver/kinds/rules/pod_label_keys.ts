@@ -11,7 +11,9 @@ export function applyLabelKeys(spec: Draft, labels: JsonObject): void {
       addKeys(term, "mismatchLabelKeys", "NotIn", labels);
     }
   }
-  for (const constraint of draftsAt(spec, "topologySpreadConstraints")) addKeys(constraint, "matchLabelKeys", "In", labels);
+  for (const constraint of draftsAt(spec, "topologySpreadConstraints")) {
+    addKeys(constraint, "matchLabelKeys", "In", labels);
+  }
 }
 
 function termsOf(affinity: Draft): readonly Draft[] {

@@ -50,7 +50,13 @@ export function checkPodResize(pod: JsonObject, old: JsonObject, problems: Probl
   const count = problems.count;
   for (const key of lists) {
     objectsAt(before, key).forEach((container, index) =>
-      checkContainer(objectsAt(spec, key)[index] ?? {}, container, key === "initContainers", path.child(key).index(index), problems)
+      checkContainer(
+        objectsAt(spec, key)[index] ?? {},
+        container,
+        key === "initContainers",
+        path.child(key).index(index),
+        problems,
+      )
     );
   }
   if (problems.count > count) return;
@@ -60,14 +66,18 @@ export function checkPodResize(pod: JsonObject, old: JsonObject, problems: Probl
 }
 
 function isSupported(pod: JsonObject): boolean {
-  const running = objectsAt(objectAt(pod, "status"), "containerStatuses").find((one) => has(objectAt(one, "state"), "running"));
+  const running = objectsAt(objectAt(pod, "status"), "containerStatuses").find((one) =>
+    has(objectAt(one, "state"), "running")
+  );
   return running === undefined || has(running, "resources");
 }
 
 function checkWhole(spec: JsonObject, before: JsonObject, path: FieldPath, problems: Problems): void {
   const [now, then] = [findObject(spec, "resources"), findObject(before, "resources")];
   const place = path.child("resources");
-  if (then !== undefined && now === undefined) return problems.forbidden(place, "pod-level resources cannot be removed");
+  if (then !== undefined && now === undefined) {
+    return problems.forbidden(place, "pod-level resources cannot be removed");
+  }
   if (now === undefined) return;
   if (then !== undefined) checkRemoved(now, then, "pod-level resource", place, problems);
   if (!isSameJson(withoutComputes(now), withoutComputes(then ?? {}))) {
@@ -86,13 +96,22 @@ function checkOrder(spec: JsonObject, before: JsonObject, path: FieldPath, probl
     }
     objectsAt(before, key).forEach((old, index) => {
       if (textAt(containers[index] ?? {}, "name") === textAt(old, "name")) return;
-      problems.forbidden(path.child(key).index(index).child("name"), `${key} may not be renamed or reordered on resize`);
+      problems.forbidden(
+        path.child(key).index(index).child("name"),
+        `${key} may not be renamed or reordered on resize`,
+      );
     });
   }
   return problems.count === count;
 }
 
-function checkContainer(container: JsonObject, old: JsonObject, isInit: boolean, path: FieldPath, problems: Problems): void {
+function checkContainer(
+  container: JsonObject,
+  old: JsonObject,
+  isInit: boolean,
+  path: FieldPath,
+  problems: Problems,
+): void {
   const isChanged = !isSameJson(container, old);
   if (isInit && !isSidecar(container)) {
     if (isChanged) problems.forbidden(FieldPath.of("spec"), "resources for non-sidecar init containers are immutable");

@@ -13,7 +13,9 @@ const notNegative = "must be a non-negative integer";
 
 /** An observed generation that the writer does not know stays. */
 export function keepObservedGenerations(status: Draft, before: JsonObject): void {
-  if (numberAt(before, "observedGeneration") !== 0) setIfZero(status, "observedGeneration", numberAt(before, "observedGeneration"));
+  if (numberAt(before, "observedGeneration") !== 0) {
+    setIfZero(status, "observedGeneration", numberAt(before, "observedGeneration"));
+  }
   const old = [...objectsAt(before, "conditions")];
   for (const condition of draftsAt(status, "conditions")) {
     const index = old.findIndex((one) => textAt(one, "type") === textAt(condition, "type"));
@@ -34,7 +36,12 @@ export function checkPodStatus(pod: JsonObject, old: JsonObject, problems: Probl
     problems.invalid(path.child("observedGeneration"), numberAt(status, "observedGeneration"), notNegative);
   }
   checkImmutable(status, before, "qosClass", path.child("qosClass"), problems);
-  for (const [key, containers] of [["containerStatuses", "containers"], ["initContainerStatuses", "initContainers"]] as const) {
+  for (
+    const [key, containers] of [["containerStatuses", "containers"], [
+      "initContainerStatuses",
+      "initContainers",
+    ]] as const
+  ) {
     checkTransitions(pod, old, { key, containers }, path.child(key), problems);
   }
   checkTransitions(pod, old, { key: "ephemeralContainerStatuses" }, path.child("ephemeralContainerStatuses"), problems);
@@ -51,7 +58,9 @@ function checkConditions(status: JsonObject, path: FieldPath, problems: Problems
     const generation = numberAt(condition, "observedGeneration");
     if (generation < 0) problems.invalid(path.index(index).child("observedGeneration"), generation, notNegative);
     const type = textAt(condition, "type");
-    if (!systemConditions.includes(type)) problems.invalidAll(path.index(index).child("Type"), type, labelKeyErrors(type));
+    if (!systemConditions.includes(type)) {
+      problems.invalidAll(path.index(index).child("Type"), type, labelKeyErrors(type));
+    }
   });
 }
 
@@ -80,7 +89,9 @@ function checkTransitions(
     const name = textAt(before, "name");
     const now = statuses.find((one) => textAt(one, "name") === name && !has(objectAt(one, "state"), "terminated"));
     if (now === undefined) return;
-    const container = containers === undefined ? undefined : objectsAt(spec, containers).find((one) => textAt(one, "name") === name);
+    const container = containers === undefined
+      ? undefined
+      : objectsAt(spec, containers).find((one) => textAt(one, "name") === name);
     if (container !== undefined && startsAgain(container, spec, numberAt(ended, "exitCode"))) return;
     problems.forbidden(path.index(index).child("state"), "may not be transitioned to non-terminated state");
   });
@@ -105,7 +116,13 @@ function startsAgain(container: JsonObject, spec: JsonObject, exitCode: number):
   return policy === "OnFailure" ? exitCode !== 0 : policy !== "Never";
 }
 
-function checkAddresses(status: JsonObject, before: JsonObject, key: string, path: FieldPath, problems: Problems): void {
+function checkAddresses(
+  status: JsonObject,
+  before: JsonObject,
+  key: string,
+  path: FieldPath,
+  problems: Problems,
+): void {
   const known = objectsAt(before, key).map((each) => textAt(each, "ip"));
   const addresses = objectsAt(status, key).map((each) => textAt(each, "ip"));
   addresses.forEach((ip, index) => problems.invalidAll(path.index(index), ip, ipErrors(ip, known)));

@@ -1,7 +1,19 @@
 /** Rules of Pods: what the server sets when one is made, what may change, and what selectors may ask for. */
 import { type Draft, draftOf, type JsonObject, read, type WriteContext } from "../../model/mod.ts";
 import { hasBadValue } from "../checks.ts";
-import { draftAt, draftsAt, findDraft, findNumber, flagAt, metadataOf, nameOf, objectAt, objectIn, objectsAt, textAt } from "../fields.ts";
+import {
+  draftAt,
+  draftsAt,
+  findDraft,
+  findNumber,
+  flagAt,
+  metadataOf,
+  nameOf,
+  objectAt,
+  objectIn,
+  objectsAt,
+  textAt,
+} from "../fields.ts";
 import { labelErrors } from "../formats.ts";
 import { ipWarnings } from "../ip.ts";
 import { keepField, keepMetadata } from "../kept_fields.ts";
@@ -134,7 +146,11 @@ function checkPod(pod: JsonObject, old: JsonObject | undefined, problems: Proble
   const spec = objectAt(pod, "spec");
   const path = FieldPath.of("spec");
   checkPodAnnotations(metadataOf(pod), spec, FieldPath.of("metadata", "annotations"), problems);
-  const options: PodSpecOptions = { isPod: true, podName: nameOf(pod), allowsAnyValue: old !== undefined && hasBadValues(old) };
+  const options: PodSpecOptions = {
+    isPod: true,
+    podName: nameOf(pod),
+    allowsAnyValue: old !== undefined && hasBadValues(old),
+  };
   checkPodSpec(spec, options, path, problems);
   if (textAt(spec, "serviceAccountName") === "") checkNoTokens(spec, path.child("volumes"), problems);
   for (const { container, path: place } of containersOf(spec, path)) {

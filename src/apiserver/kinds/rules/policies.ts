@@ -47,7 +47,9 @@ function checkPolicy(object: JsonObject, problems: Problems): void {
     problems.required(path.child("auditAnnotations"), why);
     return;
   }
-  validations.forEach((validation, index) => checkValidation(validation, path.child("validations").index(index), problems));
+  validations.forEach((validation, index) =>
+    checkValidation(validation, path.child("validations").index(index), problems)
+  );
   checkAuditAnnotations(object, annotations, path.child("auditAnnotations"), problems);
 }
 
@@ -92,11 +94,15 @@ function checkVariable(variable: JsonObject, path: FieldPath, problems: Problems
   else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) || reserved.has(name)) {
     problems.invalid(path.child("name"), name, "must be a valid CEL identifier");
   }
-  if (textAt(variable, "expression").trim() === "") problems.required(path.child("expression"), "expression is not specified");
+  if (textAt(variable, "expression").trim() === "") {
+    problems.required(path.child("expression"), "expression is not specified");
+  }
 }
 
 function checkValidation(validation: JsonObject, path: FieldPath, problems: Problems): void {
-  if (textAt(validation, "expression").trim() === "") problems.required(path.child("expression"), "expression is not specified");
+  if (textAt(validation, "expression").trim() === "") {
+    problems.required(path.child("expression"), "expression is not specified");
+  }
   for (const key of ["messageExpression", "message"]) {
     const text = textAt(validation, key);
     if (text !== "" && text.trim() === "") problems.invalid(path.child(key), text, "must be non-empty if specified");

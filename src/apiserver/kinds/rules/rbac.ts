@@ -55,7 +55,9 @@ function checkPolicyRule(rule: JsonObject, isNamespaced: boolean, path: FieldPat
     }
     return;
   }
-  if (none("apiGroups")) problems.required(path.child("apiGroups"), "resource rules must supply at least one api group");
+  if (none("apiGroups")) {
+    problems.required(path.child("apiGroups"), "resource rules must supply at least one api group");
+  }
   if (none("resources")) problems.required(path.child("resources"), "resource rules must supply at least one resource");
 }
 

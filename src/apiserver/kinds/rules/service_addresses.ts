@@ -4,14 +4,34 @@
  *
  * What is taken is read from the Services that are stored, so nothing has to be released.
  */
-import { type Draft, draftOf, type FieldError, internalError, invalid, type JsonObject, type WriteContext } from "../../model/mod.ts";
-import { findNumber, has, nameOf, numberAt, objectAt, objectsAt, draftAt, draftsAt, textAt, textsAt } from "../fields.ts";
+import {
+  type Draft,
+  draftOf,
+  type FieldError,
+  internalError,
+  invalid,
+  type JsonObject,
+  type WriteContext,
+} from "../../model/mod.ts";
+import {
+  draftAt,
+  draftsAt,
+  findNumber,
+  has,
+  nameOf,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  textsAt,
+} from "../fields.ts";
 import { formatCidr, formatIp, type IpRange, isInRange, networkOf, parseCidr, parseIp } from "../ip.ts";
 import { FieldPath, Problems } from "../problems.ts";
 import { checkClusterIps } from "./service_cluster_ips.ts";
 
 /** The addresses of Services. */
-const serviceRange: IpRange = parseCidr("10.96.0.0/16") ?? { address: { family: "IPv4", value: 0n, isMapped: false, hasLeadingZeros: false }, bits: 16 };
+const serviceRange: IpRange = parseCidr("10.96.0.0/16") ??
+  { address: { family: "IPv4", value: 0n, isMapped: false, hasLeadingZeros: false }, bits: 16 };
 const firstPort = 30_000;
 const lastPort = 32_767;
 /** Draws before the free ones are looked for one by one. */
@@ -118,7 +138,9 @@ function refuseFamilies(draft: Draft, spec: Draft, isOpen: boolean): void {
     if (textsAt(spec, "ipFamilies").length === 2) problems.invalid(path, policy, `${single} IP families are specified`);
   }
   if (!isOpen) {
-    if (policy === "RequireDualStack") problems.invalid(path, policy, "this cluster is not configured for dual-stack services");
+    if (policy === "RequireDualStack") {
+      problems.invalid(path, policy, "this cluster is not configured for dual-stack services");
+    }
     textsAt(spec, "ipFamilies").forEach((family, index) => {
       if (family !== "IPv6") return;
       problems.invalid(FieldPath.of("spec", "ipFamilies").index(index), family, "not configured on this cluster");

@@ -44,7 +44,9 @@ function ignoredWarnings(spec: JsonObject): readonly string[] {
   } else if (hasExternalIps && type !== "ExternalName") {
     warnings.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters");
   }
-  if (type === "ExternalName" && hasExternalIps) warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  if (type === "ExternalName" && hasExternalIps) {
+    warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  }
   if (type !== "ExternalName" && textAt(spec, "externalName") !== "") {
     warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
   }

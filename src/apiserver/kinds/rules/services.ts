@@ -74,11 +74,15 @@ function dropWhatTypeHasNot(draft: Draft, old: JsonObject): void {
   const dropSame = (...keys: readonly string[]) => {
     for (const key of keys) if (isSameJson(read(spec, key), read(before, key))) delete spec[key];
   };
-  if (needsClusterIp(before) && !needsClusterIp(spec)) dropSame("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy");
+  if (needsClusterIp(before) && !needsClusterIp(spec)) {
+    dropSame("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy");
+  }
   if (needsNodePorts(before) && !needsNodePorts(spec)) {
     const known = new Set(objectsAt(before, "ports").map((port) => numberAt(port, "nodePort")));
-    const isSame = objectsAt(spec, "ports").every((port) => !has(port, "nodePort") || known.has(numberAt(port, "nodePort")));
-    if (isSame) for (const port of draftsAt(spec, "ports")) delete port["nodePort"];
+    const isSame = objectsAt(spec, "ports").every((port) =>
+      !has(port, "nodePort") || known.has(numberAt(port, "nodePort"))
+    );
+    if (isSame) { for (const port of draftsAt(spec, "ports")) delete port["nodePort"]; }
   }
   if (needsHealthCheck(before) && !needsHealthCheck(spec)) dropSame("healthCheckNodePort");
   const wasBalancer = textAt(before, "type") === "LoadBalancer";
@@ -128,7 +132,9 @@ function checkTopology(service: JsonObject, problems: Problems): void {
 function checkType(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const type = textAt(spec, "type");
   const headless = isHeadless(spec);
-  if (objectsAt(spec, "ports").length === 0 && !headless && type !== "ExternalName") problems.required(path.child("ports"));
+  if (objectsAt(spec, "ports").length === 0 && !headless && type !== "ExternalName") {
+    problems.required(path.child("ports"));
+  }
   if (headless && needsNodePorts(spec)) {
     problems.invalid(path.child("clusterIPs").index(0), "None", `may not be set to 'None' for ${type} services`);
   }
@@ -159,7 +165,9 @@ function checkPorts(spec: JsonObject, path: FieldPath, problems: Problems): void
     if (!protocols.includes(protocol)) problems.notSupported(place.child("protocol"), protocol, protocols);
     checkPortNumberOrName(read(port, "targetPort"), place.child("targetPort"), problems);
     const appProtocol = textAt(port, "appProtocol");
-    if (has(port, "appProtocol")) problems.invalidAll(place.child("appProtocol"), appProtocol, labelKeyErrors(appProtocol));
+    if (has(port, "appProtocol")) {
+      problems.invalidAll(place.child("appProtocol"), appProtocol, labelKeyErrors(appProtocol));
+    }
   });
 }
 
@@ -281,7 +289,9 @@ function checkHealthPort(spec: JsonObject, path: FieldPath, problems: Problems):
 
 function checkStatus(service: JsonObject, old: JsonObject, problems: Problems): void {
   const path = FieldPath.of("status", "loadBalancer", "ingress");
-  const [now, before] = [service, old].map((each) => objectsAt(objectAt(objectAt(each, "status"), "loadBalancer"), "ingress"));
+  const [now, before] = [service, old].map((each) =>
+    objectsAt(objectAt(objectAt(each, "status"), "loadBalancer"), "ingress")
+  );
   const ingresses = now ?? [];
   if (textAt(objectAt(service, "spec"), "type") !== "LoadBalancer" && ingresses.length > 0) {
     return problems.forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'");

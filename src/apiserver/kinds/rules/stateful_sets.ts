@@ -2,7 +2,18 @@
 import { type Draft, draftOf, isSameJson, type JsonObject, read } from "../../model/mod.ts";
 import { checkAnnotations, checkImmutable, checkLabels } from "../checks.ts";
 import { checkClaimSpec, claimSpecWarnings } from "../claims.ts";
-import { draftAt, findDraft, findObject, has, metadataOf, nameOf, numberAt, objectAt, objectsAt, textAt } from "../fields.ts";
+import {
+  draftAt,
+  findDraft,
+  findObject,
+  has,
+  metadataOf,
+  nameOf,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+} from "../fields.ts";
 import { labelErrors, labelName } from "../formats.ts";
 import type { KindRules } from "../kind_rules.ts";
 import { checkPodAnnotations, checkPodTemplate } from "../pods/pod_spec.ts";
@@ -23,10 +34,16 @@ import {
 const path = FieldPath.of("spec");
 const statusPath = FieldPath.of("status");
 const changeable = [
-  "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "revisionHistoryLimit",
+  "replicas",
+  "template",
+  "updateStrategy",
+  "minReadySeconds",
+  "ordinals",
+  "revisionHistoryLimit",
   "persistentVolumeClaimRetentionPolicy",
 ];
-const forbiddenChange = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
+const forbiddenChange =
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
   "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
 /** StatefulSet. */
@@ -122,7 +139,11 @@ function checkStrategy(strategy: JsonObject, place: FieldPath, problems: Problem
   if (type === "") return problems.required(place);
   if (type === "OnDelete") {
     if (shown === null) return;
-    return problems.invalidStruct(place.child("rollingUpdate"), shown, "only allowed for updateStrategy 'RollingUpdate'");
+    return problems.invalidStruct(
+      place.child("rollingUpdate"),
+      shown,
+      "only allowed for updateStrategy 'RollingUpdate'",
+    );
   }
   if (type !== "RollingUpdate") {
     return problems.invalidStruct(place, { Type: type, RollingUpdate: shown }, "must be 'RollingUpdate' or 'OnDelete'");
@@ -167,7 +188,9 @@ export const controllerRevisionRules: KindRules = {
     const data = read(revision, "data") ?? null;
     const place = FieldPath.of("data");
     if (data === null) problems.required(place, "data is mandatory");
-    else if (typeof data !== "object" || Array.isArray(data)) problems.required(place, "data must be a valid JSON object");
+    else if (typeof data !== "object" || Array.isArray(data)) {
+      problems.required(place, "data must be a valid JSON object");
+    }
   },
   validateUpdate(revision, old, problems) {
     checkRevision(revision, problems);
@@ -183,7 +206,8 @@ function checkRevision(revision: JsonObject, problems: Problems): void {
 export const podTemplateRules: KindRules = {
   depth: "full",
   generation: ["template"],
-  validate: (template, problems) => checkPodTemplate(objectAt(template, "template"), FieldPath.of("template"), problems),
+  validate: (template, problems) =>
+    checkPodTemplate(objectAt(template, "template"), FieldPath.of("template"), problems),
   warnings(template, old) {
     const spec = { template: objectAt(template, "template") };
     const held = draftOf({ metadata: metadataOf(template), spec });

@@ -1,7 +1,19 @@
 /** Rules that all makers of Pods share: their selectors, their templates, the counts in their status. */
 import { isSameJson, type JsonObject, labelKeyErrors, labelValueErrors, read } from "../../model/mod.ts";
 import { checkNotNegative, checkSelector, isEmptySelector, percentOf, selects } from "../checks.ts";
-import { findNumber, findObject, has, metadataOf, nameOf, numberAt, objectAt, objectsAt, textAt, textMapAt, textsAt } from "../fields.ts";
+import {
+  findNumber,
+  findObject,
+  has,
+  metadataOf,
+  nameOf,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  textMapAt,
+  textsAt,
+} from "../fields.ts";
 import { labelErrors } from "../formats.ts";
 import { checkPodTemplate } from "../pods/pod_spec.ts";
 import { podWarnings } from "../pods/warnings.ts";
@@ -14,7 +26,9 @@ export function shownSelector(selector: JsonObject | undefined): JsonObject {
   const { matchLabels, matchExpressions } = selector ?? {};
   const labels = Object.entries(objectAt({ matchLabels: matchLabels ?? null }, "matchLabels"));
   return {
-    ...(labels.length === 0 ? {} : { matchLabels: Object.fromEntries(labels.toSorted(([left], [right]) => left < right ? -1 : 1)) }),
+    ...(labels.length === 0
+      ? {}
+      : { matchLabels: Object.fromEntries(labels.toSorted(([left], [right]) => left < right ? -1 : 1)) }),
     ...(matchExpressions === undefined ? {} : { matchExpressions }),
   };
 }
@@ -24,7 +38,9 @@ export function checkOwnSelector(spec: JsonObject, what: string, path: FieldPath
   const selector = findObject(spec, "selector");
   if (selector === undefined) return problems.required(path);
   checkSelector(selector, path, problems);
-  if (isEmptySelector(selector)) problems.invalidStruct(path, shownSelector(selector), `empty selector is invalid for ${what}`);
+  if (isEmptySelector(selector)) {
+    problems.invalidStruct(path, shownSelector(selector), `empty selector is invalid for ${what}`);
+  }
 }
 
 /** True where a selector can be asked: all its keys, values and operators are right. */
@@ -37,7 +53,9 @@ export function canSelect(selector: JsonObject | undefined): boolean {
     const isIn = ["In", "NotIn"].includes(textAt(expression, "operator"));
     const isExists = ["Exists", "DoesNotExist"].includes(textAt(expression, "operator"));
     return (isIn ? values.length > 0 : isExists && values.length === 0) &&
-      labelKeyErrors(textAt(expression, "key")).length === 0 && values.every((value) => labelValueErrors(value).length === 0);
+      labelKeyErrors(textAt(expression, "key")).length === 0 && values.every((value) =>
+        labelValueErrors(value).length === 0
+      );
   });
 }
 
@@ -60,7 +78,10 @@ export function checkLasting(template: JsonObject, owner: string, path: FieldPat
   const policy = textAt(spec, "restartPolicy");
   if (policy !== "Always") problems.notSupported(path.child("spec", "restartPolicy"), policy, ["Always"]);
   if (has(spec, "activeDeadlineSeconds")) {
-    problems.forbidden(path.child("spec", "activeDeadlineSeconds"), `activeDeadlineSeconds in ${owner} is not Supported`);
+    problems.forbidden(
+      path.child("spec", "activeDeadlineSeconds"),
+      `activeDeadlineSeconds in ${owner} is not Supported`,
+    );
   }
 }
 
@@ -107,7 +128,8 @@ export function countOf(holder: JsonObject, key: string): number {
 /** Names of what makes Pods become part of the Pods' names. */
 export function podNameWarnings(object: JsonObject): readonly string[] {
   const errors = labelErrors(nameOf(object));
-  const why = "this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended";
+  const why =
+    "this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended";
   return errors.length === 0 ? [] : [`metadata.name: ${why}: [${errors.join(" ")}]`];
 }
 

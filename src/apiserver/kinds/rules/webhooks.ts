@@ -34,7 +34,8 @@ function configurationRules(isMutating: boolean): KindRules {
 /** Names that the server's own configuration files will have. */
 export function staticNameWarnings(name: string): readonly string[] {
   if (!name.endsWith(".static.k8s.io")) return [];
-  const why = `metadata.name: names ending with ".static.k8s.io" are reserved for manifest-based admission configurations`;
+  const why =
+    `metadata.name: names ending with ".static.k8s.io" are reserved for manifest-based admission configurations`;
   return [why];
 }
 
@@ -73,13 +74,21 @@ function checkWebhooks(object: JsonObject, isMutating: boolean, leniency: Lenien
   });
 }
 
-function checkWebhook(hook: JsonObject, isMutating: boolean, leniency: Leniency, path: FieldPath, problems: Problems): void {
+function checkWebhook(
+  hook: JsonObject,
+  isMutating: boolean,
+  leniency: Leniency,
+  path: FieldPath,
+  problems: Problems,
+): void {
   checkQualifiedDomain(hook, path, problems);
   objectsAt(hook, "rules").forEach((rule, index) => checkRule(rule, path.child("rules").index(index), problems));
   checkKnown(hook, "failurePolicy", ["Fail", "Ignore"], path, problems);
   checkKnown(hook, "matchPolicy", ["Equivalent", "Exact"], path, problems);
   const classes = leniency.sideEffects ? ["None", "NoneOnDryRun", "Some", "Unknown"] : ["None", "NoneOnDryRun"];
-  if (!has(hook, "sideEffects")) problems.required(path.child("sideEffects"), `must specify one of ${classes.join(", ")}`);
+  if (!has(hook, "sideEffects")) {
+    problems.required(path.child("sideEffects"), `must specify one of ${classes.join(", ")}`);
+  }
   checkKnown(hook, "sideEffects", classes, path, problems);
   const timeout = findNumber(hook, "timeoutSeconds");
   if (timeout !== undefined && (timeout > 30 || timeout < 1)) {
@@ -125,7 +134,9 @@ export function checkRule(rule: JsonObject, path: FieldPath, problems: Problems)
     problems.invalid(path.child("operations"), wanted, "if '*' is present, must not specify other operations");
   }
   wanted.forEach((operation, index) => {
-    if (!operations.includes(operation)) problems.notSupported(path.child("operations").index(index), operation, operations);
+    if (!operations.includes(operation)) {
+      problems.notSupported(path.child("operations").index(index), operation, operations);
+    }
   });
   checkWildcards(rule, "apiGroups", "API groups", path, problems);
   checkWildcards(rule, "apiVersions", "API versions", path, problems);
@@ -157,8 +168,12 @@ function checkResources(resources: readonly string[], path: FieldPath, problems:
     }
     const [name, part] = [resource.slice(0, slash), resource.slice(slash + 1)];
     const place = path.index(index);
-    if (allParts.has(name)) problems.invalid(place, resource, `if '${name}/*' is present, must not specify ${resource}`);
-    if (everywhere.has(part)) problems.invalid(place, resource, `if '*/${part}' is present, must not specify ${resource}`);
+    if (allParts.has(name)) {
+      problems.invalid(place, resource, `if '${name}/*' is present, must not specify ${resource}`);
+    }
+    if (everywhere.has(part)) {
+      problems.invalid(place, resource, `if '*/${part}' is present, must not specify ${resource}`);
+    }
     if (part === "*") allParts.add(name);
     if (name === "*") everywhere.add(part);
   });

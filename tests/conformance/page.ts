@@ -1,0 +1,48 @@
+/**
+ * The page docs/CONFORMANCE.md: how many cases there are, and where the embedded server answers differently, on purpose or
+ * not yet.
+ */
+import { caseGroups } from "./cases/mod.ts";
+import type { ConformanceCase } from "./conformance_case.ts";
+
+/** The page, in Markdown. */
+export function conformancePage(): string {
+  const all = caseGroups.flatMap(({ group, cases }) => cases.map((subject) => ({ group, ...subject })));
+  const deliberate = all.filter((subject) => subject.deliberate !== undefined);
+  const known = all.filter((subject) => subject.known !== undefined);
+  return [
+    "# Conformance",
+    "",
+    "The embedded API server and a real kube-apiserver 1.36.3 (with kube-controller-manager) are asked the same, and their",
+    "answers compared: codes, reasons, messages, bodies, warnings, watch events, managed fields, and what kubectl prints.",
+    "Where they differ, the real one is right. `deno task e2e` compares live; `deno task ok` compares with",
+    "[recordings](../tests/conformance/recordings). Made by `deno task conformance --page`.",
+    "",
+    `${all.length} cases: ${all.length - deliberate.length - known.length} agree, ${deliberate.length} differ on ` +
+    `purpose, ${known.length} not yet.`,
+    "",
+    "| group | cases | on purpose | not yet |",
+    "| --- | --- | --- | --- |",
+    ...caseGroups.map(({ group, cases }) =>
+      `| ${group} | ${cases.length} | ${count(cases, "deliberate")} | ${count(cases, "known")} |`
+    ),
+    "",
+    "## Different on purpose",
+    "",
+    ...deliberate.map(({ group, name, deliberate: why }) => `- ${group}: ${escaped(name)} (${why})`),
+    "",
+    "## Not yet",
+    "",
+    ...known.map(({ group, name, known: why }) => `- ${group}: ${escaped(name)} (${why})`),
+    "",
+  ].join("\n");
+}
+
+function count(cases: readonly ConformanceCase[], mark: "deliberate" | "known"): number {
+  return cases.filter((subject) => subject[mark] !== undefined).length;
+}
+
+/** A name as text: it may hold what Markdown reads as its own. */
+function escaped(name: string): string {
+  return `\`${name.replaceAll("`", "'")}\``;
+}
