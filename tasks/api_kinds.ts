@@ -59,9 +59,8 @@ function mergedComponents(documents: readonly JsonObject[]): ReadonlyMap<string,
 
 /** Options that many groups share list the groups, and not all documents list all of them. */
 function withoutKinds(schema: Json): Json {
-  return Object.fromEntries(
-    Object.entries(Object(schema)).filter(([key]) => key !== "x-kubernetes-group-version-kind"),
-  );
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return schema;
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "x-kubernetes-group-version-kind"));
 }
 
 function withoutDescriptions(value: Json, isNames = false): Json {
