@@ -77,7 +77,7 @@ function roles(all: readonly Printed[]): readonly string[] {
     .map(({ kind, metadata }) => metadata.namespace === undefined ? kind : `${kind} in ${metadata.namespace}`);
 }
 
-test("the Pods may do nothing that the restricted Pod Security Standard forbids", async () => {
+test("[security 10] the Pods may do nothing that the restricted Pod Security Standard forbids", async () => {
   const all = await objects("");
   assertEquals(find(all, "Deployment").spec.template.spec.securityContext, {
     runAsNonRoot: true,
@@ -126,13 +126,13 @@ test("names say what is run; image and namespace follow from the program", async
   assertEquals(find(await objects("pods --name watcher"), "Deployment").metadata.name, "watcher");
 });
 
-test("security 7: rules stand where they are needed", async () => {
+test("[security 7] rules stand where they are needed", async () => {
   assertEquals(roles(await objects("pods")), ["Role in op-system", "ClusterRole"]);
   assertEquals(roles(await objects("local")), ["Role in default", "Role in op-system"]);
   assertEquals(roles(await objects("nodes")), ["Role in default", "Role in op-system", "ClusterRole"]);
 });
 
-test("security 7: namespaced mode gives Roles only, and nothing else that concerns the whole cluster", async () => {
+test("[security 7] namespaced mode gives Roles only, and nothing else that concerns the whole cluster", async () => {
   const own = await objects("pods --namespaced -n team-a");
   assertEquals(roles(own), ["Role in team-a"]);
   assert(containerOf(own).args.includes("--namespace=team-a"));
@@ -144,7 +144,7 @@ test("security 7: namespaced mode gives Roles only, and nothing else that concer
   assertEquals(clusterWide, []);
 });
 
-test("webhooks come with a Service, an empty Secret, configurations and the permissions to fill those in", async () => {
+test("[security 12] webhooks come with a Service, an empty Secret, configurations and the permissions to fill those in", async () => {
   const all = await objects("website");
   const service = all.find(({ metadata }) => metadata.name === "op-webhook" && metadata.namespace === "op-system");
   assertEquals([service?.kind, service?.spec.ports[0]?.port], ["Service", 443]);

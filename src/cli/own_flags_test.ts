@@ -107,7 +107,7 @@ class FakeOutput implements TextWriter {
   }
 }
 
-test("security 19: what is printed is one harmless line, whatever is in it", async () => {
+test("[security 19] what is printed is one harmless line, whatever is in it", async () => {
   const output = new FakeOutput();
   const print = linePrinter(output, () => assert(false, "the reader is there"));
   await print("Pod a\u001b[31m\r\nPod b \u202egnp.exe\u0000");

@@ -37,7 +37,7 @@ test("[95] an answer that nests 100,000 levels deep is an error, not a crash", a
   );
 });
 
-test("[94] [16] keys and names that are words of JavaScript survive a round trip", async () => {
+test("[94, security 16] keys and names that are words of JavaScript survive a round trip", async () => {
   const text =
     '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"__proto__","namespace":"constructor","labels":{"toString":"x"}},"data":{"__proto__":"p","constructor":"c"}}';
   let put = "";
@@ -69,7 +69,7 @@ function endless(): { body: ReadableStream<Uint8Array>; taken: () => number; can
   return { body, taken: () => taken, cancelled };
 }
 
-test("[21] [81] endless answers end at the limit, errors at 64 KiB, and both are cancelled", async () => {
+test("[security 21, 81] endless answers end at the limit, errors at 64 KiB, and both are cancelled", async () => {
   const large = endless();
   const options = { maxBodyBytes: 1_000_000 };
   await assertRejects(

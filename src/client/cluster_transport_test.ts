@@ -122,7 +122,7 @@ test("a 401 that nothing new can be tried against is handed on after one request
   assertEquals(one.seen.length, 1);
 });
 
-test("[1] [2] servers that cannot be trusted are refused before a token leaves", async () => {
+test("[security 1, security 2] servers that cannot be trusted are refused before a token leaves", async () => {
   const elsewhere = await ca.issue({ commonName: "s", usage: "server", hosts: ["elsewhere"] });
   const dayMs = 86_400_000;
   const expired = await ca.issue({
@@ -199,7 +199,7 @@ test("the time limit for the answer does not count its body", async () => {
   assertEquals(await response.text(), "first last");
 });
 
-test("[3] redirects are not followed, so credentials stay with the API server", async () => {
+test("[security 3] redirects are not followed, so credentials stay with the API server", async () => {
   await using thief = await cluster();
   await using server = await LoopbackServer.start({
     tls: pair,
@@ -286,7 +286,7 @@ test("[79] a cluster behind a proxy-url is reached through it", async () => {
   assertEquals(error.reason, { kind: "unreachable", detail: "proxy" });
 });
 
-test("[5] no error and no log record shows a token", async () => {
+test("[security 5] no error and no log record shows a token", async () => {
   await using one = await cluster(() => 401);
   const secret = "canary-77aa";
   const logger = new RecordingLogger();

@@ -153,7 +153,7 @@ test("an auth provider without a usable token fails without showing what it had"
   }
 });
 
-test("[4] an auth provider that would run a program is subject to the policy", async () => {
+test("[security 4] an auth provider that would run a program is subject to the policy", async () => {
   const config = new Masked(JSON.stringify({ "cmd-path": "/bin/true" }));
   const access = accessTo("https://c", { credentials: { kind: "authProvider", name: "gcp", config } });
   const options = { clock: new VirtualClock(), logger: new RecordingLogger(), environment: {} };

@@ -72,7 +72,7 @@ test("[81] a body that is no Status becomes one: a page of HTML, half a Status, 
   assert((statusOf("<".repeat(60_000), 500).message ?? "").length <= 512);
 });
 
-test("[19] text of the server is shown without control characters, on one line, bounded", () => {
+test("[security 19] text of the server is shown without control characters, on one line, bounded", () => {
   assertEquals(printable("a\u001b[31mred\u001b[0m\r\nb\u0007\u202ec"), "ared b c");
   assertEquals(printable("\u001b]0;title\u0007x\u001b]8;;http://evil\u001b\\y"), "xy");
   assertEquals(printable("x".repeat(2000)).length, 1025);
@@ -124,7 +124,7 @@ test("what the runtimes call trouble gets one vocabulary", () => {
   assert(refused instanceof UnreachableError);
 });
 
-test("[5] a masked text shows itself only to who asks", () => {
+test("[security 5] a masked text shows itself only to who asks", () => {
   const secret = "canary-9f3b";
   const holder = { token: new Masked(secret), list: [new Masked(secret)] };
   const shown = [

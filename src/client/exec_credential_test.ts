@@ -58,7 +58,7 @@ test("[77] a plugin may give a client certificate", async () => {
   assertEquals(renewal.authorization, undefined);
 });
 
-test("[4] a plugin gets its arguments without a shell, a minimal environment and what is configured", async () => {
+test("[security 4] a plugin gets its arguments without a shell, a minimal environment and what is configured", async () => {
   const args = ["a b", "$HOME", "; echo"];
   const env = [{ name: "EXTRA", value: new Masked("yes") }];
   const script = `[ "$*" = 'a b $HOME ; echo' ] && [ "$HOME" = /home/jane ] && [ "$EXTRA" = yes ] \\
@@ -121,7 +121,7 @@ test("a plugin that is not installed is named, with its hint", async () => {
   assertMatch(await complaint("", { command: "./also/missing" }), /it is not installed$/);
 });
 
-test("[4] a policy forbids plugins, or allows those it names", async () => {
+test("[security 4] a policy forbids plugins, or allows those it names", async () => {
   const script = `echo '${credential({ token: "ok" })}'`;
   assertMatch(await complaint(script, {}, { execPolicy: { kind: "denyAll" } }), /the policy allows none$/);
   const other = { kind: "allowlist", commands: ["other", "/usr/bin/plugin"] } as const;

@@ -123,7 +123,7 @@ test("[83] a name that is there twice in one file is refused", async () => {
   assertEquals(await complaint(twice), 'Cannot use kubeconfig "/config": cluster "one" is there twice');
 });
 
-test("[17] YAML that is broken, ambiguous, huge or a bomb is refused, and never quoted", async () => {
+test("[security 17] YAML that is broken, ambiguous, huge or a bomb is refused, and never quoted", async () => {
   const bomb = [
     "a: &a [x,x,x,x,x,x,x,x,x]",
     ..."bcdefgh".split("").map((name, index) => {

@@ -46,7 +46,7 @@ test("without a kubeconfig --server and --token are enough", async () => {
   assertEquals([access.server, access.namespace, access.source.kind], ["https://x:1/path", "default", "flags"]);
 });
 
-test("[2] skipping verification warns each time, contradicts a CA, and either flag replaces both", async () => {
+test("[security 2] skipping verification warns each time, contradicts a CA, and either flag replaces both", async () => {
   const skipping = simple.replace(
     "tls-server-name: kubernetes, certificate-authority: certs/ca.pem",
     "insecure-skip-tls-verify: true",
@@ -72,7 +72,7 @@ test("[2] skipping verification warns each time, contradicts a CA, and either fl
   );
 });
 
-test("[2] an environment that turns verification off is refused", async () => {
+test("[security 2] an environment that turns verification off is refused", async () => {
   await using folder = await folderWith({ config: simple });
   const environment = { KUBECONFIG: `${folder.path}/config`, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
   await assertRejects(() => accessOf(folder, {}, { environment }), /^Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0/);
@@ -160,7 +160,7 @@ test("where there is nothing at all, the error says where was looked and what to
   );
 });
 
-test("[5] neither a kubeconfig nor an access shows its secrets when printed", async () => {
+test("[security 5] neither a kubeconfig nor an access shows its secrets when printed", async () => {
   const secrets = ["s3cret-token", "s3cret-password", "s3cret-env", "s3cret-provider", "s3cret-key"];
   const config = `
 current-context: a

@@ -17,7 +17,7 @@ test("paths have the form of the Kubernetes API", () => {
   );
 });
 
-test("[80] names that would lead elsewhere are refused in every part of a path", () => {
+test("[80, security 18] names that would lead elsewhere are refused in every part of a path", () => {
   const hostile = ["", ".", "..", "a/b", "/", "%2f", "..%2f..", "a%00", "\u0000", "a\nb", "\ud800"];
   for (const bad of hostile) {
     assertThrows(() => objectPath(ConfigMap, `a/${bad}`), /^Cannot address ConfigMap: name /);
@@ -40,7 +40,7 @@ test("[94] names that are words of JavaScript are names", () => {
   }
 });
 
-test("what is special in a URL is encoded within its part", () => {
+test("[security 18] what is special in a URL is encoded within its part", () => {
   assertEquals(
     objectPath(ConfigMap, "a/b?c=d&e#f +ö"),
     "/api/v1/namespaces/a/configmaps/b%3Fc%3Dd%26e%23f%20%2B%C3%B6",

@@ -90,7 +90,7 @@ test("[74] after ten tries the last answer is handed on", async () => {
   assertEquals((await send([answer(429, "1")], {}, 3)).sentAt.length, 3);
 });
 
-test("[21] a Retry-After of years is capped at five minutes", async () => {
+test("[security 21] a Retry-After of years is capped at five minutes", async () => {
   const { sentAt } = await send([answer(429, "1000000000"), answer(200)]);
   assertEquals(sentAt, [0, 300_000]);
 });

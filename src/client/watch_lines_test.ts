@@ -100,7 +100,7 @@ test("a whole last line without a line break is an event, and empty lines are no
   assertEquals(events.length, 2);
 });
 
-test("[13] [14] what is no event is MALFORMED in its place, and the stream goes on", async () => {
+test("[13, 14] what is no event is MALFORMED in its place, and the stream goes on", async () => {
   const lines = [
     line("a"),
     "not json",

@@ -44,7 +44,7 @@ function rig(): Rig {
   return { clock, reviews, state, get };
 }
 
-test("security 11: who is known and allowed passes; the API server is asked who, and whether to get that path", async () => {
+test("[security 11] who is known and allowed passes; the API server is asked who, and whether to get that path", async () => {
   const { reviews, get } = rig();
   assertEquals(await get("good"), 200);
   assertEquals(reviews[0], ["tokenreviews", { token: "good" }]);
@@ -57,7 +57,7 @@ test("security 11: who is known and allowed passes; the API server is asked who,
   });
 });
 
-test("security 11: without a token, with one of nobody or of somebody anonymous, it is 401", async () => {
+test("[security 11] without a token, with one of nobody or of somebody anonymous, it is 401", async () => {
   const { state, reviews, get } = rig();
   assertEquals(await get(), 401);
   assertEquals(await get("good", "Basic"), 401);
@@ -70,7 +70,7 @@ test("security 11: without a token, with one of nobody or of somebody anonymous,
   assertEquals(reviews.every(([plural]) => plural === "tokenreviews"), true);
 });
 
-test("security 11: who is not allowed gets 403, and whoever cannot be reviewed gets nothing", async () => {
+test("[security 11] who is not allowed gets 403, and whoever cannot be reviewed gets nothing", async () => {
   const { state, get } = rig();
   state.allowed = false;
   assertEquals(await get("good"), 403);
@@ -81,7 +81,7 @@ test("security 11: who is not allowed gets 403, and whoever cannot be reviewed g
   assertEquals(await broken.get("good"), 200);
 });
 
-test("security 11: a token is believed for a minute, an allowance for five, a refusal for half a minute", async () => {
+test("[security 11] a token is believed for a minute, an allowance for five, a refusal for half a minute", async () => {
   const { clock, state, reviews, get } = rig();
   const asked = () => reviews.splice(0).map(([plural]) => plural);
   await Promise.all([get("good"), get("good"), get("good")]);

@@ -25,7 +25,7 @@ function lines(rules: readonly AccessRule[]): readonly string[] {
   });
 }
 
-test("security 7: what a controller may do is what it declared, and no more", () => {
+test("[security 7] what a controller may do is what it declared, and no more", () => {
   const definition = controller("sites").for(Site).owns(ConfigMap, { deletes: true }).watches(Node, { to: () => [] })
     .watches(Pod, { to: () => [], writes: true }).uses(Pod, ["get", "delete"]).uses(Pod, ["create"], "eviction")
     .finalize(reconcile).reconcile(reconcile);
@@ -41,7 +41,7 @@ test("security 7: what a controller may do is what it declared, and no more", ()
   ]);
 });
 
-test("security 7: a controller that only looks may only look", () => {
+test("[security 7] a controller that only looks may only look", () => {
   const definition = controller("printer", { recordsEvents: false }).for(Pod).reconcile(reconcile);
   assertEquals(lines(controllerAccess(definition)), ["pods: list watch"]);
   const quiet = controller("sites", { recordsEvents: false }).for(Site, { writesStatus: false }).reconcile(reconcile);
@@ -68,7 +68,7 @@ test("a kind that is not cached may be read, and is not watched", () => {
   assertEquals(lines(controllerAccess(definition)), ["pods: list watch", "secrets: get"]);
 });
 
-test("security 7: what a process does by name is allowed by name", () => {
+test("[security 7] what a process does by name is allowed by name", () => {
   assertEquals(lines(electionAccess("op")), [
     "coordination.k8s.io leases: create",
     "coordination.k8s.io leases op: get update",

@@ -20,7 +20,7 @@ function bench() {
   return { cluster, client: new Client(declaredTransport(cluster.transport, definition)) };
 }
 
-test("security 7: what was declared passes, and so does what is no resource", async () => {
+test("[security 7] what was declared passes, and so does what is no resource", async () => {
   const { cluster, client } = bench();
   assertEquals((await client.get(ConfigMap, "shop/a")).metadata.name, "a");
   await client.patch(ConfigMap, "shop/a", { kind: "merge", value: { data: { a: "b" } } });
@@ -28,7 +28,7 @@ test("security 7: what was declared passes, and so does what is no resource", as
   await assertRejects(() => client.raw("/version"), /NotFound/);
 });
 
-test("security 7: what was not declared is refused before it is sent, and says what is missing", async () => {
+test("[security 7] what was not declared is refused before it is sent, and says what is missing", async () => {
   const { cluster, client } = bench();
   const error = await assertRejects(
     () => client.delete(ConfigMap, "shop/a"),
@@ -43,7 +43,7 @@ test("security 7: what was not declared is refused before it is sent, and says w
   assertEquals(cluster.writes, []);
 });
 
-test("security 7: an apply that creates needs to have declared that it does", async () => {
+test("[security 7] an apply that creates needs to have declared that it does", async () => {
   const { client } = bench();
   const apply = (name: string) =>
     client.apply(ConfigMap, { metadata: { namespace: "shop", name } }, { fieldManager: "greeter" });

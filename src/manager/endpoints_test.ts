@@ -33,7 +33,7 @@ test("metrics, health and further handlers stand side by side", async () => {
   assertThrows(() => endpoints({ extra: new Map([["debug", () => new Response()]]) }), /no path/);
 });
 
-test("security 11: metrics are not served to others without a certificate and a review, health is", async () => {
+test("[security 11] metrics are not served to others without a certificate and a review, health is", async () => {
   const hostname = "0.0.0.0";
   const reviewer = new Client(() => Promise.resolve(new Response()));
   await assertRejects(() => serveEndpoints({ hostname, metrics: registry() }), /^Cannot serve metrics on 0\.0\.0\.0: /);

@@ -96,7 +96,7 @@ test("[52] reads pass whoever leads, each kind of write does not", async () => {
   assertEquals(sent.map(([method]) => method), ["GET"]);
 });
 
-test("[48] [52] a write that is under way when leadership is lost is aborted, and may have taken effect", async () => {
+test("[48, 52] a write that is under way when leadership is lost is aborted, and may have taken effect", async () => {
   let signal: AbortSignal | undefined;
   const { base, client, link, end } = await rig((request) => {
     signal = request.signal;

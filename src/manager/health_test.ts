@@ -32,7 +32,7 @@ test("endpoints can have other names, each for one kind of check", async () => {
   assertThrows(() => new HealthChecks({ names: { live: ["a/b"] } }), /"a\/b" is no name/);
 });
 
-test("security 11: a failed check is named to everybody, and explained to this machine only", async () => {
+test("[security 11] a failed check is named to everybody, and explained to this machine only", async () => {
   const health = someChecks();
   assertEquals(await ask(health, "/readyz"), [
     500,

@@ -287,7 +287,7 @@ async function play(seed: number, tally: Tally): Promise<void> {
   assert(world.failures.length === 0, `seed ${seed}: ${world.failures.slice(0, 3).join("; ")}`);
 }
 
-test("[48] [49] [52] [53] of replicas in trouble never two may write, and one leads soon after", async () => {
+test("[48, 49, 52, 53] of replicas in trouble never two may write, and one leads soon after", async () => {
   const { from, to } = chosenSeeds(environment()["PINTLE_SEEDS"]) ?? seeds;
   const tally: Tally = { terms: 0, writes: 0 };
   for (let seed = from; seed <= to; seed++) await play(seed, tally);

@@ -108,7 +108,7 @@ test("[48] without a renewal the term is lost at the renew deadline, before anyb
   await cluster.within(100, leadership.release());
 });
 
-test("[48] [53] by the wall clock alone nothing is written past the deadline, until a look at the Lease has succeeded", async () => {
+test("[48, 53] by the wall clock alone nothing is written past the deadline, until a look at the Lease has succeeded", async () => {
   const cluster = new Cluster();
   const { leadership, clock, link } = await cluster.leader("a");
   clock.jump(3_600_000);

@@ -96,7 +96,7 @@ test("a refusal of what nobody tries any more is forgotten after 20 minutes", as
   assertEquals(problem(), undefined);
 });
 
-test("security 7: a strict Manager refuses what a controller did not declare", async () => {
+test("[security 7] a strict Manager refuses what a controller did not declare", async () => {
   const sneaky = controller("sneaky").for(Namespace).reconcile(async (ctx) => {
     await ctx.client.delete(Secret, "shop/a", { signal: ctx.signal }).catch((error: Error) =>
       errors.push(error.message)

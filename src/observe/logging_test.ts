@@ -64,7 +64,7 @@ const hostile = "a\u001b[31mred\u001b[0m\r\n2026 INFO fake\u0000\u007f\u009b\u20
 const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/u;
 
 for (const format of ["text", "json"] as const) {
-  test(`security 19: control characters in names, fields, messages and errors are escaped in ${format}`, () => {
+  test(`[security 19] control characters in names, fields, messages and errors are escaped in ${format}`, () => {
     const text = written({ format, level: "debug" }, (log) => {
       log.info(hostile, { [hostile]: hostile, nested: { [hostile]: [hostile] }, list: [hostile] });
       logger(hostile).info("x");
@@ -74,14 +74,14 @@ for (const format of ["text", "json"] as const) {
     if (format === "json") assertEquals(JSON.parse(text.split("\n")[0] ?? "").list[0].includes("\u001b[31m"), true);
   });
 
-  test(`security 19: what an error says begins no record of its own in ${format}, with its stack either`, () => {
+  test(`[security 19] what an error says begins no record of its own in ${format}, with its stack either`, () => {
     const text = written({ format, level: "debug" }, (log) => log.error("Failed", { error: new Error(hostile) }));
     assert(!unsafe.test(text), JSON.stringify(text));
     assert(text.split("\n").slice(1, -1).every((line) => line.startsWith("    ")), text);
     if (format === "json") assertEquals(text.split("\n").length, 2);
   });
 
-  test(`security 19: a field is at most 4 KiB in ${format}`, () => {
+  test(`[security 19] a field is at most 4 KiB in ${format}`, () => {
     const text = written({ format }, (log) => {
       log.info("Big", { text: "x".repeat(1_000_000), list: Array.from({ length: 100 }, () => "y".repeat(1_000)) });
     });
@@ -90,7 +90,7 @@ for (const format of ["text", "json"] as const) {
     if (format === "json") assertEquals(JSON.parse(text).msg, "Big");
   });
 
-  test(`security 5: no secret reaches the ${format} output, at no level`, () => {
+  test(`[security 5] no secret reaches the ${format} output, at no level`, () => {
     const canary = "cAnArY-7f3a9b";
     const error = new Error(`Cannot authenticate: Bearer ${canary}`, { cause: { token: canary } });
     const text = written({ format, level: "debug" }, (log) => {

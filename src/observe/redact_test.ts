@@ -40,13 +40,13 @@ const leaks: Readonly<Record<string, unknown>> = {
 };
 
 for (const [what, value] of Object.entries(leaks)) {
-  test(`security 5: a canary in ${what} is not shown`, () => {
+  test(`[security 5] a canary in ${what} is not shown`, () => {
     const shown = JSON.stringify(redact(value));
     assert(!shown.includes(canary), `shown: ${shown}`);
   });
 }
 
-test("security 5: what is no secret stays as it is, the names of a Secret's data included", () => {
+test("[security 5] what is no secret stays as it is, the names of a Secret's data included", () => {
   const value = {
     kind: "Secret",
     metadata: { name: "s", resourceVersion: "12" },

@@ -40,7 +40,7 @@ test("findText() knows a missing file from one it may not read", async () => {
   await assertRejects(() => findText(folder.path));
 });
 
-test("writeFile() writes for the owner alone and leaves no temporary file", async () => {
+test("[security 6] writeFile() writes for the owner alone and leaves no temporary file", async () => {
   await using folder = await Folder.make();
   const path = join(folder.path, "secret");
   await writeFile(path, "one");
@@ -82,7 +82,7 @@ test("fileStat() tells files from folders, and one content from the next", async
   assertEquals((await fileStat(folder.path))?.kind, "directory");
 });
 
-test("makeDirectory() makes folders for the owner alone, removePath() removes them", async () => {
+test("[security 6] makeDirectory() makes folders for the owner alone, removePath() removes them", async () => {
   await using folder = await Folder.make();
   const path = join(folder.path, "a", "b");
   await makeDirectory(path);

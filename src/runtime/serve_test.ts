@@ -114,7 +114,7 @@ const smugglingCorpus: Readonly<Record<string, string>> = {
   "a trailer that ends in LF": `${chunked}\r\n0\r\nX: a\n\r\n`,
 };
 
-test("requests that two servers could read differently are answered with 400 and the connection closes", async () => {
+test("[security 14] requests that two servers could read differently are answered with 400 and the connection closes", async () => {
   await using served = await serving();
   const wrong: string[] = [];
   for (const [name, text] of Object.entries(smugglingCorpus)) {
@@ -127,7 +127,7 @@ test("requests that two servers could read differently are answered with 400 and
   assertEquals(served.server.connections, 0);
 });
 
-test("what is over a limit is answered with the status that says so", async () => {
+test("[security 13] what is over a limit is answered with the status that says so", async () => {
   await using served = await serving();
   const fields = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: a\r\n`).join("");
   const cases: readonly (readonly [string, string])[] = [
@@ -171,7 +171,7 @@ test("a peer that asks first is told to continue", async () => {
   assertStringIncludes(peer.received, "got ok");
 });
 
-test("a head, a body, or silence that takes too long ends the connection at its limit", async () => {
+test("[security 13] a head, a body, or silence that takes too long ends the connection at its limit", async () => {
   await using served = await serving();
   const { server, clock } = served;
   const cases: readonly (readonly [string, number, string])[] = [
@@ -196,7 +196,7 @@ test("a head, a body, or silence that takes too long ends the connection at its 
   assertEquals(clock.pendingTimers, 0);
 });
 
-test("200 slow peers do not lock out a fast one, and no more than the limit stay", async () => {
+test("[security 13] 200 slow peers do not lock out a fast one, and no more than the limit stay", async () => {
   await using served = await serving({ connections: 100 });
   const { server } = served;
   const slow = await Promise.all(Array.from({ length: 200 }, () => rawPeer(server.port)));
@@ -207,7 +207,7 @@ test("200 slow peers do not lock out a fast one, and no more than the limit stay
   for (const peer of slow) peer[Symbol.dispose]();
 });
 
-test("bodies that together are too large are refused, and their memory is given back", async () => {
+test("[security 13] bodies that together are too large are refused, and their memory is given back", async () => {
   await using served = await serving({ bufferedBytes: 10_000 });
   const { server } = served;
   using first = await rawPeer(server.port);

@@ -69,7 +69,7 @@ function question(url: string, init: RequestInit = {}): Request {
   return new Request(url, asked(path, review(), init));
 }
 
-test("[71] [93] 10 rotations during 200 requests: none fails, and new connections see the new certificate", async () => {
+test("[71, 93] 10 rotations during 200 requests: none fails, and new connections see the new certificate", async () => {
   const pairs = [await issue(), await issue()];
   const [even, odd] = pairs;
   assert(even !== undefined && odd !== undefined);
@@ -151,7 +151,7 @@ test("[66] a body above 7 MiB is a 413 on the wire, and the server lives", async
   client.close();
 });
 
-test("a client without a certificate of the given authority, or with another name, is refused", async () => {
+test("[security 12] a client without a certificate of the given authority, or with another name, is refused", async () => {
   const pair = await issue();
   const [apiServer, other] = await clientCertificate(["kube-apiserver", "other"]);
   const [foreign] = await clientCertificate(["kube-apiserver"]);

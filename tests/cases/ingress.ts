@@ -226,7 +226,7 @@ const limiting: Case = {
 };
 
 const refusing: Case = {
-  name: "security 9: an annotation that is no host is told of, without its text, and makes no Ingress",
+  name: "[security 9] an annotation that is no host is told of, without its text, and makes no Ingress",
   run: async (site) => {
     await using _program = run(site);
     const values = ["a.example;} location /x { return 200; } #", "http://evil.example", "*", "a/../b", "false", "${x}"];

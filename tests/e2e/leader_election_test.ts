@@ -172,7 +172,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("[48] [52] a leader that is cut off stops writing before another one starts", async (controlPlane) => {
+controlPlaneTest("[48, 52] a leader that is cut off stops writing before another one starts", async (controlPlane) => {
   await using replicas = await Replicas.of(controlPlane, 2);
   for (let round = 0; round < 2; round++) {
     const old = await replicas.leader();
@@ -198,7 +198,7 @@ controlPlaneTest("[48] [52] a leader that is cut off stops writing before anothe
 });
 
 controlPlaneTest(
-  "[47] [48] a leader that died is followed within lease duration and retry period",
+  "[47, 48] a leader that died is followed within lease duration and retry period",
   async (controlPlane) => {
     await using replicas = await Replicas.of(controlPlane, 2);
     const dead = await replicas.leader();
@@ -306,7 +306,7 @@ async function userOf(controlPlane: ControlPlane): Promise<string> {
     .trim();
 }
 
-controlPlaneTest("security 11: the API server says who may read metrics", async (controlPlane) => {
+controlPlaneTest("[security 11] the API server says who may read metrics", async (controlPlane) => {
   using network = await connect(controlPlane.kubeconfig);
   const handler = accessReview(() => new Response("metrics"), { client: new Client(network) });
   const ask = async (token: string) => {

@@ -38,7 +38,7 @@ async function controllerNames(): Promise<readonly string[]> {
 }
 
 controlPlaneTest(
-  "security 8: each controller does all of its work with exactly its permissions: no 403, and none that it does not use",
+  "[security 8] each controller does all of its work with exactly its permissions: no 403, and none that it does not use",
   async (controlPlane) => {
     for (const name of await controllerNames()) await prove(controlPlane, name);
   },
@@ -81,7 +81,7 @@ async function prove(controlPlane: ControlPlane, name: string): Promise<void> {
 const atOnce = 4;
 
 controlPlaneTest(
-  "security 8: a permission of foo that is taken away breaks something, and is named",
+  "[security 8] a permission of foo that is taken away breaks something, and is named",
   async (controlPlane) => {
     const rights = [...rightsOf(await manifestsFor(["foo", "--namespaced", "-n", "x"]))];
     assert(rights.length >= 14, rights.join(", "));

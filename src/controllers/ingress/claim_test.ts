@@ -36,7 +36,7 @@ test("what is refused is said without quoting it", () => {
   assertEquals(claimOf("false"), "to have no Ingress, remove the annotation");
 });
 
-test("security 9: more than 200 hostile values are refused, and none is quoted", () => {
+test("[security 9] more than 200 hostile values are refused, and none is quoted", () => {
   assert(new Set(hostileValues).size >= 200, `there are ${new Set(hostileValues).size}`);
   for (const value of hostileValues) {
     const reading = readClaim(value);
@@ -45,7 +45,7 @@ test("security 9: more than 200 hostile values are refused, and none is quoted",
   }
 });
 
-test("security 20: whatever text comes is refused, or is exactly the host and the path that are understood", () => {
+test("[security 20] whatever text comes is refused, or is exactly the host and the path that are understood", () => {
   const random = seededRandom(7);
   const alphabet = [..."ab9.-/_~%A \n*:\u0000"];
   for (let round = 0; round < 20_000; round++) {

@@ -65,7 +65,7 @@ test("a Service that asks for what it may not have gets none, and a reason", () 
   assertEquals(reasonOf(wishOf(service("", [{ port: 80 }], "ExternalName"), {})), "ExternalName");
 });
 
-test("security 9: no hostile value becomes part of an Ingress or of an Event", () => {
+test("[security 9] no hostile value becomes part of an Ingress or of an Event", () => {
   for (const value of hostileValues) {
     const wish = wishOf(service(value), {});
     assert(wish.kind === "refused", JSON.stringify(value));

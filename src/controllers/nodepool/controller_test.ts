@@ -151,7 +151,7 @@ test("of two pools that give the same, the last to leave takes it away; the firs
   assertEquals([rig.get(Node, "n1").metadata.labels, rig.get(Node, "n1").spec.taints], [{}, undefined]);
 });
 
-test("security 22: what the webhook would refuse is never written to a Node, and the pool says so", async () => {
+test("[security 22] what the webhook would refuse is never written to a Node, and the pool says so", async () => {
   const rig = new Rig();
   rig.pool("gpu", {
     labels: { "node-restriction.kubernetes.io/x": "y", "not legal": "z", disk: "ssd" },

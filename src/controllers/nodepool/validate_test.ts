@@ -94,7 +94,7 @@ const illegal: readonly (readonly [spec: Spec, text: string])[] = [
 ];
 
 for (const [spec, text] of illegal) {
-  test(`security 22: refused: ${text}`, () => assertEquals(textsOf(spec), [text]));
+  test(`[security 22] refused: ${text}`, () => assertEquals(textsOf(spec), [text]));
 }
 
 test("every problem is named, not the first alone", () => {
