@@ -12,6 +12,8 @@ export interface Bar {
   readonly metric: Metric;
   /** Whom we are compared with; absent: ourselves at other sizes, where the ratio is the largest over the smallest. */
   readonly peer?: string;
+  /** Which sizes those are. @default "growth" */
+  readonly sizes?: "growth" | "stored";
   /** Instead of a peer: a value in the metric's own unit that is promised to users. */
   readonly limit?: number;
   /** The ratio ours / peer that must be reached: at most this where lower is better, at least where higher is. */
@@ -30,6 +32,7 @@ export interface Verdict {
 }
 
 const manager = "controller-runtime";
+const kubernetes = "kube-apiserver + etcd";
 /** Peers as they come, and as their guides advise; we drop managedFields by default, so both are of interest. */
 const typed = ["controller-runtime (typed)", "controller-runtime (typed, managedFields dropped)"] as const;
 const streaming = ["kube-rs (streaming)", "kube-rs (streaming, managedFields dropped)"] as const;
@@ -64,10 +67,20 @@ export const bars: readonly Bar[] = [
   // 50 ms at 200/s, as issue 5 has it.
   { caseName: "webhook", metric: "p99Us", limit: 50_000, bar: 1, aim: 0.2 },
   { caseName: "webhook", metric: "freshP99Us", limit: 50_000, bar: 1, aim: 0.2 },
+  // Issue 7, "Speed".
+  { caseName: "apiserver", metric: "created", peer: kubernetes, bar: 3, aim: 6 },
+  { caseName: "apiserver", metric: "cpuUsPerCreate", peer: kubernetes, bar: 0.33, aim: 0.1 },
+  { caseName: "apiserver", metric: "maxRssBytes", peer: kubernetes, bar: 0.5, aim: 0.33 },
+  { caseName: "apiserver-start", metric: "servedMs", limit: 300, bar: 1, aim: 0.5 },
+  { caseName: "apiserver-memory", metric: "created", limit: 20_000, bar: 1, aim: 1.5 },
+  { caseName: "apiserver-memory", metric: "cpuUsPerOperation", sizes: "stored", bar: 1.15, aim: 1.05 },
 ];
 
+/** The sizes at which we are compared with ourselves. */
+type Sizes = Pick<Scale, "growth" | "stored">;
+
 /** Judges one bar; undefined when one of the two sides was not measured. */
-export function judge(bar: Bar, samples: readonly Sample[], scale: Pick<Scale, "growth">): Verdict | undefined {
+export function judge(bar: Bar, samples: readonly Sample[], scale: Sizes): Verdict | undefined {
   if (bar.limit !== undefined) return judgeLimit(bar, bar.limit, samples);
   return bar.peer === undefined ? judgeSpread(bar, samples, scale) : judgeRatio(bar, bar.peer, samples);
 }
@@ -84,8 +97,10 @@ function judgeLimit(bar: Bar, limit: number, samples: readonly Sample[]): Verdic
 }
 
 /** The extremes stand in the columns of the two sides. */
-function judgeSpread(bar: Bar, samples: readonly Sample[], scale: Pick<Scale, "growth">): Verdict | undefined {
-  const bySize = scale.growth.map((objects) => valuesOf(samples, growthSubject(ours, objects), bar.metric));
+function judgeSpread(bar: Bar, samples: readonly Sample[], scale: Sizes): Verdict | undefined {
+  const bySize = scale[bar.sizes ?? "growth"].map((objects) =>
+    valuesOf(samples, growthSubject(ours, objects), bar.metric)
+  );
   if (bySize.some((values) => values.length === 0)) return undefined;
   const medians = bySize.map(median);
   return verdict(bar, Math.max(...medians), Math.min(...medians), spread(medians));

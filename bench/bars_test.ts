@@ -4,7 +4,7 @@ import { type Bar, bars, judge } from "./bars.ts";
 import { cases } from "./cases/mod.ts";
 import type { Metric, Sample } from "./metric.ts";
 
-const scale = { growth: [10, 20] };
+const scale = { growth: [10, 20], stored: [1, 2] };
 
 function samplesOf(metric: Metric, own: readonly number[], peer: readonly number[]): readonly Sample[] {
   return [

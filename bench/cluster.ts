@@ -6,13 +6,15 @@
  * the processors with what is measured.
  */
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { buildControlPlane, ControlPlane, until } from "../tests/controlplane/mod.ts";
+import { buildControlPlane, type Component, ControlPlane, until } from "../tests/controlplane/mod.ts";
 import { commandOf } from "./programs.ts";
 import { loadedLine, type TimedUpdate, updatedLine } from "./protocol.ts";
 import { MeasuredProcess } from "./measured_process.ts";
+import { type Usage, usageOf } from "./usage.ts";
 
 const crd = join(import.meta.dirname ?? ".", "..", "crds", "samplecontroller.k8s.io_foos.yaml");
 const foosPath = "/apis/samplecontroller.k8s.io/v1alpha1/foos";
@@ -58,6 +60,17 @@ export class Cluster implements AsyncDisposable {
     return new MeasuredProcess({ command, env: this.#environment });
   }
 
+  /** What one of its servers has used by now. */
+  usage(component: Component): Usage {
+    const path = join(this.#controlPlane.dir, "run", `${component}.pid`);
+    return usageOf(Number(readFileSync(path, "utf8")));
+  }
+
+  /** Path of the administrator's kubeconfig. */
+  get kubeconfig(): string {
+    return this.#controlPlane.kubeconfig;
+  }
+
   /** Waits until the server has nothing left to do, as far as that can be known. */
   async calm(): Promise<void> {
     await sleep(calmMs);
@@ -80,7 +93,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   get #environment(): Readonly<Record<string, string>> {
-    return { KUBECONFIG: this.#controlPlane.kubeconfig };
+    return { KUBECONFIG: this.kubeconfig };
   }
 
   /**

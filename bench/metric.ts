@@ -29,6 +29,12 @@ export const metrics = {
   addTakeDone: { title: "add + take + done", unit: "perSecond", better: "higher" },
   addRateLimitedForget: { title: "addRateLimited + forget", unit: "perSecond", better: "higher" },
   addAfter: { title: "addAfter", unit: "perSecond", better: "higher" },
+  created: { title: "creates", unit: "perSecond", better: "higher" },
+  cpuUsPerCreate: { title: "CPU per create", unit: "microseconds", better: "lower" },
+  loadCpuUsPerCreate: { title: "the load program's CPU per create", unit: "microseconds", better: "lower" },
+  servedMs: { title: "exec → first answer", unit: "milliseconds", better: "lower" },
+  servedCpuMs: { title: "CPU until then", unit: "milliseconds", better: "lower" },
+  cpuUsPerOperation: { title: "CPU per operation", unit: "microseconds", better: "lower" },
   usPerObject: { title: "time per object", unit: "microseconds", better: "lower" },
   bytesPerObject: { title: "max RSS per object", unit: "bytes", better: "lower" },
 } as const satisfies Record<string, MetricDefinition>;

@@ -1,20 +1,21 @@
 /**
  * `deno task bench:peers`: Pintle against controller-runtime, kube-rs and client-node, on a real control plane.
  *
- *   --cases sync,queue     only these cases
+ *   sync apiserver         only these cases; those that are called apiserver-… belong to apiserver
  *   --subjects pintle,rs   only the subjects whose name contains one of these
  *   --runs 5               runs of every subject, in turn  [3]
  *   --quick                everything small, to see that it works
  *
- * Builds what it measures, prints every sample to stderr as it comes, and the tables to stdout. A run that leaves
- * nothing out writes bench/RESULTS.md as well.
+ * Builds what it measures, prints every sample to stderr as it comes, and the tables to stdout. Cases that were run in
+ * full, with all their subjects, are written to bench/RESULTS.md as well, and leave the other cases there as they are.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Case, cases, type Facts, type Scale } from "./cases/mod.ts";
 import { describeSetup } from "./machine.ts";
+import { mergeResults } from "./merge_results.ts";
 import { buildPrograms, type ProgramName } from "./programs.ts";
 import { type CaseResult, caseResult, renderResults } from "./report.ts";
 
@@ -23,6 +24,8 @@ const fullScale: Scale = {
   reconcileObjects: 5_000,
   updates: 1_000,
   growth: [10_000, 50_000, 200_000],
+  created: 50_000,
+  stored: [1_000, 50_000],
   idleMs: 10_000,
   webhookMs: 5_000,
 };
@@ -31,6 +34,8 @@ const quickScale: Scale = {
   reconcileObjects: 200,
   updates: 100,
   growth: [1_000, 2_000, 4_000],
+  created: 2_000,
+  stored: [1_000, 4_000],
   idleMs: 1_000,
   webhookMs: 3_000,
 };
@@ -39,7 +44,7 @@ interface Selection {
   readonly cases: readonly Case[];
   readonly runs: number;
   readonly scale: Scale;
-  /** Nothing was left out. */
+  /** Nothing is left out of the cases. */
   readonly isFull: boolean;
 }
 
@@ -58,13 +63,16 @@ async function main(): Promise<void> {
   const date = new Date().toISOString().slice(0, 10);
   const text = renderResults({ date, runs: selection.runs, scale: selection.scale, facts, cases: results });
   process.stdout.write(text);
-  if (selection.isFull) writeFileSync(join(import.meta.dirname ?? ".", "RESULTS.md"), text);
+  if (!selection.isFull) return;
+  const path = join(import.meta.dirname ?? ".", "RESULTS.md");
+  const areAll = cases.every(({ name }) => selection.cases.some((one) => one.name === name));
+  writeFileSync(path, areAll ? text : mergeResults(readFileSync(path, "utf8"), text));
 }
 
 function select(): Selection {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
-      cases: { type: "string" },
       subjects: { type: "string" },
       runs: { type: "string", default: "3" },
       quick: { type: "boolean", default: false },
@@ -72,20 +80,22 @@ function select(): Selection {
   });
   const runs = Number(values.runs);
   if (!Number.isInteger(runs) || runs < 1) throw new RangeError(`Cannot run ${values.runs} times: not a whole number`);
-  const names = values.cases?.split(",") ?? cases.map(({ name }) => name);
   const parts = values.subjects?.split(",") ?? [""];
   return {
-    cases: names.map(caseNamed).map((one) => ({ ...one, subjects: one.subjects.filter(containsOneOf(parts)) })),
+    cases: casesNamed(positionals).map((one) => ({ ...one, subjects: one.subjects.filter(containsOneOf(parts)) })),
     runs,
     scale: values.quick ? quickScale : fullScale,
-    isFull: !values.quick && values.cases === undefined && values.subjects === undefined && runs >= 3,
+    isFull: !values.quick && values.subjects === undefined && runs >= 3,
   };
 }
 
-function caseNamed(name: string): Case {
-  const found = cases.find((one) => one.name === name);
-  if (found !== undefined) return found;
-  throw new RangeError(`Cannot run case "${name}": the cases are ${cases.map((one) => one.name).join(", ")}`);
+function casesNamed(names: readonly string[]): readonly Case[] {
+  const isOf = (name: string) => (one: Case) => one.name === name || one.name.startsWith(`${name}-`);
+  for (const name of names) {
+    if (cases.some(isOf(name))) continue;
+    throw new RangeError(`Cannot run case "${name}": the cases are ${cases.map((one) => one.name).join(", ")}`);
+  }
+  return names.length === 0 ? cases : cases.filter((one) => names.some((name) => isOf(name)(one)));
 }
 
 function containsOneOf(parts: readonly string[]): (subject: { readonly name: string }) => boolean {

@@ -34,6 +34,11 @@ const programs = {
     },
     command: [join(outputDir, "pintle")],
   },
+  /** The released binary. */
+  controller: {
+    build: { cwd: root, command: ["sh", "compile.sh", "--outfile", join(outputDir, "controller")] },
+    command: [join(outputDir, "controller")],
+  },
   /** controller-runtime and client-go; the load generators too. */
   go: {
     build: {

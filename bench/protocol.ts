@@ -25,7 +25,26 @@ export const ratesLine = z.object({
 });
 /** The objects are in the cluster. */
 export const loadedLine = z.object({ kind: z.literal("loaded"), objects: count });
-/** The webhook answers. */
+/** The objects were created by so many requests in turn, whose answers took so long. */
+export const createdLine = z.object({
+  kind: z.literal("created"),
+  objects: count,
+  ms: z.number().positive(),
+  /** Of the program that created them. */
+  cpuMs: z.number(),
+  p50Us: z.number(),
+  p99Us: z.number(),
+});
+/** A server that was started has answered: milliseconds from its exec, and what it had used by then. */
+export const servedLine = z.object({ kind: z.literal("served"), ms: z.number().positive(), cpuMs: z.number() });
+/** Requests to a server in the same process; by number of objects stored, CPU per operation. */
+export const inMemoryLine = z.object({
+  kind: z.literal("inMemory"),
+  createsPerSecond: z.number().positive(),
+  cpuUsPerCreate: z.number().positive(),
+  stored: z.array(z.object({ objects: count, cpuUsPerOperation: z.number().positive() })),
+});
+/** The webhook or the API server answers. */
 export const servingLine = z.object({ kind: z.literal("serving") });
 /** Reviews were sent for so many milliseconds; microseconds until each was answered well. */
 export const reviewedLine = z.object({

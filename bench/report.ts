@@ -19,7 +19,7 @@ export interface Results {
   /** The day, as 2026-11-21. */
   readonly date: string;
   readonly runs: number;
-  readonly scale: Pick<Scale, "growth">;
+  readonly scale: Pick<Scale, "growth" | "stored">;
   /** Versions, sizes, the machine's shape. */
   readonly facts: Facts;
   readonly cases: readonly CaseResult[];
@@ -30,12 +30,11 @@ export function renderResults(results: Results): string {
   return [
     "# Pintle and its peers",
     "",
-    `One run of \`deno task bench:peers\` on ${results.date}: every subject ${results.runs} times in turn, medians. ` +
-    "A ratio is ours over the peer's. Compare ratios; absolutes belong to the machine. What each case measures, and what " +
+    "What `deno task bench:peers` measured: medians. A ratio is ours over the peer's. Compare ratios; absolutes belong to the machine. What each case measures, and what " +
     "holds a missed bar back: [README.md](README.md).",
     "",
     ...renderTable(["case", "number", "ours", "peer", "ratio", "bar", "aim", ""], verdictRows(results)),
-    ...results.cases.flatMap(renderCase),
+    ...results.cases.flatMap((result) => renderCase(result, results)),
     "## Measured with",
     "",
     ...renderTable(["", ""], Object.entries(results.facts)),
@@ -69,12 +68,14 @@ function sidesOf(bar: Bar, own: string, other: string): readonly string[] {
   return bar.peer === undefined ? [`most ${own}`, `least ${other}`] : [own, `${bar.peer}: ${other}`];
 }
 
-function renderCase(result: CaseResult): readonly string[] {
+function renderCase(result: CaseResult, { date, runs }: Results): readonly string[] {
   const shown = metricNames.filter((metric) => result.samples.some(({ values }) => values[metric] !== undefined));
   const subjects = [...new Set(result.samples.map(({ subject }) => subject))];
   const rows = subjects.map((subject) => [subject, ...shown.map((metric) => cell(result.samples, subject, metric))]);
   const header = ["", ...shown.map((metric) => metrics[metric].title)];
-  return [`## ${result.title}`, "", ...renderTable(header, rows)];
+  const when =
+    `Measured on ${date}, every subject ${runs} times in turn: the median, and the smallest and largest value.`;
+  return [`## ${result.title}`, "", when, "", ...renderTable(header, rows)];
 }
 
 /** The median, and in brackets the smallest and largest value. */

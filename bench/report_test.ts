@@ -6,7 +6,7 @@ import { renderResults, type Results } from "./report.ts";
 const results: Results = {
   date: "2026-11-21",
   runs: 3,
-  scale: { growth: [] },
+  scale: { growth: [], stored: [] },
   facts: { "machine": "2 cores", "odd": "a|b" },
   cases: [{
     name: "sync",
@@ -44,7 +44,7 @@ test("renderResults() gives medians with their range, and only the numbers that 
 
 test("renderResults() names the day, the runs and what it was measured with, and keeps the table whole", () => {
   const text = renderResults(results);
-  assertStringIncludes(text, "on 2026-11-21: every subject 3 times in turn");
+  assertStringIncludes(text, "Measured on 2026-11-21, every subject 3 times in turn");
   assertStringIncludes(text, "| machine | 2 cores |");
   assertStringIncludes(text, "| odd | a\\|b |");
 });

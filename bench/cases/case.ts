@@ -20,6 +20,9 @@ export interface Scale {
   readonly reconcileObjects: number;
   readonly updates: number;
   readonly growth: readonly number[];
+  /** Objects that the embedded API server creates, or holds while others are. */
+  readonly created: number;
+  readonly stored: readonly number[];
   /** Milliseconds between the first sync and the reading of idle memory. */
   readonly idleMs: number;
   /** Milliseconds of each of the webhook's loads. */

@@ -1,4 +1,7 @@
 /** The cases of the benchmark, in the order in which they run. */
+import { apiserverCase } from "./apiserver.ts";
+import { apiserverMemoryCase } from "./apiserver_memory.ts";
+import { apiserverStartCase } from "./apiserver_start.ts";
 import type { Case } from "./case.ts";
 import { growthCase } from "./growth.ts";
 import { latencyCase } from "./latency.ts";
@@ -21,4 +24,7 @@ export const cases: readonly Case[] = [
   startCase,
   growthCase,
   webhookCase,
+  apiserverCase,
+  apiserverStartCase,
+  apiserverMemoryCase,
 ];

@@ -5,11 +5,11 @@
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { CertificateAuthority } from "../../tests/controlplane/mod.ts";
+import { freePort } from "../free_port.ts";
 import { MeasuredProcess } from "../measured_process.ts";
 import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
@@ -97,14 +97,4 @@ async function writeCertificates(dir: string): Promise<void> {
   writeFileSync(join(dir, "ca.crt"), authority.certificate);
   writeFileSync(join(dir, "tls.crt"), server.certificate);
   writeFileSync(join(dir, "tls.key"), server.key);
-}
-
-/** A port that nobody listens on: controller-runtime's server takes 0 for its default. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== "object" || address === null) throw new Error("Cannot find a free port: the server has none");
-  return address.port;
 }

@@ -13,6 +13,8 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["reconcile", async () => (await import("./reconcile.ts")).reconcile],
   ["latency", async () => (await import("./latency.ts")).latency],
   ["queue", async () => (await import("./queue.ts")).queue],
+  ["apiserver", async () => (await import("./apiserver.ts")).apiserver],
+  ["apiserver-memory", async () => (await import("./apiserver_memory.ts")).apiserverMemory],
   ["webhook", async () => (await import("./webhook.ts")).webhook],
 ]);
 

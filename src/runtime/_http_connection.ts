@@ -113,21 +113,30 @@ export class HttpConnection {
   async #readHead(): Promise<RequestHead | undefined> {
     const { limits } = this.#host;
     if (this.#source.bytes.length === 0 && !await this.#fill(limits.idleTimeoutMs, undefined)) return undefined;
-    using _deadline = this.#deadline(limits.headerTimeoutMs, "the head took too long");
-    for (let scannedTo = 0;;) {
-      const { bytes } = this.#source;
-      const end = findHeadEnd(bytes, scannedTo);
-      if (end > limits.headerBytes || (end < 0 && bytes.length > limits.headerBytes)) {
-        throw new Refusal(431, `the head is larger than ${limits.headerBytes} bytes`);
+    let end = this.#headEnd(0);
+    if (end < 0) {
+      // Nearly every head comes in one piece, and needs no timer.
+      using _deadline = this.#deadline(limits.headerTimeoutMs, "the head took too long");
+      while (end < 0) {
+        const scannedTo = this.#source.bytes.length;
+        if (!await this.#source.more()) return undefined;
+        end = this.#headEnd(scannedTo);
       }
-      if (end >= 0) {
-        const head = parseHead(bytes.subarray(0, end), limits);
-        this.#source.consume(end);
-        return head;
-      }
-      scannedTo = bytes.length;
-      if (!await this.#source.more()) return undefined;
     }
+    const head = parseHead(this.#source.bytes.subarray(0, end), limits);
+    this.#source.consume(end);
+    return head;
+  }
+
+  /** Where the head ends in what was received; -1 when more is needed. */
+  #headEnd(scannedTo: number): number {
+    const { limits } = this.#host;
+    const { bytes } = this.#source;
+    const end = findHeadEnd(bytes, scannedTo);
+    if (end > limits.headerBytes || (end < 0 && bytes.length > limits.headerBytes)) {
+      throw new Refusal(431, `the head is larger than ${limits.headerBytes} bytes`);
+    }
+    return end;
   }
 
   async #readBody(head: RequestHead): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -136,11 +145,15 @@ export class HttpConnection {
     if (reader === undefined) return undefined;
     if (head.method === "GET" || head.method === "HEAD") throw new Refusal(400, `a ${head.method} has a body`);
     if (head.expectsContinue) await this.#sink.write(continueBytes);
-    using _deadline = this.#deadline(limits.bodyTimeoutMs, "the body took too long");
+    // Made when there is something to wait for: a small body comes with its head.
+    let deadline: Disposable | undefined;
     let heldBytes = 0;
     try {
       while (!reader.isComplete) {
-        if (this.#source.bytes.length === 0 && !await this.#source.more()) throw goneAway();
+        if (this.#source.bytes.length === 0) {
+          deadline ??= this.#deadline(limits.bodyTimeoutMs, "the body took too long");
+          if (!await this.#source.more()) throw goneAway();
+        }
         const takenBytes = reader.take(this.#source.bytes);
         this.#source.consume(takenBytes);
         heldBytes += takenBytes;
@@ -151,6 +164,7 @@ export class HttpConnection {
       this.#host.bufferedBytes += body.length;
       return body;
     } finally {
+      deadline?.[Symbol.dispose]();
       this.#host.bufferedBytes -= heldBytes;
     }
   }

@@ -71,12 +71,26 @@ function chunkOf(part: Uint8Array): Uint8Array {
 }
 
 function headOf(response: Response, options: WriteResponseOptions, framing: string): Uint8Array {
-  let text = `HTTP/1.1 ${response.status} ${response.statusText}\r\ndate: ${new Date().toUTCString()}\r\n`;
+  let text = `HTTP/1.1 ${response.status} ${response.statusText}\r\ndate: ${dateText()}\r\n`;
   for (const [name, value] of response.headers) {
     if (!ownFields.has(name)) text += `${name}: ${value}\r\n`;
   }
   if (!options.keepsAlive) text += "connection: close\r\n";
   return latin1(`${text}${framing}\r\n`);
+}
+
+/** Writing out a date is slow, and thousands of answers have the same second. */
+let dateSecond = NaN;
+let lastDate = "";
+
+function dateText(): string {
+  const now = new Date();
+  const second = Math.floor(now.getTime() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    lastDate = now.toUTCString();
+  }
+  return lastDate;
 }
 
 /** Field values are bytes; `Headers` holds each as the character of its number. */

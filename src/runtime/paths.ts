@@ -1,5 +1,5 @@
 /** File paths: text only, no file system. */
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 /** `path` as seen from the folder `base`; an absolute `path` stays as it is. */
 export function resolvePath(base: string, path: string): string {
@@ -14,4 +14,9 @@ export function joinPath(...parts: readonly string[]): string {
 /** The folder a path is in. */
 export function directoryOf(path: string): string {
   return dirname(path);
+}
+
+/** The folder or file `to` as seen from the folder `from`, with slashes. */
+export function relativePath(from: string, to: string): string {
+  return relative(from, to).replaceAll("\\", "/");
 }

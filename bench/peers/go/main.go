@@ -2,7 +2,8 @@
 //
 // Every subcommand speaks the protocol of bench/protocol.ts: one JSON object a line on stdout, the first one as soon as
 // the measured work is done; then the program stays as it is, so that the driver can look at its CPU and memory, and
-// ends when its stdin does. load, create, update and webhook-load are the driver's own tools and end by themselves.
+// ends when its stdin does. load, create, update, served and
+// webhook-load are the driver's own tools and end by themselves.
 package main
 
 import (
@@ -28,6 +29,7 @@ var commands = map[string]func(ctx context.Context, args []string) error{
 	"stream":    streamCommand,
 	"load":      loadCommand,
 	"create":    createCommand,
+	"served":    servedCommand,
 	"update":    updateCommand,
 
 	"webhook":      webhookCommand,
@@ -36,7 +38,7 @@ var commands = map[string]func(ctx context.Context, args []string) error{
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: peers sync|idle|reconcile|latency|queue|stream|load|create|update|webhook|webhook-load [flags]")
+		fmt.Fprintln(os.Stderr, "usage: peers sync|idle|reconcile|latency|queue|stream|load|create|served|update|webhook|webhook-load [flags]")
 		os.Exit(2)
 	}
 	klog.SetLogger(logr.Discard())

@@ -1,0 +1,92 @@
+/**
+ * Creates over HTTPS: the same load program (peers/go/create.go) against the embedded API server and against a
+ * kube-apiserver with etcd, each of them new for every run. Their CPU and memory are those of their processes; etcd's
+ * CPU counts, its memory does not.
+ */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import type { z } from "zod";
+import { Cluster } from "../cluster.ts";
+import { MeasuredProcess } from "../measured_process.ts";
+import type { Sample } from "../metric.ts";
+import { commandOf } from "../programs.ts";
+import { createdLine, servingLine } from "../protocol.ts";
+import type { Usage } from "../usage.ts";
+import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
+
+const connections = 32;
+const kubernetes = "kube-apiserver + etcd";
+
+/** Many objects created. */
+export const apiserverCase: Case = {
+  name: "apiserver",
+  title: (scale) => `${scale.created.toLocaleString("en")} Foos created over HTTPS, ${connections} connections`,
+  subjects: [
+    { name: ours, program: "pintle", args: ["apiserver"] },
+    { name: "pintle, with its simulated cluster", program: "pintle", args: ["apiserver", "--workloads"] },
+    // The control plane is built by its own means; from the Go program it has only the load.
+    { name: kubernetes, program: "go", args: [] },
+  ],
+  run: runApiserver,
+};
+
+async function runApiserver(setting: Setting): Promise<Outcome> {
+  const { created } = setting.scale;
+  const measure = (subject: Subject) =>
+    subject.name === kubernetes ? measureKubernetes(created) : measureOurs(subject, created);
+  return { samples: await interleaved(setting, measure), facts: {} };
+}
+
+async function measureKubernetes(objects: number): Promise<Sample["values"]> {
+  await using cluster = await Cluster.start();
+  const cpuMs = () => cluster.usage("kube-apiserver").cpuMs + cluster.usage("etcd").cpuMs;
+  const before = cpuMs();
+  const created = await createFoos(cluster.kubeconfig, objects);
+  return valuesOf(created, cpuMs() - before, cluster.usage("kube-apiserver"));
+}
+
+async function measureOurs(subject: Subject, objects: number): Promise<Sample["values"]> {
+  const dir = mkdtempSync(join(tmpdir(), "pintle-bench-apiserver-"));
+  try {
+    const kubeconfig = join(dir, "kubeconfig");
+    const command = commandOf(subject.program, [...subject.args, `--kubeconfig=${kubeconfig}`]);
+    await using program = new MeasuredProcess({ command, env: {} });
+    await program.read(servingLine);
+    const before = program.usage().cpuMs;
+    const created = await createFoos(kubeconfig, objects);
+    return valuesOf(created, program.usage().cpuMs - before, program.usage());
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** @throws Error when one of them was not created */
+async function createFoos(kubeconfig: string, objects: number): Promise<z.infer<typeof createdLine>> {
+  const [command = "", ...args] = commandOf("go", ["create", `--to=${objects}`, `--connections=${connections}`]);
+  const { stdout } = await promisify(execFile)(command, args, { env: { ...process.env, KUBECONFIG: kubeconfig } });
+  const line = createdLine.parse(JSON.parse(stdout));
+  if (line.objects !== objects) {
+    throw new Error(`Cannot use the creates: ${line.objects} of ${objects} were made`);
+  }
+  return line;
+}
+
+function valuesOf(
+  created: z.infer<typeof createdLine>,
+  serverCpuMs: number,
+  { maxRssBytes }: Usage,
+): Sample["values"] {
+  const { objects, ms, p50Us, p99Us } = created;
+  return {
+    created: objects / ms * 1000,
+    cpuUsPerCreate: serverCpuMs * 1000 / objects,
+    maxRssBytes,
+    p50Us,
+    p99Us,
+    loadCpuUsPerCreate: created.cpuMs * 1000 / objects,
+  };
+}

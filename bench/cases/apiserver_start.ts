@@ -1,0 +1,33 @@
+/** From exec of the released binary, with nothing but `dev`, to the first request that its API server answers. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { freePort } from "../free_port.ts";
+import type { Sample } from "../metric.ts";
+import { commandOf } from "../programs.ts";
+import { servedLine } from "../protocol.ts";
+import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
+
+/** Starts of one run: a start is short, and what else the machine does at that moment is not. */
+const starts = 5;
+
+/** The start of a cluster of one's own. */
+export const apiserverStartCase: Case = {
+  name: "apiserver-start",
+  title: () => `\`controller dev\`, from exec to the first answer, ${starts} times a run`,
+  subjects: [{ name: ours, program: "controller", args: ["dev", "--quiet"] }],
+  run: runStarts,
+};
+
+async function runStarts(setting: Setting): Promise<Outcome> {
+  const runs = setting.runs * starts;
+  return { samples: await interleaved({ ...setting, runs }, measureStart), facts: {} };
+}
+
+async function measureStart(subject: Subject): Promise<Sample["values"]> {
+  const port = await freePort();
+  const server = commandOf(subject.program, [...subject.args, `--port=${port}`]);
+  const [command = "", ...args] = commandOf("go", ["served", `--address=127.0.0.1:${port}`, ...server]);
+  const { stdout } = await promisify(execFile)(command, args);
+  const { ms, cpuMs } = servedLine.parse(JSON.parse(stdout));
+  return { servedMs: ms, servedCpuMs: cpuMs };
+}
