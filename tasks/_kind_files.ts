@@ -87,24 +87,17 @@ function words(value: Json | undefined): string {
   return Array.isArray(value) ? value.join(",") : "";
 }
 
-/** The columns of the tables; a description is written once. */
+/** The columns of the tables; descriptions dropped. */
 export function columnsFile(columns: ReadonlyMap<string, readonly Json[]>): string {
-  const descriptions: string[] = [];
-  const indexOf = (description: string) => {
-    if (!descriptions.includes(description)) descriptions.push(description);
-    return descriptions.indexOf(description);
-  };
   const tables = [...columns].map(([key, definitions]) => {
     const rows = definitions.map((definition) => {
-      const { name, type, format, description, priority } = Object(definition);
-      return [name, type, format, indexOf(description), priority];
+      const { name, type, format, priority } = Object(definition);
+      return [name, type, format, priority];
     });
     return `  ${JSON.stringify(key)}: ${JSON.stringify(rows)},`;
   });
-  const text = `{"descriptions": ${JSON.stringify(descriptions, null, 0)}, "tables": {\n${
-    tables.join("\n").replace(/,$/, "")
-  }\n}}`;
-  return `/** The columns of tables, by group, version and plural: name, type, format, description, priority. ${generated} */
+  const text = `{\n${tables.join("\n").replace(/,$/, "")}\n}`;
+  return `/** The columns of tables, by group, version and plural: name, type, format, priority. ${generated} */
 // deno-fmt-ignore-file
 export const columns = ${templateLiteral(text)};
 `;

@@ -17,7 +17,7 @@ export const okSteps: readonly Step[] = [
   // Not all of tests/: what needs a cluster is run by `deno task e2e`.
   {
     name: "tests on Deno",
-    command: ["deno", "test", "-A", "--no-check", "--quiet", "src", "bench", "tests/*_test.ts"],
+    command: ["deno", "test", "-A", "--no-check", "--quiet", "src", "bench", "tests/*_test.ts", "tests/simulation"],
   },
   {
     name: "conformance with recordings",

@@ -42,6 +42,11 @@ export const Namespace = builtin<core.Namespace>("", "v1", "Cluster")("Namespace
 export type Namespace = Infer<typeof Namespace>;
 export const Node = builtin<core.Node>("", "v1", "Cluster")("Node", "nodes");
 export type Node = Infer<typeof Node>;
+export const PersistentVolume = builtin<core.PersistentVolume>("", "v1", "Cluster")(
+  "PersistentVolume",
+  "persistentvolumes",
+);
+export type PersistentVolume = Infer<typeof PersistentVolume>;
 export const PersistentVolumeClaim = builtin<core.PersistentVolumeClaim>("", "v1", "Namespaced")(
   "PersistentVolumeClaim",
   "persistentvolumeclaims",

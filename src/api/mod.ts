@@ -54,6 +54,7 @@ export {
   Namespace,
   NetworkPolicy,
   Node,
+  PersistentVolume,
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,

@@ -17,6 +17,7 @@ import {
   requestMetrics,
   Watches,
 } from "./http/mod.ts";
+import { loopbackCall } from "./loopback_call.ts";
 import type { AdmissionPlugin, Authenticator, Authorizer, User } from "./model/mod.ts";
 import {
   type KindFamily,
@@ -65,14 +66,6 @@ export interface ApiServerOptions {
   /** Told of what should not have happened; the client gets a 500. @default console.error */
   readonly onError?: (error: unknown) => void;
 }
-
-/** Who the server is when it acts on its own. */
-export const loopbackUser: User = {
-  name: "system:apiserver",
-  uid: "",
-  groups: ["system:masters", "system:authenticated"],
-  extra: new Map(),
-};
 
 const admin: User = {
   name: "system:admin",
@@ -165,20 +158,7 @@ export class ApiServer implements Disposable {
     if (family !== undefined && kind !== undefined) {
       for (const name of names) {
         if (this.storage.find("namespaces", "", name) !== undefined) continue;
-        const call = {
-          kind,
-          family,
-          namespace: "",
-          subresource: "",
-          user: loopbackUser,
-          fieldManager: "kube-apiserver",
-          fieldValidation: "Ignore",
-          isDryRun: false,
-          options: {},
-          signal: new AbortController().signal,
-          authorize: () => {},
-          warn: () => {},
-        } as const;
+        const call = loopbackCall({ kind, family });
         await this.registry.create(call, () => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
       }
     }

@@ -80,6 +80,28 @@ test("answers are YAML for who wants that, and indented for people", async () =>
   assertEquals(curl.text, pretty.text);
 });
 
+test("refusals are written as was asked for, and where that cannot be as indented JSON", async () => {
+  using rig = new Rig();
+  const refused = async (accept: string) => {
+    const { code, headers, text } = await rig.send("GET", `${configMaps}/none`, undefined, { headers: { accept } });
+    return [code, headers.get("content-type"), text.slice(0, 14)];
+  };
+  assertEquals(await refused("application/yaml"), [404, "application/yaml", "apiVersion: v1"]);
+  assertEquals(await refused(tableType), [404, "application/json", '{\n  "kind": "S']);
+  assertEquals(await refused(`${tableType},application/json`), [404, "application/json", '{"kind":"Statu']);
+  assertEquals((await refused("text/html"))[0], 406);
+});
+
+test("HEAD is answered with the head alone", async () => {
+  using rig = new Rig();
+  await rig.createFoo("f");
+  const [found, refused] = [
+    await rig.send("HEAD", `${foos}/f`, undefined),
+    await rig.send("HEAD", `${configMaps}/a`, undefined),
+  ];
+  assertEquals([found.code, found.text, refused.code, refused.text], [200, "", 405, ""]);
+});
+
 test("YAML is taken for a body, and what is twice in it is warned of", async () => {
   using rig = new Rig();
   const yaml = "metadata:\n  name: a\ndata:\n  k: v\n  k: w\n";
@@ -195,5 +217,5 @@ test("bodies of other formats are read by their decoders, for built-in kinds", a
   assertEquals([created.code, created.body.metadata.name], [201, "a"]);
   assertEquals((await rig.send("POST", foos, "a", extra)).code, 415);
   const refused = await rig.send("POST", configMaps, "a", { headers: { "content-type": "text/plain" } });
-  assertMatch(refused.body.message, /application\/json, application\/yaml, application\/vnd.example$/);
+  assertMatch(refused.body.message, /application\/json, application\/yaml, .*application\/vnd.example$/);
 });

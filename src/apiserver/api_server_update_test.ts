@@ -114,11 +114,11 @@ test("patches of all types reach the object", async () => {
   assertEquals((await send([{ op: "add", path: "/data/j", value: "2" }], jsonPatch)).body.data, { m: "1", j: "2" });
   assertEquals((await send({ data: { s: "3" } }, strategicPatch)).body.data, { m: "1", j: "2", s: "3" });
   const applied = await send(
-    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {y: '4'}",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {z: '4'}",
     applyPatch,
     "?fieldManager=m",
   );
-  assertEquals([applied.code, applied.body.data.y], [200, "4"]);
+  assertEquals([applied.code, applied.body.data.z], [200, "4"]);
 });
 
 test("apply creates what is not there, and conflicts over what others own unless it is forced", async () => {

@@ -11,15 +11,23 @@ import {
   TokenAuthority,
   tokenHandlers,
 } from "./access/mod.ts";
-import { actionHandlers } from "./actions/mod.ts";
-import { type CallWebhook, httpsWebhookCaller, WebhookAdmission } from "./admission/mod.ts";
+import { actionHandlers, actionReviews } from "./actions/mod.ts";
+import {
+  type CallWebhook,
+  expressionRules,
+  httpsWebhookCaller,
+  PolicyAdmission,
+  WebhookAdmission,
+} from "./admission/mod.ts";
 import { ApiServer } from "./api_server.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { discoveryPaths } from "./discovery/mod.ts";
-import { builtinFamilies } from "./kinds/mod.ts";
-import type { User } from "./model/mod.ts";
-import { jsonPatch } from "./patch/mod.ts";
+import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
+import type { Kind, User } from "./model/mod.ts";
+import { openApiPaths } from "./openapi/mod.ts";
+import { builtinAdmission, priorityCollection, systemPriorityClasses } from "./plugins/mod.ts";
 import { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
+import { quotaStatusWriter } from "./quota_status.ts";
 import { KindRegistry, newUid, timestamp } from "./registry/mod.ts";
 import { ObjectStorage } from "./storage/mod.ts";
 import { builtinTable } from "./tables/mod.ts";
@@ -70,35 +78,53 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   const authorizer = options.tokens === undefined
     ? { authorize: () => ({ isAllowed: true, reason: "" }) }
     : new RbacAuthorizer(storage);
-  const server = new ApiServer({
+  const otherKinds = ({ collection, version }: Kind) =>
+    (kinds.family(collection)?.served ?? []).filter((kind) => kind.version !== version);
+  const builtin = builtinAdmission({
+    objects: storage,
+    random,
+    now,
+    setUsed: quotaStatusWriter(() => server.registry),
+  });
+  const server: ApiServer = new ApiServer({
     clock,
     random,
     kinds,
     storage,
     families: builtinFamilies({
       tables: builtinTable,
-      rules: new Map([["CustomResourceDefinition.apiextensions.k8s.io", definitionRules]]),
+      rules: new Map([...expressionRules, ["CustomResourceDefinition.apiextensions.k8s.io", definitionRules]]),
     }),
     ...(options.tokens === undefined
       ? {}
       : { authenticator: new RequestAuthenticator({ tokens, authorizer }), authorizer }),
     admission: [
+      builtin.first,
+      new PolicyAdmission({
+        objects: storage,
+        authorizer,
+        findKind: (group, version, kind) => kinds.findKind(group, version, kind)?.kind,
+        otherKinds,
+      }),
       new WebhookAdmission({
         objects: storage,
         call: callWebhook,
-        evaluate: () => true,
-        patch: (object, operations) => jsonPatch(object, operations as never).object,
-        otherVersions: ({ collection, version }) =>
-          (kinds.family(collection)?.served ?? []).map((kind) => kind.version).filter((other) => other !== version),
+        authorizer,
+        otherKinds,
         newUid: () => newUid(random),
       }),
+      builtin.last,
     ],
-    paths: [discoveryPaths(kinds)],
+    paths: [discoveryPaths(kinds), openApiPaths(kinds)],
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
-    subresources: [...actionHandlers(now), ...tokenHandlers(tokens, storage, now)],
-    reviews: accessReviews({ authorizer, tokens }),
+    subresources: [
+      ...actionHandlers(now),
+      ...tokenHandlers({ tokens, objects: storage, now }),
+    ],
+    reviews: [...accessReviews({ authorizer, tokens, now }), ...actionReviews(now)],
     ...onError,
   });
+  for (const family of bodyFamilies()) kinds.addBody(family);
   // Lives as long as the storage that it watches.
   new CustomResources({ storage, kinds, clock, random, callWebhook, ...onError });
   if (options.tokens !== undefined) bootstrap(storage, { clock, random });
@@ -113,5 +139,8 @@ function bootstrap(
   const creationTimestamp = timestamp(clock.now());
   for (const [collection, object] of bootstrapRbac(() => ({ uid: newUid(random), creationTimestamp }))) {
     storage.create(collection, object.metadata.namespace ?? "", object.metadata.name, object);
+  }
+  for (const { name, object } of systemPriorityClasses(() => ({ uid: newUid(random), creationTimestamp }))) {
+    storage.create(priorityCollection, "", name, object);
   }
 }

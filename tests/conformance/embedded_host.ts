@@ -28,7 +28,7 @@ const admin: User = {
 };
 
 /** Whatever tests/controlplane does not run. */
-const absent: ReadonlySet<string> = new Set(["kubelet", "scheduler"]);
+const absent: ReadonlySet<string> = new Set(["kubelet", "default-scheduler"]);
 
 /** One embedded server. */
 export class EmbeddedHost implements Host, AsyncDisposable {

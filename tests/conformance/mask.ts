@@ -29,8 +29,13 @@ const volatile: ReadonlyMap<string, string> = new Map([
 
 /** Texts within texts that never agree: versions of the moment, ages, addresses, ports of the loopback. */
 const patterns: readonly (readonly [RegExp, string])[] = [
+  [/(must have the same UID: )[0-9a-f-]{36}/g, "$1<uid>"],
+  [/(response\.uid=\\?")[0-9a-f-]{36}/g, "$1<uid>"],
   [/(too old resource version: \d+) \(\d+\)/g, "$1 (<version>)"],
   [/(Too large resource version: \d+, current: )\d+/g, "$1<version>"],
+  [/(the ResourceVersion in record \()\d+/g, "$1<version>"],
+  [/(\\"resourceVersion\\":\\")\d+/g, "$1<version>"],
+  [/(controller-uid(?:=|":"))[0-9a-f-]{36}/g, "$1<uid>"],
   [/\b10\.96\.\d+\.\d+\b/g, "<address>"],
   [/https?:\/\/127\.0\.0\.1:\d+/g, "<server>"],
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g, "<time>"],
@@ -38,13 +43,15 @@ const patterns: readonly (readonly [RegExp, string])[] = [
 
 /** The same for what kubectl prints: tables are set as wide as their longest cell. */
 const printed: readonly (readonly [RegExp, string])[] = [
+  [/^[EIW]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /gm, "<log> "],
+  [/(pod-template-hash=)[a-z0-9]+/g, "$1<hash>"],
+  [/(Resource Version: +|resource version to be 1, was )\d+/g, "$1<version>"],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "<uid>"],
-  [/(resourceVersion"?: )"?\d+"?/g, "$1<version>"],
+  [/(resourceVersion"?: ?)"?\d+"?/g, "$1<version>"],
   [/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} 20\d\d \d\d:\d\d:\d\d [+-]\d{4}/g, "<time>"],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<token>"],
   [/\b3[0-2]\d{3}\b/g, "<port>"],
   [/(?<![\w.-])\d+(ms|s|m|h|d)(\d+s)?(?![\w.-])/g, "<age>"],
-  [/^[EIW]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /gm, "<log> "],
   [/ {2,}/g, "  "],
   [/-{2,}/g, "--"],
   [/ +$/gm, ""],
@@ -122,7 +129,14 @@ export class Mask {
     const isOfMany = Object.hasOwn(holder, "items") || Object.hasOwn(holder, "rows") || isBookmark(holder);
     if (name === "metadata" && isOfMany && typeof item === "object" && item !== null) return this.#listMeta(item);
     if (name === "object" && isBookmark(holder)) return this.#bookmark(item);
+    if (name === "columnDefinitions" && Array.isArray(item)) return item.map((column) => this.#column(column));
     return this.value(item, name);
+  }
+
+  /** What a column means is told in each server's own words, ours in none. */
+  #column(column: unknown): Json {
+    const { description: _, ...rest } = Object(column);
+    return this.value(rest);
   }
 
   #listMeta(metadata: object): Json {

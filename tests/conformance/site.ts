@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Json, Mask } from "./mask.ts";
+import { withSortedCauses } from "./sorted_causes.ts";
 
 /** Sends a request to one of the servers. The path begins with a slash. */
 export type Send = (path: string, init: RequestInit) => Promise<Response>;
@@ -22,6 +23,8 @@ export interface Call {
   /** What is written down of an answer that holds more than the case is about. @default all of it */
   // deno-lint-ignore no-explicit-any
   readonly pick?: (answer: any) => unknown;
+  /** The real server finds what is wrong by walking a Go map, so causes come in any order: they are sorted. @default false */
+  readonly sortsCauses?: boolean;
 }
 
 /** What was asked and answered, made comparable. */
@@ -105,12 +108,13 @@ export class Site {
   /** Sends a request and writes down what came back. @returns the answer as it came, JSON where it was JSON */
   // deno-lint-ignore no-explicit-any
   async call(call: Call): Promise<any> {
-    const { path, pick = (answer) => answer } = call;
+    const { path, pick = (answer) => answer, sortsCauses = false } = call;
     const init = initOf(call);
     const stem = stemOf(call.body);
     if (stem !== undefined) this.#mask.addStem(stem);
     const response = await this.#send(path, init);
-    const answer = answerOf(await response.text());
+    const text = answerOf(await response.text());
+    const answer = sortsCauses ? withSortedCauses(text) : text;
     this.steps.push({
       asked: `${init.method} ${this.#mask.text(path)}`,
       code: response.status,

@@ -6,6 +6,7 @@ import {
   type Attributes,
   type Authorizer,
   badRequest,
+  type FieldError,
   invalid,
   isJsonObject,
   type Json,
@@ -13,7 +14,7 @@ import {
   read,
   type User,
 } from "../model/mod.ts";
-import type { ActionCall, ReviewHandler } from "../registry/mod.ts";
+import { type ActionCall, readMetadata, type ReviewHandler, timestamp } from "../registry/mod.ts";
 import { stringsOf } from "./_rule.ts";
 import { RbacAuthorizer } from "./rbac_authorizer.ts";
 import type { TokenAuthority } from "./token_authority.ts";
@@ -22,19 +23,28 @@ import type { TokenAuthority } from "./token_authority.ts";
 export interface AccessReviewParts {
   readonly authorizer: Authorizer;
   readonly tokens: TokenAuthority;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 /** The handlers of all reviews. */
-export function accessReviews({ authorizer, tokens }: AccessReviewParts): readonly ReviewHandler[] {
+export function accessReviews({ authorizer, tokens, now }: AccessReviewParts): readonly ReviewHandler[] {
   const decide = (call: ActionCall, user: User, namespace?: string) => subjectReview(call, authorizer, user, namespace);
   return [
     review("selfsubjectaccessreviews.authorization.k8s.io", (call) => decide(call, call.user)),
     review("subjectaccessreviews.authorization.k8s.io", (call) => decide(call, askedUser(call))),
     review("localsubjectaccessreviews.authorization.k8s.io", (call) => decide(call, askedUser(call), call.namespace)),
     review("selfsubjectrulesreviews.authorization.k8s.io", (call) => rulesReview(call, authorizer)),
-    review("selfsubjectreviews.authentication.k8s.io", (call) => ({ userInfo: infoOf(call.user) })),
+    { collection: "selfsubjectreviews.authentication.k8s.io", review: (call) => selfReview(call, now) },
     review("tokenreviews.authentication.k8s.io", (call) => tokenReview(call, tokens)),
   ];
+}
+
+/** Who am I: the one review that says when it was made. */
+function selfReview(call: ActionCall, now: () => number): JsonObject {
+  const review = asked(call);
+  const metadata = { ...readMetadata(review), creationTimestamp: timestamp(now()) };
+  return { ...review, metadata, status: { userInfo: infoOf(call.user) } };
 }
 
 function review(collection: string, statusOf: (call: ActionCall) => JsonObject): ReviewHandler {
@@ -44,20 +54,57 @@ function review(collection: string, statusOf: (call: ActionCall) => JsonObject):
 function subjectReview(call: ActionCall, authorizer: Authorizer, user: User, namespace?: string): JsonObject {
   const spec = specOf(call);
   const { resourceAttributes, nonResourceAttributes } = spec;
-  if (isJsonObject(resourceAttributes) === isJsonObject(nonResourceAttributes)) {
-    const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-    throw invalid({ group: "authorization.k8s.io", resource: call.kind.kind, name: "" }, [
-      { type: "Invalid", field: "spec.resourceAttributes", value: resourceAttributes ?? null, detail },
-    ]);
-  }
-  if (namespace !== undefined && (!isJsonObject(resourceAttributes) || resourceAttributes.namespace !== namespace)) {
-    throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
-  }
+  const isSelf = call.kind.kind.startsWith("Self");
+  const errors = [...attributeErrors(spec), ...(isSelf ? [] : userErrors(user)), ...homeErrors(spec, namespace)];
+  // The real server leaves the kind out here.
+  if (errors.length > 0) throw invalid({ group: "authorization.k8s.io", resource: "", name: "" }, errors);
   const attributes = isJsonObject(resourceAttributes)
     ? aboutResource(user, resourceAttributes)
     : aboutPath(user, nonResourceAttributes);
   const { isAllowed, reason } = authorizer.authorize(attributes);
   return { allowed: isAllowed, ...(reason === "" ? {} : { reason }) };
+}
+
+function attributeErrors({ resourceAttributes, nonResourceAttributes }: JsonObject): readonly FieldError[] {
+  const [isResource, isPath] = [isJsonObject(resourceAttributes), isJsonObject(nonResourceAttributes)];
+  if (isResource !== isPath) return [];
+  if (isResource && isJsonObject(nonResourceAttributes)) {
+    const { path = "", verb = "" } = nonResourceAttributes;
+    const detail = "cannot be specified in combination with resourceAttributes";
+    // Shown as the Go struct that it is inside the real server.
+    const value: Json = { Path: path, Verb: verb };
+    return [{ type: "Invalid", field: "spec.nonResourceAttributes", value, detail }];
+  }
+  const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+  return [{ type: "Invalid", field: "spec.resourceAttributes", value: null, detail }];
+}
+
+function userErrors({ name, groups }: User): readonly FieldError[] {
+  if (name !== "" || groups.length > 0) return [];
+  return [{
+    type: "Invalid",
+    field: "spec.user",
+    value: "",
+    detail: "at least one of user or group must be specified",
+  }];
+}
+
+/** A review in a namespace is about that namespace. */
+function homeErrors(spec: JsonObject, namespace: string | undefined): readonly FieldError[] {
+  if (namespace === undefined) return [];
+  const errors: FieldError[] = [];
+  const asked = isJsonObject(spec.resourceAttributes) ? textOf(spec.resourceAttributes, "namespace") : namespace;
+  if (asked !== namespace) {
+    const field = "spec.resourceAttributes.namespace";
+    errors.push({ type: "Invalid", field, value: asked, detail: "must match metadata.namespace" });
+  }
+  if (isJsonObject(spec.nonResourceAttributes)) {
+    const { path = "", verb = "" } = spec.nonResourceAttributes;
+    const value: Json = { Path: path, Verb: verb };
+    const detail = "disallowed on this kind of request";
+    errors.push({ type: "Invalid", field: "spec.nonResourceAttributes", value, detail });
+  }
+  return errors;
 }
 
 function aboutResource(user: User, asked: JsonObject): Attributes {
@@ -86,11 +133,6 @@ function askedUser(call: ActionCall): User {
   const spec = specOf(call);
   const groups = stringsOf(spec.groups);
   const name = textOf(spec, "user");
-  if (name === "" && groups.length === 0) {
-    throw invalid({ group: "authorization.k8s.io", resource: call.kind.kind, name: "" }, [
-      { type: "Invalid", field: "spec.user", value: "", detail: "at least one of user or group must be specified" },
-    ]);
-  }
   const extra = isJsonObject(spec.extra)
     ? Object.entries(spec.extra).map(([key, value]) => [key, stringsOf(value)] as const)
     : [];

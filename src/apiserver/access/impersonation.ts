@@ -13,13 +13,14 @@ const extraPrefix = "impersonate-extra-";
  * @throws Refusal 403 when the sender may not, 400 when groups are named without a user
  */
 export function impersonated(request: Request, sender: User, authorizer: Authorizer): User {
+  if (!asksFor(request)) return sender;
   const name = request.headers.get("impersonate-user");
   const uid = request.headers.get("impersonate-uid") ?? "";
   const groups = listed(request, "impersonate-group");
   const extra = extraOf(request);
   if (name === null) {
     if (groups.length === 0 && extra.size === 0 && uid === "") return sender;
-    throw badRequest("requested impersonation without impersonating a user");
+    throw badRequest(`requested ${shownUser(uid, groups, extra)} without impersonating a user name`);
   }
   const may = (about: Partial<Attributes>) => check(sender, authorizer, about);
   const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name);
@@ -38,6 +39,22 @@ export function impersonated(request: Request, sender: User, authorizer: Authori
   const isNobody = name === "system:anonymous" || taken.includes("system:unauthenticated");
   const all = isNobody || taken.includes("system:authenticated") ? taken : [...taken, "system:authenticated"];
   return { name, uid, groups: all, extra };
+}
+
+/** Nearly nobody does: one look at the names of the fields. */
+function asksFor({ headers }: Request): boolean {
+  for (const name of headers.keys()) if (name.startsWith("impersonate-")) return true;
+  return false;
+}
+
+/** A user as Go's %#v shows one, which is how the real server names what was asked for. */
+function shownUser(uid: string, groups: readonly string[], extra: ReadonlyMap<string, readonly string[]>): string {
+  const list = (values: readonly string[]) => `{${values.map((value) => JSON.stringify(value)).join(", ")}}`;
+  const shownGroups = groups.length === 0 ? "[]string(nil)" : `[]string${list(groups)}`;
+  const entries = [...extra].toSorted(([left], [right]) => left < right ? -1 : 1)
+    .map(([key, values]) => `${JSON.stringify(key)}:[]string${list(values)}`);
+  const shownExtra = extra.size === 0 ? "map[string][]string(nil)" : `map[string][]string{${entries.join(", ")}}`;
+  return `&user.DefaultInfo{Name:"", UID:${JSON.stringify(uid)}, Groups:${shownGroups}, Extra:${shownExtra}}`;
 }
 
 function check(sender: User, authorizer: Authorizer, about: Partial<Attributes>): void {

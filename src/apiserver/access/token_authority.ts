@@ -96,8 +96,9 @@ export class TokenAuthority {
     const [head = "", body = "", signature = ""] = parts;
     if (this.#keys === undefined || parts.length !== 3) return undefined;
     const key = { key: this.#keys.publicKey, dsaEncoding: "ieee-p1363" as const };
-    const isOurs = verify("sha256", new TextEncoder().encode(`${head}.${body}`), key, decode(signature));
-    if (!isOurs) return undefined;
+    const signed = decode(signature);
+    if (signed === undefined) return undefined;
+    if (!verify("sha256", new TextEncoder().encode(`${head}.${body}`), key, signed)) return undefined;
     const payload: unknown = JSON.parse(new TextDecoder().decode(decode(body)));
     return this.#holds(payload as JsonObject);
   }
@@ -145,8 +146,13 @@ function encode(value: unknown): string {
   return new TextEncoder().encode(JSON.stringify(value)).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-function decode(text: string): Uint8Array {
-  return Uint8Array.fromBase64(text, { alphabet: "base64url" });
+/** @returns undefined for a text that is no base64 */
+function decode(text: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.fromBase64(text, { alphabet: "base64url" });
+  } catch {
+    return undefined;
+  }
 }
 
 function uidOf(object: JsonObject): Json | undefined {

@@ -9,7 +9,7 @@ import {
   type ObjectReader,
   read,
 } from "../model/mod.ts";
-import type { ActionCall, SubresourceHandler } from "../registry/mod.ts";
+import { type ActionCall, readMetadata, type SubresourceHandler, timestamp } from "../registry/mod.ts";
 import { stringsOf } from "./_rule.ts";
 import type { TokenAuthority, TokenClaims } from "./token_authority.ts";
 
@@ -18,18 +18,22 @@ const lifetimes = { default: 3600, least: 600, most: 2 ** 32 };
 
 const collections: Readonly<Record<string, string>> = { Pod: "pods", Secret: "secrets", Node: "nodes" };
 
+/** What they need. */
+export interface TokenHandlerParts {
+  readonly tokens: TokenAuthority;
+  readonly objects: ObjectReader;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
 /** The handler of `serviceaccounts/token`. */
-export function tokenHandlers(
-  tokens: TokenAuthority,
-  objects: ObjectReader,
-  now: () => number,
-): readonly SubresourceHandler[] {
+export function tokenHandlers({ tokens, objects, now }: TokenHandlerParts): readonly SubresourceHandler[] {
   return [{
     collection: "serviceaccounts",
     subresource: "token",
     handle(call) {
       const claims = claimsOf(call, objects);
-      const expires = new Date(now() + claims.lifetime * 1000).toISOString().replace(/\.\d+Z$/, "Z");
+      const expires = timestamp(now() + claims.lifetime * 1000);
       const status = call.isDryRun
         ? { token: "", expirationTimestamp: expires }
         : { token: tokens.issue(claims), expirationTimestamp: expires };
@@ -38,8 +42,14 @@ export function tokenHandlers(
         audiences: claims.audiences.length === 0 ? [tokens.issuer] : claims.audiences,
         expirationSeconds: claims.lifetime,
       };
-      const { name, namespace } = call;
-      const metadata = { name, namespace, creationTimestamp: new Date(now()).toISOString().replace(/\.\d+Z$/, "Z") };
+      const { name, namespace, body = {} } = call;
+      const metadata = {
+        ...readMetadata(body),
+        name,
+        namespace,
+        uid: claims.uid,
+        creationTimestamp: timestamp(now()),
+      };
       const object: JsonObject = {
         kind: "TokenRequest",
         apiVersion: "authentication.k8s.io/v1",
@@ -62,7 +72,7 @@ function claimsOf(call: ActionCall, objects: ObjectReader): TokenClaims {
     const detail = lifetime < lifetimes.least
       ? "may not specify a duration less than 10 minutes"
       : "may not specify a duration larger than 2^32 seconds";
-    throw invalid({ group: "authentication.k8s.io", resource: "TokenRequest", name }, [
+    throw invalid({ group: "authentication.k8s.io", resource: "TokenRequest", name: "" }, [
       { type: "Invalid", field: "spec.expirationSeconds", value: lifetime, detail },
     ]);
   }

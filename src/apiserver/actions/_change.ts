@@ -1,5 +1,14 @@
 /** Changing a stored object from inside the server: what an action does is no write of a client's, so nobody owns its fields. */
-import { conflict, type Draft, draftOf, type JsonObject, notFound } from "../model/mod.ts";
+import {
+  conflict,
+  type Draft,
+  draftOf,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  notFound,
+  read,
+} from "../model/mod.ts";
 import type { ActionCall } from "../registry/mod.ts";
 
 /** Tries before it gives up; each failed one means that somebody else has written. */
@@ -37,6 +46,18 @@ export function part(draft: Draft, key: string): Draft {
   const made: Draft = {};
   draft[key] = made;
   return made;
+}
+
+/** The object under a key; an empty one where there is none. */
+export function objectIn(object: Readonly<Record<string, Json>>, key: string): JsonObject {
+  const value = read<Json>(object, key);
+  return isJsonObject(value) ? value : {};
+}
+
+/** The text under a key, "" where there is none. */
+export function textIn(object: Readonly<Record<string, Json>>, key: string): string {
+  const value = read<Json>(object, key);
+  return typeof value === "string" ? value : "";
 }
 
 /** A time as objects carry it. */

@@ -1,11 +1,16 @@
 /** What can be done to built-in objects beyond reading and writing them: bind, evict, finalize. */
-import type { SubresourceHandler } from "../registry/mod.ts";
+import type { ReviewHandler, SubresourceHandler } from "../registry/mod.ts";
 import { namespaceFinalizeHandler } from "./namespace_finalize.ts";
-import { podBindingHandler } from "./pod_binding.ts";
+import { bindingReview, podBindingHandler } from "./pod_binding.ts";
 import { podEvictionHandler } from "./pod_eviction.ts";
 import { podLogHandler } from "./pod_log.ts";
 
 /** All handlers. @param now milliseconds since 1970, of the server's Clock */
 export function actionHandlers(now: () => number): readonly SubresourceHandler[] {
-  return [podBindingHandler(now), podEvictionHandler, podLogHandler, namespaceFinalizeHandler];
+  return [podBindingHandler(now), podEvictionHandler(now), podLogHandler, namespaceFinalizeHandler];
+}
+
+/** The handlers of what is created and never stored. @param now milliseconds since 1970, of the server's Clock */
+export function actionReviews(now: () => number): readonly ReviewHandler[] {
+  return [bindingReview(now)];
 }

@@ -1,11 +1,13 @@
 /** Hook: one webhook of a stored configuration, read once, and the question whether a request is its business. */
 import { isJsonObject, type Json, type JsonObject, read } from "../model/mod.ts";
-import type { AdmissionRequest } from "../model/mod.ts";
+import type { AdmissionRequest, Kind } from "../model/mod.ts";
+import type { Expression } from "./expression.ts";
+import { matchConditionsOf } from "./match_conditions.ts";
 import type { WebhookTarget } from "./webhook_call.ts";
 import { matchesSelector } from "./_selector.ts";
 
 /** One rule: which writes of which kinds. */
-interface HookRule {
+export interface RequestRule {
   readonly operations: readonly string[];
   readonly groups: readonly string[];
   readonly versions: readonly string[];
@@ -17,11 +19,13 @@ interface HookRule {
 export interface Hook {
   readonly name: string;
   readonly target: WebhookTarget;
-  readonly rules: readonly HookRule[];
+  readonly rules: readonly RequestRule[];
   readonly namespaceSelector: Json;
   readonly objectSelector: Json;
-  readonly conditions: readonly { readonly name: string; readonly expression: string }[];
+  readonly conditions: readonly Expression[];
   readonly failsOpen: boolean;
+  /** It may change objects. */
+  readonly isMutating: boolean;
   readonly hasSideEffects: boolean;
   readonly isReinvoked: boolean;
   /** Also asked about the kind in its other versions. */
@@ -29,24 +33,25 @@ export interface Hook {
   readonly timeoutMs: number;
 }
 
+/** Stored objects are never changed, so what was read from one stays right as long as it is there. */
+const known = new WeakMap<JsonObject, readonly Hook[]>();
+
 /** The webhooks of a configuration, in its order. */
-export function hooksOf(configuration: JsonObject): readonly Hook[] {
-  const webhooks = read<Json>(configuration, "webhooks");
-  return Array.isArray(webhooks) ? webhooks.filter(isJsonObject).map(hookOf) : [];
+export function hooksOf(configuration: JsonObject, isMutating: boolean): readonly Hook[] {
+  const read = known.get(configuration) ?? listOf(configuration.webhooks).map((hook) => hookOf(hook, isMutating));
+  known.set(configuration, read);
+  return read;
 }
 
-function hookOf(webhook: JsonObject): Hook {
-  const conditions = listOf(webhook.matchConditions).map(({ name, expression }) => ({
-    name: `${name}`,
-    expression: `${expression}`,
-  }));
+function hookOf(webhook: JsonObject, isMutating: boolean): Hook {
   return {
     name: `${webhook.name}`,
     target: targetOf(webhook.clientConfig),
     rules: listOf(webhook.rules).map(ruleOf),
     namespaceSelector: webhook.namespaceSelector ?? null,
     objectSelector: webhook.objectSelector ?? null,
-    conditions,
+    conditions: matchConditionsOf(webhook, false),
+    isMutating,
     failsOpen: webhook.failurePolicy === "Ignore",
     hasSideEffects: webhook.sideEffects !== "None" && webhook.sideEffects !== "NoneOnDryRun",
     isReinvoked: webhook.reinvocationPolicy === "IfNeeded",
@@ -68,7 +73,8 @@ export function targetOf(config: Json | undefined): WebhookTarget {
   };
 }
 
-function ruleOf(rule: JsonObject): HookRule {
+/** Reads a rule. */
+export function ruleOf(rule: JsonObject): RequestRule {
   return {
     operations: stringsOf(rule.operations),
     groups: stringsOf(rule.apiGroups),
@@ -82,23 +88,38 @@ function ruleOf(rule: JsonObject): HookRule {
 export interface HookSite {
   /** Labels of the request's namespace; undefined where there is none. */
   readonly namespaceLabels: JsonObject | undefined;
-  /** Other versions in which the kind is served. */
-  readonly otherVersions: readonly string[];
+  /** The kind in the other versions in which it is served. */
+  readonly otherKinds: readonly Kind[];
 }
 
-/** True when rules and selectors take the request. */
-export function concerns(hook: Hook, request: AdmissionRequest, site: HookSite): boolean {
-  const versions = hook.isEquivalent ? [request.kind.version, ...site.otherVersions] : [request.kind.version];
-  if (!hook.rules.some((rule) => versions.some((version) => takes(rule, request, version)))) return false;
+/** The kind in which a hook is asked about the request; undefined where it is none of its business. */
+export function concerns(hook: Hook, request: AdmissionRequest, site: HookSite): Kind | undefined {
+  if (!isSelectedBy(hook, request, site)) return undefined;
+  if (hook.rules.some((rule) => takes(rule, request, request.kind.version))) return request.kind;
+  if (!hook.isEquivalent) return undefined;
+  for (const rule of hook.rules) {
+    const other = site.otherKinds.find(({ version }) => takes(rule, request, version));
+    if (other !== undefined) return other;
+  }
+  return undefined;
+}
+
+/** True when the selectors take the request. */
+export function isSelectedBy(
+  { namespaceSelector, objectSelector }: Pick<Hook, "namespaceSelector" | "objectSelector">,
+  request: AdmissionRequest,
+  site: HookSite,
+): boolean {
   // Requests outside of namespaces pass every namespace selector, Namespaces themselves are judged by their own labels.
   const inNamespace = request.namespace !== "" || request.kind.collection === "namespaces";
-  if (inNamespace && !matchesSelector(hook.namespaceSelector, site.namespaceLabels ?? {})) return false;
+  if (inNamespace && !matchesSelector(namespaceSelector, site.namespaceLabels ?? {})) return false;
   const objects = [request.object, request.oldObject].filter((object) => object !== undefined);
-  return objects.length === 0 || objects.some((object) => matchesSelector(hook.objectSelector, labelsOf(object)));
+  return objects.length === 0 || objects.some((object) => matchesSelector(objectSelector, labelsOf(object)));
 }
 
-function takes(
-  rule: HookRule,
+/** True when a rule takes the request, the kind being asked about in a version. */
+export function takes(
+  rule: RequestRule,
   { kind, subresource, operation, namespace }: AdmissionRequest,
   version: string,
 ): boolean {
@@ -124,10 +145,12 @@ export function labelsOf(object: JsonObject): JsonObject {
   return isJsonObject(labels) ? labels : {};
 }
 
-function listOf(value: Json | undefined): readonly JsonObject[] {
+/** The objects of a list. */
+export function listOf(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-function stringsOf(value: Json | undefined): readonly string[] {
+/** The texts of a list. */
+export function stringsOf(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }

@@ -1,6 +1,15 @@
 /** One question to one webhook, and its answer. Source: apiserver `admission/plugin/webhook` of Kubernetes 1.36. */
-import { internalError, isJsonObject, type Json, type JsonObject, read, Refusal } from "../model/mod.ts";
-import type { AdmissionRequest } from "../model/mod.ts";
+import {
+  internalError,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  jsonError,
+  type JsonObject,
+  read,
+  Refusal,
+} from "../model/mod.ts";
+import type { AdmissionRequest, Kind } from "../model/mod.ts";
 import type { Hook } from "./_hook.ts";
 import { type CallWebhook, WebhookUnreachable } from "./webhook_call.ts";
 
@@ -10,13 +19,13 @@ export type Verdict =
   /** There was no answer, and the webhook's policy is to go on without. */
   | { readonly kind: "skipped" };
 
-/** Asks. @throws Refusal when the webhook denies, or cannot be asked and its policy is to fail */
+/** Asks. @param parts `asked` is the kind of the client's request @throws Refusal when the webhook denies, or cannot be asked and its policy is to fail */
 export async function ask(
   hook: Hook,
   request: AdmissionRequest,
-  parts: { readonly call: CallWebhook; readonly uid: string },
+  parts: { readonly call: CallWebhook; readonly uid: string; readonly asked: Kind },
 ): Promise<Verdict> {
-  const body = JSON.stringify(reviewOf(request, parts.uid));
+  const body = JSON.stringify(reviewOf(request, parts.uid, parts.asked));
   try {
     const text = await parts.call(hook.target, body, { timeoutMs: hook.timeoutMs });
     return verdictOf(hook, text, parts.uid);
@@ -27,18 +36,16 @@ export async function ask(
   }
 }
 
-/** The question; also what match conditions see as `request`. */
-export function requestFields(request: AdmissionRequest): JsonObject {
+/** The question; also what match conditions see as `request`. @param asked the kind of the client's request */
+export function requestFields(request: AdmissionRequest, asked: Kind = request.kind): JsonObject {
   const { kind, subresource, namespace, name, operation, user, isDryRun, options } = request;
-  const { group, version, plural } = kind;
-  const kindFields = { group, version, kind: kind.kind };
-  const resource = { group, version, resource: plural };
+  const [shown, requested] = [namesOf(kind, subresource), namesOf(asked, subresource)];
   return {
-    kind: kindFields,
-    resource,
+    kind: shown.kind,
+    resource: shown.resource,
     ...(subresource === "" ? {} : { subResource: subresource }),
-    requestKind: kindFields,
-    requestResource: resource,
+    requestKind: requested.kind,
+    requestResource: requested.resource,
     ...(subresource === "" ? {} : { requestSubResource: subresource }),
     ...(name === "" ? {} : { name }),
     ...(namespace === "" ? {} : { namespace }),
@@ -54,55 +61,103 @@ export function requestFields(request: AdmissionRequest): JsonObject {
   };
 }
 
-function reviewOf(request: AdmissionRequest, uid: string): JsonObject {
+/** @param subresource may have bodies of another kind: a Scale */
+function namesOf({ group, version, kind, plural, subresources }: Kind, subresource: string) {
+  const body = subresources.get(subresource)?.body ?? { group, version, kind };
+  return {
+    kind: { group: body.group, version: body.version, kind: body.kind },
+    resource: { group, version, resource: plural },
+  };
+}
+
+function reviewOf(request: AdmissionRequest, uid: string, asked: Kind): JsonObject {
   const { object = null, oldObject = null } = request;
   return {
     kind: "AdmissionReview",
     apiVersion: "admission.k8s.io/v1",
-    request: { uid, ...requestFields(request), object, oldObject },
+    request: { uid, ...requestFields(request, asked), object, oldObject },
   };
 }
 
 function verdictOf(hook: Hook, text: string, uid: string): Verdict {
-  const response = responseOf(text);
+  const review = reviewIn(text);
+  const response = responseOf(review);
   if (response.uid !== uid) {
-    throw new WebhookUnreachable(
-      `received invalid webhook response: expected response.uid=${JSON.stringify(uid)}, got ${
-        JSON.stringify(response.uid ?? "")
-      }`,
-    );
+    const got = JSON.stringify(response.uid ?? "");
+    throw invalidResponse(`expected response.uid=${JSON.stringify(uid)}, got ${got}`);
   }
+  checkKind(review);
   const warnings = Array.isArray(response.warnings) ? response.warnings.map(String) : [];
+  const patch = patchOf(response, hook.isMutating);
   if (response.allowed !== true) throw denial(hook, response.status);
-  return { kind: "allowed", patch: patchOf(response), warnings };
+  return { kind: "allowed", patch, warnings };
 }
 
-function responseOf(text: string): JsonObject {
-  let review: Json;
+function reviewIn(text: string): Json {
   try {
-    review = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    throw new WebhookUnreachable("received invalid webhook response: it is not JSON");
+    const why = `couldn't get version/kind; json parse error: ${jsonError(text)}`;
+    throw new WebhookUnreachable(`failed to call webhook: ${why}`);
+  }
+}
+
+const expectedVersion = "admission.k8s.io/v1";
+
+function responseOf(review: Json): JsonObject {
+  if (isJsonObject(review) && review.apiVersion === "admission.k8s.io/v1beta1") {
+    const why = "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion";
+    throw new WebhookUnreachable(`failed to call webhook: ${why}`);
   }
   const response = isJsonObject(review) ? read<Json>(review, "response") : undefined;
-  if (!isJsonObject(response)) {
-    throw new WebhookUnreachable("received invalid webhook response: webhook response was absent");
-  }
+  if (!isJsonObject(response)) throw invalidResponse("webhook response was absent");
   return response;
 }
 
-function patchOf(response: JsonObject): readonly Json[] | undefined {
-  if (typeof response.patch !== "string" || response.patch === "") return undefined;
-  if (response.patchType !== "JSONPatch") {
-    throw new WebhookUnreachable(
-      `received invalid webhook response: invalid response.patchType=${JSON.stringify(response.patchType ?? "")}`,
-    );
+function checkKind(review: Json): void {
+  const { apiVersion = "", kind = "" } = isJsonObject(review) ? review : {};
+  if (apiVersion === expectedVersion && kind === "AdmissionReview") return;
+  const expected = `${expectedVersion}, Kind=AdmissionReview`;
+  throw invalidResponse(
+    `expected webhook response of ${expected}, got ${apiVersion === "" ? "/" : apiVersion}, Kind=${kind}`,
+  );
+}
+
+/** Reads the patch. @throws WebhookUnreachable when it is none, or when there should be none */
+function patchOf({ patch, patchType }: JsonObject, isMutating: boolean): readonly Json[] | undefined {
+  const has = { patch: typeof patch === "string" && patch !== "", type: patchType !== undefined && patchType !== null };
+  if (!isMutating) {
+    if (has.patch) throw invalidResponse("validating webhook may not return response.patch");
+    if (has.type) throw invalidResponse("validating webhook may not return response.patchType");
+    return undefined;
   }
-  const patch: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(response.patch)));
-  if (!Array.isArray(patch)) {
-    throw new WebhookUnreachable("received invalid webhook response: response.patch is no list");
+  if (has.patch && !has.type) throw invalidResponse("webhook returned response.patch but not response.patchType");
+  if (!has.patch && has.type) throw invalidResponse("webhook returned response.patchType but not response.patch");
+  if (typeof patch !== "string" || !has.patch) return undefined;
+  if (patchType === "") throw invalidResponse('webhook returned invalid response.patchType of ""');
+  const operations = operationsIn(new TextDecoder().decode(Uint8Array.fromBase64(patch)));
+  if (operations.length > 0 && patchType !== "JSONPatch") {
+    throw new WebhookUnreachable(`unsupported patch type ${JSON.stringify(patchType)}`);
   }
-  return patch;
+  return operations;
+}
+
+function operationsIn(text: string): readonly Json[] {
+  const undecodable = (why: string) => new WebhookUnreachable(`received undecodable patch in webhook response: ${why}`);
+  let operations: Json;
+  try {
+    operations = JSON.parse(text);
+  } catch {
+    throw undecodable(jsonError(text));
+  }
+  if (isJsonArray(operations)) return operations;
+  if (operations === null) return [];
+  const type = isJsonObject(operations) ? "object" : typeof operations === "boolean" ? "bool" : typeof operations;
+  throw undecodable(`json: cannot unmarshal ${type} into Go value of type jsonpatch.Patch`);
+}
+
+function invalidResponse(why: string): WebhookUnreachable {
+  return new WebhookUnreachable(`received invalid webhook response: ${why}`);
 }
 
 function denial(hook: Hook, status: Json | undefined): Refusal {
@@ -113,6 +168,6 @@ function denial(hook: Hook, status: Json | undefined): Refusal {
     : typeof reason === "string" && reason !== ""
     ? `${start}: ${reason}`
     : `${start} without explanation`;
-  const number = typeof code === "number" && code >= 400 && code < 600 ? code : 400;
-  return new Refusal(typeof code === "number" ? number : 403, typeof reason === "string" ? reason : "Forbidden", why);
+  const number = typeof code === "number" && code >= 400 ? code : 400;
+  return new Refusal(number, typeof reason === "string" ? reason : "", why);
 }

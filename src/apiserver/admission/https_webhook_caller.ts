@@ -6,6 +6,7 @@
  */
 import { type Clock, scope } from "../../async/mod.ts";
 import { type HttpClient, httpClient } from "../../runtime/mod.ts";
+import { unexpectedAnswer } from "./_server_response.ts";
 import { type CallWebhook, type WebhookTarget, WebhookUnreachable } from "./webhook_call.ts";
 
 /** Options of {@link httpsWebhookCaller}. */
@@ -44,7 +45,9 @@ export function httpsWebhookCaller({ clock, services = new Map() }: HttpsWebhook
       throw failed(time.signal.aborted ? "context deadline exceeded" : error);
     }
     if (!response.ok) {
-      throw new WebhookUnreachable(`failed to call webhook: the server answered ${response.status} to ${url}`);
+      const isText = response.headers.get("content-type")?.startsWith("text/") === true;
+      const why = unexpectedAnswer(response.status, isText ? text.trim() : "");
+      throw new WebhookUnreachable(`failed to call webhook: ${why}`);
     }
     if (text.length > mostText) throw failed(`an answer of ${text.length} characters`);
     return text;

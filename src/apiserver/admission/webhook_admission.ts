@@ -6,19 +6,27 @@
  * beyond all webhooks, so that a broken one can always be taken away.
  */
 import {
+  type Authorizer,
   badRequest,
   type Draft,
+  draftOf,
+  forbidden,
   internalError,
   isJsonObject,
   isSameJson,
+  type Json,
   type JsonObject,
   type ObjectReader,
-  Refusal,
 } from "../model/mod.ts";
+import { UndecodableError } from "../kinds/mod.ts";
+import { jsonPatch, PatchMisfit } from "../patch/mod.ts";
 import type { AdmissionPlugin, AdmissionRequest, Kind } from "../model/mod.ts";
-import { concerns, type Hook, type HookSite, hooksOf, labelsOf } from "./_hook.ts";
-import { ask, requestFields } from "./_review.ts";
-import type { EvaluateCondition } from "./conditions.ts";
+import { concerns, type Hook, hooksOf } from "./_hook.ts";
+import { valuesOf } from "./cel_variables.ts";
+import { meetsConditions } from "./match_conditions.ts";
+import { isBeyond, siteOf } from "./_request_site.ts";
+import { converted, shownAs } from "./_shown_request.ts";
+import { ask } from "./_review.ts";
 import type { CallWebhook } from "./webhook_call.ts";
 
 const group = "admissionregistration.k8s.io";
@@ -29,11 +37,10 @@ const validating = `validatingwebhookconfigurations.${group}`;
 export interface WebhookAdmissionOptions {
   readonly objects: ObjectReader;
   readonly call: CallWebhook;
-  readonly evaluate: EvaluateCondition;
-  /** Applies a JSON patch. @throws Refusal when it cannot be applied */
-  readonly patch: (object: JsonObject, operations: readonly unknown[]) => Draft;
-  /** The other versions in which a kind is served. */
-  readonly otherVersions: (kind: Kind) => readonly string[];
+  /** Whom match conditions may ask. */
+  readonly authorizer: Authorizer;
+  /** A kind in the other versions in which it is served. */
+  readonly otherKinds: (kind: Kind) => readonly Kind[];
   /** Makes the UID of a question. */
   readonly newUid: () => string;
 }
@@ -46,103 +53,111 @@ export class WebhookAdmission implements AdmissionPlugin {
     this.#options = options;
   }
 
-  async admit(request: AdmissionRequest): Promise<void> {
+  /** Waits for nothing when nobody is to be asked, which is nearly always. */
+  admit(request: AdmissionRequest): void | Promise<void> {
     const hooks = this.#hooks(mutating, request);
-    if (hooks.length === 0) return;
-    const again: Hook[] = [];
-    for (const hook of hooks) {
-      const hasChanged = await this.#mutate(hook, request);
-      if (hasChanged) {
-        again.push(...hooks.slice(0, hooks.indexOf(hook)).filter((one) => one.isReinvoked && !again.includes(one)));
-      }
-    }
-    for (const hook of again) await this.#mutate(hook, request);
+    if (hooks.length > 0) return this.#admitAll(hooks, request);
   }
 
-  async validate(request: AdmissionRequest): Promise<void> {
+  validate(request: AdmissionRequest): void | Promise<void> {
     const hooks = this.#hooks(validating, request);
-    if (hooks.length === 0) return;
-    const outcomes = await Promise.allSettled(hooks.map((hook) => this.#ask(hook, request)));
+    if (hooks.length > 0) return this.#validateAll(hooks, request);
+  }
+
+  async #admitAll(hooks: readonly Invocation[], request: AdmissionRequest): Promise<void> {
+    const again: Invocation[] = [];
+    for (const one of hooks) {
+      const hasChanged = await this.#mutate(one, request);
+      if (!hasChanged) continue;
+      const before = hooks.slice(0, hooks.indexOf(one));
+      again.push(...before.filter((other) => other.hook.isReinvoked && !again.includes(other)));
+    }
+    for (const one of again) await this.#mutate(one, request);
+  }
+
+  async #validateAll(hooks: readonly Invocation[], request: AdmissionRequest): Promise<void> {
+    const outcomes = await Promise.allSettled(hooks.map(async ({ hook, kind }) => {
+      await this.#ask(hook, await shownAs(request, kind), request.kind);
+    }));
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 
   /** @returns true when the webhook changed the object */
-  async #mutate(hook: Hook, request: AdmissionRequest): Promise<boolean> {
-    const verdict = await this.#ask(hook, request);
+  async #mutate({ hook, kind }: Invocation, request: AdmissionRequest): Promise<boolean> {
+    const shown = await shownAs(request, kind);
+    const verdict = await this.#ask(hook, shown, request.kind);
     if (verdict?.kind !== "allowed" || verdict.patch === undefined || verdict.patch.length === 0) return false;
-    const { object } = request;
+    const { object } = shown;
     if (object === undefined) {
       throw internalError(
-        `webhook ${
-          JSON.stringify(hook.name)
-        } attempted to modify the object, which is not supported for this operation`,
+        `admission webhook "${hook.name}" attempted to modify the object, which is not supported for this operation`,
       );
     }
-    const changed = this.#options.patch(object, verdict.patch);
+    const changed = patched(object, verdict.patch);
     if (isSameJson(object, changed)) return false;
-    request.kind.setDefaults(changed);
-    request.object = changed;
+    decode(kind, changed);
+    kind.setDefaults(changed);
+    request.object = kind === request.kind ? changed : draftOf(await converted(changed, request.kind));
     return true;
   }
 
-  async #ask(hook: Hook, request: AdmissionRequest) {
+  async #ask(hook: Hook, request: AdmissionRequest, asked: Kind) {
     if (!this.#meets(hook, request)) return undefined;
     if (request.isDryRun && hook.hasSideEffects) {
       throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`);
     }
-    const verdict = await ask(hook, request, { call: this.#options.call, uid: this.#options.newUid() });
+    const verdict = await ask(hook, request, { call: this.#options.call, uid: this.#options.newUid(), asked });
     if (verdict.kind === "allowed") { for (const warning of verdict.warnings) request.warn(warning); }
     return verdict;
   }
 
-  /** True when all match conditions are; one that fails counts as its webhook's failure does. */
+  /** True when all match conditions are met. */
   #meets(hook: Hook, request: AdmissionRequest): boolean {
-    const variables = {
-      object: request.object ?? null,
-      oldObject: request.oldObject ?? null,
-      request: requestFields(request),
-    };
-    for (const { name, expression } of hook.conditions) {
-      try {
-        if (this.#options.evaluate(expression, variables) !== true) return false;
-      } catch (error) {
-        if (hook.failsOpen) return false;
-        const why = error instanceof Error ? error.message : String(error);
-        throw new Refusal(
-          403,
-          "Forbidden",
-          `matchCondition ${JSON.stringify(name)} of webhook ${JSON.stringify(hook.name)} failed: ${why}`,
-        );
-      }
-    }
-    return true;
+    if (hook.conditions.length === 0) return true;
+    const values = valuesOf(request, this.#options);
+    const outcome = meetsConditions(hook.conditions, values, hook.failsOpen);
+    if (outcome.kind !== "failed") return outcome.kind === "met";
+    const { group, plural } = request.kind;
+    throw forbidden({ group, resource: plural, name: request.name }, outcome.message);
   }
 
-  #hooks(collection: string, request: AdmissionRequest): readonly Hook[] {
+  #hooks(collection: string, request: AdmissionRequest): readonly Invocation[] {
     if (isBeyond(request.kind)) return [];
     const configurations = [...this.#options.objects.list(collection)];
     if (configurations.length === 0) return [];
-    const site = this.#siteOf(request);
+    const site = siteOf(request, this.#options);
     return configurations
       .toSorted((left, right) => nameOf(left) < nameOf(right) ? -1 : 1)
-      .flatMap(hooksOf)
-      .filter((hook) => concerns(hook, request, site));
-  }
-
-  #siteOf({ namespace, kind, object, oldObject }: AdmissionRequest): HookSite {
-    const otherVersions = this.#options.otherVersions(kind);
-    if (kind.collection === "namespaces") {
-      const itself = object ?? oldObject;
-      return { namespaceLabels: itself === undefined ? undefined : labelsOf(itself), otherVersions };
-    }
-    const holder = namespace === "" ? undefined : this.#options.objects.get("namespaces", "", namespace);
-    return { namespaceLabels: holder === undefined ? undefined : labelsOf(holder), otherVersions };
+      .flatMap((configuration) => hooksOf(configuration, collection === mutating))
+      .flatMap((hook) => {
+        const kind = concerns(hook, request, site);
+        return kind === undefined ? [] : [{ hook, kind }];
+      });
   }
 }
 
-/** Kinds that no webhook is asked about. */
-function isBeyond(kind: Kind): boolean {
-  return kind.group === group && /(webhookconfigurations|admissionpolic(ies|ybindings))$/.test(kind.plural);
+/** A webhook that is asked, and the kind it is asked about: the request's, or the same in another version. */
+interface Invocation {
+  readonly hook: Hook;
+  readonly kind: Kind;
+}
+
+/** What a webhook made has to be of a built-in kind; fields that the kind does not know go without a word. */
+function decode(kind: Kind, object: Draft): void {
+  if (!kind.hasStrategicMerge) return;
+  try {
+    kind.decode(object);
+  } catch (error) {
+    throw error instanceof UndecodableError ? internalError(error.detail) : error;
+  }
+}
+
+function patched(object: JsonObject, operations: readonly Json[]): Draft {
+  try {
+    return jsonPatch(object, operations, "Ignore").object;
+  } catch (error) {
+    throw error instanceof PatchMisfit ? internalError(error.why) : error;
+  }
 }
 
 function nameOf(object: JsonObject): string {

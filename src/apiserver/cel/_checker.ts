@@ -38,6 +38,8 @@ export interface Checked {
   readonly used: ReadonlySet<string>;
   /** Names that stand for types. */
   readonly typeNames: ReadonlyMap<Expr, string>;
+  /** Fields that are no fields but variables with a dot in their names. */
+  readonly dotted: ReadonlyMap<Expr, string>;
   readonly issues: readonly Issue[];
 }
 
@@ -85,6 +87,7 @@ class Checker {
   readonly #calls = new Map<Call, CheckedCall>();
   readonly #used = new Set<string>();
   readonly #typeNames = new Map<Expr, string>();
+  readonly #dotted = new Map<Expr, string>();
   readonly #issues: Issue[] = [];
   readonly #scopes: Map<string, CelType>[];
 
@@ -103,6 +106,7 @@ class Checker {
       calls: this.#calls,
       used: this.#used,
       typeNames: this.#typeNames,
+      dotted: this.#dotted,
       issues: this.#issues,
     };
   }
@@ -155,6 +159,7 @@ class Checker {
       const found = this.#scopes[index]?.get(name);
       if (found === undefined) continue;
       if (index === 0) this.#used.add(name);
+      if (expr.kind === "select") this.#dotted.set(expr, name);
       return found;
     }
     const type = typeIdents.get(name);

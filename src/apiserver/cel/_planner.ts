@@ -7,19 +7,19 @@ import { accumulatorName, type Call, type Comprehension, type Expr, type Literal
 import type { Checked } from "./_checker.ts";
 import type { FunctionDecl, Implementation } from "./functions.ts";
 import { isOfType, noOverloadFor } from "./functions.ts";
+import { charge, CostExceeded, type Evaluate, type Frame } from "./_frame.ts";
 import { ListBuilder, MapBuilder } from "./_lists.ts";
+import { called, calledThenCharged, fieldOf, goThrough, junction, orElse, within } from "./_node_runs.ts";
 import { callCostOf, needsResult } from "./_runtime_cost.ts";
 import { findAt, indexed } from "./_standard_operators.ts";
 import type { CelType } from "./types.ts";
 import {
   CelError,
-  CelList,
   CelMap,
   CelOptional,
   CelTypeValue,
   CelUint,
   mapKeyOf,
-  noneOptional,
   noSuchOverload,
   type Value,
   ValueList,
@@ -74,22 +74,6 @@ function runPlan(evaluate: Evaluate, values: readonly Value[], limit: number): C
   }
 }
 
-interface Frame {
-  /** The variables, then those of loops. */
-  readonly slots: Value[];
-  cost: number;
-  readonly limit: number;
-}
-
-type Evaluate = (frame: Frame) => Value;
-
-class CostExceeded extends Error {}
-
-function charge(frame: Frame, cost: number): void {
-  frame.cost += cost;
-  if (frame.cost > frame.limit) throw new CostExceeded();
-}
-
 const listCost = 10;
 const mapCost = 30;
 
@@ -117,6 +101,8 @@ class Planner {
       const value = new CelTypeValue(typeName);
       return () => value;
     }
+    const dotted = this.#checked.dotted.get(expr);
+    if (dotted !== undefined) return this.#variable(dotted);
     switch (expr.kind) {
       case "literal": {
         const value = literalValue(expr.value);
@@ -375,86 +361,6 @@ class Planner {
     this.#scopes.push([name, slot]);
     return slot;
   }
-}
-
-/** Calls `turn` for each item or key until it answers false. */
-function goThrough(
-  container: Value,
-  hasTwo: boolean,
-  turn: (one: Value, two: Value) => boolean,
-): CelError | undefined {
-  if (container instanceof CelList) {
-    for (let index = 0; index < container.size; index++) {
-      const item = container.at(index);
-      if (!(hasTwo ? turn(BigInt(index), item) : turn(item, null))) break;
-    }
-    return undefined;
-  }
-  if (!(container instanceof CelMap)) return noSuchOverload(container);
-  for (const key of container.keys()) {
-    if (!turn(key, hasTwo ? container.find(key) ?? null : null)) break;
-  }
-  return undefined;
-}
-
-/** A row of `&&` (decided by false) or `||` (decided by true). An error counts only when nothing decides. */
-function junction(terms: readonly Evaluate[], decides: boolean): Evaluate {
-  return (frame) => {
-    let problem: CelError | undefined;
-    for (const term of terms) {
-      const value = term(frame);
-      if (value === decides) return decides;
-      if (typeof value !== "boolean") problem ??= noSuchOverload(value);
-    }
-    return problem ?? !decides;
-  };
-}
-
-function orElse([optional, other]: readonly Evaluate[], isValue: boolean): Evaluate {
-  return (frame) => {
-    const value = optional?.(frame) ?? null;
-    if (!(value instanceof CelOptional)) return value instanceof CelError ? value : noSuchOverload(value);
-    if (value.value !== undefined) return isValue ? value.value : value;
-    return other?.(frame) ?? null;
-  };
-}
-
-function called(evaluates: readonly Evaluate[], run: Implementation, costOf: ReturnType<typeof callCostOf>): Evaluate {
-  return (frame) => {
-    const args: Value[] = [];
-    for (const evaluate of evaluates) {
-      const value = evaluate(frame);
-      if (value instanceof CelError) return value;
-      args.push(value);
-    }
-    charge(frame, costOf(args, undefined));
-    return run(...args);
-  };
-}
-
-function calledThenCharged(
-  evaluates: readonly Evaluate[],
-  run: Implementation,
-  costOf: ReturnType<typeof callCostOf>,
-): Evaluate {
-  const call = called(evaluates, run, () => 0);
-  return (frame) => {
-    const value = call(frame);
-    charge(frame, costOf([], value));
-    return value;
-  };
-}
-
-/** What is found inside an optional, as an optional. */
-function within(optional: CelOptional, find: (inside: Value) => Value | undefined): Value {
-  if (optional.value === undefined) return noneOptional;
-  const found = find(optional.value);
-  if (found === undefined) return noneOptional;
-  return found instanceof CelError ? found : new CelOptional(found);
-}
-
-function fieldOf(target: Value, field: string): Value | undefined {
-  return target instanceof CelMap ? target.find(field) : noSuchOverload(target);
 }
 
 /** True for a chain of names, fields and indices: the real server reads those in one go. */

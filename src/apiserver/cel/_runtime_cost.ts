@@ -12,6 +12,8 @@ export type CallCost = (args: readonly Value[], result: Value | undefined) => nu
 const perCharacter = 0.1;
 const perPatternCharacter = 0.25;
 const listCost = 10;
+/** Of asking an authorizer: 350,000, as apiserver `cel/library/cost.go`. */
+const authorizationCost = 350_000;
 
 const fixed: CallCost = () => 1;
 const throughTarget: CallCost = ([target = null]) => Math.ceil(sizeOf(target) * perCharacter);
@@ -38,6 +40,7 @@ const byName: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
     ([format = null, text = null]) =>
       patternCost(sizeOf(text), format instanceof CelFormat ? format.patternLength : 100),
   ],
+  ["check", () => authorizationCost],
   ["@in", ([, container = null]) => container instanceof CelList ? container.size : 1],
   ["_+_", ([left = null, right = null]) => sumCost(left, right)],
   ["contains", ([text = null, part = null]) => Math.ceil(sizeOf(text) / 10) * Math.ceil(sizeOf(part) / 10)],

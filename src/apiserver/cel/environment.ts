@@ -2,9 +2,10 @@
  * CelEnvironment: the variables and functions an expression may use, and from the text of one to a program.
  *
  * The functions are those of the real server's base environment of Kubernetes 1.36: the standard ones, strings, lists,
- * sets, optional values, loops with two variables, regular expressions, URLs, quantities, IP addresses, versions and named
- * formats. Authorization checks are not among them.
+ * sets, optional values, loops with two variables, regular expressions, URLs, quantities, IP addresses, versions, named
+ * formats and authorization checks.
  */
+import { authorizerFunctions } from "./authorizer.ts";
 import { checkCel, type Checked } from "./_checker.ts";
 import type { FunctionDecl, Overload } from "./functions.ts";
 import { formatIssues, type Issue } from "./issues.ts";
@@ -37,6 +38,7 @@ const libraries: readonly (readonly FunctionDecl[])[] = [
   semverFunctions,
   netFunctions,
   formatFunctions,
+  authorizerFunctions,
 ];
 
 /** Functions of several libraries that share a name are one function with all of their overloads. */
@@ -55,9 +57,12 @@ const functions: ReadonlyMap<string, FunctionDecl> = (() => {
  *
  * @example
  * ```ts
+ * import { CelEnvironment, intType } from "./mod.ts";
+ *
  * const environment = new CelEnvironment(new Map([["self", intType]]));
  * const compiled = environment.compile("self > 1");
- * if (compiled.kind === "compiled") compiled.program.run([2n]);   // { kind: "value", value: true, cost: 2 }
+ * const outcome = compiled.kind === "compiled" ? compiled.program.run([2n]) : undefined;
+ * console.assert(outcome?.kind === "value" && outcome.value === true && outcome.cost === 2);
  * ```
  */
 export class CelEnvironment {

@@ -1,4 +1,11 @@
 /** The Common Expression Language as Kubernetes 1.36 has it: parsing, type checking, costs and evaluation. */
+export {
+  AccessCheck,
+  type AccessQuestion,
+  type AnswerAccess,
+  authorizerType,
+  resourceCheckType,
+} from "./authorizer.ts";
 export { CelEnvironment, type Compiled } from "./environment.ts";
 export type { Checked } from "./_checker.ts";
 export { type CelOutcome, type CelProgram, perCallLimit } from "./_planner.ts";
@@ -10,6 +17,7 @@ export {
   durationType,
   dynType,
   formatType,
+  formatTypeName,
   intType,
   listOf,
   mapOf,
@@ -30,6 +38,7 @@ export {
   type Value,
 } from "./values.ts";
 export { equal } from "./_comparison.ts";
+export { jsonValueOf } from "./json_value.ts";
 export { parseRfc3339 } from "./_time.ts";
 export { dns1035LabelErrors } from "./_named_formats.ts";
 export { formatCheck, parseLooseDuration } from "./string_formats.ts";

@@ -7,6 +7,7 @@ import type { Issue } from "./issues.ts";
 import { type Token, tokensOf } from "./_lexer.ts";
 import { parseBytes, parseInt64, parseText, parseUint64 } from "./_literals.ts";
 import { expand } from "./_macros.ts";
+import { Stop, TokenReader } from "./_token_reader.ts";
 
 /** A tree, or why there is none. */
 export type Parsed =
@@ -23,31 +24,7 @@ const maxChain = 2_000;
 const reserved = new Set(
   "as break const continue else for function if import let loop package namespace return var void while".split(" "),
 );
-const keywords = new Set(["in", "true", "false", "null"]);
-const closing = new Set([")", "]", "}"]);
 const relations = new Set(["==", "!=", "<", "<=", ">", ">=", "in"]);
-
-/** What may begin an expression, in the order of the grammar's tokens; `false` marks what may only sometimes. */
-const beginnings: readonly (readonly [text: string, isAlways: boolean])[] = [
-  ["'['", true],
-  ["']'", false],
-  ["'{'", true],
-  ["'}'", false],
-  ["'('", true],
-  ["')'", false],
-  ["'.'", true],
-  ["','", false],
-  ["'-'", true],
-  ["'!'", true],
-  ["'?'", false],
-];
-const constants = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER";
-
-/** What is expected where an expression begins. @param also symbols that may stand there instead */
-function expectations(also: readonly string[] = []): string {
-  const symbols = beginnings.filter(([text, isAlways]) => isAlways || also.includes(text)).map(([text]) => text);
-  return `{${symbols.join(", ")}, ${constants}}`;
-}
 
 /** Parses an expression. */
 export function parseCel(source: string): Parsed {
@@ -57,7 +34,7 @@ export function parseCel(source: string): Parsed {
     return { kind: "failed", issues: [{ offset: -1, message }] };
   }
   const issues: Issue[] = [];
-  const parser = new Parser(tokensOf(source, issues), issues);
+  const parser = new Parser(new TokenReader(tokensOf(source, issues), issues));
   try {
     const expr = parser.parse();
     return issues.length === 0 ? { kind: "parsed", expr } : { kind: "failed", issues };
@@ -67,26 +44,20 @@ export function parseCel(source: string): Parsed {
   }
 }
 
-/** Ends parsing after an issue was reported. */
-class Stop extends Error {}
-
 class Parser {
-  readonly #tokens: readonly Token[];
-  readonly #issues: Issue[];
-  #at = 0;
+  readonly #tokens: TokenReader;
   #depth = 0;
 
-  constructor(tokens: readonly Token[], issues: Issue[]) {
+  constructor(tokens: TokenReader) {
     this.#tokens = tokens;
-    this.#issues = issues;
   }
 
   parse(): Expr {
     const expr = this.#expr();
-    const next = this.#peek();
+    const next = this.#tokens.peek();
     if (next.kind !== "end") {
-      const isLast = this.#tokens[this.#at + 1]?.kind === "end";
-      this.#fail(
+      const isLast = this.#tokens.peek(1).kind === "end";
+      this.#tokens.fail(
         next.offset,
         `Syntax error: ${isLast ? "extraneous" : "mismatched"} input '${next.text}' expecting <EOF>`,
       );
@@ -95,13 +66,13 @@ class Parser {
   }
 
   #expr(): Expr {
-    if (++this.#depth > maxDepth) this.#fail(-1, `expression recursion limit exceeded: ${maxDepth}`);
+    if (++this.#depth > maxDepth) this.#tokens.fail(-1, `expression recursion limit exceeded: ${maxDepth}`);
     let expr = this.#junction("||", "_||_", () => this.#junction("&&", "_&&_", () => this.#relation()));
-    const question = this.#peek();
+    const question = this.#tokens.peek();
     if (question.text === "?" && question.kind === "symbol") {
-      this.#at++;
+      this.#tokens.skip();
       const yes = this.#junction("||", "_||_", () => this.#junction("&&", "_&&_", () => this.#relation()));
-      this.#take(":");
+      this.#tokens.take(":");
       expr = call(question.offset, "_?_:_", expr, yes, this.#expr());
     }
     this.#depth--;
@@ -111,11 +82,11 @@ class Parser {
   /** A row of `&&` or `||`, as one call. */
   #junction(symbol: string, name: string, operand: () => Expr): Expr {
     const first = operand();
-    if (this.#peek().text !== symbol) return first;
-    const { offset } = this.#peek();
+    if (this.#tokens.peek().text !== symbol) return first;
+    const { offset } = this.#tokens.peek();
     const args = [first];
-    while (this.#peek().text === symbol && this.#peek().kind === "symbol") {
-      this.#at++;
+    while (this.#tokens.peek().text === symbol && this.#tokens.peek().kind === "symbol") {
+      this.#tokens.skip();
       args.push(operand());
     }
     return { kind: "call", offset, name, args };
@@ -139,22 +110,24 @@ class Parser {
   #chain(nameOf: (token: Token) => string | undefined, operand: () => Expr): Expr {
     let left = operand();
     for (let count = 0;; count++) {
-      const token = this.#peek();
+      const token = this.#tokens.peek();
       const name = token.kind === "symbol" || token.text === "in" ? nameOf(token) : undefined;
       if (name === undefined) return left;
-      if (count > maxChain) this.#fail(-1, `expression recursion limit exceeded: ${maxChain}`);
-      this.#at++;
+      if (count > maxChain) this.#tokens.fail(-1, `expression recursion limit exceeded: ${maxChain}`);
+      this.#tokens.skip();
       left = call(token.offset, name, left, operand());
     }
   }
 
   #unary(): Expr {
-    const first = this.#peek();
+    const first = this.#tokens.peek();
     if (first.kind !== "symbol" || (first.text !== "!" && first.text !== "-")) return this.#member();
-    const next = this.#tokens[this.#at + 1];
-    if (first.text === "-" && (next?.kind === "int" || next?.kind === "double")) return this.#member();
+    const next = this.#tokens.peek(1);
+    if (first.text === "-" && (next.kind === "int" || next.kind === "double")) return this.#member();
     let count = 0;
-    for (; this.#peek().text === first.text && this.#peek().kind === "symbol"; count++) this.#at++;
+    for (; this.#tokens.peek().text === first.text && this.#tokens.peek().kind === "symbol"; count++) {
+      this.#tokens.skip();
+    }
     const operand = this.#member();
     return count % 2 === 0 ? operand : call(first.offset, first.text === "!" ? "!_" : "-_", operand);
   }
@@ -162,160 +135,162 @@ class Parser {
   #member(): Expr {
     let expr = this.#primary();
     for (let count = 0;; count++) {
-      const token = this.#peek();
+      const token = this.#tokens.peek();
       if (token.kind !== "symbol" || (token.text !== "." && token.text !== "[")) return expr;
-      if (count > maxChain) this.#fail(-1, `expression recursion limit exceeded: ${maxChain}`);
-      this.#at++;
+      if (count > maxChain) this.#tokens.fail(-1, `expression recursion limit exceeded: ${maxChain}`);
+      this.#tokens.skip();
       expr = token.text === "." ? this.#selected(expr, token) : this.#indexed(expr, token);
     }
   }
 
   #selected(operand: Expr, dot: Token): Expr {
-    const isOptional = this.#accept("?");
-    const name = this.#name();
+    const isOptional = this.#tokens.accept("?");
+    const name = this.#tokens.field(isOptional);
+    if (name === undefined) return operand;
     if (isOptional) {
       const field: Expr = { kind: "literal", offset: name.offset, value: name.text };
       return call(dot.offset, "_?._", operand, field);
     }
-    const paren = this.#peek();
+    const paren = this.#tokens.peek();
     if (paren.text !== "(" || paren.kind !== "symbol") {
       return { kind: "select", offset: dot.offset, operand, field: name.text, isTest: false };
     }
-    this.#at++;
+    this.#tokens.skip();
     return this.#expanded(paren.offset, name.text, operand, this.#args());
   }
 
   #indexed(operand: Expr, bracket: Token): Expr {
-    const name = this.#accept("?") ? "_[?_]" : "_[_]";
+    this.#tokens.expectBeginning(["'?'"]);
+    const name = this.#tokens.accept("?") ? "_[?_]" : "_[_]";
     const index = this.#expr();
-    this.#take("]");
+    this.#tokens.take("]");
     return call(bracket.offset, name, operand, index);
   }
 
   #primary(): Expr {
-    const token = this.#peek();
+    const token = this.#tokens.peek();
     switch (token.kind) {
       case "int":
       case "uint":
       case "double":
       case "string":
       case "bytes":
-        this.#at++;
+        this.#tokens.skip();
         return this.#literal(token, "");
       case "ident":
         return this.#named(token, "");
       case "symbol":
         return this.#enclosed(token);
       default:
-        return this.#unexpected(token);
+        return this.#unexpected();
     }
   }
 
   #enclosed(token: Token): Expr {
     switch (token.text) {
       case "(": {
-        this.#at++;
+        this.#tokens.skip();
         const inside = this.#expr();
-        this.#take(")");
+        this.#tokens.take(")");
         return inside;
       }
       case "[":
-        this.#at++;
+        this.#tokens.skip();
         return this.#list(token.offset);
       case "{":
-        this.#at++;
+        this.#tokens.skip();
         return this.#map(token.offset);
       case ".": {
-        this.#at++;
-        const name = this.#peek();
-        if (name.kind !== "ident") return this.#unexpected(name);
+        this.#tokens.skip();
+        const name = this.#tokens.peek();
+        if (name.kind !== "ident") return this.#unexpected();
         return this.#named(name, ".");
       }
       case "-": {
-        const number = this.#tokens[this.#at + 1];
-        if (number === undefined || (number.kind !== "int" && number.kind !== "double")) return this.#unexpected(token);
-        this.#at += 2;
+        const number = this.#tokens.peek(1);
+        if (number.kind !== "int" && number.kind !== "double") return this.#unexpected();
+        this.#tokens.skip(2);
         return this.#literal({ ...number, offset: token.offset }, "-");
       }
       default:
-        return this.#unexpected(token);
+        return this.#unexpected();
     }
   }
 
   #named(token: Token, dot: string): Expr {
     if (token.text === "true" || token.text === "false" || token.text === "null") {
-      this.#at++;
+      this.#tokens.skip();
       const value = token.text === "null" ? null : token.text === "true";
       return { kind: "literal", offset: token.offset, value };
     }
-    if (token.text === "in") return this.#unexpected(token);
-    this.#at++;
+    if (token.text === "in") return this.#unexpected();
+    this.#tokens.skip();
     if (this.#beginsStruct()) return this.#struct(dot + token.text);
-    if (reserved.has(token.text)) this.#fail(token.offset, `reserved identifier: ${token.text}`);
-    const paren = this.#peek();
+    if (reserved.has(token.text)) this.#tokens.fail(token.offset, `reserved identifier: ${token.text}`);
+    const paren = this.#tokens.peek();
     if (paren.text !== "(" || paren.kind !== "symbol") {
       return { kind: "ident", offset: token.offset, name: dot + token.text };
     }
-    this.#at++;
+    this.#tokens.skip();
     return this.#expanded(paren.offset, dot + token.text, undefined, this.#args());
   }
 
   /** True at `{`, or at `.b.c {`. */
   #beginsStruct(): boolean {
-    let at = this.#at;
-    while (this.#tokens[at]?.text === "." && this.#tokens[at + 1]?.kind === "ident") at += 2;
-    const token = this.#tokens[at];
-    return token?.kind === "symbol" && token.text === "{";
+    let ahead = 0;
+    while (this.#tokens.peek(ahead).text === "." && this.#tokens.peek(ahead + 1).kind === "ident") ahead += 2;
+    const token = this.#tokens.peek(ahead);
+    return token.kind === "symbol" && token.text === "{";
   }
 
   #struct(first: string): Expr {
     let typeName = first;
-    while (this.#accept(".")) typeName += `.${this.#name().text}`;
-    const { offset } = this.#take("{");
+    while (this.#tokens.accept(".")) typeName += `.${this.#tokens.name().text}`;
+    const { offset } = this.#tokens.take("{");
     const fields: { name: string; value: Expr; isOptional: boolean }[] = [];
-    while (this.#peek().text !== "}") {
-      const isOptional = this.#accept("?");
-      const name = this.#name().text;
-      this.#take(":");
+    while (this.#tokens.peek().text !== "}") {
+      const isOptional = this.#tokens.accept("?");
+      const name = this.#tokens.name().text;
+      this.#tokens.take(":");
       fields.push({ name, value: this.#expr(), isOptional });
-      if (!this.#accept(",")) break;
+      if (!this.#tokens.accept(",")) break;
     }
-    this.#take("}");
+    this.#tokens.take("}");
     return { kind: "struct", offset, typeName, fields };
   }
 
   #list(offset: number): Expr {
     const items: { value: Expr; isOptional: boolean }[] = [];
-    this.#expectBeginning(["']'", "','", "'?'"]);
-    while (this.#peek().text !== "]") {
-      const isOptional = this.#accept("?");
+    this.#tokens.expectBeginning(["']'", "','", "'?'"]);
+    while (this.#tokens.peek().text !== "]") {
+      const isOptional = this.#tokens.accept("?");
       items.push({ value: this.#expr(), isOptional });
-      if (!this.#accept(",")) break;
+      if (!this.#tokens.accept(",")) break;
     }
-    this.#take("]");
+    this.#tokens.takeAfterItems("]");
     return { kind: "list", offset, items };
   }
 
   #map(offset: number): Expr {
     const entries: { key: Expr; value: Expr; isOptional: boolean }[] = [];
-    this.#expectBeginning(["'}'", "','", "'?'"]);
-    while (this.#peek().text !== "}") {
-      const isOptional = this.#accept("?");
+    this.#tokens.expectBeginning(["'}'", "','", "'?'"]);
+    while (this.#tokens.peek().text !== "}") {
+      const isOptional = this.#tokens.accept("?");
       const key = this.#expr();
-      this.#take(":");
+      this.#tokens.take(":");
       entries.push({ key, value: this.#expr(), isOptional });
-      if (!this.#accept(",")) break;
+      if (!this.#tokens.accept(",")) break;
     }
-    this.#take("}");
+    this.#tokens.takeAfterItems("}");
     return { kind: "map", offset, entries };
   }
 
   #args(): Expr[] {
     const args: Expr[] = [];
-    this.#expectBeginning(["')'"]);
-    if (this.#accept(")")) return args;
-    do args.push(this.#expr()); while (this.#accept(","));
-    this.#take(")");
+    this.#tokens.expectBeginning(["')'"]);
+    if (this.#tokens.accept(")")) return args;
+    do args.push(this.#expr()); while (this.#tokens.accept(","));
+    this.#tokens.take(")");
     return args;
   }
 
@@ -324,8 +299,13 @@ class Parser {
     const expansion = expand(plain);
     if (expansion === undefined) return plain;
     if (expansion.kind !== "issue") return expansion;
-    this.#issues.push(expansion.issue);
+    this.#tokens.report(expansion.issue);
     return plain;
+  }
+
+  #unexpected(): Expr {
+    this.#tokens.skipUnexpected();
+    return this.#primary();
   }
 
   #literal(token: Token, sign: string): Expr {
@@ -337,84 +317,19 @@ class Parser {
     const { text, offset } = token;
     switch (token.kind) {
       case "int":
-        return parseInt64(sign + text) ?? this.#fail(offset, "invalid int literal");
+        return parseInt64(sign + text) ?? this.#tokens.fail(offset, "invalid int literal");
       case "uint":
-        return { uint: parseUint64(text.slice(0, -1)) ?? this.#fail(offset, "invalid uint literal") };
+        return { uint: parseUint64(text.slice(0, -1)) ?? this.#tokens.fail(offset, "invalid uint literal") };
       case "double": {
         const value = Number(sign + text);
-        return Number.isFinite(value) ? value : this.#fail(offset, "invalid double literal");
+        return Number.isFinite(value) ? value : this.#tokens.fail(offset, "invalid double literal");
       }
       case "bytes":
-        return parseBytes(text) ?? this.#fail(offset, "unable to unescape string");
+        return parseBytes(text) ?? this.#tokens.fail(offset, "unable to unescape string");
       default:
-        return parseText(text) ?? this.#fail(offset, "invalid unicode code point");
+        return parseText(text) ?? this.#tokens.fail(offset, "invalid unicode code point");
     }
   }
-
-  #name(): Token {
-    const token = this.#peek();
-    if (token.kind === "escaped") this.#fail(token.offset, "unsupported syntax: '`'");
-    if (token.kind !== "ident" || keywords.has(token.text)) {
-      const head = token.kind === "ident" ? "no viable alternative at" : "mismatched";
-      this.#fail(
-        token.offset,
-        `Syntax error: ${head} input '${token.text}'${token.kind === "ident" ? "" : " expecting IDENTIFIER"}`,
-      );
-    }
-    this.#at++;
-    return token;
-  }
-
-  #peek(): Token {
-    return this.#tokens[this.#at] ?? { kind: "end", text: "<EOF>", offset: 0 };
-  }
-
-  #accept(symbol: string): boolean {
-    const token = this.#peek();
-    if (token.text !== symbol || token.kind !== "symbol") return false;
-    this.#at++;
-    return true;
-  }
-
-  #take(symbol: string): Token {
-    const token = this.#peek();
-    if (this.#accept(symbol)) return token;
-    if (closing.has(symbol) && (token.kind === "end" || token.kind === "symbol")) {
-      this.#issues.push({ offset: token.offset, message: `Syntax error: missing '${symbol}' at '${token.text}'` });
-      return token;
-    }
-    return this.#fail(token.offset, `Syntax error: mismatched input '${token.text}' expecting '${symbol}'`);
-  }
-
-  /** Passes over one token where what follows it would be right, as the real parser does. */
-  #unexpected(token: Token, also: readonly string[] = []): Expr {
-    const next = this.#tokens[this.#at + 1];
-    if (next === undefined || !isBeginning(next)) {
-      return this.#fail(token.offset, `Syntax error: mismatched input '${token.text}' expecting ${expectations(also)}`);
-    }
-    const message = `Syntax error: extraneous input '${token.text}' expecting ${expectations(also)}`;
-    this.#issues.push({ offset: token.offset, message });
-    this.#at++;
-    return this.#primary();
-  }
-
-  /** Fails where neither an expression nor one of the symbols begins. */
-  #expectBeginning(also: readonly string[]): void {
-    const token = this.#peek();
-    if (isBeginning(token) || also.includes(`'${token.text}'`)) return;
-    this.#unexpected(token, also);
-  }
-
-  #fail(offset: number, message: string): never {
-    this.#issues.push({ offset, message });
-    throw new Stop();
-  }
-}
-
-/** True for what may begin an expression. */
-function isBeginning(token: Token): boolean {
-  if (token.kind === "symbol") return ["[", "{", "(", ".", "-", "!"].includes(token.text);
-  return token.kind !== "end" && token.kind !== "escaped" && token.text !== "in";
 }
 
 function relationName(text: string): string {

@@ -103,6 +103,24 @@ export function formatType(type: CelType): string {
   }
 }
 
+/** A type by its name in Go, which is how admission names it. */
+export function formatTypeName(type: CelType): string {
+  switch (type.kind) {
+    case "null":
+      return "null_type";
+    case "duration":
+      return "google.protobuf.Duration";
+    case "timestamp":
+      return "google.protobuf.Timestamp";
+    case "list":
+      return `list(${formatTypeName(type.item)})`;
+    case "map":
+      return `map(${formatTypeName(type.key)}, ${formatTypeName(type.value)})`;
+    default:
+      return formatType(type);
+  }
+}
+
 /** True when both are the same, part for part. */
 export function isSameType(left: CelType, right: CelType): boolean {
   if (left === right) return true;

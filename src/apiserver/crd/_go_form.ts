@@ -9,12 +9,18 @@ import type { ValidationRule } from "./schema_props.ts";
 
 /** A rule. */
 export function goRule(rule: ValidationRule): string {
-  return JSON.stringify(goRuleJson(rule.json));
+  return jsonInOrder(goRuleJson(rule.json));
+}
+
+/** As Go's encoding/json writes a struct: fields in their order, what means something in HTML escaped. */
+function jsonInOrder(value: Json): string {
+  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escape);
 }
 
 /** The versions. */
 export function goVersions(versions: readonly VersionForm[]): string {
-  return JSON.stringify(versions.map((version) => ({
+  return jsonInOrder(versions.map((version) => ({
     Name: version.name,
     Served: version.isServed,
     Storage: version.isStorage,

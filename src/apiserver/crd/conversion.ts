@@ -5,7 +5,6 @@
  */
 import {
   draftOf,
-  internalError,
   isJsonArray,
   isJsonObject,
   type Json,
@@ -13,6 +12,7 @@ import {
   labelKeyErrors,
   labelValueErrors,
   read,
+  Refusal,
 } from "../model/mod.ts";
 import { type CallWebhook, targetOf } from "../admission/mod.ts";
 import { type ConversionWebhook, type CrdSpec, objectAt, textAt } from "./crd_spec.ts";
@@ -68,14 +68,15 @@ class WebhookConverter implements Converter {
   async #ask(objects: readonly JsonObject[], apiVersion: string): Promise<readonly JsonObject[]> {
     const title = `conversion webhook for ${this.#subject(objects)}`;
     const version = this.#webhook.reviewVersions.find((each) => each === "v1" || each === "v1beta1");
-    if (version === undefined) throw internalError("no supported conversion review versions");
+    if (version === undefined) throw unconverted("no supported conversion review versions");
     const uid = this.#options.newUid();
-    const request: JsonObject = { uid, desiredAPIVersion: apiVersion, objects };
-    const review: JsonObject = { kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${version}`, request };
+    const request: JsonObject = { uid, desiredAPIVersion: apiVersion, objects: objects.map(unversioned) };
+    const head = { kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${version}` };
+    const review: JsonObject = { ...head, request, response: emptyResponse };
     const answer = await this.#call(title, review);
     const converted = readAnswer(answer, version, uid, title);
     if (converted.length !== objects.length) {
-      throw internalError(`${title} returned ${converted.length} objects, expected ${objects.length}`);
+      throw unconverted(`${title} returned ${converted.length} objects, expected ${objects.length}`);
     }
     const isSingle = objects.length === 1;
     return objects.map((object, index) => {
@@ -86,13 +87,13 @@ class WebhookConverter implements Converter {
 
   async #call(title: string, review: JsonObject): Promise<Json> {
     const { callWebhook } = this.#options;
-    if (callWebhook === undefined) throw internalError(`${title} failed: no webhook can be called`);
+    if (callWebhook === undefined) throw unconverted(`${title} failed: no webhook can be called`);
     try {
       const options = { timeoutMs: webhookTimeoutMs };
       return JSON.parse(await callWebhook(targetOf(this.#webhook.clientConfig), JSON.stringify(review), options));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw internalError(`${title} failed: ${why.replace(/^failed to call webhook: /, "")}`);
+      throw unconverted(`${title} failed: ${why.replace(/^failed to call webhook: /, "")}`);
     }
   }
 
@@ -104,13 +105,34 @@ class WebhookConverter implements Converter {
   }
 }
 
+/** 500 without a reason: to the real server it is an error like any other. */
+function unconverted(why: string): Refusal {
+  return new Refusal(500, "", why);
+}
+
+/** An object as it is stored, which does not know its version. */
+function unversioned(object: JsonObject): JsonObject {
+  const { resourceVersion: _, ...metadata } = objectAt(object, "metadata");
+  return { ...object, metadata };
+}
+
+/** Go writes out what it has not filled in yet. */
+const emptyResponse: JsonObject = { uid: "", convertedObjects: null, result: { metadata: {} } };
+
 function readAnswer(answer: Json, version: string, uid: string, title: string): readonly Json[] {
-  const fail = (why: string) => internalError(`${title} failed: ${why}`);
+  const fail = (why: string) => unconverted(`${title} failed: ${why}`);
   const review = isJsonObject(answer) ? answer : {};
   const [apiVersion, kind] = [textAt(review, "apiVersion"), textAt(review, "kind")];
   const expected = `apiextensions.k8s.io/${version}`;
   if (version === "v1" && (apiVersion !== expected || kind !== "ConversionReview")) {
-    throw fail(`expected webhook response of ${expected}, Kind=ConversionReview, got ${apiVersion}, Kind=${kind}`);
+    if (kind !== "") {
+      const shortName = (of: string, name: string) => `(${of.split("/").at(-1) ?? ""}.${name})`;
+      const [from, to] = [shortName(apiVersion, kind), shortName(expected, "ConversionReview")];
+      throw fail(`converting ${from} to ${to}: unknown conversion`);
+    }
+    throw fail(
+      `expected webhook response of ${expected}, Kind=ConversionReview, got ${apiVersion || "/"}, Kind=${kind}`,
+    );
   }
   const response = read(review, "response");
   if (!isJsonObject(response)) throw fail("no response provided");
@@ -136,19 +158,19 @@ function checkedObject(
   where: string,
 ): JsonObject {
   const what = where === "" ? `${title} object` : `${title} converted object${where}`;
-  if (!isJsonObject(converted)) throw internalError(`${what}: Object 'Kind' is missing`);
+  if (!isJsonObject(converted)) throw unconverted(`${what}: Object 'Kind' is missing`);
   const [version, kind] = [textAt(converted, "apiVersion"), textAt(converted, "kind")];
   const at = where === "" ? `${title} object at index 0` : what;
   if (version !== apiVersion) {
-    throw internalError(`${at}: invalid groupVersion (expected ${apiVersion}, received ${version})`);
+    throw unconverted(`${at}: invalid groupVersion (expected ${apiVersion}, received ${version})`);
   }
   const originalKind = textAt(original, "kind");
-  if (kind !== originalKind) throw internalError(`${at}: invalid kind (expected ${originalKind}, received ${kind})`);
+  if (kind !== originalKind) throw unconverted(`${at}: invalid kind (expected ${originalKind}, received ${kind})`);
   const [before, after] = [objectAt(original, "metadata"), objectAt(converted, "metadata")];
   for (const field of ["name", "namespace", "uid"]) {
     const [was, is] = [textAt(before, field), textAt(after, field)];
     if (was === is) continue;
-    throw internalError(`${what}: must have the same ${field === "uid" ? "UID" : field}: ${was} != ${is}`);
+    throw unconverted(`${what}: must have the same ${field === "uid" ? "UID" : field}: ${was} != ${is}`);
   }
   const metadataTitle = where === "" ? `${title} metadata` : `${title} metadata in object${where}`;
   return { ...converted, metadata: restoredMetadata(before, converted, metadataTitle) };
@@ -157,7 +179,7 @@ function checkedObject(
 /** The metadata the object had, with the labels and annotations of the answer. */
 function restoredMetadata(before: JsonObject, converted: JsonObject, title: string): JsonObject {
   const after = read(converted, "metadata");
-  if (after === undefined) throw internalError(`${title}: missing metadata in converted object`);
+  if (after === undefined) throw unconverted(`${title}: missing metadata in converted object`);
   const restored = draftOf(before);
   for (const field of ["labels", "annotations"]) {
     const texts = isJsonObject(after) ? read(after, field) : undefined;
@@ -165,7 +187,7 @@ function restoredMetadata(before: JsonObject, converted: JsonObject, title: stri
       delete restored[field];
       continue;
     }
-    if (!isJsonObject(texts)) throw internalError(`${title}: invalid metadata.${field} in converted object`);
+    if (!isJsonObject(texts)) throw unconverted(`${title}: invalid metadata.${field} in converted object`);
     for (const [key, value] of Object.entries(texts)) checkText(field, key, value, title);
     restored[field] = draftOf(texts);
   }
@@ -174,16 +196,16 @@ function restoredMetadata(before: JsonObject, converted: JsonObject, title: stri
 
 function checkText(field: string, key: string, value: Json, title: string): void {
   if (typeof value !== "string") {
-    throw internalError(`${title}: metadata.${field}[${key}] must be a string in converted object`);
+    throw unconverted(`${title}: metadata.${field}[${key}] must be a string in converted object`);
   }
   const isLabel = field === "labels";
   const [wrongKey] = labelKeyErrors(isLabel ? key : key.toLowerCase());
   const path = isLabel ? "metadata.labels" : "metadata.annotation";
   if (wrongKey !== undefined) {
-    throw internalError(`${title}: ${path}: Invalid value: ${JSON.stringify(key)}: ${wrongKey}`);
+    throw unconverted(`${title}: ${path}: Invalid value: ${JSON.stringify(key)}: ${wrongKey}`);
   }
   const [wrongValue] = isLabel ? labelValueErrors(value) : [];
   if (wrongValue !== undefined) {
-    throw internalError(`${title}: ${path}: Invalid value: ${JSON.stringify(value)}: ${wrongValue}`);
+    throw unconverted(`${title}: ${path}: Invalid value: ${JSON.stringify(value)}: ${wrongValue}`);
   }
 }

@@ -29,8 +29,11 @@ type Step =
  *
  * @example
  * ```ts
+ * import { JsonPath } from "./json_path.ts";
+ *
  * const path = new JsonPath('.status.conditions[?(@.type=="Ready")].status');
- * path.find(pod); // ["True"]
+ * const pod = { status: { conditions: [{ type: "Ready", status: "True" }] } };
+ * console.assert(path.find(pod)?.[0] === "True");
  * ```
  */
 export class JsonPath {

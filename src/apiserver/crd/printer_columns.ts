@@ -3,6 +3,7 @@ import {
   type Column,
   goFloat,
   goJson,
+  humanDuration,
   isJsonArray,
   isJsonObject,
   type Json,
@@ -12,21 +13,9 @@ import {
 } from "../model/mod.ts";
 import { JsonPath } from "./json_path.ts";
 
-const nameDescription =
-  "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client " +
-  "to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and " +
-  "configuration definition. Cannot be updated. More info: " +
-  "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
-const ageDescription =
-  "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be " +
-  "set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form " +
-  "and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: " +
-  "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
-
 const ageColumn: JsonObject = {
   name: "Age",
   type: "date",
-  description: ageDescription,
   jsonPath: ".metadata.creationTimestamp",
 };
 
@@ -38,7 +27,7 @@ interface PathColumn {
 /** The table of one version. @param columns its additionalPrinterColumns */
 export function tableOf(columns: readonly JsonObject[]): Table {
   const paths = readable(columns.length === 0 ? [ageColumn] : columns);
-  const name: Column = { name: "Name", type: "string", format: "name", description: nameDescription, priority: 0 };
+  const name: Column = { name: "Name", type: "string", format: "name", description: "", priority: 0 };
   return {
     columns: [name, ...paths.map(({ column }) => column)],
     cells: (
@@ -61,13 +50,11 @@ function readable(columns: readonly JsonObject[]): readonly PathColumn[] {
 
 function columnOf(json: JsonObject): Column {
   const priority = read(json, "priority");
-  const described = text(json, "description");
-  const path = text(json, "jsonPath");
   return {
     name: text(json, "name"),
     type: columnType(text(json, "type")),
     format: text(json, "format"),
-    description: described === "" ? `Custom resource definition column (in JSONPath format): ${path}` : described,
+    description: text(json, "description"),
     priority: typeof priority === "number" ? priority : 0,
   };
 }
@@ -117,29 +104,6 @@ function ageOf(written: string, now: number): string {
     ? Date.parse(written)
     : NaN;
   return Number.isNaN(at) ? "<invalid>" : humanDuration(now - at);
-}
-
-/** A span of time as kubectl shows ages: `5m`, `3h10m`, `2d`. @param ms milliseconds */
-export function humanDuration(ms: number): string {
-  const seconds = Math.trunc(ms / 1000);
-  if (seconds < -1) return "<invalid>";
-  if (seconds < 0) return "0s";
-  if (seconds < 120) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 10) return withRest(minutes, "m", seconds % 60, "s");
-  if (minutes < 180) return `${minutes}m`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 8) return withRest(hours, "h", minutes % 60, "m");
-  if (hours < 48) return `${hours}h`;
-  const days = Math.floor(hours / 24);
-  if (hours < 24 * 8) return withRest(days, "d", hours % 24, "h");
-  if (days < 365 * 2) return `${days}d`;
-  const years = Math.floor(days / 365);
-  return days < 365 * 8 ? withRest(years, "y", days % 365, "d") : `${years}y`;
-}
-
-function withRest(count: number, unit: string, rest: number, restUnit: string): string {
-  return rest === 0 ? `${count}${unit}` : `${count}${unit}${rest}${restUnit}`;
 }
 
 function nameOf(object: JsonObject): string {

@@ -4,10 +4,13 @@
  */
 import { createHash } from "node:crypto";
 import type { PathHandler } from "../http/mod.ts";
-import type { JsonObject } from "../model/mod.ts";
+import { type JsonObject, Refusal } from "../model/mod.ts";
 import type { KindRegistry } from "../registry/mod.ts";
 import { aggregatedList, coreVersions, groupDocument, groupList, resourceList } from "./documents.ts";
 import { type Group, groupsOf } from "./groups.ts";
+
+/** The version whose API this is. */
+export const serverVersion = "1.36";
 
 /** What the server says of its own build. */
 const version: JsonObject = {
@@ -70,15 +73,14 @@ interface Known {
 
 function rootAnswer(request: Request, root: "api" | "apis", { groups, kept }: Known): Response {
   const wanted = groups.filter(({ name }) => (name === "") === (root === "api"));
-  const form = aggregatedForm(request.headers.get("accept") ?? "");
-  if (form === undefined) {
+  if (!wantsAggregated(request.headers.get("accept") ?? "")) {
     const { host } = new URL(request.url);
     return plain(kept(`${root} ${host}`, () => root === "api" ? coreVersions(host) : groupList(wanted)).text);
   }
-  const { text, etag } = kept(`${root} ${form}`, () => aggregatedList(wanted, form));
+  const { text, etag } = kept(`${root} aggregated`, () => aggregatedList(wanted));
   const headers = { etag, vary: "Accept", "cache-control": "public" };
   if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
-  const type = `application/json;g=apidiscovery.k8s.io;v=${form};as=APIGroupDiscoveryList`;
+  const type = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
   return new Response(text, { headers: { ...headers, "content-type": type } });
 }
 
@@ -98,19 +100,24 @@ function old(
     : plain(kept(`kinds ${name}/${version}`, () => resourceList(group, found)).text);
 }
 
-/** The version of the aggregated form that an Accept header prefers; undefined where it wants the old one. */
-function aggregatedForm(accept: string): "v2" | "v2beta1" | undefined {
+/** True where an Accept header prefers the aggregated form. @throws Refusal 406 where it takes nothing that is served */
+function wantsAggregated(accept: string): boolean {
+  if (accept === "") return false;
   for (const clause of accept.split(",")) {
-    const parameters = new Set(clause.split(";").map((part) => part.trim()));
-    const isList = parameters.has("g=apidiscovery.k8s.io") && parameters.has("as=APIGroupDiscoveryList");
-    if (isList && parameters.has("application/json")) {
-      if (parameters.has("v=v2")) return "v2";
-      if (parameters.has("v=v2beta1")) return "v2beta1";
+    const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
+    const isServed = type === "application/json" || type === "application/*" || type === "*/*";
+    const form = parameters.filter((part) => /^(g|v|as)=/.test(part)).sort().join();
+    if (!isServed) {
+      if (form === "" && type === "application/yaml") return false;
+      continue;
     }
-    if (!isList && (parameters.has("application/json") || parameters.has("*/*"))) return undefined;
+    if (form === "") return false;
+    if (form === "as=APIGroupDiscoveryList,g=apidiscovery.k8s.io,v=v2") return true;
   }
-  return undefined;
+  throw new Refusal(406, "NotAcceptable", `only the following media types are accepted: ${served}`);
 }
+
+const served = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 function plain(text: string): Response {
   return new Response(text, { headers: { "content-type": "application/json" } });

@@ -1,7 +1,7 @@
 /** The documents of discovery as kube-apiserver writes them: one per group and version, and all in one. */
 import { createHash } from "node:crypto";
 import type { JsonObject, Kind, Subresource } from "../model/mod.ts";
-import type { Group, GroupVersion } from "./groups.ts";
+import type { DiscoveredKind, Group, GroupVersion } from "./groups.ts";
 
 /** `/api`: the versions of the core group. @param address host and port the server is known by */
 export function coreVersions(address: string): JsonObject {
@@ -27,15 +27,16 @@ function groupEntry({ name, versions }: Group): JsonObject {
 /** `/api/v1` and `/apis/GROUP/VERSION`: the kinds and their parts. */
 export function resourceList(group: Group, { version, kinds }: GroupVersion): JsonObject {
   const groupVersion = group.name === "" ? version : `${group.name}/${version}`;
-  const resources = kinds.flatMap((
-    kind,
-  ) => [resourceEntry(kind), ...partsOf(kind).map((part) => partEntry(kind, part))]);
+  const resources = kinds.flatMap((known) => {
+    const parts = partsOf(known.kind).map((part) => partEntry(known.kind, part));
+    return [resourceEntry(known), ...parts];
+  });
   // The core group's document is older than the field.
   const apiVersion: JsonObject = group.name === "" ? {} : { apiVersion: "v1" };
   return { kind: "APIResourceList", ...apiVersion, groupVersion, resources };
 }
 
-function resourceEntry(kind: Kind): JsonObject {
+function resourceEntry({ kind, stored }: DiscoveredKind): JsonObject {
   return {
     name: kind.plural,
     singularName: kind.singular,
@@ -44,40 +45,40 @@ function resourceEntry(kind: Kind): JsonObject {
     verbs: kind.verbs,
     ...listed("shortNames", kind.shortNames),
     ...listed("categories", kind.categories),
-    ...(kind.verbs.includes("list") ? { storageVersionHash: storageHash(kind) } : {}),
+    // What cannot be watched is not stored.
+    ...(kind.verbs.includes("watch") ? { storageVersionHash: storageHash(stored) } : {}),
   };
 }
 
 function partEntry(kind: Kind, { name, verbs, body }: Subresource): JsonObject {
+  const foreign = foreignBody(kind, body);
   return {
     name: `${kind.plural}/${name}`,
     singularName: "",
     namespaced: kind.scope === "Namespaced",
-    ...(body === undefined ? {} : { group: body.group, version: body.version }),
+    ...(foreign === undefined ? {} : { group: foreign.group, version: foreign.version }),
     kind: body?.kind ?? kind.kind,
     verbs,
   };
 }
 
-/** All groups in one document, `apidiscovery.k8s.io/v2` or `v2beta1`. */
-export function aggregatedList(groups: readonly Group[], version: string): JsonObject {
+/** All groups in one document. */
+export function aggregatedList(groups: readonly Group[]): JsonObject {
   const items = groups.map(({ name, versions }): JsonObject => ({
     metadata: name === "" ? {} : { name },
     versions: versions.map((one): JsonObject => ({
       version: one.version,
-      resources: one.kinds.map(aggregatedEntry),
+      resources: one.kinds.map(({ kind }) => aggregatedEntry(kind)),
       freshness: "Current",
     })),
   }));
-  return { kind: "APIGroupDiscoveryList", apiVersion: `apidiscovery.k8s.io/${version}`, metadata: {}, items };
+  return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
 }
 
 function aggregatedEntry(kind: Kind): JsonObject {
   const subresources = partsOf(kind).map(({ name, verbs, body }): JsonObject => ({
     subresource: name,
-    responseKind: body === undefined
-      ? { group: "", version: "", kind: kind.kind }
-      : { group: body.group, version: body.version, kind: body.kind },
+    responseKind: foreignBody(kind, body) ?? { group: "", version: "", kind: body?.kind ?? kind.kind },
     verbs,
   }));
   return {
@@ -98,7 +99,14 @@ function storageHash({ group, version, kind }: Kind): string {
   return createHash("sha256").update(text).digest().subarray(0, 8).toString("base64");
 }
 
+/** The body where it is of another group or version than the kind: only then documents say which. */
+function foreignBody({ group, version }: Kind, body: Subresource["body"]): Subresource["body"] {
+  return body === undefined || (body.group === group && body.version === version) ? undefined : body;
+}
+
+/** By name; those of custom resources as their definition has them. */
 function partsOf(kind: Kind): readonly Subresource[] {
+  if (!kind.hasStrategicMerge) return [...kind.subresources.values()];
   return [...kind.subresources.values()].toSorted((left, right) => left.name < right.name ? -1 : 1);
 }
 

@@ -34,6 +34,18 @@ export function structureOf(text: string): Structure {
   return { depth: deepest, members };
 }
 
+/** The bracket that opens the first value below a depth: the one that a decoder stops at. */
+export function openingAt(text: string, limit: number): string {
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === quote) index = stringEnd(text, index);
+    else if (code === closeObject || code === closeList) depth--;
+    else if ((code === openObject || code === openList) && ++depth > limit) return text[index] ?? "";
+  }
+  return "";
+}
+
 /** Index of the quote that ends the string which begins at `start`. */
 export function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);

@@ -57,7 +57,7 @@ async function actionCall(exchange: Exchange, known: KnownKind | undefined): Pro
     namespace: kind.scope === "Cluster" ? "" : info.namespace,
     name: info.name,
     verb,
-    body: hasBody ? await actionBody(exchange, call, known) : undefined,
+    body: hasBody ? await actionBody(exchange, { ...call, ...known }, known) : undefined,
     user,
     isDryRun: parameters.isDryRun,
     query,
@@ -85,8 +85,9 @@ async function actionBody(exchange: Exchange, call: Call, known: KnownKind | und
   const source = await bodySource(request, known?.kind ?? kind, services.decoders);
   const parsed = source();
   if (known === undefined) return filledIn(parsed.draft, kind.subresources.get(info.subresource)?.body);
-  const draft = decodeObject(services.registry.kinds, { ...call, ...known }, parsed);
+  const draft = decodeObject(services.registry.kinds, call, parsed);
   known.kind.setDefaults(draft);
+  await services.registry.prepareAction(call, draft);
   return draft;
 }
 

@@ -6,21 +6,20 @@ import { apiVersionOf } from "../../api/mod.ts";
 import { type JsonObject, type Kind, Refusal } from "../model/mod.ts";
 import type { Page, Representation } from "../registry/mod.ts";
 import { contentTypes, type Format, type Negotiated } from "./media_types.ts";
-import { type TableOptions, tableOptions, transformList, transformObject } from "./table.ts";
+import { plainTable, type TableOptions, tableOptions, transformList, transformObject } from "./table.ts";
+import { yamlText } from "./yaml_text.ts";
 
 /** How an answer shall look. */
 export interface AnswerForm {
   readonly negotiated: Negotiated;
   readonly isPretty: boolean;
-  /** Undefined unless a table was asked for. */
-  readonly table: TableOptions | undefined;
+  readonly table: TableOptions;
   readonly warnings: ReadonlySet<string>;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 const encoder = new TextEncoder();
-const noTable: TableOptions = { includeObject: "Metadata", isHeadless: false };
 
 /** The form that a request asks for. @throws Refusal 400 when its table options make no sense */
 export function answerForm(
@@ -32,14 +31,15 @@ export function answerForm(
 ): AnswerForm {
   return {
     negotiated,
-    isPretty: negotiated.isPretty || isPretty(request, query),
-    table: negotiated.transform?.kind === "Table" ? tableOptions(query) : undefined,
+    isPretty: negotiated.isPretty || asksForPretty(request, query),
+    table: negotiated.transform?.kind === "Table" ? tableOptions(query) : plainTable,
     warnings,
     now,
   };
 }
 
-function isPretty(request: Request, query: URLSearchParams): boolean {
+/** People with a browser or curl, and whoever says so, get their JSON indented. */
+export function asksForPretty(request: Request, query: URLSearchParams): boolean {
   const asked = query.get("pretty");
   if (asked !== null && asked !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(asked);
   const agent = request.headers.get("user-agent") ?? "";
@@ -54,9 +54,11 @@ export function objectAnswer(
   form: AnswerForm,
 ): Promise<Response> | Response {
   const { transform } = form.negotiated;
+  // Asking for the object would read it from its text again: most stored objects are kept as text alone.
+  if (transform === undefined) return textAnswer(undefined, result.json, code, form);
   const isStatus = result.object["kind"] === "Status" && result.object["apiVersion"] === "v1";
-  if (transform === undefined || isStatus) return textAnswer(result.object, result.json, code, form);
-  const object = transformObject(kind, result.object, transform, form.table ?? noTable, form.now);
+  if (isStatus) return textAnswer(result.object, result.json, code, form);
+  const object = transformObject(kind, result.object, transform, form.table, form.now);
   return textAnswer(object, undefined, code, form);
 }
 
@@ -70,13 +72,13 @@ export function listAnswer(kind: Kind, page: Page, form: AnswerForm): Promise<Re
   const { transform } = form.negotiated;
   const metadata = {
     resourceVersion: String(page.revision),
-    // Lists of custom resources always say it.
-    ...(page.continue === "" && kind.hasStrategicMerge ? {} : { continue: page.continue }),
+    // Lists of custom resources always say it, tables of them do not.
+    ...(page.continue === "" && (kind.hasStrategicMerge || transform !== undefined) ? {} : { continue: page.continue }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
   if (transform !== undefined) {
     const objects = page.items.map(({ object }) => object);
-    const wanted = { transform, options: form.table ?? noTable, now: form.now };
+    const wanted = { transform, options: form.table, now: form.now };
     return textAnswer(transformList(kind, objects, metadata, wanted), undefined, 200, form);
   }
   const head = JSON.stringify({ kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata });
@@ -105,7 +107,7 @@ export function refusalAnswer(
   const object = reason === undefined || reason === "" ? rest : status;
   const json = JSON.stringify(object);
   const negotiated: Negotiated = { format, isPretty, transform: undefined };
-  const form: AnswerForm = { negotiated, isPretty, table: undefined, warnings, now: 0 };
+  const form: AnswerForm = { negotiated, isPretty, table: plainTable, warnings, now: 0 };
   return textAnswer(undefined, json, status.code, form, status.details?.retryAfterSeconds);
 }
 
@@ -134,17 +136,7 @@ function textAnswer(
 }
 
 async function yamlAnswer(object: JsonObject, code: number, form: AnswerForm): Promise<Response> {
-  // Loaded when somebody reads YAML: most servers of a test never write any.
-  const { stringify } = await import("yaml");
-  const text = stringify(object, {
-    aliasDuplicateObjects: false,
-    indentSeq: false,
-    lineWidth: 0,
-    sortMapEntries: true,
-    // Quotes what a reader of YAML 1.1 would take for a time, a number or a boolean.
-    version: "1.1",
-  });
-  return bytesAnswer(text, code, contentTypes.yaml, form.warnings);
+  return bytesAnswer(await yamlText(object), code, contentTypes.yaml, form.warnings);
 }
 
 function bytesAnswer(

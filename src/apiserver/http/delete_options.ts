@@ -5,7 +5,8 @@ import { badRequest, isJsonArray, isJsonObject, type Json, jsonError, type JsonO
 import { unregistered } from "../registry/mod.ts";
 import type { BodyDecoder } from "./body_decoder.ts";
 import { bodyFormat } from "./media_types.ts";
-import { parseYaml, readBytes } from "./read_body.ts";
+import { parseYaml } from "./parse_yaml.ts";
+import { readBytes } from "./read_body.ts";
 
 const fieldTypes: ReadonlyMap<string, string> = new Map([
   ["gracePeriodSeconds", "number"],

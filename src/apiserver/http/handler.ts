@@ -15,14 +15,15 @@ import {
   type User,
 } from "../model/mod.ts";
 import type { KnownKind, Registry } from "../registry/mod.ts";
-import { plainText, refusalAnswer } from "./answer.ts";
+import { asksForPretty, plainText, refusalAnswer } from "./answer.ts";
 import type { BodyDecoder } from "./body_decoder.ts";
 import { forbiddenBy } from "./forbidden.ts";
 import { healthAnswer, type HealthCheck } from "./health.ts";
-import { type Format, negotiate } from "./media_types.ts";
+import { negotiate, type Negotiated } from "./media_types.ts";
 import type { RequestMetrics } from "./request_metrics.ts";
 import { type RequestInfo, requestInfo } from "./request_info.ts";
-import { handleResource, notServed, type ResourceServices } from "./resource_handler.ts";
+import { handleResource, type ResourceServices } from "./resource_handler.ts";
+import { isElsewhere, notServed } from "./route.ts";
 import type { Watches } from "./watches.ts";
 
 /** Who is at the other end, as a listener knows it. */
@@ -87,11 +88,12 @@ export class HttpHandler {
       context = { info, query, connection, warnings, known: this.#known(info) };
       const response = await this.#serve(request, context);
       this.#count(context, request.method, response.status, clock.monotonic() - startedAt);
-      return response;
+      return withoutBody(request, response);
     } catch (error) {
       const refusal = this.#asRefusal(error);
       this.#count(context, request.method, refusal.status.code, clock.monotonic() - startedAt);
-      return await refusalAnswer(refusal, formatOf(request), false, warnings);
+      const { format, isPretty } = errorForm(request, context?.query ?? noQuery);
+      return withoutBody(request, await refusalAnswer(refusal, format, isPretty, warnings));
     }
   }
 
@@ -111,7 +113,9 @@ export class HttpHandler {
     const user = this.#options.authenticator.authenticate(request, connection.clientName);
     if (user === undefined && !isOpen) throw new Refusal(401, "Unauthorized", "Unauthorized");
     if (user !== undefined && !isOpen) this.#authorize(user, attributesOf(user, info));
-    if (known === undefined || user === undefined) return await this.#servePath(request, info, query);
+    if (known === undefined || user === undefined || isElsewhere(known.kind, info)) {
+      return await this.#servePath(request, info, query);
+    }
     return await handleResource(this.#services, { request, info, query, user, known, warnings });
   }
 
@@ -124,7 +128,7 @@ export class HttpHandler {
     const health = healthAnswer(info.path, query, checks);
     if (health !== undefined) return health;
     if (info.path === "/metrics") return plainText(await metrics.render());
-    if (isRouted(registry, info)) throw notServed();
+    if (isRouted(registry, info.path)) throw notServed();
     return plainText("404 page not found\n", 404);
   }
 
@@ -176,13 +180,11 @@ function decodedPath(path: string): string {
   }
 }
 
-/** Paths of built-in versions are answered with a Status, others with a line of text: two parts of the real server do it. */
-function isRouted(registry: Registry, info: RequestInfo): boolean {
-  if (firstPart(info.path) === "api") return true;
-  if (!info.isResourceRequest) return false;
-  for (const kind of registry.kinds.kinds()) {
-    if (kind.group === info.group && kind.version === info.version && kind.hasStrategicMerge) return true;
-  }
+/** Paths of built-in groups are answered with a Status, others with a line of text: two parts of the real server do it. */
+function isRouted(registry: Registry, path: string): boolean {
+  const [root, group] = path.split("/").filter((part) => part !== "");
+  if (root !== "apis") return root === "api" || root === "version";
+  for (const kind of registry.kinds.kinds()) if (kind.group === group && kind.hasStrategicMerge) return true;
   return false;
 }
 
@@ -195,11 +197,17 @@ function attributesOf(user: User, info: RequestInfo): Attributes {
   return { user, verb, isResourceRequest, group, version, resource, subresource, namespace, name, path };
 }
 
-/** Errors are written in the format that was asked for, and in JSON where that cannot be. */
-function formatOf(request: Request): Format {
+/** Errors are written in the format that was asked for, and in indented JSON where that cannot be; they are no tables. */
+function errorForm(request: Request, query: URLSearchParams): Pick<Negotiated, "format" | "isPretty"> {
   try {
-    return negotiate(request.headers.get("accept")).format;
+    const { format, isPretty } = negotiate(request.headers.get("accept"), false);
+    return { format, isPretty: isPretty || asksForPretty(request, query) };
   } catch {
-    return "json";
+    return { format: "json", isPretty: true };
   }
+}
+
+/** HEAD gets the head alone. */
+function withoutBody(request: Request, response: Response): Response {
+  return request.method === "HEAD" ? new Response(null, response) : response;
 }

@@ -51,11 +51,35 @@ export function negotiate(accept: string | null, canTransform = true): Negotiate
       if (negotiated !== undefined) return negotiated;
     }
   }
-  throw new Refusal(
-    406,
-    "NotAcceptable",
-    "only the following media types are accepted: application/json, application/yaml",
-  );
+  throw notAccepted(accept);
+}
+
+/** What kube-apiserver writes. It is what its refusals list, so ours do too. */
+const listed = [contentTypes.json, contentTypes.yaml, "application/vnd.kubernetes.protobuf"];
+
+/** Whoever has just been refused protobuf must not be told to speak it. */
+function listedFor(asked: string): readonly string[] {
+  return asked.includes("protobuf") ? listed.slice(0, 2) : listed;
+}
+
+function notAccepted(accept: string): Refusal {
+  const message = `only the following media types are accepted: ${listedFor(accept).join(", ")}`;
+  return new Refusal(406, "NotAcceptable", message);
+}
+
+/**
+ * 406 where the routes of built-in kinds know none of the types: these are looked at before anything is negotiated, without
+ * their parameters, and no pattern but that for all matches.
+ *
+ * @param isStream true where the same route answers watches
+ */
+export function notProduced(accept: string, isStream: boolean): Refusal | undefined {
+  if (accept === contentTypes.json) return undefined;
+  const types = accept.split(",").map((clause) => (clause.split(";")[0] ?? "").trim());
+  if (types.some((type) => type === "*/*" || listed.includes(type))) return undefined;
+  const streams = isStream ? [listed[0], listed[2]].map((type) => `${type};stream=watch`) : [];
+  const message = `406: Not Acceptable\n\nAvailable representations: ${[...listed, ...streams].join(", ")}`;
+  return new Refusal(406, "NotAcceptable", message, {});
 }
 
 function isMatch(clause: Clause, type: MediaType): boolean {
@@ -109,7 +133,7 @@ export function bodyFormat(contentType: string | null, decoders: readonly BodyDe
   if (type === "application/yaml") return "yaml";
   const decoder = decoders.find((known) => known.contentType === type);
   if (decoder !== undefined) return decoder;
-  throw unsupported(["application/json", "application/yaml", ...decoders.map((known) => known.contentType)]);
+  throw unsupported([...new Set([...listedFor(type), ...decoders.map((known) => known.contentType)])]);
 }
 
 /** 415: a body nobody here can read. */

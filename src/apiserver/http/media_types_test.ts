@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { Refusal } from "../model/mod.ts";
-import { bodyFormat, negotiate } from "./media_types.ts";
+import { bodyFormat, negotiate, notProduced } from "./media_types.ts";
 
 const table = "as=Table;v=v1;g=meta.k8s.io";
 
@@ -38,6 +38,35 @@ for (const accept of ["text/html", "application/vnd.kubernetes.protobuf", "appli
     assertEquals([error.status.code, error.status.reason], [406, "NotAcceptable"]);
   });
 }
+
+test("a refusal lists what kube-apiserver writes; whoever reads protobuf alone is not told to ask for it", () => {
+  const messages = ["application/xml", "application/vnd.kubernetes.protobuf"].map((accept) =>
+    assertThrows(() => negotiate(accept)).message.replace("only the following media types are accepted: ", "")
+  );
+  assertEquals(messages, [
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    "application/json, application/yaml",
+  ]);
+});
+
+test("routes look at the types of an Accept header without their parameters", () => {
+  const accepts = [
+    "application/json;as=Table;v=v9",
+    "text/html;q=1, application/yaml",
+    "*/*;q=0.1",
+    "application/*",
+    ",",
+  ];
+  assertEquals(accepts.map((accept) => notProduced(accept, false)?.status.code), [
+    undefined,
+    undefined,
+    undefined,
+    406,
+    406,
+  ]);
+  const streams = [true, false].map((isStream) => notProduced("text/html", isStream)?.message.endsWith("stream=watch"));
+  assertEquals(streams, [true, false]);
+});
 
 test("bodies are JSON or YAML, whatever the parameters; others are refused with 415", () => {
   assertEquals(bodyFormat(null), "json");

@@ -5,11 +5,13 @@ import { badRequest, type Json, jsonError, type Kind, Refusal } from "../model/m
 import type { FieldValidation, PatchBody, PatchType } from "../registry/mod.ts";
 
 import { duplicateKeys, membersOf, structureOf } from "./_json_structure.ts";
-import { objectAnswer, plainAnswer } from "./answer.ts";
+import { objectAnswer } from "./answer.ts";
 import { unsupported } from "./media_types.ts";
 import { writeParameters } from "./query_options.ts";
-import { deepestBody, parseYaml, readBody } from "./read_body.ts";
+import { parseYaml } from "./parse_yaml.ts";
+import { deepestBody, readBody } from "./read_body.ts";
 import { callOf, type Exchange } from "./resource_handler.ts";
+import { scaleAnswer } from "./scale_handler.ts";
 
 const all: readonly PatchType[] = [
   "application/json-patch+json",
@@ -32,7 +34,7 @@ export async function handlePatch(exchange: Exchange): Promise<Response> {
   const body: PatchBody = { type, text, isForced: parameters.isForced, ...parsed };
   if (info.subresource === "scale") {
     const { code, result } = await services.registry.patchScale(call, info.name, body);
-    return await plainAnswer(result.object, code, form);
+    return await scaleAnswer(result.object, code, form);
   }
   const { code, result } = await services.registry.patch(call, info.name, body);
   return await objectAnswer(kind, result, code, form);

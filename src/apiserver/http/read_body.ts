@@ -7,16 +7,16 @@ import {
   type Draft,
   type DraftValue,
   isDraft,
-  type Json,
   jsonError,
   type Kind,
   Refusal,
   utf8Length,
 } from "../model/mod.ts";
 import { type ParsedBody, summary } from "../registry/mod.ts";
-import { duplicateKeys, membersOf, structureOf } from "./_json_structure.ts";
+import { duplicateKeys, membersOf, openingAt, structureOf } from "./_json_structure.ts";
 import type { BodyDecoder } from "./body_decoder.ts";
 import { bodyFormat } from "./media_types.ts";
+import { parseYaml } from "./parse_yaml.ts";
 
 /** The largest body, in bytes: 3 MiB, as kube-apiserver's --max-resource-write-bytes. */
 export const largestBody = 3 * 1024 * 1024;
@@ -66,7 +66,7 @@ export async function bodySource(
   const format = bodyFormat(request.headers.get("content-type"), decoders);
   if (typeof format === "object") {
     const bytes = await readBytes(request);
-    return () => ({ draft: format.decode(bytes), duplicates: [], text: "" });
+    return () => ({ draft: decoded(format, bytes, kind), duplicates: [], text: "" });
   }
   const text = await readBody(request);
   if (format === "yaml") return await yamlSource(text, kind);
@@ -78,9 +78,21 @@ export async function bodySource(
   };
 }
 
+function decoded(format: BodyDecoder, bytes: Uint8Array, kind: Kind): Draft {
+  try {
+    return format.decode(bytes);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status.code !== 400) throw error;
+    throw unrecognized(kind, new TextDecoder().decode(bytes), error.message);
+  }
+}
+
 function parseJson(text: string, kind: Kind): ParsedBody {
   const { depth, members } = structureOf(text);
-  if (depth > deepestBody) throw unrecognized(kind, text, "exceeded max depth");
+  if (depth > deepestBody) {
+    const why = `json parse error: invalid character '${openingAt(text, deepestBody)}' exceeded max depth`;
+    throw unrecognized(kind, text, `couldn't get version/kind; ${why}`);
+  }
   const value = parsedValue(text, kind);
   if (value === null) return { draft: {}, duplicates: [], text };
   if (!isDraft(value)) throw notAnObject(kind, text, value);
@@ -123,43 +135,4 @@ async function yamlSource(text: string, kind: Kind): Promise<BodySource> {
     first = undefined;
     return { draft, duplicates, text };
   };
-}
-
-/** YAML as JSON, and what a strict decoder would say of it. */
-export async function parseYaml(
-  text: string,
-  refuse: (why: string) => Refusal,
-): Promise<{ readonly value: Json; readonly duplicates: readonly string[] }> {
-  // Loaded when somebody writes YAML: most servers of a test never see any.
-  const { parseDocument } = await import("yaml");
-  const document = parseDocument(text, { uniqueKeys: false });
-  const [error] = document.errors;
-  if (error !== undefined) throw refuse(`yaml: line ${error.linePos?.[0].line ?? 0}: ${firstLine(error.message)}`);
-  const strict = parseDocument(text);
-  const duplicates = strict.errors.filter(({ code }) => code === "DUPLICATE_KEY")
-    .map(({ linePos, pos }) => `line ${linePos?.[0].line ?? 0}: key ${keyAt(text, pos[0])} already set in map`);
-  return { value: jsonOf(document, refuse), duplicates };
-}
-
-function firstLine(message: string): string {
-  return (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:$/, "");
-}
-
-/** The key that begins at a position, quoted. */
-function keyAt(text: string, position: number): string {
-  const key = /^[^:\s]+/.exec(text.slice(position, position + 300))?.[0] ?? "";
-  return JSON.stringify(key.replace(/^["']|["']$/g, ""));
-}
-
-function jsonOf(
-  document: { toJS(options: { maxAliasCount: number }): unknown },
-  refuse: (why: string) => Refusal,
-): Json {
-  try {
-    const text = JSON.stringify(document.toJS({ maxAliasCount: 100 })) ?? "null";
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch (error) {
-    throw refuse(`error converting YAML to JSON: ${error instanceof Error ? error.message : "unreadable"}`);
-  }
 }

@@ -123,12 +123,10 @@ function selectedName(query: URLSearchParams): string {
   }
 }
 
+/** As Go splits it: two slashes have an empty part between them. */
 function splitPath(path: string): readonly string[] {
-  if (path.startsWith("/") && !path.endsWith("/") && !path.includes("//")) return path.slice(1).split("/");
   let [start, end] = [0, path.length];
   while (start < end && path[start] === "/") start++;
   while (end > start && path[end - 1] === "/") end--;
-  if (start === end) return [];
-  const parts = path.slice(start, end).split("/");
-  return path.includes("//") ? parts.filter((part) => part !== "") : parts;
+  return start === end ? [] : path.slice(start, end).split("/");
 }

@@ -24,7 +24,7 @@ const requests: readonly (readonly [string, string, string])[] = [
   ["PUT", "/api/v1/namespaces/x/status", "update /v1 x namespaces/x/status"],
   ["GET", "/api/v1/watch/pods", "watch /v1 - pods//"],
   ["GET", "/api/v1/watch/namespaces/x/pods/a", "watch /v1 x pods/a/"],
-  ["GET", "/api/v1//pods/", "list /v1 - pods//"],
+  ["GET", "/api/v1/namespaces//pods/", "list /v1 - pods//"],
   ["BREW", "/api/v1/pods", " /v1 - pods//"],
 ];
 

@@ -1,20 +1,10 @@
 /**
- * resourceHandler(): requests about objects, from URL, query and body to a verb of the registry and back. Which verb is
- * allowed where follows kube-apiserver's routes (`endpoints/installer.go`).
+ * resourceHandler(): requests about objects, from URL, query and body to a verb of the registry and back.
  */
 import type { Clock, Random } from "../../async/mod.ts";
-import {
-  badRequest,
-  internalError,
-  type Kind,
-  methodNotSupported,
-  notFound,
-  pathSegmentErrors,
-  Refusal,
-  type User,
-} from "../model/mod.ts";
+import { internalError, type Kind, type User } from "../model/mod.ts";
 import type { Call, KnownKind, Registry } from "../registry/mod.ts";
-import { type AnswerForm, answerForm, listAnswer, objectAnswer, plainAnswer } from "./answer.ts";
+import { type AnswerForm, answerForm, listAnswer, objectAnswer } from "./answer.ts";
 import type { BodyDecoder } from "./body_decoder.ts";
 import { handleAction, handleReview } from "./action_handler.ts";
 import { negotiate, type Negotiated } from "./media_types.ts";
@@ -25,7 +15,8 @@ import { decodeObject, selectionOf } from "../registry/mod.ts";
 import { readDeleteOptions } from "./delete_options.ts";
 import type { RequestInfo } from "./request_info.ts";
 import type { Watches } from "./watches.ts";
-import { putScale } from "./scale_handler.ts";
+import { checkRoute, notAllowed } from "./route.ts";
+import { putScale, scaleAnswer } from "./scale_handler.ts";
 
 /** What handling needs, the same for all requests. */
 export interface ResourceServices {
@@ -62,7 +53,8 @@ export interface Exchange extends ResourceRequest {
 export function handleResource(services: ResourceServices, request: ResourceRequest): Promise<Response> | Response {
   const { info, known, query } = request;
   const { kind } = known;
-  checkRoute(kind, info, request.request.method);
+  checkRoute(kind, info, request.request);
+  if (kind.deprecation !== undefined) request.warnings.add(kind.deprecation);
   const negotiated = negotiate(request.request.headers.get("accept"));
   const form = answerForm(negotiated, request.request, query, request.warnings, services.clock.now());
   const exchange: Exchange = { ...request, services, kind, negotiated, form };
@@ -100,63 +92,6 @@ function handleVerb(exchange: Exchange): Promise<Response> | Response {
     default:
       throw notAllowed();
   }
-}
-
-/** Is there such a route at all? */
-function checkRoute(kind: Kind, info: RequestInfo, method: string): void {
-  const { verb, subresource, name } = info;
-  if (kind.scope === "Cluster" && info.namespace !== "" && kind.collection !== "namespaces") throw notServed();
-  const isInNamespace = kind.scope === "Cluster" || info.namespace !== "";
-  if ((info.isNamed || verb === "create") && !isInNamespace) throw verb === "create" ? notAllowed() : notServed();
-  if (name !== "" && info.isNamed) {
-    const errors = pathSegmentErrors(name);
-    if (errors.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${errors.join(";")}`);
-  }
-  if (method === "HEAD" && kind.hasStrategicMerge) throw notAllowed();
-  if (subresource === "") {
-    const isVerb = kind.verbs.some((known) => known === verb) && (method === "POST") === (verb === "create");
-    if (!isVerb || !isPlaced(kind, info)) throw refusedVerb(kind, verb);
-    return;
-  }
-  const part = kind.subresources.get(subresource);
-  if (part === undefined) {
-    throw kind.hasStrategicMerge ? notServed() : notFound({ group: kind.group, resource: kind.plural, name });
-  }
-  if (!part.verbs.some((known) => known === verb)) throw refusedVerb(kind, verb);
-}
-
-/** Is the verb at home on an object, or on a collection? */
-function isPlaced(kind: Kind, info: RequestInfo): boolean {
-  const { verb, isNamed } = info;
-  switch (verb) {
-    case "create":
-      // Custom resources take it on a name too, and pass over the name.
-      return !isNamed || !kind.hasStrategicMerge;
-    case "update":
-    case "patch":
-    case "delete":
-      return isNamed;
-    case "deletecollection":
-      return kind.scope === "Cluster" || info.namespace !== "";
-    default:
-      return true;
-  }
-}
-
-function refusedVerb(kind: Kind, verb: string): Refusal {
-  if (kind.hasStrategicMerge) return notAllowed();
-  return methodNotSupported({ group: kind.group, resource: kind.plural, name: "" }, verb);
-}
-
-/** 405, as go-restful's routes answer. */
-export function notAllowed(): Refusal {
-  const message = "the server does not allow this method on the requested resource";
-  return new Refusal(405, "MethodNotAllowed", message, {});
-}
-
-/** 404 for a path that nobody serves. */
-export function notServed(): Refusal {
-  return new Refusal(404, "NotFound", "the server could not find the requested resource", {});
 }
 
 /** The call of a verb, for a request that only reads. */
@@ -206,7 +141,7 @@ async function handleGet(exchange: Exchange): Promise<Response> {
   const call = readingCall(exchange);
   const version = query.get("resourceVersion") ?? "";
   if (info.subresource === "scale") {
-    return await plainAnswer((await services.registry.getScale(call, info.name, version)).object, 200, form);
+    return await scaleAnswer((await services.registry.getScale(call, info.name, version)).object, 200, form);
   }
   return await objectAnswer(kind, await services.registry.get(call, info.name, version), 200, form);
 }

@@ -2,7 +2,7 @@
  * Tables and partial metadata: what `kubectl get` and metadata-only caches ask for instead of the objects themselves
  * (apiserver `handlers/response.go`).
  */
-import { badRequest, type Json, type JsonObject, type Kind, Refusal } from "../model/mod.ts";
+import { badRequest, type Json, type JsonObject, type Kind, Refusal, type Table } from "../model/mod.ts";
 import { metadataText, readMetadata } from "../registry/mod.ts";
 import type { Transform } from "./media_types.ts";
 
@@ -13,17 +13,19 @@ export interface TableOptions {
   readonly isHeadless: boolean;
 }
 
+/** What a table is like that nobody asked to be otherwise. */
+export const plainTable: TableOptions = { includeObject: "Metadata", isHeadless: false };
+
 /** Reads TableOptions. @throws Refusal 400 */
 export function tableOptions(query: URLSearchParams): TableOptions {
   const include = query.get("includeObject") ?? "";
-  const isHeadless = !["false", "0"].includes(query.get("noHeaders") ?? "false");
   switch (include) {
     case "":
     case "Metadata":
-      return { includeObject: "Metadata", isHeadless };
+      return { includeObject: "Metadata", isHeadless: false };
     case "Object":
     case "None":
-      return { includeObject: include, isHeadless };
+      return { includeObject: include, isHeadless: false };
     default:
       throw badRequest(
         `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: ` +
@@ -32,9 +34,12 @@ export function tableOptions(query: URLSearchParams): TableOptions {
   }
 }
 
+/** What has to be known of a kind. */
+export type TableKind = Pick<Kind, "group" | "kind" | "hasStrategicMerge" | "table">;
+
 /** What to make a table of. */
 export interface TableSource {
-  readonly kind: Kind;
+  readonly kind: TableKind;
   readonly objects: readonly JsonObject[];
   /** The list's, or the one object's. */
   readonly metadata: JsonObject;
@@ -56,13 +61,28 @@ export function tableOf(source: TableSource): JsonObject {
     columnDefinitions: options.isHeadless ? null : columns.map((column) => ({ ...column })),
     rows: objects.map((object) => ({
       cells: kind.table.cells(object, now),
-      ...(options.includeObject === "None" ? { object: null } : { object: rowObject(object, options, version) }),
+      ...conditionsOf(kind.table, object),
+      object: rowObject(object, options, version),
     })),
   };
 }
 
+function conditionsOf(table: Table, object: JsonObject): JsonObject {
+  const conditions = table.conditions?.(object) ?? [];
+  return conditions.length === 0 ? {} : { conditions };
+}
+
 function rowObject(object: JsonObject, options: TableOptions, version: string): Json {
-  return options.includeObject === "Object" ? object : partialMetadata(object, version);
+  switch (options.includeObject) {
+    case "Object":
+      return object;
+    case "Metadata":
+      return partialMetadata(object, version);
+    case "None":
+      return null;
+    default:
+      return options.includeObject satisfies never;
+  }
 }
 
 /** The metadata of an object as an object of its own. */
@@ -72,7 +92,7 @@ export function partialMetadata(object: JsonObject, version: string): JsonObject
 
 /** An object in the form that was agreed on. @throws Refusal 406 where there is no such form of one object */
 export function transformObject(
-  kind: Kind,
+  kind: TableKind,
   object: JsonObject,
   transform: Transform,
   options: TableOptions,
@@ -82,11 +102,14 @@ export function transformObject(
     case "PartialObjectMetadata":
       return partialMetadata(object, transform.version);
     case "PartialObjectMetadataList":
+      // The real server takes any custom resource for a list, until it looks.
+      if (!kind.hasStrategicMerge) throw new Refusal(500, "", "content is not a list");
       throw notAcceptable(
         `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(kind)})`,
       );
     case "Table": {
-      const metadata = { resourceVersion: metadataText(object, "resourceVersion") };
+      const resourceVersion = metadataText(object, "resourceVersion");
+      const metadata: JsonObject = resourceVersion === "" ? {} : { resourceVersion };
       return tableOf({ kind, objects: [object], metadata, options, version: transform.version, now });
     }
     default:
@@ -96,7 +119,7 @@ export function transformObject(
 
 /** A list in the form that was agreed on. @throws Refusal 406 */
 export function transformList(
-  kind: Kind,
+  kind: TableKind,
   objects: readonly JsonObject[],
   metadata: JsonObject,
   wanted: { readonly transform: Transform; readonly options: TableOptions; readonly now: number },
@@ -122,7 +145,7 @@ export function transformList(
 }
 
 /** What the object is in the real server: the message shows it. */
-function goType(kind: Kind): string {
+function goType(kind: TableKind): string {
   if (!kind.hasStrategicMerge) return "*unstructured.Unstructured";
   return `*${kind.group === "" ? "core" : kind.group.split(".")[0] ?? ""}.${kind.kind}`;
 }

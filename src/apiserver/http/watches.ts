@@ -111,8 +111,7 @@ export class Watches implements Disposable {
   #writer(exchange: Exchange): EventWriter {
     const { kind, negotiated, form } = exchange;
     if (negotiated.transform === undefined) return objectEventWriter(kind, this.#shared);
-    const table = form.table ?? { includeObject: "Metadata", isHeadless: false };
-    return transformedEventWriter(kind, negotiated.transform, table, () => this.#options.clock.now());
+    return transformedEventWriter(kind, negotiated.transform, form.table, () => this.#options.clock.now());
   }
 }
 
@@ -153,6 +152,7 @@ function streamed(body: ReadableStream<Uint8Array>, format: "json" | "yaml"): Re
 
 /** YAML has no framing of its own here. */
 function notStreamable(): Refusal {
-  const message = "only the following media types are accepted: application/json;stream=watch";
+  const types = ["application/json", "application/vnd.kubernetes.protobuf"].map((type) => `${type};stream=watch`);
+  const message = `only the following media types are accepted: ${types.join(", ")}`;
   return new Refusal(406, "NotAcceptable", message);
 }

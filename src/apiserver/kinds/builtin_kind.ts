@@ -27,6 +27,7 @@ import { draftAt, findDraft, findNumber, metadataOf } from "./fields.ts";
 import { subdomainName } from "./formats.ts";
 import type { BuiltinNames } from "./kind_names.ts";
 import { keepField, keepMetadata } from "./kept_fields.ts";
+import { deletionOf } from "./deletions.ts";
 import type { Depth, KindRules } from "./kind_rules.ts";
 import { Problems } from "./problems.ts";
 import { UndecodableError } from "./undecodable_error.ts";
@@ -65,6 +66,7 @@ export class BuiltinKind implements Kind {
   readonly allowsUnconditionalUpdate: boolean;
   readonly allowsCreateOnUpdate: boolean;
   readonly deletion: DeletionRules;
+  readonly deprecation: string | undefined;
   /** The name of its type, e.g. `apps/v1.Deployment`. */
   readonly typeName: string;
   readonly #parts: BuiltinKindParts;
@@ -93,7 +95,8 @@ export class BuiltinKind implements Kind {
     this.errorGroup = rules.errorGroup ?? names.group;
     this.allowsUnconditionalUpdate = rules.allowsUnconditionalUpdate ?? true;
     this.allowsCreateOnUpdate = rules.allowsCreateOnUpdate ?? false;
-    this.deletion = rules.deletion ?? {};
+    this.deletion = deletionOf(collection, rules);
+    this.deprecation = rules.deprecation;
   }
 
   /** How closely it follows the real server. */
@@ -114,7 +117,7 @@ export class BuiltinKind implements Kind {
   get empty(): JsonObject {
     if (this.#empty !== undefined) return this.#empty;
     const empty: Draft = {};
-    this.#parts.filler.fill(this.struct, empty, false);
+    this.#parts.filler.fill(this.struct, empty, "zeros");
     this.#empty = empty;
     return empty;
   }
@@ -144,7 +147,7 @@ export class BuiltinKind implements Kind {
     if (this.#hasStatus && rules.keepsStatus !== true) delete draft["status"];
     if (rules.generation !== undefined) draftAt(draft, "metadata")["generation"] = 1;
     rules.prepareForCreate?.(draft, context);
-    filler.fill(this.struct, draft, false);
+    filler.fill(this.struct, draft, "declared");
   }
 
   prepareForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void {
@@ -163,7 +166,7 @@ export class BuiltinKind implements Kind {
         rules.prepareForPart?.(draft, old, context);
         this.#countGeneration(draft, old);
     }
-    filler.fill(this.struct, draft, false);
+    filler.fill(this.struct, draft, "declared");
   }
 
   validate(object: JsonObject, context: WriteContext): readonly FieldError[] {
@@ -202,6 +205,8 @@ export class BuiltinKind implements Kind {
 
   /** The fields a write of this part does not change, and so does not own. */
   resetFields(subresource: string): readonly (readonly string[])[] {
+    const own = this.#parts.rules.resetFields?.get(subresource);
+    if (own !== undefined) return own;
     if (!this.#hasStatus) return [];
     if (subresource === "") return [["status"]];
     if (subresource !== "status") return [];
@@ -218,7 +223,7 @@ export class BuiltinKind implements Kind {
       if (object["apiVersion"] === apiVersion) return object;
       const draft = draftOf(convert === undefined ? { ...object, apiVersion } : convert(object, this));
       this.decode(draft);
-      this.#parts.filler.fill(this.struct, draft, false);
+      this.#parts.filler.fill(this.struct, draft, "declared");
       return draft;
     });
   }

@@ -44,8 +44,11 @@ const noRules: KindRules = { depth: "schema" };
  *
  * @example
  * ```ts
+ * import { builtinFamilies } from "./mod.ts";
+ *
  * const families = builtinFamilies({ tables: () => ({ columns: [], cells: () => [] }) });
- * families.find(({ collection }) => collection === "deployments.apps")?.storage.kind; // "Deployment"
+ * const deployments = families.find(({ collection }) => collection === "deployments.apps");
+ * console.assert(deployments?.storage.kind === "Deployment");
  * ```
  */
 export function builtinFamilies(options: BuiltinKindsOptions): readonly BuiltinFamily[] {
@@ -68,6 +71,42 @@ export function builtinFamilies(options: BuiltinKindsOptions): readonly BuiltinF
     return storage === undefined ? [] : [{ collection, served, storage }];
   });
 }
+
+/**
+ * The kinds that have no URL of their own and are sent to a part of another: the TokenRequest of a ServiceAccount.
+ *
+ * @returns a family for each, which serves nothing that discovery shows
+ */
+export function bodyFamilies(): readonly BuiltinFamily[] {
+  const filler = new Filler(defaulters);
+  return bodies.map((names) => {
+    const kind = new BuiltinKind({
+      names,
+      typeName: typeNameOf(names),
+      collection: collectionOf(names),
+      rules: noRules,
+      filler,
+      types: typeLibrary,
+      table: () => ({ columns: [], cells: () => [] }),
+    });
+    return { collection: kind.collection, served: [kind], storage: kind };
+  });
+}
+
+const bodies: readonly BuiltinNames[] = [{
+  group: "authentication.k8s.io",
+  version: "v1",
+  kind: "TokenRequest",
+  plural: "tokenrequests",
+  singular: "tokenrequest",
+  listKind: "TokenRequestList",
+  scope: "Namespaced",
+  shortNames: [],
+  categories: [],
+  verbs: ["create"],
+  storageVersionHash: "",
+  subresources: new Map(),
+}];
 
 function isStored(kind: BuiltinKind, collection: string): boolean {
   const version = storageVersions.get(collection);

@@ -15,6 +15,12 @@ export type Defaulter = (draft: Draft) => void;
 /** The defaulters by the names of their types. */
 export type Defaulters = ReadonlyMap<string, Defaulter>;
 
+/**
+ * How much is filled in: all defaults; what is declared and what is always written, for a draft that has its defaults; or
+ * only what Go writes of a value that nobody has set.
+ */
+export type Filling = "defaults" | "declared" | "zeros";
+
 /** What there is to do for a struct. */
 interface Plan {
   readonly defaulter: Defaulter | undefined;
@@ -27,6 +33,8 @@ interface FieldPlan {
   readonly type: WireType;
   /** What an absent field gets; `undefined` leaves it absent. Made anew each time. */
   readonly absent: (() => DraftValue) | undefined;
+  /** The same without declared defaults. */
+  readonly zero: (() => DraftValue) | undefined;
   readonly isDeep: boolean;
   readonly isWrittenEmpty: boolean;
 }
@@ -41,34 +49,36 @@ export class Filler {
     this.#defaulters = defaulters;
   }
 
-  /** Fills a draft in place. @param isComplete false leaves defaults alone and only writes what is always written */
-  fill(struct: WireStruct, draft: Draft, isComplete = true): void {
+  /** Fills a draft in place. */
+  fill(struct: WireStruct, draft: Draft, filling: Filling = "defaults"): void {
     const plan = this.#planOf(struct);
-    if (isComplete) plan.defaulter?.(draft);
+    if (filling === "defaults") plan.defaulter?.(draft);
     for (const field of plan.fields) {
       const value = Object.hasOwn(draft, field.name) ? draft[field.name] ?? null : null;
       if (value === null) {
-        const absent = field.absent?.();
+        const absent = filling === "zeros" ? field.zero?.() : field.absent?.();
         if (absent === undefined) continue;
         put(draft, field.name, absent);
-        if (field.isDeep) this.#value(field.type, absent, isComplete);
-      } else if (field.isWrittenEmpty && isEmptyCollection(value)) put(draft, field.name, null);
-      else if (field.isDeep) this.#value(field.type, value, isComplete);
+        if (field.isDeep) this.#value(field.type, absent, filling);
+      } else if (field.isWrittenEmpty && filling !== "defaults" && isEmptyCollection(value)) {
+        // Only once its owner is written down: who sets an empty list owns it, whatever is stored.
+        put(draft, field.name, null);
+      } else if (field.isDeep) this.#value(field.type, value, filling);
     }
   }
 
-  #value(type: WireType, value: DraftValue, isComplete: boolean): void {
+  #value(type: WireType, value: DraftValue, filling: Filling): void {
     switch (type.kind) {
       case "struct":
-        if (isDraft(value)) this.fill(wireStruct(type.name), value, isComplete);
+        if (isDraft(value)) this.fill(wireStruct(type.name), value, filling);
         return;
       case "list":
-        if (Array.isArray(value)) { for (const item of value) this.#value(type.items, item, isComplete); }
+        if (Array.isArray(value)) { for (const item of value) this.#value(type.items, item, filling); }
         return;
       case "map":
         if (!isDraft(value)) return;
         if (type.goName === "v1.ResourceList") return roundResources(value);
-        for (const key of Object.keys(value)) this.#value(type.values, value[key] ?? null, isComplete);
+        for (const key of Object.keys(value)) this.#value(type.values, value[key] ?? null, filling);
         return;
       case "scalar":
         return;
@@ -84,6 +94,7 @@ export class Filler {
       name: field.name,
       type: field.type,
       absent: absentValue(field),
+      zero: zeroValue(field),
       isDeep: this.#isDeep(field.type),
       isWrittenEmpty: field.isAlwaysWritten && !field.isPointer &&
         (field.type.kind === "list" || field.type.kind === "map"),
@@ -128,10 +139,13 @@ export class Filler {
 
 /** What an absent field is given. */
 function absentValue(field: WireField): (() => DraftValue) | undefined {
-  const { type, isPointer, isAlwaysWritten, isOmittedWhenZero } = field;
+  const declared = field.isOmittedWhenZero ? undefined : declaredDefault(field);
+  return declared === undefined ? zeroValue(field) : () => declared;
+}
+
+/** What Go writes for a field that nobody has set. */
+function zeroValue({ type, isPointer, isAlwaysWritten, isOmittedWhenZero }: WireField): (() => DraftValue) | undefined {
   if (isOmittedWhenZero) return undefined;
-  const declared = declaredDefault(field);
-  if (declared !== undefined) return () => declared;
   if (type.kind === "struct" && !isPointer) return () => ({});
   if (isPointer) return isAlwaysWritten ? () => null : undefined;
   if (type.kind !== "scalar") return isAlwaysWritten ? () => null : undefined;

@@ -5,9 +5,11 @@
  *
  * @example
  * ```ts
- * imageTag("registry.example:5000/app"); // "latest"
- * imageTag("app:v1"); // "v1"
- * imageTag("app@sha256:" + "0".repeat(64)); // ""
+ * import { imageTag } from "./images.ts";
+ *
+ * console.assert(imageTag("registry.example:5000/app") === "latest");
+ * console.assert(imageTag("app:v1") === "v1");
+ * console.assert(imageTag("app@sha256:" + "0".repeat(64)) === "");
  * ```
  */
 export function imageTag(image: string): string {

@@ -17,6 +17,11 @@ export function readBuiltinNames(): readonly BuiltinNames[] {
   return names.trim().split("\n").map(readLine);
 }
 
+/** Their groups, in the order of discovery; "" is core. */
+export function builtinGroups(): readonly string[] {
+  return [...new Set(names.trim().split("\n").map((line) => line.slice(0, line.indexOf("|"))))];
+}
+
 function readLine(line: string): BuiltinNames {
   const [group = "", version = "", kind = "", plural = "", singular = "", scope, short = "", categories = "", ...rest] =
     line

@@ -29,8 +29,16 @@ export interface KindRules {
   readonly keepsStatus?: boolean;
   /** The group that messages about an invalid object name. @default the kind's */
   readonly errorGroup?: string;
+  /** The warning that every request about the kind earns. @default none */
+  readonly deprecation?: string;
   /** What a write of the status leaves of the metadata. @default "all": metadata is written too */
   readonly statusMetadata?: "all" | "noLabels" | "none";
+  /**
+   * By subresource, "" for the object: the fields that its writes do not change and so never own.
+   *
+   * @default the status, and all but the status
+   */
+  readonly resetFields?: ReadonlyMap<string, readonly (readonly string[])[]>;
   /** @default true */
   readonly allowsUnconditionalUpdate?: boolean;
   /** @default false */

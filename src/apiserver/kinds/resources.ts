@@ -94,6 +94,11 @@ export function checkQuotaResourceName(name: string, path: FieldPath, problems: 
   }
 }
 
+/** True for the names that a quota knows without a prefix. */
+export function isStandardQuota(name: string): boolean {
+  return quotas.includes(name);
+}
+
 /** Checks an amount: never negative, and whole where the resource is counted. */
 export function checkResourceAmount(name: string, amount: string, path: FieldPath, problems: Problems): void {
   if (compareQuantities(amount, "0") < 0) problems.invalid(path, amount, notNegative);

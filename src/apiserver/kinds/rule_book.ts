@@ -3,12 +3,29 @@ import type { RuleBook } from "./kind_rules.ts";
 import { leaseRules, nodeRules, priorityClassRules, runtimeClassRules } from "./rules/cluster.ts";
 import { configMapRules, namespaceRules, secretRules, serviceAccountRules } from "./rules/config.ts";
 import { coreEventRules, newEventRules } from "./rules/events.ts";
+import { autoscalerRules } from "./rules/autoscalers.ts";
+import { budgetRules } from "./rules/budgets.ts";
+import { signingRequestRules } from "./rules/certificates.ts";
+import { claimRules } from "./rules/claims.ts";
+import { persistentVolumeRules } from "./rules/persistent_volumes.ts";
+import { storageClassRules } from "./rules/storage_classes.ts";
 import { daemonSetRules } from "./rules/daemon_sets.ts";
 import { deploymentRules, replicaSetRules, replicationControllerRules } from "./rules/deployments.ts";
 import { cronJobRules, jobRules } from "./rules/jobs.ts";
 import { controllerRevisionRules, podTemplateRules, statefulSetRules } from "./rules/stateful_sets.ts";
 import { ingressClassRules, ingressRules } from "./rules/ingress.ts";
 import { endpointSliceRules, endpointsRules, networkPolicyRules } from "./rules/network.ts";
+import { limitRangeRules } from "./rules/limit_ranges.ts";
+import { quotaRules } from "./rules/quotas.ts";
+import {
+  apartRules,
+  attachmentRules,
+  carefulRules,
+  componentRules,
+  countedRules,
+  driverRules,
+  flowRules,
+} from "./rules/plain_kinds.ts";
 import { podRules } from "./rules/pods.ts";
 import {
   mutatingBindingRules,
@@ -35,6 +52,25 @@ export const ruleBook: RuleBook = new Map([
   ["Lease.coordination.k8s.io", leaseRules],
   ["RuntimeClass.node.k8s.io", runtimeClassRules],
   ["PriorityClass.scheduling.k8s.io", priorityClassRules],
+  ["PodDisruptionBudget.policy", budgetRules],
+  ["ResourceQuota.", quotaRules],
+  ["LimitRange.", limitRangeRules],
+  ["HorizontalPodAutoscaler.autoscaling", autoscalerRules],
+  ["PersistentVolume.", persistentVolumeRules],
+  ["PersistentVolumeClaim.", claimRules],
+  ["StorageClass.storage.k8s.io", storageClassRules],
+  ["CertificateSigningRequest.certificates.k8s.io", signingRequestRules],
+  ["ComponentStatus.", componentRules],
+  ["ServiceCIDR.networking.k8s.io", apartRules],
+  ["ResourceClaim.resource.k8s.io", apartRules],
+  ["ResourceSlice.resource.k8s.io", countedRules],
+  ["DeviceClass.resource.k8s.io", countedRules],
+  ["FlowSchema.flowcontrol.apiserver.k8s.io", flowRules],
+  ["PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io", flowRules],
+  ["VolumeAttachment.storage.k8s.io", attachmentRules],
+  ["CSIDriver.storage.k8s.io", driverRules],
+  ["CSINode.storage.k8s.io", carefulRules],
+  ["CSIStorageCapacity.storage.k8s.io", carefulRules],
   ["Pod.", podRules],
   ["PodTemplate.", podTemplateRules],
   ["ReplicationController.", replicationControllerRules],

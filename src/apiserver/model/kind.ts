@@ -89,6 +89,8 @@ export interface Table {
   readonly columns: readonly Column[];
   /** One cell per column. @param now milliseconds since 1970 */
   cells(object: JsonObject, now: number): readonly Json[];
+  /** What is to be said of a row as a whole: that a Pod has completed. @default nothing */
+  conditions?(object: JsonObject): readonly JsonObject[];
 }
 
 /** The names of a kind. */
@@ -130,6 +132,8 @@ export interface Kind extends KindNames {
   readonly allowsCreateOnUpdate?: boolean;
   /** @default no grace, Background, a Status for an answer */
   readonly deletion?: DeletionRules;
+  /** The warning that every request about the kind earns. @default none */
+  readonly deprecation?: string | undefined;
 
   /**
    * Makes a body of a request into a draft of this kind: drops fields that are unknown, in place.

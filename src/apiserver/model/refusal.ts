@@ -54,7 +54,7 @@ export function conflict(subject: Subject, why: string, causes?: readonly Status
 
 /** 403. */
 export function forbidden(subject: Subject, why: string): Refusal {
-  const message = subject.resource === "" ? `forbidden: ${why}` : `${titled(subject)} is forbidden: ${why}`;
+  const message = subject.resource === "" ? `forbidden: ${why}` : `${forbiddenTitle(subject)} is forbidden: ${why}`;
   return new Refusal(403, "Forbidden", message, detailsOf(subject));
 }
 
@@ -65,7 +65,7 @@ export function invalid(subject: Subject, errors: readonly FieldError[]): Refusa
   const details: StatusDetails = {
     ...(subject.name === "" ? {} : { name: subject.name }),
     ...(subject.group === "" ? {} : { group: subject.group }),
-    kind: subject.resource,
+    ...(subject.resource === "" ? {} : { kind: subject.resource }),
     causes,
   };
   return new Refusal(
@@ -98,6 +98,13 @@ export function internalError(why: string): Refusal {
   return new Refusal(500, "InternalError", `Internal error occurred: ${why}`, { causes: [{ message: why }] });
 }
 
+/** What has no name is called by its resource alone, here and nowhere else. */
+function forbiddenTitle(subject: Subject): string {
+  const { group, resource, name } = subject;
+  if (name !== "") return titled(subject);
+  return group === "" ? resource : `${resource}.${group}`;
+}
+
 function titled(subject: Subject): string {
   const { group, resource, name } = subject;
   return `${group === "" ? resource : `${resource}.${group}`} "${name}"`;
@@ -107,6 +114,6 @@ function detailsOf(subject: Subject): StatusDetails {
   return {
     ...(subject.name === "" ? {} : { name: subject.name }),
     ...(subject.group === "" ? {} : { group: subject.group }),
-    kind: subject.resource,
+    ...(subject.resource === "" ? {} : { kind: subject.resource }),
   };
 }

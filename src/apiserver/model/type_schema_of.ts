@@ -27,8 +27,10 @@ const known: ReadonlyMap<string, TypeSchema> = new Map<string, TypeSchema>([
  *
  * @example
  * ```ts
+ * import { TypeLibrary } from "./mod.ts";
+ *
  * const library = new TypeLibrary({ Tag: { type: "object", properties: { name: { type: "string" } } } });
- * library.named("Tag").kind; // "struct"
+ * console.assert(library.named("Tag").kind === "struct");
  * ```
  */
 export class TypeLibrary {

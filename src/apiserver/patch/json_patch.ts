@@ -36,7 +36,8 @@ export interface Patched {
 /**
  * The object after the operations of a patch.
  *
- * @throws Refusal 400 when it is no patch, 413 when it has too many operations, 422 when it does not apply
+ * @throws Refusal 400 when it is no patch, 413 when it has too many operations
+ * @throws PatchMisfit when it does not apply
  */
 export function jsonPatch(object: JsonObject, patch: Json, validation: FieldValidation = "Warn"): Patched {
   const problems = validation === "Ignore" ? [] : problemsOf(patch);
@@ -53,7 +54,7 @@ export function jsonPatch(object: JsonObject, patch: Json, validation: FieldVali
   const document = new Document(draftOf(object));
   for (const operation of operations) document.apply(operation);
   const { root } = document;
-  if (!isDraft(root)) throw unprocessable();
+  if (!isDraft(root)) throw new PatchMisfit("the patched document is no object");
   return { object: root, problems };
 }
 
@@ -61,9 +62,15 @@ function notDecoded(value: Json, type: string): Refusal {
   return badRequest(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`);
 }
 
-/** 422, without a word on which operation it was: so does the real server. */
-function unprocessable(): Refusal {
-  return new Refusal(422, "Invalid", "the server rejected our request due to an error in our request", {});
+/** A patch that does not apply: 422, without a word on which operation it was. So does the real server. */
+export class PatchMisfit extends Refusal {
+  /** What webhooks are told of theirs, in the words of evanphx/json-patch. */
+  readonly why: string;
+
+  constructor(why: string) {
+    super(422, "Invalid", "the server rejected our request due to an error in our request", {});
+    this.why = why;
+  }
 }
 
 const knownFields: ReadonlySet<string> = new Set(["op", "path", "from", "value"]);
@@ -103,91 +110,172 @@ class Document {
   }
 
   apply(operation: JsonObject): void {
-    switch (read(operation, "op")) {
+    const name = read(operation, "op");
+    switch (name) {
       case "add":
-        return this.#add(textOf(operation, "path"), valueOf(operation));
+        return this.#add(pathOf(operation, name), valueOf(operation));
       case "remove":
-        this.#remove(textOf(operation, "path"));
-        return;
+        return this.#remove(pathOf(operation, name));
       case "replace":
-        return this.#replace(textOf(operation, "path"), valueOf(operation));
-      case "move": {
-        const value = this.#get(textOf(operation, "from"));
-        this.#remove(textOf(operation, "from"));
-        return this.#add(textOf(operation, "path"), value ?? null);
-      }
+        return this.#replace(pathOf(operation, name), valueOf(operation));
+      case "move":
+        return this.#move(operation);
       case "test":
-        return this.#test(textOf(operation, "path"), read(operation, "value") ?? null);
+        return this.#test(pathOf(operation, name), read(operation, "value") ?? null);
       case "copy":
-        return this.#add(textOf(operation, "path"), draftOf(this.#get(textOf(operation, "from")) ?? null));
+        return this.#copy(operation);
       default:
-        throw unprocessable();
+        throw new PatchMisfit(`Unexpected kind: ${typeof name === "string" ? name : "unknown"}`);
     }
   }
 
   #add(path: string, value: DraftValue): void {
-    const { container, key } = this.#find(path);
-    if (!Array.isArray(container)) put(container, key, value);
-    else if (key === "-") container.push(value);
-    else container.splice(indexIn(key, container.length + 1), 0, value);
+    const place = this.#find(path) ?? missing("add", `path: "${path}"`);
+    within(`error in add for path: '${path}'`, () => insert(place, value));
   }
 
   #remove(path: string): void {
-    const { container, key } = this.#find(path);
-    if (Array.isArray(container)) container.splice(indexIn(key, container.length), 1);
-    else if (Object.hasOwn(container, key)) delete container[key];
-    else throw unprocessable();
+    const place = this.#find(path) ?? missing("remove", `path: "${path}"`);
+    within(`error in remove for path: '${path}'`, () => remove(place));
   }
 
   #replace(path: string, value: DraftValue): void {
     if (path === "") {
-      if (typeof value !== "object" || value === null) throw unprocessable();
+      if (typeof value !== "object" || value === null) {
+        throw new PatchMisfit("replace operation value must be object or array: %!w(<nil>)");
+      }
       this.root = value;
       return;
     }
-    const { container, key } = this.#find(path);
-    if (Array.isArray(container)) container[indexIn(key, container.length)] = value;
-    else put(container, key, value);
+    const { container, key } = this.#find(path) ?? missing("replace", `path: ${path}`);
+    if (!Array.isArray(container)) return put(container, key, value);
+    const index = within(`replace operation does not apply: doc is missing key: ${path}`, () => {
+      try {
+        return indexIn(key, container.length);
+      } catch {
+        throw new PatchMisfit("missing value");
+      }
+    });
+    container[index] = value;
+  }
+
+  #move(operation: JsonObject): void {
+    const from = pathOf(operation, "move", "from");
+    const source = this.#find(from) ?? missing("move", `from path: ${from}`);
+    const value = within(`error in move for path: '${source.key}'`, () => {
+      const held = valueAt(source);
+      remove(source);
+      return held;
+    });
+    const path = pathOf(operation, "move");
+    const target = this.#find(path) ?? missing("move", `destination path: ${path}`);
+    within(`error in move for path: '${path}'`, () => insert(target, value ?? null));
+  }
+
+  #copy(operation: JsonObject): void {
+    const from = pathOf(operation, "copy", "from");
+    const source = this.#find(from) ?? missing("copy", `from path: ${from}`);
+    const value = within(`error in copy for from: '${from}'`, () => valueAt(source));
+    const path = pathOf(operation, "copy");
+    const target = this.#find(path) ?? missing("copy", `destination path: ${path}`);
+    within("error while adding value during copy", () => insert(target, draftOf(value ?? null)));
   }
 
   #test(path: string, value: Json): void {
-    const held = path === "" ? this.root : this.#get(path) ?? null;
-    if (!isSameJson(held, value)) throw unprocessable();
-  }
-
-  /** @returns undefined for a field that is not there */
-  #get(path: string): DraftValue | undefined {
-    const { container, key } = this.#find(path);
-    return Array.isArray(container) ? container[indexIn(key, container.length)] : read(container, key);
+    const failed = `testing value ${path} failed: test failed`;
+    if (path === "") {
+      if (!isSameJson(this.root, value)) throw new PatchMisfit(failed);
+      return;
+    }
+    const place = this.#find(path);
+    if (place === undefined) {
+      throw new PatchMisfit(`test operation does not apply: is missing path: ${path}: missing value`);
+    }
+    const held = within(`error in test for path: '${path}'`, () => valueAt(place));
+    if (!isSameJson(held ?? null, value)) throw new PatchMisfit(failed);
   }
 
   /** What is before the first slash does not count, and the whole cannot be named this way. */
-  #find(path: string): { readonly container: Container; readonly key: string } {
+  #find(path: string): Place | undefined {
     const steps = path.split("/").slice(1).map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
     const key = steps.pop();
-    if (key === undefined) throw unprocessable();
+    if (key === undefined) return undefined;
     let container: DraftValue | undefined = this.root;
     for (const step of steps) {
-      if (Array.isArray(container)) container = container[indexIn(step, container.length)];
+      if (Array.isArray(container)) container = container[placeIn(step, container.length) ?? container.length];
       else container = isDraft(container) ? read(container, step) : undefined;
     }
-    if (Array.isArray(container) || isDraft(container)) return { container, key };
-    throw unprocessable();
+    return Array.isArray(container) || isDraft(container) ? { container, key } : undefined;
   }
 }
 
+/** A place in the document: a field of an object or an index of a list. */
+interface Place {
+  readonly container: Container;
+  readonly key: string;
+}
+
+function insert({ container, key }: Place, value: DraftValue): void {
+  if (!Array.isArray(container)) put(container, key, value);
+  else if (key === "-") container.push(value);
+  else {
+    if (!isIndex(key)) throw new PatchMisfit(`value was not a proper array index: '${key}': ${notNumeric(key)}`);
+    container.splice(indexIn(key, container.length + 1), 0, value);
+  }
+}
+
+function remove({ container, key }: Place): void {
+  if (Array.isArray(container)) container.splice(indexIn(key, container.length), 1);
+  else if (Object.hasOwn(container, key)) delete container[key];
+  else throw new PatchMisfit(`Unable to remove nonexistent key: ${key}: missing value`);
+}
+
+/** @returns undefined for a field that is not there */
+function valueAt({ container, key }: Place): DraftValue | undefined {
+  return Array.isArray(container) ? container[indexIn(key, container.length)] : read(container, key);
+}
+
+/** Puts before what goes wrong inside what it happened to. */
+function within<Result>(title: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof PatchMisfit ? new PatchMisfit(`${title}: ${error.why}`) : error;
+  }
+}
+
+function missing(operation: string, what: string): never {
+  throw new PatchMisfit(`${operation} operation does not apply: doc is missing ${what}: missing value`);
+}
+
+function isIndex(step: string): boolean {
+  return /^[+-]?\d+$/.test(step);
+}
+
+function notNumeric(step: string): string {
+  return `strconv.Atoi: parsing ${JSON.stringify(step)}: invalid syntax`;
+}
+
 /** The place that a step names in a list of some length; -1 is the last one. */
-function indexIn(step: string, length: number): number {
-  const index = /^[+-]?\d+$/.test(step) ? Number(step) : NaN;
+function placeIn(step: string, length: number): number | undefined {
+  const index = isIndex(step) ? Number(step) : NaN;
   const place = index < 0 ? index + length : index;
-  if (!(place >= 0 && place < length)) throw unprocessable();
+  return place >= 0 && place < length ? place : undefined;
+}
+
+function indexIn(step: string, length: number): number {
+  if (!isIndex(step)) throw new PatchMisfit(notNumeric(step));
+  const place = placeIn(step, length);
+  if (place === undefined) {
+    throw new PatchMisfit(`Unable to access invalid index: ${Number(step)}: invalid index referenced`);
+  }
   return place;
 }
 
-function textOf(operation: JsonObject, key: string): string {
+function pathOf(operation: JsonObject, name: string, key: "path" | "from" = "path"): string {
   const value = read(operation, key);
-  if (typeof value !== "string") throw unprocessable();
-  return value;
+  if (typeof value === "string") return value;
+  throw new PatchMisfit(`${name} operation failed to decode ${key}: missing value`);
 }
 
 function valueOf(operation: JsonObject): DraftValue {

@@ -2,7 +2,8 @@
  * Patches as pure functions, and field ownership: JSON patch, merge patch, strategic merge patch, server-side apply, and the
  * managed fields of every write.
  */
-export { type FieldValidation, jsonPatch, type Patched } from "./json_patch.ts";
+export { type FieldValidation, jsonPatch, type Patched, PatchMisfit } from "./json_patch.ts";
+export { goPlain } from "./_go_text.ts";
 export { mergePatch } from "./merge_patch.ts";
 export { strategicMergePatch } from "./strategic_merge_patch.ts";
 export { applyConfiguration, type ApplyFields, type ApplyOutcome } from "./apply.ts";

@@ -47,7 +47,8 @@ function foldsOf(character: number): readonly number[] {
   return folds;
 }
 
-function isIn(set: CharacterSet, character: number): boolean {
+/** True when a range or a test of the set holds the character, whether the set is negated or not. */
+export function isIn(set: CharacterSet, character: number): boolean {
   const { ranges } = set;
   for (let index = 0; index < ranges.length; index += 2) {
     if (character >= (ranges[index] ?? 0) && character <= (ranges[index + 1] ?? 0)) return true;

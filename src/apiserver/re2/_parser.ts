@@ -3,7 +3,8 @@
  * are no back references and nothing that looks around, so matching is linear in the text. Errors have Go's texts.
  */
 import { classOf, namedClassOf, unicodeTest } from "./_classes.ts";
-import type { CharacterSet, RegexNode } from "./_node.ts";
+import { type CharacterSet, isIn, type RegexNode } from "./_node.ts";
+import { repeatsOf, sizeOf } from "./_size.ts";
 
 /** Why an expression cannot be compiled: `error parsing regexp: missing closing ): ` and the part it is about. */
 export class RegexSyntaxError extends SyntaxError {
@@ -303,8 +304,9 @@ class Parser {
       isFirst = false;
       const many = this.#namedClass() ?? (this.#peek() === "\\" ? this.#classEscape() : undefined);
       if (many === undefined) this.#range(ranges, start);
-      else if (many.isNegated || many.tests.length > 0) tests.push((character) => inClass(many, character));
-      else ranges.push(...many.ranges);
+      else if (many.isNegated || many.tests.length > 0) {
+        tests.push((character) => isIn(many, character) !== many.isNegated);
+      } else ranges.push(...many.ranges);
     }
     this.#at++;
     return set(ranges, tests, isNegated, this.#flags.foldsCase);
@@ -351,14 +353,6 @@ class Parser {
   }
 }
 
-function inClass(many: CharacterSet, character: number): boolean {
-  let isHeld = false;
-  for (let index = 0; index < many.ranges.length; index += 2) {
-    if (character >= (many.ranges[index] ?? 0) && character <= (many.ranges[index + 1] ?? 0)) isHeld = true;
-  }
-  return (isHeld || many.tests.some((test) => test(character))) !== many.isNegated;
-}
-
 function set(
   ranges: readonly number[],
   tests: CharacterSet["tests"] = [],
@@ -366,33 +360,6 @@ function set(
   foldsCase = false,
 ): RegexNode {
   return { kind: "set", set: { ranges, tests, isNegated, foldsCase } };
-}
-
-/** How many copies of its innermost item a counted repetition is. */
-function repeatsOf(node: RegexNode): number {
-  switch (node.kind) {
-    case "repeat": {
-      const times = node.max === Infinity ? node.min : node.max;
-      return Math.max(times, 1) * repeatsOf(node.item);
-    }
-    case "sequence":
-    case "choice":
-      return Math.max(1, ...node.items.map(repeatsOf));
-    default:
-      return 1;
-  }
-}
-
-function sizeOf(node: RegexNode): number {
-  switch (node.kind) {
-    case "sequence":
-    case "choice":
-      return node.items.reduce((size, item) => size + 2 + sizeOf(item), 0);
-    case "repeat":
-      return (node.max === Infinity ? node.min + 1 : Math.max(node.max, 1)) * (sizeOf(node.item) + 2);
-    default:
-      return 1;
-  }
 }
 
 function failure(what: string, about: string): RegexSyntaxError {

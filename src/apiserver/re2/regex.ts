@@ -21,8 +21,10 @@ export interface RegexMatch {
  *
  * @example
  * ```ts
+ * import { Regex } from "./mod.ts";
+ *
  * const name = new Regex("^[a-z]([-a-z0-9]*[a-z0-9])?$");
- * name.test("web-1"); // true
+ * console.assert(name.test("web-1") && !name.test("-web"));
  * ```
  */
 export class Regex {

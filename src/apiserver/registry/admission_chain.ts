@@ -90,6 +90,14 @@ function askFrom(
   return undefined;
 }
 
+/** A patch is an update to admission, or a creation where there was nothing to patch; so is an update. */
+function optionsOf(options: JsonObject, operation: Operation): JsonObject {
+  const kind = operation === "CREATE" ? "CreateOptions" : operation === "UPDATE" ? "UpdateOptions" : options["kind"];
+  if (kind === undefined || options["kind"] === kind) return options;
+  const { force: _, ...rest } = options;
+  return { ...rest, kind };
+}
+
 function requestOf(call: Call, admission: Admission): AdmissionRequest {
   const { kind, subresource, options, user, isDryRun } = call;
   return {
@@ -101,7 +109,7 @@ function requestOf(call: Call, admission: Admission): AdmissionRequest {
     name: admission.name,
     object: admission.object,
     oldObject: admission.oldObject,
-    options,
+    options: optionsOf(options, admission.operation),
     user,
     isDryRun,
     warn: (text) => call.warn(text),

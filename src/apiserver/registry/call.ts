@@ -21,6 +21,8 @@ export interface Call extends KnownKind {
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
   readonly isDryRun: boolean;
+  /** One of many deletions that one request asked for: admission is told no name. @default false */
+  readonly isOfMany?: boolean;
   /** CreateOptions, UpdateOptions, ... as admission sees them. */
   readonly options: JsonObject;
   readonly signal: AbortSignal;

@@ -35,9 +35,17 @@ export function decodeObject(kinds: KindRegistry, call: Call, body: ParsedBody):
 function reportStrict(call: Call, problems: readonly string[]): void {
   if (problems.length === 0) return;
   if (call.fieldValidation === "Strict") {
-    throw badRequest(`${decodingTitle(call.kind)}: strict decoding error: ${problems.join(", ")}`);
+    throw badRequest(`${decodingTitle(call.kind)}: strict decoding error: ${strictText(problems)}`);
   }
   for (const problem of problems) call.warn(problem);
+}
+
+/** What a strict decoder says as one: it has said what is wrong with the YAML before it looks at fields. */
+function strictText(problems: readonly string[]): string {
+  const isOfYaml = (problem: string) => /^line \d+: /.test(problem);
+  const lines = problems.filter(isOfYaml);
+  const fields = problems.filter((problem) => !isOfYaml(problem));
+  return (lines.length === 0 ? fields : [`yaml: unmarshal errors:\n  ${lines.join("\n  ")}`, ...fields]).join(", ");
 }
 
 /** Checks apiVersion and kind, and fills them in where a built-in kind may do without. */
@@ -45,6 +53,10 @@ function checkType(kinds: KindRegistry, kind: Kind, draft: Draft, text: string):
   const [apiVersion, name] = [headText(kind, draft, "apiVersion", text), headText(kind, draft, "kind", text)];
   const expected = apiVersionOf(kind);
   if (kind.hasStrategicMerge) {
+    if (apiVersion.split("/").length > 2) {
+      const why = `unexpected GroupVersion string: ${apiVersion}`;
+      throw badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${summary(text)})`);
+    }
     draft["apiVersion"] = apiVersion === "" ? expected : apiVersion;
     draft["kind"] = name === "" ? kind.kind : name;
     checkKnown(kinds, kind, String(draft["apiVersion"]), String(draft["kind"]));
@@ -79,9 +91,24 @@ function goType(value: DraftValue): string {
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
+/** Versions that the real server still reads, and serves no longer: it refuses them for the version. */
+const retiredVersions: ReadonlySet<string> = new Set([
+  "extensions/v1beta1",
+  "apps/v1beta1",
+  "apps/v1beta2",
+  "batch/v1beta1",
+  "policy/v1beta1",
+  "networking.k8s.io/v1beta1",
+  "rbac.authorization.k8s.io/v1beta1",
+  "rbac.authorization.k8s.io/v1alpha1",
+  "autoscaling/v2beta1",
+  "autoscaling/v2beta2",
+]);
+
 /** Only what the server knows can be told from what the URL names. */
 function checkKnown(kinds: KindRegistry, kind: Kind, apiVersion: string, name: string): void {
   if (apiVersion === apiVersionOf(kind) && name === kind.kind) return;
+  if (retiredVersions.has(apiVersion) && name === kind.kind) return;
   const slash = apiVersion.indexOf("/");
   const [group, version] = [slash < 0 ? "" : apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
   const title = `${name} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}`;

@@ -87,7 +87,8 @@ async function tryDelete(
 }
 
 async function askAdmission(engine: Engine, call: Call, name: string, old: JsonObject): Promise<void> {
-  const admission = { operation: "DELETE", name, object: undefined, oldObject: old } as const;
+  const known = call.isOfMany === true ? "" : name;
+  const admission = { operation: "DELETE", name: known, object: undefined, oldObject: old } as const;
   await admit(engine, call, admission);
   await validateAdmission(engine, call, admission);
 }

@@ -18,7 +18,8 @@ export function parseFieldSelector(text: string): readonly FieldTerm[] {
     if (match === null) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
     const [, field = "", operator = "", value = ""] = match;
     return { field, isEqual: operator !== "!=", value: unescaped(value) };
-  });
+    // A term that says nothing asks for nothing.
+  }).filter(({ field, value }) => field !== "" || value !== "");
 }
 
 /** The one value that the field must have, where the selector says so. */

@@ -7,6 +7,7 @@ import { type Draft, draftOf, type JsonObject, type Kind, read, type TypeSchema 
 import {
   type Convert,
   type FieldContext,
+  type FieldSet,
   fieldSetOf,
   type ManagedFields,
   type ResetFields,
@@ -99,6 +100,12 @@ const customFields = fieldSetOf([["f:spec"], ["f:metadata"]]);
 
 const resets = new WeakMap<KindFamily, Map<string, ResetFields>>();
 
+/** What the kind itself says. */
+function ownResetFields(kind: Kind, subresource: string): FieldSet | undefined {
+  const paths = kind.resetFields?.(subresource);
+  return paths === undefined ? undefined : fieldSetOf(paths.map((path) => path.map((name) => `f:${name}`)));
+}
+
 /** A kind with a status of its own: writing the object does not reach the status, and the other way round. */
 function resetFieldsOf(kind: Kind, family: KindFamily, subresource: string): ResetFields | undefined {
   if (!kind.subresources.has("status") || (subresource !== "" && subresource !== "status")) return undefined;
@@ -106,7 +113,8 @@ function resetFieldsOf(kind: Kind, family: KindFamily, subresource: string): Res
   if (known === undefined) resets.set(family, known = new Map());
   const found = known.get(subresource);
   if (found !== undefined) return found;
-  const fields = subresource === "" ? statusFields : kind.hasStrategicMerge ? builtInFields : customFields;
+  const fields = ownResetFields(kind, subresource) ??
+    (subresource === "" ? statusFields : kind.hasStrategicMerge ? builtInFields : customFields);
   const made: ResetFields = new Map(family.served.map((served) => [apiVersionOf(served), fields]));
   known.set(subresource, made);
   return made;

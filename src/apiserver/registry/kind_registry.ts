@@ -43,6 +43,8 @@ export class KindRegistry {
   readonly #families = new Map<string, KindFamily>();
   /** By group, version and plural. */
   readonly #known = new Map<string, KnownKind>();
+  /** Those that are sent to parts of others, and have no URL. */
+  readonly #bodies: KnownKind[] = [];
   readonly #listeners = new Set<KindListener>();
   #generation = 0;
 
@@ -70,6 +72,11 @@ export class KindRegistry {
     this.#changed(family.collection, family);
   }
 
+  /** Adds a family whose objects are only sent to a part of another: nothing but {@link findKind} knows of it. */
+  addBody(family: KindFamily): void {
+    for (const kind of family.served) this.#bodies.push({ kind, family });
+  }
+
   /** Takes a family away; its objects stay in the storage. */
   delete(collection: string): void {
     if (!this.#forget(collection)) return;
@@ -86,7 +93,9 @@ export class KindRegistry {
     for (const known of this.#known.values()) {
       if (known.kind.kind === kind && known.kind.version === version && known.kind.group === group) return known;
     }
-    return undefined;
+    return this.#bodies.find((known) =>
+      known.kind.kind === kind && known.kind.version === version && known.kind.group === group
+    );
   }
 
   family(collection: string): KindFamily | undefined {

@@ -4,6 +4,7 @@
 import {
   dnsLabelErrors,
   type FieldError,
+  goJson,
   isJsonArray,
   isJsonObject,
   isSameJson,
@@ -172,16 +173,27 @@ function ownerErrors(references: readonly Json[], errors: FieldError[]): void {
     else {
       const detail = "Only one reference can have Controller set to true. " +
         `Found "true" in references for ${controller} and ${current}`;
-      errors.push({ type: "Invalid", field, value: references, detail });
+      const shown = `[${references.map(shownReference).join(",")}]`;
+      errors.push({ type: "Invalid", field, value: references, shown, detail });
     }
   }
+}
+
+/** In the order of Go's fields. */
+function shownReference(reference: Json): string {
+  if (!isJsonObject(reference)) return goJson(reference);
+  const fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"].flatMap((key) => {
+    const value = read(reference, key);
+    return value === undefined ? [] : [`${goJson(key)}:${goJson(value)}`];
+  });
+  return `{${fields.join(",")}}`;
 }
 
 function referenceErrors(reference: JsonObject, errors: FieldError[]): void {
   const field = "metadata.ownerReferences";
   const apiVersion = textOf(reference, "apiVersion");
   const required = [
-    ["apiVersion", apiVersion.slice(apiVersion.indexOf("/") + 1), "version must not be empty"],
+    ["apiVersion", versionOf(apiVersion), "version must not be empty"],
     ["kind", textOf(reference, "kind"), "must not be empty"],
     ["name", textOf(reference, "name"), "must not be empty"],
     ["uid", textOf(reference, "uid"), "must not be empty"],
@@ -194,6 +206,12 @@ function referenceErrors(reference: JsonObject, errors: FieldError[]): void {
     const detail = "/v1, Kind=Event is disallowed from being an owner";
     errors.push({ type: "Invalid", field, value: reference, detail });
   }
+}
+
+/** What has two slashes is read as nothing at all. */
+function versionOf(apiVersion: string): string {
+  const parts = apiVersion.split("/");
+  return parts.length > 2 ? "" : parts.at(-1) ?? "";
 }
 
 function finalizerErrors(metadata: JsonObject, errors: FieldError[]): void {

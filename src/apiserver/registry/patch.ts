@@ -18,6 +18,7 @@ import {
   applyConfiguration,
   applyConflict,
   type ApplyOutcome,
+  goPlain,
   jsonPatch,
   mergePatch,
   strategicMergePatch,
@@ -26,7 +27,8 @@ import type { Answer, Call, FieldValidation } from "./call.ts";
 import { decodeObject } from "./decode_object.ts";
 import { type Engine, subjectOf } from "./engine.ts";
 import { fieldContext, setManagedFields, trackFields } from "./fields.ts";
-import { decodeMetadata, decodingTitle } from "./metadata.ts";
+import { decodeMetadata } from "./metadata.ts";
+import { patchedText, restoringText } from "./_patched_text.ts";
 import { update } from "./update.ts";
 
 /** The content types of patches. */
@@ -69,7 +71,7 @@ async function patched(
   const { kind } = call;
   if (old === undefined) throw notFound(subjectOf(kind, name));
   const { object, problems } = patchedObject(call, old, body);
-  decodePatched(engine, call, object, problems, body);
+  decodePatched(engine, call, old, { object, problems, body });
   await trackFields(engine, call, old, object);
   return object;
 }
@@ -106,9 +108,8 @@ export function appliedPatch(
 function decodePatched(
   engine: Engine,
   call: Call,
-  draft: Draft,
-  problems: readonly string[],
-  body: PatchBody,
+  old: JsonObject,
+  { object: draft, problems, body }: { object: Draft; problems: readonly string[]; body: PatchBody },
 ): void {
   const isLenient = call.fieldValidation === "Ignore";
   const found: string[] = isLenient ? [] : [...problems];
@@ -117,23 +118,45 @@ function decodePatched(
     fieldValidation: isLenient ? "Ignore" : "Warn",
     warn: (text) => void found.push(text),
   };
-  const shown = () => body.type === "application/strategic-merge-patch+json" ? body.text : JSON.stringify(draft);
   try {
+    decodeAsItself(engine, call, draft);
     decodeObject(engine.kinds, collecting, { draft, duplicates: [], text: "" });
   } catch (error) {
-    throw asPatchRefusal(error, call, shown());
+    throw asPatchRefusal(error, call, old, body);
   }
   call.kind.setDefaults(draft);
   if (found.length === 0) return;
-  if (call.fieldValidation === "Strict") throw unfitting(shown(), `strict decoding error: ${found.join(", ")}`);
+  if (call.fieldValidation === "Strict") {
+    throw unfitting(shownPatch(call, old, body), `strict decoding error: ${found.join(", ")}`);
+  }
   for (const problem of found) call.warn(problem);
 }
 
+/** What calls itself another built-in kind is read as that kind before it is refused for it. */
+function decodeAsItself(engine: Engine, call: Call, draft: Draft): void {
+  const { apiVersion, kind } = draft;
+  if (!call.kind.hasStrategicMerge || kind === call.kind.kind || typeof kind !== "string") return;
+  const [version = "", group = ""] = `${apiVersion}`.split("/").reverse();
+  engine.kinds.findKind(group, version, kind)?.kind.decode(draftOf(draft));
+}
+
+/** How a body is refused that is no such object: `Secret in version "v1" cannot be handled as a ConfigMap: ...`. */
+const unreadable = /^[^ ]+ in version "[^"]*" cannot be handled as an? [^ ]+: /;
+
 /** A value of the wrong type is the patch's fault here. */
-function asPatchRefusal(error: unknown, call: Call, shown: string): unknown {
-  const title = `${decodingTitle(call.kind)}: `;
-  if (!(error instanceof Refusal) || !error.message.startsWith(title)) return error;
-  return unfitting(shown, error.message.slice(title.length));
+function asPatchRefusal(error: unknown, call: Call, old: JsonObject, body: PatchBody): unknown {
+  if (!(error instanceof Refusal)) return error;
+  const title = unreadable.exec(error.message);
+  if (title === null) return error;
+  const detail = error.message.slice(title[0].length);
+  const isMerged = body.type === "application/strategic-merge-patch+json";
+  return unfitting(shownPatch(call, old, body), isMerged ? restoringText(detail) : detail);
+}
+
+/** What a refusal shows: the patched object as the real server has written it out, or the patch itself. */
+function shownPatch(call: Call, old: JsonObject, body: PatchBody): string {
+  const patched = appliedPatch(old, body, call.fieldValidation);
+  return patched === undefined ? goPlain(body.value) : patchedText(patched.object, old, call.kind.schema);
 }
 
 function unfitting(shown: string, detail: string): Refusal {

@@ -80,7 +80,8 @@ export async function deleteCollection(
 }
 
 async function deleteFound(engine: Engine, call: Call, item: StoredObject, options: DeleteOptions): Promise<void> {
-  const own: Call = call.kind.scope === "Cluster" ? call : { ...call, namespace: item.namespace };
+  const namespace = call.kind.scope === "Cluster" ? call.namespace : item.namespace;
+  const own: Call = { ...call, namespace, isOfMany: true };
   try {
     await deleteObject(engine, own, item.name, options);
   } catch (error) {

@@ -6,14 +6,16 @@
  * for permission here except before an update creates (who calls has asked already).
  */
 import type { Clock, Random } from "../../async/mod.ts";
-import type { AdmissionPlugin } from "../model/mod.ts";
+import type { AdmissionPlugin, Draft } from "../model/mod.ts";
 import type { Cursor, ObjectStorage, Snapshot } from "../storage/mod.ts";
 import { type Answer, type Body, type Call, type Representation, represented } from "./call.ts";
 import { create } from "./create.ts";
 import { deleteObject, type DeleteOptions } from "./delete.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, storageNamespace } from "./engine.ts";
+import { trackFields } from "./fields.ts";
 import type { ReviewHandler, SubresourceHandler } from "./handlers.ts";
 import type { KindRegistry } from "./kind_registry.ts";
+import { matchNamespace, metadataOf, wipeSystemFields } from "./metadata.ts";
 import { patch, type PatchBody } from "./patch.ts";
 import { put } from "./put.ts";
 import { deleteCollection, get, list, type ListOptions, type Page } from "./read.ts";
@@ -59,6 +61,19 @@ export class Registry {
   /** Who answers a kind that is never stored. */
   reviewHandler(collection: string): ReviewHandler | undefined {
     return this.#reviews.get(collection);
+  }
+
+  /**
+   * Writes into the body of a review or an action what every creation has: its namespace, and who set what.
+   *
+   * @throws Refusal 400 when the body names another namespace
+   */
+  prepareAction(call: Call, body: Draft): void | Promise<void> {
+    const metadata = metadataOf(body);
+    // A binding names the very Pod that its writer has seen.
+    if (call.kind.collection !== "bindings") wipeSystemFields(metadata);
+    matchNamespace(metadata, storageNamespace(call));
+    return trackFields(this.#engine, call, undefined, body);
   }
 
   /** @throws Refusal */

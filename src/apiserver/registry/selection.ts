@@ -60,10 +60,27 @@ function checkField(kind: Kind, field: string): void {
   if (kind.isSelectable(field)) return;
   if (!kind.hasStrategicMerge) throw badRequest(`field label not supported: ${field}`);
   if (field === "metadata.namespace") return;
+  const refusal = ownRefusals.get(kind.collection);
   throw badRequest(
-    `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    refusal?.(field) ??
+      `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );
 }
+
+const unsupported = (field: string): string => `field label not supported: ${field}`;
+
+/** The kinds that read their fields by themselves, and so refuse in words of their own. */
+const ownRefusals: ReadonlyMap<string, (field: string) => string> = new Map([
+  ...["pods", "nodes", "replicationcontrollers", "namespaces", "secrets", "services", "events"].map(
+    (collection) => [collection, unsupported] as const,
+  ),
+  ["certificatesigningrequests.certificates.k8s.io", unsupported],
+  ["jobs.batch", (field) => `field label ${JSON.stringify(field)} not supported for Job`],
+  [
+    "resourceslices.resource.k8s.io",
+    (field) => `field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: ${field}`,
+  ],
+]);
 
 /** Leaves out the terms that namespace and name answer already. */
 function fieldMatcher(

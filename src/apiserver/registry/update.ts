@@ -76,6 +76,7 @@ async function tryUpdate(engine: Engine, call: Call, change: Change): Promise<At
   checkVersion(call, next, old);
   validateChange(engine, call, next, old);
   keepBooksIfOnlyTimeDiffers(next, old);
+  metadataOf(next)["resourceVersion"] = metadataText(old, "resourceVersion");
   await validateAdmission(engine, call, { operation: "UPDATE", name: change.name, object: next, oldObject: old });
   return await storeChange(engine, call, { stored, old, next });
 }
@@ -94,7 +95,6 @@ async function storeChange(engine: Engine, call: Call, step: Step): Promise<Atte
     if (call.isDryRun) return done(represented(next));
     return engine.storage.delete(kind.collection, stored) === undefined ? { kind: "raced" } : done(represented(next));
   }
-  metadataOf(next)["resourceVersion"] = metadataText(old, "resourceVersion");
   if (isSameJson(next, old)) return done(await represent(stored, kind));
   const object = await toStorage(next, kind, family.storage);
   if (call.isDryRun) return done(represented(next));

@@ -1,2 +1,3 @@
 /** How objects are shown by `kubectl get`. */
 export { builtinTable } from "./builtin_table.ts";
+export { scaleTable } from "./scale_table.ts";

@@ -1,5 +1,6 @@
 /** Discovery, OpenAPI and version: what clients ask before they ask for anything. */
-import { type ConformanceCase, requests } from "../conformance_case.ts";
+import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
+import type { Body } from "./_objects.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -129,7 +130,124 @@ export const discoveryCases: readonly ConformanceCase[] = [
       }),
     },
   ]),
+  requests("the operations of OpenAPI v3", () => [
+    operations(
+      "apis/apps/v1",
+      "deployments",
+      "namespaces/{namespace}/deployments",
+      "namespaces/{namespace}/deployments/{name}",
+      "namespaces/{namespace}/deployments/{name}/scale",
+    ),
+    operations(
+      "api/v1",
+      "nodes",
+      "nodes/{name}/status",
+      "namespaces/{namespace}/pods/{name}/eviction",
+      "namespaces/{namespace}/serviceaccounts/{name}/token",
+    ),
+    operations("apis/authorization.k8s.io/v1", "subjectaccessreviews"),
+    operations("apis/rbac.authorization.k8s.io/v1", "clusterroles/{name}"),
+  ]),
+  scenario("the OpenAPI of a definition", async (site) => {
+    const group = `${site.unique}.example.com`;
+    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    await site.prepare({ path, body: gadgets(group) });
+    const name = `com.example.${site.unique}.v1.Gadget`;
+    await site.until("/openapi/v3", ({ paths }) => paths[`apis/${group}/v1`] !== undefined);
+    await site.call({
+      path: `/openapi/v3/apis/${group}/v1`,
+      pick: ({ info, components: { schemas } }: Any) =>
+        inOwnWords({ info, kind: schemas[name], list: schemas[`${name}List`] }),
+    });
+    await site.call(operations(`apis/${group}/v1`, "gadgets", "namespaces/{namespace}/gadgets/{name}"));
+    await site.until("/openapi/v2", ({ definitions }) => definitions[name] !== undefined);
+    await site.call({
+      path: "/openapi/v2",
+      pick: ({ definitions }: Any) => inOwnWords({ kind: definitions[name], list: definitions[`${name}List`] }),
+    });
+    await site.prepare({ method: "DELETE", path: `${path}/gadgets.${group}` });
+  }),
 ];
+
+/** Media types that the embedded server does not speak. */
+const unspoken = /cbor|protobuf/;
+
+/** Made of the name of a group, which is another one in each run. */
+const named: ReadonlySet<string> = new Set(["operationId", "tags"]);
+
+/** Operations without what they say to people, and without what only one of the servers speaks. */
+function operationsOf(value: Any): Any {
+  if (Array.isArray(value)) return value.map(operationsOf);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([key, item]) =>
+    !(key === "description" && typeof item === "string") && !unspoken.test(key) && !named.has(key)
+  );
+  return Object.fromEntries(kept.map(([key, item]) => [key, operationsOf(item)]));
+}
+
+/** Some paths of a document of OpenAPI v3. */
+const operations = (path: string, ...wanted: readonly string[]) => ({
+  path: `/openapi/v3/${path}`,
+  pick: ({ paths }: Any) => Object.fromEntries(wanted.map((one) => [one, operationsOf(paths[`/${path}/${one}`])])),
+});
+
+/** What the definition says of itself. */
+const ownWords: ReadonlySet<unknown> = new Set(["A Gadget is a thing.", "How large."]);
+
+/** Schemas without what a server says of them: each has words of its own. */
+function inOwnWords(value: Any): Any {
+  if (Array.isArray(value)) return value.map(inOwnWords);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([key, item]) =>
+    !(key === "description" && typeof item === "string") || ownWords.has(item)
+  );
+  return Object.fromEntries(kept.map(([key, item]) => [key, inOwnWords(item)]));
+}
+
+/** One of each thing that is published otherwise than it is written. */
+const published: Body = {
+  type: "object",
+  description: "A Gadget is a thing.",
+  required: ["spec"],
+  properties: {
+    spec: {
+      type: "object",
+      required: ["size"],
+      properties: {
+        size: { type: "integer", format: "int32", minimum: 1, maximum: 10, default: 3, description: "How large." },
+        port: { "x-kubernetes-int-or-string": true },
+        maybe: { type: "string", nullable: true, enum: ["a", "b"] },
+        free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        embedded: {
+          type: "object",
+          "x-kubernetes-embedded-resource": true,
+          "x-kubernetes-preserve-unknown-fields": true,
+        },
+        list: {
+          type: "array",
+          items: { type: "object", required: ["name"], properties: { name: { type: "string", pattern: "^a" } } },
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["name"],
+        },
+        map: { type: "object", additionalProperties: { type: "string" }, "x-kubernetes-map-type": "granular" },
+        either: { type: "string", oneOf: [{ minLength: 1 }, { pattern: "^x" }] },
+      },
+      "x-kubernetes-validations": [{ rule: "self.size > 0", message: "too small" }],
+    },
+  },
+};
+
+function gadgets(group: string): Body {
+  const names = { plural: "gadgets", singular: "gadget", kind: "Gadget", listKind: "GadgetList" };
+  const version = {
+    name: "v1",
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: published },
+    subresources: { status: {}, scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" } },
+  };
+  return { metadata: { name: `gadgets.${group}` }, spec: { group, scope: "Namespaced", names, versions: [version] } };
+}
 
 /** How fresh each group's answer is does not belong to what is compared. */
 function withoutState(group: Any): Any {

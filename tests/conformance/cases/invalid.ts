@@ -1,6 +1,13 @@
 /** Objects whose fields are wrong: what is said of them, all of it at once. */
 import { type ConformanceCase, requests } from "../conformance_case.ts";
 import { at, type Body, configMap, deployment, ingress, job, lease, pod, role, secret, service } from "./_objects.ts";
+import {
+  autoscaler,
+  resourcesOutside,
+  resourceTable,
+  resourceWarnings,
+  resourceWarningsOutside,
+} from "./_invalid_resources.ts";
 import { podSpec, workload } from "./_objects.ts";
 
 const container = (rest: Body) => pod("a", { containers: [{ name: "main", image: "x", ...rest }] });
@@ -9,11 +16,6 @@ const ports = (...list: readonly Body[]) => service("web", { ports: list });
 
 const path = (rest: Body) =>
   ingress("a", { rules: [{ http: { paths: [{ path: "/", pathType: "Prefix", ...rest }] } }] });
-
-const hpa = (spec: Body) => ({
-  metadata: { name: "a" },
-  spec: { scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "apps/v1" }, maxReplicas: 3, ...spec },
-});
 
 /** What is wrong, where it is sent, and the object. */
 const table: readonly (readonly [string, string, Body])[] = [
@@ -228,7 +230,7 @@ const table: readonly (readonly [string, string, Body])[] = [
   [
     "an autoscaler",
     "autoscaling/v2/horizontalpodautoscalers",
-    hpa({ minReplicas: 5, maxReplicas: 0, metrics: [{ type: "Resource" }] }),
+    autoscaler({ minReplicas: 5, maxReplicas: 0, metrics: [{ type: "Resource" }] }),
   ],
   ["a budget", "policy/v1/poddisruptionbudgets", {
     metadata: { name: "a" },
@@ -258,10 +260,14 @@ const table: readonly (readonly [string, string, Body])[] = [
   }],
 ];
 
-const inNamespaces = table.map(([what, resource, body]) =>
+/** Resources whose amounts the real server looks at in no order. */
+const walksMaps: ReadonlySet<string> = new Set(["resourcequotas", "limitranges", "configmaps"]);
+
+const inNamespaces = [...table, ...resourceTable].map(([what, resource, body]) =>
   requests(`what is wrong with ${what}`, (site) => {
     const isElsewhere = resource === "events";
-    return [{ path: isElsewhere ? "/api/v1/namespaces/default/events" : `${at(site, resource)}?dryRun=All`, body }];
+    const path = isElsewhere ? "/api/v1/namespaces/default/events" : `${at(site, resource)}?dryRun=All`;
+    return [{ path, body, sortsCauses: walksMaps.has(resource) }];
   }, { needsAccount: resource === "pods" })
 );
 
@@ -315,7 +321,7 @@ const wide: readonly (readonly [string, string, Body])[] = [
   }],
 ];
 
-const outside = wide.map(([what, to, body]) =>
+const outside = [...wide, ...resourcesOutside].map(([what, to, body]) =>
   requests(`what is wrong with ${what}`, () => [{ path: `${to}?dryRun=All`, body }])
 );
 
@@ -367,10 +373,14 @@ const warned: readonly (readonly [string, string, Body])[] = [
   }],
 ];
 
-const warnings = warned.map(([what, resource, body]) =>
+const warnings = [...warned, ...resourceWarnings].map(([what, resource, body]) =>
   requests(`${what} warnings`, (site) => [{ path: `${at(site, resource)}?dryRun=All`, body, pick: () => "" }], {
     needsAccount: resource === "pods",
   })
 );
 
-export const invalidCases: readonly ConformanceCase[] = [...inNamespaces, ...outside, ...warnings];
+const warningsOutside = resourceWarningsOutside.map(([what, to, body]) =>
+  requests(`${what} warnings`, () => [{ path: `${to}?dryRun=All`, body, pick: () => "" }])
+);
+
+export const invalidCases: readonly ConformanceCase[] = [...inNamespaces, ...outside, ...warnings, ...warningsOutside];

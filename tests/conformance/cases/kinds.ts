@@ -6,6 +6,7 @@ import { type ConformanceCase, requests, scenario } from "../conformance_case.ts
 import type { Site } from "../site.ts";
 import { at, type Body, configMap, deployment, ingress, job, lease, pod, role, secret, service } from "./_objects.ts";
 import { podSpec, template, workload } from "./_objects.ts";
+import { kindLives } from "./_kind_lives.ts";
 
 /** A kind in namespaces whose objects nobody but the case writes to. */
 interface Sample {
@@ -73,7 +74,11 @@ const quiet: readonly Sample[] = [
     resource: "autoscaling/v1/horizontalpodautoscalers",
     body: () => ({
       metadata: { name: "a" },
-      spec: { scaleTargetRef: { kind: "Deployment", name: "web" }, maxReplicas: 3, targetCPUUtilizationPercentage: 50 },
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+        maxReplicas: 3,
+        targetCPUUtilizationPercentage: 50,
+      },
     }),
   },
   {
@@ -277,4 +282,10 @@ const namespaces: readonly ConformanceCase[] = [
   ]),
 ];
 
-export const kindCases: readonly ConformanceCase[] = [...verbs, ...defaults, ...clusterWide, ...namespaces];
+export const kindCases: readonly ConformanceCase[] = [
+  ...verbs,
+  ...defaults,
+  ...clusterWide,
+  ...namespaces,
+  ...kindLives,
+];

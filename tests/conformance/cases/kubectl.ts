@@ -1,66 +1,8 @@
 /** kubectl's everyday commands: what people see of either server. */
-import { type CaseTraits, type ConformanceCase, scenario } from "../conformance_case.ts";
-import type { CommandOptions, Site } from "../site.ts";
+import { type ConformanceCase, scenario } from "../conformance_case.ts";
+import { kubectl, needsKubectl, run, withKubelet } from "./_kubectl.ts";
+import { kubectlDailyCases } from "./kubectl_daily.ts";
 import { at, type Body, configMap, deployment, ingress, pod, service } from "./_objects.ts";
-
-/** A command, with what it reads. */
-type Command = readonly [command: string, input?: unknown, env?: Readonly<Record<string, string>>];
-
-const needsKubectl = true;
-
-/** A case of commands; words are parted by spaces. */
-function kubectl(name: string, commands: readonly Command[], traits: CaseTraits = {}): ConformanceCase {
-  return scenario(`kubectl ${name}`, async (site) => {
-    for (const command of commands) await run(site, command);
-  }, { needsKubectl, ...traits });
-}
-
-async function run(site: Site, [command, input, env]: Command): Promise<string> {
-  const options: CommandOptions = {
-    ...(input === undefined ? {} : { stdin: typeof input === "string" ? input : JSON.stringify(input) }),
-    ...(env === undefined ? {} : { env }),
-  };
-  return await site.kubectl(
-    command.split(" ").map((word) => word.replaceAll("NS", site.namespace).replaceAll("␣", " ")),
-    options,
-  );
-}
-
-const merge = "application/merge-patch+json";
-
-/** Plays kubelet while `act` runs: Pods of the namespace become ready, and go when they are deleted. */
-async function withKubelet(site: Site, act: () => Promise<void>): Promise<void> {
-  let isOver = false;
-  const play = async () => {
-    const path = at(site, "pods");
-    const conditions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type) => ({
-      type,
-      status: "True",
-    }));
-    while (!isOver) {
-      const { items } = await site.prepare({ path });
-      for (const { metadata, status } of items) {
-        const one = `${path}/${metadata.name}`;
-        if (metadata.deletionTimestamp !== undefined) {
-          await site.prepare({ method: "DELETE", path: `${one}?gracePeriodSeconds=0` }).catch(() => undefined);
-        } else if (status.phase !== "Running") {
-          const body = {
-            status: { phase: "Running", conditions, startTime: new Date().toISOString().replace(/\.\d+/, "") },
-          };
-          await site.prepare({ method: "PATCH", path: `${one}/status`, type: merge, body }).catch(() => undefined);
-        }
-      }
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  };
-  const playing = play();
-  try {
-    await act();
-  } finally {
-    isOver = true;
-    await playing;
-  }
-}
 
 const files: readonly ConformanceCase[] = [
   kubectl("apply, twice, changed, and get", [
@@ -201,6 +143,8 @@ const edits: readonly ConformanceCase[] = [
   ], { needsControllers: true }),
 ];
 
+const undescribed = "fields and types are shown, not what they are for: those sentences are Kubernetes' own";
+
 const looks: readonly ConformanceCase[] = [
   kubectl("describe", [
     ["create configmap a --from-literal=x=y"],
@@ -218,12 +162,14 @@ const looks: readonly ConformanceCase[] = [
     ["create role reader --verb=get --resource=pods"],
     ["describe role reader"],
   ], { needsAccount: true, needsControllers: true }),
-  ...["pod.spec.containers", "deployment --recursive", "configmap", "service.spec.type", "nothing", "pod.nothing"].map((
-    what,
-  ) => kubectl(`explain ${what}`, [[`explain ${what}`]])),
-  kubectl("explain with a version", [["explain deployment.spec.strategy --api-version=apps/v1"], [
-    "explain ingress.spec.rules",
-  ]]),
+  ...["nothing", "pod.nothing"].map((what) => kubectl(`explain ${what}`, [[`explain ${what}`]])),
+  ...["pod.spec.containers", "deployment --recursive", "configmap", "service.spec.type"].map((what) =>
+    kubectl(`explain ${what}`, [[`explain ${what}`]], { deliberate: undescribed })
+  ),
+  kubectl("explain with a version", [
+    ["explain deployment.spec.strategy --api-version=apps/v1"],
+    ["explain ingress.spec.rules"],
+  ], { deliberate: undescribed }),
   kubectl("api-versions", [["api-versions"]]),
   kubectl("api-resources", [
     ["api-resources --api-group=apps"],
@@ -238,7 +184,10 @@ const looks: readonly ConformanceCase[] = [
     ["auth can-i nothing at all"],
     ["auth whoami -o jsonpath={.status.userInfo.groups}", undefined],
   ]),
-  kubectl("cluster-info and version", [["cluster-info"], ["version -o json", undefined]]),
+  kubectl("cluster-info", [["cluster-info"]]),
+  kubectl("version", [["version -o json"]], {
+    deliberate: "the server says that it is none of Kubernetes' own builds",
+  }),
   kubectl("create token", [
     ["create serviceaccount robot"],
     ["create token robot"],
@@ -334,4 +283,10 @@ const rollouts: readonly ConformanceCase[] = [
   }, { needsKubectl }),
 ];
 
-export const kubectlCases: readonly ConformanceCase[] = [...files, ...edits, ...looks, ...rollouts];
+export const kubectlCases: readonly ConformanceCase[] = [
+  ...files,
+  ...edits,
+  ...looks,
+  ...rollouts,
+  ...kubectlDailyCases,
+];

@@ -2,6 +2,7 @@
 import type { ConformanceCase } from "../conformance_case.ts";
 import { knownDifferences } from "../known_differences.ts";
 import { changeCases } from "./change.ts";
+import { conversionCases } from "./conversions.ts";
 import { crdCases } from "./crds.ts";
 import { createCases } from "./create.ts";
 import { discoveryCases } from "./discovery.ts";
@@ -11,6 +12,8 @@ import { kubectlCases } from "./kubectl.ts";
 import { partCases } from "./parts.ts";
 import { patchCases } from "./patch.ts";
 import { pathCases } from "./paths.ts";
+import { pluginCases } from "./plugins.ts";
+import { policyCases } from "./policies.ts";
 import { readCases } from "./read.ts";
 import { tableCases } from "./tables.ts";
 import { webhookCases } from "./webhooks.ts";
@@ -35,6 +38,9 @@ const groups: readonly CaseGroup[] = [
   { group: "tables", cases: tableCases },
   { group: "crds", cases: crdCases },
   { group: "webhooks", cases: webhookCases },
+  { group: "conversions", cases: conversionCases },
+  { group: "policies", cases: policyCases },
+  { group: "plugins", cases: pluginCases },
   { group: "kubectl", cases: kubectlCases },
 ];
 

@@ -1,7 +1,7 @@
 /** Subresources and reviews: status, scale, eviction, binding, tokens, who may do what. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { Call } from "../site.ts";
-import { at, type Body, deployment, pod, service, workload } from "./_objects.ts";
+import { at, type Body, deployment, pod, service, template, workload } from "./_objects.ts";
 
 const merge = "application/merge-patch+json";
 
@@ -83,6 +83,19 @@ const scales: readonly ConformanceCase[] = [
       await site.call({ path: `${path}/absent/scale` });
     }, { needsControllers: true })
   ),
+  scenario("the scale of a ReplicationController", async (site) => {
+    const path = at(site, "replicationcontrollers");
+    await site.prepare({ path, body: { metadata: { name: "web" }, spec: { replicas: 0, template: template("web") } } });
+    const pick = ({ kind, spec, status }: Any) => ({ kind, spec, status });
+    await site.call({ path: `${path}/web/scale`, pick });
+    await site.call({
+      method: "PATCH",
+      path: `${path}/web/scale?dryRun=All`,
+      type: merge,
+      body: { spec: { replicas: 2 } },
+      pick,
+    });
+  }),
   requests("the scale of what has none", (site) => [
     { path: at(site, "apps/v1/daemonsets", "a") + "/scale" },
     { path: at(site, "configmaps", "a") + "/scale" },
@@ -93,6 +106,8 @@ const budget = (name: string, spec: Body) => ({
   metadata: { name },
   spec: { selector: { matchLabels: { app: name } }, ...spec },
 });
+
+const one = (name: string) => ({ name, image: "example.invalid/main" });
 
 const pods: readonly ConformanceCase[] = [
   scenario("a Pod is bound once", async (site) => {
@@ -108,7 +123,22 @@ const pods: readonly ConformanceCase[] = [
     await bind("absent", { kind: "Node", name: "node-a" });
     await bind("a", { kind: "Shelf", name: "x" });
     await bind("a", { kind: "Node", name: "" });
+    await bind("a", { kind: "Shelf", name: "" });
+    const target = { kind: "Node", name: "node-a" };
+    await site.call({ path: `${path}/a/binding`, body: { metadata: { name: "b" }, target } });
+    await site.call({ path: `${path}/a/binding`, body: { target } });
     await site.call({ path: `${path}/a`, pick: ({ spec, status }) => ({ node: spec.nodeName, status }) });
+  }, { needsAccount: true }),
+  scenario("a Binding is created, and is a Pod's", async (site) => {
+    const path = at(site, "pods");
+    await site.prepare({ path, body: pod("a") });
+    const bind = (name: string, target: Body) =>
+      site.call({ path: at(site, "bindings"), body: { metadata: { name }, target } });
+    await bind("a", {});
+    await bind("a", { kind: "Node", name: "node-a" });
+    await bind("b", { kind: "Node", name: "node-a" });
+    await site.call({ path: `${path}/a`, pick: ({ spec }) => spec.nodeName });
+    await site.call({ path: at(site, "bindings") });
   }, { needsAccount: true }),
   scenario("what may change of a Pod's spec", async (site) => {
     const path = at(site, "pods");
@@ -176,10 +206,39 @@ const pods: readonly ConformanceCase[] = [
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } };
     await site.call({ path: `${path}/a/eviction`, body: eviction });
   }, { needsControllers: true, needsAccount: true }),
+  scenario("an eviction that nobody can judge", async (site) => {
+    const path = at(site, "pods");
+    const budgets = at(site, "policy/v1/poddisruptionbudgets");
+    await site.prepare({ path, body: pod("a", {}, { labels: { app: "web" } }) });
+    for (const name of ["one", "two"]) {
+      const spec = { selector: { matchLabels: { app: "web" } }, maxUnavailable: 1 };
+      await site.prepare({ path: budgets, body: { metadata: { name }, spec } });
+    }
+    const status = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
+    await site.prepare({ method: "PATCH", path: `${path}/a/status`, type: merge, body: { status } });
+    const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } };
+    await site.call({ path: `${path}/a/eviction`, body: eviction });
+  }, { needsAccount: true }),
+  scenario("what an eviction leaves of a Pod that has a node", async (site) => {
+    const path = at(site, "pods");
+    await site.prepare({ path, body: pod("a") });
+    await site.prepare({
+      path: `${path}/a/binding`,
+      body: { metadata: { name: "a" }, target: { kind: "Node", name: "node-a" } },
+    });
+    await site.call({ path: `${path}/a/eviction`, body: { metadata: { name: "a" } } });
+    await site.call({
+      path: `${path}/a`,
+      pick: ({ metadata, status }) => ({ grace: metadata.deletionGracePeriodSeconds, status }),
+    });
+  }, { needsAccount: true }),
   requests("the log of a Pod that never ran", (site) => [
     { path: at(site, "pods"), body: pod("a"), pick: () => "" },
     { path: at(site, "pods", "a") + "/log" },
     { path: at(site, "pods", "b") + "/log" },
+    { path: at(site, "pods", "a") + "/log?container=other" },
+    { path: at(site, "pods"), body: pod("c", { containers: [one("x"), one("y")] }), pick: () => "" },
+    { path: at(site, "pods", "c") + "/log" },
   ], { needsAccount: true }),
 ];
 

@@ -1,6 +1,7 @@
 /** Paths, methods, media types: what is no verb on an object, and how answers are written. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import { at, configMap, pod } from "./_objects.ts";
+import { customPathCases } from "./custom_paths.ts";
 
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
@@ -25,10 +26,12 @@ const paths: readonly ConformanceCase[] = [
     "/api/v1/namespaces/default/pods/..%2Fa",
     "/api/v1/namespaces/default/configmaps/%2E%2E",
     "/api/v1/namespaces/default/configmaps/a%25b",
-    "/api/v1/namespaces/default/configmaps/%ff",
-    "/api/v1/namespaces//configmaps",
+    "/api/v1/namespaces//configmaps?fieldSelector=metadata.name%3Dnone-of-them",
     "/API/V1/pods",
   ].map((path) => requests(`GET ${path}`, () => [{ path }])),
+  requests("GET of a name that is no UTF-8", () => [{ path: "/api/v1/namespaces/default/configmaps/%ff" }], {
+    deliberate: "strings here hold characters, not bytes: such a path is refused with 400",
+  }),
   requests("methods that a path does not have", (site) => [
     { method: "POST", path: at(site, "configmaps", "a"), body: configMap("a") },
     { method: "PUT", path: at(site, "configmaps"), body: configMap("a") },
@@ -76,13 +79,17 @@ const accepts = [
 
 const representations: readonly ConformanceCase[] = [
   ...accepts.map((accept) =>
-    scenario(`Accept: ${accept === "" ? "nothing" : accept}`, async (site) => {
-      await site.prepare({ path: at(site, "secrets"), body: { metadata: { name: "a" }, stringData: { a: "b" } } });
-      const pick = (answer: unknown) => typeof answer === "string" ? answer.length > 0 : answer;
-      await site.call({ path: at(site, "secrets", "a"), accept, pick });
-      await site.call({ path: at(site, "secrets"), accept, pick });
-      await site.call({ path: at(site, "secrets", "b"), accept, pick });
-    })
+    scenario(
+      `Accept: ${accept === "" ? "nothing" : accept}`,
+      async (site) => {
+        await site.prepare({ path: at(site, "secrets"), body: { metadata: { name: "a" }, stringData: { a: "b" } } });
+        const pick = (answer: unknown) => typeof answer === "string" ? answer.length > 0 : answer;
+        await site.call({ path: at(site, "secrets", "a"), accept, pick });
+        await site.call({ path: at(site, "secrets"), accept, pick });
+        await site.call({ path: at(site, "secrets", "b"), accept, pick });
+      },
+      accept.includes("protobuf") ? { deliberate: "answers are not written in protobuf; JSON is the next choice" } : {},
+    )
   ),
   requests(
     "content types of a body",
@@ -120,6 +127,14 @@ const representations: readonly ConformanceCase[] = [
     },
     { path: at(site, "pods"), body: pod("a"), accept: table },
   ], { needsAccount: true }),
+  ...["application/yaml", "text/html", "application/json;stream=watch", "application/*", `${table},application/json`]
+    .map((accept) =>
+      scenario(`a watch with Accept: ${accept}`, async (site) => {
+        await site.prepare({ path: at(site, "configmaps"), body: configMap("a") });
+        const path = `${at(site, "configmaps")}?fieldSelector=metadata.name%3Da&includeObject=None`;
+        await site.watch(path, { count: 1, accept });
+      })
+    ),
   requests("pretty answers", (site) => [
     { path: at(site, "configmaps"), body: configMap("a") },
     { path: `${at(site, "configmaps", "a")}?pretty=true`, pick: () => "" },
@@ -127,4 +142,4 @@ const representations: readonly ConformanceCase[] = [
   ]),
 ];
 
-export const pathCases: readonly ConformanceCase[] = [...paths, ...representations];
+export const pathCases: readonly ConformanceCase[] = [...paths, ...representations, ...customPathCases];

@@ -2,6 +2,7 @@
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import { at, type Body, configMap, deployment, ingress, job, lease, pod, podSpec, role, secret } from "./_objects.ts";
 import { service, template, workload } from "./_objects.ts";
+import { tableStateCases } from "./table_states.ts";
 
 const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
@@ -42,7 +43,7 @@ const rows: readonly Row[] = [
       metadata: { name: "a" },
       subsets: [{
         addresses: [{ ip: "192.0.2.1" }, { ip: "192.0.2.2" }],
-        ports: [{ port: 80 }, { port: 81, name: "b" }],
+        ports: [{ port: 80, name: "a" }, { port: 81, name: "b" }],
       }],
     }],
   },
@@ -62,7 +63,7 @@ const rows: readonly Row[] = [
     resource: "events",
     bodies: [{
       metadata: { name: "a" },
-      involvedObject: { kind: "Pod", name: "x", fieldPath: "spec.containers{a}" },
+      involvedObject: { kind: "Pod", name: "x", namespace: "NS", fieldPath: "spec.containers{a}" },
       reason: "R",
       message: " m ",
       type: "Normal",
@@ -157,7 +158,8 @@ const rows: readonly Row[] = [
 const shown = rows.map(({ resource, bodies, isDry = false }) =>
   scenario(`the table of ${resource}`, async (site) => {
     const path = at(site, resource);
-    for (const body of bodies) {
+    for (const made of bodies) {
+      const body = JSON.stringify(made).replaceAll('"NS"', JSON.stringify(site.namespace));
       await site.call({ path: `${path}?includeObject=None${isDry ? "&dryRun=All" : ""}`, body, accept });
     }
     if (isDry) return;
@@ -201,4 +203,4 @@ const outside = wide.map(([path, body]) =>
   })
 );
 
-export const tableCases: readonly ConformanceCase[] = [...shown, ...outside];
+export const tableCases: readonly ConformanceCase[] = [...shown, ...outside, ...tableStateCases];

@@ -1,65 +1,27 @@
 /** Admission webhooks that a case serves itself, over HTTPS on the loopback address. */
-import { createServer } from "node:https";
 import { Buffer } from "node:buffer";
-import type { AddressInfo } from "node:net";
-import { CertificateAuthority } from "../../controlplane/certificate_authority.ts";
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import type { Site } from "../site.ts";
-import { at, type Body, configMap } from "./_objects.ts";
-
-// deno-lint-ignore no-explicit-any
-type Any = any;
-
-interface Hook {
-  readonly url: string;
-  readonly caBundle: string;
-  /** What it was asked, in order. */
-  readonly reviews: Any[];
-}
-
-/** Serves reviews while `act` runs. @param answer the response, without its uid; a number is an HTTP code */
-async function serving(answer: (review: Any) => Body | number, act: (hook: Hook) => Promise<void>): Promise<void> {
-  const authority = await CertificateAuthority.create("conformance");
-  const pair = await authority.issue({ commonName: "hook", usage: "server", hosts: ["127.0.0.1"] });
-  const reviews: Any[] = [];
-  const server = createServer({ cert: pair.certificate, key: pair.key }, async (request, response) => {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const review = JSON.parse(Buffer.concat(chunks).toString());
-    reviews.push(review);
-    const said = answer(review);
-    const { uid } = review.request;
-    const { apiVersion, kind } = review;
-    response.writeHead(typeof said === "number" ? said : 200, {
-      "content-type": "application/json",
-      connection: "close",
-    });
-    response.end(typeof said === "number" ? "no" : JSON.stringify({ apiVersion, kind, response: { uid, ...said } }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  try {
-    const { port } = server.address() as AddressInfo;
-    await act({
-      url: `https://127.0.0.1:${port}/`,
-      caBundle: Buffer.from(authority.certificate).toString("base64"),
-      reviews,
-    });
-  } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-}
+import { type Any, serving } from "./_hook_server.ts";
+import { at, type Body, configMap, service } from "./_objects.ts";
 
 type Sort = "Mutating" | "Validating";
 
 const configurations = (sort: Sort) =>
   `/apis/admissionregistration.k8s.io/v1/${sort.toLowerCase()}webhookconfigurations`;
 
+const configMapRule = {
+  apiGroups: [""],
+  apiVersions: ["v1"],
+  resources: ["configmaps"],
+  operations: ["CREATE", "UPDATE", "DELETE"],
+};
+
 /** A case with one webhook for the ConfigMaps of its namespace; what the webhook saw is compared too. */
 function withHook(
   name: string,
   sort: Sort,
-  answer: (review: Any) => Body | number,
+  answer: (review: Any) => Body | number | string,
   run: (site: Site) => Promise<void>,
   webhook: Body = {},
 ): ConformanceCase {
@@ -69,12 +31,7 @@ function withHook(
       const webhooks = [{
         name: "hook.example.com",
         clientConfig: { url, caBundle },
-        rules: [{
-          apiGroups: [""],
-          apiVersions: ["v1"],
-          resources: ["configmaps"],
-          operations: ["CREATE", "UPDATE", "DELETE"],
-        }],
+        rules: [configMapRule],
         namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": site.namespace } },
         admissionReviewVersions: ["v1"],
         sideEffects: "None",
@@ -119,6 +76,74 @@ const patched = (operations: readonly Body[]) => ({
 
 const make = async (site: Site) => {
   await site.call({ path: at(site, "configmaps"), body: configMap("a") });
+};
+
+const mergePatch = "application/merge-patch+json";
+
+const encoded = (text: string) => Buffer.from(text).toString("base64");
+
+const wrongPatches: readonly string[] = [
+  '[{"op":"replace","path":"/data/absent","value":1}]',
+  '[{"op":"add","path":"/absent/x","value":1}]',
+  '[{"op":"add","path":"/metadata/labels/x","value":"y"}]',
+  '[{"op":"test","path":"/data/key","value":"other"}]',
+  '[{"op":"move","from":"/data/absent","path":"/data/x"}]',
+  '[{"op":"copy","from":"/absent/x","path":"/data/x"}]',
+  '[{"op":"explode","path":"/data"}]',
+  '[{"op":"remove"}]',
+  '[{"op":"remove","path":"/metadata/managedFields/7"}]',
+  '[{"op":"add","path":"/metadata/managedFields/x","value":{}}]',
+  '[{"op":"replace","path":"/data","value":3}]',
+  '{"op":"remove"}',
+  "no JSON",
+];
+
+/** Answers that are none. */
+const wrongAnswers: readonly (readonly [what: string, sort: Sort, answer: (review: Any) => Body | number | string])[] =
+  [
+    ["no response", "Validating", ({ apiVersion, kind }) => JSON.stringify({ apiVersion, kind })],
+    [
+      "another version",
+      "Validating",
+      ({ request: { uid } }) =>
+        JSON.stringify({
+          apiVersion: "admission.k8s.io/v1beta1",
+          kind: "AdmissionReview",
+          response: { uid, allowed: true },
+        }),
+    ],
+    ["no kind", "Validating", ({ request: { uid } }) => JSON.stringify({ response: { uid, allowed: true } })],
+    ["a patch of one that validates", "Validating", () => patched([])],
+    ["a patch type of one that validates", "Validating", () => ({ allowed: true, patchType: "JSONPatch" })],
+    ["a patch without a type", "Mutating", () => ({ allowed: true, patch: encoded("[]") })],
+    ["a type without a patch", "Mutating", () => ({ allowed: true, patchType: "JSONPatch" })],
+    ["a patch of another type", "Mutating", () => ({ allowed: true, patchType: "Merge", patch: encoded("[]") })],
+    ["not found", "Validating", () => 404],
+    ["too many", "Validating", () => 429],
+    ["forbidden", "Validating", () => 403],
+    ...wrongPatches.map((patch) =>
+      [
+        `the patch ${patch}`,
+        "Mutating",
+        () => ({ allowed: true, patchType: "JSONPatch", patch: encoded(patch) }),
+      ] as const
+    ),
+  ];
+
+const autoscalers = "autoscaling/v2/horizontalpodautoscalers";
+
+const autoscaler: Body = {
+  metadata: { name: "a" },
+  spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "a" }, maxReplicas: 3 },
+};
+
+const olderRules = {
+  rules: [configMapRule, { ...configMapRule, apiGroups: ["autoscaling"], resources: ["horizontalpodautoscalers"] }],
+};
+
+/** Creates in the newer version. */
+const makeAutoscaler = async (site: Site) => {
+  await site.call({ path: at(site, autoscalers), body: autoscaler });
 };
 
 export const webhookCases: readonly ConformanceCase[] = [
@@ -178,4 +203,84 @@ export const webhookCases: readonly ConformanceCase[] = [
     await site.call({ path: at(site, "configmaps"), body: configMap("a", {}, { labels: { checked: "no" } }) });
     await site.call({ path: at(site, "configmaps"), body: configMap("b") });
   }, { objectSelector: { matchExpressions: [{ key: "checked", operator: "NotIn", values: ["no"] }] } }),
+  withHook(
+    "a webhook is asked about names that the server makes",
+    "Validating",
+    () => ({ allowed: true }),
+    async (site) => {
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "made-" } };
+      await site.call({ path: `${at(site, "configmaps")}?dryRun=All`, body });
+    },
+  ),
+  withHook("a webhook is asked about each of many deletions", "Validating", () => ({ allowed: true }), async (site) => {
+    await site.prepare({ path: at(site, "configmaps"), body: configMap("a", {}, { labels: { mine: "yes" } }) });
+    await site.call({ method: "DELETE", path: `${at(site, "configmaps")}?labelSelector=mine` });
+  }),
+  withHook(
+    "a webhook is asked about a status where its rule says so",
+    "Validating",
+    () => ({ allowed: true }),
+    async (site) => {
+      await site.prepare({ path: at(site, "services"), body: service("a") });
+      const body = { status: { conditions: [] }, metadata: { labels: { a: "b" } } };
+      await site.call({ method: "PATCH", path: `${at(site, "services", "a")}/status`, type: mergePatch, body });
+      await site.call({ method: "PATCH", path: at(site, "services", "a"), type: mergePatch, body });
+    },
+    { rules: [configMapRule, { ...configMapRule, resources: ["services/*"] }] },
+  ),
+  withHook(
+    "what a webhook adds gets its defaults",
+    "Mutating",
+    ({ request }) =>
+      request.kind.kind === "Service"
+        ? patched([{ op: "add", path: "/spec/ports/-", value: { port: 81, name: "b" } }])
+        : {
+          allowed: true,
+        },
+    async (site) => {
+      await site.call({
+        path: at(site, "services"),
+        body: service("a", { clusterIP: "None", ports: [{ port: 80, name: "a" }] }),
+      });
+    },
+    { rules: [configMapRule, { ...configMapRule, resources: ["services"] }] },
+  ),
+  withHook(
+    "a webhook changes a name",
+    "Mutating",
+    () => patched([{ op: "replace", path: "/metadata/name", value: "b" }]),
+    make,
+  ),
+  withHook(
+    "a webhook changes a deletion",
+    "Mutating",
+    ({ request }) =>
+      request.operation === "DELETE" ? patched([{ op: "add", path: "/data/x", value: "y" }]) : { allowed: true },
+    async (site) => {
+      await site.prepare({ path: at(site, "configmaps"), body: configMap("a") });
+      await site.call({ method: "DELETE", path: at(site, "configmaps", "a") });
+    },
+  ),
+  withHook(
+    "a webhook takes away what has to be there",
+    "Mutating",
+    () => patched([{ op: "remove", path: "/metadata" }]),
+    make,
+  ),
+  withHook("a webhook of an older version", "Validating", () => ({ allowed: true }), makeAutoscaler, olderRules),
+  withHook("a webhook of an older version and no other", "Validating", () => ({ allowed: true }), makeAutoscaler, {
+    ...olderRules,
+    matchPolicy: "Exact",
+  }),
+  withHook(
+    "a webhook changes an object in an older version",
+    "Mutating",
+    ({ request }) =>
+      request.kind.kind === "ConfigMap"
+        ? { allowed: true }
+        : patched([{ op: "add", path: "/spec/targetCPUUtilizationPercentage", value: 55 }]),
+    makeAutoscaler,
+    olderRules,
+  ),
+  ...wrongAnswers.map(([what, sort, answer]) => withHook(`a webhook's answer is wrong: ${what}`, sort, answer, make)),
 ];

@@ -1,11 +1,10 @@
 /** Defaults of what makes Pods: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, autoscalers. */
 import { type Draft, draftOf, type DraftValue } from "../../model/mod.ts";
 import type { Defaulter } from "../filler.ts";
+import { cpuUtilization, hasOtherMetrics } from "../rules/autoscaler_versions.ts";
 import { draftAt, draftsAt, findDraft, has, setIfAbsent, setIfEmpty, textAt, valuesAt } from "../fields.ts";
 
 const mostInt32 = 2_147_483_647;
-/** Percent of the CPU that an autoscaler without metrics aims at. */
-const cpuUtilization = 80;
 
 function deployment(draft: Draft): void {
   const spec = draftAt(draft, "spec");
@@ -21,7 +20,12 @@ function deployment(draft: Draft): void {
   setIfAbsent(spec, "progressDeadlineSeconds", 600);
 }
 
+/** Where older clients look for the number of templates that a DaemonSet has had. */
+const templateGeneration = "deprecated.daemonset.template.generation";
+
 function daemonSet(draft: Draft): void {
+  // The server's own type has a field for it, so every DaemonSet it has read carries the annotation.
+  setIfAbsent(draftAt(draftAt(draft, "metadata"), "annotations"), templateGeneration, "0");
   const spec = draftAt(draft, "spec");
   const strategy = draftAt(spec, "updateStrategy");
   setIfEmpty(strategy, "type", "RollingUpdate");
@@ -120,5 +124,9 @@ export const workloadDefaults: ReadonlyMap<string, Defaulter> = new Map<string, 
   ["batch/v1.CronJob", cronJob],
   ["batch/v1.PodFailurePolicyOnPodConditionsPattern", (draft) => setIfEmpty(draft, "status", "True")],
   ["autoscaling/v2.HorizontalPodAutoscaler", autoscaler],
-  ["autoscaling/v1.HorizontalPodAutoscaler", (draft) => setIfAbsent(draftAt(draft, "spec"), "minReplicas", 1)],
+  ["autoscaling/v1.HorizontalPodAutoscaler", (draft) => {
+    const spec = draftAt(draft, "spec");
+    setIfAbsent(spec, "minReplicas", 1);
+    if (!hasOtherMetrics(draft)) setIfAbsent(spec, "targetCPUUtilizationPercentage", cpuUtilization);
+  }],
 ]);

@@ -1,5 +1,14 @@
 /** Rules of what holds text for others: Namespaces, ConfigMaps, Secrets, ServiceAccounts. */
-import { type Draft, draftOf, isSameJson, type JsonObject, labelKeyErrors, put, utf8Length } from "../../model/mod.ts";
+import {
+  type Draft,
+  draftOf,
+  isSameJson,
+  jsonError,
+  type JsonObject,
+  labelKeyErrors,
+  put,
+  utf8Length,
+} from "../../model/mod.ts";
 import { draftAt, draftsAt, flagAt, has, metadataOf, nameOf, objectAt, textAt, textMapAt, textsAt } from "../fields.ts";
 import { configKeyErrors, immutable, labelName } from "../formats.ts";
 import { base64Bytes, fromBase64 } from "../base64.ts";
@@ -21,9 +30,12 @@ export const namespaceRules: KindRules = {
     ["status.phase", (object) => textAt(objectAt(object, "status"), "phase")],
   ]),
   deletion: {
-    answersObject: true,
     isHeld: (object) => textsAt(objectAt(object, "spec"), "finalizers").length > 0,
-    mark: (draft) => put(draftAt(draft, "status"), "phase", "Terminating"),
+    mark(draft) {
+      put(draftAt(draft, "status"), "phase", "Terminating");
+      // A namespace knows no grace, not even one of nothing.
+      delete draftAt(draft, "metadata")["deletionGracePeriodSeconds"];
+    },
   },
   prepareForCreate(draft) {
     draft["status"] = { phase: "Active" };
@@ -107,7 +119,7 @@ function checkConfigMap(object: JsonObject, problems: Problems): void {
     problems.invalidAll(FieldPath.of("binaryData").key(key), key, configKeyErrors(key));
     bytes += base64Bytes(value);
   }
-  if (bytes > mostBytes) problems.tooLong(FieldPath.root, mostBytes);
+  if (bytes > mostBytes) problems.tooLong(FieldPath.root.key(""), mostBytes);
 }
 
 /** Data that is marked as immutable stays, and stays marked. */
@@ -181,14 +193,13 @@ function checkDockerConfig(data: JsonObject, path: FieldPath, problems: Problems
 
 /** What Go's decoder says of a text that is no JSON object. */
 function whyNoJsonObject(text: string): string | undefined {
-  if (text.trim() === "") return "unexpected end of JSON input";
   try {
     const value: unknown = JSON.parse(text);
     if (value === null || (typeof value === "object" && !Array.isArray(value))) return undefined;
     const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
     return `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
   } catch {
-    return `invalid character '${text.trimStart()[0] ?? ""}' looking for beginning of value`;
+    return jsonError(text);
   }
 }
 

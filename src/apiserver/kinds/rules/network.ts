@@ -145,24 +145,23 @@ function checkBlock(block: JsonObject, known: readonly string[], path: FieldPath
 /** Endpoints. */
 export const endpointsRules: KindRules = {
   depth: "full",
+  deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
   allowsCreateOnUpdate: true,
   validate: (object, problems) => checkSubsets(object, problems),
   validateUpdate(object, old, problems) {
     if (!isSameJson(read(object, "subsets") ?? null, read(old, "subsets") ?? null)) checkSubsets(object, problems);
   },
   warnings(object) {
-    const deprecated = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
     if (textMapAt(metadataOf(object), "labels").get("endpoints.kubernetes.io/managed-by") === "endpoint-controller") {
-      return [deprecated];
+      return [];
     }
-    const addresses = objectsAt(object, "subsets").flatMap((subset, index) =>
+    return objectsAt(object, "subsets").flatMap((subset, index) =>
       ["addresses", "notReadyAddresses"].flatMap((key) =>
         objectsAt(subset, key).flatMap((address, at) =>
           ipWarnings(FieldPath.of("subsets").index(index).child(key).index(at).child("ip"), textAt(address, "ip"))
         )
       )
     );
-    return [deprecated, ...addresses];
   },
 };
 

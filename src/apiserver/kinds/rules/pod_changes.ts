@@ -17,9 +17,9 @@ import { rangeErrors } from "../formats.ts";
 import { keepField } from "../kept_fields.ts";
 import { checkImageSpace } from "../pods/containers.ts";
 import { checkPodAnnotations } from "../pods/pod_spec.ts";
+import { internalDiff } from "../internal_form.ts";
 import { FieldPath, type Problems } from "../problems.ts";
 import { checkOnlyAdded } from "../taints.ts";
-import { unifiedDiff } from "../unified_diff.ts";
 
 const mirror = "kubernetes.io/config.mirror";
 const appArmor = "container.apparmor.security.beta.kubernetes.io/";
@@ -65,7 +65,10 @@ export function checkPodChange(pod: JsonObject, old: JsonObject, problems: Probl
   putBack(rest, before);
   if (objectsAt(before, "schedulingGates").length > 0) putBackPlacement(rest, before, path, problems);
   if (isSameJson(rest, before)) return;
-  problems.forbidden(path, `pod updates may not change fields other than ${updatable}\n${unifiedDiff(before, rest)}`);
+  problems.forbidden(
+    path,
+    `pod updates may not change fields other than ${updatable}\n${internalDiff("PodSpec", before, rest)}`,
+  );
 }
 
 /** @returns false where there is nothing to compare */
@@ -175,7 +178,7 @@ export function checkEphemeralChange(pod: JsonObject, old: JsonObject, problems:
     const start = `existing ephemeral containers ${JSON.stringify(name)} may not be`;
     if (container === undefined) problems.forbidden(path, `${start} removed\n`);
     else if (!isSameJson(container, before)) {
-      problems.forbidden(path, `${start} changed\n${unifiedDiff(before, container)}`);
+      problems.forbidden(path, `${start} changed\n${internalDiff("EphemeralContainer", before, container)}`);
     }
   }
 }

@@ -47,6 +47,7 @@ export const podRules: KindRules = {
     ["status.nominatedNodeName", (pod) => textAt(objectAt(pod, "status"), "nominatedNodeName")],
   ]),
   deletion: { grace: graceOf },
+  resetFields: new Map([["status", [["spec"], ["metadata", "deletionTimestamp"], ["metadata", "ownerReferences"]]]]),
   prepareForCreate: preparePod,
   prepareForUpdate: (draft, old) => dropDisabled(draftAt(draft, "spec"), objectAt(old, "spec")),
   prepareForStatus(draft, old) {

@@ -1,14 +1,21 @@
 /**
- * Rules of admission policies and their bindings. The CEL in them is compiled by admission/ when it is first used; what is
- * checked here is everything around it.
+ * Rules of admission policies and their bindings. The CEL in them is compiled by admission/, which is called where its turn
+ * comes; what is checked here is everything around it.
  */
 import { isJsonObject, type JsonObject, labelKeyErrors } from "../../model/mod.ts";
 import { checkSelector } from "../checks.ts";
+import { type ExpressionChecks, noExpressionChecks, type PolicyExpressionChecks } from "../expression_checks.ts";
 import { findObject, has, nameOf, objectAt, objectsAt, textAt, textsAt } from "../fields.ts";
 import { label1035Errors, pathSegmentName, subdomainErrors } from "../formats.ts";
 import type { KindRules } from "../kind_rules.ts";
 import { FieldPath, type Problems } from "../problems.ts";
-import { checkKnown, checkMatchConditions, checkMatchResources, staticNameWarnings } from "./webhooks.ts";
+import {
+  checkKnown,
+  checkMatchConditions,
+  checkMatchResources,
+  hasSameConditions,
+  staticNameWarnings,
+} from "./webhooks.ts";
 
 const mostAnnotations = 20;
 const longestValueExpression = 5 * 1024;
@@ -21,25 +28,46 @@ const common = {
   warnings: (object: JsonObject) => staticNameWarnings(nameOf(object)),
 } as const;
 
-/** ValidatingAdmissionPolicy. */
-export const validatingPolicyRules: KindRules = {
-  ...common,
-  depth: "partial",
-  statusMetadata: "none",
-  validate: checkPolicy,
-};
+/** The rules of a ValidatingAdmissionPolicy. @param expressions compiles what is CEL in it */
+export function policyRules(expressions: ExpressionChecks): KindRules {
+  return {
+    ...common,
+    depth: "partial",
+    statusMetadata: "none",
+    validate: (object, problems) => checkPolicy(object, undefined, expressions, problems),
+    validateUpdate: (object, old, problems) => checkPolicy(object, old, expressions, problems),
+  };
+}
 
-function checkPolicy(object: JsonObject, problems: Problems): void {
+/** ValidatingAdmissionPolicy. */
+export const validatingPolicyRules: KindRules = policyRules(noExpressionChecks);
+
+function checkPolicy(
+  object: JsonObject,
+  old: JsonObject | undefined,
+  expressions: ExpressionChecks,
+  problems: Problems,
+): void {
   const spec = objectAt(object, "spec");
+  const checks = expressions.policy(spec);
   const path = FieldPath.of("spec");
   if (!has(spec, "failurePolicy")) problems.required(path.child("failurePolicy"));
   checkKnown(spec, "failurePolicy", ["Fail", "Ignore"], path, problems);
   checkParamKind(spec, path.child("paramKind"), problems);
   checkConstraints(spec, path, problems);
-  checkMatchConditions(spec, path.child("matchConditions"), problems);
-  objectsAt(spec, "variables").forEach((variable, index) =>
-    checkVariable(variable, path.child("variables").index(index), problems)
-  );
+  if (old === undefined || !hasSameConditions(spec, objectAt(old, "spec"))) {
+    checkMatchConditions(
+      spec,
+      path.child("matchConditions"),
+      problems,
+      (expression, place) => expressions.condition(expression, has(spec, "paramKind"), place, problems),
+    );
+  }
+  objectsAt(spec, "variables").forEach((variable, index) => {
+    const place = path.child("variables").index(index);
+    checkVariable(variable, place, problems);
+    if (textAt(variable, "expression").trim() !== "") checks.variable(index, place.child("expression"), problems);
+  });
   const [validations, annotations] = [objectsAt(spec, "validations"), objectsAt(spec, "auditAnnotations")];
   if (validations.length === 0 && annotations.length === 0) {
     const why = "validations or auditAnnotations must contain at least one item";
@@ -48,9 +76,9 @@ function checkPolicy(object: JsonObject, problems: Problems): void {
     return;
   }
   validations.forEach((validation, index) =>
-    checkValidation(validation, path.child("validations").index(index), problems)
+    checkValidation(validation, checks, path.child("validations").index(index), problems)
   );
-  checkAuditAnnotations(object, annotations, path.child("auditAnnotations"), problems);
+  checkAuditAnnotations(object, annotations, checks, path.child("auditAnnotations"), problems);
 }
 
 function checkConstraints(spec: JsonObject, path: FieldPath, problems: Problems): void {
@@ -99,13 +127,19 @@ function checkVariable(variable: JsonObject, path: FieldPath, problems: Problems
   }
 }
 
-function checkValidation(validation: JsonObject, path: FieldPath, problems: Problems): void {
-  if (textAt(validation, "expression").trim() === "") {
-    problems.required(path.child("expression"), "expression is not specified");
-  }
+function checkValidation(
+  validation: JsonObject,
+  checks: PolicyExpressionChecks,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  const expression = textAt(validation, "expression");
+  if (expression.trim() === "") problems.required(path.child("expression"), "expression is not specified");
+  else checks.validation(expression, path.child("expression"), problems);
   for (const key of ["messageExpression", "message"]) {
     const text = textAt(validation, key);
     if (text !== "" && text.trim() === "") problems.invalid(path.child(key), text, "must be non-empty if specified");
+    else if (text !== "" && key === "messageExpression") checks.message(text, path.child(key), problems);
   }
   const message = textAt(validation, "message");
   if (/[\n\r]/.test(message.trim())) problems.invalid(path.child("message"), message, "must not contain line breaks");
@@ -115,6 +149,7 @@ function checkValidation(validation: JsonObject, path: FieldPath, problems: Prob
 function checkAuditAnnotations(
   object: JsonObject,
   annotations: readonly JsonObject[],
+  checks: PolicyExpressionChecks,
   path: FieldPath,
   problems: Problems,
 ): void {
@@ -124,12 +159,13 @@ function checkAuditAnnotations(
   const keys = new Set<string>();
   annotations.forEach((annotation, index) => {
     const place = path.index(index);
-    const [key, expression] = [textAt(annotation, "key"), textAt(annotation, "valueExpression").trim()];
+    const [key, written] = [textAt(annotation, "key"), textAt(annotation, "valueExpression")];
+    const expression = written.trim();
     problems.invalidAll(place.child("key"), `${nameOf(object)}/${key}`, labelKeyErrors(`${nameOf(object)}/${key}`));
     if (expression === "") problems.required(place.child("valueExpression"), "valueExpression is not specified");
     else if (expression.length > longestValueExpression) {
       problems.required(place.child("valueExpression"), `must not exceed ${longestValueExpression} bytes in length`);
-    }
+    } else checks.annotation(written, place.child("valueExpression"), problems);
     if (keys.has(key)) problems.duplicate(place.child("key"), key);
     keys.add(key);
   });
@@ -157,7 +193,12 @@ export const mutatingPolicyRules: KindRules = {
     checkKnown(spec, "failurePolicy", ["Fail", "Ignore"], path, problems);
     checkParamKind(spec, path.child("paramKind"), problems);
     checkConstraints(spec, path, problems);
-    checkMatchConditions(spec, path.child("matchConditions"), problems);
+    checkMatchConditions(
+      spec,
+      path.child("matchConditions"),
+      problems,
+      (expression, place) => noExpressionChecks.condition(expression, false, place, problems),
+    );
     objectsAt(spec, "variables").forEach((variable, index) =>
       checkVariable(variable, path.child("variables").index(index), problems)
     );

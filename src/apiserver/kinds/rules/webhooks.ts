@@ -1,6 +1,7 @@
 /** Rules of webhook configurations, and of the rules and matches that admission policies share with them. */
-import { isSameJson, type JsonObject, labelKeyErrors, read } from "../../model/mod.ts";
+import { isSameJson, type Json, type JsonObject, labelKeyErrors, read } from "../../model/mod.ts";
 import { checkSelector, hasBadValue } from "../checks.ts";
+import { type ExpressionChecks, noExpressionChecks } from "../expression_checks.ts";
 import { findNumber, findObject, has, numberAt, objectAt, objectsAt, textAt, textsAt } from "../fields.ts";
 import { label1035Errors, pathSegmentName, portErrors, subdomainErrors } from "../formats.ts";
 import type { KindRules } from "../kind_rules.ts";
@@ -16,17 +17,33 @@ interface Leniency {
   readonly reviewVersions: boolean;
   readonly sameNames: boolean;
   readonly labelValues: boolean;
+  /** Match conditions that are the same are not looked at. */
+  readonly sameConditions: boolean;
 }
 
-const strict: Leniency = { sideEffects: false, reviewVersions: false, sameNames: false, labelValues: false };
+/** What sort of configuration it is. */
+interface Sort {
+  readonly isMutating: boolean;
+  readonly expressions: ExpressionChecks;
+}
 
-function configurationRules(isMutating: boolean): KindRules {
+const strict: Leniency = {
+  sideEffects: false,
+  reviewVersions: false,
+  sameNames: false,
+  labelValues: false,
+  sameConditions: false,
+};
+
+/** The rules of a webhook configuration. @param expressions compiles its match conditions */
+export function webhookRules(isMutating: boolean, expressions: ExpressionChecks): KindRules {
+  const sort = { isMutating, expressions };
   return {
     depth: "full",
     generation: ["webhooks"],
     allowsUnconditionalUpdate: false,
-    validate: (object, problems) => checkWebhooks(object, isMutating, strict, problems),
-    validateUpdate: (object, old, problems) => checkWebhooks(object, isMutating, leniencyOf(old), problems),
+    validate: (object, problems) => checkWebhooks(object, sort, strict, problems),
+    validateUpdate: (object, old, problems) => checkWebhooks(object, sort, leniencyOf(object, old), problems),
     warnings: (object) => staticNameWarnings(textAt(objectAt(object, "metadata"), "name")),
   };
 }
@@ -40,12 +57,12 @@ export function staticNameWarnings(name: string): readonly string[] {
 }
 
 /** ValidatingWebhookConfiguration. */
-export const validatingWebhookRules: KindRules = configurationRules(false);
+export const validatingWebhookRules: KindRules = webhookRules(false, noExpressionChecks);
 
 /** MutatingWebhookConfiguration. */
-export const mutatingWebhookRules: KindRules = configurationRules(true);
+export const mutatingWebhookRules: KindRules = webhookRules(true, noExpressionChecks);
 
-function leniencyOf(old: JsonObject): Leniency {
+function leniencyOf(now: JsonObject, old: JsonObject): Leniency {
   const hooks = objectsAt(old, "webhooks");
   const names = hooks.map((hook) => textAt(hook, "name"));
   return {
@@ -55,17 +72,22 @@ function leniencyOf(old: JsonObject): Leniency {
       return versions.length > 0 && !versions.some((version) => reviewVersions.includes(version));
     }),
     sameNames: new Set(names).size < names.length,
+    sameConditions: isSameJson(objectsAt(now, "webhooks").map(conditionsOf), hooks.map(conditionsOf)),
     labelValues: hooks.some((hook) =>
       hasBadValue(findObject(hook, "namespaceSelector")) || hasBadValue(findObject(hook, "objectSelector"))
     ),
   };
 }
 
-function checkWebhooks(object: JsonObject, isMutating: boolean, leniency: Leniency, problems: Problems): void {
+function conditionsOf(hook: JsonObject): Json {
+  return read<Json>(hook, "matchConditions") ?? null;
+}
+
+function checkWebhooks(object: JsonObject, sort: Sort, leniency: Leniency, problems: Problems): void {
   const names = new Set<string>();
   objectsAt(object, "webhooks").forEach((hook, index) => {
     const path = FieldPath.of("webhooks").index(index);
-    checkWebhook(hook, isMutating, leniency, path, problems);
+    checkWebhook(hook, sort, leniency, path, problems);
     checkReviewVersions(hook, leniency, path.child("admissionReviewVersions"), problems);
     const name = textAt(hook, "name");
     if (name === "" || leniency.sameNames) return;
@@ -76,7 +98,7 @@ function checkWebhooks(object: JsonObject, isMutating: boolean, leniency: Lenien
 
 function checkWebhook(
   hook: JsonObject,
-  isMutating: boolean,
+  { isMutating, expressions }: Sort,
   leniency: Leniency,
   path: FieldPath,
   problems: Problems,
@@ -99,7 +121,13 @@ function checkWebhook(
   }
   if (isMutating) checkKnown(hook, "reinvocationPolicy", ["IfNeeded", "Never"], path, problems);
   checkClientConfig(objectAt(hook, "clientConfig"), path.child("clientConfig"), problems);
-  checkMatchConditions(hook, path.child("matchConditions"), problems);
+  if (leniency.sameConditions) return;
+  checkMatchConditions(
+    hook,
+    path.child("matchConditions"),
+    problems,
+    (expression, place) => expressions.condition(expression, false, place, problems),
+  );
 }
 
 function checkQualifiedDomain(hook: JsonObject, path: FieldPath, problems: Problems): void {
@@ -247,15 +275,22 @@ function checkService(service: JsonObject, path: FieldPath, problems: Problems):
   });
 }
 
-/** Conditions in CEL, as far as they are not CEL. */
-export function checkMatchConditions(object: JsonObject, path: FieldPath, problems: Problems): void {
+/** Conditions in CEL. @param compile says what is wrong with an expression */
+export function checkMatchConditions(
+  object: JsonObject,
+  path: FieldPath,
+  problems: Problems,
+  compile: (expression: string, path: FieldPath) => void,
+): void {
   const conditions = objectsAt(object, "matchConditions");
   if (conditions.length > mostConditions) problems.tooMany(path, conditions.length, mostConditions);
   const names = new Set<string>();
   conditions.forEach((condition, index) => {
     const place = path.index(index);
     const name = textAt(condition, "name");
-    if (textAt(condition, "expression").trim() === "") problems.required(place.child("expression"));
+    const expression = textAt(condition, "expression").trim();
+    if (expression === "") problems.required(place.child("expression"));
+    else compile(expression, place.child("expression"));
     if (name === "") return problems.required(place.child("name"));
     problems.invalidAll(place.child("name"), name, labelKeyErrors(name));
     if (names.has(name)) problems.duplicate(place.child("name"), name);

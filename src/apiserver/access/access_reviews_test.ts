@@ -1,0 +1,109 @@
+import { assertEquals, assertMatch, test } from "../../../tests/testing.ts";
+import { KubernetesRig } from "../kubernetes_rig.ts";
+
+const asJane = { authorization: "Bearer jane" };
+const rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
+
+function path(plural: string, group = "authorization"): string {
+  return `/apis/${group}.k8s.io/v1/${plural}`;
+}
+
+async function rigWithReader(): Promise<KubernetesRig> {
+  const rig = new KubernetesRig();
+  const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }];
+  await rig.create(`${rbac}/roles`, { metadata: { name: "reader" }, rules });
+  await rig.create(`${rbac}/rolebindings`, {
+    metadata: { name: "reader" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "reader" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "jane" }],
+  });
+  return rig;
+}
+
+test("a review of one's own access answers as the request itself would", async () => {
+  using rig = await rigWithReader();
+  for (const [verb, isAllowed] of [["list", true], ["delete", false]] as const) {
+    const resourceAttributes = { verb, resource: "configmaps", namespace: "default" };
+    const { code, body } = await rig.send(
+      "POST",
+      path("selfsubjectaccessreviews"),
+      { spec: { resourceAttributes } },
+      asJane,
+    );
+    assertEquals([code, body.status.allowed], [201, isAllowed]);
+  }
+  const list = "/api/v1/namespaces/default/configmaps";
+  assertEquals((await rig.send("GET", list, undefined, asJane)).code, 200);
+  const refused = await rig.send("POST", list, { metadata: { name: "a" } }, asJane);
+  assertMatch(refused.body.message, /^configmaps is forbidden: User "jane" cannot create resource "configmaps"/);
+  assertEquals(rig.errors, []);
+});
+
+test("a review of somebody else's access wants a user or a group, and either a resource or a path", async () => {
+  using rig = new KubernetesRig();
+  const fields = async (spec: object) => {
+    const { body } = await rig.send("POST", path("subjectaccessreviews"), { spec });
+    return body.details?.causes.map(({ field }: { field: string }) => field) ?? body.status.allowed;
+  };
+  const resourceAttributes = { verb: "get", resource: "pods" };
+  assertEquals(await fields({ resourceAttributes }), ["spec.user"]);
+  assertEquals(await fields({ user: "a" }), ["spec.resourceAttributes"]);
+  assertEquals(await fields({ user: "a", resourceAttributes, nonResourceAttributes: {} }), [
+    "spec.nonResourceAttributes",
+  ]);
+  assertEquals(await fields({ user: "a", resourceAttributes }), false);
+  assertEquals(await fields({ user: "a", groups: ["system:masters"], resourceAttributes }), true);
+});
+
+test("a review in a namespace is about that namespace", async () => {
+  using rig = new KubernetesRig();
+  const local = "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews";
+  const spec = (namespace: string) => ({ user: "a", resourceAttributes: { verb: "get", resource: "pods", namespace } });
+  assertEquals((await rig.send("POST", local, { spec: spec("default") })).code, 201);
+  const { body } = await rig.send("POST", local, { spec: spec("other") });
+  assertEquals(body.details.causes[0].message, 'Invalid value: "other": must match metadata.namespace');
+});
+
+test("one may ask who one is and what one may do, whoever one is", async () => {
+  using rig = await rigWithReader();
+  const self = await rig.send("POST", path("selfsubjectreviews", "authentication"), {}, asJane);
+  assertEquals(self.body.status.userInfo, { username: "jane", groups: ["system:authenticated"] });
+  const spec = { namespace: "default" };
+  const { body } = await rig.send("POST", path("selfsubjectrulesreviews"), { spec }, asJane);
+  const own = body.status.resourceRules.filter(({ resources }: { resources: readonly string[] }) =>
+    resources.includes("configmaps")
+  );
+  assertEquals(own, [{ verbs: ["list"], apiGroups: [""], resources: ["configmaps"] }]);
+  assertEquals((await rig.send("POST", path("selfsubjectrulesreviews"), { spec: {} }, asJane)).code, 400);
+});
+
+test("a token that was asked for is believed, for its audience and as long as its account is there", async () => {
+  using rig = new KubernetesRig();
+  const accounts = "/api/v1/namespaces/default/serviceaccounts";
+  const account = await rig.create(accounts, { metadata: { name: "robot" } });
+  const request = await rig.create(`${accounts}/robot/token`, { spec: { audiences: ["me"], expirationSeconds: 600 } });
+  assertEquals([request.metadata.name, request.metadata.uid], ["robot", account.metadata.uid]);
+  const { token } = request.status;
+  const review = async (spec: object) =>
+    (await rig.send("POST", path("tokenreviews", "authentication"), { spec })).body.status;
+  assertEquals((await review({ token, audiences: ["me", "you"] })).audiences, ["me"]);
+  assertEquals((await review({ token })).authenticated, undefined);
+  const asRobot = { authorization: `Bearer ${token}` };
+  // It was not made for the API server.
+  assertEquals((await rig.send("GET", "/version", undefined, asRobot)).code, 401);
+  await rig.send("DELETE", `${accounts}/robot`);
+  assertEquals((await review({ token, audiences: ["me"] })).authenticated, undefined);
+});
+
+test("a token is refused for a time that is too short, and to who is not there", async () => {
+  using rig = new KubernetesRig();
+  const accounts = "/api/v1/namespaces/default/serviceaccounts";
+  await rig.create(accounts, { metadata: { name: "robot" } });
+  const short = await rig.send("POST", `${accounts}/robot/token`, { spec: { expirationSeconds: 5 } });
+  assertMatch(short.body.message, /may not specify a duration less than 10 minutes$/);
+  assertEquals((await rig.send("POST", `${accounts}/absent/token`, { spec: {} })).code, 404);
+  const bound = { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "absent" } };
+  assertEquals((await rig.send("POST", `${accounts}/robot/token`, { spec: bound })).code, 404);
+  const dry = await rig.send("POST", `${accounts}/robot/token?dryRun=All`, { spec: {} });
+  assertEquals([dry.code, dry.body.status.token], [201, ""]);
+});

@@ -1,0 +1,192 @@
+/**
+ * What expressions of admission may name: `object`, `oldObject`, `request`, `namespaceObject`, and where it is declared
+ * `params`, `authorizer` and `variables`. Types are those of apiserver `admission/plugin/cel` of Kubernetes 1.36: objects
+ * are dynamic, the request and the namespace are not.
+ */
+import {
+  AccessCheck,
+  type AnswerAccess,
+  authorizerType,
+  boolType,
+  CelEnvironment,
+  type CelType,
+  dynType,
+  intType,
+  jsonValueOf,
+  listOf,
+  mapOf,
+  resourceCheckType,
+  stringType,
+  timestampType,
+  type Value,
+} from "../cel/mod.ts";
+import {
+  type AdmissionRequest,
+  type Authorizer,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Kind,
+  read,
+} from "../model/mod.ts";
+import { requestFields } from "./_review.ts";
+
+/** Which variables there are beside those that always are. */
+export interface DeclaredVariables {
+  readonly hasParams: boolean;
+  readonly hasAuthorizer: boolean;
+  /** Types of the fields of `variables`. @default there is no such variable */
+  readonly composed?: ReadonlyMap<string, CelType>;
+}
+
+const texts = listOf(stringType);
+const textMap = mapOf(stringType, stringType);
+
+const kindType = objectType("kubernetes.GroupVersionKind", {
+  group: stringType,
+  version: stringType,
+  kind: stringType,
+});
+const resourceType = objectType("kubernetes.GroupVersionResource", {
+  group: stringType,
+  version: stringType,
+  resource: stringType,
+});
+
+const requestType = objectType("kubernetes.AdmissionRequest", {
+  kind: kindType,
+  resource: resourceType,
+  subResource: stringType,
+  requestKind: kindType,
+  requestResource: resourceType,
+  requestSubResource: stringType,
+  name: stringType,
+  namespace: stringType,
+  operation: stringType,
+  userInfo: objectType("kubernetes.UserInfo", {
+    username: stringType,
+    uid: stringType,
+    groups: texts,
+    extra: mapOf(stringType, texts),
+  }),
+  dryRun: boolType,
+  options: dynType,
+});
+
+const namespaceType = objectType("kubernetes.Namespace", {
+  metadata: objectType("kubernetes.NamespaceMetadata", {
+    name: stringType,
+    generateName: stringType,
+    namespace: stringType,
+    labels: textMap,
+    annotations: textMap,
+    UID: stringType,
+    creationTimestamp: timestampType,
+    deletionGracePeriodSeconds: intType,
+    deletionTimestamp: timestampType,
+    generation: intType,
+    resourceVersion: stringType,
+    finalizers: texts,
+  }),
+  spec: objectType("kubernetes.NamespaceSpec", { finalizers: texts }),
+  status: objectType("kubernetes.NamespaceStatus", {
+    conditions: listOf(objectType("kubernetes.NamespaceCondition", {
+      status: stringType,
+      type: stringType,
+      lastTransitionTime: timestampType,
+      message: stringType,
+      reason: stringType,
+    })),
+    phase: stringType,
+  }),
+});
+
+function objectType(name: string, fields: Readonly<Record<string, CelType>>): CelType {
+  return { kind: "object", name, fields: new Map(Object.entries(fields)) };
+}
+
+/** The environment in which an expression is compiled. */
+export function environmentOf({ hasParams, hasAuthorizer, composed }: DeclaredVariables): CelEnvironment {
+  const types = new Map<string, CelType>([
+    ["object", dynType],
+    ["oldObject", dynType],
+    ["namespaceObject", namespaceType],
+    ["request", requestType],
+  ]);
+  if (hasParams) types.set("params", dynType);
+  if (hasAuthorizer) types.set("authorizer", authorizerType).set("authorizer.requestResource", resourceCheckType);
+  if (composed !== undefined) {
+    types.set("variables", { kind: "object", name: "kubernetes.variables", fields: composed });
+  }
+  return new CelEnvironment(types);
+}
+
+/** Values by the names of {@link environmentOf}. */
+export type VariableValues = Map<string, Value>;
+
+/** What surrounds a request. */
+export interface RequestContext {
+  readonly authorizer: Authorizer;
+  /** @default it is in none */
+  readonly namespace?: JsonObject;
+  /** The kind of the client's request, where it is shown in another version. @default the one that is shown */
+  readonly asked?: Kind;
+}
+
+/** What the variables are for a request. */
+export function valuesOf(
+  request: AdmissionRequest,
+  { authorizer, namespace, asked }: RequestContext,
+): VariableValues {
+  const { kind, subresource, name } = request;
+  const answer = answerFor(request, authorizer);
+  return new Map<string, Value>([
+    ["object", jsonValueOf(request.object ?? null)],
+    ["oldObject", jsonValueOf(request.oldObject ?? null)],
+    ["namespaceObject", jsonValueOf(namespace === undefined ? null : namespaceFields(namespace))],
+    ["request", jsonValueOf(requestFields(request, asked))],
+    ["params", null],
+    ["authorizer", AccessCheck.authorizer(answer)],
+    [
+      "authorizer.requestResource",
+      AccessCheck.resource(answer, {
+        group: kind.group,
+        resource: kind.plural,
+        subresource,
+        namespace: request.namespace,
+        name,
+      }),
+    ],
+  ]);
+}
+
+function answerFor({ user }: AdmissionRequest, authorizer: Authorizer): AnswerAccess {
+  return ({ path, serviceAccount, ...question }) =>
+    authorizer.authorize({
+      ...question,
+      user: serviceAccount === undefined ? user : accountUser(serviceAccount.namespace, serviceAccount.name),
+      isResourceRequest: path === undefined,
+      version: path === undefined ? "*" : "",
+      path: path ?? "",
+    });
+}
+
+function accountUser(namespace: string, name: string) {
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    uid: "",
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`],
+    extra: new Map<string, readonly string[]>(),
+  };
+}
+
+const hiddenMetadata = new Set(["managedFields", "ownerReferences", "selfLink"]);
+
+/** The parts of a Namespace that policies see. */
+function namespaceFields(namespace: JsonObject): JsonObject {
+  const metadata = read<Json>(namespace, "metadata");
+  const shown = isJsonObject(metadata)
+    ? Object.fromEntries(Object.entries(metadata).filter(([key]) => !hiddenMetadata.has(key)))
+    : {};
+  return { metadata: shown, spec: namespace.spec ?? {}, status: namespace.status ?? {} };
+}

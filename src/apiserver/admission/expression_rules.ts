@@ -1,0 +1,66 @@
+/**
+ * The rules of webhooks and policies with their expressions compiled when they are written: those of kinds/, and what CEL has
+ * to say in between. Texts of `admissionregistration/validation` of Kubernetes 1.36.
+ */
+import { type CelEnvironment } from "../cel/mod.ts";
+import {
+  type ExpressionChecks,
+  type FieldPath,
+  type PolicyExpressionChecks,
+  policyRules,
+  type Problems,
+  type RuleBook,
+  webhookRules,
+} from "../kinds/mod.ts";
+import { isJsonObject, type Json, type JsonObject, read } from "../model/mod.ts";
+import { annotationTypes, textAt } from "./_compiled_policy.ts";
+import { compositionOf } from "./_composed_variables.ts";
+import { environmentOf } from "./cel_variables.ts";
+import { compileExpression, type Expression } from "./expression.ts";
+import { listOf } from "./_hook.ts";
+
+const checks: ExpressionChecks = {
+  condition: (expression, hasParams, path, problems) =>
+    check(expression, ["bool"], environmentOf({ hasParams, hasAuthorizer: true }), path, problems),
+  policy: policyChecks,
+};
+
+/** The rules, for `BuiltinKindsOptions.rules`. */
+export const expressionRules: RuleBook = new Map([
+  ["ValidatingWebhookConfiguration.admissionregistration.k8s.io", webhookRules(false, checks)],
+  ["MutatingWebhookConfiguration.admissionregistration.k8s.io", webhookRules(true, checks)],
+  ["ValidatingAdmissionPolicy.admissionregistration.k8s.io", policyRules(checks)],
+]);
+
+function policyChecks(spec: JsonObject): PolicyExpressionChecks {
+  const hasParams = isJsonObject(read<Json>(spec, "paramKind"));
+  const variables = listOf(spec.variables);
+  const composition = compositionOf(variables, { hasParams, hasAuthorizer: true });
+  const composed = variables.length === 0 ? {} : { composed: composition.types };
+  const judging = environmentOf({ hasParams, hasAuthorizer: true, ...composed });
+  const speaking = environmentOf({ hasParams, hasAuthorizer: false, ...composed });
+  return {
+    variable(index, path, problems) {
+      const compiled = composition.expressions.get(textAt(variables[index] ?? {}, "name"));
+      if (compiled !== undefined) report(compiled, path, problems);
+    },
+    validation: (expression, path, problems) => check(expression, ["bool"], judging, path, problems),
+    message: (expression, path, problems) => check(expression, ["string"], speaking, path, problems),
+    annotation: (expression, path, problems) =>
+      report({ ...compileExpression(expression.trim(), annotationTypes, judging), source: expression }, path, problems),
+  };
+}
+
+function check(
+  expression: string,
+  returns: readonly string[],
+  environment: CelEnvironment,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  report(compileExpression(expression, returns, environment), path, problems);
+}
+
+function report(expression: Expression, path: FieldPath, problems: Problems): void {
+  if (expression.kind === "broken") problems.invalid(path, expression.source, expression.why);
+}

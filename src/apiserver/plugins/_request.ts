@@ -1,0 +1,15 @@
+/** What the plugins ask of a request, and how they refuse one: apiserver `admission/errors.go`. */
+import { type AdmissionRequest, type Draft, forbidden, type Refusal } from "../model/mod.ts";
+import { metadataText } from "../registry/mod.ts";
+
+/** The draft of a new object; undefined for any other request. */
+export function created({ operation, subresource, object }: AdmissionRequest): Draft | undefined {
+  return operation === "CREATE" && subresource === "" ? object : undefined;
+}
+
+/** 403, with the name that the object has or will be made from. */
+export function refused(request: AdmissionRequest, why: string): Refusal {
+  const { kind, name, object = {} } = request;
+  const made = metadataText(object, "name") || metadataText(object, "generateName") || "Unknown";
+  return forbidden({ group: kind.group, resource: kind.plural, name: name === "" ? made : name }, why);
+}

@@ -1,0 +1,81 @@
+/**
+ * builtinAdmission(): the plugins that kube-apiserver 1.36 has on unless told otherwise, as two: what comes before the
+ * webhooks, and ResourceQuota, which comes last so that nothing is charged that somebody else refuses.
+ *
+ * What it leaves out: the approval and signing of certificates, and the resize of claims.
+ */
+import type { Random } from "../../async/mod.ts";
+import type { AdmissionPlugin, AdmissionRequest, ObjectReader } from "../model/mod.ts";
+import { defaultIngressClass, defaultStorageClass } from "./default_classes.ts";
+import { defaultTolerations } from "./default_tolerations.ts";
+import { limitRanges } from "./limit_ranges.ts";
+import { newNodes, volumeProtection } from "./marks.ts";
+import { namespaceSecurity, podSecurity, templateSecurity } from "./pod_security.ts";
+import { priorities, priorityClasses } from "./priorities.ts";
+import { resourceQuotas, type SetUsed } from "./resource_quotas.ts";
+import { runtimeClasses } from "./runtime_classes.ts";
+import { serviceAccounts } from "./service_accounts.ts";
+
+/** What the plugins need. */
+export interface BuiltinAdmissionParts {
+  readonly objects: ObjectReader;
+  readonly random: Random;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly setUsed: SetUsed;
+}
+
+/** The plugins, in the order in which the real server asks them. */
+export function builtinAdmission(parts: BuiltinAdmissionParts): {
+  readonly first: AdmissionPlugin;
+  readonly last: AdmissionPlugin;
+} {
+  const { objects, random } = parts;
+  const limits = limitRanges(objects);
+  const plugins = new Map<string, readonly AdmissionPlugin[]>([
+    ["pods", [
+      limits,
+      serviceAccounts(objects, random),
+      podSecurity(objects),
+      priorities(objects),
+      defaultTolerations,
+      runtimeClasses(objects),
+    ]],
+    ...templated.map((collection) => [collection, [templateSecurity(objects)]] as const),
+    ["namespaces", [namespaceSecurity]],
+    ["nodes", [newNodes]],
+    ["persistentvolumeclaims", [
+      limits,
+      defaultStorageClass(objects),
+      volumeProtection("kubernetes.io/pvc-protection"),
+    ]],
+    ["persistentvolumes", [volumeProtection("kubernetes.io/pv-protection")]],
+    ["ingresses.networking.k8s.io", [defaultIngressClass(objects)]],
+    ["priorityclasses.scheduling.k8s.io", [priorityClasses(objects)]],
+  ]);
+  return { first: byCollection(plugins), last: resourceQuotas(parts) };
+}
+
+/** Kinds that make Pods of a template. */
+const templated = [
+  "daemonsets.apps",
+  "deployments.apps",
+  "replicasets.apps",
+  "statefulsets.apps",
+  "cronjobs.batch",
+  "jobs.batch",
+  "podtemplates",
+  "replicationcontrollers",
+];
+
+/** One plugin that asks those of a kind: most kinds have none. None of them waits for anything. */
+function byCollection(plugins: ReadonlyMap<string, readonly AdmissionPlugin[]>): AdmissionPlugin {
+  const each = (request: AdmissionRequest, ask: (plugin: AdmissionPlugin) => void) => {
+    for (const plugin of plugins.get(request.kind.collection) ?? []) ask(plugin);
+  };
+  return {
+    name: "built in",
+    admit: (request) => each(request, (plugin) => void plugin.admit?.(request)),
+    validate: (request) => each(request, (plugin) => void plugin.validate?.(request)),
+  };
+}

@@ -1,0 +1,197 @@
+import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
+import { KubernetesRig } from "../kubernetes_rig.ts";
+
+const home = "/api/v1/namespaces/default";
+const pods = `${home}/pods`;
+
+function pod(name: string, spec: object = {}, container: object = {}, metadata: object = {}) {
+  return {
+    metadata: { name, ...metadata },
+    spec: { containers: [{ name: "main", image: "app:1", ...container }], ...spec },
+  };
+}
+
+test("a Pod gets the default account, its token in a volume, a priority and five minutes of patience", async () => {
+  using rig = new KubernetesRig();
+  const { spec } = await rig.create(pods, pod("a"));
+  assertEquals([spec.serviceAccountName, spec.serviceAccount], ["default", "default"]);
+  assertEquals([spec.priority, spec.preemptionPolicy, spec.priorityClassName], [0, "PreemptLowerPriority", undefined]);
+  const [volume] = spec.volumes;
+  assertMatch(volume.name, /^kube-api-access-[a-z0-9]{5}$/);
+  assertEquals(volume.projected.sources.map((source: object) => Object.keys(source)[0]), [
+    "serviceAccountToken",
+    "configMap",
+    "downwardAPI",
+  ]);
+  assertEquals(spec.containers[0].volumeMounts, [
+    { name: volume.name, readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" },
+  ]);
+  assertEquals(
+    spec.tolerations.map((
+      { key, tolerationSeconds }: { key: string; tolerationSeconds: number },
+    ) => [key, tolerationSeconds]),
+    [["node.kubernetes.io/not-ready", 300], ["node.kubernetes.io/unreachable", 300]],
+  );
+});
+
+test("the Pod's word on its token counts before its account's; a mount of its own stays alone", async () => {
+  using rig = new KubernetesRig();
+  const account = {
+    metadata: { name: "quiet" },
+    automountServiceAccountToken: false,
+    imagePullSecrets: [{ name: "s" }],
+  };
+  await rig.create(`${home}/serviceaccounts`, account);
+  const volumesOf = async (name: string, spec: object, container: object = {}) =>
+    (await rig.create(pods, pod(name, { serviceAccountName: "quiet", ...spec }, container))).spec.volumes?.length ?? 0;
+  assertEquals(await volumesOf("a", {}), 0);
+  assertEquals(await volumesOf("b", { automountServiceAccountToken: true }), 1);
+  assertEquals(await volumesOf("c", { serviceAccountName: "default", automountServiceAccountToken: false }), 0);
+  const mountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
+  const mine = { volumes: [{ name: "mine", emptyDir: {} }], automountServiceAccountToken: true };
+  assertEquals(await volumesOf("d", mine, { volumeMounts: [{ name: "mine", mountPath }] }), 1);
+  assertEquals((await rig.send("GET", `${pods}/a`)).body.spec.imagePullSecrets, [{ name: "s" }]);
+});
+
+/** Each Pod is refused with 403 and these words. */
+const refusedPods: readonly (readonly [what: string, body: object, words: string])[] = [
+  [
+    "an account that is not there",
+    pod("a", { serviceAccountName: "nobody" }),
+    'error looking up service account default/nobody: serviceaccount "nobody" not found',
+  ],
+  [
+    "a priority class that is not there",
+    pod("a", { priorityClassName: "none" }),
+    "no PriorityClass with name none was found",
+  ],
+  [
+    "a priority of its own",
+    pod("a", { priority: 7 }),
+    "the integer value of priority (7) must not be provided in pod spec; priority admission controller computed 0 from " +
+    "the given PriorityClass name",
+  ],
+  ["a runtime that is not there", pod("a", { runtimeClassName: "r" }), 'pod rejected: RuntimeClass "r" not found'],
+  [
+    "overhead of its own",
+    pod("a", { overhead: { cpu: "1" } }),
+    "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+  ],
+  [
+    "a mirror with an account",
+    pod("a", { serviceAccountName: "default" }, {}, { annotations: { "kubernetes.io/config.mirror": "x" } }),
+    "a mirror pod may not reference service accounts",
+  ],
+];
+
+for (const [what, body, words] of refusedPods) {
+  test(`a Pod is refused for ${what}`, async () => {
+    using rig = new KubernetesRig();
+    const answer = await rig.send("POST", pods, body);
+    assertEquals([answer.code, answer.body.message], [403, `pods "a" is forbidden: ${words}`]);
+  });
+}
+
+test("an account that enforces its secrets lets no Pod have others", async () => {
+  using rig = new KubernetesRig();
+  const annotations = { "kubernetes.io/enforce-mountable-secrets": "true" };
+  await rig.create(`${home}/serviceaccounts`, {
+    metadata: { name: "strict", annotations },
+    secrets: [{ name: "mine" }],
+  });
+  const withSecret = (secretName: string) =>
+    pod("a", { serviceAccountName: "strict", volumes: [{ name: "v", secret: { secretName } }] });
+  const refused = await rig.send("POST", pods, withSecret("other"));
+  assertMatch(
+    refused.body.message,
+    /volume with secret.secretName="other" is not allowed because service account strict/,
+  );
+  const env = [{ name: "X", valueFrom: { secretKeyRef: { name: "other", key: "k" } } }];
+  const byEnv = await rig.send("POST", pods, pod("b", { serviceAccountName: "strict" }, { env }));
+  assertMatch(byEnv.body.message, /container main with envVar X referencing secret.secretName="other" is not allowed/);
+  await rig.create(pods, withSecret("mine"));
+});
+
+test("a PriorityClass gives its number; the one for all is the only one", async () => {
+  using rig = new KubernetesRig();
+  const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
+  await rig.create(classes, { metadata: { name: "high" }, value: 100, preemptionPolicy: "Never" });
+  const { spec } = await rig.create(pods, pod("a", { priorityClassName: "high" }));
+  assertEquals([spec.priority, spec.preemptionPolicy], [100, "Never"]);
+  await rig.create(classes, { metadata: { name: "usual" }, value: 5, globalDefault: true });
+  const usual = await rig.create(pods, pod("b"));
+  assertEquals([usual.spec.priorityClassName, usual.spec.priority], ["usual", 5]);
+  const second = await rig.send("POST", classes, { metadata: { name: "too" }, value: 6, globalDefault: true });
+  assertEquals(second.code, 403);
+  assertMatch(second.body.message, /PriorityClass usual is already marked as default/);
+  const kept = await rig.send("GET", `${pods}/b`);
+  delete kept.body.spec.priority;
+  const updated = await rig.send("PUT", `${pods}/b`, kept.body);
+  assertEquals([updated.code, updated.body.spec.priority], [200, 5]);
+});
+
+test("the classes of the system are there from the start", async () => {
+  using rig = new KubernetesRig();
+  const { body } = await rig.send("GET", "/apis/scheduling.k8s.io/v1/priorityclasses");
+  const values = body.items.map((
+    { metadata, value }: { metadata: { name: string }; value: number },
+  ) => [metadata.name, value]);
+  assertEquals(values, [["system-cluster-critical", 2_000_000_000], ["system-node-critical", 2_000_001_000]]);
+  const made = await rig.create("/api/v1/namespaces/kube-system/pods", pod("a", { priorityClassName: values[1]?.[0] }));
+  assertEquals(made.spec.priority, 2_000_001_000);
+});
+
+test("a new node is not ready, and a claim or a volume is protected", async () => {
+  using rig = new KubernetesRig();
+  const node = await rig.create("/api/v1/nodes", { metadata: { name: "n" } });
+  assertEquals(node.spec.taints, [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }]);
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+  const claim = await rig.create(`${home}/persistentvolumeclaims`, { metadata: { name: "c" }, spec });
+  assertEquals(claim.metadata.finalizers, ["kubernetes.io/pvc-protection"]);
+});
+
+test("the newest class that is marked as the default is given to claims and Ingresses that name none", async () => {
+  using rig = new KubernetesRig();
+  const mark = (key: string) => ({ annotations: { [key]: "true" } });
+  const storage = "/apis/storage.k8s.io/v1/storageclasses";
+  for (const name of ["old", "new"]) {
+    const metadata = { name, ...mark("storageclass.kubernetes.io/is-default-class") };
+    await rig.create(storage, { metadata, provisioner: "example.com/p" });
+    await rig.clock.advance(2_000);
+  }
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+  const claims = `${home}/persistentvolumeclaims`;
+  assertEquals((await rig.create(claims, { metadata: { name: "a" }, spec })).spec.storageClassName, "new");
+  const none = { ...spec, storageClassName: "" };
+  assertEquals((await rig.create(claims, { metadata: { name: "b" }, spec: none })).spec.storageClassName, "");
+
+  const classes = "/apis/networking.k8s.io/v1/ingressclasses";
+  const metadata = { name: "web", ...mark("ingressclass.kubernetes.io/is-default-class") };
+  await rig.create(classes, { metadata, spec: { controller: "example.com/c" } });
+  const backend = { service: { name: "s", port: { number: 80 } } };
+  const ingress = (name: string, annotations = {}) =>
+    rig.create("/apis/networking.k8s.io/v1/namespaces/default/ingresses", {
+      metadata: { name, annotations },
+      spec: { defaultBackend: backend },
+    });
+  assertEquals((await ingress("a")).spec.ingressClassName, "web");
+  assertEquals((await ingress("b", { "kubernetes.io/ingress.class": "x" })).spec.ingressClassName, undefined);
+});
+
+test("a RuntimeClass adds its overhead, its nodes and its tolerations", async () => {
+  using rig = new KubernetesRig();
+  await rig.create("/apis/node.k8s.io/v1/runtimeclasses", {
+    metadata: { name: "sandbox" },
+    handler: "h",
+    overhead: { podFixed: { cpu: "250m" } },
+    scheduling: { nodeSelector: { runtime: "h" }, tolerations: [{ key: "sandbox", operator: "Exists" }] },
+  });
+  const { spec } = await rig.create(pods, pod("a", { runtimeClassName: "sandbox", nodeSelector: { disk: "ssd" } }));
+  assertEquals([spec.overhead, spec.nodeSelector], [{ cpu: "250m" }, { disk: "ssd", runtime: "h" }]);
+  assert(spec.tolerations.some(({ key }: { key: string }) => key === "sandbox"));
+  const other = await rig.send("POST", pods, pod("b", { runtimeClassName: "sandbox", nodeSelector: { runtime: "x" } }));
+  assertMatch(
+    other.body.message,
+    /conflict: runtimeClass.scheduling.nodeSelector\[runtime\] = h; pod.spec.nodeSelector/,
+  );
+});

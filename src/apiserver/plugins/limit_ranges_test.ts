@@ -1,0 +1,91 @@
+import { assertEquals, test } from "../../../tests/testing.ts";
+import { KubernetesRig } from "../kubernetes_rig.ts";
+
+const home = "/api/v1/namespaces/default";
+
+async function rigWith(...limits: readonly object[]): Promise<KubernetesRig> {
+  const rig = new KubernetesRig();
+  await rig.create(`${home}/limitranges`, { metadata: { name: "bounds" }, spec: { limits } });
+  return rig;
+}
+
+function pod(resources: object, more: object = {}) {
+  return { metadata: { name: "a" }, spec: { containers: [{ name: "main", image: "app:1", resources }], ...more } };
+}
+
+test("a container that asks for nothing gets the defaults, and an annotation that says so", async () => {
+  using rig = await rigWith({
+    type: "Container",
+    default: { cpu: "1", memory: "1Gi" },
+    defaultRequest: { cpu: "100m" },
+  });
+  const made = await rig.create(`${home}/pods`, pod({ limits: { memory: "2Gi" } }));
+  assertEquals(made.spec.containers[0].resources, {
+    limits: { memory: "2Gi", cpu: "1" },
+    requests: { memory: "2Gi", cpu: "100m" },
+  });
+  assertEquals(
+    made.metadata.annotations["kubernetes.io/limit-ranger"],
+    "LimitRanger plugin set: cpu request for container main; cpu limit for container main",
+  );
+});
+
+/** What a LimitRange says, what a Pod asks for, and how it is refused. */
+const refused: readonly (readonly [limit: object, resources: object, words: string])[] = [
+  [
+    { type: "Container", min: { cpu: "100m" } },
+    { requests: { cpu: "50m" } },
+    "minimum cpu usage per Container is 100m, but request is 50m",
+  ],
+  [
+    { type: "Pod", max: { cpu: "2" } },
+    { limits: { cpu: "3" } },
+    "[maximum cpu usage per Pod is 2, but limit is 3]",
+  ],
+  [{ type: "Pod", max: { memory: "1Gi" } }, {}, "maximum memory usage per Pod is 1Gi.  No limit is specified"],
+  [{ type: "Pod", min: { memory: "1Gi" } }, {}, "minimum memory usage per Pod is 1Gi.  No request is specified"],
+  [
+    { type: "Pod", maxLimitRequestRatio: { cpu: "2" } },
+    { requests: { cpu: "1" }, limits: { cpu: "3" } },
+    "cpu max limit to request ratio per Pod is 2, but provided ratio is 3.000000",
+  ],
+  [
+    { type: "Pod", max: { cpu: "1" }, min: { memory: "1Gi" } },
+    { limits: { cpu: "2" } },
+    "[minimum memory usage per Pod is 1Gi.  No request is specified, maximum cpu usage per Pod is 1, but limit is 2]",
+  ],
+];
+
+for (const [limit, resources, words] of refused) {
+  test(`a Pod is refused: ${words}`, async () => {
+    using rig = await rigWith(limit);
+    const answer = await rig.send("POST", `${home}/pods`, pod(resources));
+    const plain = words.startsWith("[maximum") ? words.slice(1, -1) : words;
+    assertEquals([answer.code, answer.body.message], [403, `pods "a" is forbidden: ${plain}`]);
+  });
+}
+
+test("a claim is bounded by what it requests", async () => {
+  using rig = await rigWith({ type: "PersistentVolumeClaim", min: { storage: "1Gi" }, max: { storage: "5Gi" } });
+  const claim = (name: string, storage: string) => ({
+    metadata: { name },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } },
+  });
+  const path = `${home}/persistentvolumeclaims`;
+  const message = async (storage: string) => (await rig.send("POST", path, claim("a", storage))).body.message;
+  const title = 'persistentvolumeclaims "a" is forbidden:';
+  assertEquals(
+    await message("6Gi"),
+    `${title} maximum storage usage per PersistentVolumeClaim is 5Gi, but request is 6Gi`,
+  );
+  assertEquals(
+    await message("1Mi"),
+    `${title} minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1Mi`,
+  );
+  await rig.create(path, claim("b", "2Gi"));
+});
+
+test("a namespace without a LimitRange, and one beside it, are not bounded", async () => {
+  using rig = await rigWith({ type: "Pod", max: { cpu: "1" } });
+  await rig.create("/api/v1/namespaces/kube-public/pods", pod({ limits: { cpu: "9" } }));
+});

@@ -1,0 +1,160 @@
+/**
+ * ResourceQuota: nothing is created in a namespace beyond what its quotas allow. What is used is read from the status of the
+ * quota, where the controller has counted it, and what is let in is added to it. Source: apiserver
+ * `pkg/admission/plugin/resourcequota` of 1.36.
+ *
+ * Guarantees: two requests never both get the last of what is left; a dry run takes nothing.
+ */
+import { compareQuantities, nameOf, objectAt, textMapAt } from "../kinds/mod.ts";
+import {
+  type AdmissionPlugin,
+  type AdmissionRequest,
+  type JsonObject,
+  type ObjectReader,
+  Refusal,
+} from "../model/mod.ts";
+import {
+  addAmounts,
+  type Amounts,
+  amountsText,
+  coversScopes,
+  lessAmounts,
+  meterOf,
+  onlyAmounts,
+  type QuotaMeter,
+  withoutZeros,
+} from "../quota/mod.ts";
+import { readMetadata } from "../registry/mod.ts";
+import { refused } from "./_request.ts";
+
+/** Writes what a quota has used, unless somebody was faster. @returns false then */
+export type SetUsed = (quota: JsonObject, used: Amounts) => Promise<boolean>;
+
+/** Options of {@link resourceQuotas}. */
+export interface ResourceQuotasOptions {
+  readonly objects: ObjectReader;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly setUsed: SetUsed;
+}
+
+/** A quota that the request takes something from, and what is used then. */
+interface Charge {
+  readonly quota: JsonObject;
+  readonly used: Amounts;
+}
+
+/** Races with other requests that are lost before the client is told. */
+const mostAttempts = 100;
+
+/** The plugin, for all kinds. */
+export function resourceQuotas(options: ResourceQuotasOptions): AdmissionPlugin {
+  return {
+    name: "ResourceQuota",
+    validate(request) {
+      const { namespace, kind, object } = request;
+      if (object === undefined || namespace === "" || kind.collection === "events") return;
+      const charges = chargesOf(options, request);
+      if (charges.length === 0 || request.isDryRun) return;
+      return charge(options, request, charges);
+    },
+  };
+}
+
+async function charge(
+  options: ResourceQuotasOptions,
+  request: AdmissionRequest,
+  first: readonly Charge[],
+): Promise<void> {
+  let charges = first;
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const lost: Charge[] = [];
+    for (const each of charges) if (!await options.setUsed(each.quota, each.used)) lost.push(each);
+    if (lost.length === 0) return;
+    // Only those that were changed by others are asked again: the rest has been charged.
+    const names = new Set(lost.map(({ quota }) => nameOf(quota)));
+    charges = chargesOf(options, request).filter(({ quota }) => names.has(nameOf(quota)));
+  }
+  throw new Refusal(409, "Conflict", "Operation cannot be fulfilled on resource quotas: they are changed all the time");
+}
+
+function chargesOf({ objects, now }: ResourceQuotasOptions, request: AdmissionRequest): readonly Charge[] {
+  const { object = {}, kind } = request;
+  let meter: QuotaMeter | undefined;
+  const charges: Charge[] = [];
+  for (const quota of objects.list("resourcequotas", request.namespace)) {
+    meter ??= meterOf(kind);
+    if (!isCharged(request, meter)) return [];
+    const resources = resourcesOf(quota, meter);
+    if (resources.length === 0 || !coversScopes(quota, kind.collection, object)) continue;
+    checkKnown(request, quota, { meter, resources });
+    const taken = onlyAmounts(
+      takenBy(request, quota, meter, now()),
+      textMapAt(objectAt(quota, "status"), "hard").keys(),
+    );
+    const isChange = withoutZeros(taken).size > 0;
+    if (isChange) charges.push({ quota, used: usedAfter(request, quota, withoutZeros(taken)) });
+  }
+  return charges;
+}
+
+/** Which writes can change what is used. */
+function isCharged(
+  { operation, subresource, kind, object = {}, oldObject }: AdmissionRequest,
+  meter: QuotaMeter,
+): boolean {
+  if (kind.collection === "pods") {
+    if (subresource === "resize") return operation === "UPDATE";
+    if (operation !== "UPDATE" || subresource !== "") return operation === "CREATE" && subresource === "";
+    const deadline = (pod: JsonObject) => typeof objectAt(pod, "spec")["activeDeadlineSeconds"] === "number";
+    return deadline(object) !== deadline(oldObject ?? {});
+  }
+  if (subresource !== "") return false;
+  return operation === "CREATE" || (operation === "UPDATE" && (meter.measures("services") || isOfClaims(meter)));
+}
+
+function isOfClaims(meter: QuotaMeter): boolean {
+  return meter.measures("persistentvolumeclaims");
+}
+
+function resourcesOf(quota: JsonObject, meter: QuotaMeter): readonly string[] {
+  return [...textMapAt(objectAt(quota, "status"), "hard").keys()].filter((name) => meter.measures(name));
+}
+
+/** An object that cannot be measured, and a quota that has not been counted yet, let nothing in. */
+function checkKnown(
+  request: AdmissionRequest,
+  quota: JsonObject,
+  { meter, resources }: { readonly meter: QuotaMeter; readonly resources: readonly string[] },
+): void {
+  const missing = meter.missing(resources, request.object ?? {});
+  if (missing !== undefined) throw refused(request, `failed quota: ${nameOf(quota)}: ${missing}`);
+  const used = textMapAt(objectAt(quota, "status"), "used");
+  if (resources.every((name) => used.has(name))) return;
+  const names = resources.toSorted().join(",");
+  throw refused(request, `status unknown for quota: ${nameOf(quota)}, resources: ${names}`);
+}
+
+/** What the request takes: all of a new object, the difference of a changed one. */
+function takenBy(request: AdmissionRequest, quota: JsonObject, meter: QuotaMeter, now: number): Amounts {
+  const { object = {}, oldObject, kind, operation } = request;
+  const usage = meter.usage(object, now);
+  if (operation !== "UPDATE" || oldObject === undefined) return usage;
+  const isCovered = "resourceVersion" in readMetadata(oldObject) && coversScopes(quota, kind.collection, oldObject);
+  return isCovered ? lessAmounts(usage, meter.usage(oldObject, now)) : usage;
+}
+
+function usedAfter(request: AdmissionRequest, quota: JsonObject, taken: Amounts): Amounts {
+  const status = objectAt(quota, "status");
+  const [hard, used] = [textMapAt(status, "hard"), textMapAt(status, "used")];
+  const sum = addAmounts(used, taken);
+  const exceeded = [...taken.keys()].filter((name) =>
+    compareQuantities(sum.get(name) ?? "0", hard.get(name) ?? "0") > 0
+  );
+  if (exceeded.length === 0) return sum;
+  const shown = (amounts: Amounts) => amountsText(onlyAmounts(amounts, exceeded));
+  throw refused(
+    request,
+    `exceeded quota: ${nameOf(quota)}, requested: ${shown(taken)}, used: ${shown(used)}, limited: ${shown(hard)}`,
+  );
+}

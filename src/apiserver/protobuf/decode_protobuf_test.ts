@@ -1,0 +1,151 @@
+import { assertEquals, assertThrows, test } from "../../../tests/testing.ts";
+import { kubernetesApi } from "../mod.ts";
+import { Refusal } from "../model/mod.ts";
+import { decodeProtobuf, protobufType } from "./decode_protobuf.ts";
+import { type TestField, wire } from "./wire_testing.ts";
+
+const magic = [0x6b, 0x38, 0x73, 0x00];
+
+/** A body as client-go writes it: "k8s", then an envelope with the type and the object. */
+function bodyOf(apiVersion: string, kind: string, ...fields: readonly TestField[]): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from([
+    ...magic,
+    ...wire([1, [[1, apiVersion], [2, kind]]], [2, wire(...fields)], [3, ""], [4, ""]),
+  ]);
+}
+
+const name: TestField = [1, [[1, "a"]]];
+
+/** Field numbers as in the `generated.proto` of each group. */
+const bodies: readonly (readonly [what: string, body: Uint8Array, json: object])[] = [
+  ["nothing but its type", bodyOf("v1", "ConfigMap"), { kind: "ConfigMap", apiVersion: "v1" }],
+  ["metadata", bodyOf("v1", "ConfigMap", [1, [[1, "a"], [3, "b"], [11, [[1, "k"], [2, "v"]]]]]), {
+    kind: "ConfigMap",
+    apiVersion: "v1",
+    metadata: { name: "a", namespace: "b", labels: { k: "v" } },
+  }],
+  [
+    "maps of texts and of bytes",
+    bodyOf("v1", "ConfigMap", [2, [[1, "k"], [2, "v"]]], [2, [[1, "e"]]], [3, [
+      [1, "b"],
+      [2, Uint8Array.of(0, 255)],
+    ]]),
+    { kind: "ConfigMap", apiVersion: "v1", data: { k: "v", e: "" }, binaryData: { b: "AP8=" } },
+  ],
+  ["a key that JavaScript has itself", bodyOf("v1", "ConfigMap", [2, [[1, "__proto__"], [2, "v"]]]), {
+    kind: "ConfigMap",
+    apiVersion: "v1",
+    data: JSON.parse('{"__proto__":"v"}'),
+  }],
+  [
+    "numbers below zero and lists",
+    bodyOf("apps/v1", "Deployment", [2, [
+      [1, -1],
+      [3, [[2, [[2, [[1, "c"], [3, "x"], [3, "y"]]]]]]],
+    ]]),
+    {
+      kind: "Deployment",
+      apiVersion: "apps/v1",
+      spec: { replicas: -1, template: { spec: { containers: [{ name: "c", command: ["x", "y"] }] } } },
+    },
+  ],
+  [
+    "times, quantities, and numbers that may be texts",
+    bodyOf("v1", "Service", [1, [[8, [[1, 1_700_000_000]]]]], [2, [
+      [1, [[1, "n"], [3, 80], [4, [[1, 0], [2, 8080]]]]],
+      [1, [[1, "t"], [4, [[1, 1], [3, "http"]]]]],
+    ]]),
+    {
+      kind: "Service",
+      apiVersion: "v1",
+      metadata: { creationTimestamp: "2023-11-14T22:13:20Z" },
+      spec: { ports: [{ name: "n", port: 80, targetPort: 8080 }, { name: "t", targetPort: "http" }] },
+    },
+  ],
+  ["times to the microsecond", bodyOf("coordination.k8s.io/v1", "Lease", [2, [[4, [[1, 1], [2, 5_000]]]]]), {
+    kind: "Lease",
+    apiVersion: "coordination.k8s.io/v1",
+    spec: { renewTime: "1970-01-01T00:00:01.000005Z" },
+  }],
+  ["options, whatever their group", bodyOf("apps/v1", "DeleteOptions", [1, 0], [4, "Foreground"]), {
+    kind: "DeleteOptions",
+    apiVersion: "apps/v1",
+    gracePeriodSeconds: 0,
+    propagationPolicy: "Foreground",
+  }],
+  ["a field that nobody knows, in each encoding", bodyOf("v1", "ConfigMap", [99, 1], [98, "x"], [97, { double: 1 }]), {
+    kind: "ConfigMap",
+    apiVersion: "v1",
+  }],
+];
+
+for (const [what, body, json] of bodies) {
+  test(`protobuf with ${what} is the JSON that says the same`, () => assertEquals<unknown>(decodeProtobuf(body), json));
+}
+
+test("a struct that JSON spreads into its holder is spread", () => {
+  const handler: TestField = [1, [[2, [[1, "/healthz"], [2, [[1, 0], [2, 80]]]]]]]; // Probe.handler, HTTPGetAction
+  const body = bodyOf("v1", "Pod", [2, [[2, [[1, "c"], [10, [handler, [2, 5]]]]]]]);
+  assertEquals<unknown>(decodeProtobuf(body)["spec"], {
+    containers: [{ name: "c", livenessProbe: { httpGet: { path: "/healthz", port: 80 }, initialDelaySeconds: 5 } }],
+  });
+});
+
+/** What a body is refused with. */
+function refusalOf(body: Uint8Array): Refusal["status"] {
+  const error = assertThrows(() => decodeProtobuf(body));
+  if (error instanceof Refusal) return error.status;
+  throw error;
+}
+
+const damaged: readonly (readonly [what: string, body: Uint8Array])[] = [
+  ["an empty body", new Uint8Array()],
+  ["JSON", new TextEncoder().encode("{}")],
+  ["a length beyond the end", Uint8Array.from([...magic, 0x0a, 0x7f, 1])],
+  ["a number without end", Uint8Array.from([...magic, ...Array(12).fill(0xff)])],
+  ["a wire type that there is not", Uint8Array.from([...magic, 0x0f])],
+  ["a text that is not UTF-8", bodyOf("v1", "ConfigMap", [1, [[1, Uint8Array.of(0xff, 0xfe)]]])],
+  ["a time beyond all calendars", bodyOf("v1", "ConfigMap", [1, [[8, [[1, 2 ** 60]]]]])],
+  ["JSON within that is none", bodyOf("apps/v1", "ControllerRevision", name, [2, [[1, "{"]]])],
+];
+
+for (const [what, body] of damaged) {
+  test(`${what} instead of protobuf is a 400`, () => {
+    assertEquals(refusalOf(body).code, 400);
+  });
+}
+
+test("a kind of a definition has no protobuf: 415 with what it takes", () => {
+  const { code, reason } = refusalOf(bodyOf("example.com/v1", "Foo", name));
+  assertEquals([code, reason], [415, "UnsupportedMediaType"]);
+});
+
+/** Invariant: whatever is cut off or changed, the answer is an object or a refusal, at once. */
+test("damaged bodies never are more than a refusal", () => {
+  for (const [, body] of bodies) {
+    for (let at = 0; at < body.length; at++) {
+      for (const damage of [body.subarray(0, at), body.with(at, 0xff), body.with(at, 0x00), body.with(at, 0x7f)]) {
+        try {
+          decodeProtobuf(damage);
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error;
+        }
+      }
+    }
+  }
+});
+
+test("a body in protobuf is stored as JSON would be, and answered in JSON to who takes both", async () => {
+  const { server } = kubernetesApi();
+  using _ending = server;
+  const answer = await server.fetch(
+    new Request("http://in.memory/api/v1/namespaces/default/configmaps", {
+      method: "POST",
+      headers: { "content-type": protobufType, accept: `${protobufType},application/json` },
+      body: bodyOf("v1", "ConfigMap", name, [2, [[1, "k"], [2, "v"]]]),
+    }),
+  );
+  assertEquals([answer.status, answer.headers.get("content-type")], [201, "application/json"]);
+  const { metadata, data } = await answer.json();
+  assertEquals([metadata.name, data], ["a", { k: "v" }]);
+});

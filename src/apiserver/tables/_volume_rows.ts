@@ -1,0 +1,72 @@
+/** The rows of PersistentVolumes and their claims. */
+import { type Json, type JsonObject, read } from "../model/mod.ts";
+import { age } from "./_cells.ts";
+import { annotationOf, findObject, isDeleted, nameOf, objectOf, textIn, textOf, textsIn } from "./_values.ts";
+
+/** The cells of a PersistentVolume. */
+export function volumeRow(volume: JsonObject, now: number): readonly Json[] {
+  const [spec, status] = [objectOf(volume, "spec"), objectOf(volume, "status")];
+  const claim = findObject(spec, "claimRef");
+  return [
+    nameOf(volume),
+    sizeOf(spec),
+    modesText(spec),
+    textOf(spec, "persistentVolumeReclaimPolicy"),
+    phaseOf(volume),
+    claim === undefined ? "" : `${textOf(claim, "namespace")}/${textOf(claim, "name")}`,
+    classOf(volume),
+    orUnset(read(spec, "volumeAttributesClassName")),
+    textOf(status, "reason"),
+    age(volume, now),
+    orUnset(read(spec, "volumeMode")),
+  ];
+}
+
+/** The cells of a PersistentVolumeClaim: what it got stands there once it has a volume. */
+export function claimRow(claim: JsonObject, now: number): readonly Json[] {
+  const [spec, status] = [objectOf(claim, "spec"), objectOf(claim, "status")];
+  const volume = textOf(spec, "volumeName");
+  return [
+    nameOf(claim),
+    phaseOf(claim),
+    volume,
+    volume === "" ? "" : sizeOf(status),
+    volume === "" ? "" : modesText(status),
+    classOf(claim),
+    orUnset(read(spec, "volumeAttributesClassName")),
+    age(claim, now),
+    orUnset(read(spec, "volumeMode")),
+  ];
+}
+
+function phaseOf(object: JsonObject): string {
+  return isDeleted(object) ? "Terminating" : textOf(objectOf(object, "status"), "phase");
+}
+
+function sizeOf(holder: JsonObject): string {
+  const size = textOf(objectOf(holder, "capacity"), "storage");
+  return size === "" ? "0" : size;
+}
+
+/** In the order in which they are shown. */
+const accessModes = [
+  ["ReadWriteOnce", "RWO"],
+  ["ReadOnlyMany", "ROX"],
+  ["ReadWriteMany", "RWX"],
+  ["ReadWriteOncePod", "RWOP"],
+] as const;
+
+function modesText(holder: JsonObject): string {
+  const modes = new Set(textsIn(read(holder, "accessModes")));
+  return accessModes.flatMap(([mode, short]) => modes.has(mode) ? [short] : []).join(",");
+}
+
+/** The annotation is older than the field, and goes before it. */
+function classOf(object: JsonObject): string {
+  return annotationOf(object, "volume.beta.kubernetes.io/storage-class") ??
+    textOf(objectOf(object, "spec"), "storageClassName");
+}
+
+function orUnset(value: Json | undefined): string {
+  return value === undefined ? "<unset>" : textIn(value);
+}

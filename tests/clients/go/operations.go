@@ -1,0 +1,31 @@
+// operations: that OpenAPI v2 says what a patch of a Deployment may say, which is what old kubectl reads.
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	openapi "github.com/google/gnostic-models/openapiv2"
+)
+
+func readOperations(paths []*openapi.NamedPathItem) error {
+	for _, path := range paths {
+		if path.GetName() != "/apis/apps/v1/namespaces/{namespace}/deployments/{name}" {
+			continue
+		}
+		patch := path.GetValue().GetPatch()
+		for _, extension := range patch.GetVendorExtension() {
+			isKind := extension.GetName() == "x-kubernetes-group-version-kind"
+			if isKind && !strings.Contains(extension.GetValue().GetYaml(), "Deployment") {
+				return fmt.Errorf("the kind of a patch is %s", extension.GetValue().GetYaml())
+			}
+		}
+		for _, item := range patch.GetParameters() {
+			parameter := item.GetParameter().GetNonBodyParameter().GetQueryParameterSubSchema()
+			if parameter.GetName() == "fieldValidation" && parameter.GetType() == "string" {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("OpenAPI v2 does not know fieldValidation of a patch")
+}

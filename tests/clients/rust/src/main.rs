@@ -1,0 +1,162 @@
+//! An unmodified kube-rs against the server of $KUBECONFIG: a CRD made from a Rust type, a watcher that sees each change,
+//! apply with its conflicts, patches of the status, optimistic locking, tables of what is there, deletion.
+//!
+//! Prints a line for each thing that held; the first one that did not ends it with 1.
+
+use std::time::Duration;
+
+use futures::{StreamExt, TryStreamExt};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::runtime::wait::{await_condition, conditions};
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Client, CustomResource, CustomResourceExt, ResourceExt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(CustomResource, Serialize, Deserialize, Clone, Debug, JsonSchema)]
+#[kube(group = "rust.pintle.dev", version = "v1", kind = "Crate", namespaced, status = "CrateStatus")]
+struct CrateSpec {
+    #[schemars(range(min = 0, max = 10))]
+    replicas: i32,
+    #[serde(default)]
+    note: Option<String>,
+}
+
+#[derive(Serialize, Deserialize, Clone, Debug, JsonSchema)]
+struct CrateStatus {
+    ready: bool,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), AnyError> {
+    let client = Client::try_default().await?;
+    let version = client.apiserver_version().await?;
+    held(&format!("version {}.{}", version.major, version.minor), !version.major.is_empty())?;
+    definition(client.clone()).await?;
+    tokio::time::timeout(Duration::from_secs(20), watched(client.clone())).await??;
+    conflicts(client.clone()).await?;
+    workloads(client.clone()).await?;
+    refusals(client).await
+}
+
+fn held(what: &str, is_true: bool) -> Result<(), AnyError> {
+    if !is_true {
+        return Err(format!("Cannot go on: {what} did not hold").into());
+    }
+    println!("{what}");
+    Ok(())
+}
+
+async fn definition(client: Client) -> Result<(), AnyError> {
+    let definitions: Api<CustomResourceDefinition> = Api::all(client);
+    let name = Crate::crd_name();
+    definitions.patch(name, &PatchParams::apply("rust"), &Patch::Apply(Crate::crd())).await?;
+    let established = await_condition(definitions, name, conditions::is_crd_established());
+    tokio::time::timeout(Duration::from_secs(10), established).await??;
+    held("the definition is established", true)
+}
+
+/// A watcher sees what apply, patch_status and delete do, in this order.
+async fn watched(client: Client) -> Result<(), AnyError> {
+    let crates: Api<Crate> = Api::default_namespaced(client);
+    let mut events = watcher(crates.clone(), watcher::Config::default().streaming_lists()).default_backoff().boxed();
+    while !matches!(events.try_next().await?, Some(watcher::Event::InitDone) | None) {}
+    held("a streaming list ends", true)?;
+    let wanted = Crate::new("one", CrateSpec { replicas: 1, note: None });
+    let made = crates.patch("one", &PatchParams::apply("rust").force(), &Patch::Apply(&wanted)).await?;
+    held("apply creates", made.metadata.generation == Some(1) && made.metadata.managed_fields.is_some())?;
+    let same = crates.patch("one", &PatchParams::apply("rust"), &Patch::Apply(&wanted)).await?;
+    held("apply twice changes nothing", same.resource_version() == made.resource_version())?;
+    let status = json!({ "status": { "ready": true } });
+    let ready = crates.patch_status("one", &PatchParams::default(), &Patch::Merge(status)).await?;
+    held("a status is patched", ready.status.is_some_and(|status| status.ready))?;
+    held("a status is no new generation", ready.metadata.generation == Some(1))?;
+    crates.delete("one", &DeleteParams::default()).await?;
+    let mut seen = Vec::new();
+    while seen.len() < 3 {
+        match events.try_next().await? {
+            Some(watcher::Event::Apply(one)) => seen.push(format!("ready {}", one.status.is_some())),
+            Some(watcher::Event::Delete(_)) => seen.push("deleted".to_string()),
+            Some(_) => {}
+            None => return Err("Cannot watch: the stream has ended".into()),
+        }
+    }
+    held("a watcher sees each change in order", seen == ["ready false", "ready true", "deleted"])
+}
+
+/// Two managers of one field, and two writers of one version.
+async fn conflicts(client: Client) -> Result<(), AnyError> {
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    let map = |value: &str| {
+        let metadata = json!({ "name": "shared" });
+        json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": { "key": value } })
+    };
+    maps.patch("shared", &PatchParams::apply("left"), &Patch::Apply(map("left"))).await?;
+    let refused = maps.patch("shared", &PatchParams::apply("right"), &Patch::Apply(map("right"))).await;
+    let is_conflict = matches!(&refused, Err(kube::Error::Api(status)) if status.code == 409);
+    held("apply of another's field is a conflict", is_conflict)?;
+    let forced = maps.patch("shared", &PatchParams::apply("right").force(), &Patch::Apply(map("right"))).await?;
+    held("force takes the field", forced.data.is_some_and(|data| data["key"] == "right"))?;
+    let mut stale = maps.get("shared").await?;
+    maps.patch("shared", &PatchParams::default(), &Patch::Merge(json!({ "data": { "key": "new" } }))).await?;
+    stale.data = None;
+    let refused = maps.replace("shared", &PostParams::default(), &stale).await;
+    let is_conflict = matches!(&refused, Err(kube::Error::Api(status)) if status.reason == "Conflict");
+    held("a replace of an old version is a conflict", is_conflict)?;
+    maps.delete("shared", &DeleteParams::default()).await?;
+    held("it is gone", maps.get_opt("shared").await?.is_none())
+}
+
+async fn workloads(client: Client) -> Result<(), AnyError> {
+    let deployments: Api<Deployment> = Api::default_namespaced(client);
+    let wanted = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "web" },
+        "spec": {
+            "replicas": 2, "selector": { "matchLabels": { "app": "web" } },
+            "template": {
+                "metadata": { "labels": { "app": "web" } },
+                "spec": { "containers": [{ "name": "main", "image": "example.invalid/web" }] },
+            },
+        },
+    });
+    deployments.patch("web", &PatchParams::apply("rust"), &Patch::Apply(wanted)).await?;
+    let three = Patch::Merge(json!({ "spec": { "replicas": 3 } }));
+    let scaled = deployments.patch_scale("web", &PatchParams::default(), &three).await?;
+    held("a scale is patched", scaled.spec.is_some_and(|spec| spec.replicas == Some(3)))?;
+    let side = json!([{ "name": "side", "image": "example.invalid/side" }]);
+    let strategic = json!({ "spec": { "template": { "spec": { "containers": side } } } });
+    let merged = deployments.patch("web", &PatchParams::default(), &Patch::Strategic(strategic)).await?;
+    let containers = merged.spec.template.spec.map_or(0, |pod| pod.containers.len());
+    held("a strategic merge keeps the other container", containers == 2)?;
+    let page = deployments.list(&ListParams::default().limit(1)).await?;
+    held("a list has pages", page.items.len() == 1)?;
+    let names = deployments.list_metadata(&ListParams::default()).await?;
+    held("a list can be of metadata alone", names.items.iter().any(|one| one.name_any() == "web"))?;
+    deployments.delete("web", &DeleteParams::foreground()).await?;
+    let gone = await_condition(deployments, "web", |one: Option<&Deployment>| one.is_none());
+    tokio::time::timeout(Duration::from_secs(20), gone).await??;
+    held("a foreground deletion ends", true)
+}
+
+/// What the schema of the definition refuses is a 422 with its causes.
+async fn refusals(client: Client) -> Result<(), AnyError> {
+    let crates: Api<Crate> = Api::default_namespaced(client);
+    let wrong = Crate::new("wrong", CrateSpec { replicas: 99, note: None });
+    let refused = crates.create(&PostParams::default(), &wrong).await;
+    let field = match refused {
+        Err(kube::Error::Api(status)) if status.code == 422 => {
+            status.details.as_ref().and_then(|details| details.causes.first().map(|cause| cause.field.clone()))
+        }
+        _ => None,
+    };
+    held("a value that is too large is refused by its path", field.as_deref() == Some("spec.replicas"))?;
+    let dry = PostParams { dry_run: true, ..PostParams::default() };
+    crates.create(&dry, &Crate::new("dry", CrateSpec { replicas: 1, note: None })).await?;
+    held("a dry run stores nothing", crates.get_opt("dry").await?.is_none())
+}

@@ -1,0 +1,171 @@
+/** Kinds over time: what counts as a change, what may change, what becomes of an object in another version and at its end. */
+import { type ConformanceCase, scenario } from "../conformance_case.ts";
+import { at, type Body, ingress, podSpec, service, template } from "./_objects.ts";
+import { signingRequest } from "./_signing_request.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+const suspended: Body = {
+  spec: {
+    schedule: "*/5 * * * *",
+    suspend: true,
+    jobTemplate: { spec: { template: { spec: podSpec({ restartPolicy: "OnFailure" }) } } },
+  },
+};
+
+/** Kinds that count the changes of their specs, and a change that counts. */
+const counted: readonly (readonly [string, Body, Body])[] = [
+  ["networking.k8s.io/v1/networkpolicies", { spec: { podSelector: {} } }, { spec: { policyTypes: ["Egress"] } }],
+  ["networking.k8s.io/v1/ingresses", ingress("a"), { spec: { ingressClassName: "other" } }],
+  [
+    "policy/v1/poddisruptionbudgets",
+    { spec: { minAvailable: 1, selector: { matchLabels: { app: "none" } } } },
+    { spec: { minAvailable: 2 } },
+  ],
+  ["podtemplates", { template: template("a") }, { template: { metadata: { labels: { b: "c" } } } }],
+  ["batch/v1/cronjobs", suspended, { spec: { schedule: "@daily" } }],
+  [
+    "discovery.k8s.io/v1/endpointslices",
+    { addressType: "IPv4", endpoints: [{ addresses: ["192.0.2.1"] }] },
+    { endpoints: [{ addresses: ["192.0.2.2"] }] },
+  ],
+  ["services", service("a"), { spec: { selector: { app: "other" } } }],
+  ["resourcequotas", { spec: { hard: { pods: "1" } } }, { spec: { hard: { pods: "2" } } }],
+  [
+    "autoscaling/v2/horizontalpodautoscalers",
+    { spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 3 } },
+    { spec: { maxReplicas: 4 } },
+  ],
+];
+
+const generations = counted.map(([resource, body, change]) =>
+  scenario(`${resource}: the generation counts the changes of the spec`, async (site) => {
+    const one = at(site, resource, "a");
+    const pick = ({ metadata }: Any) => metadata.generation ?? "none";
+    const patch = (path: string, body: Any) =>
+      site.call({ method: "PATCH", path, type: "application/merge-patch+json", body, pick });
+    await site.call({ path: at(site, resource), body: { ...body, metadata: { name: "a" } }, pick });
+    await patch(one, { metadata: { labels: { changed: "yes" } } });
+    await patch(one, change);
+    await patch(one, change);
+    await patch(one, { metadata: { generation: 7 } });
+    await patch(one, { metadata: { annotations: { changed: "yes" } } });
+  })
+);
+
+/** Metrics and a behavior that only the newer version of an autoscaler can say. */
+const scaling = {
+  minReplicas: 2,
+  metrics: [
+    { type: "Resource", resource: { name: "memory", target: { type: "AverageValue", averageValue: "1Gi" } } },
+    { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 40 } } },
+    { type: "Pods", pods: { metric: { name: "hits" }, target: { type: "AverageValue", averageValue: "10" } } },
+    {
+      type: "Object",
+      object: {
+        describedObject: { apiVersion: "networking.k8s.io/v1", kind: "Ingress", name: "main" },
+        metric: { name: "requests", selector: { matchLabels: { a: "b" } } },
+        target: { type: "Value", value: "2k" },
+      },
+    },
+    { type: "External", external: { metric: { name: "queue" }, target: { type: "AverageValue", averageValue: "30" } } },
+    {
+      type: "ContainerResource",
+      containerResource: { name: "cpu", container: "main", target: { type: "Utilization", averageUtilization: 60 } },
+    },
+  ],
+  behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
+};
+
+const versions: readonly ConformanceCase[] = [
+  scenario("an autoscaler in both of its versions", async (site) => {
+    const old = at(site, "autoscaling/v1/horizontalpodautoscalers");
+    const next = at(site, "autoscaling/v2/horizontalpodautoscalers");
+    const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+    await site.call({
+      path: next,
+      body: { metadata: { name: "a" }, spec: { scaleTargetRef, maxReplicas: 3, ...scaling } },
+    });
+    const live = await site.call({ path: `${old}/a` });
+    const spec = { ...live.spec, targetCPUUtilizationPercentage: 70 };
+    await site.call({ method: "PUT", path: `${old}/a`, body: { ...live, spec } });
+    await site.call({ path: `${next}/a` });
+    await site.call({ path: old, body: { metadata: { name: "b" }, spec: { scaleTargetRef, maxReplicas: 3 } } });
+    await site.call({ path: `${next}/b`, pick: ({ spec }) => spec });
+  }),
+];
+
+const claim: Body = {
+  metadata: { name: "a" },
+  spec: { accessModes: ["ReadWriteOnce"], storageClassName: "none", resources: { requests: { storage: "1Gi" } } },
+};
+
+const claims: readonly ConformanceCase[] = [
+  scenario("what may change of a claim", async (site) => {
+    const path = at(site, "persistentvolumeclaims");
+    await site.call({ path, body: claim });
+    const patch = (part: string, body: Any) =>
+      site.call({
+        method: "PATCH",
+        path: `${path}/a${part}`,
+        type: "application/merge-patch+json",
+        body,
+        pick: ({ spec, status, details }) => ({
+          spec,
+          status,
+          fields: details?.causes?.map(({ field }: Any) => field),
+        }),
+      });
+    await patch("", { spec: { resources: { requests: { storage: "2Gi" } } } });
+    await patch("", { spec: { storageClassName: "other" } });
+    await patch("", { spec: { volumeMode: "Block" } });
+  }),
+  scenario("a claim is gone once nothing uses it", async (site) => {
+    const path = at(site, "persistentvolumeclaims");
+    await site.call({ path, body: claim, pick: ({ metadata }) => metadata.finalizers });
+    await site.call({
+      method: "DELETE",
+      path: `${path}/a`,
+      pick: ({ kind, metadata }) => ({ kind, isMarked: metadata.deletionTimestamp !== undefined }),
+    });
+    await site.until(`${path}/a`, (_, code) => code === 404);
+    await site.call({ path: `${path}/a` });
+  }, { needsControllers: true }),
+];
+
+const requested: Body = { spec: { request: signingRequest, signerName: "example.com/a", usages: ["client auth"] } };
+
+const signing: readonly ConformanceCase[] = [
+  scenario("a CertificateSigningRequest is approved and signed", async (site) => {
+    const all = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    const name = site.name("jane");
+    const pick = ({ kind, spec, status, message, reason }: Any) => ({
+      kind,
+      hasUser: spec?.username !== "" && spec?.groups.includes("system:masters"),
+      signerName: spec?.signerName,
+      status,
+      message,
+      reason,
+    });
+    const write = (part: string, body: Any) =>
+      site.call({ method: "PATCH", path: `${all}/${name}${part}`, type: "application/merge-patch+json", body, pick });
+    const said = (type: string, status = "True") => ({ status: { conditions: [{ type, status, reason: "Tested" }] } });
+    await site.call({ path: all, body: { metadata: { name }, ...requested, status: { certificate: "eA==" } }, pick });
+    await write("", { spec: { signerName: "example.com/b" }, ...said("Approved") });
+    await write("/status", said("Approved"));
+    await write("/approval", said("Approved", "False"));
+    await write("/approval", said("Approved"));
+    await write("/approval", { status: { certificate: "eA==" } });
+    await write("/approval", said("Denied"));
+    await write("/status", { status: { certificate: "eA==" } });
+    await write("/status", { status: { certificate: signingRequest } });
+    await site.call({
+      path: `${all}?fieldSelector=spec.signerName%3Dexample.com%2Fa`,
+      pick: ({ items }) => items.length,
+    });
+    await site.call({ method: "DELETE", path: `${all}/${name}`, pick: ({ kind }) => kind });
+  }),
+];
+
+export const kindLives: readonly ConformanceCase[] = [...generations, ...versions, ...claims, ...signing];

@@ -1,0 +1,65 @@
+/**
+ * Clients of others, unmodified, on the server of `controller dev`: client-go and controller-runtime in Go, kube-rs in
+ * Rust. What each of them does and expects stands in tests/clients; no control plane is needed.
+ */
+import { buildGo, buildRust, missing, type Program } from "../clients/build.ts";
+import { assertEquals, test } from "../testing.ts";
+import { runBinary } from "./_binary.ts";
+
+function clientTest(
+  name: string,
+  language: "go" | "rust",
+  build: () => Promise<Program>,
+  held: readonly string[],
+): void {
+  const reason = missing(language);
+  if (reason !== undefined) return test.skip(name, reason);
+  test(name, async () => {
+    await using program = await build();
+    const { code, stdout, stderr } = await runBinary(["dev", "-q", "--", program.path], { timeoutMs: 150_000 });
+    assertEquals(code, 0, stderr);
+    assertEquals(stdout.trimEnd().split("\n").map((line) => line.replace(/\d+\.\d+/, "V")), held);
+  });
+}
+
+clientTest(
+  "client-go and controller-runtime work on dev, in JSON and in protobuf, with all they have",
+  "go",
+  buildGo,
+  [
+    "discovery",
+    "objects in JSON",
+    "objects in protobuf",
+    "an informer",
+    "server-side apply",
+    "leader election",
+    "a controller-runtime manager",
+  ],
+);
+
+clientTest(
+  "kube-rs works on dev: a definition, a watcher, apply, status, scale and what is refused",
+  "rust",
+  buildRust,
+  [
+    "version V",
+    "the definition is established",
+    "a streaming list ends",
+    "apply creates",
+    "apply twice changes nothing",
+    "a status is patched",
+    "a status is no new generation",
+    "a watcher sees each change in order",
+    "apply of another's field is a conflict",
+    "force takes the field",
+    "a replace of an old version is a conflict",
+    "it is gone",
+    "a scale is patched",
+    "a strategic merge keeps the other container",
+    "a list has pages",
+    "a list can be of metadata alone",
+    "a foreground deletion ends",
+    "a value that is too large is refused by its path",
+    "a dry run stores nothing",
+  ],
+);
