@@ -22,10 +22,9 @@ export function deploymentStatus(deployment: Deployment, rollout: Rollout) {
   const available = sum((set) => set.status?.availableReplicas);
   const wanted = sum((set) => set.spec.replicas ?? 1);
   const updated = newest?.status?.replicas ?? 0;
-  const said = [
-    availability(deployment, available),
-    progress(deployment, { ...rollout, replicas, updated, available }),
-  ];
+  const counts = { ...rollout, replicas, updated, available };
+  const said = [availability(deployment, available), progress(deployment, counts)];
+  const hasMoved = isProgress(deployment, counts);
   return {
     observedGeneration: deployment.metadata.generation,
     replicas: replicas || null,
@@ -33,8 +32,18 @@ export function deploymentStatus(deployment: Deployment, rollout: Rollout) {
     readyReplicas: sum((set) => set.status?.readyReplicas) || null,
     availableReplicas: available || null,
     unavailableReplicas: Math.max(0, wanted - available) || null,
-    conditions: said.map((condition) => dated(deployment, condition, rollout.now)),
+    conditions: said.map((condition) => dated(deployment, condition, { now: rollout.now, hasMoved })),
   };
+}
+
+/** Milliseconds until a rollout that does not move is late; undefined where nobody waits for one. */
+export function msUntilLate(deployment: Deployment, status: ReturnType<typeof deploymentStatus>, now: number) {
+  const { progressDeadlineSeconds = 600 } = deployment.spec;
+  const progressing = status.conditions.find(({ type }) => type === "Progressing");
+  // What is not a number of seconds means without end: a client set it to the largest there is.
+  if (progressing?.reason !== "ReplicaSetUpdated" || progressDeadlineSeconds >= 2 ** 31 - 1) return undefined;
+  const left = Date.parse(`${progressing.lastUpdateTime}`) + progressDeadlineSeconds * 1000 - now;
+  return Math.max(0, left) + 1_000; // times have whole seconds
 }
 
 function availability(deployment: Deployment, available: number): Said {
@@ -52,6 +61,12 @@ function availability(deployment: Deployment, available: number): Said {
       reason: "MinimumReplicasUnavailable",
       message: "Deployment does not have minimum availability.",
     };
+}
+
+/** True when more is new, ready or available than before, or less is old. */
+function isProgress({ status }: Deployment, { updated, replicas, available }: Counts): boolean {
+  const { updatedReplicas = 0, replicas: held = 0, availableReplicas = 0 } = status ?? {};
+  return updated > updatedReplicas || replicas - updated < held - updatedReplicas || available > availableReplicas;
 }
 
 interface Counts extends Rollout {
@@ -74,7 +89,7 @@ function progress(deployment: Deployment, counts: Counts): Said {
   if (updated === wanted && replicas === wanted && available === wanted) {
     return said("True", "NewReplicaSetAvailable", `ReplicaSet "${name}" has successfully progressed.`);
   }
-  if (isLate(deployment, counts.now)) {
+  if (!isProgress(deployment, counts) && isLate(deployment, counts.now)) {
     return said("False", "ProgressDeadlineExceeded", `ReplicaSet "${name}" has timed out progressing.`);
   }
   return said("True", "ReplicaSetUpdated", `ReplicaSet "${name}" is progressing.`);
@@ -90,11 +105,18 @@ function isLate(deployment: Deployment, now: number): boolean {
   return now - Date.parse(`${held.lastUpdateTime}`) > progressDeadlineSeconds * 1000;
 }
 
-function dated(deployment: Deployment, said: Said, nowMs: number) {
+interface Moment {
+  readonly now: number;
+  /** The rollout is further than when it was last looked at: that is news although the words are the same. */
+  readonly hasMoved: boolean;
+}
+
+function dated(deployment: Deployment, said: Said, { now: nowMs, hasMoved }: Moment) {
   const now = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const held = deployment.status?.conditions?.find(({ type }) => type === said.type);
   if (held === undefined) return { ...said, lastUpdateTime: now, lastTransitionTime: now };
-  const isSame = held.status === said.status && held.reason === said.reason && held.message === said.message;
+  const isNews = hasMoved && said.reason === "ReplicaSetUpdated";
+  const isSame = !isNews && held.status === said.status && held.reason === said.reason && held.message === said.message;
   return {
     ...said,
     lastUpdateTime: isSame ? held.lastUpdateTime : now,

@@ -9,9 +9,11 @@ import { jobController } from "./job.ts";
 import { kubeletController, type KubeletPace } from "./kubelet.ts";
 import { namespaceController } from "./namespace.ts";
 import { replicaSetController } from "./replica_set.ts";
+import { resourceQuotaController } from "./resource_quota.ts";
 import { schedulerController } from "./scheduler.ts";
 import { serviceAccountController } from "./service_account.ts";
 import { statefulSetController } from "./stateful_set.ts";
+import { claimProtectionController, volumeProtectionController } from "./volume_protection.ts";
 
 /** How the simulated cluster lives. */
 export interface ClusterControllersOptions {
@@ -36,6 +38,9 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     endpointSliceController,
     clusterRoleController,
     disruptionController(),
+    claimProtectionController(),
+    volumeProtectionController(),
+    resourceQuotaController(),
   ];
 }
 

@@ -3,8 +3,8 @@
  * `kubectl rollout` reads (revisions, conditions, counts) is as kube-controller-manager writes it.
  */
 import { builtin, keyOf } from "../api/mod.ts";
-import { controller, done, type ReconcileContext, type Result } from "../controller/mod.ts";
-import { deploymentStatus } from "./_deployment_status.ts";
+import { controller, done, type ReconcileContext, requeueAfter, type Result } from "../controller/mod.ts";
+import { deploymentStatus, msUntilLate } from "./_deployment_status.ts";
 import {
   createReplicaSet,
   inherited,
@@ -32,9 +32,12 @@ export const deploymentController = controller("deployment-controller", { maxCon
     const site = siteOf(ctx, await replicaSetsOf(ctx.client, ctx.object, ctx.signal));
     const moved = await move(ctx, site);
     if (moved === "collision") return await countCollision(ctx);
-    await ctx.patchStatus(deploymentStatus(ctx.object, { ...moved, now: ctx.clock.now() }));
+    const now = ctx.clock.now();
+    const status = deploymentStatus(ctx.object, { ...moved, now });
+    await ctx.patchStatus(status);
     await dropOld(ctx, moved);
-    return done;
+    const lateInMs = msUntilLate(ctx.object, status, now);
+    return lateInMs === undefined ? done : requeueAfter(lateInMs);
   });
 
 function siteOf(ctx: Context, sets: readonly ReplicaSet[]): Site {
@@ -59,9 +62,16 @@ async function begin(ctx: Context, site: Site): Promise<Begun | "collision"> {
     ? await create(ctx, site, revision)
     : await renumber(ctx, site.newest, revision);
   if (newest === undefined) return "collision";
-  const annotations = { [revisionAnnotation]: `${revisionOf(newest)}` };
-  await ctx.patch(builtin.Deployment, ctx.object, { kind: "merge", value: { metadata: { annotations } } });
+  await tellRevision(ctx, `${revisionOf(newest)}`);
   return { newest, old: site.old };
+}
+
+/** Written with the status, as kube-controller-manager does: a changed annotation is no new generation then. */
+async function tellRevision(ctx: Context, revision: string): Promise<void> {
+  if (ctx.object.metadata.annotations?.[revisionAnnotation] === revision) return;
+  const value = { metadata: { annotations: { [revisionAnnotation]: revision } } };
+  const options = { subresource: "status", signal: ctx.signal };
+  await ctx.client.patch(builtin.Deployment, keyOf(ctx.object), { kind: "merge", value }, options);
 }
 
 async function create(ctx: Context, site: Site, revision: number): Promise<ReplicaSet | undefined> {

@@ -14,6 +14,7 @@ import { serve, type Server } from "../runtime/mod.ts";
 import { issueCertificates, type IssuedCertificates } from "../webhook/mod.ts";
 import { guarded } from "./_guarded.ts";
 import { kubeconfigText } from "./_kubeconfig_text.ts";
+import { takingTurns } from "./_taking_turns.ts";
 import { installWebhooks, webhookCaller } from "./in_process_webhooks.ts";
 import type { KubeletPace } from "./kubelet.ts";
 import { SimulatedCluster } from "./simulated_cluster.ts";
@@ -100,7 +101,7 @@ export class EmbeddedCluster implements AsyncDisposable {
     const listener = await listen(api, issued, { port, onError });
     const name = options.name ?? "pintle-dev";
     const url = `https://${address}:${listener.port}`;
-    const transport = authorized(api.server.fetch, token);
+    const transport = takingTurns(authorized(api.server.fetch, token), clock);
     const kubeconfig = kubeconfigText({ name, url, ca: issued.ca, token });
     const cluster = new EmbeddedCluster({ api, listener, kubeconfig, transport, options, ca: issued.ca });
     await installWebhooks(cluster.client, controllers, name);

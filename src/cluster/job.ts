@@ -1,6 +1,7 @@
 /** Jobs: Pods until enough of them have succeeded, or too many have failed. */
 import { builtin, type Infer } from "../api/mod.ts";
 import { controller, done, type ReconcileContext, requeueAfter, type Result } from "../controller/mod.ts";
+import { backoffMs, deadlineInMs } from "./_job_time.ts";
 import { createPod, deletePod, isActive, isReady, type Pod, podsOf } from "./_pods.ts";
 
 type Job = Infer<typeof builtin.Job>;
@@ -15,20 +16,26 @@ export const jobController = controller("job-controller", { maxConcurrentReconci
     if (endOf(ctx.object) !== undefined) return await expire(ctx);
     const owner = { resource: builtin.Job, object: ctx.object };
     const pods = await podsOf(ctx.client, owner, ctx.object.spec.selector, ctx.signal);
-    const verdict = verdictOf(ctx.object, pods);
+    const now = ctx.clock.now();
+    const verdict = verdictOf(ctx.object, pods, now);
     const kept = await bring(ctx, pods, verdict);
     await ctx.patchStatus(statusOf(ctx, kept, verdict));
-    return done;
+    const waits = [backoffMs(pods, now), deadlineInMs(ctx.object, now)].filter((ms) => ms > 0 && ms < Infinity);
+    return verdict.kind === "running" && waits.length > 0 ? requeueAfter(Math.min(...waits)) : done;
   });
 
 type Verdict =
   | { readonly kind: "running" | "complete" }
   | { readonly kind: "failed"; readonly reason: string; readonly message: string };
 
-function verdictOf(job: Job, pods: readonly Pod[]): Verdict {
+function verdictOf(job: Job, pods: readonly Pod[], now: number): Verdict {
   const failed = pods.filter((pod) => pod.status?.phase === "Failed").length;
   if (failed > (job.spec.backoffLimit ?? 6)) {
     return { kind: "failed", reason: "BackoffLimitExceeded", message: "Job has reached the specified backoff limit" };
+  }
+  if (deadlineInMs(job, now) <= 0) {
+    const message = "Job was active longer than specified deadline";
+    return { kind: "failed", reason: "DeadlineExceeded", message };
   }
   const { completions } = job.spec;
   const succeeded = succeededOf(job, pods);
@@ -44,6 +51,7 @@ async function bring(ctx: Context, pods: readonly Pod[], verdict: Verdict): Prom
     await Promise.all(active.map((pod) => deletePod(ctx.client, pod, ctx.signal)));
     return pods.filter((pod) => !active.includes(pod));
   }
+  if (backoffMs(pods, ctx.clock.now()) > 0) return pods;
   const { parallelism = 1, completions } = ctx.object.spec;
   const succeeded = succeededOf(ctx.object, pods);
   const left = completions === undefined ? (succeeded > 0 ? 0 : parallelism) : completions - succeeded;
@@ -111,7 +119,7 @@ function statusOf(ctx: Context, pods: readonly Pod[], verdict: Verdict) {
     }),
   };
   return {
-    startTime: ctx.object.status?.startTime ?? now,
+    startTime: ctx.object.spec.suspend === true ? null : ctx.object.status?.startTime ?? now,
     active: active.length || null,
     ready: active.filter(isReady).length,
     terminating: 0,

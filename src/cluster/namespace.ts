@@ -30,17 +30,28 @@ export function namespaceController(): ControllerDefinition {
     });
 }
 
+/** What keeps a namespace. */
+interface Leftovers {
+  /** How many objects of each kind. */
+  readonly kinds: Map<string, number>;
+  /** How many objects each finalizer holds. */
+  readonly finalizers: Map<string, number>;
+}
+
 async function empty(namespace: Namespace, toolbox: Toolbox): Promise<Result> {
   const { name = "" } = namespace.metadata;
-  const left = new Map<string, number>();
+  const left: Leftovers = { kinds: new Map(), finalizers: new Map() };
   for (const resource of await kindsIn(toolbox.client, toolbox.signal)) {
-    const count = await deleteAll(toolbox.client, resource, name, toolbox.signal);
-    if (count > 0) left.set(nameOf(resource), count);
+    const objects = await deleteAll(toolbox.client, resource, name, toolbox.signal);
+    if (objects.length > 0) left.kinds.set(nameOf(resource), objects.length);
+    for (const finalizer of objects.flatMap(finalizersOf)) {
+      left.finalizers.set(finalizer, (left.finalizers.get(finalizer) ?? 0) + 1);
+    }
   }
   await toolbox.patchStatus(builtin.Namespace, namespace, {
     conditions: conditionsOf(namespace, left, toolbox.clock.now()),
   });
-  if (left.size > 0) return requeueAfter(lookEveryMs);
+  if (left.kinds.size > 0) return requeueAfter(lookEveryMs);
   await finalize(namespace, toolbox);
   return done;
 }
@@ -56,10 +67,15 @@ async function kindsIn(client: Client, signal: AbortSignal): Promise<readonly Re
   return [...kinds.values()];
 }
 
-/** @returns how many are left, because finalizers or a grace period keep them */
-async function deleteAll(client: Client, resource: Resource, namespace: string, signal: AbortSignal): Promise<number> {
+/** @returns what is left, because finalizers or a grace period keep it */
+async function deleteAll(
+  client: Client,
+  resource: Resource,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
   const before = await list(client, resource, namespace, signal);
-  if (before === 0) return 0;
+  if (before.length === 0) return before;
   await client.deleteCollection(resource, { namespace, propagationPolicy: "Background", signal }).catch(
     (error: unknown) => {
       // 404 and 405: a kind that has gone, or whose objects do not go together.
@@ -69,12 +85,25 @@ async function deleteAll(client: Client, resource: Resource, namespace: string, 
   return await list(client, resource, namespace, signal);
 }
 
-async function list(client: Client, resource: Resource, namespace: string, signal: AbortSignal): Promise<number> {
+function finalizersOf(object: unknown): readonly string[] {
+  if (typeof object !== "object" || object === null || !("metadata" in object)) return [];
+  const { metadata } = object;
+  if (typeof metadata !== "object" || metadata === null || !("finalizers" in metadata)) return [];
+  return Array.isArray(metadata.finalizers) ? metadata.finalizers.map(String) : [];
+}
+
+async function list(
+  client: Client,
+  resource: Resource,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
   try {
-    return (await client.list(resource, { namespace, metadataOnly: true, signal })).items.length;
+    const { items } = await client.list(resource, { namespace, metadataOnly: true, signal });
+    return items;
   } catch (error) {
     // A kind that has gone meanwhile has left nothing.
-    if (isNotFound(error)) return 0;
+    if (isNotFound(error)) return [];
     throw error;
   }
 }
@@ -91,7 +120,7 @@ async function finalize(namespace: Namespace, toolbox: Toolbox): Promise<void> {
     });
 }
 
-function conditionsOf(namespace: Namespace, left: ReadonlyMap<string, number>, nowMs: number) {
+function conditionsOf(namespace: Namespace, left: Leftovers, nowMs: number) {
   const now = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const said = (type: string, isTrue: boolean, reason: string, message: string) => {
     const held = namespace.status?.conditions?.find((condition) => condition.type === type);
@@ -104,7 +133,8 @@ function conditionsOf(namespace: Namespace, left: ReadonlyMap<string, number>, n
       lastTransitionTime: held?.status === status ? held.lastTransitionTime : now,
     };
   };
-  const remaining = [...left].map(([name, count]) => `${name} has ${count} resource instances`).join(", ");
+  const remaining = [...left.kinds].map(([name, count]) => `${name} has ${count} resource instances`).join(", ");
+  const held = [...left.finalizers].map(([name, count]) => `${name} in ${count} resource instances`).join(", ");
   return [
     said("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered", "All resources successfully discovered"),
     said(
@@ -119,10 +149,22 @@ function conditionsOf(namespace: Namespace, left: ReadonlyMap<string, number>, n
       "ContentDeleted",
       "All content successfully deleted, may be waiting on finalization",
     ),
-    left.size > 0
+    left.kinds.size > 0
       ? said("NamespaceContentRemaining", true, "SomeResourcesRemain", `Some resources are remaining: ${remaining}`)
       : said("NamespaceContentRemaining", false, "ContentRemoved", "All content successfully removed"),
-    said("NamespaceFinalizersRemaining", false, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+    held === ""
+      ? said(
+        "NamespaceFinalizersRemaining",
+        false,
+        "ContentHasNoFinalizers",
+        "All content-preserving finalizers finished",
+      )
+      : said(
+        "NamespaceFinalizersRemaining",
+        true,
+        "SomeFinalizersRemain",
+        `Some content in the namespace has finalizers remaining: ${held}`,
+      ),
   ];
 }
 

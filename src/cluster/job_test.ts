@@ -1,0 +1,105 @@
+import { assert, assertEquals, test } from "../../tests/testing.ts";
+import { builtin, type Infer } from "../api/mod.ts";
+import { ClusterRig, templateOf } from "./cluster_rig.ts";
+
+const { Job, Pod } = builtin;
+const key = "default/sum";
+
+async function run(cluster: ClusterRig, spec: object = {}): Promise<void> {
+  const template = templateOf("sum", "app:1", { restartPolicy: "Never" });
+  await cluster.create(Job, "sum", { spec: { template, ...spec } });
+}
+
+function condition(cluster: ClusterRig, type: string): string | undefined {
+  return cluster.get(Job, key).status?.conditions?.find((one) => one.type === type && one.status === "True")?.reason;
+}
+
+const isRunning = ({ status }: Infer<typeof Pod>) => status?.phase !== "Succeeded" && status?.phase !== "Failed";
+
+/** Makes every Pod that runs one that has failed. */
+async function failAll(cluster: ClusterRig): Promise<void> {
+  const finishedAt = new Date(cluster.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const containerStatuses = [{
+    name: "main",
+    image: "app:1",
+    imageID: "",
+    ready: false,
+    restartCount: 0,
+    state: { terminated: { exitCode: 1, finishedAt } },
+  }];
+  for (const { metadata: { name } } of cluster.list(Pod).filter(isRunning)) {
+    await cluster.patch(Pod, `default/${name}`, { status: { phase: "Failed", containerStatuses } }, "status");
+  }
+}
+
+test("a Job runs as many Pods at a time as parallelism says, until there are enough completions", async () => {
+  await using cluster = await ClusterRig.start({ pace: { runMs: 1_000 } });
+  await run(cluster, { completions: 5, parallelism: 2 });
+  let most = 0;
+  await cluster.settled(() => most = Math.max(most, cluster.list(Pod).filter(isRunning).length));
+  assertEquals([most, cluster.list(Pod).length], [2, 5]);
+  const { status } = cluster.get(Job, key);
+  assertEquals([status?.succeeded, status?.active], [5, undefined]);
+  assert(status?.completionTime !== undefined);
+  assertEquals([condition(cluster, "Complete"), condition(cluster, "SuccessCriteriaMet")], [
+    "CompletionsReached",
+    "CompletionsReached",
+  ]);
+});
+
+test("an Indexed Job gives each completion an index of its own", async () => {
+  await using cluster = await ClusterRig.start();
+  await run(cluster, { completions: 3, parallelism: 3, completionMode: "Indexed" });
+  await cluster.settled();
+  const indices = cluster.list(Pod).map(({ metadata }) =>
+    metadata.annotations?.["batch.kubernetes.io/job-completion-index"]
+  );
+  assertEquals(indices.toSorted(), ["0", "1", "2"]);
+  assertEquals(condition(cluster, "Complete"), "CompletionsReached");
+});
+
+test("a Pod that fails is followed by another one after 10 s, then 20 s; backoffLimit ends it", async () => {
+  await using cluster = await ClusterRig.start({ pace: { runMs: 3_600_000 } });
+  await run(cluster, { backoffLimit: 2 });
+  const pods = () => cluster.list(Pod).length;
+  for (const [count, waitMs] of [[1, 10_000], [2, 20_000]] as const) {
+    await cluster.pass(1_000);
+    await failAll(cluster);
+    await cluster.pass(waitMs - 2_000, undefined, 1_000);
+    assertEquals(pods(), count);
+    await cluster.pass(4_000, undefined, 1_000);
+    assertEquals(pods(), count + 1);
+  }
+  await failAll(cluster);
+  await cluster.pass(100_000, undefined, 1_000);
+  assertEquals([pods(), condition(cluster, "Failed")], [3, "BackoffLimitExceeded"]);
+  assertEquals(cluster.get(Job, key).status?.failed, 3);
+});
+
+test("a suspended Job has no Pods until it goes on", async () => {
+  await using cluster = await ClusterRig.start();
+  await run(cluster, { suspend: true });
+  await cluster.settled();
+  assertEquals(cluster.list(Pod).length, 0);
+  await cluster.patch(Job, key, { spec: { suspend: false } });
+  await cluster.settled();
+  assertEquals(condition(cluster, "Complete"), "CompletionsReached");
+});
+
+test("ttlSecondsAfterFinished deletes a Job that has ended, and its Pods", async () => {
+  await using cluster = await ClusterRig.start();
+  await run(cluster, { ttlSecondsAfterFinished: 60 });
+  await cluster.pass(50_000, undefined, 1_000);
+  assertEquals(condition(cluster, "Complete"), "CompletionsReached");
+  await cluster.pass(30_000, undefined, 1_000);
+  assertEquals([cluster.find(Job, key), cluster.list(Pod)], [undefined, []]);
+});
+
+test("activeDeadlineSeconds fails a Job that runs too long, and ends its Pods", async () => {
+  await using cluster = await ClusterRig.start({ pace: { runMs: 3_600_000 } });
+  await run(cluster, { activeDeadlineSeconds: 30 });
+  await cluster.pass(20_000, undefined, 1_000);
+  assertEquals([cluster.list(Pod).length, condition(cluster, "Failed")], [1, undefined]);
+  await cluster.pass(20_000, undefined, 1_000);
+  assertEquals([cluster.list(Pod).length, condition(cluster, "Failed")], [0, "DeadlineExceeded"]);
+});

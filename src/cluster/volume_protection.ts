@@ -1,0 +1,55 @@
+/**
+ * The end of volumes: a claim that is deleted goes when no Pod uses it, a volume when no claim is bound to it. Admission gives
+ * both the finalizers that these controllers take off (StorageObjectInUseProtection).
+ */
+import { builtin, type Infer } from "../api/mod.ts";
+import { controller, type ControllerDefinition, done } from "../controller/mod.ts";
+import { isActive } from "./_pods.ts";
+
+const claimFinalizer = "kubernetes.io/pvc-protection";
+const volumeFinalizer = "kubernetes.io/pv-protection";
+
+type Pod = Infer<typeof builtin.Pod>;
+
+/** Lets deleted claims go that no Pod uses. */
+export function claimProtectionController(): ControllerDefinition {
+  return controller("pvc-protection-controller")
+    .for(builtin.PersistentVolumeClaim, { when: ({ object }) => object.metadata.deletionTimestamp !== undefined })
+    .watches(builtin.Pod, { to: (pod) => claimsOf(pod) })
+    // A reconciler of objects is not asked about those that are being deleted; one of keys is.
+    .reconcileKey(async ({ key }, toolbox) => {
+      const claim = toolbox.find(builtin.PersistentVolumeClaim, key);
+      const { deletionTimestamp, namespace, finalizers = [] } = claim?.metadata ?? {};
+      if (claim === undefined || deletionTimestamp === undefined || !finalizers.includes(claimFinalizer)) return done;
+      const pods = toolbox.list(builtin.Pod, { namespace });
+      const isUsed = pods.some((pod) => isActive(pod) && claimsOf(pod).includes(key));
+      if (!isUsed) await toolbox.patch(builtin.PersistentVolumeClaim, claim, without(finalizers, claimFinalizer));
+      return done;
+    });
+}
+
+/** Lets deleted volumes go that no claim is bound to. */
+export function volumeProtectionController(): ControllerDefinition {
+  return controller("pv-protection-controller")
+    .for(builtin.PersistentVolume, { when: ({ object }) => object.metadata.deletionTimestamp !== undefined })
+    .reconcileKey(async ({ key }, toolbox) => {
+      const volume = toolbox.find(builtin.PersistentVolume, key);
+      const { deletionTimestamp, finalizers = [] } = volume?.metadata ?? {};
+      if (volume === undefined || deletionTimestamp === undefined || !finalizers.includes(volumeFinalizer)) return done;
+      if (volume.status?.phase === "Bound") return done;
+      await toolbox.patch(builtin.PersistentVolume, volume, without(finalizers, volumeFinalizer));
+      return done;
+    });
+}
+
+/** The keys of the claims that a Pod mounts. */
+function claimsOf({ metadata: { namespace }, spec }: Pod): readonly string[] {
+  return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>
+    persistentVolumeClaim === undefined ? [] : [`${namespace}/${persistentVolumeClaim.claimName}`]
+  );
+}
+
+function without(finalizers: readonly string[], finalizer: string) {
+  const rest = finalizers.filter((each) => each !== finalizer);
+  return { kind: "merge", value: { metadata: { finalizers: rest.length === 0 ? null : rest } } } as const;
+}
