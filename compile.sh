@@ -72,7 +72,15 @@ compile_with_bun() {
   # four times as often as usual. Both together: 7 MiB less at rest, and the start is 10 ms faster (bench/README.md).
   # Bun also writes every chunk's map beside the binary, hence a folder of its own.
   folder=$(mktemp -d "$(dirname -- "$outfile")/.compile.XXXXXX") && trap 'rm -rf "$folder"' EXIT
+  # An operator outside of this repository names the library as deno.json does: Bun is told where that is.
+  tsconfig=
+  if [ ! -f "$(dirname -- "$entry")/tsconfig.json" ]; then
+    tsconfig=$(CDPATH='' cd -- "$folder" && pwd)/tsconfig.json
+    printf '{"compilerOptions":{"paths":{"@pintle/controller":["%s"],"@pintle/controller/testing":["%s"]}}}\n' \
+      "$root/src/mod.ts" "$root/src/testing.ts" >"$tsconfig"
+  fi
   "$root/tasks/bun.sh" build --compile ${target:+"--target=bun-$target"} --bytecode --minify --format=esm \
+    ${tsconfig:+"--tsconfig-override=$tsconfig"} \
     --splitting --compile-jit-policy=4 --sourcemap=linked \
     --no-compile-autoload-dotenv --no-compile-autoload-bunfig \
     --define "PINTLE_OPERATOR_VERSION=\"$version\"" "--outfile=$folder/$(basename -- "$outfile")" "$entry"

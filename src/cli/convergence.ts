@@ -22,16 +22,21 @@ export interface Failure {
   readonly error: string;
 }
 
-interface Trouble extends Failure {
+/** A failure, and whether it is the last. */
+export interface Trouble extends Failure {
   /** It is not tried again. */
   readonly isFinal: boolean;
 }
+
+/** What a controller is at: `settled` may be over soon, when another one's writes are work for it. */
+export type Activity = "waiting" | "working" | "retrying" | "failed" | "settled";
 
 /** Watches controllers from their making to their last reconcile. */
 export class Convergence {
   readonly #clock: Clock;
   readonly #troubles = new Map<string, Trouble>();
   readonly #reconciled = new Set<string>();
+  readonly #running = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -47,6 +52,15 @@ export class Convergence {
     return [...this.#reconciled].filter((id) => id.startsWith(`${name} `)).length;
   }
 
+  /** What one controller is at right now. */
+  activityOf(name: string): Activity {
+    if ((this.#running.get(name) ?? 0) > 0) return "working";
+    const troubles = this.failures.filter(({ controller }) => controller === name);
+    if (troubles.some(({ isFinal }) => !isFinal)) return "retrying";
+    if (troubles.length > 0) return "failed";
+    return this.reconciledBy(name) === 0 ? "waiting" : "settled";
+  }
+
   /** The same controller, whose outcomes are noted here and whose keys are given up in the end. */
   watched(controller: OperatorController): OperatorController {
     const { name, options, reconciler } = controller;
@@ -57,6 +71,7 @@ export class Convergence {
       reconciler: async (request, toolbox) => {
         const id = `${name} ${request.key}`;
         this.#reconciled.add(id);
+        this.#count(name, 1);
         try {
           const result = await reconciler(request, toolbox);
           this.#troubles.delete(id);
@@ -66,6 +81,8 @@ export class Convergence {
           const text = error instanceof Error ? error.message : String(error);
           this.#troubles.set(id, { controller: name, key: request.key, error: text, isFinal });
           throw error;
+        } finally {
+          this.#count(name, -1);
         }
       },
     };
@@ -87,7 +104,11 @@ export class Convergence {
   }
 
   /** What could not be done. */
-  get failures(): readonly Failure[] {
+  get failures(): readonly Trouble[] {
     return [...this.#troubles.values()];
+  }
+
+  #count(name: string, change: number): void {
+    this.#running.set(name, (this.#running.get(name) ?? 0) + change);
   }
 }

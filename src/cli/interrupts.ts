@@ -3,6 +3,7 @@
  * (behaviours.md 61).
  */
 import { logger } from "../observe/mod.ts";
+import type { SignalName } from "../runtime/mod.ts";
 import { type ExitCode, exitCode } from "./exit_code.ts";
 import type { Session } from "./session.ts";
 
@@ -14,12 +15,13 @@ export interface Interrupts extends Disposable {
   readonly forced: Promise<ExitCode>;
 }
 
-/** Listens to the signals. */
-export function interrupts(session: Session): Interrupts {
+/** Listens to the signals. Others that could end the process are ignored meanwhile. */
+export function interrupts(session: Session, heeded: readonly SignalName[] = ["SIGINT", "SIGTERM"]): Interrupts {
   const log = logger("cli");
   const stopping = new AbortController();
   const forced = Promise.withResolvers<ExitCode>();
   const listening = session.surroundings.onSignal(["SIGINT", "SIGTERM"], (signal) => {
+    if (!heeded.includes(signal)) return;
     if (stopping.signal.aborted) {
       log.warn("second signal: ending at once", { signal });
       return forced.resolve(exitCode.failed);

@@ -5,13 +5,13 @@
  * control characters escaped, however strange the names a cluster sent (behaviours.md, security 19).
  */
 import { configureLogging, logger, redactText } from "../observe/mod.ts";
-import type { Environment } from "../runtime/mod.ts";
+import type { Environment, TextWriter } from "../runtime/mod.ts";
 import { exitCode, type Failure } from "./exit_code.ts";
 import type { LogFlags } from "./log_flags.ts";
 import { oneLine } from "./one_line.ts";
 import { type Operator, type Surroundings, versionOf } from "./operator.ts";
 import { hasColors, type Paint, paintFor } from "./paint.ts";
-import { plainProgress, type Progress, StatusLine } from "./status_line.ts";
+import { type Board, plainProgress, type Progress, StatusLine } from "./status_line.ts";
 
 /** One call of the program. */
 export class Session implements Disposable {
@@ -35,6 +35,11 @@ export class Session implements Disposable {
   /** The version of the program. */
   get version(): string {
     return versionOf(this.operator, this.environment);
+  }
+
+  /** How much more is to be said than usual; 0 until logging has started. */
+  get verbosity(): number {
+    return this.#verbosity;
   }
 
   /** Starts logging, once the flags are known. */
@@ -76,6 +81,36 @@ export class Session implements Disposable {
     return {
       report: (text) => this.#statusLine.show(`${this.operator.name}: ${redactText(text)}`),
       [Symbol.dispose]: () => this.#statusLine.hide(),
+    };
+  }
+
+  /** Lines on a terminal that show how several things are going; undefined where nobody looks at one. */
+  board(): Board | undefined {
+    const { stderr } = this.surroundings;
+    if (!stderr.isTerminal || this.environment.TERM === "dumb" || this.#format === "json") return undefined;
+    return {
+      show: (lines) => this.#statusLine.show(...lines),
+      [Symbol.dispose]: () => this.#statusLine.hide(),
+    };
+  }
+
+  /** stdout for whoever prints there while a Board or a Progress is shown: those make room. */
+  get output(): TextWriter {
+    const [statusLine, { stdout }] = [this.#statusLine, this.surroundings];
+    return {
+      write(text) {
+        statusLine.hide();
+        return stdout.write(text);
+      },
+      flush: () => stdout.flush(),
+      get isOpen() {
+        return stdout.isOpen;
+      },
+      get failure() {
+        return stdout.failure;
+      },
+      isTerminal: stdout.isTerminal,
+      columns: stdout.columns,
     };
   }
 

@@ -12,28 +12,41 @@ export interface Progress extends Disposable {
   report(text: string): void;
 }
 
-/** The last line of a terminal. Whoever writes anything else hides it first. */
+/** Lines that are written over until they are disposed of. */
+export interface Board extends Disposable {
+  /** May be called as often as one likes. */
+  show(lines: readonly string[]): void;
+}
+
+/** The last lines of a terminal. Whoever writes anything else hides them first. */
 export class StatusLine {
   readonly #terminal: TextWriter;
-  #shown = "";
+  #shown: readonly string[] = [];
 
   constructor(terminal: TextWriter) {
     this.#terminal = terminal;
   }
 
-  /** Writes `text` over what is shown. */
-  show(text: string): void {
-    const cut = oneLine(text).slice(0, Math.max(10, (this.#terminal.columns ?? 80) - 1));
-    if (cut === this.#shown) return;
-    this.#terminal.write(`\r${cut}\u001b[K`);
-    this.#shown = cut;
+  /** Writes `texts` over what is shown, each on a line of its own. */
+  show(...texts: readonly string[]): void {
+    const widest = Math.max(10, (this.#terminal.columns ?? 80) - 1);
+    const lines = texts.map((text) => oneLine(text).slice(0, widest));
+    if (lines.length === this.#shown.length && lines.every((line, index) => line === this.#shown[index])) return;
+    const rest = lines.length < this.#shown.length ? "\u001b[J" : "";
+    this.#terminal.write(`${this.#back()}\r${lines.join("\u001b[K\n")}\u001b[K${rest}`);
+    this.#shown = lines;
   }
 
-  /** Leaves the line empty. */
+  /** Leaves the lines empty. */
   hide(): void {
-    if (this.#shown === "") return;
-    this.#terminal.write("\r\u001b[K");
-    this.#shown = "";
+    if (this.#shown.length === 0) return;
+    this.#terminal.write(`${this.#back()}\r${this.#shown.length > 1 ? "\u001b[J" : "\u001b[K"}`);
+    this.#shown = [];
+  }
+
+  /** To the first of the lines. */
+  #back(): string {
+    return this.#shown.length > 1 ? `\u001b[${this.#shown.length - 1}A` : "";
   }
 }
 

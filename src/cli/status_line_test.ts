@@ -29,6 +29,23 @@ test("a result or a message does not stand behind a progress line", () => {
   assertEquals(process.err, "\rop: working\u001b[K\r\u001b[Kop: news\n\rop: still\u001b[K\r\u001b[K");
 });
 
+test("a board is several lines that are written over in place, and go", () => {
+  const { session: at, process } = session(true);
+  {
+    using board = at.board();
+    board?.show(["a", "b"]);
+    board?.show(["a", "b"]);
+    board?.show(["a", "c"]);
+    at.output.write("printed\n");
+    board?.show(["a", "b", "c"]);
+    board?.show(["all"]);
+  }
+  const [first, second] = ["\ra\u001b[K\nb\u001b[K", "\u001b[1A\ra\u001b[K\nc\u001b[K"];
+  const third = "\ra\u001b[K\nb\u001b[K\nc\u001b[K";
+  assertEquals(process.err, `${first}${second}\u001b[1A\r\u001b[J${third}\u001b[2A\rall\u001b[K\u001b[J\r\u001b[K`);
+  assertEquals([process.out, session(false).session.board()], ["printed\n", undefined]);
+});
+
 test("elsewhere progress is a line when it is news, and rarely", async () => {
   const { process } = session(false);
   const said: string[] = [];

@@ -29,7 +29,9 @@ export async function onTerminal(
   options: TerminalOptions = {},
 ): Promise<TerminalEnding> {
   const { kubeconfig, env = {}, answer } = options;
-  const command = [binaryPath(), ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const words = [binaryPath(), ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  // Without exec a shell stands in between, and a Ctrl-C is for that, too.
+  const command = `exec ${words}`;
   const child = spawn("/usr/bin/script", ["--quiet", "--return", "--command", command, "/dev/null"], {
     stdio: ["pipe", "pipe", "pipe"],
     env: {

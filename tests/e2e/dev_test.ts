@@ -6,9 +6,11 @@ import { readFileSync, statSync } from "node:fs";
 import { request } from "node:https";
 import { existsSync } from "node:fs";
 import process from "node:process";
-import { assert, assertEquals, assertMatch } from "../testing.ts";
+import { assert, assertEquals, assertMatch, test } from "../testing.ts";
+import { run } from "../controlplane/run.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
-import { Binary, runBinary } from "./_binary.ts";
+import { Binary, binaryPath, runBinary } from "./_binary.ts";
+import { noTerminal, onTerminal } from "./_terminal.ts";
 
 const path = process.env["PATH"] ?? "";
 
@@ -65,6 +67,98 @@ controlPlaneTest("a Deployment rolls out on dev, scales and goes, as kubectl see
   assertMatch(stdout, /deleted[^\n]*\n$/);
 });
 
+controlPlaneTest("dev's API server is a cluster to the binary's other commands as well", async () => {
+  const script = [
+    '"$0" install-crds foo',
+    '"$0" doctor foo',
+    "kubectl apply -f examples/foo.yaml",
+    '"$0" run foo --once',
+    "kubectl get deployment example-foo -o jsonpath={.spec.replicas}",
+  ].join(" && ");
+  const { code, stdout, stderr } = await runBinary(["dev", "-q", "--", "sh", "-c", script, binaryPath()], {
+    env: { PATH: path },
+  });
+  assertEquals(code, 0, stderr);
+  assertMatch(stdout, /foo\.samplecontroller\.k8s\.io\/example-foo created\n1$/);
+});
+
+controlPlaneTest(
+  "dev NAME --samples --until-settled -- COMMAND runs it when the samples have become what they mean",
+  async () => {
+    const args = [
+      "dev",
+      "foo",
+      "--samples",
+      "--until-settled",
+      "-q",
+      "--",
+      "kubectl",
+      "get",
+      "deployments",
+      "-o",
+      "name",
+    ];
+    const { code, stdout } = await runBinary(args, { env: { PATH: path } });
+    assertEquals([code, stdout], [0, "deployment.apps/example-foo\n"]);
+  },
+);
+
+test("the table of dev --until-settled is the last of stdout, whatever controllers print", async () => {
+  const { code, stdout, stderr } = await runBinary(["dev", "--all", "--samples", "--until-settled"]);
+  assertEquals(code, 0, stderr);
+  const lines = stdout.trimEnd().split("\n");
+  assertMatch(lines.at(-6) ?? "", /^CONTROLLER +RECONCILED +STATE$/);
+  assert(lines.slice(0, -6).every((line) => /^Sync\/Add\/Update for Pod |^Pod .* does not exist anymore$/.test(line)));
+  assert(lines.length > 6, "pods has printed");
+  assertMatch(stderr, /controller: everything has settled: \d+ reconciled\n$/);
+  assert(!(stdout + stderr).includes("\u001b"), "no terminal, no colours");
+});
+
+test("[85] who reads only the first line of what dev prints ends it with 0", async () => {
+  const script = '{ "$0" dev --all --samples --until-settled -q; echo "code $?" >&2; } | head -1';
+  const env = { PATH: "/usr/bin:/bin", HOME: "/nonexistent" };
+  const result = await run("/bin/sh", ["-c", script, binaryPath()], { env });
+  assert(result.kind === "ended");
+  assertMatch(result.stderr, /code 0\n$/);
+  assert(!/EPIPE|defect/.test(result.stderr), result.stderr);
+});
+
+test("[61] two signals end dev at once, with 1 and without its kubeconfig", async () => {
+  await using dev = new Binary(["dev", "foo"]);
+  await dev.logged(/workers start/);
+  const file = /export KUBECONFIG=(\S+)/.exec(dev.stderr)?.[1] ?? "";
+  assert(existsSync(file));
+  dev.signal("SIGINT");
+  dev.signal("SIGINT");
+  const { code } = await dev.ended();
+  assert(code === 1 || code === 0, "it may be faster than the second signal");
+  assert(!existsSync(file));
+});
+
+if (noTerminal !== undefined) test.skip("dev on a terminal", noTerminal);
+else {
+  test("a Ctrl-C on dev's terminal is for its command, which ends dev when it ends itself", async () => {
+    const script = "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.1; done";
+    const answer = { when: "ready", text: "\u0003" };
+    const { code, shown } = await onTerminal(["dev", "-q", "--", "sh", "-c", script], { answer });
+    assertMatch(shown, /caught\n/);
+    assertEquals(code, 7);
+  });
+
+  test("a Ctrl-C on dev's terminal ends it with 0", async () => {
+    const answer = { when: "workers start", text: "\u0003" };
+    assertEquals((await onTerminal(["dev", "foo"], { answer })).code, 0);
+  });
+
+  test("on a terminal the table of dev --until-settled fills in place, and is there in the end", async () => {
+    const { code, shown } = await onTerminal(["dev", "--all", "--samples", "--until-settled"]);
+    assertEquals(code, 0);
+    assertMatch(shown, /foo +0 objects +waiting/);
+    const end = shown.slice(shown.lastIndexOf("\u001b[J"));
+    assertMatch(end, /CONTROLLER +RECONCILED +STATE\n(\w+ +\d+ objects? +\S*settled\S*\n){5}/);
+  });
+}
+
 controlPlaneTest(
   "[security 15] dev's kubeconfig is its owner's alone and goes with the cluster; strangers are refused",
   async () => {
@@ -92,7 +186,8 @@ controlPlaneTest(
 
 function answerCode(url: string, ca: string, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { ca, headers, agent: false }, (response) => {
+    // By name: node:https takes the Host header, a stranger's too, for what the certificate is to be for.
+    const asked = request(url, { ca, headers, agent: false, servername: "localhost" }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });

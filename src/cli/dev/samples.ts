@@ -1,21 +1,25 @@
 /** The objects that show what controllers do. */
-import { type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
+import { keyOf, type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
 import { type Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 
-/** Creates them, those without a namespace in `default`. */
+/** Creates them, those without a namespace in `default`. @returns what they are: `Foo default/example-foo` */
 export async function createSamples(
   client: Client,
   controllers: readonly OperatorController[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly string[]> {
   const discovery = new Discovery(client);
+  const created: string[] = [];
   for (const sample of controllers.flatMap(({ samples = [] }) => samples)) {
     const resource = await resourceOf(sample, discovery, signal);
-    await client.create(resource, placed(sample, resource), { signal }).catch((error: unknown) => {
+    const object = placed(sample, resource);
+    await client.create(resource, object, { signal }).catch((error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
     });
+    created.push(`${sample.kind} ${keyOf(object)}`);
   }
+  return created;
 }
 
 async function resourceOf(
@@ -29,7 +33,7 @@ async function resourceOf(
   throw new Error(`Cannot create sample ${sample.kind} "${sample.metadata.name}": the server does not know its kind`);
 }
 
-function placed(sample: KubeObject, { scope }: Resource): NewObject<Resource<KubeObject>> {
+function placed(sample: KubeObject, { scope }: Resource): KubeObject & NewObject<Resource<KubeObject>> {
   if (scope === "Cluster" || sample.metadata.namespace !== undefined) return sample;
   return { ...sample, metadata: { ...sample.metadata, namespace: "default" } };
 }

@@ -1,0 +1,59 @@
+/**
+ * `controller new` with the compiled binary: what it writes into an empty folder is formatted, linted, checked, tested,
+ * runs on a Kubernetes of its own, and compiles, as it is. Needs no cluster. Run with:
+ *
+ *   ./compile.sh && deno test -A tests/e2e/new_test.ts
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { run } from "../controlplane/run.ts";
+import { assert, assertEquals, assertMatch, test } from "../testing.ts";
+import { runBinary } from "./_binary.ts";
+
+/** A folder that the binary has written. */
+async function written(...args: readonly string[]): Promise<{ readonly path: string } & Disposable> {
+  const above = mkdtempSync(join(tmpdir(), "pintle-e2e-"));
+  const path = join(above, "project");
+  const { code, stderr } = await runBinary(["new", ...args, "--dir", path]);
+  assertEquals(code, 0, stderr);
+  return { path, [Symbol.dispose]: () => rmSync(above, { recursive: true }) };
+}
+
+/** Runs a command there. */
+async function there(path: string, ...command: readonly [string, ...string[]]): Promise<{ readonly stdout: string }> {
+  const [program, ...args] = command;
+  const result = await run(program, args, { cwd: path });
+  if (result.kind === "ended" && result.code === 0) return result;
+  throw new Error(`Cannot run ${command.join(" ")}: ${JSON.stringify(result)}`);
+}
+
+const deno = process.execPath;
+
+test("what new writes is formatted, linted, checked and tested, and runs", async () => {
+  using project = await written("website");
+  const { path } = project;
+  await there(path, deno, "task", "ok");
+  const { stdout } = await there(path, deno, "run", "-A", "main.ts", "dev", "website", "--samples", "--until-settled");
+  assertMatch(stdout, /^website +1 object +settled$/m);
+});
+
+test("all of it holds for long names and every kind of child", async () => {
+  const owned = ["ConfigMap", "CronJob", "Deployment", "Service", "StatefulSet"].flatMap((kind) => ["--owns", kind]);
+  const group = "department-of-department-of-somebody.shop.example.com";
+  using project = await written("an-order-of-".repeat(3) + "4you", "--group", group, ...owned);
+  await there(project.path, deno, "task", "ok");
+});
+
+test("what new writes compiles into a binary that runs", async () => {
+  using project = await written("website", "--owns", "ConfigMap");
+  const { path } = project;
+  await there(path, deno, "task", "compile");
+  const binary = join(path, "dist", "website");
+  assertEquals((await there(path, binary, "--version")).stdout, "0.1.0\n");
+  const { stdout } = await there(path, binary, "dev", "website", "--samples", "--until-settled");
+  assertMatch(stdout, /^website +1 object +settled$/m);
+  const crds = await there(path, binary, "install-crds", "--dry-run=client", "-o", "name");
+  assert(crds.stdout.includes("websites.example.dev"));
+});
