@@ -197,6 +197,7 @@ export {
   Manager,
   type ManagerOptions,
   type NotCachedRule,
+  type ObjectName,
   type OperatorController,
   type OwnFlags,
   type Runnable,
@@ -204,6 +205,9 @@ export {
   withFlags,
   withSamples,
   withWebhooks,
+  withWorkloads,
+  type Workload,
+  type WorkloadStep,
 } from "./manager/mod.ts";
 export {
   type BreakingChange,

@@ -108,17 +108,21 @@ export class VirtualClock implements Clock {
 /** Macrotask hops per drain: in-memory bodies and streams resolve through a few of them on either runtime. */
 const drainHops = 4;
 
-/** Lets everything that is ready to run do so, until it waits for a timer or for the outside. */
-export async function drain(): Promise<void> {
-  for (let hop = 0; hop < drainHops; hop++) {
+/**
+ * Lets everything that is ready to run do so, until it waits for a timer or for the outside.
+ *
+ * @param times How often; each is a few turns of the event loop.
+ */
+export async function drain(times = 1): Promise<void> {
+  const { port1, port2 } = new MessageChannel();
+  let next = () => {};
+  port1.onmessage = () => next();
+  for (let hop = 0; hop < drainHops * times; hop++) {
     await new Promise<void>((resolve) => {
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => {
-        port1.close();
-        port2.close();
-        resolve();
-      };
+      next = resolve;
       port2.postMessage(undefined);
     });
   }
+  port1.close();
+  port2.close();
 }

@@ -24,6 +24,16 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./dev.ts")).dev,
   },
   {
+    name: "new",
+    summary: "write the first files of a controller of your own",
+    load: async () => (await import("./new.ts")).newController,
+  },
+  {
+    name: "simulate",
+    summary: "play faults against controllers in a world of this process, and find what they break",
+    load: async () => (await import("./simulate.ts")).simulateCommand,
+  },
+  {
     name: "install-crds",
     summary: "install the custom resource definitions of controllers, or bring them up to date",
     load: async () => (await import("./install_crds.ts")).installCrds,

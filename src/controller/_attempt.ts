@@ -35,7 +35,7 @@ export interface AttemptParts {
   readonly kill: AbortSignal;
   readonly log: Logger;
   readonly wrote: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
-  readonly changing: (key: ObjectKey) => (change: FieldChange) => void;
+  readonly repaired: (key: ObjectKey) => (change: FieldChange) => void;
 }
 
 /** Makes the Attempt of a controller. */
@@ -58,7 +58,7 @@ export function attemptWith(parts: AttemptParts): Attempt {
       causes,
       retries,
       wrote: parts.wrote(key),
-      changing: parts.changing(key),
+      repaired: parts.repaired(key),
     });
     try {
       return await definition.reconciler(toolbox.request, toolbox);

@@ -50,7 +50,7 @@ export class LoopDetector implements Disposable {
     this.#parts = parts;
   }
 
-  /** Hears that reconciling `key` is about to put a field right. */
+  /** Hears that reconciling `key` put a field right. */
   note(key: ObjectKey, change: FieldChange): void {
     const now = this.#parts.clock.monotonic();
     const field = `${key}|${resourceName(change.resource)}|${keyOf(change.object)}|${change.field}`;

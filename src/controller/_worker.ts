@@ -6,6 +6,7 @@ import type { ObjectKey } from "../api/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
 import type { Attempt } from "./_attempt.ts";
+import type { Outages } from "./_outages.ts";
 import type { Cause } from "./reconciler.ts";
 
 /** What the workers of one controller share. */
@@ -15,6 +16,7 @@ export interface Job {
   /** True when the key must wait for the cache to see its last writes; it is added again then. */
   readonly held: (key: ObjectKey) => boolean;
   readonly maxRetries?: number;
+  readonly outages: Outages;
   /** Hears of a key that is given up. */
   readonly dropped?: (key: ObjectKey, error: unknown) => void;
   readonly log: Logger;
@@ -31,9 +33,10 @@ export async function work(job: Job, stop: AbortSignal): Promise<void> {
 }
 
 async function reconcileOnce(job: Job, item: QueueItem<ObjectKey, Cause>): Promise<void> {
-  const { queue, attempt, maxRetries = Infinity, log } = job;
+  const { queue, attempt, maxRetries = Infinity, outages, log } = job;
   const { key } = item;
   const outcome = await attempt(key, item.causes, queue.retries(key));
+  const excused = outages.note(key, outcome);
   switch (outcome.kind) {
     case "done":
       return queue.forget(key);
@@ -46,7 +49,7 @@ async function reconcileOnce(job: Job, item: QueueItem<ObjectKey, Cause>): Promi
       log.error("reconcile failed for good, waiting for a change", { key, error: outcome.error });
       return queue.forget(key);
     case "failed":
-      if (queue.retries(key) < maxRetries) {
+      if (queue.retries(key) - excused < maxRetries) {
         log.warn("reconcile failed, will retry", { key, retries: queue.retries(key), error: outcome.error });
         return queue.addRateLimited(key, { cause: again(key, "retry") });
       }
@@ -55,6 +58,7 @@ async function reconcileOnce(job: Job, item: QueueItem<ObjectKey, Cause>): Promi
         retries: queue.retries(key),
         error: outcome.error,
       });
+      outages.forget(key);
       job.dropped?.(key, outcome.error);
       return queue.forget(key);
     default:

@@ -1,9 +1,11 @@
 import { assertEquals, test } from "../../tests/testing.ts";
 import { type ObjectKey, objectKey } from "../api/mod.ts";
 import { drain, VirtualClock } from "../async/mod.ts";
+import { UnreachableError } from "../client/mod.ts";
 import { logger } from "../observe/mod.ts";
 import { ExponentialRateLimiter, WorkQueue } from "../queue/mod.ts";
 import type { Attempt, Outcome } from "./_attempt.ts";
+import { Outages } from "./_outages.ts";
 import { work } from "./_worker.ts";
 import type { Cause } from "./reconciler.ts";
 import { done, requeueAfter, TerminalError } from "./result.ts";
@@ -25,7 +27,10 @@ function bench(outcomes: readonly Outcome[], options: { readonly maxRetries?: nu
   const stop = new AbortController();
   let attempts = 0;
   const attempt: Attempt = () => Promise.resolve(outcomes[Math.min(attempts++, outcomes.length - 1)] ?? done);
-  const running = work({ queue, attempt, held: () => false, log: logger("test"), ...options }, stop.signal);
+  const running = work(
+    { queue, attempt, held: () => false, outages: new Outages(), log: logger("test"), ...options },
+    stop.signal,
+  );
   return {
     queue,
     clock,
@@ -89,6 +94,16 @@ test("after maxRetries a failing key is dropped until it changes", async () => {
   assertEquals(b.attempts, 6);
 });
 
+test("a key whose requests get no answer is not dropped, and has all its retries after the outage", async () => {
+  const reason = { kind: "unreachable", detail: "reset" } as const;
+  const error = new UnreachableError({ action: "apply Deployment", reason });
+  const outage: Outcome = { kind: "failed", error: new Error("Cannot bring Foo", { cause: error }) };
+  await using b = bench([outage, outage, outage, outage, failed, failed, done], { maxRetries: 2 });
+  b.queue.add(key);
+  await b.clock.advance(3_600_000);
+  assertEquals(b.attempts, 7);
+});
+
 test("after the stop no key is taken, and what is queued stays for the next start's list", async () => {
   const clock = new VirtualClock();
   const queue = new WorkQueue<ObjectKey, Cause>({ name: "test", clock });
@@ -99,7 +114,7 @@ test("after the stop no key is taken, and what is queued stays for the next star
     seen.push(attempted);
     return finish.promise;
   };
-  const running = work({ queue, attempt, held: () => false, log: logger("test") }, stop.signal);
+  const running = work({ queue, attempt, held: () => false, outages: new Outages(), log: logger("test") }, stop.signal);
   queue.add(key);
   queue.add(objectKey({ namespace: "default", name: "b" }));
   await drain();

@@ -14,6 +14,7 @@ import { errorText, type Logger, logger } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
 import { type Attempt, attemptWith, measured } from "./_attempt.ts";
 import { LoopDetector } from "./_loop_detector.ts";
+import { Outages } from "./_outages.ts";
 import { OwnWrites } from "./_own_writes.ts";
 import { work } from "./_worker.ts";
 import type { Caches } from "./caches.ts";
@@ -117,7 +118,8 @@ export class Controller {
     reconcileMetrics?.workers(maxConcurrentReconciles);
     const held = (key: ObjectKey) => this.#ownWrites.hold(key, (cause) => this.queue.add(key, { cause }));
     const dropped = (key: ObjectKey, error: unknown) => this.#tellDropped(key, error);
-    const job = { queue: this.queue, attempt, held, maxRetries, dropped, log: this.#log };
+    const outages = new Outages();
+    const job = { queue: this.queue, attempt, held, maxRetries, outages, dropped, log: this.#log };
     const begin = async () => {
       await this.#workerDelay(stop);
       await work(job, stop);
@@ -147,8 +149,8 @@ export class Controller {
     const { definition, client, caches, events, clock, reconcileMetrics } = this.#parts;
     const wrote = (key: ObjectKey) => (resource: Resource, object: KubeObject) =>
       this.#ownWrites.remember(key, resource, object);
-    const changing = (key: ObjectKey) => (change: FieldChange) => this.#loops.note(key, change);
-    const attempt = attemptWith({ definition, client, caches, events, clock, kill, log: this.#log, wrote, changing });
+    const repaired = (key: ObjectKey) => (change: FieldChange) => this.#loops.note(key, change);
+    const attempt = attemptWith({ definition, client, caches, events, clock, kill, log: this.#log, wrote, repaired });
     return reconcileMetrics === undefined ? attempt : measured(attempt, reconcileMetrics, clock);
   }
 

@@ -48,11 +48,11 @@ export interface ToolboxParts {
   readonly retries: number;
   /** Hears of every write's answer. */
   readonly wrote: (resource: Resource, object: KubeObject) => void;
-  /** Hears of every field that is about to be put right. */
-  readonly changing: (change: FieldChange) => void;
+  /** Hears of every field that was put right; a write that was refused or got lost is none. */
+  readonly repaired: (change: FieldChange) => void;
 }
 
-/** A field that is not as it should be, and is about to be written. */
+/** A field that was not as it should be, and was written. */
 export interface FieldChange {
   readonly resource: Resource;
   readonly object: KubeObject;
@@ -162,9 +162,11 @@ export class Toolbox {
   async patchStatus<R extends Resource>(resource: R, object: Infer<R>, status: object): Promise<Infer<R>> {
     const field = difference(statusOf(object), status);
     if (field === undefined) return object;
+    const value = { status } as PatchValue<Infer<R>>;
+    const live = await this.patch(resource, object, { kind: "merge", value }, "status");
     const goal = JSON.stringify(status);
-    this.#parts.changing({ resource, object: kubeObject(object), field: `status.${field}`, goal });
-    return await this.patch(resource, object, { kind: "merge", value: { status } as PatchValue<Infer<R>> }, "status");
+    this.#parts.repaired({ resource, object: kubeObject(object), field: `status.${field}`, goal });
+    return live;
   }
 
   /**
@@ -175,8 +177,9 @@ export class Toolbox {
   async change<R extends Resource>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>> {
     const field = changedBy(patch, object);
     if (field === undefined) return object;
-    this.#parts.changing({ resource, object: kubeObject(object), field, goal: JSON.stringify(patch) });
-    return await this.patch(resource, object, patch);
+    const live = await this.patch(resource, object, patch);
+    this.#parts.repaired({ resource, object: kubeObject(object), field, goal: JSON.stringify(patch) });
+    return live;
   }
 
   /** Patches an object, as this controller's field manager, and remembers the answer's version. */
@@ -227,10 +230,11 @@ export class Toolbox {
     if (owner !== undefined && !isControlledBy(live, owner.object)) throw new NotControlledError(resource, live, owner);
     const field = this.#unsettled(resource, live, wanted);
     if (field === undefined) return held;
-    this.#parts.changing({ resource, object: live, field, goal: JSON.stringify(wanted) });
     this.#note("apply", resource, wanted);
     // The UID makes it this very object: an apply to one that is gone would otherwise create it.
-    return await this.#write(resource, wanted, { uid: live.metadata.uid });
+    const written = await this.#write(resource, wanted, { uid: live.metadata.uid });
+    this.#parts.repaired({ resource, object: live, field, goal: JSON.stringify(wanted) });
+    return written;
   }
 
   /** Applies what is wanted, if the object is the one that `identity` names. */

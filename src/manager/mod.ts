@@ -34,6 +34,7 @@ export {
   withFlags,
   withSamples,
   withWebhooks,
+  withWorkloads,
 } from "./operator_controller.ts";
 export type { Life, Runnable } from "./runnable.ts";
 export { type RequestInfo, requestInfo } from "./request_info.ts";
@@ -44,3 +45,4 @@ export {
   SharedCaches,
   type SharedCachesOptions,
 } from "./shared_caches.ts";
+export type { ObjectName, Workload, WorkloadStep } from "./workload.ts";

@@ -7,6 +7,7 @@ import type { KubeObject } from "../api/mod.ts";
 import type { ControllerDefinition } from "../controller/mod.ts";
 import type { Webhook } from "../webhook/mod.ts";
 import type { Runnable } from "./runnable.ts";
+import type { Workload } from "./workload.ts";
 
 /** A controller, and what belongs to it. */
 export interface OperatorController extends ControllerDefinition {
@@ -18,6 +19,8 @@ export interface OperatorController extends ControllerDefinition {
   readonly ownFlags?: OwnFlags;
   /** Objects that show what it does: `dev --samples` creates them. @default none */
   readonly samples?: readonly KubeObject[];
+  /** What people do while it runs: `simulate` plays it with faults. @default made from the samples and the kind's schema */
+  readonly workloads?: readonly Workload[];
 }
 
 /** What a controller is made with for one run. */
@@ -75,6 +78,23 @@ export function withWebhooks(definition: OperatorController, webhooks: readonly 
  */
 export function withSamples(definition: OperatorController, samples: readonly KubeObject[]): OperatorController {
   return { ...definition, samples };
+}
+
+/**
+ * Adds what people do while a controller runs: `simulate` plays it with and without faults.
+ *
+ * @example
+ * ```ts
+ * import { controller, done, Namespace, withWorkloads } from "@pintle/controller";
+ *
+ * const keeper = controller("keeper").for(Namespace).reconcile(() => Promise.resolve(done));
+ * const object = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team-a" } };
+ * const simulated = withWorkloads(keeper, [{ name: "create", steps: [{ kind: "create", object }] }]);
+ * console.assert(simulated.workloads?.length === 1);
+ * ```
+ */
+export function withWorkloads(definition: OperatorController, workloads: readonly Workload[]): OperatorController {
+  return { ...definition, workloads };
 }
 
 /**

@@ -4,7 +4,7 @@
  *
  * A step that the server refuses is no error: that it is refused is part of what the workload does.
  */
-import type { KubeObject } from "../api/mod.ts";
+import type { UntypedObject } from "../api/mod.ts";
 
 /** Names one object. */
 export interface ObjectName {
@@ -18,7 +18,7 @@ export interface ObjectName {
 /** One thing that somebody does. */
 export type WorkloadStep =
   & (
-    | { readonly kind: "create"; readonly object: KubeObject }
+    | { readonly kind: "create"; readonly object: UntypedObject }
     | {
       readonly kind: "patch";
       readonly object: ObjectName;

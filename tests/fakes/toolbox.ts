@@ -66,7 +66,7 @@ export function toolboxBench(options: ToolboxBenchOptions = {}): ToolboxBench {
     causes: [],
     retries: 0,
     wrote: (_resource, object) => void wrote.push(object),
-    changing: () => {},
+    repaired: () => {},
   });
   return { toolbox, sent, wrote, events };
 }

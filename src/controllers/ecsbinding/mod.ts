@@ -3,3 +3,4 @@ export { ecsbindingController } from "./controller.ts";
 export { boundLabel, desiredLabels, nodeLabel } from "./desired.ts";
 export { EcsBinding } from "./resource.ts";
 export { ecsbindingSamples } from "./samples.ts";
+export { ecsbindingWorkloads } from "./workloads.ts";

@@ -3,3 +3,4 @@ export { fooController } from "./controller.ts";
 export { desiredDeployment } from "./desired.ts";
 export { Foo } from "./resource.ts";
 export { fooSamples } from "./samples.ts";
+export { fooWorkloads } from "./workloads.ts";

@@ -142,7 +142,7 @@ export class Rig {
       causes: [],
       retries: 0,
       wrote: () => {},
-      changing: () => {},
+      repaired: () => {},
     });
     return await nodepoolController.reconciler(toolbox.request, toolbox);
   }

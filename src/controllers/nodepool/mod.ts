@@ -6,3 +6,4 @@ export { NodePool } from "./resource.ts";
 export { problemsOf } from "./validate.ts";
 export { nodepoolWebhooks } from "./webhooks.ts";
 export { nodepoolSamples } from "./samples.ts";
+export { nodepoolWorkloads } from "./workloads.ts";

@@ -3,3 +3,4 @@ export { podPrinter, type PodPrinterOptions, podsController } from "./controller
 export { KnownPods } from "./known_pods.ts";
 export { type LineFormat, lineOf } from "./line.ts";
 export { podsSamples } from "./samples.ts";
+export { podsWorkloads } from "./workloads.ts";

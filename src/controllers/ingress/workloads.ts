@@ -1,0 +1,33 @@
+/** What people do to Services: `controller simulate ingress` plays it with and without faults. */
+import type { Workload, WorkloadStep } from "../../mod.ts";
+
+const shop = { apiVersion: "v1", kind: "Service", name: "shop" };
+const ingress = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", name: "shop" };
+
+function create(annotations: Readonly<Record<string, string>>): WorkloadStep {
+  const metadata = { name: "shop", namespace: "default", annotations };
+  const spec = { selector: { app: "shop" }, ports: [{ port: 80, targetPort: 8080 }] };
+  return { kind: "create", object: { apiVersion: "v1", kind: "Service", metadata, spec } };
+}
+
+function annotate(value: string | null): WorkloadStep {
+  return { kind: "patch", object: shop, patch: { metadata: { annotations: { "ingress/http": value } } } };
+}
+
+/** See behaviours.md 3.1. */
+export const ingressWorkloads: readonly Workload[] = [
+  { name: "annotate", steps: [create({}), annotate("true")] },
+  {
+    name: "change and remove",
+    steps: [create({ "ingress/http": "" }), annotate("shop.example.com/cart"), annotate(null), annotate("true")],
+  },
+  {
+    name: "an Ingress deleted by hand",
+    steps: [
+      create({ "ingress/http": "shop.example.com" }),
+      { kind: "delete", object: ingress },
+      { kind: "delete", object: shop },
+      create({ "ingress/http": "true" }),
+    ],
+  },
+];

@@ -1,0 +1,44 @@
+/** Compares what processes hold in their caches with what the server holds. */
+import { keyOf, type Resource, resourceId, resourceName } from "../api/mod.ts";
+import type { OperatorController } from "../manager/mod.ts";
+import type { OperatorProcess } from "./_operator_process.ts";
+import type { Stage } from "./_stage.ts";
+import type { Violation } from "./violation.ts";
+
+/** Differences between caches and server. */
+export function cacheViolations(
+  stage: Stage,
+  processes: readonly OperatorProcess[],
+  controllers: readonly OperatorController[],
+): readonly Violation[] {
+  const watched = controllers.flatMap(({ watches, options: { namespace } }) =>
+    watches.map(({ resource }) => ({ resource, namespace }))
+  );
+  const each = new Map(watched.map((one) => [`${resourceId(one.resource)} ${one.namespace}`, one]));
+  return processes.flatMap((process) =>
+    [...each.values()].flatMap(({ resource, namespace }) => differences(stage, process, { resource, namespace }))
+  );
+}
+
+interface Watched {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+}
+
+function differences(stage: Stage, process: OperatorProcess, { resource, namespace }: Watched): readonly Violation[] {
+  const inside = resource.scope === "Namespaced" ? namespace : undefined;
+  const informer = process.manager.caches.findInformer(resource, inside);
+  if (informer === undefined) return [];
+  const stored = new Map<string, string | undefined>(
+    stage.list(resourceName(resource), inside).map((object) => [keyOf(object), object.metadata.resourceVersion]),
+  );
+  const cached = new Map<string, string | undefined>(
+    informer.lister.list().map((object) => [keyOf(object), object.metadata.resourceVersion]),
+  );
+  const wrong = [...new Set([...stored.keys(), ...cached.keys()])].filter((key) => stored.get(key) !== cached.get(key));
+  return wrong.map((key) => ({
+    invariant: "cache",
+    message: `process ${process.id} has ${resourceName(resource)} ${key} at ${cached.get(key) ?? "no version"}, ` +
+      `the server at ${stored.get(key) ?? "none"}`,
+  }));
+}

@@ -1,0 +1,51 @@
+/** A small controller and workload to play with: a Secret brings two ConfigMaps. */
+import { builtin, type UntypedObject } from "../api/mod.ts";
+import { controller, type ControllerDefinition, done, manifest } from "../controller/mod.ts";
+import type { Workload } from "../manager/mod.ts";
+
+const { ConfigMap, Secret } = builtin;
+
+export const secret: UntypedObject = {
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "team", namespace: "default" },
+};
+
+const named = { apiVersion: "v1", kind: "Secret", name: "team" };
+
+/** Create, delete and create again. */
+export const churn: Workload = {
+  name: "churn",
+  steps: [{ kind: "create", object: secret }, { kind: "delete", object: named }, { kind: "create", object: secret }],
+};
+
+/** Looks at both ConfigMaps, each time. */
+export const careful: ControllerDefinition = controller("careful").for(Secret).owns(ConfigMap).reconcile(
+  async (ctx) => {
+    for (const name of ["hello", "welcome"]) {
+      await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name }, data: { text: name } }));
+    }
+    return done;
+  },
+);
+
+/** Takes the second for granted where the first is there. */
+export const careless: ControllerDefinition = controller("careless").for(Secret).owns(ConfigMap).reconcile(
+  async (ctx) => {
+    if (ctx.find(ConfigMap, "default/hello") !== undefined) return done;
+    for (const name of ["hello", "welcome"]) {
+      await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name }, data: { text: name } }));
+    }
+    return done;
+  },
+);
+
+/** Writes what time it is, whenever it is asked. */
+export const restless: ControllerDefinition = controller("restless").for(Secret).owns(ConfigMap).reconcile(
+  async (ctx) => {
+    const data = { text: String(ctx.clock.now()) };
+    await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name: "time" }, data }));
+    await ctx.clock.sleep(1_000, ctx.signal);
+    return done;
+  },
+);

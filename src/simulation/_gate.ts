@@ -1,0 +1,327 @@
+/**
+ * Gate: everything between the operator's processes and the server. Requests, answers and watch events wait here, and are let
+ * through one by one when nothing else runs; so the order in which things happen is the simulation's choice alone, the
+ * same for the same seed on every runtime, and this is where faults happen.
+ */
+import type { Random, VirtualClock } from "../async/mod.ts";
+import { sendGuardOf, type Transport } from "../client/mod.ts";
+import { type RequestInfo, requestInfo } from "../manager/mod.ts";
+import type { FaultIndex, WriteFault } from "./_fault_index.ts";
+import { type Answer, answered, errorAnswer, reset } from "./_answers.ts";
+import { deliver } from "./_deliver.ts";
+import { askLagging } from "./_lagging_server.ts";
+import type { OperatorProcess } from "./_operator_process.ts";
+import { isCounted, isFullState, nameOf, requestText, writtenPath } from "./_requests.ts";
+import { WatchPipe } from "./_watch_pipe.ts";
+import type { Trace, TraceActor, TraceEntry } from "./trace.ts";
+
+/** What the gate needs. */
+export interface GateOptions {
+  readonly server: Transport;
+  readonly clock: VirtualClock;
+  /** Decides what goes first where several could. */
+  readonly random: Random;
+  readonly faults: FaultIndex;
+  readonly trace: Trace;
+  /** Ends a process without a word; it is to start again after so long. */
+  crash(process: OperatorProcess, downMs: number): void;
+  /** Somebody else does something to what was written. */
+  act(act: "delete" | "edit", path: string, wanted: string): Promise<void>;
+  /** Takes the Lease away. */
+  seize(): Promise<void>;
+  /** Told of each write that is about to reach the server. */
+  onWrite(process: OperatorProcess): void;
+}
+
+/** How often each kind of point came by. */
+export interface PointCounts {
+  writes: number;
+  reads: number;
+  events: number;
+  /** Lists of a whole collection, by resource. */
+  readonly lists: Map<string, number>;
+  /** Faults that make a list necessary, and so did happen. */
+  relists: number;
+}
+
+interface Waiting {
+  readonly process: OperatorProcess;
+  readonly request: Request;
+  readonly info: RequestInfo | undefined;
+  /** Decides who goes first. */
+  readonly order: string;
+  readonly isWrite: boolean;
+  resolve(response: Response): void;
+  reject(error: unknown): void;
+}
+
+interface OpenWatch {
+  /** Decides who goes first. */
+  readonly order: string;
+  readonly process: OperatorProcess;
+  readonly pipe: WatchPipe;
+}
+
+/** Between the operator and the server. */
+export class Gate {
+  readonly counts: PointCounts = { writes: 0, reads: 0, events: 0, lists: new Map(), relists: 0 };
+  readonly #options: GateOptions;
+  #waiting: Waiting[] = [];
+  #watches: OpenWatch[] = [];
+  /** Resources that each living process once watched. */
+  readonly #watched = new Map<OperatorProcess, Set<string>>();
+  #held = 0;
+  #lastWriteAt = 0;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** Virtual time of the last write that counts. */
+  get lastWriteAt(): number {
+    return this.#lastWriteAt;
+  }
+
+  /** A transport for one process. */
+  transport(process: OperatorProcess): Transport {
+    return (request) => this.#enter(process, request);
+  }
+
+  /** True while something is held back, or a process does not hear what it wants to hear. */
+  isBusy(): boolean {
+    const now = this.#now();
+    if (this.#held > 0 || this.#waiting.length > 0) return true;
+    if (this.#watches.some(({ pipe }) => pipe.isHolding(now))) return true;
+    for (const [process, resources] of this.#watched) {
+      const open = this.#watches.filter((watch) => watch.process === process && !watch.pipe.isOver);
+      if (!process.isDead && open.length < resources.size) return true;
+    }
+    return false;
+  }
+
+  /** Lets one thing through. @returns false when there was nothing */
+  async turn(): Promise<boolean> {
+    const now = this.#now();
+    this.#watches = this.#watches.filter(({ pipe }) => !pipe.isOver);
+    const doomed = this.#waiting.find(({ process }) => process.isDoomed && !process.isDead);
+    if (doomed !== undefined) return this.#crash(doomed.process, 1_000);
+    const requests = this.#waiting.sort(byOrder);
+    const reads = requests.filter(({ isWrite }) => !isWrite);
+    if (reads.length > 0) {
+      this.#waiting = requests.filter(({ isWrite }) => isWrite);
+      for (const read of reads) await this.#read(read);
+      return true;
+    }
+    const ready = this.#watches.filter(({ pipe }) => pipe.isReady(now));
+    const choices = requests.length + ready.length;
+    if (choices === 0) return false;
+    const chosen = choices === 1 ? 0 : Math.floor(this.#options.random.next() * choices);
+    const request = requests[chosen];
+    if (request !== undefined) {
+      this.#waiting = requests.filter((other) => other !== request);
+      await this.#write(request);
+      return true;
+    }
+    const watch = ready[chosen - requests.length];
+    if (watch !== undefined) deliver(watch, this.#delivering);
+    return true;
+  }
+
+  /** Ends what is under way for a process that has ended. */
+  forget(process: OperatorProcess): void {
+    for (const { process: owner, reject } of this.#waiting) {
+      if (owner === process) reject(reset("the process has ended"));
+    }
+    this.#waiting = this.#waiting.filter((other) => other.process !== process);
+    this.#cut(process);
+    this.#watched.delete(process);
+  }
+
+  #enter(process: OperatorProcess, request: Request): Promise<Response> {
+    if (process.isDead) return Promise.reject(reset("the process has ended"));
+    if (request.signal.aborted) return Promise.reject(request.signal.reason);
+    const info = requestInfo(request);
+    const isWrite = request.method !== "GET";
+    return new Promise((resolve, reject) => {
+      const order = `${process.id} ${isWrite ? 1 : 0} ${request.url} ${request.method}`;
+      const waiting: Waiting = { process, request, info, order, isWrite, resolve, reject };
+      this.#waiting.push(waiting);
+      request.signal.addEventListener("abort", () => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        reject(request.signal.reason);
+      }, { once: true });
+    });
+  }
+
+  async #read(waiting: Waiting): Promise<void> {
+    const { process, request, info } = waiting;
+    const { trace, faults } = this.#options;
+    const what = requestText(waiting);
+    if (this.#isUnreachable(process)) return this.#refuse(waiting, what);
+    const number = ++this.counts.reads;
+    const [fault] = faults.atRead(number);
+    if (fault !== undefined) {
+      this.counts.relists++;
+      trace.add("fault", what, { process: process.id, detail: `read ${number} gets ${fault.code}` });
+      return waiting.resolve(errorAnswer(fault.code, fault.retryAfterSeconds));
+    }
+    const isStream = info?.verb === "watch";
+    if (isFullState(request, info)) this.#countList(info);
+    const response = await this.#ask(process, request, isStream);
+    trace.add("operator", what, { process: process.id, detail: `read ${number}: ${response.status}` });
+    if (!isStream || response.body === null || !response.ok) return waiting.resolve(response);
+    waiting.resolve(this.#piped(process, info, request, response));
+  }
+
+  async #ask(process: OperatorProcess, request: Request, isStream: boolean): Promise<Response> {
+    const { server } = this.#options;
+    const { lag } = process;
+    if (lag === undefined || this.#now() >= lag.thawsAt) return await server(request);
+    return await askLagging(server, request, { revision: lag.revision, isStream });
+  }
+
+  #piped(process: OperatorProcess, info: RequestInfo | undefined, request: Request, response: Response): Response {
+    const resource = nameOf(info);
+    const body = response.body;
+    if (body === null) return response;
+    const pipe = new WatchPipe(resource, body, request.url.includes("sendInitialEvents=true"));
+    if (process.lag !== undefined && this.#now() < process.lag.thawsAt) pipe.stalledUntil = process.lag.thawsAt;
+    request.signal.addEventListener("abort", () => pipe.end({ kind: "closed" }), { once: true });
+    this.#watches.push({ order: `${process.id} ${request.url}`, process, pipe });
+    this.#watches.sort(byOrder);
+    const watched = this.#watched.get(process) ?? new Set();
+    this.#watched.set(process, watched.add(resource));
+    return new Response(pipe.body, { status: response.status, headers: response.headers });
+  }
+
+  async #write(waiting: Waiting): Promise<void> {
+    const { process, request, info } = waiting;
+    const { trace, faults, onWrite } = this.#options;
+    const what = requestText(waiting);
+    if (this.#isUnreachable(process)) return this.#refuse(waiting, what);
+    if (!isCounted(info)) return await this.#pass(waiting);
+    const number = ++this.counts.writes;
+    const due = faults.atWrite(number);
+    for (const fault of due) {
+      trace.add("fault", what, { process: process.id, detail: `${fault.kind} at write ${number}` });
+    }
+    if (await this.#before(waiting, due)) return;
+    try {
+      sendGuardOf(request)?.();
+    } catch (error) {
+      return waiting.reject(error);
+    }
+    onWrite(process);
+    const wanted = due.some(({ kind }) => kind === "actor") ? await request.clone().text() : "";
+    const answer = await answered(await this.#options.server(request));
+    this.#lastWriteAt = this.#now();
+    const { status, resourceVersion } = answer;
+    trace.add("operator", what, { process: process.id, detail: `write ${number}: ${status}`, resourceVersion });
+    await this.#after(waiting, { answer, wanted }, due);
+  }
+
+  /** Faults that keep the write from the server. @returns true when one did */
+  async #before(waiting: Waiting, faults: readonly WriteFault[]): Promise<boolean> {
+    const { process } = waiting;
+    for (const fault of faults) {
+      if (fault.kind === "lease") await this.#options.seize();
+      if (fault.kind === "crash" && fault.moment === "before") return this.#crash(process, fault.downMs);
+      if (fault.kind === "partition") {
+        process.unreachableUntil = this.#now() + fault.forMs;
+        this.#cut(process);
+        waiting.reject(reset("the network is down"));
+        return true;
+      }
+      if (fault.kind === "reset" && !fault.committed) waiting.reject(reset("connection reset by peer"));
+      else if (fault.kind === "answer" && fault.committed !== true) {
+        waiting.resolve(errorAnswer(fault.code, fault.retryAfterSeconds));
+      } else continue;
+      return true;
+    }
+    return false;
+  }
+
+  /** Hands the answer over, unless a fault does something else. */
+  async #after(
+    waiting: Waiting,
+    { answer, wanted }: { readonly answer: Answer; readonly wanted: string },
+    faults: readonly WriteFault[],
+  ): Promise<void> {
+    const { process, request, resolve, reject } = waiting;
+    for (const fault of faults) {
+      if (fault.kind === "crash" && fault.moment === "committed") return void this.#crash(process, fault.downMs);
+      if (fault.kind === "crash" && fault.moment === "answered") process.isDoomed = true;
+      if (fault.kind === "reset") return reject(reset("connection reset by peer"));
+      if (fault.kind === "answer") return resolve(errorAnswer(fault.code, fault.retryAfterSeconds));
+      if (fault.kind === "slow") return this.#hold(() => resolve(answer.response()), fault.forMs);
+      const path = writtenPath(request, answer);
+      if (fault.kind === "actor" && path !== undefined) await this.#options.act(fault.act, path, wanted);
+    }
+    resolve(answer.response());
+  }
+
+  /** What does not count: Leases and Events. */
+  async #pass({ process, request, resolve, reject }: Waiting): Promise<void> {
+    try {
+      sendGuardOf(request)?.();
+    } catch (error) {
+      return reject(error);
+    }
+    const answer = await answered(await this.#options.server(request));
+    if (!process.isDead) resolve(answer.response());
+  }
+
+  readonly #delivering = {
+    nextEvent: () => ++this.counts.events,
+    uncount: () => void this.counts.events--,
+    relist: () => void this.counts.relists++,
+    stall: (pipe: WatchPipe, forMs: number) => {
+      pipe.stalledUntil = this.#now() + forMs;
+      this.#hold(() => {}, forMs);
+    },
+    faultsAt: (event: number) => this.#options.faults.atEvent(event),
+    note: (actor: TraceActor, what: string, entry: Partial<TraceEntry>) => this.#options.trace.add(actor, what, entry),
+  };
+
+  #countList(info: RequestInfo | undefined): void {
+    const resource = nameOf(info);
+    this.counts.lists.set(resource, (this.counts.lists.get(resource) ?? 0) + 1);
+  }
+
+  #isUnreachable(process: OperatorProcess): boolean {
+    return this.#now() < process.unreachableUntil;
+  }
+
+  #refuse({ process, reject }: Waiting, what: string): void {
+    this.#options.trace.add("operator", what, { process: process.id, detail: "unreachable" });
+    reject(reset("the network is down"));
+  }
+
+  #crash(process: OperatorProcess, downMs: number): true {
+    this.#options.crash(process, downMs);
+    return true;
+  }
+
+  /** Breaks the watches of a process. */
+  #cut(process: OperatorProcess): void {
+    for (const watch of this.#watches) {
+      if (watch.process === process) watch.pipe.end({ kind: "broken", error: reset("connection reset by peer") });
+    }
+  }
+
+  #hold(release: () => void, forMs: number): void {
+    this.#held++;
+    this.#options.clock.timer(forMs, () => {
+      this.#held--;
+      release();
+    });
+  }
+
+  #now(): number {
+    return this.#options.clock.monotonic();
+  }
+}
+
+function byOrder(one: { readonly order: string }, other: { readonly order: string }): number {
+  return one.order === other.order ? 0 : one.order < other.order ? -1 : 1;
+}

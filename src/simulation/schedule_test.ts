@@ -1,0 +1,58 @@
+/** That each kind of fault does happen, and that a controller that can live with it is not blamed. */
+import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
+import { careful, churn } from "./_careful_rig.ts";
+import { judge, learnReference } from "./_reference.ts";
+import type { Fault } from "./fault_plan.ts";
+import { runSchedule } from "./schedule.ts";
+
+const faults: readonly (readonly [fault: Fault, shows: RegExp])[] = [
+  [{ kind: "crash", write: 1, moment: "before", downMs: 1_000 }, /the process ends\n.*operator 2 {2,}starts/],
+  [{ kind: "crash", write: 1, moment: "committed", downMs: 1_000 }, /write 1: 201\)\n.*the process ends/],
+  [{ kind: "crash", write: 1, moment: "answered", downMs: 1_000 }, /write 1: 201\)\n(.*\n)*.*the process ends/],
+  [{ kind: "stale", step: 3, back: 4, thawMs: 20_000 }, /restart on a server that lags/],
+  [{ kind: "answer", of: "write", request: 1, code: 409 }, /answer at write 1/],
+  [{ kind: "answer", of: "write", request: 2, code: 504, committed: true }, /answer at write 2/],
+  [{ kind: "answer", of: "read", request: 1, code: 410 }, /read 1 gets 410/],
+  [{ kind: "reset", write: 2, committed: false }, /reset at write 2/],
+  [{ kind: "reset", write: 2, committed: true }, /reset at write 2\)\n.*write 2: 201/],
+  [{ kind: "slow", write: 1, forMs: 20_000 }, /slow at write 1/],
+  [{ kind: "event", event: 1, action: "stall", forMs: 5_000 }, /stall at event 1/],
+  [{ kind: "event", event: 1, action: "merge", forMs: 5_000 }, /merge at event 1/],
+  [{ kind: "event", event: 2, action: "duplicate", forMs: 0 }, /duplicate at event 2/],
+  [{ kind: "event", event: 2, action: "cut", forMs: 0 }, /cut at event 2\)\n(.*\n)*.*WATCH/],
+  [{ kind: "event", event: 2, action: "corrupt", forMs: 0 }, /corrupt at event 2\)\n(.*\n)*.*WATCH/],
+  [{ kind: "event", event: 2, action: "gone", forMs: 0 }, /gone at event 2\)\n(.*\n)*.*WATCH/],
+  [{ kind: "event", event: 2, action: "error", forMs: 0 }, /error at event 2\)\n(.*\n)*.*WATCH/],
+  [{ kind: "partition", write: 1, forMs: 20_000 }, /unreachable/],
+  [{ kind: "actor", write: 1, act: "delete" }, /somebody {2,}delete .*hello/],
+  [{ kind: "actor", write: 1, act: "edit" }, /actor at write 1/],
+  [{ kind: "skew", step: 2, byMs: -3_600_000 }, /the wall clock jumps by -3600000 ms/],
+];
+
+for (const [fault, shows] of faults) {
+  test(`a careful controller lives with ${JSON.stringify(fault)}`, async () => {
+    const base = { controllers: [careful], workload: churn };
+    const plan = { faults: [fault] };
+    const result = await runSchedule({ ...base, plan });
+    assertMatch(result.trace.timeline(), shows);
+    assertEquals(judge(await learnReference(base), result, plan), []);
+  });
+}
+
+test("of two replicas another one takes over when the Lease is taken away, and two never write at once", async () => {
+  const base = { controllers: [careful], workload: churn, replicas: 2 };
+  const plan = { faults: [{ kind: "lease", write: 2 }] } as const;
+  const result = await runSchedule({ ...base, plan });
+  assert(result.trace.entries.some(({ detail }) => detail === "lease at write 2"));
+  assertEquals(judge(await learnReference(base), result, plan), []);
+});
+
+test("the process that stops while somebody deletes what it owns puts all right when it starts", async () => {
+  const [create, remove, again] = churn.steps;
+  assert(create !== undefined && remove !== undefined && again !== undefined);
+  const workload = { name: "down", steps: [create, { kind: "stop" } as const, { ...remove, atOnce: true }, again] };
+  const { violations, summary } = await runSchedule({ controllers: [careful], workload });
+  assertEquals(violations, []);
+  assertEquals(summary.outcomes, ["done", "done", "done"]);
+  assertEquals(summary.fields.get("configmaps default/welcome .data.text"), '"welcome"');
+});

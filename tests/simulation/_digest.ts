@@ -1,0 +1,29 @@
+/** Prints the digests of some schedules, for a comparison between runtimes. */
+import { runSchedule, storm } from "../../src/simulation/mod.ts";
+import { faultKinds } from "../../src/simulation/mod.ts";
+import { played } from "./_controllers.ts";
+
+/** One digest per schedule. */
+export async function digests(): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const [name, workload, replicas] of schedules) {
+    const what = played(name, workload);
+    const base = { controllers: [what.controller], workload: what.workload, replicas };
+    const { points, stepRevisions, trace } = await runSchedule(base);
+    lines.push(`${name} ${workload}: ${trace.digest()}`);
+    for (const seed of [1, 2, 3]) {
+      const plan = storm({ points, stepRevisions, replicas }, new Set(faultKinds), seed);
+      lines.push(`${name} ${workload} ${seed}: ${(await runSchedule({ ...base, plan, seed })).trace.digest()}`);
+    }
+  }
+  return lines;
+}
+
+const schedules = [
+  ["foo", "delete and create again", 1],
+  ["foo", "scale", 2],
+  ["nodepool", "change", 1],
+  ["ingress", "an Ingress deleted by hand", 1],
+] as const;
+
+if (import.meta.main) console.log((await digests()).join("\n"));

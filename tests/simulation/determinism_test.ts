@@ -1,0 +1,65 @@
+/** A seed is a run: nothing else decides what happens in it. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { runSchedule } from "../../src/simulation/mod.ts";
+import { assert, assertEquals, assertNotEquals, test } from "../testing.ts";
+import { played } from "./_controllers.ts";
+import { digests } from "./_digest.ts";
+
+test("the same seed gives the same trace to the byte, another seed another one", async () => {
+  const { controller, workload } = played("foo", "delete and create again");
+  const options = { controllers: [controller], workload };
+  const [first, second, other] = [
+    await runSchedule({ ...options, seed: 7 }),
+    await runSchedule({ ...options, seed: 7 }),
+    await runSchedule({ ...options, seed: 8 }),
+  ];
+  assertEquals(first.trace.timeline(), second.trace.timeline());
+  assertEquals(first.trace.digest(), second.trace.digest());
+  assertNotEquals(first.trace.digest(), other.trace.digest());
+});
+
+test("a schedule is the same run on Deno and on Bun", async () => {
+  const other = "Bun" in globalThis ? ["deno", "run", "-A", "--no-check"] : ["bun", "run"];
+  const [command = "", ...args] = [...other, new URL("_digest.ts", import.meta.url).pathname];
+  const { stdout } = await promisify(execFile)(command, args);
+  assertEquals(stdout.trim().split("\n"), await digests() as string[]);
+});
+
+test("a schedule asks no clock, timer, generator or socket of the machine", async () => {
+  const { controller, workload } = played("foo", "scale");
+  await runSchedule({ controllers: [controller], workload }); // whatever is loaded once is loaded now
+  const used: string[] = [];
+  using _spies = spies(used);
+  const plan = { faults: [{ kind: "partition", write: 2, forMs: 20_000 }] } as const;
+  const { trace } = await runSchedule({ controllers: [controller], workload, plan });
+  assertEquals(used, []);
+  assert(trace.entries.some(({ detail }) => detail === "unreachable"));
+});
+
+/** Notes every call of what a schedule must not call. */
+function spies(used: string[]): Disposable {
+  const undo = [
+    spy(globalThis, "setTimeout", used),
+    spy(globalThis, "setInterval", used),
+    spy(globalThis, "fetch", used),
+    spy(Date, "now", used),
+    spy(Math, "random", used),
+    spy(performance, "now", used),
+  ];
+  return { [Symbol.dispose]: () => undo.forEach((one) => one()) };
+}
+
+function spy(home: object, name: string, used: string[]): () => void {
+  const original = Object.getOwnPropertyDescriptor(home, name) ??
+    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(home), name);
+  const real: unknown = Reflect.get(home, name);
+  const replacement = function (this: unknown, ...args: unknown[]): unknown {
+    used.push(name);
+    return typeof real === "function" ? Reflect.apply(real, home, args) : undefined;
+  };
+  Object.defineProperty(home, name, { value: replacement, configurable: true, writable: true });
+  return () => {
+    if (original !== undefined) Object.defineProperty(home, name, original);
+  };
+}
