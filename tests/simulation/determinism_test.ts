@@ -20,7 +20,8 @@ test("the same seed gives the same trace to the byte, another seed another one",
 });
 
 test("a schedule is the same run on Deno and on Bun", async () => {
-  const other = "Bun" in globalThis ? ["deno", "run", "-A", "--no-check"] : ["bun", "run"];
+  const bun = new URL("../../tasks/bun.sh", import.meta.url).pathname;
+  const other = "Bun" in globalThis ? ["deno", "run", "-A", "--no-check"] : ["sh", bun, "run"];
   const [command = "", ...args] = [...other, new URL("_digest.ts", import.meta.url).pathname];
   const { stdout } = await promisify(execFile)(command, args);
   assertEquals(stdout.trim().split("\n"), await digests() as string[]);
