@@ -213,3 +213,13 @@ test("a namespace is gone when its last finalizer is", async () => {
   await site.send("PUT", `${all}/n/finalize`, { metadata: { name: "n" }, spec: {} });
   assertEquals((await site.send("GET", `${all}/n`)).code, 404);
 });
+
+test("what needs a container is refused, and says that there is none", async () => {
+  using site = await Site.start();
+  await site.pod("a");
+  for (const part of ["exec", "attach", "portforward"]) {
+    const { code, body } = await site.send("POST", `${pods}/a/${part}`);
+    assertEquals([code, body.reason], [501, "NotImplemented"], part);
+    assertEquals(body.message, `pods/${part} is not served here: no container runs behind this API server`);
+  }
+});

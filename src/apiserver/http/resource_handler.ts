@@ -2,7 +2,7 @@
  * resourceHandler(): requests about objects, from URL, query and body to a verb of the registry and back.
  */
 import type { Clock, Random } from "../../async/mod.ts";
-import { internalError, type Kind, type User } from "../model/mod.ts";
+import { type Kind, notServed, type User } from "../model/mod.ts";
 import type { Call, KnownKind, Registry } from "../registry/mod.ts";
 import { type AnswerForm, answerForm, listAnswer, objectAnswer } from "./answer.ts";
 import type { BodyDecoder } from "./body_decoder.ts";
@@ -66,7 +66,7 @@ export function handleResource(services: ResourceServices, request: ResourceRequ
     if (review !== undefined) return handleReview(exchange, review);
   }
   if (subresource !== "" && subresource !== "scale" && kind.subresources.get(subresource)?.body !== undefined) {
-    throw internalError(`nobody serves ${kind.plural}/${subresource}`);
+    throw notServed(`${kind.plural}/${subresource} is not served here: no container runs behind this API server`);
   }
   return handleVerb(exchange);
 }

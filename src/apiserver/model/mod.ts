@@ -32,6 +32,7 @@ export {
   invalid,
   methodNotSupported,
   notFound,
+  notServed,
   Refusal,
   type Subject,
 } from "./refusal.ts";

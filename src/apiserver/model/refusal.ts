@@ -98,6 +98,11 @@ export function internalError(why: string): Refusal {
   return new Refusal(500, "InternalError", `Internal error occurred: ${why}`, { causes: [{ message: why }] });
 }
 
+/** 501: nothing is behind this server that could do it. */
+export function notServed(why: string): Refusal {
+  return new Refusal(501, "NotImplemented", why);
+}
+
 /** What has no name is called by its resource alone, here and nowhere else. */
 function forbiddenTitle(subject: Subject): string {
   const { group, resource, name } = subject;
