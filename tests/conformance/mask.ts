@@ -129,6 +129,9 @@ export class Mask {
     const isOfMany = Object.hasOwn(holder, "items") || Object.hasOwn(holder, "rows") || isBookmark(holder);
     if (name === "metadata" && isOfMany && typeof item === "object" && item !== null) return this.#listMeta(item);
     if (name === "object" && isBookmark(holder)) return this.#bookmark(item);
+    if (name === "managedFields" && Array.isArray(item)) {
+      return item.map((entry) => this.value(entry)).toSorted(byManager);
+    }
     if (name === "columnDefinitions" && Array.isArray(item)) return item.map((column) => this.#column(column));
     return this.value(item, name);
   }
@@ -166,4 +169,14 @@ export class Mask {
 
 function isBookmark(holder: object): boolean {
   return "type" in holder && holder.type === "BOOKMARK";
+}
+
+/** Servers put them in the order of their times, to the second: one may tick between two writes, the other not. */
+function byManager(left: Json, right: Json): number {
+  return managerOf(left) < managerOf(right) ? -1 : 1;
+}
+
+function managerOf(entry: Json): string {
+  const { operation, manager, subresource, apiVersion } = Object(entry);
+  return JSON.stringify([operation, manager, subresource, apiVersion]);
 }
