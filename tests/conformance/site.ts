@@ -60,6 +60,8 @@ export interface CommandOptions {
   readonly stdin?: string;
   /** @default nothing more */
   readonly env?: Readonly<Record<string, string>>;
+  /** Lines of its output that are compared. @default all */
+  readonly picks?: (line: string) => boolean;
 }
 
 /** Runs kubectl on one of the servers. */
@@ -173,7 +175,8 @@ export class Site {
     if (run === undefined) throw new Error("Cannot run kubectl: the case does not say that it needs it");
     const { code, stdout, stderr } = await run(["--namespace", this.namespace, ...args], options);
     const lines = (text: string) => this.#mask.output(text).split("\n");
-    const answer = { stdout: lines(stdout), stderr: lines(stderr) };
+    const { picks = () => true } = options;
+    const answer = { stdout: lines(stdout).filter(picks), stderr: lines(stderr) };
     this.steps.push({ asked: `kubectl ${this.#mask.text(args.join(" "))}`, code, type: "", warnings: [], answer });
     return stdout;
   }
