@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -51,12 +50,12 @@ func readSwagger(client *discovery.DiscoveryClient) error {
 			continue
 		}
 		for _, property := range definition.GetValue().GetProperties().GetAdditionalProperties() {
-			if property.GetName() == "replicas" && strings.Contains(property.GetValue().GetDescription(), "desired pods") {
+			if property.GetName() == "replicas" && property.GetValue().GetFormat() == "int32" {
 				return readOperations(document.GetPaths().GetPath())
 			}
 		}
 	}
-	return fmt.Errorf("OpenAPI v2 does not describe the replicas of a Deployment")
+	return fmt.Errorf("OpenAPI v2 does not know the replicas of a Deployment")
 }
 
 func readOpenAPI(client *discovery.DiscoveryClient) error {
