@@ -18,6 +18,8 @@ interface Bug {
   readonly edits: readonly { readonly find: string; readonly replace: string }[];
   /** Controllers to simulate. */
   readonly play: readonly string[];
+  /** 2: only an election can show it. @default 1 */
+  readonly replicas?: number;
 }
 
 interface Caught {
@@ -33,6 +35,8 @@ const page = join(root, "docs", "SIMULATION.md");
 const [begin, end] = ["<!-- seeded bugs: begin -->", "<!-- seeded bugs: end -->"];
 /** Storms per workload: enough for what needs two faults at once. */
 const storms = 20;
+/** Bugs that are played at the same time, each in a process of its own. */
+const atOnce = 2;
 
 /** Plays one bug. @returns undefined when it was not caught */
 async function caught(bug: Bug): Promise<Caught | undefined> {
@@ -43,8 +47,17 @@ async function caught(bug: Bug): Promise<Caught | undefined> {
     }
     await symlink(join(root, "node_modules"), join(copy, "node_modules"));
     await spoil(join(copy, bug.file), bug);
-    const hunt = ["run", join(copy, "tests/simulation/_hunt.ts"), String(storms), ...bug.play];
-    const { stdout } = await promisify(execFile)("bun", hunt, { cwd: copy, maxBuffer: 2 ** 28 });
+    const hunt = [
+      "run",
+      join(copy, "tests/simulation/_hunt.ts"),
+      String(storms),
+      String(bug.replicas ?? 1),
+      ...bug.play,
+    ];
+    const { stdout } = await promisify(execFile)("sh", [join(root, "tasks/bun.sh"), ...hunt], {
+      cwd: copy,
+      maxBuffer: 2 ** 28,
+    });
     const found: Caught | null = JSON.parse(stdout.trim().split("\n").at(-1) ?? "null");
     return found ?? undefined;
   } finally {
@@ -95,9 +108,17 @@ async function writePage(rows: ReadonlyMap<string, string>): Promise<void> {
 
 const wanted = process.argv.slice(2);
 const names = (await readdir(folder)).map((file) => file.replace(/\.json$/, "")).toSorted();
-for (const name of names.filter((one) => wanted.length === 0 || wanted.includes(one))) {
-  const bug: Bug = JSON.parse(await readFile(join(folder, `${name}.json`), "utf8"));
-  const line = row(name, bug, await caught(bug));
-  console.log(line);
-  await writePage(new Map([[name, line]]));
+const rest = names.filter((one) => wanted.length === 0 || wanted.includes(one)).values();
+
+async function playRest(): Promise<void> {
+  for (const name of rest) {
+    const bug: Bug = JSON.parse(await readFile(join(folder, `${name}.json`), "utf8"));
+    const line = row(name, bug, await caught(bug));
+    console.log(line);
+    rows.set(name, line);
+  }
 }
+
+const rows = new Map<string, string>();
+await Promise.all(Array.from({ length: atOnce }, playRest));
+await writePage(rows);

@@ -22,7 +22,7 @@ import {
 import { ApiServer } from "./api_server.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { discoveryPaths } from "./discovery/mod.ts";
-import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
+import { bodyFamilies, builtinFamilies, type BuiltinFamily } from "./kinds/mod.ts";
 import type { Kind, User } from "./model/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
 import { builtinAdmission, priorityCollection, systemPriorityClasses } from "./plugins/mod.ts";
@@ -91,10 +91,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     random,
     kinds,
     storage,
-    families: builtinFamilies({
-      tables: builtinTable,
-      rules: new Map([...expressionRules, ["CustomResourceDefinition.apiextensions.k8s.io", definitionRules]]),
-    }),
+    families: ownFamilies(),
     ...(options.tokens === undefined
       ? {}
       : { authenticator: new RequestAuthenticator({ tokens, authorizer }), authorizer }),
@@ -129,6 +126,18 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   new CustomResources({ storage, kinds, clock, random, callWebhook, ...onError });
   if (options.tokens !== undefined) bootstrap(storage, { clock, random });
   return { server, tokens };
+}
+
+let families: readonly BuiltinFamily[] | undefined;
+
+/** The kinds of all servers of this process: what they find out about their types needs finding out once. */
+function ownFamilies(): readonly BuiltinFamily[] {
+  const rules = new Map([
+    ...expressionRules,
+    ["CustomResourceDefinition.apiextensions.k8s.io", definitionRules] as const,
+  ]);
+  families ??= builtinFamilies({ tables: builtinTable, rules });
+  return families;
 }
 
 /** What RBAC is made of, before anybody asks. */

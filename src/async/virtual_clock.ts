@@ -6,6 +6,7 @@
  * to play clock jumps. Draining hops through the runtime's macrotask queue a bounded number of times: code that
  * waits for real sockets is out of its reach.
  */
+import { setImmediate } from "node:timers";
 import { checkedDelay, type Clock, sleepOn } from "./clock.ts";
 
 interface PendingTimer {
@@ -114,15 +115,5 @@ const drainHops = 4;
  * @param times How often; each is a few turns of the event loop.
  */
 export async function drain(times = 1): Promise<void> {
-  const { port1, port2 } = new MessageChannel();
-  let next = () => {};
-  port1.onmessage = () => next();
-  for (let hop = 0; hop < drainHops * times; hop++) {
-    await new Promise<void>((resolve) => {
-      next = resolve;
-      port2.postMessage(undefined);
-    });
-  }
-  port1.close();
-  port2.close();
+  for (let hop = 0; hop < drainHops * times; hop++) await new Promise<void>((resolve) => void setImmediate(resolve));
 }

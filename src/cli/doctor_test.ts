@@ -42,7 +42,7 @@ test("doctor says line by line that all is well, and ends with 0", async () => {
   assertEquals(out.split("\n").map((line) => line.replace(/ {3,}/g, " | ")), [
     'ok | cluster | https://10.0.0.1:6443 | v1.36.3, as user "ann"',
     "ok | definition | websites.example.dev | installed, as this program would",
-    "ok | permission | website | list, watch websites.example.dev",
+    "ok | permission | website | get, list, watch websites.example.dev",
     "ok | permission | website | get, list, watch, create, patch configmaps",
     "ok | permission | website | update websites.example.dev/finalizers",
     "ok | permission | website | create, patch events.events.k8s.io",
@@ -129,7 +129,7 @@ test("permissions are asked for where the controllers would work, and each once"
   const twin: ControllerDefinition = { ...websiteController, name: "twin" };
   const { code, out } = await doctor({ [reviewPath]: review }, "-n a -n b", [websiteController, twin]);
   assertEquals(code, 4);
-  assertMatch(out, /ok +permission +website +list, watch websites\.example\.dev in a\n/);
+  assertMatch(out, /ok +permission +website +get, list, watch websites\.example\.dev in a\n/);
   assertMatch(out, /FAILED +permission +twin .* in b\. Add to a Role in b: - \{apiGroups: \["example\.dev"\]/);
   assertEquals(new Set(asked).size, asked.length);
 });

@@ -50,6 +50,9 @@ export class FakeProcess implements Surroundings {
   readonly onUnhandledRejection = (react: (error: unknown) => void): Disposable =>
     subscribe(this.#errorListeners, react);
 
+  /** It is the only one of its kind. */
+  readonly startTwin = (): undefined => undefined;
+
   /** Sends a signal. @returns false when nobody listens, so that the real process would have ended */
   signal(name: SignalName): boolean {
     for (const listener of this.#signalListeners) listener(name);

@@ -11,12 +11,15 @@ import {
   type LineReader,
   onSignal,
   onUnhandledRejection,
+  ownCommand,
   programArguments,
   type ServeHandler,
   standardError,
   standardInput,
   standardOutput,
+  startTwin,
   type TextWriter,
+  type Twin,
 } from "../runtime/mod.ts";
 import { stampedVersion } from "./_stamped_version.ts";
 
@@ -59,6 +62,8 @@ export interface Surroundings {
   readonly random: Random;
   readonly onSignal: typeof onSignal;
   readonly onUnhandledRejection: typeof onUnhandledRejection;
+  /** Starts this program once more, with other arguments and variables; undefined where that cannot be. */
+  readonly startTwin: (args: readonly string[], env: Environment) => Twin | undefined;
   /** Takes the requests of whatever cluster the flags name. @default HTTPS to that cluster */
   readonly transport?: Transport;
 }
@@ -75,6 +80,7 @@ export function surroundingsWith(replaced: Partial<Surroundings>): Surroundings 
     random: replaced.random ?? systemRandom,
     onSignal: replaced.onSignal ?? onSignal,
     onUnhandledRejection: replaced.onUnhandledRejection ?? onUnhandledRejection,
+    startTwin: replaced.startTwin ?? ((args, env) => startTwin([...ownCommand(), ...args], env)),
     transport: replaced.transport,
   };
 }

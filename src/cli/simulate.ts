@@ -17,6 +17,7 @@ import {
 } from "../simulation/mod.ts";
 import { type ExitCode, exitCode } from "./exit_code.ts";
 import { selectControllers } from "./select_controllers.ts";
+import { helperVariable, helpSimulate, SimulateHelpers } from "./simulate/simulate_helpers.ts";
 import { type SimulateFlags, simulateFlags } from "./simulate/simulate_flags.ts";
 import { coverageTable, findingText, reportJson, summaryTable } from "./simulate/simulate_report.ts";
 import { type Call, subcommand } from "./subcommand.ts";
@@ -42,9 +43,14 @@ export const simulateCommand = subcommand({
     const plays = controllers.map((controller) => ({ controller, workloads: workloadsOf(controller, flags.workload) }));
     // Controllers under faults complain a lot, as they should; what is wrong with them is found otherwise.
     using _silence = silence(session.verbosity);
+    if (session.environment[helperVariable] === "1") {
+      await helpSimulate(plays);
+      return exitCode.done;
+    }
     if (flags.plan !== undefined) return await playPlan(call, plays, flags.plan);
     const reports: SimulateReport[] = [];
-    for (const play of plays) reports.push(await playAll(call, play));
+    using helpers = new SimulateHelpers(session, flags.jobs);
+    for (const play of plays) reports.push(await playAll(call, play, helpers));
     return tell(call, reports);
   },
 });
@@ -85,10 +91,15 @@ function workloadsOf(controller: OperatorController, name: string | undefined): 
   throw new UsageError(`Cannot find workload "${name}" of controller "${controller.name}": there are ${names}`);
 }
 
-async function playAll({ flags, session }: Call<SimulateFlags>, play: Play): Promise<SimulateReport> {
+async function playAll(
+  { flags, session }: Call<SimulateFlags>,
+  play: Play,
+  helpers: SimulateHelpers,
+): Promise<SimulateReport> {
   using progress = session.progress();
   return await simulate({
     ...play,
+    helpers: () => helpers.of(play.controller),
     storms: flags.seeds,
     firstSeed: flags.seed,
     ...(flags.faults.length === 0 ? {} : { kinds: new Set(flags.faults) }),

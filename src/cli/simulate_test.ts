@@ -2,10 +2,12 @@
 import { ConfigMap, Secret, type UntypedObject } from "../api/mod.ts";
 import { controller, type ControllerDefinition, done, manifest } from "../controller/mod.ts";
 import { withSamples, withWorkloads, type Workload } from "../manager/mod.ts";
+import { Player } from "../simulation/mod.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../tests/testing.ts";
 import { exitCode } from "./exit_code.ts";
 import { FakeProcess } from "./fake_process_testing.ts";
 import { operatorCli } from "./operator_cli.ts";
+import { answerOf } from "./simulate/simulate_helpers.ts";
 
 const team: UntypedObject = { apiVersion: "v1", kind: "Secret", metadata: { name: "team-a", namespace: "default" } };
 const create: Workload = { name: "create", steps: [{ kind: "create", object: team }] };
@@ -65,4 +67,24 @@ test("a plan that is none is a usage error", async () => {
   const controllers = [withWorkloads(greeter(true), [create])];
   assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.usage);
   assertStringIncludes(fake.err, "it is no fault plan");
+});
+
+test("processes that help are asked in JSON, and what they answer is what would have been found without them", async () => {
+  const controllers = [withWorkloads(greeter(false), [create])];
+  const words = ["simulate", "greeter", "--seeds", "60", "--faults", "crash", "-o", "json"];
+  const [alone, helped] = [new FakeProcess(words), new FakeProcess([...words, "--jobs", "3"])];
+  const players = new Map([["greeter", new Player(greeter(false), [create])]]);
+  const asked: string[] = [];
+  const startTwin = () => ({
+    ask: (line: string) => {
+      asked.push(line);
+      return answerOf(players, line);
+    },
+    [Symbol.dispose]: () => void asked.push("ended"),
+  });
+  assertEquals(await operatorCli({ name: "op", controllers }, alone), exitCode.failed, alone.err);
+  assertEquals(await operatorCli({ name: "op", controllers }, { ...helped, startTwin }), exitCode.failed, helped.err);
+  assertEquals(helped.out, alone.out);
+  assert(asked.length > 2);
+  assertEquals(asked.slice(-2), ["ended", "ended"]);
 });

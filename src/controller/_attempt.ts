@@ -7,11 +7,13 @@ import { type Clock, scope } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import { FilledIn } from "./_filled_in.ts";
+import type { LostChildren } from "./_lost_children.ts";
+import { type OwnerChangedError, ownerChangeIn } from "./_owner_changed_error.ts";
 import type { CacheReader } from "./cache_reader.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { Cause, EventSink } from "./reconciler.ts";
-import { type Result, TerminalError } from "./result.ts";
+import { done, requeueAfter, type Result, TerminalError } from "./result.ts";
 import { type FieldChange, Toolbox } from "./toolbox.ts";
 
 /** How an attempt ended. */
@@ -34,13 +36,14 @@ export interface AttemptParts {
   readonly clock: Clock;
   readonly kill: AbortSignal;
   readonly log: Logger;
+  readonly lost?: LostChildren;
   readonly wrote: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
   readonly repaired: (key: ObjectKey) => (change: FieldChange) => void;
 }
 
 /** Makes the Attempt of a controller. */
 export function attemptWith(parts: AttemptParts): Attempt {
-  const { definition, client, caches, events, clock, kill, log } = parts;
+  const { definition, client, caches, events, clock, kill, log, lost } = parts;
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
   const filledIn = new FilledIn();
   return async (key, causes, retries) => {
@@ -55,6 +58,7 @@ export function attemptWith(parts: AttemptParts): Attempt {
       clock,
       fieldManager,
       filledIn,
+      lost,
       causes,
       retries,
       wrote: parts.wrote(key),
@@ -64,10 +68,18 @@ export function attemptWith(parts: AttemptParts): Attempt {
       return await definition.reconciler(toolbox.request, toolbox);
     } catch (error) {
       if (kill.aborted) return { kind: "aborted" };
+      const change = ownerChangeIn(error);
+      if (change !== undefined) return afterOwnerChange(change, toolbox.log);
       if (error instanceof TerminalError) return { kind: "terminal", error };
       return { kind: "failed", error };
     }
   };
+}
+
+/** An owner that is gone needs nothing more; the key of one that is newer waits for the cache (`OwnWrites`). */
+function afterOwnerChange({ state, message }: OwnerChangedError, log: Logger): Result {
+  log.debug("the cache lags, waiting for it", { reason: message });
+  return state === "gone" ? done : requeueAfter(0);
 }
 
 /** An Attempt that tells how often, how long and how it went. */

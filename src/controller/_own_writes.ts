@@ -1,15 +1,24 @@
 /**
  * OwnWrites: read your own writes. Remembers, per key, how far the caches must be before the key may be reconciled
- * again, because the reconciler itself wrote that version.
+ * again, because the reconciler itself wrote that version. And what was created, and deleted by somebody before the watch
+ * told of either, is missed: no event will come for it.
  *
  * Guarantees: a held key comes back as soon as the caches have caught up, and after 10 s in any case (a cache that
  * cannot catch up must not stop the controller; the reconcile is then level-based as always). Only kinds that are
  * cached are waited for. The idea is KEP-5647's; the deadline is ours.
  */
-import { type KubeObject, type ObjectKey, type Resource, resourceId, type ResourceVersion } from "../api/mod.ts";
+import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceId, type ResourceVersion } from "../api/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { Caches } from "./caches.ts";
 import type { Cause } from "./reconciler.ts";
+
+/** Hears what a controller's own writes came to. */
+export interface OwnWritesListener {
+  /** A key that was held may run. */
+  released(key: ObjectKey, cause: Cause): void;
+  /** What reconciling `key` created is gone; nothing else tells of it. */
+  vanished(key: ObjectKey, resource: Resource, object: KubeObject): void;
+}
 
 const failOpenMs = 10_000;
 
@@ -22,14 +31,18 @@ interface Write {
 export class OwnWrites implements Disposable {
   readonly #caches: Caches;
   readonly #log: Logger;
+  readonly #listener: OwnWritesListener;
   readonly #stop = new AbortController();
   /** The last write of each kind, per key. Small: an entry goes as soon as its key may run. */
   readonly #writes = new Map<ObjectKey, Map<string, Write>>();
   readonly #held = new Set<ObjectKey>();
+  /** Created, and not seen yet. */
+  #unseen = 0;
 
-  constructor(caches: Caches, log: Logger) {
+  constructor(caches: Caches, log: Logger, listener: OwnWritesListener) {
     this.#caches = caches;
     this.#log = log;
+    this.#listener = listener;
   }
 
   /** Notes that reconciling `key` made the server store `object`. */
@@ -40,10 +53,11 @@ export class OwnWrites implements Disposable {
     const writes = this.#writes.get(key) ?? new Map<string, Write>();
     writes.set(resourceId(resource), { resource, version, namespace });
     this.#writes.set(key, writes);
+    if (informer.lister.find(keyOf(object)) === undefined) void this.#expect(key, resource, object);
   }
 
-  /** True when `key` must wait; `release` is then called once it need not any longer. */
-  hold(key: ObjectKey, release: (cause: Cause) => void): boolean {
+  /** True when `key` must wait; the listener hears when it need not any longer. */
+  hold(key: ObjectKey): boolean {
     if (this.#held.has(key)) return true;
     const writes = this.#writes.get(key);
     if (writes === undefined) return false;
@@ -53,13 +67,13 @@ export class OwnWrites implements Disposable {
       return false;
     }
     this.#held.add(key);
-    void this.#release(key, behind, release);
+    void this.#release(key, behind);
     return true;
   }
 
   /** True when the caches have seen everything that was written, so that nothing will come back because of it. */
   isSettled(): boolean {
-    if (this.#held.size > 0) return false;
+    if (this.#held.size > 0 || this.#unseen > 0) return false;
     for (const [key, writes] of this.#writes) {
       if (![...writes.values()].every((write) => this.#hasSeen(write))) return false;
       this.#writes.delete(key);
@@ -76,7 +90,24 @@ export class OwnWrites implements Disposable {
     return this.#caches.findInformer(write.resource)?.isAtLeast(write.version, write.namespace) ?? true;
   }
 
-  async #release(key: ObjectKey, behind: readonly Write[], release: (cause: Cause) => void): Promise<void> {
+  /** Waits, however long, until the cache has passed what was created, and looks whether it is there. */
+  async #expect(key: ObjectKey, resource: Resource, object: KubeObject): Promise<void> {
+    const { signal } = this.#stop;
+    const { resourceVersion: version, namespace } = object.metadata;
+    const informer = this.#caches.findInformer(resource);
+    if (version === undefined || informer === undefined) return;
+    this.#unseen++;
+    try {
+      if (!await informer.waitFor(version, signal, { namespace })) return;
+      if (informer.lister.find(keyOf(object)) === undefined) this.#listener.vanished(key, resource, object);
+    } catch (error) {
+      if (!signal.aborted) this.#log.error("Cannot wait for what was created", { key, error });
+    } finally {
+      this.#unseen--;
+    }
+  }
+
+  async #release(key: ObjectKey, behind: readonly Write[]): Promise<void> {
     const { signal } = this.#stop;
     try {
       const caught = await Promise.all(
@@ -93,6 +124,6 @@ export class OwnWrites implements Disposable {
     }
     this.#held.delete(key);
     this.#writes.delete(key);
-    release({ source: "cache", change: "requeue", key });
+    this.#listener.released(key, { source: "cache", change: "requeue", key });
   }
 }

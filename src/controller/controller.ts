@@ -14,6 +14,7 @@ import { errorText, type Logger, logger } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
 import { type Attempt, attemptWith, measured } from "./_attempt.ts";
 import { LoopDetector } from "./_loop_detector.ts";
+import { LostChildren } from "./_lost_children.ts";
 import { Outages } from "./_outages.ts";
 import { OwnWrites } from "./_own_writes.ts";
 import { work } from "./_worker.ts";
@@ -49,6 +50,7 @@ export class Controller {
   readonly #parts: ControllerParts;
   readonly #log: Logger;
   readonly #ownWrites: OwnWrites;
+  readonly #lost: LostChildren;
   readonly #loops: LoopDetector;
   readonly queue: WorkQueue<ObjectKey, Cause>;
   #isSynced = false;
@@ -58,7 +60,12 @@ export class Controller {
     const { queueName = definition.name, rateLimiter } = definition.options;
     this.#parts = parts;
     this.#log = logger("controller", definition.name);
-    this.#ownWrites = new OwnWrites(caches, this.#log);
+    const primaryOf = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
+    this.#lost = new LostChildren(definition.primary, primaryOf);
+    this.#ownWrites = new OwnWrites(caches, this.#log, {
+      released: (key, cause) => this.queue.add(key, { cause }),
+      vanished: (key, resource, object) => this.#vanished(key, resource, object),
+    });
     this.queue = new WorkQueue({
       name: queueName,
       rateLimiter: rateLimiter?.() ?? defaultRateLimiter({ clock }),
@@ -68,7 +75,7 @@ export class Controller {
     this.#loops = new LoopDetector({
       queue: this.queue,
       events: parts.events,
-      primaryOf: (key) => caches.findInformer(definition.primary)?.lister.find(key),
+      primaryOf,
       clock,
       log: this.#log,
     });
@@ -116,7 +123,7 @@ export class Controller {
     const attempt = this.#attempt(running.signal);
     const { maxConcurrentReconciles = 1, maxRetries } = definition.options;
     reconcileMetrics?.workers(maxConcurrentReconciles);
-    const held = (key: ObjectKey) => this.#ownWrites.hold(key, (cause) => this.queue.add(key, { cause }));
+    const held = (key: ObjectKey) => this.#ownWrites.hold(key);
     const dropped = (key: ObjectKey, error: unknown) => this.#tellDropped(key, error);
     const outages = new Outages();
     const job = { queue: this.queue, attempt, held, maxRetries, outages, dropped, log: this.#log };
@@ -150,7 +157,8 @@ export class Controller {
     const wrote = (key: ObjectKey) => (resource: Resource, object: KubeObject) =>
       this.#ownWrites.remember(key, resource, object);
     const repaired = (key: ObjectKey) => (change: FieldChange) => this.#loops.note(key, change);
-    const attempt = attemptWith({ definition, client, caches, events, clock, kill, log: this.#log, wrote, repaired });
+    const [log, lost] = [this.#log, this.#lost];
+    const attempt = attemptWith({ definition, client, caches, events, clock, kill, log, lost, wrote, repaired });
     return reconcileMetrics === undefined ? attempt : measured(attempt, reconcileMetrics, clock);
   }
 
@@ -172,12 +180,22 @@ export class Controller {
     return caches.informer(watch.resource).addHandler({
       added: (object, { initial }) => changes({ kind: "added", object }, initial),
       updated: (old, object) => changes({ kind: "updated", object, old }, false),
-      deleted: ({ lastKnown }) => changes({ kind: "deleted", object: lastKnown }, false),
+      deleted: ({ lastKnown }) => {
+        if (watch.role === "owns") this.#lost.note(watch.resource, lastKnown);
+        changes({ kind: "deleted", object: lastKnown }, false);
+      },
     }, {
       name: `${definition.name}/${source}`,
       // Kinds resync at different moments, as controller-runtime's informers do.
       resyncMs: resyncMs === undefined ? undefined : jittered(resyncMs, resyncJitter, random),
     });
+  }
+
+  /** What was created is gone before the cache had it: an end like any other. */
+  #vanished(key: ObjectKey, resource: Resource, object: KubeObject): void {
+    this.#lost.note(resource, object);
+    const cause: Cause = { source: resourceName(resource), change: "deleted", key: keyOf(object) };
+    this.queue.add(key, { cause });
   }
 
   /** The hot path from cache to queue: synchronous, and without allocation where a predicate says no. */
@@ -192,10 +210,12 @@ export class Controller {
     };
     const priority = initial ? lowPriority : undefined;
     const { caches } = this.#parts;
-    for (const key of watch.keysOf(object, caches)) this.queue.add(key, { cause, priority });
-    // An object that moved from one owner to another concerns both.
-    if (change.kind === "updated" && watch.role !== "for") {
-      for (const key of watch.keysOf(change.old, caches)) this.queue.add(key, { cause, priority });
+    const keys = watch.keysOf(object, caches);
+    for (const key of keys) this.queue.add(key, { cause, priority });
+    if (change.kind !== "updated" || watch.role === "for") return;
+    // An object that moved from one owner to another concerns both; whoever keeps it is told once.
+    for (const key of watch.keysOf(change.old, caches)) {
+      if (!keys.includes(key)) this.queue.add(key, { cause, priority });
     }
   }
 

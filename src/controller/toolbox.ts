@@ -7,6 +7,7 @@
  * attempt's signal.
  */
 import {
+  compareResourceVersions,
   controllerReference,
   type Infer,
   isControlledBy,
@@ -21,6 +22,8 @@ import { type Clock, systemClock } from "../async/mod.ts";
 import { type Client, type Draft, isConflict, isNotFound, type Patch, type PatchValue } from "../client/mod.ts";
 import type { Fields, Logger } from "../observe/mod.ts";
 import { FilledIn } from "./_filled_in.ts";
+import type { LostChildren } from "./_lost_children.ts";
+import { OwnerChangedError } from "./_owner_changed_error.ts";
 import { surplusOf } from "./_ownership.ts";
 import { type Deviation, difference, gapsOf } from "./_same.ts";
 import type { CacheReader, ListFilter } from "./cache_reader.ts";
@@ -42,6 +45,8 @@ export interface ToolboxParts {
   readonly fieldManager: string;
   /** What is known of the server's ways, from earlier attempts. @default nothing */
   readonly filledIn?: FilledIn;
+  /** Children whose owner is read live before they are made again. @default none */
+  readonly lost?: LostChildren;
   /** Why this attempt was made. */
   readonly causes: readonly Cause[];
   /** 0 on the first attempt, then the number of failures in a row. */
@@ -127,6 +132,9 @@ export class Toolbox {
    * Brings a child to the wanted state. What is wanted becomes ours, and what was ours and is not wanted any more goes.
    *
    * @param owner Becomes the controller of what is created; what exists must be controlled by it.
+   * A child that was there before and is gone is made again only after the owner was read live: a cache that lags must
+   * not keep making children of an owner that is gone. Where it lags, the attempt ends here, and the key comes back.
+   *
    * @returns The live object, from the cache when nothing had to be written.
    * @throws NotControlledError when the object belongs to somebody else.
    * @throws ApiError when the server refuses.
@@ -135,9 +143,13 @@ export class Toolbox {
     const wanted = withOwner(desired, owner);
     const held = this.find(resource, keyOf(wanted));
     if (held !== undefined) return await this.#change(resource, wanted, held, owner);
+    const child = kubeObject(wanted);
+    if (this.#parts.lost?.has(resource, child, owner.object)) await this.#checkOwner(resource, child, owner);
     try {
       this.#note("create", resource, wanted);
-      return await this.#write(resource, wanted, { resourceVersion: absent });
+      const created = await this.#write(resource, wanted, { resourceVersion: absent });
+      this.#parts.lost?.forget(resource, child, owner.object);
+      return created;
     } catch (error) {
       if (!isConflict(error)) throw error;
       // Not in the cache yet: our own create whose answer was lost, or somebody else's. The server knows.
@@ -218,6 +230,20 @@ export class Toolbox {
       if (!isNotFound(error)) throw error;
     }
     return true;
+  }
+
+  /** @throws OwnerChangedError when the owner is not what the cache says: the cache will hear of that. */
+  async #checkOwner(resource: Resource, child: KubeObject, owner: Owner): Promise<void> {
+    const found = await this.client.find(owner.resource, keyOf(owner.object), { signal: this.signal });
+    const live = found === undefined ? undefined : kubeObject(found);
+    const { uid, resourceVersion: known = "" } = owner.object.metadata;
+    if (live === undefined || live.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined) {
+      throw new OwnerChangedError(resource, child, owner, "gone");
+    }
+    if ((compareResourceVersions(live.metadata.resourceVersion ?? "", known) ?? 0) <= 0) return;
+    // As if it had been written here: the key waits until the cache has it.
+    this.#parts.wrote(owner.resource, live);
+    throw new OwnerChangedError(resource, child, owner, "newer");
   }
 
   async #change<R extends Resource>(

@@ -2,6 +2,8 @@ import { assert, assertEquals, assertRejects, test } from "../../tests/testing.t
 import { refusal, type Sent, type ToolboxBench, toolboxBench } from "../../tests/fakes/toolbox.ts";
 import { builtin, type KubeObject, resourceVersion } from "../api/mod.ts";
 import { isConflict } from "../client/mod.ts";
+import { LostChildren } from "./_lost_children.ts";
+import { ownerChangeIn } from "./_owner_changed_error.ts";
 import { type Desired, manifest } from "./desired.ts";
 import { NotControlledError } from "./not_controlled_error.ts";
 
@@ -216,4 +218,41 @@ test("a key of a status map that shall go is named with null", async () => {
   const b = bench(undefined, Response.json(namespace));
   await b.toolbox.patchStatus(Namespace, namespace, { phase: null });
   assertEquals(b.sent[0]?.body, { status: { phase: null } });
+});
+
+/** The bench of a child that was there and is gone, with these answers. */
+function lostBench(...answers: readonly Response[]): ToolboxBench {
+  const lost = new LostChildren(Namespace, () => owner.object);
+  lost.note(ConfigMap, configMap({}, { ownerReferences }));
+  return toolboxBench({ answers, lost });
+}
+
+test("a lost child is made again after a live look at its owner, once", async () => {
+  const b = lostBench(Response.json(owner.object), Response.json(configMap({ color: "blue" }, { ownerReferences })));
+  await b.toolbox.apply(ConfigMap, wanted, owner);
+  assertEquals(b.sent.map((one) => one.method), ["GET", "PATCH"]);
+  assertEquals(b.sent[0]?.url.pathname, "/api/v1/namespaces/shop");
+});
+
+test("a lost child is not made again for an owner that is gone, going, or another one", async () => {
+  const as = (metadata: KubeObject["metadata"]) => Response.json({ ...owner.object, metadata });
+  const going = { ...owner.object.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
+  for (const answer of [refusal(404, "NotFound"), as({ name: "shop", uid: "u-reborn" }), as(going)]) {
+    const b = lostBench(answer);
+    const error = await assertRejects(() => b.toolbox.apply(ConfigMap, wanted, owner), /"shop" is gone on the/);
+    assertEquals(ownerChangeIn(error)?.state, "gone");
+    assertEquals([b.sent.map((one) => one.method), b.wrote], [["GET"], []]);
+  }
+});
+
+test("a lost child is not made again before the cache has its owner as the server has it", async () => {
+  const at = (version: string) => ({
+    ...owner,
+    object: { ...owner.object, metadata: { ...owner.object.metadata, resourceVersion: resourceVersion(version) } },
+  });
+  const live = at("12").object;
+  const b = lostBench(Response.json(live));
+  const error = await assertRejects(() => b.toolbox.apply(ConfigMap, wanted, at("9")), /"shop" is newer on the/);
+  assertEquals(ownerChangeIn(error)?.state, "newer");
+  assertEquals([b.sent.map((one) => one.method), b.wrote], [["GET"], [live]], "the key waits for that version");
 });

@@ -59,12 +59,15 @@ function watchAccess(watch: WatchDefinition, primary: Resource): readonly Access
   return [
     access(resource, ["list", "watch"]),
     ...(writes ? [access(resource, ["patch"])] : []),
-    // An apply that creates needs both verbs; the child is read where somebody else may have made it meanwhile. Where
+    // The owner is read live before a lost child is made again, and before one is deleted. An apply that creates needs both verbs; the child is read where somebody else may have made it meanwhile. Where
     // the admission plugin OwnerReferencesPermissionEnforcement is on, children with owners need the last one.
     ...(role === "owns"
-      ? [access(resource, ["get", "create", "patch"]), access(primary, ["update"], "finalizers")]
+      ? [
+        access(resource, ["get", "create", "patch"]),
+        access(primary, ["get"]),
+        access(primary, ["update"], "finalizers"),
+      ]
       : []),
-    // The owner is read live before a child is deleted.
     ...(deletes ? [access(resource, ["delete"]), access(primary, ["get"])] : []),
   ];
 }

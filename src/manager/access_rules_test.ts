@@ -48,6 +48,16 @@ test("[security 7] a controller that only looks may only look", () => {
   assertEquals(lines(controllerAccess(quiet)), ["example.dev sites: list watch"]);
 });
 
+test("[security 7] who has children may read their owners: one that went is made again after a look at its owner", () => {
+  const definition = controller("sites", { recordsEvents: false }).for(Site, { writesStatus: false }).owns(ConfigMap)
+    .reconcile(reconcile);
+  assertEquals(lines(controllerAccess(definition)), [
+    "example.dev sites: get list watch",
+    "configmaps: get list watch create patch",
+    "example.dev sites/finalizers: update",
+  ]);
+});
+
 test("a built-in kind has its status written by others, unless it is said otherwise", () => {
   const has = (definition: Parameters<typeof controllerAccess>[0]) =>
     lines(controllerAccess(definition)).some((line) => line.includes("/status"));

@@ -21,6 +21,7 @@ export { runtimeName, runtimeVersion } from "./runtime_name.ts";
 export { type Attached, runAttached, type RunAttachedOptions } from "./run_attached.ts";
 export { hasTerminalInput, spawn, type SpawnOptions, type SpawnResult } from "./spawn.ts";
 export { standardError, standardOutput, type TextWriter, textWriter } from "./text_writer.ts";
+export { answerTwin, coreCount, ownCommand, startTwin, type Twin } from "./twin.ts";
 export { makeDirectory, removePath, writeFile, type WriteFileOptions } from "./write_file.ts";
 export {
   type CertificatePair,

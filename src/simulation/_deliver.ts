@@ -13,6 +13,8 @@ export interface Delivering {
   uncount(): void;
   /** A fault makes a list necessary. */
   relist(): void;
+  /** The server forgets what was before a change. */
+  compact(resource: string, version: string | undefined): void;
   stall(pipe: WatchPipe, forMs: number): void;
   faultsAt(event: number): readonly Extract<Fault, { kind: "event" }>[];
   note(actor: TraceActor, what: string, entry: Partial<TraceEntry>): void;
@@ -77,6 +79,7 @@ function harmed(pipe: WatchPipe, { line, rest, action, forMs }: Harm, gate: Deli
     case "gone":
     case "error":
       gate.relist();
+      if (action === "gone") gate.compact(pipe.resource, line.object.metadata.resourceVersion);
       pipe.sendText(`${JSON.stringify({ type: "ERROR", object: errorStatus(action === "gone" ? 410 : 500) })}\n`);
       pipe.end({ kind: "closed" });
       return false;

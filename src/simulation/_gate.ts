@@ -9,6 +9,7 @@ import { type RequestInfo, requestInfo } from "../manager/mod.ts";
 import type { FaultIndex, WriteFault } from "./_fault_index.ts";
 import { type Answer, answered, errorAnswer, reset } from "./_answers.ts";
 import { deliver } from "./_deliver.ts";
+import { Compacted } from "./_compacted.ts";
 import { askLagging } from "./_lagging_server.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
 import { isCounted, isFullState, nameOf, requestText, writtenPath } from "./_requests.ts";
@@ -70,6 +71,7 @@ export class Gate {
   #watches: OpenWatch[] = [];
   /** Resources that each living process once watched. */
   readonly #watched = new Map<OperatorProcess, Set<string>>();
+  readonly #compacted = new Compacted();
   #held = 0;
   #lastWriteAt = 0;
 
@@ -166,6 +168,11 @@ export class Gate {
       return waiting.resolve(errorAnswer(fault.code, fault.retryAfterSeconds));
     }
     const isStream = info?.verb === "watch";
+    if (isStream && this.#compacted.refuses(nameOf(info), request)) {
+      this.counts.relists++;
+      trace.add("fault", what, { process: process.id, detail: `read ${number} gets 410: compacted` });
+      return waiting.resolve(errorAnswer(410));
+    }
     if (isFullState(request, info)) this.#countList(info);
     const response = await this.#ask(process, request, isStream);
     trace.add("operator", what, { process: process.id, detail: `read ${number}: ${response.status}` });
@@ -275,6 +282,7 @@ export class Gate {
     nextEvent: () => ++this.counts.events,
     uncount: () => void this.counts.events--,
     relist: () => void this.counts.relists++,
+    compact: (resource: string, version: string | undefined) => this.#compacted.before(resource, version),
     stall: (pipe: WatchPipe, forMs: number) => {
       pipe.stalledUntil = this.#now() + forMs;
       this.#hold(() => {}, forMs);

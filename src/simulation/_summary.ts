@@ -12,6 +12,8 @@ export interface Summary {
   readonly fields: ReadonlyMap<string, string>;
   /** `deployments.apps default/web`: `created 1, deleted 0`. */
   readonly lives: ReadonlyMap<string, string>;
+  /** The same without what was deleted by the very next change after it was created. */
+  readonly lastingLives: ReadonlyMap<string, string>;
   /** What came of the steps of the workload. */
   readonly outcomes: readonly string[];
 }
@@ -24,20 +26,42 @@ const passing: ReadonlySet<string> = new Set([
   "generation",
   "managedFields",
 ]);
-/** As often as a collector that takes 200 ms and a watch that is down for a minute make unavoidable. */
-const mostStillborn = 500;
+/** Once for each process that hears of the end of the child, and not yet of its owner's, when it has just begun. */
+const mostStillborn = 2;
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 /** Looks at a stage as it is now. */
 export function summaryOf(stage: Stage): Summary {
-  const views = [...stage.objects()];
+  const changes = changesOf(stage);
+  return {
+    fields: fieldsOf([...stage.objects()]),
+    lives: livesIn(changes),
+    lastingLives: livesIn(withoutTakenBack(changes)),
+    outcomes: [...stage.outcomes],
+  };
+}
+
+/** An object, and the collection it is in: `deployments.apps`. */
+export interface SummaryObject {
+  readonly collection: string;
+  readonly object: KubeObject;
+}
+
+/** The fields of objects as a summary has them: without those that say when and how often, UIDs as names. */
+export function fieldsOf(views: readonly SummaryObject[]): ReadonlyMap<string, string> {
   const names = new Map(views.map(({ collection, object }) => [object.metadata.uid ?? "", nameOf(collection, object)]));
   const fields = new Map<string, string>();
   for (const { collection, object } of views) {
     const flat = new Flattener(names, (path, value) => fields.set(`${nameOf(collection, object)} ${path}`, value));
     flat.object(object);
   }
-  return { fields, lives: livesOf(stage), outcomes: [...stage.outcomes] };
+  return fields;
+}
+
+/** Fields or lives, by name, that are not the same in both. */
+export function differing(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): readonly string[] {
+  const keys = new Set([...one.keys(), ...other.keys()]);
+  return [...keys].filter((key) => one.get(key) !== other.get(key));
 }
 
 class Flattener {
@@ -86,12 +110,9 @@ class Flattener {
   }
 }
 
-/**
- * Counts the lives of each object since the stage was set. One that was created for an owner that had gone already, because
- * its creator could not know yet, and was collected for that reason, harmed nobody; a few of them do not count.
- */
-function livesOf({ api: { server: { storage } }, firstRevision }: Stage): Map<string, string> {
-  const changes: { readonly collection: string; readonly change: Change }[] = [];
+/** What happened to objects since the stage was set, in order. */
+function changesOf({ api: { server: { storage } }, firstRevision }: Stage): readonly SummaryChange[] {
+  const changes: SummaryChange[] = [];
   for (const { collection } of storage.collections()) {
     if (uninteresting.has(collection)) continue;
     using cursor = storage.watch(collection, { namespace: "", after: firstRevision, onChange: () => {} });
@@ -99,9 +120,39 @@ function livesOf({ api: { server: { storage } }, firstRevision }: Stage): Map<st
       changes.push({ collection, change });
     }
   }
-  changes.sort((one, other) => one.change.revision - other.change.revision);
+  return inOrder(changes);
+}
+
+function inOrder(changes: readonly SummaryChange[]): readonly SummaryChange[] {
+  return changes.toSorted((one, other) => one.change.revision - other.change.revision);
+}
+
+/** Takes out the objects that were created and, by the next change of all, deleted. */
+function withoutTakenBack(changes: readonly SummaryChange[]): readonly SummaryChange[] {
+  const kept: SummaryChange[] = [];
+  for (const one of changes) {
+    const before = kept.at(-1);
+    const isTakenBack = one.change.kind === "deleted" && before?.change.kind === "added" &&
+      before.collection === one.collection && before.change.current.key === one.change.current.key;
+    if (isTakenBack) kept.pop();
+    else kept.push(one);
+  }
+  return kept;
+}
+
+/** A change of an object of a collection. */
+export interface SummaryChange {
+  readonly collection: string;
+  readonly change: Change;
+}
+
+/**
+ * Counts the lives of each object. One that was created for an owner that had gone already, because its creator could not
+ * know yet, and was collected for that reason, harmed nobody; a few of them do not count.
+ */
+export function livesIn(changes: readonly SummaryChange[]): ReadonlyMap<string, string> {
   const lives = new Lives();
-  for (const { collection, change } of changes) lives.note(collection, change);
+  for (const { collection, change } of inOrder(changes)) lives.note(collection, change);
   return lives.text();
 }
 

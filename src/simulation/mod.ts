@@ -22,4 +22,6 @@ export {
   type SimulateProgress,
   type SimulateReport,
 } from "./simulate.ts";
+export { differing, fieldsOf, livesIn, type SummaryChange, type SummaryObject } from "./_summary.ts";
+export { type PlannedSchedule, type Play, Player } from "./player.ts";
 export { defaultWorkloads } from "./default_workloads.ts";

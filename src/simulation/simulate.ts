@@ -5,10 +5,11 @@
  * Guarantees: what it finds can be played again from what it says: controller, workload, plan and seed.
  */
 import type { OperatorController, Workload } from "../manager/mod.ts";
-import { judge, learnReference, type Reference } from "./_reference.ts";
+import { playTogether } from "./_ensemble.ts";
+import type { Reference } from "./_reference.ts";
 import { singleFaults, storm } from "./fault_points.ts";
 import { type Fault, faultKinds, type FaultPlan } from "./fault_plan.ts";
-import { runSchedule, type ScheduleResult } from "./schedule.ts";
+import { type PlannedSchedule, type Play, Player } from "./player.ts";
 import { shrink } from "./shrink.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
@@ -28,6 +29,8 @@ export interface SimulateOptions {
   readonly mostFindings?: number;
   /** Ends it early. @default never */
   readonly signal?: AbortSignal;
+  /** Further players, asked for once there is enough to play. They change nothing but the time. @default none */
+  readonly helpers?: () => readonly Play[];
   /** Told after each schedule. */
   readonly onProgress?: (progress: SimulateProgress) => void;
 }
@@ -62,11 +65,13 @@ export interface SimulateReport {
 
 /** Every so many storms there are two replicas. */
 const replicatedEvery = 4;
+/** Fewer schedules are played before a helper has started. */
+const worthHelp = 60;
 
 /** Simulates one controller. */
 export async function simulate(options: SimulateOptions): Promise<SimulateReport> {
   const campaign = new Campaign(options);
-  for (const workload of options.workloads) await campaign.play(workload);
+  for (const workload of options.workloads) await campaign.play(workload.name);
   return campaign.report();
 }
 
@@ -76,109 +81,108 @@ export async function replay(
   workload: Workload,
   how: { readonly plan: FaultPlan; readonly seed: number; readonly replicas: number },
 ): Promise<Finding | undefined> {
-  const base = { controllers: [controller], workload, replicas: how.replicas };
-  return await played(base, await learnReference(base), how);
+  const player = new Player(controller, [workload]);
+  const schedule = { ...how, workload: workload.name };
+  const violations = await player.play(schedule);
+  if (violations.length === 0) return undefined;
+  return { ...schedule, controller: controller.name, violations, timeline: await player.timeline(schedule) };
 }
-
-interface Schedule {
-  readonly plan: FaultPlan;
-  readonly seed: number;
-}
-
-type Base = {
-  readonly controllers: readonly OperatorController[];
-  readonly workload: Workload;
-  readonly replicas: number;
-};
 
 class Campaign {
   readonly #options: SimulateOptions;
   readonly #kinds: ReadonlySet<Fault["kind"]>;
+  readonly #player: Player;
   readonly #covered = new Map<Fault["kind"], { played: number; all: number }>();
   readonly #findings: Finding[] = [];
+  #helpers: readonly Play[] | undefined;
   #schedules = 0;
 
   constructor(options: SimulateOptions) {
     this.#options = options;
     this.#kinds = options.kinds ?? new Set(faultKinds);
+    this.#player = new Player(options.controller, options.workloads);
   }
 
   report(): SimulateReport {
-    const { controller } = this.#options;
     return {
-      controller: controller.name,
+      controller: this.#options.controller.name,
       schedules: this.#schedules,
       covered: this.#covered,
       findings: this.#findings,
     };
   }
 
-  async play(workload: Workload): Promise<void> {
-    const { controller, singles = true, storms = 0, firstSeed = 1 } = this.#options;
-    const base = { controllers: [controller], workload, replicas: 1 };
-    const reference = await learnReference(base);
+  async play(workload: string): Promise<void> {
+    const { singles = true, storms = 0, mostFindings = 3, signal } = this.#options;
+    const reference = await this.#player.reference(workload, 1);
     this.#schedules += 3;
-    const before = this.#findings.length;
     if (reference.violations.length > 0) {
-      const { violations } = reference;
-      this.#findings.push(finding(base, { plan: { faults: [] }, seed: 1 }, violations, await runSchedule(base)));
+      const schedule = { workload, plan: { faults: [] }, seed: 1, replicas: 1 };
+      this.#findings.push(await this.#finding(schedule, reference.violations));
       return;
     }
-    const full = () => this.#findings.length - before >= (this.#options.mostFindings ?? 3);
-    if (singles) await this.#playSingles(base, reference, full);
-    if (storms > 0) await this.#playStorms(base, { reference, seeds: [firstSeed, firstSeed + storms - 1], full });
-  }
-
-  async #playSingles(base: Base, reference: Reference, full: () => boolean): Promise<void> {
-    for (const fault of singleFaults({ ...reference, replicas: 1 }, this.#kinds)) {
-      const count = this.#covered.get(fault.kind) ?? { played: 0, all: 0 };
-      this.#covered.set(fault.kind, count);
-      count.all++;
-      if (full() || this.#options.signal?.aborted === true) continue;
-      count.played++;
-      await this.#one(base, reference, { plan: { faults: [fault] }, seed: 1 });
+    const faults = singles ? [...singleFaults({ ...reference, replicas: 1 }, this.#kinds)] : [];
+    for (const { kind } of faults) this.#coverageOf(kind).all++;
+    const most = this.#findings.length + mostFindings;
+    const planned = plannedOf(workload, faults, await this.#storms(workload, reference));
+    if (faults.length + storms >= worthHelp) this.#helpers ??= this.#options.helpers?.();
+    const isAborted = () => signal?.aborted === true;
+    if (isAborted()) return;
+    const play: Play = (schedule) => this.#player.play(schedule);
+    for await (const { schedule, violations } of playTogether(planned, play, this.#helpers ?? [])) {
+      await this.#take(schedule, violations);
+      if (this.#findings.length >= most || isAborted()) return;
     }
   }
 
-  async #playStorms(
-    base: Base,
-    { reference, seeds: [first, last], full }: {
-      readonly reference: Reference;
-      readonly seeds: readonly [number, number];
-      readonly full: () => boolean;
-    },
-  ): Promise<void> {
-    const doubled = { ...base, replicas: 2 };
-    let doubledReference: Reference | undefined;
-    for (let seed = first; seed <= last && !full() && this.#options.signal?.aborted !== true; seed++) {
-      const isDoubled = seed % replicatedEvery === 0;
-      if (isDoubled) doubledReference ??= await learnReference(doubled);
-      const [which, expected] = isDoubled && doubledReference !== undefined
-        ? [doubled, doubledReference]
-        : [base, reference];
-      const plan = storm({ ...expected, replicas: which.replicas }, this.#kinds, seed);
-      await this.#one(which, expected, { plan, seed });
-    }
+  /** The storms of a workload, made one by one. */
+  async #storms(workload: string, single: Reference): Promise<Iterable<PlannedSchedule>> {
+    const { storms = 0, firstSeed = 1 } = this.#options;
+    const kinds = this.#kinds;
+    const seeds = Array.from({ length: storms }, (_, index) => firstSeed + index);
+    const isDoubled = (seed: number) => seed % replicatedEvery === 0;
+    const doubled = seeds.some(isDoubled) ? await this.#player.reference(workload, 2) : single;
+    return seeds.values().map((seed) => {
+      const [reference, replicas] = isDoubled(seed) ? [doubled, 2] : [single, 1];
+      return { workload, plan: storm({ ...reference, replicas }, kinds, seed), seed, replicas };
+    });
   }
 
-  async #one(base: Base, reference: Reference, schedule: Schedule): Promise<void> {
+  async #take(schedule: Single, violations: readonly Violation[]): Promise<void> {
     this.#schedules++;
-    const found = await played(base, reference, schedule);
-    if (found !== undefined && !this.#isKnown(found)) {
-      const [first] = found.violations;
-      const plan = await shrink(schedule.plan, async (fewer) => {
-        this.#schedules++;
-        const again = await played(base, reference, { ...schedule, plan: fewer });
-        return again?.violations.some(({ invariant }) => invariant === first?.invariant) === true;
-      });
-      this.#findings.push(await played(base, reference, { ...schedule, plan }) ?? found);
-    }
+    if (schedule.kind !== undefined) this.#coverageOf(schedule.kind).played++;
+    if (violations.length > 0 && !this.#isKnown(schedule, violations)) await this.#look(schedule, violations);
     const { onProgress } = this.#options;
-    onProgress?.({ workload: base.workload.name, schedules: this.#schedules, findings: this.#findings.length });
+    onProgress?.({ workload: schedule.workload, schedules: this.#schedules, findings: this.#findings.length });
+  }
+
+  /** Looks for the smallest plan that breaks the same promise. */
+  async #look({ workload, seed, replicas, ...schedule }: Single, violations: readonly Violation[]): Promise<void> {
+    const [first] = violations;
+    const how = { workload, seed, replicas };
+    const plan = await shrink(schedule.plan, async (fewer) => {
+      this.#schedules++;
+      const again = await this.#player.play({ ...how, plan: fewer });
+      return again.some(({ invariant }) => invariant === first?.invariant);
+    });
+    const again = await this.#player.play({ ...how, plan });
+    const found = again.length > 0 ? { ...how, plan } : { ...how, plan: schedule.plan };
+    this.#findings.push(await this.#finding(found, again.length > 0 ? again : violations));
+  }
+
+  async #finding(schedule: PlannedSchedule, violations: readonly Violation[]): Promise<Finding> {
+    const timeline = await this.#player.timeline(schedule);
+    return { controller: this.#options.controller.name, ...schedule, violations, timeline };
+  }
+
+  #coverageOf(kind: Fault["kind"]): { played: number; all: number } {
+    const count = this.#covered.get(kind) ?? { played: 0, all: 0 };
+    this.#covered.set(kind, count);
+    return count;
   }
 
   /** The same again is no news. */
-  #isKnown({ workload, violations: [first] }: Finding): boolean {
+  #isKnown({ workload }: PlannedSchedule, [first]: readonly Violation[]): boolean {
     return this.#findings.some((other) =>
       other.workload === workload && kindsOf(other).has(first?.invariant) &&
       other.violations[0]?.message === first?.message
@@ -186,23 +190,20 @@ class Campaign {
   }
 }
 
+/** With what it covers, where it is a single fault. */
+interface Single extends PlannedSchedule {
+  readonly kind?: Fault["kind"];
+}
+
+function* plannedOf(
+  workload: string,
+  faults: readonly Fault[],
+  storms: Iterable<PlannedSchedule>,
+): Generator<Single> {
+  for (const fault of faults) yield { workload, plan: { faults: [fault] }, seed: 1, replicas: 1, kind: fault.kind };
+  yield* storms;
+}
+
 function kindsOf({ violations }: Finding): ReadonlySet<Invariant | undefined> {
   return new Set(violations.map(({ invariant }) => invariant));
-}
-
-async function played(base: Base, reference: Reference, schedule: Schedule): Promise<Finding | undefined> {
-  const { plan, seed } = schedule;
-  const result = await runSchedule({ ...base, plan, seed });
-  const violations = judge(reference, result, plan);
-  return violations.length === 0 ? undefined : finding(base, schedule, violations, result);
-}
-
-function finding(
-  { controllers, workload, replicas }: Base,
-  { plan, seed }: Schedule,
-  violations: readonly Violation[],
-  { trace }: ScheduleResult,
-): Finding {
-  const controller = controllers.map(({ name }) => name).join(" ");
-  return { controller, workload: workload.name, plan, seed, replicas, violations, timeline: trace.timeline() };
 }

@@ -62,3 +62,20 @@ test("a world that never settles says who still works", async () => {
   const error = await assertRejects(() => world.settled({ withinMs: 10_000 }));
   assert(error instanceof Error && error.message.includes("controller restless still tries"), String(error));
 });
+
+test("a change of a child is one look at its owner", async () => {
+  let looks = 0;
+  const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(async (ctx) => {
+    looks++;
+    const namespace = ctx.object.metadata.name;
+    await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: "greeting" }, data: { text: "hello" } }));
+    return done;
+  });
+  await using world = await World.start({ controllers: [greeter] });
+  await world.create(Namespace, { name: "team-a" });
+  await world.settled();
+  looks = 0;
+  await world.patch(ConfigMap, "team-a/greeting", { kind: "merge", value: { metadata: { labels: { a: "b" } } } });
+  await world.settled();
+  assertEquals(looks, 1);
+});

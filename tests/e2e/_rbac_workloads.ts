@@ -60,6 +60,9 @@ async function runFoo({ controlPlane, proxy }: WorkloadParts): Promise<void> {
   await namespace.eventuallyEvent("Foo", "a", "Synced");
   await namespace.applyFoo({ name: "a", deploymentName: "web", replicas: 2 });
   await namespace.eventually("deployment/web", ({ spec }) => spec?.replicas === 2);
+  // Its Foo is looked at before it is made again.
+  await namespace.kubectl(["delete", "deployment", "web", "--wait=false"]);
+  await seen(proxy, "GET", /\/foos\/a$/);
   await seen(proxy, "PATCH", /\/events\//);
 }
 

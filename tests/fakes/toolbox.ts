@@ -2,7 +2,7 @@
 import type { KubeObject, ObjectKey, Resource } from "../../src/api/mod.ts";
 import { type Infer, splitKey } from "../../src/api/mod.ts";
 import { Client, type Transport } from "../../src/client/mod.ts";
-import { type ControllerDefinition, type EventNote, Toolbox } from "../../src/controller/mod.ts";
+import { type ControllerDefinition, type EventNote, Toolbox, type ToolboxParts } from "../../src/controller/mod.ts";
 import { declaredTransport } from "../../src/manager/mod.ts";
 import { logger } from "../../src/observe/mod.ts";
 import { assert } from "../testing.ts";
@@ -31,13 +31,15 @@ export interface ToolboxBenchOptions {
   readonly answers?: readonly Response[];
   /** @default "greeter" */
   readonly fieldManager?: string;
+  /** What the Toolbox knows of children that went. @default nothing */
+  readonly lost?: ToolboxParts["lost"];
   /** Whose declarations the Toolbox is held to, as RBAC would. @default nobody's */
   readonly definition?: ControllerDefinition;
 }
 
 /** Makes a Toolbox for one attempt. A request beyond the last answer fails the test. */
 export function toolboxBench(options: ToolboxBenchOptions = {}): ToolboxBench {
-  const { key = "shop", cached = [], answers = [], fieldManager = "greeter", definition } = options;
+  const { key = "shop", cached = [], answers = [], fieldManager = "greeter", definition, lost } = options;
   const sent: Sent[] = [];
   const wrote: KubeObject[] = [];
   const events: EventNote[] = [];
@@ -63,6 +65,7 @@ export function toolboxBench(options: ToolboxBenchOptions = {}): ToolboxBench {
     signal: new AbortController().signal,
     log: logger("test"),
     fieldManager,
+    lost,
     causes: [],
     retries: 0,
     wrote: (_resource, object) => void wrote.push(object),

@@ -35,7 +35,8 @@ const fault = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("lease"), write: point }),
 ]);
 
-const faultPlan: z.ZodType<FaultPlan> = z.object({ faults: z.array(fault) });
+/** A plan as it is written in JSON. */
+export const faultPlan: z.ZodType<FaultPlan> = z.object({ faults: z.array(fault) });
 
 /** The plan in a text; undefined where it is none. */
 export function parsedPlan(text: string): FaultPlan | undefined {

@@ -46,6 +46,11 @@ export const simulateFlags = z.object({
     about: "processes that elect a leader, with --plan",
     example: "--replicas 2",
   }),
+  jobs: wholeNumber(1, 1_000).optional().register(flagSyntax, {
+    flags: "--jobs <count>",
+    about: "processes that play (default: one for each core)",
+    example: "--jobs 1",
+  }),
   timeline: z.boolean().default(false).register(flagSyntax, {
     flags: "--timeline",
     about: "with --plan: print what happened, even if nothing is wrong",
