@@ -3,8 +3,9 @@
  * its writes and started again, and what it comes to is compared with a run without a crash. The simulation plays the
  * same points, and both must say the same. Run with:
  *
- *   ./compile.sh && deno run -A tests/controlplane/with.ts --apply crds -- deno test -A tests/e2e/crash_points_test.ts
+ *   ./compile.sh && deno run -A tests/controlplane/with.ts -- deno test -A tests/e2e/crash_points_test.ts
  */
+import { join } from "node:path";
 import { seededRandom } from "../../src/async/mod.ts";
 import type { Workload } from "../../src/manager/mod.ts";
 import { type CrashMoment, replay, runSchedule } from "../../src/simulation/mod.ts";
@@ -24,6 +25,7 @@ const share = 0.1;
 const lessons = 2;
 /** Runs at the same time: all but one have namespaces of their own, one has what lives in none. */
 const lanes = 5;
+const crds = join(import.meta.dirname ?? ".", "..", "..", "crds");
 
 interface Verdict {
   readonly where: string;
@@ -54,6 +56,8 @@ controlPlaneTest(
     assert(verdicts.length >= share * all, `${verdicts.length} of ${all} crash points were played`);
     assertEquals(verdicts.filter(({ real, simulated }) => real.length > 0 || simulated.length > 0), []);
   },
+  // What lives in no namespace it has to itself.
+  { own: { manifests: [crds] } },
 );
 
 async function learned(controlPlane: ControlPlane, task: Pick<Play, "subject" | "workload">): Promise<Play> {

@@ -106,6 +106,11 @@ async function deprive(controlPlane: ControlPlane, right: Right, namespace: stri
     await site.eventuallyEvent("Foo", "a", "Synced");
     await site.applyFoo({ name: "a", deploymentName: "web", replicas: 2 });
   }
+  if (right.startsWith("get foos.")) {
+    // A Foo is looked at before its lost Deployment is made again.
+    await site.eventuallyEvent("Foo", "a", "Synced");
+    await site.kubectl(["delete", "deployment", "web", "--wait=false"]);
+  }
   await until(`see "${right}" missed`, () => {
     return isNamed(right, binary.stderr)
       ? { kind: "found", value: undefined }
