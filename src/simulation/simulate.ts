@@ -65,6 +65,8 @@ export interface SimulateReport {
 
 /** Every so many storms there are two replicas. */
 const replicatedEvery = 4;
+/** Single faults that are played with two replicas, too: those that can hand the work from one to the other. */
+const aboutLeaders: ReadonlySet<Fault["kind"]> = new Set(["crash", "lease", "partition", "skew", "renewal", "pause"]);
 /** Fewer schedules are played before a helper has started. */
 const worthHelp = 60;
 
@@ -121,11 +123,11 @@ class Campaign {
       this.#findings.push(await this.#finding(schedule, reference.violations));
       return;
     }
-    const faults = singles ? [...singleFaults({ ...reference, replicas: 1 }, this.#kinds)] : [];
-    for (const { kind } of faults) this.#coverageOf(kind).all++;
+    const points = singles ? await this.#singles(workload, reference) : [];
+    for (const { kind } of points) if (kind !== undefined) this.#coverageOf(kind).all++;
     const most = this.#findings.length + mostFindings;
-    const planned = plannedOf(workload, faults, await this.#storms(workload, reference));
-    if (faults.length + storms >= worthHelp) this.#helpers ??= this.#options.helpers?.();
+    const planned = chained<Single>(points, await this.#storms(workload, reference));
+    if (points.length + storms >= worthHelp) this.#helpers ??= this.#options.helpers?.();
     const isAborted = () => signal?.aborted === true;
     if (isAborted()) return;
     const play: Play = (schedule) => this.#player.play(schedule);
@@ -133,6 +135,17 @@ class Campaign {
       await this.#take(schedule, violations);
       if (this.#findings.length >= most || isAborted()) return;
     }
+  }
+
+  /** Every single fault of a workload. */
+  async #singles(workload: string, single: Reference): Promise<readonly Single[]> {
+    const planned = (reference: Reference, replicas: number, kinds: ReadonlySet<Fault["kind"]>) =>
+      singleFaults({ ...reference, replicas }, kinds).map((fault) => {
+        return { workload, plan: { faults: [fault] }, seed: 1, replicas, kind: fault.kind };
+      });
+    const kinds = aboutLeaders.intersection(this.#kinds);
+    const doubled = kinds.size > 0 ? planned(await this.#player.reference(workload, 2), 2, kinds) : [];
+    return [...planned(single, 1, this.#kinds), ...doubled];
   }
 
   /** The storms of a workload, made one by one. */
@@ -195,13 +208,8 @@ interface Single extends PlannedSchedule {
   readonly kind?: Fault["kind"];
 }
 
-function* plannedOf(
-  workload: string,
-  faults: readonly Fault[],
-  storms: Iterable<PlannedSchedule>,
-): Generator<Single> {
-  for (const fault of faults) yield { workload, plan: { faults: [fault] }, seed: 1, replicas: 1, kind: fault.kind };
-  yield* storms;
+function* chained<Value>(...all: readonly Iterable<Value>[]): Generator<Value> {
+  for (const values of all) yield* values;
 }
 
 function kindsOf({ violations }: Finding): ReadonlySet<Invariant | undefined> {

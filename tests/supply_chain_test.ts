@@ -1,0 +1,98 @@
+/** What of others is in the binary, and how it got there. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import config from "../deno.json" with { type: "json" };
+import { bundledPackages, readLock, root } from "../tasks/_bundled_packages.ts";
+import { billOfMaterials, bunVersion } from "../tasks/sbom.ts";
+import { assert, assertEquals, assertStringIncludes, test } from "./testing.ts";
+
+/** Licences that ask for no more than to be named. */
+const permissive = new Set(["0BSD", "Apache-2.0", "BSD-3-Clause", "ISC", "MIT", "Unlicense"]);
+/** The engine, and the packages that each part imports. */
+const core: ReadonlyMap<string, readonly string[]> = new Map([
+  ["async", []],
+  ["queue", []],
+  ["cache", []],
+  ["controller", []],
+  ["manager", ["zod"]],
+]);
+/** Shapes only: nothing of them is there at run time. */
+const types = "kubernetes-types";
+
+test("[security 23] the lockfile is frozen, each package in it has its checksum, and no install script is allowed", () => {
+  assertEquals(config.lock, { path: "./deno.lock", frozen: true });
+  const packages = Object.entries(readLock().npm);
+  assert(packages.length > 50);
+  assertEquals(packages.filter(([, { integrity }]) => integrity?.startsWith("sha512-") !== true), []);
+  // What Bun's script would do, tasks/bun.sh does.
+  assertEquals(packages.filter(([, { scripts }]) => scripts === true).map(([name]) => name), [`bun@${bunVersion()}`]);
+  assert(!("allowScripts" in config));
+  for (const [name, version] of Object.entries(config.imports)) {
+    assert(/^(npm:.*@\d+\.\d+\.\d+|\.\/.*)$/.test(version), `${name} has no exact version: ${version}`);
+  }
+});
+
+test("[security 23] queue, cache and controller import no package, and the manager only zod", () => {
+  for (const [folder, allowed] of core) {
+    const imports = sourcesIn(join(root, "src", folder)).flatMap((file) =>
+      [...readFileSync(file, "utf8").matchAll(/(?:from|import\() ?"([^"]+)"/g)].map(([, from = ""]) => from)
+    );
+    assert(imports.length > 10, folder);
+    const packages = imports.filter((from) => !/^(\.|node:|@pintle\/)/.test(from) && !from.startsWith(types));
+    assertEquals([...new Set(packages)], allowed, folder);
+  }
+});
+
+test("[security 23] every package in the binary has a licence that permits it", () => {
+  const packages = bundledPackages(join(root, "main.ts"));
+  assert(packages.length > 10);
+  const others = packages.filter(({ license = "none" }) => !permissive.has(license));
+  assertEquals(others.map(({ name, license }) => `${name}: ${license}`), []);
+});
+
+test("[security 24] the bill of materials names each package with its checksum, the runtime, and the binary", () => {
+  const packages = bundledPackages(join(root, "examples", "operator", "main.ts"));
+  assertEquals(packages.filter(({ integrity }) => integrity === undefined), []);
+  const binary = new TextEncoder().encode("the binary");
+  const { metadata, components } = billOfMaterials(binary, packages);
+  const [hash] = metadata.component.hashes ?? [];
+  assertEquals(hash?.content, createHash("sha256").update(binary).digest("hex"));
+  const [runtime, ...libraries] = components;
+  assertEquals([runtime?.name, runtime?.version], ["bun", bunVersion()]);
+  const zod = libraries.find(({ name }) => name === "zod");
+  assertStringIncludes(config.imports.zod, zod?.version ?? "no zod");
+  assertEquals(zod?.hashes?.[0]?.content.length, 128);
+  assert(libraries.some(({ purl }) => purl?.startsWith("pkg:npm/%40logtape/logtape@") === true));
+});
+
+test("[security 24] two builds of the same sources are the same binary", () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-builds-"));
+  try {
+    const [first, second] = ["first", "second"].map((name) => {
+      const outfile = join(folder, name, "website-operator");
+      const entry = join("examples", "operator", "main.ts");
+      execFileSync("sh", ["compile.sh", "--entry", entry, "--outfile", outfile], { cwd: root, stdio: "ignore" });
+      return createHash("sha256").update(readFileSync(outfile)).digest("hex");
+    });
+    assertEquals(first, second);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("[security 25] SECURITY.md says where to report, which versions are supported, and that the runtime's advisories are ours", () => {
+  const text = readFileSync(join(root, "SECURITY.md"), "utf8").replaceAll(/\s+/g, " ");
+  for (const said of ["first answer within 7 days", "The newest minor version", "an advisory for Bun is an advisory"]) {
+    assertStringIncludes(text, said);
+  }
+});
+
+function sourcesIn(folder: string): readonly string[] {
+  return readdirSync(folder).map((name) => join(folder, name)).flatMap((path) => {
+    if (statSync(path).isDirectory()) return sourcesIn(path);
+    return path.endsWith(".ts") && !path.endsWith("_test.ts") ? [path] : [];
+  });
+}
