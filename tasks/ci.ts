@@ -20,6 +20,7 @@ const clusterSteps: readonly Step[] = [
     command: ["sh", "compile.sh", "--entry", "examples/operator/main.ts", "--outfile", "dist/website-operator"],
   },
   { name: "an operator of one's own", command: ["dist/website-operator", "dev", "website", "--until-settled"] },
+  { name: "every single fault", command: ["dist/controller", "simulate", "--all", "--seeds", "0"] },
   {
     name: "tests on a real control plane",
     command: ["deno", "run", "-A", "tests/controlplane/with.ts", "--apply", "crds", "--", ...clusterTests],

@@ -18,8 +18,8 @@ interface Bug {
   readonly edits: readonly { readonly find: string; readonly replace: string }[];
   /** Controllers to simulate. */
   readonly play: readonly string[];
-  /** 2: only an election can show it. @default 1 */
-  readonly replicas?: number;
+  /** Kinds of faults to begin with. @default all of them in their order */
+  readonly likely?: readonly string[];
 }
 
 interface Caught {
@@ -51,7 +51,7 @@ async function caught(bug: Bug): Promise<Caught | undefined> {
       "run",
       join(copy, "tests/simulation/_hunt.ts"),
       String(storms),
-      String(bug.replicas ?? 1),
+      bug.likely?.join(",") ?? "",
       ...bug.play,
     ];
     const { stdout } = await promisify(execFile)("sh", [join(root, "tasks/bun.sh"), ...hunt], {

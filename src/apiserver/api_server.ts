@@ -132,7 +132,8 @@ export class ApiServer implements Disposable {
       metrics: requestMetrics(options.metrics ?? new MetricsRegistry(), () => storage.collections()),
       onError: options.onError ?? ((error) => console.error(error)),
     });
-    this.#start = this.#createNamespaces(options.namespaces ?? systemNamespaces);
+    const namespaces = this.#missing(options.namespaces ?? systemNamespaces);
+    if (namespaces.length > 0) this.#start = this.#createNamespaces(namespaces);
   }
 
   /** Answers one request; never rejects. A Transport of `src/client`. */
@@ -152,12 +153,16 @@ export class ApiServer implements Disposable {
     this.#watches[Symbol.dispose]();
   }
 
+  /** Those of the namespaces that a storage from before does not have. */
+  #missing(names: readonly string[]): readonly string[] {
+    return names.filter((name) => this.storage.find("namespaces", "", name) === undefined);
+  }
+
   async #createNamespaces(names: readonly string[]): Promise<void> {
     const family = this.kinds.family("namespaces");
     const [kind] = family?.served ?? [];
     if (family !== undefined && kind !== undefined) {
       for (const name of names) {
-        if (this.storage.find("namespaces", "", name) !== undefined) continue;
         const call = loopbackCall({ kind, family });
         await this.registry.create(call, () => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
       }

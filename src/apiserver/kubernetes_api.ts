@@ -38,6 +38,8 @@ export interface KubernetesApiOptions {
   readonly clock?: Clock;
   /** @default systemRandom */
   readonly random?: Random;
+  /** What it begins with, as a real one with what etcd holds. @default nothing */
+  readonly storage?: ObjectStorage;
   /** Bearer tokens and whose they are. Absent: nobody is asked, and everybody may do everything. */
   readonly tokens?: ReadonlyMap<string, User>;
   /** Where the services of webhooks are: `namespace/name` to an origin. @default none */
@@ -68,8 +70,7 @@ export interface KubernetesApi {
  * ```
  */
 export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi {
-  const { clock = systemClock, random = systemRandom } = options;
-  const storage = new ObjectStorage();
+  const { clock = systemClock, random = systemRandom, storage = new ObjectStorage() } = options;
   const kinds = new KindRegistry();
   const now = () => clock.now();
   const callWebhook = options.callWebhook ?? httpsWebhookCaller({ clock, services: options.webhookServices });

@@ -14,4 +14,4 @@ export {
 } from "./registry/mod.ts";
 export { type CallWebhook, httpsWebhookCaller, WebhookUnreachable } from "./admission/mod.ts";
 export { type KubernetesApi, kubernetesApi, type KubernetesApiOptions } from "./kubernetes_api.ts";
-export { ObjectStorage, type StorageOptions } from "./storage/mod.ts";
+export { ObjectStorage, type StorageChange, type StorageOptions } from "./storage/mod.ts";

@@ -76,10 +76,13 @@ export function attemptWith(parts: AttemptParts): Attempt {
   };
 }
 
+/** Not at once: a cache that says it has the newer owner and cannot read it would have the server asked without end. */
+const lagMs = 1_000;
+
 /** An owner that is gone needs nothing more; the key of one that is newer waits for the cache (`OwnWrites`). */
 function afterOwnerChange({ state, message }: OwnerChangedError, log: Logger): Result {
   log.debug("the cache lags, waiting for it", { reason: message });
-  return state === "gone" ? done : requeueAfter(0);
+  return state === "gone" ? done : requeueAfter(lagMs);
 }
 
 /** An Attempt that tells how often, how long and how it went. */

@@ -40,7 +40,7 @@ test("an attempt that finds its owner gone on the server is done, and nobody is 
 });
 
 test("an attempt that finds its owner newer on the server is made again when the cache has that", async () => {
-  assertEquals(await outcomeOf(changed("newer")), { kind: "requeue", afterMs: 0 });
+  assertEquals(await outcomeOf(changed("newer")), { kind: "requeue", afterMs: 1_000 });
 });
 
 test("an attempt that throws anything else has failed", async () => {

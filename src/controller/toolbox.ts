@@ -210,8 +210,9 @@ export class Toolbox {
   }
 
   /**
-   * Deletes a child of `owner`: that very object, and only while the owner is still the one that was looked at. The
-   * owner is read live first, because a cache that lags must not decide what is destroyed.
+   * Deletes a child of `owner`: that very object in the state that was looked at, so that one which was taken over since
+   * stays, and only while the owner is still the one that was looked at. The owner is read live first, because a cache
+   * that lags must not decide what is destroyed. A child that changed meanwhile is a conflict: the key is tried again.
    *
    * @returns False when the owner is not the same any more, or says no, and nothing was done.
    * @throws NotControlledError when the object belongs to somebody else.
@@ -224,7 +225,8 @@ export class Toolbox {
     if (owner.stillDue?.(live) === false) return false;
     this.#note("delete", resource, object);
     try {
-      const preconditions = { uid: child.metadata.uid };
+      const { uid, resourceVersion: version } = child.metadata;
+      const preconditions = { uid, resourceVersion: version };
       await this.client.delete(resource, keyOf(child), { preconditions, signal: this.signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;

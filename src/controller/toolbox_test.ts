@@ -151,12 +151,12 @@ test("a status that differs is patched on the status subresource, and only the n
   assertEquals(b.sent[0]?.body, { status: { phase: "Terminating" } });
 });
 
-test("a child is deleted by UID, after a live look at its owner", async () => {
+test("[52] a child is deleted by UID and version, after a live look at its owner", async () => {
   const child = configMap({}, { ownerReferences });
   const b = bench(child, Response.json(owner.object), Response.json({ kind: "Status", status: "Success" }));
   assertEquals(await b.toolbox.delete(ConfigMap, child, owner), true);
   assertEquals(b.sent.map((one) => one.method), ["GET", "DELETE"]);
-  assertEquals((b.sent[1]?.body as { preconditions: unknown }).preconditions, { uid: "u-a" });
+  assertEquals((b.sent[1]?.body as { preconditions: unknown }).preconditions, { uid: "u-a", resourceVersion: "5" });
 });
 
 test("nothing is deleted in the name of an owner that is not there any more, or is another one", async () => {

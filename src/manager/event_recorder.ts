@@ -114,8 +114,7 @@ export class EventRecorder implements EventSink {
   }
 
   #begin(key: string, note: EventNote, now: number): Series {
-    const { reportingController, reportingInstance } = this.#options;
-    const body = bodyOf(note, now, reportingController, reportingInstance);
+    const body = bodyOf(note, now, this.#options);
     const series: Series = { key, body, created: false, count: 1, lastAt: now, queued: false };
     this.#series.delete(key);
     this.#series.set(key, series);
@@ -179,15 +178,16 @@ export class EventRecorder implements EventSink {
   }
 }
 
-function bodyOf(note: EventNote, now: number, controller: string, instance: string): EventBody {
+function bodyOf(note: EventNote, now: number, options: EventRecorderOptions): EventBody {
+  const { clock, reportingController, reportingInstance } = options;
   const { regarding } = note;
   const { name = "", namespace, uid, resourceVersion } = regarding.metadata;
   const { apiVersion, kind } = regarding;
   return {
-    metadata: { name: `${name}.${suffix(now)}`, namespace: namespace ?? "default" },
+    metadata: { name: `${name}.${suffix(clock, now)}`, namespace: namespace ?? "default" },
     eventTime: microTime(now),
-    reportingController: controller,
-    reportingInstance: instance,
+    reportingController,
+    reportingInstance,
     action: note.action ?? "Reconcile",
     reason: note.reason,
     regarding: { apiVersion, kind, name, namespace, uid, resourceVersion },
@@ -196,13 +196,16 @@ function bodyOf(note: EventNote, now: number, controller: string, instance: stri
   };
 }
 
-let lastSuffix = 0n;
+/** By Clock: each process has one, a simulated one too, and what it does must not depend on those before it. */
+const lastSuffixes = new WeakMap<Clock, bigint>();
 
 /** Nanoseconds since the epoch in hex, as client-go names Events; counted on, so that no two are the same. */
-function suffix(now: number): string {
+function suffix(clock: Clock, now: number): string {
   const at = BigInt(Math.floor(now)) * 1_000_000n;
-  lastSuffix = at > lastSuffix ? at : lastSuffix + 1n;
-  return lastSuffix.toString(16);
+  const last = lastSuffixes.get(clock) ?? 0n;
+  const next = at > last ? at : last + 1n;
+  lastSuffixes.set(clock, next);
+  return next.toString(16);
 }
 
 /** MicroTime of the API: RFC 3339 with six decimals. */

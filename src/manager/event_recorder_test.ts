@@ -235,3 +235,15 @@ test("a note longer than 1 KiB is cut between characters", async () => {
   assert(new TextEncoder().encode(text).length <= 1024);
   assertMatch(text, /^ä+…$/);
 });
+
+test("the names of Events depend on nothing that another process did, and no two of one process are the same", async () => {
+  const names: string[][] = [];
+  for (let process = 0; process < 2; process++) {
+    await using b = bench();
+    for (const reason of ["One", "Other"]) b.recorder.record({ ...note("a"), reason });
+    await requests(b, 2);
+    names.push(b.sent.map(({ body }) => JSON.stringify(body["metadata"])));
+  }
+  assertEquals(names[0], names[1]);
+  assert(names[0]?.[0] !== names[0]?.[1]);
+});

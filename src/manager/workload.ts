@@ -33,6 +33,8 @@ export type WorkloadStep =
   & {
     /** The next step follows at once, without waiting for the controllers to be done. @default false */
     readonly atOnce?: boolean;
+    /** The next step follows as soon as the controllers have written so often, in the middle of what they do. */
+    readonly untilWrites?: number;
   };
 
 /** A sequence of steps; between two of them everything settles. */

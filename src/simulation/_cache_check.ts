@@ -11,22 +11,29 @@ export function cacheViolations(
   processes: readonly OperatorProcess[],
   controllers: readonly OperatorController[],
 ): readonly Violation[] {
-  const watched = controllers.flatMap(({ watches, options: { namespace } }) =>
-    watches.map(({ resource }) => ({ resource, namespace }))
-  );
-  const each = new Map(watched.map((one) => [`${resourceId(one.resource)} ${one.namespace}`, one]));
-  return processes.flatMap((process) =>
-    [...each.values()].flatMap(({ resource, namespace }) => differences(stage, process, { resource, namespace }))
-  );
+  const watched = watchedBy(controllers);
+  return processes.flatMap((process) => watched.flatMap((one) => differences(stage, process, one)));
 }
 
-interface Watched {
+/** What is kept in a cache. */
+export interface Watched {
   readonly resource: Resource;
-  readonly namespace: string | undefined;
+  /** @default all of them, or the kind is in none */
+  readonly inside: string | undefined;
 }
 
-function differences(stage: Stage, process: OperatorProcess, { resource, namespace }: Watched): readonly Violation[] {
-  const inside = resource.scope === "Namespaced" ? namespace : undefined;
+/** What controllers watch, each once. */
+export function watchedBy(controllers: readonly OperatorController[]): readonly Watched[] {
+  const watched = controllers.flatMap(({ watches, options: { namespace } }) =>
+    watches.map(({ resource }): Watched => ({
+      resource,
+      inside: resource.scope === "Namespaced" ? namespace : undefined,
+    }))
+  );
+  return [...new Map(watched.map((one) => [`${resourceId(one.resource)} ${one.inside}`, one])).values()];
+}
+
+function differences(stage: Stage, process: OperatorProcess, { resource, inside }: Watched): readonly Violation[] {
   const informer = process.manager.caches.findInformer(resource, inside);
   if (informer === undefined) return [];
   const stored = new Map<string, string | undefined>(

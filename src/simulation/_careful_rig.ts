@@ -40,6 +40,30 @@ export const careless: ControllerDefinition = controller("careless").for(Secret)
   },
 );
 
+/** Deletes by name: whatever is there by then. */
+export const blunt: ControllerDefinition = controller("blunt").for(Secret).owns(ConfigMap).reconcile(
+  async (ctx) => {
+    const key = "default/hello";
+    if (ctx.object.metadata.labels?.["drop"] === undefined) {
+      await ctx.apply(
+        manifest(ConfigMap, { metadata: { namespace: "default", name: "hello" }, data: { text: "hello" } }),
+      );
+    } else if (ctx.find(ConfigMap, key) !== undefined) {
+      await ctx.client.delete(ConfigMap, key, { signal: ctx.signal });
+    }
+    return done;
+  },
+);
+
+/** Create, and say that what it brought is not wanted any more. */
+export const dropped: Workload = {
+  name: "drop",
+  steps: [
+    { kind: "create", object: secret },
+    { kind: "patch", object: named, patch: { metadata: { labels: { drop: "yes" } } } },
+  ],
+};
+
 /** Writes what time it is, whenever it is asked. */
 export const restless: ControllerDefinition = controller("restless").for(Secret).owns(ConfigMap).reconcile(
   async (ctx) => {

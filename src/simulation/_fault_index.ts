@@ -5,12 +5,16 @@ type FaultOf<Kind extends Fault["kind"]> = Extract<Fault, { kind: Kind }>;
 
 /** Faults at a write. */
 export type WriteFault =
-  | FaultOf<"crash" | "reset" | "slow" | "partition" | "actor" | "lease">
+  | FaultOf<"crash" | "reset" | "slow" | "partition" | "actor" | "lease" | "pause">
   | FaultOf<"answer">;
+
+/** Faults at a write of the Lease. */
+export type RenewalFault = FaultOf<"renewal" | "pause">;
 
 /** The faults that have not happened yet. */
 export class FaultIndex {
   readonly #writes = new Map<number, WriteFault[]>();
+  readonly #renewals = new Map<number, RenewalFault[]>();
   readonly #reads = new Map<number, FaultOf<"answer">[]>();
   readonly #events = new Map<number, FaultOf<"event">[]>();
   readonly #restarts = new Map<number, FaultOf<"stale">[]>();
@@ -31,6 +35,21 @@ export class FaultIndex {
         case "skew":
           add(this.#jumps, fault.step, fault);
           break;
+        case "renewal":
+          add(this.#renewals, fault.renewal, fault);
+          break;
+        case "pause":
+          if (fault.of === "renewal") add(this.#renewals, fault.request, fault);
+          else add(this.#writes, fault.request, fault);
+          break;
+        case "crash": {
+          const { write, moment, downMs, again } = fault;
+          add(this.#writes, write, { kind: "crash", write, moment, downMs });
+          if (again !== undefined) {
+            add(this.#writes, write + 1, { kind: "crash", write: write + 1, moment: again, downMs });
+          }
+          break;
+        }
         default:
           add(this.#writes, fault.write, fault);
       }
@@ -39,6 +58,10 @@ export class FaultIndex {
 
   atWrite(write: number): readonly WriteFault[] {
     return taken(this.#writes, write);
+  }
+
+  atRenewal(renewal: number): readonly RenewalFault[] {
+    return taken(this.#renewals, renewal);
   }
 
   atRead(read: number): readonly FaultOf<"answer">[] {

@@ -3,58 +3,20 @@
  * through one by one when nothing else runs; so the order in which things happen is the simulation's choice alone, the
  * same for the same seed on every runtime, and this is where faults happen.
  */
-import type { Random, VirtualClock } from "../async/mod.ts";
 import { sendGuardOf, type Transport } from "../client/mod.ts";
 import { type RequestInfo, requestInfo } from "../manager/mod.ts";
-import type { FaultIndex, WriteFault } from "./_fault_index.ts";
+import type { RenewalFault, WriteFault } from "./_fault_index.ts";
 import { type Answer, answered, errorAnswer, reset } from "./_answers.ts";
 import { deliver } from "./_deliver.ts";
 import { Compacted } from "./_compacted.ts";
+import type { GateOptions, PointCounts } from "./_gate_parts.ts";
 import { askLagging } from "./_lagging_server.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
-import { isCounted, isFullState, nameOf, requestText, writtenPath } from "./_requests.ts";
+import { isCounted, isFullState, isRenewal, nameOf, requestText, writtenPath } from "./_requests.ts";
+import { Standstill, type Waiting } from "./_standstill.ts";
 import { WatchPipe } from "./_watch_pipe.ts";
-import type { Trace, TraceActor, TraceEntry } from "./trace.ts";
-
-/** What the gate needs. */
-export interface GateOptions {
-  readonly server: Transport;
-  readonly clock: VirtualClock;
-  /** Decides what goes first where several could. */
-  readonly random: Random;
-  readonly faults: FaultIndex;
-  readonly trace: Trace;
-  /** Ends a process without a word; it is to start again after so long. */
-  crash(process: OperatorProcess, downMs: number): void;
-  /** Somebody else does something to what was written. */
-  act(act: "delete" | "edit", path: string, wanted: string): Promise<void>;
-  /** Takes the Lease away. */
-  seize(): Promise<void>;
-  /** Told of each write that is about to reach the server. */
-  onWrite(process: OperatorProcess): void;
-}
-
-/** How often each kind of point came by. */
-export interface PointCounts {
-  writes: number;
-  reads: number;
-  events: number;
-  /** Lists of a whole collection, by resource. */
-  readonly lists: Map<string, number>;
-  /** Faults that make a list necessary, and so did happen. */
-  relists: number;
-}
-
-interface Waiting {
-  readonly process: OperatorProcess;
-  readonly request: Request;
-  readonly info: RequestInfo | undefined;
-  /** Decides who goes first. */
-  readonly order: string;
-  readonly isWrite: boolean;
-  resolve(response: Response): void;
-  reject(error: unknown): void;
-}
+import type { Fault } from "./fault_plan.ts";
+import type { TraceActor, TraceEntry } from "./trace.ts";
 
 interface OpenWatch {
   /** Decides who goes first. */
@@ -65,13 +27,18 @@ interface OpenWatch {
 
 /** Between the operator and the server. */
 export class Gate {
-  readonly counts: PointCounts = { writes: 0, reads: 0, events: 0, lists: new Map(), relists: 0 };
+  readonly counts: PointCounts = { writes: 0, renewals: 0, reads: 0, events: 0, lists: new Map(), relists: 0 };
   readonly #options: GateOptions;
   #waiting: Waiting[] = [];
   #watches: OpenWatch[] = [];
   /** Resources that each living process once watched. */
   readonly #watched = new Map<OperatorProcess, Set<string>>();
   readonly #compacted = new Compacted();
+  readonly #standstill = new Standstill();
+  /** They go on, each with what it was about to do. */
+  readonly #wakings: (() => Promise<void>)[] = [];
+  #renewals = 0;
+  #done = 0;
   #held = 0;
   #lastWriteAt = 0;
 
@@ -82,6 +49,11 @@ export class Gate {
   /** Virtual time of the last write that counts. */
   get lastWriteAt(): number {
     return this.#lastWriteAt;
+  }
+
+  /** Writes that count and did something. */
+  get done(): number {
+    return this.#done;
   }
 
   /** A transport for one process. */
@@ -105,6 +77,11 @@ export class Gate {
   async turn(): Promise<boolean> {
     const now = this.#now();
     this.#watches = this.#watches.filter(({ pipe }) => !pipe.isOver);
+    const waking = this.#wakings.shift();
+    if (waking !== undefined) {
+      await waking();
+      return true;
+    }
     const doomed = this.#waiting.find(({ process }) => process.isDoomed && !process.isDead);
     if (doomed !== undefined) return this.#crash(doomed.process, 1_000);
     const requests = this.#waiting.sort(byOrder);
@@ -135,6 +112,7 @@ export class Gate {
       if (owner === process) reject(reset("the process has ended"));
     }
     this.#waiting = this.#waiting.filter((other) => other.process !== process);
+    this.#standstill.forget(process);
     this.#cut(process);
     this.#watched.delete(process);
   }
@@ -147,7 +125,7 @@ export class Gate {
     return new Promise((resolve, reject) => {
       const order = `${process.id} ${isWrite ? 1 : 0} ${request.url} ${request.method}`;
       const waiting: Waiting = { process, request, info, order, isWrite, resolve, reject };
-      this.#waiting.push(waiting);
+      (this.#standstill.of(process) ?? this.#waiting).push(waiting);
       request.signal.addEventListener("abort", () => {
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
         reject(request.signal.reason);
@@ -174,17 +152,17 @@ export class Gate {
       return waiting.resolve(errorAnswer(410));
     }
     if (isFullState(request, info)) this.#countList(info);
-    const response = await this.#ask(process, request, isStream);
+    const isLagging = this.#isLagging(process, info);
+    const response = isLagging
+      ? await askLagging(this.#options.server, request, { revision: process.lag?.revision ?? 0, isStream })
+      : await this.#options.server(request);
     trace.add("operator", what, { process: process.id, detail: `read ${number}: ${response.status}` });
     if (!isStream || response.body === null || !response.ok) return waiting.resolve(response);
     waiting.resolve(this.#piped(process, info, request, response));
   }
 
-  async #ask(process: OperatorProcess, request: Request, isStream: boolean): Promise<Response> {
-    const { server } = this.#options;
-    const { lag } = process;
-    if (lag === undefined || this.#now() >= lag.thawsAt) return await server(request);
-    return await askLagging(server, request, { revision: lag.revision, isStream });
+  #isLagging({ lag }: OperatorProcess, info: RequestInfo | undefined): boolean {
+    return lag !== undefined && this.#now() < lag.thawsAt && (lag.only === undefined || lag.only === nameOf(info));
   }
 
   #piped(process: OperatorProcess, info: RequestInfo | undefined, request: Request, response: Response): Response {
@@ -192,7 +170,7 @@ export class Gate {
     const body = response.body;
     if (body === null) return response;
     const pipe = new WatchPipe(resource, body, request.url.includes("sendInitialEvents=true"));
-    if (process.lag !== undefined && this.#now() < process.lag.thawsAt) pipe.stalledUntil = process.lag.thawsAt;
+    if (this.#isLagging(process, info)) pipe.stalledUntil = process.lag?.thawsAt ?? 0;
     request.signal.addEventListener("abort", () => pipe.end({ kind: "closed" }), { once: true });
     this.#watches.push({ order: `${process.id} ${request.url}`, process, pipe });
     this.#watches.sort(byOrder);
@@ -202,36 +180,51 @@ export class Gate {
   }
 
   async #write(waiting: Waiting): Promise<void> {
-    const { process, request, info } = waiting;
-    const { trace, faults, onWrite } = this.#options;
+    const { process, info } = waiting;
+    const { trace, faults } = this.#options;
     const what = requestText(waiting);
     if (this.#isUnreachable(process)) return this.#refuse(waiting, what);
-    if (!isCounted(info)) return await this.#pass(waiting);
+    if (!isCounted(info)) return await this.#uncounted(waiting);
     const number = ++this.counts.writes;
+    this.counts.renewals = this.#renewals;
     const due = faults.atWrite(number);
     for (const fault of due) {
       trace.add("fault", what, { process: process.id, detail: `${fault.kind} at write ${number}` });
     }
     if (await this.#before(waiting, due)) return;
+    const pause = due.find((fault) => fault.kind === "pause");
+    if (pause === undefined) await this.#send(waiting, number, due);
+    else this.#pause(waiting, pause, () => this.#send(waiting, number, due));
+  }
+
+  /** The write reaches the server, unless the process thought better of it. */
+  async #send(waiting: Waiting, number: number, due: readonly WriteFault[]): Promise<void> {
+    const { process, request } = waiting;
+    const { trace, onWrite } = this.#options;
+    const what = requestText(waiting);
     try {
       sendGuardOf(request)?.();
     } catch (error) {
       return waiting.reject(error);
     }
-    onWrite(process);
+    onWrite(process, request);
     const wanted = due.some(({ kind }) => kind === "actor") ? await request.clone().text() : "";
     const answer = await answered(await this.#options.server(request));
     this.#lastWriteAt = this.#now();
     const { status, resourceVersion } = answer;
+    if (status < 300) this.#done++;
     trace.add("operator", what, { process: process.id, detail: `write ${number}: ${status}`, resourceVersion });
     await this.#after(waiting, { answer, wanted }, due);
   }
 
   /** Faults that keep the write from the server. @returns true when one did */
   async #before(waiting: Waiting, faults: readonly WriteFault[]): Promise<boolean> {
-    const { process } = waiting;
+    const { process, request } = waiting;
     for (const fault of faults) {
       if (fault.kind === "lease") await this.#options.seize();
+      if (fault.kind === "actor" && fault.act === "replace") {
+        await this.#options.act(fault.act, new URL(request.url).pathname, await request.clone().text());
+      }
       if (fault.kind === "crash" && fault.moment === "before") return this.#crash(process, fault.downMs);
       if (fault.kind === "partition") {
         process.unreachableUntil = this.#now() + fault.forMs;
@@ -262,12 +255,53 @@ export class Gate {
       if (fault.kind === "answer") return resolve(errorAnswer(fault.code, fault.retryAfterSeconds));
       if (fault.kind === "slow") return this.#hold(() => resolve(answer.response()), fault.forMs);
       const path = writtenPath(request, answer);
-      if (fault.kind === "actor" && path !== undefined) await this.#options.act(fault.act, path, wanted);
+      if (fault.kind === "actor" && fault.act !== "replace" && path !== undefined) {
+        await this.#options.act(fault.act, path, wanted);
+      }
     }
     resolve(answer.response());
   }
 
   /** What does not count: Leases and Events. */
+  async #uncounted(waiting: Waiting): Promise<void> {
+    if (waiting.isLate === true || !isRenewal(waiting.info)) return await this.#pass(waiting);
+    const number = ++this.#renewals;
+    const [fault] = this.#options.faults.atRenewal(number);
+    if (fault === undefined) return await this.#pass(waiting);
+    const detail = `${fault.kind} at renewal ${number}`;
+    this.#options.trace.add("fault", requestText(waiting), { process: waiting.process.id, detail });
+    await this.#disturb(waiting, fault);
+  }
+
+  /** A write of the Lease that is late arrives all the same, whoever still waits for it. */
+  async #disturb(waiting: Waiting, fault: RenewalFault): Promise<void> {
+    if (fault.kind === "pause") return this.#pause(waiting, fault, () => this.#pass(waiting));
+    const { resolve } = waiting;
+    if (fault.committed) {
+      return await this.#pass({ ...waiting, resolve: (answer) => this.#hold(() => resolve(answer), fault.forMs) });
+    }
+    const request = new Request(waiting.request, { signal: new AbortController().signal });
+    this.#hold(() => this.#waiting.push({ ...waiting, request, isLate: true }), fault.forMs);
+  }
+
+  /** The process stands still before it sends; when it goes on, it does that first, and then all that is overdue. */
+  #pause(waiting: Waiting, { forMs, wallByMs }: Extract<Fault, { kind: "pause" }>, next: () => Promise<void>): void {
+    const { process, request } = waiting;
+    this.#standstill.begin(process, this.#waiting.filter((other) => other.process === process), wallByMs);
+    this.#waiting = this.#waiting.filter((other) => other.process !== process);
+    for (const watch of this.#watches) {
+      if (watch.process === process) watch.pipe.stalledUntil = Math.max(watch.pipe.stalledUntil, this.#now() + forMs);
+    }
+    const goOn = () => request.signal.aborted ? Promise.resolve() : next();
+    this.#hold(() => void this.#wakings.push(() => this.#wake(process, goOn)), forMs);
+  }
+
+  async #wake(process: OperatorProcess, next: () => Promise<void>): Promise<void> {
+    if (process.isDead) return;
+    this.#options.trace.add("operator", "goes on", { process: process.id });
+    this.#waiting.push(...await this.#standstill.end(process, next));
+  }
+
   async #pass({ process, request, resolve, reject }: Waiting): Promise<void> {
     try {
       sendGuardOf(request)?.();

@@ -1,4 +1,7 @@
-/** The Lease of a run with several replicas: who holds it, as the server knows it. */
+/**
+ * The Lease of a run with several replicas: who holds it, as the server knows it. When it was renewed is when it changed on the
+ * server: the times in it are those of clocks that may be wrong.
+ */
 import { builtin, type KubeObject } from "../api/mod.ts";
 import type { ManagerElection } from "../manager/mod.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
@@ -10,7 +13,6 @@ const name = "simulation";
 interface Lease extends KubeObject {
   readonly spec?: {
     readonly holderIdentity?: string;
-    readonly renewTime?: string;
     readonly leaseDurationSeconds?: number;
   };
 }
@@ -18,6 +20,8 @@ interface Lease extends KubeObject {
 /** Looks at the Lease. */
 export class LeaseWatch {
   readonly #stage: Stage;
+  #version: string | undefined;
+  #changedAt = 0;
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -28,17 +32,29 @@ export class LeaseWatch {
     return { namespace, name, identity: `process-${id}` };
   }
 
+  /** To be called whenever time is about to pass. @param now virtual milliseconds */
+  look(now: number): void {
+    const version = this.#lease()?.metadata.resourceVersion;
+    if (version === this.#version) return;
+    this.#version = version;
+    this.#changedAt = now;
+  }
+
   /** Who else leads; undefined when nobody does, or the replica itself. */
   otherHolder({ id }: OperatorProcess, now: number): string | undefined {
-    const lease: Lease | undefined = this.#stage.find("leases.coordination.k8s.io", namespace, name);
-    const { holderIdentity = "", renewTime = "", leaseDurationSeconds = 0 } = lease?.spec ?? {};
+    this.look(now);
+    const { holderIdentity = "", leaseDurationSeconds = 0 } = this.#lease()?.spec ?? {};
     if (holderIdentity === "" || holderIdentity === `process-${id}`) return undefined;
-    const isOver = Date.parse(renewTime) + leaseDurationSeconds * 1_000 < now;
+    const isOver = this.#changedAt + leaseDurationSeconds * 1_000 < now;
     return isOver ? undefined : holderIdentity;
   }
 
   /** Somebody deletes it. */
   async seize(): Promise<void> {
     await this.#stage.client.delete(builtin.Lease, `${namespace}/${name}`).catch(() => {});
+  }
+
+  #lease(): Lease | undefined {
+    return this.#stage.find("leases.coordination.k8s.io", namespace, name);
   }
 }

@@ -2,7 +2,7 @@
  * OperatorProcess: one life of the operator, from its start to its end. It can end without a word, as by SIGKILL: from that
  * moment on nothing that is left of it reaches the server.
  */
-import type { Clock, Random } from "../async/mod.ts";
+import { type Clock, type Random, sleepOn } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { Manager, type ManagerElection, type OperatorController } from "../manager/mod.ts";
 
@@ -17,17 +17,22 @@ export interface OperatorProcessOptions {
   readonly election?: ManagerElection;
 }
 
-/** The clock of one process: its wall may be wrong. */
+/** The clock of one process: its wall may be wrong, and while the process stands still, no timer of it fires. */
 export class ProcessClock implements Clock {
   readonly #base: Clock;
   #offsetMs = 0;
+  /** From when until when the wall runs at another rate. */
+  #drift: { readonly from: number; readonly until: number; readonly rate: number } | undefined;
+  /** What is due and has not fired, because the process stands still. */
+  readonly #overdue = new Set<() => void>();
+  #isPaused = false;
 
   constructor(base: Clock) {
     this.#base = base;
   }
 
   now(): number {
-    return this.#base.now() + this.#offsetMs;
+    return this.#base.now() + this.#offsetMs + this.#driftedMs();
   }
 
   monotonic(): number {
@@ -35,22 +40,60 @@ export class ProcessClock implements Clock {
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
-    return this.#base.sleep(ms, signal);
+    return sleepOn(this, ms, signal);
   }
 
   timer(ms: number, fire: () => void): Disposable {
-    return this.#base.timer(ms, fire);
+    const timer = this.#base.timer(ms, () => {
+      if (this.#isPaused) this.#overdue.add(fire);
+      else fire();
+    });
+    return {
+      [Symbol.dispose]: () => {
+        timer[Symbol.dispose]();
+        this.#overdue.delete(fire);
+      },
+    };
   }
 
   /** Moves the wall clock. */
   jump(ms: number): void {
     this.#offsetMs += ms;
   }
+
+  /** Makes the wall clock run at another rate for a while. */
+  drift(rate: number, forMs: number): void {
+    this.#offsetMs += this.#driftedMs();
+    const from = this.monotonic();
+    this.#drift = { from, until: from + forMs, rate };
+  }
+
+  /** No timer fires from now on. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** Timers fire again. @returns what was due meanwhile, to be called in order */
+  *resume(): Generator<() => void> {
+    this.#isPaused = false;
+    for (const fire of this.#overdue) {
+      this.#overdue.delete(fire);
+      yield fire;
+    }
+  }
+
+  #driftedMs(): number {
+    if (this.#drift === undefined) return 0;
+    const { from, until, rate } = this.#drift;
+    return Math.round((rate - 1) * (Math.min(this.monotonic(), until) - from));
+  }
 }
 
 /** A server that stands still, as one process sees it. */
 export interface Lag {
   readonly revision: number;
+  /** The one collection that stands still. @default all do */
+  readonly only: string | undefined;
   /** Virtual time at which it catches up. */
   readonly thawsAt: number;
 }

@@ -2,7 +2,7 @@
  * Reference: what a workload comes to without faults, learnt from several runs that differ in chance alone. What differs among
  * those is masked: it says nothing about faults.
  */
-import type { PointCounts } from "./_gate.ts";
+import type { PointCounts } from "./_gate_parts.ts";
 import type { Settling } from "./_run.ts";
 import { differing, type Summary } from "./_summary.ts";
 import type { FaultPlan } from "./fault_plan.ts";
@@ -18,6 +18,8 @@ export interface Reference {
   readonly stepRevisions: readonly number[];
   /** Fields and lives that say nothing. */
   readonly masked: ReadonlySet<string>;
+  /** Steps come in the middle of what the controllers do, so faults decide what was made by then. */
+  readonly isTimed: boolean;
   /** What is wrong already without faults. */
   readonly violations: readonly Violation[];
 }
@@ -37,7 +39,8 @@ export async function learnReference(options: Omit<ScheduleOptions, "plan" | "se
     for (const key of differing(first.summary.lives, other.summary.lives)) masked.add(key);
   }
   const { summary, settling, points, stepRevisions, violations } = first;
-  return { summary, settling, points, stepRevisions, masked, violations };
+  const isTimed = options.workload.steps.some(({ untilWrites }) => untilWrites !== undefined);
+  return { summary, settling, points, stepRevisions, masked, isTimed, violations };
 }
 
 /** Everything that is wrong with a run. */
@@ -62,7 +65,8 @@ export function judge(reference: Reference, result: ScheduleResult, plan: FaultP
   };
   of("end state", "fields");
   // Who deletes something has it created again.
-  if (!plan.faults.some((fault) => fault.kind === "actor" && fault.act === "delete")) of("lives", "lives");
+  const isDeleted = plan.faults.some((fault) => fault.kind === "actor" && ["delete", "replace"].includes(fault.act));
+  if (!isDeleted && !reference.isTimed) of("lives", "lives");
   const [now, then] = [summary.outcomes.join(", "), reference.summary.outcomes.join(", ")];
   if (now !== then) found.push({ invariant: "end state", message: `the steps were ${now}, without faults ${then}` });
   return found;

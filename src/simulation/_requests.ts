@@ -10,6 +10,11 @@ export function isCounted(info: RequestInfo | undefined): boolean {
   return info !== undefined && !uncounted.has(nameOf(info));
 }
 
+/** True for a write of a Lease. */
+export function isRenewal(info: RequestInfo | undefined): boolean {
+  return nameOf(info) === "leases.coordination.k8s.io";
+}
+
 /** True for what a cache asks when it wants all of a collection; a list without a version is a reconciler's own. */
 export function isFullState({ url }: Request, info: RequestInfo | undefined): boolean {
   const { searchParams } = new URL(url);

@@ -1,5 +1,5 @@
 /** Run: one run from its start to its end. See schedule.ts for what it promises. */
-import { drain, type Random, seededRandom, type VirtualClock } from "../async/mod.ts";
+import { drain, hop, type Random, seededRandom, type VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { LeaseLostError, type OperatorController, type WorkloadStep } from "../manager/mod.ts";
 import { cacheViolations } from "./_cache_check.ts";
@@ -8,8 +8,10 @@ import { Gate } from "./_gate.ts";
 import { LeaseWatch } from "./_lease_watch.ts";
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
 import { Stage } from "./_stage.ts";
+import { Strangers } from "./_strangers.ts";
 import { summaryOf } from "./_summary.ts";
-import type { FaultPlan } from "./fault_plan.ts";
+import { Told } from "./_told.ts";
+import type { Act, FaultPlan } from "./fault_plan.ts";
 import type { ScheduleResult } from "./schedule.ts";
 import type { Trace } from "./trace.ts";
 import type { Violation } from "./violation.ts";
@@ -36,9 +38,6 @@ const retryingQuietMs = 45_000;
 const patienceMs = 300_000;
 /** Things that happen within one settling at most. */
 const mostTurns = 5_000;
-/** A request that was answered has led to the next one after so many. */
-const drainsPerTurn = 3;
-const drainsPerTimer = 6;
 /** Virtual milliseconds that are watched at the end. */
 const afterwardsMs = 60_000;
 
@@ -49,6 +48,8 @@ export class Run implements AsyncDisposable {
   readonly #gate: Gate;
   readonly #faults: FaultIndex;
   readonly #lease: LeaseWatch;
+  readonly #told: Told;
+  readonly #strangers: Strangers;
   readonly #processes: OperatorProcess[] = [];
   readonly #violations: Violation[] = [];
   /** Processes that are to start, by virtual time. */
@@ -56,20 +57,27 @@ export class Run implements AsyncDisposable {
   readonly #stepRevisions: number[] = [];
   #settling: Settling = "settled";
   #restarts = 0;
+  /** Revision at which a process first started on a server that lags. */
+  #lagsFrom = Infinity;
 
   constructor(parts: RunParts) {
     const { controllers, clock, trace, random, plan } = parts;
     this.#parts = parts;
-    this.#stage = new Stage({ controllers, clock, trace, random: seededRandom(parts.seed * 2 + 1) });
+    this.#stage = new Stage({ controllers, clock, trace, seed: parts.seed });
     this.#faults = new FaultIndex(plan);
+    this.#told = new Told(controllers);
+    this.#strangers = new Strangers({ stage: this.#stage, clock, trace });
     this.#lease = new LeaseWatch(this.#stage);
     this.#gate = new Gate({
-      server: this.#stage.api.server.fetch,
+      server: (request) => this.#stage.fetch(request),
       ...{ clock, random, trace, faults: this.#faults },
       crash: (process, downMs) => this.#crash(process, downMs),
-      act: (act, path, wanted) => this.#stage.act(act, path, wanted),
+      act: (act, path, wanted) => this.#act(act, path, wanted),
       seize: () => this.#lease.seize(),
-      onWrite: (process) => this.#checkLeader(process),
+      onWrite: (process, request) => {
+        this.#checkLeader(process);
+        if (request.method === "DELETE") this.#strangers.noteDelete(new URL(request.url).pathname);
+      },
     });
   }
 
@@ -97,7 +105,7 @@ export class Run implements AsyncDisposable {
         this.#restarts++;
         isStopped = false;
       }
-      if (step.atOnce !== true) await this.#settle();
+      if (step.atOnce !== true) await this.#settle(step.untilWrites);
       this.#stepRevisions.push(this.#stage.revision - this.#stage.firstRevision);
       if (this.#goStale(index + 1)) await this.#settle();
     }
@@ -111,11 +119,11 @@ export class Run implements AsyncDisposable {
     const until = clock.monotonic() + afterwardsMs;
     let turns = 0;
     while (turns++ < mostTurns) {
-      await drain(drainsPerTurn);
+      await hop();
       if (await this.#turn()) continue;
       const leftMs = until - clock.monotonic();
       if (leftMs <= 0) break;
-      await this.#advance(Math.min(clock.nextTimerInMs ?? leftMs, leftMs));
+      await clock.advance(Math.min(clock.nextTimerInMs ?? leftMs, leftMs));
     }
     const more = this.#gate.counts.writes - writes;
     if (more > 0) this.#violate("rest", `${more} writes within ${afterwardsMs / 1000} s after everything had settled`);
@@ -124,7 +132,7 @@ export class Run implements AsyncDisposable {
 
   result(): ScheduleResult {
     return {
-      summary: summaryOf(this.#stage),
+      summary: summaryOf(this.#stage, this.#lagsFrom),
       trace: this.#parts.trace,
       points: this.#gate.counts,
       stepRevisions: this.#stepRevisions,
@@ -140,13 +148,15 @@ export class Run implements AsyncDisposable {
     await drain();
   }
 
-  /** Lets time pass until nothing happens any more. */
-  async #settle(): Promise<void> {
+  /** Lets time pass until nothing happens any more, or the operator has written so often. */
+  async #settle(untilWrites = Infinity): Promise<void> {
     const { clock } = this.#parts;
+    const enough = this.#gate.done + untilWrites;
     const startedAt = clock.monotonic();
     let quietSince = startedAt;
     for (let turns = 0; turns < mostTurns; turns++) {
-      await drain(drainsPerTurn);
+      await hop();
+      if (this.#gate.done >= enough) return;
       if (await this.#turn()) continue;
       const now = clock.monotonic();
       const state = this.#state();
@@ -157,16 +167,10 @@ export class Run implements AsyncDisposable {
         return;
       }
       if (now - startedAt > patienceMs) break;
-      await this.#advance(Math.min(clock.nextTimerInMs ?? quietMs, quietMs));
+      await clock.advance(Math.min(clock.nextTimerInMs ?? quietMs, quietMs));
     }
     this.#settling = "restless";
     this.#violate("rest", `nothing had settled after ${(clock.monotonic() - startedAt) / 1000} s`);
-  }
-
-  /** What a timer wakes may be a long chain, such as the end of a process. */
-  async #advance(ms: number): Promise<void> {
-    await this.#parts.clock.advance(ms);
-    await drain(drainsPerTimer);
   }
 
   /** One thing happens. @returns false when there is nothing but waiting for time */
@@ -176,12 +180,26 @@ export class Run implements AsyncDisposable {
     const due = this.#starts.filter((at) => at <= now);
     this.#starts = this.#starts.filter((at) => at > now);
     for (const _ of due) this.#start();
-    return due.length > 0 || await this.#gate.turn() || await this.#stage.turn();
+    if (this.#parts.replicas > 1) this.#lease.look(now);
+    return due.length > 0 || await this.#gate.turn() || await this.#stage.turn() || await this.#strangers.turn();
+  }
+
+  async #act(act: Act, path: string, wanted: string): Promise<void> {
+    switch (act) {
+      case "replace":
+        return await this.#strangers.replace(path, wanted);
+      case "takeover":
+        return await this.#strangers.takeOver(path);
+      default:
+        return await this.#stage.act(act, path, wanted);
+    }
   }
 
   #state(): "idle" | "retrying" | "busy" {
     const living = this.#living();
-    if (this.#starts.length > 0 || this.#gate.isBusy() || this.#stage.isBusy()) return "busy";
+    if (this.#starts.length > 0 || this.#gate.isBusy() || this.#stage.isBusy() || this.#strangers.isBusy()) {
+      return "busy";
+    }
     if (living.length === 0) return "idle";
     if (living.some((process) => process.lag !== undefined && process.lag.thawsAt > this.#parts.clock.monotonic())) {
       return "busy";
@@ -200,6 +218,7 @@ export class Run implements AsyncDisposable {
     this.#processes.push(process);
     trace.add("operator", "starts", { process: id });
     process.start(new Client(this.#gate.transport(process), { clock: process.clock }));
+    this.#told.listen(process);
     return process;
   }
 
@@ -235,9 +254,12 @@ export class Run implements AsyncDisposable {
   }
 
   #jump(step: number): void {
-    for (const { byMs } of this.#faults.beforeStep(step)) {
-      this.#parts.trace.add("fault", `the wall clock jumps by ${byMs} ms`);
-      for (const { clock } of this.#living()) clock.jump(byMs);
+    for (const { byMs, rate, forMs = 0 } of this.#faults.beforeStep(step)) {
+      const what = rate === undefined ? `jumps by ${byMs} ms` : `runs ${rate} times as fast for ${forMs} ms`;
+      this.#parts.trace.add("fault", `the wall clock ${what}`);
+      const [first, ...others] = this.#living();
+      for (const process of [first, ...others]) process?.clock.jump(byMs);
+      if (rate !== undefined) first?.clock.drift(rate, forMs);
     }
   }
 
@@ -246,17 +268,23 @@ export class Run implements AsyncDisposable {
     const faults = this.#faults.afterStep(step);
     for (const fault of faults) {
       for (const process of this.#living()) this.#end(process);
+      this.#lagsFrom = Math.min(this.#lagsFrom, this.#stage.revision);
       const revision = Math.max(this.#stage.firstRevision, this.#stage.revision - fault.back);
-      this.#parts.trace.add("fault", "restart on a server that lags", { resourceVersion: String(revision) });
+      const detail = fault.only ?? "";
+      this.#parts.trace.add("fault", "restart on a server that lags", { resourceVersion: String(revision), detail });
       const thawsAt = this.#parts.clock.monotonic() + fault.thawMs;
-      for (let replica = 0; replica < this.#parts.replicas; replica++) this.#start().lag = { revision, thawsAt };
+      for (let replica = 0; replica < this.#parts.replicas; replica++) {
+        this.#start().lag = { revision, thawsAt, only: fault.only };
+      }
       this.#restarts++;
     }
     return faults.length > 0;
   }
 
   #checkLeader(process: OperatorProcess): void {
-    const other = this.#parts.replicas > 1 ? this.#lease.otherHolder(process, this.#parts.clock.now()) : undefined;
+    const other = this.#parts.replicas > 1
+      ? this.#lease.otherHolder(process, this.#parts.clock.monotonic())
+      : undefined;
     if (other !== undefined) this.#violate("one leader", `process ${process.id} writes while ${other} leads`);
   }
 
@@ -267,6 +295,7 @@ export class Run implements AsyncDisposable {
       }
     }
     this.#violations.push(...cacheViolations(this.#stage, this.#living(), this.#parts.controllers));
+    this.#violations.push(...this.#told.violations(this.#stage), ...this.#strangers.violations);
     const { lists, relists } = this.#gate.counts;
     const most = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;
     for (const [resource, count] of lists) {

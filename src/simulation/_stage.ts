@@ -5,32 +5,42 @@
  */
 import { apiVersionOf, type KubeObject, splitKey } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
-import { type Random, type VirtualClock } from "../async/mod.ts";
-import { ApiError, Client } from "../client/mod.ts";
-import { customResourcesOf, installWebhooks, webhookCaller } from "../cluster/mod.ts";
+import { seededRandom, type VirtualClock } from "../async/mod.ts";
+import { ApiError, Client, type Transport } from "../client/mod.ts";
+import { webhookCaller } from "../cluster/mod.ts";
 import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mod.ts";
 import { isDependentOf, isOrphan, readyStatus, type StoredView } from "./_cluster_rules.ts";
 import { spoiling } from "./_edit.ts";
+import { sceneOf } from "./_scene.ts";
+import { CountedRandom, RememberingServer } from "./_server_memory.ts";
 import type { Trace } from "./trace.ts";
 
 /** What a stage is made with. */
 export interface StageOptions {
   readonly controllers: readonly OperatorController[];
   readonly clock: VirtualClock;
-  readonly random: Random;
   readonly trace: Trace;
+  /** What the server's chance is made from: UIDs, addresses, ends of names. */
+  readonly seed: number;
 }
 
 /** Virtual milliseconds between the end of an owner and that of what it owned. */
 const collectorMs = 200;
 
+/**
+ * Servers have so many kinds of luck, and those of one kind can remember what others did. A reference is learnt from as many
+ * seeds, one after the other, so it meets all of them.
+ */
+const chances = 3;
+
 /** A server with kinds, people and a little of a cluster. */
 export class Stage implements Disposable {
-  readonly api: KubernetesApi;
   readonly client: Client;
   /** What came of each step: `created`, `refused 422`. */
   readonly outcomes: string[] = [];
   readonly #options: StageOptions;
+  #api: KubernetesApi | undefined;
+  #server: RememberingServer | undefined;
   #seenRevision = -1;
   /** When objects that belong to nobody are deleted, by UID. */
   readonly #collects = new Map<string, number>();
@@ -38,21 +48,34 @@ export class Stage implements Disposable {
   #firstRevision = 0;
 
   constructor(options: StageOptions) {
-    const { controllers, clock, random } = options;
     this.#options = options;
-    this.api = kubernetesApi({ clock, random, callWebhook: webhookCaller(controllers, clock) });
-    this.client = new Client(this.api.server.fetch, { clock });
+    this.client = new Client((request) => this.fetch(request), { clock: options.clock });
   }
 
-  /** Installs what the controllers need. */
+  /** Starts the server, with all that the controllers need. */
   async begin(): Promise<void> {
-    const { controllers } = this.#options;
-    await this.client.raw("/readyz"); // the server's own namespaces are there once it answers
-    for (const { crd } of customResourcesOf(controllers)) {
-      await this.#send("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "POST", crd);
-    }
-    await installWebhooks(this.client, controllers, "simulation");
+    const { controllers, clock, seed } = this.#options;
+    const chance = 1 + Math.abs(seed - 1) % chances;
+    const { storage: beginning, memory } = await sceneOf(controllers, chance);
+    const random = new CountedRandom(seededRandom(chance * 2 + 1));
+    const storage = beginning.copy();
+    const callWebhook = webhookCaller(controllers, clock);
+    this.#api = kubernetesApi({ clock, random, storage, callWebhook });
+    const server = this.#api.server.fetch;
+    this.#server = new RememberingServer({ memory, server, storage, clock, random });
+    await this.client.raw("/readyz"); // it serves the kinds that it found once it answers
     this.#firstRevision = this.revision;
+  }
+
+  get api(): KubernetesApi {
+    if (this.#api === undefined) throw new Error("Cannot ask a stage: it was not begun");
+    return this.#api;
+  }
+
+  /** The server, for whoever writes to it. */
+  fetch(request: Request): ReturnType<Transport> {
+    if (this.#server === undefined) return Promise.reject(new Error("Cannot ask a stage: it was not begun"));
+    return this.#server.fetch(request);
   }
 
   get revision(): number {
@@ -157,7 +180,7 @@ export class Stage implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.api.server[Symbol.dispose]();
+    this.#api?.server[Symbol.dispose]();
   }
 
   async #do(step: Exclude<WorkloadStep, { kind: "stop" }>, named: ObjectName): Promise<void> {

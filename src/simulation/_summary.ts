@@ -12,7 +12,7 @@ export interface Summary {
   readonly fields: ReadonlyMap<string, string>;
   /** `deployments.apps default/web`: `created 1, deleted 0`. */
   readonly lives: ReadonlyMap<string, string>;
-  /** The same without what was deleted by the very next change after it was created. */
+  /** The same without what a process that lagged created and deleted before anything else changed. */
   readonly lastingLives: ReadonlyMap<string, string>;
   /** What came of the steps of the workload. */
   readonly outcomes: readonly string[];
@@ -30,13 +30,13 @@ const passing: ReadonlySet<string> = new Set([
 const mostStillborn = 2;
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** Looks at a stage as it is now. */
-export function summaryOf(stage: Stage): Summary {
+/** Looks at a stage as it is now. @param lagsFrom revision at which a process first started on a server that lags */
+export function summaryOf(stage: Stage, lagsFrom = Infinity): Summary {
   const changes = changesOf(stage);
   return {
     fields: fieldsOf([...stage.objects()]),
     lives: livesIn(changes),
-    lastingLives: livesIn(withoutTakenBack(changes)),
+    lastingLives: livesIn(withoutTakenBack(changes, lagsFrom)),
     outcomes: [...stage.outcomes],
   };
 }
@@ -127,14 +127,18 @@ function inOrder(changes: readonly SummaryChange[]): readonly SummaryChange[] {
   return changes.toSorted((one, other) => one.change.revision - other.change.revision);
 }
 
-/** Takes out the objects that were created and, by the next change of all, deleted. */
-function withoutTakenBack(changes: readonly SummaryChange[]): readonly SummaryChange[] {
+/** Takes out the objects that were created after a revision and deleted before anything else changed. */
+function withoutTakenBack(changes: readonly SummaryChange[], revision: number): readonly SummaryChange[] {
   const kept: SummaryChange[] = [];
   for (const one of changes) {
-    const before = kept.at(-1);
-    const isTakenBack = one.change.kind === "deleted" && before?.change.kind === "added" &&
-      before.collection === one.collection && before.change.current.key === one.change.current.key;
-    if (isTakenBack) kept.pop();
+    const isSame = ({ collection, change }: SummaryChange) =>
+      collection === one.collection && change.current.key === one.change.current.key;
+    // Somebody may have edited it meanwhile.
+    const begin = kept.findLastIndex((before) => !isSame(before) || before.change.kind !== "modified");
+    const born = kept[begin];
+    const isTakenBack = one.change.kind === "deleted" && born !== undefined && isSame(born) &&
+      born.change.kind === "added" && born.change.revision > revision;
+    if (isTakenBack) kept.length = begin;
     else kept.push(one);
   }
   return kept;

@@ -3,12 +3,12 @@
  * without faults came by.
  */
 import { type Random, seededRandom } from "../async/mod.ts";
-import type { PointCounts } from "./_gate.ts";
+import type { PointCounts } from "./_gate_parts.ts";
 import type { CrashMoment, EventAction, Fault, FaultPlan } from "./fault_plan.ts";
 
 /** What a run without faults came by. */
 export interface Points {
-  readonly points: Pick<PointCounts, "writes" | "reads" | "events">;
+  readonly points: Pick<PointCounts, "writes" | "reads" | "events" | "renewals" | "lists">;
   readonly stepRevisions: readonly number[];
   readonly replicas: number;
 }
@@ -23,6 +23,13 @@ const partitionMs = 20_000;
 const stallMs = 5_000;
 const downMs = 1_000;
 const hourMs = 3_600_000;
+/** Longer than a Lease lasts (15 s), so that another process leads by then. */
+const pauseMs = 20_000;
+/** Longer than a leader may go without a renewal (10 s), shorter than the Lease lasts. */
+const lateMs = 12_000;
+/** The wall clock runs wrong for so long, and so fast. */
+const driftMs = 60_000;
+const rates = [0.2, 5];
 
 /** Every single fault there is. @param kinds those that are wanted */
 export function singleFaults(
@@ -31,16 +38,21 @@ export function singleFaults(
 ): readonly Fault[] {
   const all = [
     ...upTo(points.writes).flatMap((write) => writeFaults(write, replicas)),
+    ...upTo(points.renewals).flatMap(renewalFaults),
     ...upTo(points.reads).flatMap(readFaults),
     ...upTo(points.events).flatMap((event) =>
       actions.map((action): Fault => ({ kind: "event", event, action, forMs: stallMs }))
     ),
     ...stepRevisions.flatMap((revisions, index) =>
-      upTo(revisions).map((back): Fault => ({ kind: "stale", step: index + 1, back, thawMs }))
+      upTo(revisions).flatMap((back): Fault[] => [
+        { kind: "stale", step: index + 1, back, thawMs },
+        ...[...points.lists.keys()].map((only): Fault => ({ kind: "stale", step: index + 1, back, thawMs, only })),
+      ])
     ),
     ...stepRevisions.flatMap((_, index): Fault[] => [
       { kind: "skew", step: index + 1, byMs: hourMs },
       { kind: "skew", step: index + 1, byMs: -hourMs },
+      ...rates.map((rate): Fault => ({ kind: "skew", step: index + 1, byMs: 0, rate, forMs: driftMs })),
     ]),
   ];
   return all.filter(({ kind }) => kinds.has(kind));
@@ -68,6 +80,7 @@ export function storm(where: Points, kinds: ReadonlySet<Fault["kind"]>, seed: nu
 function writeFaults(write: number, replicas: number): readonly Fault[] {
   return [
     ...moments.map((moment): Fault => ({ kind: "crash", write, moment, downMs })),
+    ...moments.map((moment): Fault => ({ kind: "crash", write, moment, downMs, again: "committed" })),
     { kind: "reset", write, committed: false },
     { kind: "reset", write, committed: true },
     { kind: "answer", of: "write", request: write, code: 409 },
@@ -79,7 +92,26 @@ function writeFaults(write: number, replicas: number): readonly Fault[] {
     { kind: "partition", write, forMs: partitionMs },
     { kind: "actor", write, act: "delete" },
     { kind: "actor", write, act: "edit" },
-    ...(replicas > 1 ? [{ kind: "lease", write } as const] : []),
+    { kind: "actor", write, act: "replace" },
+    { kind: "actor", write, act: "takeover" },
+    { kind: "pause", of: "write", request: write, forMs: pauseMs },
+    ...(replicas > 1 ? leaderFaults(write) : []),
+  ];
+}
+
+/** Only an election can show them. */
+function leaderFaults(write: number): readonly Fault[] {
+  return [
+    { kind: "lease", write },
+    { kind: "pause", of: "write", request: write, forMs: pauseMs, wallByMs: -hourMs },
+  ];
+}
+
+function renewalFaults(renewal: number): readonly Fault[] {
+  return [
+    { kind: "renewal", renewal, committed: false, forMs: lateMs },
+    { kind: "renewal", renewal, committed: true, forMs: lateMs },
+    { kind: "pause", of: "renewal", request: renewal, forMs: pauseMs },
   ];
 }
 

@@ -3,6 +3,7 @@ export { type SettledOptions, World, type WorldObject, type WorldOptions } from 
 export { Traffic } from "./traffic.ts";
 export { runSchedule, type ScheduleOptions, type ScheduleResult } from "./schedule.ts";
 export {
+  type Act,
   type CrashMoment,
   type EventAction,
   type Fault,

@@ -3,6 +3,7 @@
  * another process of the same program can do it: the answer does not depend on who plays.
  */
 import type { OperatorController, Workload } from "../manager/mod.ts";
+import { folded } from "./_folded.ts";
 import { judge, learnReference, type Reference } from "./_reference.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import { runSchedule } from "./schedule.ts";
@@ -47,7 +48,7 @@ export class Player {
 
   /** Plays a schedule once more, for what happens in it. */
   async timeline({ workload, plan, seed, replicas }: PlannedSchedule): Promise<string> {
-    return (await runSchedule({ ...this.#base(workload, replicas), plan, seed })).trace.timeline();
+    return folded((await runSchedule({ ...this.#base(workload, replicas), plan, seed })).trace.timeline());
   }
 
   #base(name: string, replicas: number) {

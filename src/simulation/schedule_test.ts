@@ -10,6 +10,7 @@ const faults: readonly (readonly [fault: Fault, shows: RegExp])[] = [
   [{ kind: "crash", write: 1, moment: "committed", downMs: 1_000 }, /write 1: 201\)\n.*the process ends/],
   [{ kind: "crash", write: 1, moment: "answered", downMs: 1_000 }, /write 1: 201\)\n(.*\n)*.*the process ends/],
   [{ kind: "stale", step: 3, back: 4, thawMs: 20_000 }, /restart on a server that lags/],
+  [{ kind: "stale", step: 3, back: 2, thawMs: 20_000, only: "configmaps" }, /lags @\d+ {2}\(configmaps\)/],
   [{ kind: "answer", of: "write", request: 1, code: 409 }, /answer at write 1/],
   [{ kind: "answer", of: "write", request: 2, code: 504, committed: true }, /answer at write 2/],
   [{ kind: "answer", of: "read", request: 1, code: 410 }, /read 1 gets 410/],
@@ -26,7 +27,18 @@ const faults: readonly (readonly [fault: Fault, shows: RegExp])[] = [
   [{ kind: "partition", write: 1, forMs: 20_000 }, /unreachable/],
   [{ kind: "actor", write: 1, act: "delete" }, /somebody {2,}delete .*hello/],
   [{ kind: "actor", write: 1, act: "edit" }, /actor at write 1/],
+  [{ kind: "actor", write: 1, act: "replace" }, /puts an object of their own .*\n(.*\n)*.*deletes .*hello again/],
+  [{ kind: "actor", write: 1, act: "takeover" }, /takes over .*hello.*\n(.*\n)*.*gives .*hello back/],
+  [
+    { kind: "crash", write: 1, moment: "before", downMs: 1_000, again: "committed" },
+    /write 2: 201\)\n(.*\n)*.*operator 3/,
+  ],
   [{ kind: "skew", step: 2, byMs: -3_600_000 }, /the wall clock jumps by -3600000 ms/],
+  [{ kind: "skew", step: 2, byMs: 0, rate: 5, forMs: 60_000 }, /the wall clock runs 5 times as fast/],
+  [
+    { kind: "pause", of: "write", request: 1, forMs: 20_000 },
+    /pause at write 1\)\n.*operator 1 {2,}goes on\n.*write 1: 201/,
+  ],
 ];
 
 for (const [fault, shows] of faults) {
@@ -39,13 +51,30 @@ for (const [fault, shows] of faults) {
   });
 }
 
-test("of two replicas another one takes over when the Lease is taken away, and two never write at once", async () => {
-  const base = { controllers: [careful], workload: churn, replicas: 2 };
-  const plan = { faults: [{ kind: "lease", write: 2 }] } as const;
-  const result = await runSchedule({ ...base, plan });
-  assert(result.trace.entries.some(({ detail }) => detail === "lease at write 2"));
-  assertEquals(judge(await learnReference(base), result, plan), []);
-});
+const ofElections: readonly (readonly [fault: Fault, shows: RegExp])[] = [
+  [{ kind: "lease", write: 2 }, /lease at write 2/],
+  [{ kind: "renewal", renewal: 2, committed: false, forMs: 12_000 }, /renewal at renewal 2/],
+  [{ kind: "renewal", renewal: 2, committed: true, forMs: 12_000 }, /renewal at renewal 2/],
+  [{ kind: "pause", of: "renewal", request: 2, forMs: 20_000 }, /pause at renewal 2\)\n(.*\n)*.*goes on/],
+  [
+    { kind: "pause", of: "write", request: 2, forMs: 20_000 },
+    /pause at write 2\)\n(.*\n)*.*operator 1 {2,}PATCH .*\n(.*\n)*.*goes on/,
+  ],
+  [
+    { kind: "pause", of: "write", request: 2, forMs: 20_000, wallByMs: -3_600_000 },
+    /goes on\n.*operator 2 {2,}ends/,
+  ],
+];
+
+for (const [fault, shows] of ofElections) {
+  test(`of two replicas never two write at once, and the work is done, with ${JSON.stringify(fault)}`, async () => {
+    const base = { controllers: [careful], workload: churn, replicas: 2 };
+    const plan = { faults: [fault] };
+    const result = await runSchedule({ ...base, plan });
+    assertMatch(result.trace.timeline(), shows);
+    assertEquals(judge(await learnReference(base), result, plan), []);
+  });
+}
 
 test("the process that stops while somebody deletes what it owns puts all right when it starts", async () => {
   const [create, remove, again] = churn.steps;

@@ -1,6 +1,6 @@
 /** That what is wrong with a controller is found, and said so that a person can see it again. */
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
-import { careful, careless, churn, restless, secret } from "./_careful_rig.ts";
+import { blunt, careful, careless, churn, dropped, restless, secret } from "./_careful_rig.ts";
 import { defaultWorkloads } from "./default_workloads.ts";
 import type { Fault } from "./fault_plan.ts";
 import { shrink } from "./shrink.ts";
@@ -22,6 +22,19 @@ test("a crash between two writes finds a controller that takes the second for gr
   assert((covered.get("crash")?.all ?? 0) > 0);
   const again = await replay(careless, create, found);
   assertEquals(again?.timeline, found.timeline);
+});
+
+test("a controller that deletes by name is found by who puts an object of their own in that place", async () => {
+  const { findings: [found] } = await simulate({
+    controller: blunt,
+    workloads: [dropped],
+    kinds: new Set<Fault["kind"]>(["actor"]),
+  });
+  assertEquals(found?.plan.faults, [{ kind: "actor", write: 2, act: "replace" }]);
+  assertEquals(found?.violations[0], {
+    invariant: "strangers",
+    message: "/api/v1/namespaces/default/configmaps/hello was deleted while it was somebody else's",
+  });
 });
 
 test("a controller whose own writes keep it busy is found without any fault", async () => {

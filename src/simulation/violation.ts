@@ -16,6 +16,10 @@ export type Invariant =
   | "load"
   /** The caches hold what the server holds. */
   | "cache"
+  /** Handlers hear of each object's life in order: added, updated, deleted; at the end they believe what is. */
+  | "told"
+  /** What is somebody else's is neither deleted nor changed. */
+  | "strangers"
   /** No key is given up. */
   | "starved key";
 

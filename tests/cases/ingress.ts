@@ -110,7 +110,8 @@ const changing: Case = {
     await annotate(site, "web", null);
     await gone(site, Ingress, key);
     const deletion = wire.writes.find(({ method }) => method === "DELETE");
-    assertEquals(JSON.parse(deletion?.body ?? "{}").preconditions, { uid: first.metadata.uid });
+    const { uid, resourceVersion } = last.metadata;
+    assertEquals(JSON.parse(deletion?.body ?? "{}").preconditions, { uid, resourceVersion });
   },
 };
 

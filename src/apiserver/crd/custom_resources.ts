@@ -242,7 +242,7 @@ export class CustomResources implements Disposable {
     const isSame = known !== undefined && known.isDeleting === crd.isDeleting && isSameJson(known.spec, spec) &&
       isSameJson(known.acceptedNames, acceptedNames);
     if (isSame) return;
-    const schemas = schemasOf(crd, known?.schemas);
+    const schemas = known === undefined ? firstSchemasOf(definition, crd) : schemasOf(crd, known.schemas);
     const isNewSchema = known !== undefined &&
       crd.versions.some(({ name }) => known.schemas.get(name) !== schemas.get(name));
     const hasOldObjects = known?.hasOldObjects === true || isNewSchema;
@@ -300,6 +300,15 @@ export class CustomResources implements Disposable {
   #now(): string {
     return timestamp(this.#options.clock.now());
   }
+}
+
+const compiled = new WeakMap<JsonObject, ReadonlyMap<string, CompiledSchema>>();
+
+/** Servers that begin with copies of one storage share what was made of the definitions in it. */
+function firstSchemasOf(definition: JsonObject, crd: CrdSpec): ReadonlyMap<string, CompiledSchema> {
+  const schemas = compiled.get(definition) ?? schemasOf(crd, undefined);
+  compiled.set(definition, schemas);
+  return schemas;
 }
 
 /** The schemas of all versions; those that did not change as they were compiled before. */

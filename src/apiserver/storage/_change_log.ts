@@ -31,6 +31,16 @@ export class ChangeLog {
     this.#base = base;
   }
 
+  /** Another log of the same changes; the two go on apart. */
+  copy(): ChangeLog {
+    const copy = new ChangeLog(this.#base);
+    copy.#entries = [...this.#entries];
+    copy.#offset = this.#offset;
+    copy.#start = this.#start;
+    copy.#droppedRevision = this.#droppedRevision;
+    return copy;
+  }
+
   /** Index that the next change will have. */
   get end(): number {
     return this.#offset + this.#entries.length;

@@ -9,13 +9,18 @@ import { StoredObject } from "./stored_object.ts";
 
 /** All objects of one store. */
 export class Collection {
+  /** `deployments.apps`. */
+  readonly name: string;
   readonly log: ChangeLog;
-  #items: OrderedMap<StoredObject> = OrderedMap.empty();
+  #items: OrderedMap<StoredObject>;
   /** By namespace; "" for those that read all of them. */
   readonly #cursors = new Map<string, Set<Cursor>>();
 
-  constructor() {
-    this.log = new ChangeLog(this.#items);
+  /** @param from what it begins with: the state and history of another one @default nothing */
+  constructor(name: string, from?: Collection) {
+    this.name = name;
+    this.#items = from?.items ?? OrderedMap.empty();
+    this.log = from?.log.copy() ?? new ChangeLog(this.#items);
   }
 
   get items(): OrderedMap<StoredObject> {

@@ -10,18 +10,20 @@ interface Holder {
 
 /** A ring of holders. */
 export class RecentObjects {
-  readonly #ring: (Holder | undefined)[];
+  readonly #size: number;
+  /** Grows to its size: most storages of tests hold a handful. */
+  readonly #ring: Holder[] = [];
   #next = 0;
 
   /** @param size how many objects are kept */
   constructor(size: number) {
-    this.#ring = Array.from({ length: Math.max(1, size) }, () => undefined);
+    this.#size = Math.max(1, size);
   }
 
   /** Takes note of an object that was made; the one that has been here longest goes. */
   add(holder: Holder): void {
     this.#ring[this.#next]?.release();
     this.#ring[this.#next] = holder;
-    this.#next = (this.#next + 1) % this.#ring.length;
+    this.#next = (this.#next + 1) % this.#size;
   }
 }

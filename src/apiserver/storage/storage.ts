@@ -28,6 +28,12 @@ export interface StorageOptions {
   readonly objectBytes?: number;
 }
 
+/** A change, and where. */
+export interface StorageChange {
+  readonly collection: string;
+  readonly change: Change;
+}
+
 /** An object that is larger than the storage takes. */
 export class ObjectTooLargeError extends Error {
   override readonly name = "ObjectTooLargeError";
@@ -53,6 +59,7 @@ export class ObjectStorage implements ObjectReader {
   readonly #historyBytes: number;
   readonly #objectBytes: number;
   readonly #recent: RecentObjects;
+  readonly #options: StorageOptions;
   /** The collections of the kept changes, oldest change first, from `#oldest` on. */
   #order: Collection[] = [];
   #oldest = 0;
@@ -61,6 +68,7 @@ export class ObjectStorage implements ObjectReader {
 
   constructor(options: StorageOptions = {}) {
     const { historyChanges = 20_000, historyBytes = 128 * 1024 * 1024, firstRevision = 0 } = options;
+    this.#options = options;
     this.#objectBytes = options.objectBytes ?? 1.5 * 1024 * 1024;
     this.#recent = new RecentObjects(options.recentObjects ?? 4096);
     if (!(historyChanges >= 0)) throw new RangeError(`Cannot create a storage: historyChanges is ${historyChanges}`);
@@ -68,6 +76,16 @@ export class ObjectStorage implements ObjectReader {
     this.#historyChanges = historyChanges;
     this.#historyBytes = historyBytes;
     this.#revision = firstRevision;
+  }
+
+  /** Another storage that holds what this one does, history and all, at no cost per object; the two go on apart. */
+  copy(): ObjectStorage {
+    const copy = new ObjectStorage(this.#options);
+    for (const [name, store] of this.#collections) copy.#collections.set(name, new Collection(name, store));
+    copy.#order = this.#order.slice(this.#oldest).map(({ name }) => copy.#open(name));
+    copy.#keptBytes = this.#keptBytes;
+    copy.#revision = this.#revision;
+    return copy;
   }
 
   /** Of the last write. */
@@ -140,6 +158,31 @@ export class ObjectStorage implements ObjectReader {
     return current;
   }
 
+  /** What was written after a revision, to all collections, oldest first, as far as it is kept. */
+  *changesAfter(revision: number): Generator<StorageChange> {
+    const indices = new Map<Collection, number>();
+    const first = Math.max(this.#oldest, this.#order.length - (this.#revision - revision));
+    for (const store of this.#order.slice(first)) {
+      const index = indices.get(store) ?? store.log.indexAfter(revision);
+      indices.set(store, index + 1);
+      const change = store.log.at(index);
+      if (change !== undefined) yield { collection: store.name, change };
+    }
+  }
+
+  /**
+   * Writes once more what another storage of the same past wrote, the very same objects.
+   *
+   * @throws {RangeError} when the change is not the next one
+   */
+  repeat({ collection, change }: StorageChange): void {
+    if (change.revision !== this.#revision + 1) {
+      throw new RangeError(`Cannot repeat a change of ${collection}: it made revision ${change.revision}`);
+    }
+    this.#revision = change.revision;
+    this.#apply(this.#open(collection), change);
+  }
+
   /** The state of a collection: at `revision`, or now. Undefined when the history does not go back so far. */
   snapshot(collection: string, revision?: number): Snapshot | undefined {
     const store = this.#open(collection);
@@ -173,7 +216,7 @@ export class ObjectStorage implements ObjectReader {
 
   #open(collection: string): Collection {
     let store = this.#collections.get(collection);
-    if (store === undefined) this.#collections.set(collection, store = new Collection());
+    if (store === undefined) this.#collections.set(collection, store = new Collection(collection));
     return store;
   }
 

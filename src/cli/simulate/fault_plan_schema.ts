@@ -11,8 +11,9 @@ const fault = z.discriminatedUnion("kind", [
     write: point,
     moment: z.enum(["before", "committed", "answered"]),
     downMs: ms,
+    again: z.enum(["before", "committed", "answered"]).optional(),
   }),
-  z.object({ kind: z.literal("stale"), step: point, back: z.int().min(0), thawMs: ms }),
+  z.object({ kind: z.literal("stale"), step: point, back: z.int().min(0), thawMs: ms, only: z.string().optional() }),
   z.object({
     kind: z.literal("answer"),
     of: z.enum(["write", "read"]),
@@ -30,9 +31,23 @@ const fault = z.discriminatedUnion("kind", [
     forMs: ms,
   }),
   z.object({ kind: z.literal("partition"), write: point, forMs: ms }),
-  z.object({ kind: z.literal("actor"), write: point, act: z.enum(["delete", "edit"]) }),
-  z.object({ kind: z.literal("skew"), step: point, byMs: z.int() }),
+  z.object({ kind: z.literal("actor"), write: point, act: z.enum(["delete", "edit", "replace", "takeover"]) }),
+  z.object({
+    kind: z.literal("skew"),
+    step: point,
+    byMs: z.int(),
+    rate: z.number().min(0).max(1_000).optional(),
+    forMs: ms.optional(),
+  }),
   z.object({ kind: z.literal("lease"), write: point }),
+  z.object({ kind: z.literal("renewal"), renewal: point, committed: z.boolean(), forMs: ms }),
+  z.object({
+    kind: z.literal("pause"),
+    of: z.enum(["write", "renewal"]),
+    request: point,
+    forMs: ms,
+    wallByMs: z.int().optional(),
+  }),
 ]);
 
 /** A plan as it is written in JSON. */

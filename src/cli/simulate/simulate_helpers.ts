@@ -34,6 +34,8 @@ const invariants = [
   "process",
   "load",
   "cache",
+  "told",
+  "strangers",
   "starved key",
 ] as const satisfies readonly Violation["invariant"][];
 const answer = z.array(z.object({ invariant: z.enum(invariants), message: z.string() }));

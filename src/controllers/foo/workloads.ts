@@ -39,6 +39,10 @@ export const fooWorkloads: readonly Workload[] = [
     ],
   },
   {
+    name: "delete in the middle",
+    steps: [{ ...create(1), untilWrites: 1 }, { kind: "delete", object: web, atOnce: true }, create(2)],
+  },
+  {
     name: "a stranger's Deployment",
     steps: [
       { kind: "create", object: stranger },

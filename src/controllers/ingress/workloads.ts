@@ -22,6 +22,14 @@ export const ingressWorkloads: readonly Workload[] = [
     steps: [create({ "ingress/http": "" }), annotate("shop.example.com/cart"), annotate(null), annotate("true")],
   },
   {
+    name: "change in the middle",
+    steps: [
+      { ...create({ "ingress/http": "shop.example.com" }), untilWrites: 1 },
+      { ...annotate(null), untilWrites: 1 },
+      annotate("true"),
+    ],
+  },
+  {
     name: "an Ingress deleted by hand",
     steps: [
       create({ "ingress/http": "shop.example.com" }),

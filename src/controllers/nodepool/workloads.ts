@@ -42,4 +42,13 @@ export const nodepoolWorkloads: readonly Workload[] = [
       { kind: "delete", object: pool },
     ],
   },
+  {
+    name: "delete in the middle",
+    steps: [
+      createNode("worker-1"),
+      createNode("worker-2"),
+      { ...createPool({ labels: { "example.dev/disk": "ssd" }, taints: [taint] }), untilWrites: 2 },
+      { kind: "delete", object: pool },
+    ],
+  },
 ];
