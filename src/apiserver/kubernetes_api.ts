@@ -22,7 +22,7 @@ import {
 import { ApiServer } from "./api_server.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { discoveryPaths } from "./discovery/mod.ts";
-import { bodyFamilies, builtinFamilies, type BuiltinFamily } from "./kinds/mod.ts";
+import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
 import type { Kind, User } from "./model/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
 import { builtinAdmission, priorityCollection, systemPriorityClasses } from "./plugins/mod.ts";
@@ -71,7 +71,7 @@ export interface KubernetesApi {
  */
 export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi {
   const { clock = systemClock, random = systemRandom, storage = new ObjectStorage() } = options;
-  const kinds = new KindRegistry();
+  const kinds = ownKinds();
   const now = () => clock.now();
   const callWebhook = options.callWebhook ?? httpsWebhookCaller({ clock, services: options.webhookServices });
   const onError = options.onError === undefined ? {} : { onError: options.onError };
@@ -92,7 +92,6 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     random,
     kinds,
     storage,
-    families: ownFamilies(),
     ...(options.tokens === undefined
       ? {}
       : { authenticator: new RequestAuthenticator({ tokens, authorizer }), authorizer }),
@@ -122,23 +121,29 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     reviews: [...accessReviews({ authorizer, tokens, now }), ...actionReviews(now)],
     ...onError,
   });
-  for (const family of bodyFamilies()) kinds.addBody(family);
   // Lives as long as the storage that it watches.
   new CustomResources({ storage, kinds, clock, random, callWebhook, ...onError });
   if (options.tokens !== undefined) bootstrap(storage, { clock, random });
   return { server, tokens };
 }
 
-let families: readonly BuiltinFamily[] | undefined;
+let everybodys: KindRegistry | undefined;
 
-/** The kinds of all servers of this process: what they find out about their types needs finding out once. */
-function ownFamilies(): readonly BuiltinFamily[] {
+/** The kinds that every server begins with: what servers find out about their types needs finding out once. */
+function ownKinds(): KindRegistry {
+  everybodys ??= builtinKinds();
+  return everybodys.copy();
+}
+
+function builtinKinds(): KindRegistry {
   const rules = new Map([
     ...expressionRules,
     ["CustomResourceDefinition.apiextensions.k8s.io", definitionRules] as const,
   ]);
-  families ??= builtinFamilies({ tables: builtinTable, rules });
-  return families;
+  const kinds = new KindRegistry();
+  for (const family of builtinFamilies({ tables: builtinTable, rules })) kinds.set(family);
+  for (const family of bodyFamilies()) kinds.addBody(family);
+  return kinds;
 }
 
 /** What RBAC is made of, before anybody asks. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertThrows, test } from "../../tests/testing.ts";
-import { drain, VirtualClock } from "./mod.ts";
+import { drain, hop, VirtualClock } from "./mod.ts";
 
 const never = new AbortController().signal;
 
@@ -111,4 +111,30 @@ test("drain lets streams in memory run dry", async () => {
   new Response("hello").text().then((read) => text = read);
   await drain();
   assertEquals(text, "hello");
+});
+
+test("once round the event loop settles everything that follows from promises alone", async () => {
+  const done: string[] = [];
+  const chain = async () => {
+    for (let step = 0; step < 100; step++) await Promise.resolve();
+    done.push(await new Response("body").text());
+  };
+  void chain();
+  await hop();
+  assertEquals(done, ["body"]);
+});
+
+test("a clock with fewer hops fires the same timers in the same order", async () => {
+  const clock = new VirtualClock({ drainHops: 1 });
+  const { signal } = new AbortController();
+  const woke: number[] = [];
+  const wait = async (ms: number) => {
+    await clock.sleep(ms, signal);
+    woke.push(clock.monotonic());
+    if (ms < 40) await wait(ms * 2);
+  };
+  void wait(10);
+  void wait(15);
+  await clock.advance(100);
+  assertEquals(woke, [10, 15, 30, 45, 70]);
 });

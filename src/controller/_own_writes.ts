@@ -49,7 +49,12 @@ export class OwnWrites implements Disposable {
   remember(key: ObjectKey, resource: Resource, object: KubeObject): void {
     const { resourceVersion: version, namespace } = object.metadata;
     const informer = this.#caches.findInformer(resource);
-    if (version === undefined || informer === undefined || informer.isAtLeast(version, namespace)) return;
+    if (version === undefined || informer === undefined) return;
+    if (informer.isAtLeast(version, namespace)) {
+      // The answer was slower than the watch, which may not have told of it at all: a relist passes over what came and went.
+      if (informer.lister.find(keyOf(object)) === undefined) this.#listener.vanished(key, resource, object);
+      return;
+    }
     const writes = this.#writes.get(key) ?? new Map<string, Write>();
     writes.set(resourceId(resource), { resource, version, namespace });
     this.#writes.set(key, writes);

@@ -133,6 +133,14 @@ test("what was created and is not there when the cache has passed it has vanishe
   assertEquals([listener.vanishedNames, writes.isSettled()], [["web"], true]);
 });
 
+test("what was created has vanished when its answer is slower than a cache that does not have it", () => {
+  const [caches, listener] = [new FakeCaches(), new Listener()];
+  using writes = new OwnWrites(caches, log, listener);
+  caches.reach(9);
+  writes.remember(key, builtin.Deployment, deployment("7"));
+  assertEquals([listener.vanishedNames, writes.hold(key)], [["web"], false]);
+});
+
 test("what the cache has, or comes to have, has not vanished", async () => {
   const caches = new FakeCaches();
   const listener = new Listener();

@@ -27,8 +27,8 @@ const verbsOfOne: ReadonlyMap<string, Verb> = new Map([
 
 /** What `request` asks for; undefined where it asks for no resource: `/version`, discovery. */
 export function requestInfo(request: Pick<Request, "method" | "url">): RequestInfo | undefined {
-  const { pathname, searchParams } = new URL(request.url);
-  const [root, ...path] = pathname.split("/").filter((part) => part !== "").map(decoded);
+  const { url } = request;
+  const [root, ...path] = pathOf(url).split("/").filter((part) => part !== "").map(decoded);
   if (root !== "api" && root !== "apis") return undefined;
   const group = root === "apis" ? path[0] : "";
   const rest = path.slice(root === "apis" ? 2 : 1);
@@ -38,7 +38,7 @@ export function requestInfo(request: Pick<Request, "method" | "url">): RequestIn
   const verb = verbsOfOne.get(request.method);
   if (group === undefined || plural === undefined || verb === undefined) return undefined;
   return {
-    verb: name === undefined ? verbOfMany(verb, searchParams) : verb,
+    verb: name === undefined ? verbOfMany(verb, url) : verb,
     group,
     resource: subresource === undefined ? plural : `${plural}/${subresource}`,
     namespace: isInside ? rest[1] : undefined,
@@ -46,13 +46,22 @@ export function requestInfo(request: Pick<Request, "method" | "url">): RequestIn
   };
 }
 
-function verbOfMany(verb: Verb, query: URLSearchParams): Verb {
+/** The path of a URL that the runtime has written: to parse it again would cost more than all the rest. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  const end = url.search(/[?#]/);
+  return start < 0 ? "" : url.slice(start, end < 0 ? url.length : end);
+}
+
+function verbOfMany(verb: Verb, url: string): Verb {
   if (verb === "delete") return "deletecollection";
   if (verb !== "get") return verb;
-  return ["true", "1"].includes(query.get("watch") ?? "") ? "watch" : "list";
+  const isWatch = url.includes("watch=") && ["true", "1"].includes(new URL(url).searchParams.get("watch") ?? "");
+  return isWatch ? "watch" : "list";
 }
 
 function decoded(part: string): string {
+  if (!part.includes("%")) return part;
   try {
     return decodeURIComponent(part);
   } catch {

@@ -1,5 +1,6 @@
 /** A small controller and workload to play with: a Secret brings two ConfigMaps. */
-import { builtin, type UntypedObject } from "../api/mod.ts";
+import { builtin, controllerReference, type UntypedObject } from "../api/mod.ts";
+import { isAlreadyExists } from "../client/mod.ts";
 import { controller, type ControllerDefinition, done, manifest } from "../controller/mod.ts";
 import type { Workload } from "../manager/mod.ts";
 
@@ -36,6 +37,27 @@ export const careless: ControllerDefinition = controller("careless").for(Secret)
     for (const name of ["hello", "welcome"]) {
       await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name }, data: { text: name } }));
     }
+    return done;
+  },
+);
+
+/** Creates, and takes what it finds there for its own. */
+export const trusting: ControllerDefinition = controller("trusting").for(Secret).owns(ConfigMap).reconcile(
+  async (ctx) => {
+    const metadata = {
+      namespace: "default",
+      name: "hello",
+      ownerReferences: [controllerReference(ctx.object, Secret)],
+    };
+    const { signal } = ctx;
+    if (ctx.find(ConfigMap, "default/hello") !== undefined) return done;
+    await ctx.client.create(ConfigMap, { metadata, data: { text: "hello" } }, { signal }).catch(
+      async (error: unknown) => {
+        if (!isAlreadyExists(error)) throw error;
+        const patch = { kind: "merge", value: { metadata: { labels: { mine: "yes" } } } } as const;
+        await ctx.client.patch(ConfigMap, "default/hello", patch, { signal });
+      },
+    );
     return done;
   },
 );

@@ -32,13 +32,11 @@ export function readyStatus(object: WithReplicas): object | undefined {
   return Object.fromEntries([["observedGeneration", generation], ...fields.map((name) => [name, replicas])]);
 }
 
-/** True when each owner of an object is gone. */
-export function isOrphan({ metadata }: KubeObject, all: Iterable<StoredView>): boolean {
+/** True when each owner of an object is gone. @param living the UIDs of all objects */
+export function isOrphan({ metadata }: KubeObject, living: () => ReadonlySet<string>): boolean {
   const { ownerReferences = [], deletionTimestamp } = metadata;
   if (ownerReferences.length === 0 || deletionTimestamp !== undefined) return false;
-  const living = new Set<string | undefined>();
-  for (const { object } of all) living.add(object.metadata.uid);
-  return !ownerReferences.some(({ uid }) => living.has(uid));
+  return !ownerReferences.some(({ uid }) => living().has(uid));
 }
 
 /** True when `uid` is one of the owners. */

@@ -7,6 +7,8 @@ import type { TraceActor, TraceEntry } from "./trace.ts";
 
 /** What delivering needs of the gate. */
 export interface Delivering {
+  /** Virtual time. */
+  now(): number;
   /** Counts an event. @returns its number */
   nextEvent(): number;
   /** The last one was not let through after all. */
@@ -25,7 +27,7 @@ export function deliver(
   { process, pipe }: { readonly process: OperatorProcess; readonly pipe: WatchPipe },
   gate: Delivering,
 ): void {
-  const lines = pipe.take();
+  const lines = pipe.take(gate.now());
   for (const [index, line] of lines.entries()) {
     if (!isChange(line)) {
       pipe.send([line]);

@@ -12,7 +12,7 @@ import { Compacted } from "./_compacted.ts";
 import type { GateOptions, PointCounts } from "./_gate_parts.ts";
 import { askLagging } from "./_lagging_server.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
-import { isCounted, isFullState, isRenewal, nameOf, requestText, writtenPath } from "./_requests.ts";
+import { aimedPath, isCounted, isFullState, isRenewal, nameOf, requestText, writtenPath } from "./_requests.ts";
 import { Standstill, type Waiting } from "./_standstill.ts";
 import { WatchPipe } from "./_watch_pipe.ts";
 import type { Fault } from "./fault_plan.ts";
@@ -170,7 +170,7 @@ export class Gate {
     const body = response.body;
     if (body === null) return response;
     const pipe = new WatchPipe(resource, body, request.url.includes("sendInitialEvents=true"));
-    if (this.#isLagging(process, info)) pipe.stalledUntil = process.lag?.thawsAt ?? 0;
+    if (this.#isLagging(process, info)) pipe.lagsUntil = process.lag?.thawsAt ?? 0;
     request.signal.addEventListener("abort", () => pipe.end({ kind: "closed" }), { once: true });
     this.#watches.push({ order: `${process.id} ${request.url}`, process, pipe });
     this.#watches.sort(byOrder);
@@ -223,7 +223,8 @@ export class Gate {
     for (const fault of faults) {
       if (fault.kind === "lease") await this.#options.seize();
       if (fault.kind === "actor" && fault.act === "replace") {
-        await this.#options.act(fault.act, new URL(request.url).pathname, await request.clone().text());
+        const body = await request.clone().text();
+        await this.#options.act(fault.act, aimedPath(request, body), body);
       }
       if (fault.kind === "crash" && fault.moment === "before") return this.#crash(process, fault.downMs);
       if (fault.kind === "partition") {
@@ -313,6 +314,7 @@ export class Gate {
   }
 
   readonly #delivering = {
+    now: () => this.#now(),
     nextEvent: () => ++this.counts.events,
     uncount: () => void this.counts.events--,
     relist: () => void this.counts.relists++,

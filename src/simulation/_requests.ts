@@ -39,6 +39,14 @@ export function requestText({ request, info }: { request: Request; info: Request
   return key === "" ? `${verb} ${whole}` : `${verb} ${whole} ${key}`;
 }
 
+/** Where a write is going to write. @param body of the request */
+export function aimedPath({ url, method }: Request, body: string): string {
+  const { pathname } = new URL(url);
+  if (method !== "POST") return pathname.replace(/\/status$/, "");
+  const { metadata: { name = "" } = {} }: { metadata?: { name?: string } } = JSON.parse(body);
+  return `${pathname}/${name}`;
+}
+
 /** Where what was written is; undefined when nothing is there now. */
 export function writtenPath(request: Request, answer: Answer): string | undefined {
   if (answer.status >= 300 || request.method === "DELETE") return undefined;

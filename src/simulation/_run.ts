@@ -191,7 +191,8 @@ export class Run implements AsyncDisposable {
       case "takeover":
         return await this.#strangers.takeOver(path);
       default:
-        return await this.#stage.act(act, path, wanted);
+        // Two people at once: what one of them took is not the operator's, and so not the other's to spoil.
+        return this.#strangers.isTaken(path) ? undefined : await this.#stage.act(act, path, wanted);
     }
   }
 
@@ -263,11 +264,13 @@ export class Run implements AsyncDisposable {
     }
   }
 
-  /** Starts anew on a server that lags, where the plan says so. */
+  /** Starts anew on a server that lags, where the plan says so. @returns true when that is to settle first */
   #goStale(step: number): boolean {
     const faults = this.#faults.afterStep(step);
     for (const fault of faults) {
       for (const process of this.#living()) this.#end(process);
+      // Those that were to start again do so now.
+      this.#starts = [];
       this.#lagsFrom = Math.min(this.#lagsFrom, this.#stage.revision);
       const revision = Math.max(this.#stage.firstRevision, this.#stage.revision - fault.back);
       const detail = fault.only ?? "";
@@ -278,7 +281,7 @@ export class Run implements AsyncDisposable {
       }
       this.#restarts++;
     }
-    return faults.length > 0;
+    return faults.some(({ early }) => early !== true);
   }
 
   #checkLeader(process: OperatorProcess): void {

@@ -5,7 +5,7 @@
  */
 import { apiVersionOf, type KubeObject, splitKey } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
-import { seededRandom, type VirtualClock } from "../async/mod.ts";
+import { hop, seededRandom, type VirtualClock } from "../async/mod.ts";
 import { ApiError, Client, type Transport } from "../client/mod.ts";
 import { webhookCaller } from "../cluster/mod.ts";
 import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mod.ts";
@@ -63,7 +63,7 @@ export class Stage implements Disposable {
     this.#api = kubernetesApi({ clock, random, storage, callWebhook });
     const server = this.#api.server.fetch;
     this.#server = new RememberingServer({ memory, server, storage, clock, random });
-    await this.client.raw("/readyz"); // it serves the kinds that it found once it answers
+    await hop(); // then it serves the kinds of the definitions that it found
     this.#firstRevision = this.revision;
   }
 
@@ -113,14 +113,16 @@ export class Stage implements Disposable {
 
   /** Lets the cluster do one thing. @returns false when it has nothing to do */
   async turn(): Promise<boolean> {
-    if (this.revision === this.#seenRevision && !this.#isCollecting()) return false;
+    if (!this.#isConcerned() && !this.#isCollecting()) return false;
+    let uids: ReadonlySet<string> | undefined;
+    const living = () => uids ??= this.#uids();
     for (const { path, object } of this.objects()) {
       const status = readyStatus(object);
       if (status !== undefined) {
         await this.#acts(`${path}/status`, "PATCH", { status });
         return true;
       }
-      if (isOrphan(object, this.objects(true)) && this.#isDue(object)) {
+      if (isOrphan(object, living) && this.#isDue(object)) {
         await this.#acts(path, "DELETE", { preconditions: { uid: object.metadata.uid } });
         return true;
       }
@@ -202,6 +204,24 @@ export class Stage implements Disposable {
     }
   }
 
+  /** True when something was written that a cluster looks after; a Lease is renewed all the time. */
+  #isConcerned(): boolean {
+    const { storage } = this.api.server;
+    if (storage.revision === this.#seenRevision) return false;
+    if (this.#seenRevision < 0) return true;
+    for (const { collection, change } of storage.changesAfter(this.#seenRevision)) {
+      if (change.kind === "deleted" || !passing.has(collection)) return true;
+    }
+    this.#seenRevision = storage.revision;
+    return false;
+  }
+
+  #uids(): ReadonlySet<string> {
+    const uids = new Set<string>();
+    for (const { object: { metadata } } of this.objects(true)) uids.add(metadata.uid ?? "");
+    return uids;
+  }
+
   #isCollecting(): boolean {
     const now = this.#options.clock.monotonic();
     return [...this.#collects.values()].some((at) => at <= now);
@@ -263,11 +283,12 @@ export class Stage implements Disposable {
   }
 }
 
+/** A cluster does nothing about what is written here. */
+const passing: ReadonlySet<string> = new Set(["events", "events.events.k8s.io", "leases.coordination.k8s.io"]);
+
 /** Nothing in them is an object of a workload. */
 export const uninteresting: ReadonlySet<string> = new Set([
-  "events",
-  "events.events.k8s.io",
-  "leases.coordination.k8s.io",
+  ...passing,
   "namespaces",
   "customresourcedefinitions.apiextensions.k8s.io",
   "mutatingwebhookconfigurations.admissionregistration.k8s.io",

@@ -53,6 +53,11 @@ export class Strangers {
     return this.#present.length > 0;
   }
 
+  /** True while what is there is somebody else's. */
+  isTaken(path: string): boolean {
+    return this.#present.some((stranger) => stranger.path === path);
+  }
+
   /**
    * Puts an object of its own where the operator is about to write or delete a child, in the place of that child where there
    * is one.
@@ -62,7 +67,7 @@ export class Strangers {
   async replace(path: string, wanted: string): Promise<void> {
     const present = this.#find(path);
     const child = present ?? parsed(wanted);
-    if (child === undefined || controllerOf(child) === undefined || this.#isTaken(path)) return;
+    if (child === undefined || controllerOf(child) === undefined || this.isTaken(path)) return;
     const { apiVersion, kind, metadata: { name, namespace }, ...rest } = child;
     const body = { apiVersion, kind, metadata: { name, namespace }, ...rest, status: undefined };
     if (present !== undefined) await this.#send(path, "DELETE", {});
@@ -78,7 +83,7 @@ export class Strangers {
     const child = this.#find(path);
     const usurper = this.#find("/api/v1/namespaces/default");
     if (child === undefined || controllerOf(child) === undefined || usurper === undefined) return;
-    if (this.#isTaken(path)) return;
+    if (this.isTaken(path)) return;
     const { uid = "", name = "" } = usurper.metadata;
     const owner: OwnerReference = { apiVersion: "v1", kind: "Namespace", name, uid, controller: true };
     this.#options.trace.add("somebody", `takes over ${path}`, { detail: "a fault" });
@@ -126,10 +131,6 @@ export class Strangers {
     clock.timer(staysMs, () => {});
     const [uid, writers] = [object.metadata.uid, writersOf(object)];
     this.#present.push({ path, uid, writers, until, owners, isWanted: false });
-  }
-
-  #isTaken(path: string): boolean {
-    return this.#present.some((stranger) => stranger.path === path);
   }
 
   #find(path: string): KubeObject | undefined {

@@ -15,6 +15,8 @@ export interface WatchLine {
   readonly object: KubeObject;
   /** True for the state that a stream begins with, and the bookmark that ends it. */
   readonly isInitial: boolean;
+  /** As the server sent it; undefined for one that was made of others. */
+  readonly text?: string | undefined;
 }
 
 /** How a stream ends. */
@@ -34,6 +36,8 @@ export class WatchPipe {
   lines: WatchLine[] = [];
   /** Virtual time before which nothing is let through. */
   stalledUntil = 0;
+  /** Virtual time before which the state that it begins with is let through, and nothing else. */
+  lagsUntil = 0;
   /** What gathered during the stall is let through as one change per object. */
   merges = false;
   readonly #upstream: ReadableStreamDefaultReader<Uint8Array>;
@@ -60,12 +64,13 @@ export class WatchPipe {
 
   /** True when there is something to let through now. */
   isReady(now: number): boolean {
-    return !this.#isOver && now >= this.stalledUntil && (this.lines.length > 0 || this.#end !== undefined);
+    if (this.#isOver || now < this.stalledUntil) return false;
+    return now < this.lagsUntil ? this.lines[0]?.isInitial === true : this.lines.length > 0 || this.#end !== undefined;
   }
 
   /** True while something is held back. */
   isHolding(now: number): boolean {
-    return !this.#isOver && now < this.stalledUntil && this.lines.length > 0;
+    return !this.#isOver && now < Math.max(this.stalledUntil, this.lagsUntil) && this.lines.length > 0;
   }
 
   /** Puts lines before those that wait. */
@@ -73,10 +78,12 @@ export class WatchPipe {
     this.lines = [...lines, ...this.lines];
   }
 
-  /** Takes the lines that wait, merged if that is asked for. */
-  take(): readonly WatchLine[] {
-    const lines = this.merges ? merged(this.lines) : this.lines;
-    this.lines = [];
+  /** Takes the lines that may go, merged if that is asked for. */
+  take(now: number): readonly WatchLine[] {
+    const first = now < this.lagsUntil ? this.lines.findIndex(({ isInitial }) => !isInitial) : -1;
+    const [ready, rest] = first < 0 ? [this.lines, []] : [this.lines.slice(0, first), this.lines.slice(first)];
+    const lines = this.merges ? merged(ready) : ready;
+    this.lines = rest;
     this.merges = false;
     return lines;
   }
@@ -84,7 +91,7 @@ export class WatchPipe {
   /** Lets lines through. */
   send(lines: readonly WatchLine[]): void {
     if (this.#isOver || lines.length === 0) return;
-    const text = lines.map(({ type, object }) => `${JSON.stringify({ type, object })}\n`).join("");
+    const text = lines.map(({ type, object, text }) => `${text ?? JSON.stringify({ type, object })}\n`).join("");
     this.#downstream?.enqueue(encoder.encode(text));
   }
 
@@ -131,7 +138,7 @@ export class WatchPipe {
 
   #push(text: string): void {
     const { type, object }: { type: string; object: KubeObject } = JSON.parse(text);
-    this.lines.push({ type, object, isInitial: this.#isInitial });
+    this.lines.push({ type, object, isInitial: this.#isInitial, text });
     if (type === "BOOKMARK" && object.metadata.annotations?.[initialEventsEnd] === "true") this.#isInitial = false;
   }
 }
@@ -152,7 +159,7 @@ function merged(lines: readonly WatchLine[]): WatchLine[] {
     if (last.get(key) !== index) return [];
     const wasThere = first.get(key)?.type !== "ADDED";
     if (line.type === "DELETED") return wasThere ? [line] : [];
-    return [{ ...line, type: wasThere ? "MODIFIED" : "ADDED" }];
+    return [{ ...line, text: undefined, type: wasThere ? "MODIFIED" : "ADDED" }];
   });
 }
 

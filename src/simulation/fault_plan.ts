@@ -24,7 +24,8 @@ export type Fault =
   }
   /**
    * After a step the process starts anew on a server that stands still at an older revision, `back` changes ago, until it
-   * thaws; `only`: the lists and watches of this collection alone do (`deployments.apps`), as each has a cache of its own.
+   * thaws; `only`: the lists and watches of this collection alone do (`deployments.apps`), as each has a cache of its own;
+   * `early`: the next step comes while it lags.
    */
   | {
     readonly kind: "stale";
@@ -32,6 +33,7 @@ export type Fault =
     readonly back: number;
     readonly thawMs: number;
     readonly only?: string;
+    readonly early?: boolean;
   }
   /** A request gets an error; `committed`: the server did all the same what was asked. */
   | {
@@ -116,7 +118,7 @@ export function faultText(fault: Fault): string {
     case "stale":
       return `restart after step ${fault.step} on a server ${fault.back} changes behind${
         fault.only === undefined ? "" : ` with ${fault.only}`
-      }`;
+      }${fault.early === true ? ", and the next step at once" : ""}`;
     case "answer":
       return `${fault.code} for ${fault.of} ${fault.request}${fault.committed === true ? ", which was done" : ""}`;
     case "reset":

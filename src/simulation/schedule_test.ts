@@ -11,6 +11,10 @@ const faults: readonly (readonly [fault: Fault, shows: RegExp])[] = [
   [{ kind: "crash", write: 1, moment: "answered", downMs: 1_000 }, /write 1: 201\)\n(.*\n)*.*the process ends/],
   [{ kind: "stale", step: 3, back: 4, thawMs: 20_000 }, /restart on a server that lags/],
   [{ kind: "stale", step: 3, back: 2, thawMs: 20_000, only: "configmaps" }, /lags @\d+ {2}\(configmaps\)/],
+  [
+    { kind: "stale", step: 1, back: 2, thawMs: 20_000, only: "configmaps", early: true },
+    /lags .*\n.*starts\n.*delete Secret team/,
+  ],
   [{ kind: "answer", of: "write", request: 1, code: 409 }, /answer at write 1/],
   [{ kind: "answer", of: "write", request: 2, code: 504, committed: true }, /answer at write 2/],
   [{ kind: "answer", of: "read", request: 1, code: 410 }, /read 1 gets 410/],
@@ -75,6 +79,15 @@ for (const [fault, shows] of ofElections) {
     assertEquals(judge(await learnReference(base), result, plan), []);
   });
 }
+
+test("a step can come in the middle of what a controller does", async () => {
+  const [create, remove] = churn.steps;
+  assert(create !== undefined && remove !== undefined);
+  const workload = { name: "in the middle", steps: [{ ...create, untilWrites: 1 }, remove] };
+  const { trace, violations } = await runSchedule({ controllers: [careful], workload });
+  assertMatch(trace.timeline(), /write 1: 201\)\n(.*(event|WATCH).*\n)*.*delete Secret team\n(.*\n)*.*DELETE .*hello/);
+  assertEquals(violations, []);
+});
 
 test("the process that stops while somebody deletes what it owns puts all right when it starts", async () => {
   const [create, remove, again] = churn.steps;

@@ -1,6 +1,6 @@
 /** That what is wrong with a controller is found, and said so that a person can see it again. */
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
-import { blunt, careful, careless, churn, dropped, restless, secret } from "./_careful_rig.ts";
+import { blunt, careful, careless, churn, dropped, restless, secret, trusting } from "./_careful_rig.ts";
 import { defaultWorkloads } from "./default_workloads.ts";
 import type { Fault } from "./fault_plan.ts";
 import { shrink } from "./shrink.ts";
@@ -35,6 +35,16 @@ test("a controller that deletes by name is found by who puts an object of their 
     invariant: "strangers",
     message: "/api/v1/namespaces/default/configmaps/hello was deleted while it was somebody else's",
   });
+});
+
+test("a controller that takes what has the name for its own is found by who takes the name first", async () => {
+  const { findings: [found] } = await simulate({
+    controller: trusting,
+    workloads: [create],
+    kinds: new Set<Fault["kind"]>(["actor"]),
+  });
+  assertEquals(found?.plan.faults, [{ kind: "actor", write: 1, act: "replace" }]);
+  assertEquals(found?.violations[0]?.invariant, "strangers");
 });
 
 test("a controller whose own writes keep it busy is found without any fault", async () => {

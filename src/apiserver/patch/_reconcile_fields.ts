@@ -6,8 +6,18 @@ import type { TypeSchema } from "../model/mod.ts";
 import { fieldTypeOf } from "./_shape.ts";
 import { elementsOf, type FieldSet, LevelBuilder, noFields } from "./field_set.ts";
 
+/** The type that a set is in line with, as was found out: sets outlive the writes that look at them. */
+const inLine = new WeakMap<FieldSet, TypeSchema>();
+
 /** The set as the type of today has it; the same one when nothing differs. */
 export function reconcileFields(fields: FieldSet, type: TypeSchema): FieldSet {
+  if (inLine.get(fields) === type) return fields;
+  const reconciled = reconcileLevel(fields, type);
+  inLine.set(reconciled, type);
+  return reconciled;
+}
+
+function reconcileLevel(fields: FieldSet, type: TypeSchema): FieldSet {
   if (type.kind === "scalar" || type.kind === "any" || isDeduced(type)) return fields;
   const level = new LevelBuilder(Object.hasOwn(fields, "."));
   let isSame = true;
@@ -24,7 +34,7 @@ function reconcileBelow(under: FieldSet, type: TypeSchema | undefined): FieldSet
   if (type === undefined || elementsOf(under).length === 0) return under;
   const isAtomic = type.kind === "list" ? type.listType === "atomic" : isObject(type) && type.isAtomic;
   if (isAtomic && !isDeduced(type)) return noFields;
-  return reconcileFields(under, type);
+  return reconcileLevel(under, type);
 }
 
 function isObject(type: TypeSchema): type is Extract<TypeSchema, { isAtomic: boolean }> {

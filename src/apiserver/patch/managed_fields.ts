@@ -4,7 +4,7 @@
  * An entry is told from others by its manager, operation and subresource, and for an Update by its apiVersion too: somebody
  * who updates in two versions has two entries, somebody who applies has one.
  */
-import { isJsonArray, isJsonObject, type Json, type JsonObject, put, read } from "../model/mod.ts";
+import { type Draft, draftOf, isJsonArray, isJsonObject, type Json, type JsonObject, put, read } from "../model/mod.ts";
 import { FieldsError } from "./_fields_error.ts";
 import { goJsonString } from "./_go_text.ts";
 import { type FieldSet, isEmptySet, noFields, readFieldSet, unionOf } from "./field_set.ts";
@@ -140,6 +140,17 @@ function entryOf(manager: Manager): JsonObject {
   entry["fieldsV1"] = fields;
   if (subresource !== "") entry["subresource"] = subresource;
   return entry;
+}
+
+/** Managed fields to be put into a draft. Sets of fields are never changed, by nobody, and so they are shared. */
+export function managedFieldsDraft(list: ManagedFields): Draft[] {
+  return list.map((entry) => {
+    const copy: Draft = {};
+    for (const [key, value] of Object.entries(isJsonObject(entry) ? entry : {})) {
+      put(copy, key, isJsonObject(value) && isKnown(value) ? value : draftOf(value));
+    }
+    return copy;
+  });
 }
 
 /** Applies first, then by time, then by name: the order of the real server. */

@@ -11,6 +11,7 @@ export { applyConflict, type FieldConflict } from "./conflict.ts";
 export { type FieldContext, unchangedButTimes, type UpdateFields, updateManagedFields } from "./update.ts";
 export {
   type ManagedFields,
+  managedFieldsDraft,
   managedFieldsOf,
   managedFieldsProblem,
   type ManagerOperation,

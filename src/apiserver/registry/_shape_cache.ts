@@ -5,7 +5,7 @@
  * It remembers one shape per kind and manager. Objects have the same shape when all their keys are the same and their lists
  * equal: items of a list may be told apart by what is in them.
  */
-import { type Draft, draftOf, type DraftValue, isDraft, isSameJson, type Kind, read } from "../model/mod.ts";
+import { type Draft, type DraftValue, isDraft, isSameJson, type Kind, read } from "../model/mod.ts";
 
 interface Known {
   readonly shape: Draft;
@@ -35,7 +35,7 @@ export class ShapeCache {
     let managers = this.#kinds.get(kind);
     if (managers === undefined) this.#kinds.set(kind, managers = new Map());
     if (managers.size >= mostManagers) managers.clear();
-    managers.set(manager, { shape, entry: frozen(draftOf(entry)) });
+    managers.set(manager, { shape, entry: frozen({ ...entry }) });
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type FieldSet,
   fieldSetOf,
   type ManagedFields,
+  managedFieldsDraft,
   type ResetFields,
   updateManagedFields,
 } from "../patch/mod.ts";
@@ -57,7 +58,7 @@ function trackCreation(engine: Engine, call: Call, draft: Draft): void | Promise
 export function setManagedFields(draft: Draft, fields: ManagedFields | undefined): void {
   const metadata = metadataOf(draft);
   if (fields === undefined || fields.length === 0) delete metadata["managedFields"];
-  else metadata["managedFields"] = fields.map((entry) => draftOf(entry));
+  else metadata["managedFields"] = managedFieldsDraft(fields);
 }
 
 /** What patch/ has to know of a write. */

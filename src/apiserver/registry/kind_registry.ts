@@ -48,6 +48,16 @@ export class KindRegistry {
   readonly #listeners = new Set<KindListener>();
   #generation = 0;
 
+  /** Another registry of the same kinds; the two go on apart. Nobody listens to it yet. */
+  copy(): KindRegistry {
+    const copy = new KindRegistry();
+    for (const [collection, family] of this.#families) copy.#families.set(collection, family);
+    for (const [url, known] of this.#known) copy.#known.set(url, known);
+    copy.#bodies.push(...this.#bodies);
+    copy.#generation = this.#generation;
+    return copy;
+  }
+
   /** Counts the changes: what is derived from the kinds is valid while this stays. */
   get generation(): number {
     return this.#generation;

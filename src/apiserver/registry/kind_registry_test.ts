@@ -46,3 +46,14 @@ test("two families cannot have the same URL", () => {
   );
   assertEquals(kinds.find("", "v1", "configmaps"), undefined);
 });
+
+test("a copy of a registry knows the same kinds, and what either learns is its own", () => {
+  const kinds = new KindRegistry();
+  kinds.set(foos);
+  const copy = kinds.copy();
+  assertEquals(copy.find("example.com", "v1", "foos"), kinds.find("example.com", "v1", "foos"));
+  assertEquals(copy.generation, kinds.generation);
+  copy.delete(foos.collection);
+  assertEquals(copy.find("example.com", "v1", "foos"), undefined);
+  assertEquals(kinds.family(foos.collection), foos);
+});

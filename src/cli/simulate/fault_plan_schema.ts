@@ -13,7 +13,14 @@ const fault = z.discriminatedUnion("kind", [
     downMs: ms,
     again: z.enum(["before", "committed", "answered"]).optional(),
   }),
-  z.object({ kind: z.literal("stale"), step: point, back: z.int().min(0), thawMs: ms, only: z.string().optional() }),
+  z.object({
+    kind: z.literal("stale"),
+    step: point,
+    back: z.int().min(0),
+    thawMs: ms,
+    only: z.string().optional(),
+    early: z.boolean().optional(),
+  }),
   z.object({
     kind: z.literal("answer"),
     of: z.enum(["write", "read"]),

@@ -12,6 +12,9 @@ import { faultPlan } from "./fault_plan_schema.ts";
 /** Set to 1, `simulate` plays what it is asked for on standard input. */
 export const helperVariable = "PINTLE_SIMULATION_HELPER";
 
+/** The last stage of Bun's compiler takes more of a core than it saves, as long as all cores are played on: see SIMULATION.md. */
+const frugal = { BUN_JSC_useFTLJIT: "0" };
+
 /** A controller and what is played with it. */
 export interface Played {
   readonly controller: OperatorController;
@@ -55,7 +58,7 @@ export class SimulateHelpers implements Disposable {
   /** Players in those processes. */
   of(controller: OperatorController): readonly Play[] {
     const { surroundings: { startTwin, args }, environment } = this.#session;
-    const env = { ...environment, [helperVariable]: "1" };
+    const env = { ...frugal, ...environment, [helperVariable]: "1" };
     this.#twins ??= Array.from({ length: this.#count }).flatMap(() => startTwin(args, env) ?? []);
     return this.#twins.map((twin): Play => async (schedule) => {
       const { workload, plan, seed, replicas } = schedule;

@@ -19,6 +19,7 @@ const createNode: WorkloadStep = {
 /** See behaviours.md 3.1. */
 export const ecsbindingWorkloads: readonly Workload[] = [
   { name: "label", steps: [createNode, create("worker-1"), { kind: "delete", object: node }, createNode] },
+  { name: "a Node that goes", steps: [createNode, create("worker-1"), { kind: "delete", object: node }] },
   {
     name: "another Node",
     steps: [createNode, create("nowhere"), {
