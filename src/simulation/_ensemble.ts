@@ -1,8 +1,9 @@
 /**
- * Ensemble: several players of one list of schedules: this process, and others that help. What comes out has the order of
- * the list, whoever played what and however fast, so the number of players changes nothing but the time.
+ * Ensemble: several players of one list of schedules: helpers, where there are any, and this process for what they leave. What
+ * comes out has the order of the list, whoever played what and however fast, so the number of players changes nothing but
+ * the time.
  *
- * Guarantees: here, schedules are played one at a time; what a helper that fails was about to play is played here.
+ * Guarantees: what a helper that fails was about to play is played here, one at a time.
  */
 import type { PlannedSchedule, Play } from "./player.ts";
 import type { Violation } from "./violation.ts";
@@ -16,7 +17,7 @@ export interface Played<Planned extends PlannedSchedule> {
 /** A helper has the next question before it has answered this one. */
 const questionsPerHelper = 2;
 
-/** Plays all of them, in order. @param helpers further players, which may fail */
+/** Plays all of them, in order. @param play what helpers leave @param helpers players that may fail */
 export async function* playTogether<Planned extends PlannedSchedule>(
   schedules: Iterable<Planned>,
   play: Play,
@@ -28,14 +29,8 @@ export async function* playTogether<Planned extends PlannedSchedule>(
   }
   try {
     for (let slot = list.shift(); slot !== undefined; slot = list.shift()) {
-      while (slot.violations === undefined) {
-        const mine: Slot<Planned> | undefined = slot.isTaken ? list.take() : slot;
-        if (mine === undefined) await slot.ended.promise;
-        else {
-          mine.isTaken = true;
-          mine.violations = await play(mine.schedule);
-        }
-      }
+      if (slot.isTaken) await slot.ended.promise;
+      slot.violations ??= await play(slot.schedule);
       yield { schedule: slot.schedule, violations: slot.violations };
     }
   } finally {

@@ -29,7 +29,7 @@ export interface SimulateOptions {
   readonly mostFindings?: number;
   /** Ends it early. @default never */
   readonly signal?: AbortSignal;
-  /** Further players, asked for once there is enough to play. They change nothing but the time. @default none */
+  /** Players in its place, asked for once there is enough to play. They change nothing but the time. @default none */
   readonly helpers?: () => readonly Play[];
   /** Told after each schedule. */
   readonly onProgress?: (progress: SimulateProgress) => void;

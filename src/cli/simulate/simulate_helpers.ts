@@ -1,5 +1,5 @@
 /**
- * Helpers of `simulate`: this program once more for each further core. A question is a controller's name and a schedule, an
+ * Helpers of `simulate`: this program once more for each core, while the first one plans and waits. A question is a controller's name and a schedule, an
  * answer is what was wrong with it, both as JSON in one line.
  */
 import { z } from "zod";
@@ -12,8 +12,11 @@ import { faultPlan } from "./fault_plan_schema.ts";
 /** Set to 1, `simulate` plays what it is asked for on standard input. */
 export const helperVariable = "PINTLE_SIMULATION_HELPER";
 
-/** The last stage of Bun's compiler takes more of a core than it saves, as long as all cores are played on: see SIMULATION.md. */
-const frugal = { BUN_JSC_useFTLJIT: "0" };
+/**
+ * All cores are played on: the last stage of Bun's compiler takes more of them than it saves, and so does a collector that
+ * works beside the program. See SIMULATION.md. A process gets these when it starts, or never.
+ */
+const frugal = { BUN_JSC_useFTLJIT: "0", BUN_JSC_useConcurrentGC: "0" };
 
 /** A controller and what is played with it. */
 export interface Played {
@@ -49,10 +52,10 @@ export class SimulateHelpers implements Disposable {
   readonly #count: number;
   #twins: readonly Twin[] | undefined;
 
-  /** @param jobs processes in all, this one among them. Undefined: one for each core */
+  /** @param jobs processes that play; one is this one. Undefined: one for each core */
   constructor(session: Session, jobs: number = coreCount()) {
     this.#session = session;
-    this.#count = jobs - 1;
+    this.#count = jobs > 1 ? jobs : 0;
   }
 
   /** Players in those processes. */
