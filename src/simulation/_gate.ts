@@ -41,6 +41,7 @@ export class Gate {
   #done = 0;
   #held = 0;
   #lastWriteAt = 0;
+  #lastTroubleAt = -Infinity;
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -49,6 +50,11 @@ export class Gate {
   /** Virtual time of the last write that counts. */
   get lastWriteAt(): number {
     return this.#lastWriteAt;
+  }
+
+  /** Virtual time at which a request last met a fault. */
+  get lastTroubleAt(): number {
+    return this.#lastTroubleAt;
   }
 
   /** Writes that count and did something. */
@@ -141,6 +147,7 @@ export class Gate {
     const number = ++this.counts.reads;
     const [fault] = faults.atRead(number);
     if (fault !== undefined) {
+      this.#lastTroubleAt = this.#now();
       this.counts.relists++;
       trace.add("fault", what, { process: process.id, detail: `read ${number} gets ${fault.code}` });
       return waiting.resolve(errorAnswer(fault.code, fault.retryAfterSeconds));
@@ -189,6 +196,7 @@ export class Gate {
     this.counts.renewals = this.#renewals;
     const due = faults.atWrite(number);
     for (const fault of due) {
+      this.#lastTroubleAt = this.#now();
       trace.add("fault", what, { process: process.id, detail: `${fault.kind} at write ${number}` });
     }
     if (await this.#before(waiting, due)) return;
@@ -337,6 +345,7 @@ export class Gate {
   }
 
   #refuse({ process, reject }: Waiting, what: string): void {
+    this.#lastTroubleAt = this.#now();
     this.#options.trace.add("operator", what, { process: process.id, detail: "unreachable" });
     reject(reset("the network is down"));
   }

@@ -7,6 +7,7 @@ import { FaultIndex } from "./_fault_index.ts";
 import { Gate } from "./_gate.ts";
 import { LeaseWatch } from "./_lease_watch.ts";
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
+import { Retries } from "./_retries.ts";
 import { Stage } from "./_stage.ts";
 import { Strangers } from "./_strangers.ts";
 import { summaryOf } from "./_summary.ts";
@@ -32,10 +33,10 @@ export type Settling = "settled" | "retrying" | "restless";
 
 /** Virtual milliseconds without a write that count as rest. */
 const quietMs = 3_000;
-/** The same while keys are still retried: their delays grow to this and beyond. */
+/** The same while keys are still retried. */
 const retryingQuietMs = 45_000;
 /** Virtual milliseconds after which it is not going to settle. */
-const patienceMs = 300_000;
+const patienceMs = 1_200_000;
 /** Things that happen within one settling at most. */
 const mostTurns = 5_000;
 /** Virtual milliseconds that are watched at the end. */
@@ -50,6 +51,7 @@ export class Run implements AsyncDisposable {
   readonly #lease: LeaseWatch;
   readonly #told: Told;
   readonly #strangers: Strangers;
+  readonly #retries = new Retries();
   readonly #processes: OperatorProcess[] = [];
   readonly #violations: Violation[] = [];
   /** Processes that are to start, by virtual time. */
@@ -159,7 +161,8 @@ export class Run implements AsyncDisposable {
       if (this.#gate.done >= enough) return;
       if (await this.#turn()) continue;
       const now = clock.monotonic();
-      const state = this.#state();
+      const isWaiting = this.#retries.isWaitedFor(this.#living(), now, this.#gate.lastTroubleAt);
+      const state = isWaiting ? "busy" : this.#state();
       quietSince = Math.max(state === "busy" ? now : quietSince, this.#gate.lastWriteAt, this.#stage.lastChangeAt);
       const neededMs = state === "retrying" ? retryingQuietMs : quietMs;
       if (now - quietSince >= neededMs) {

@@ -29,8 +29,6 @@ const pauseMs = 20_000;
 const lateMs = 12_000;
 /** The wall clock runs wrong for so long, and so fast. */
 const driftMs = 60_000;
-/** Outages in one storm. */
-const mostOutages = 2;
 const rates = [0.2, 5];
 
 /** Every single fault there is. @param kinds those that are wanted */
@@ -77,14 +75,9 @@ export function storm(where: Points, kinds: ReadonlySet<Fault["kind"]>, seed: nu
   for (let left = 2 + below(random, 7); left > 0 && choices.length > 0; left--) {
     const kind = choices[below(random, choices.length)] ?? [];
     const fault = kind[below(random, kind.length)];
-    if (fault !== undefined && !isOneTooMany(fault, faults)) faults.push(fault);
+    if (fault !== undefined) faults.push(fault);
   }
   return { faults };
-}
-
-/** After three outages in a row a key rightly waits for longer than a run looks on. */
-function isOneTooMany(fault: Fault, others: readonly Fault[]): boolean {
-  return fault.kind === "partition" && others.filter(({ kind }) => kind === "partition").length >= mostOutages;
 }
 
 function writeFaults(write: number, replicas: number): readonly Fault[] {
