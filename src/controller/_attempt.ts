@@ -38,6 +38,7 @@ export interface AttemptParts {
   readonly log: Logger;
   readonly lost?: LostChildren;
   readonly wrote: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
+  readonly met?: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
   readonly repaired: (key: ObjectKey) => (change: FieldChange) => void;
 }
 
@@ -62,6 +63,7 @@ export function attemptWith(parts: AttemptParts): Attempt {
       causes,
       retries,
       wrote: parts.wrote(key),
+      met: parts.met?.(key),
       repaired: parts.repaired(key),
     });
     try {

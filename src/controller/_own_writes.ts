@@ -1,7 +1,7 @@
 /**
  * OwnWrites: read your own writes. Remembers, per key, how far the caches must be before the key may be reconciled
- * again, because the reconciler itself wrote that version. And what was created, and deleted by somebody before the watch
- * told of either, is missed: no event will come for it.
+ * again, because the reconciler itself wrote that version. And what was created, or stood in the way, and is deleted by
+ * somebody before the watch told of either, is missed: no event will come for it.
  *
  * Guarantees: a held key comes back as soon as the caches have caught up, and after 10 s in any case (a cache that
  * cannot catch up must not stop the controller; the reconcile is then level-based as always). Only kinds that are
@@ -16,7 +16,7 @@ import type { Cause } from "./reconciler.ts";
 export interface OwnWritesListener {
   /** A key that was held may run. */
   released(key: ObjectKey, cause: Cause): void;
-  /** What reconciling `key` created is gone; nothing else tells of it. */
+  /** What reconciling `key` created or met is gone; nothing else tells of it. */
   vanished(key: ObjectKey, resource: Resource, object: KubeObject): void;
 }
 
@@ -36,7 +36,7 @@ export class OwnWrites implements Disposable {
   /** The last write of each kind, per key. Small: an entry goes as soon as its key may run. */
   readonly #writes = new Map<ObjectKey, Map<string, Write>>();
   readonly #held = new Set<ObjectKey>();
-  /** Created, and not seen yet. */
+  /** Created or met, and not seen yet. */
   #unseen = 0;
 
   constructor(caches: Caches, log: Logger, listener: OwnWritesListener) {
@@ -59,6 +59,14 @@ export class OwnWrites implements Disposable {
     writes.set(resourceId(resource), { resource, version, namespace });
     this.#writes.set(key, writes);
     if (informer.lister.find(keyOf(object)) === undefined) void this.#expect(key, resource, object);
+  }
+
+  /** Notes that reconciling `key` met an object on the server that its cache has not seen yet. */
+  meet(key: ObjectKey, resource: Resource, object: KubeObject): void {
+    const { resourceVersion: version, namespace } = object.metadata;
+    // A cache that has passed it and does not have it is not meant to.
+    if (version === undefined || this.#caches.findInformer(resource)?.isAtLeast(version, namespace) !== false) return;
+    void this.#expect(key, resource, object);
   }
 
   /** True when `key` must wait; the listener hears when it need not any longer. */
@@ -95,7 +103,7 @@ export class OwnWrites implements Disposable {
     return this.#caches.findInformer(write.resource)?.isAtLeast(write.version, write.namespace) ?? true;
   }
 
-  /** Waits, however long, until the cache has passed what was created, and looks whether it is there. */
+  /** Waits, however long, until the cache has passed what was created or met, and looks whether it is there. */
   async #expect(key: ObjectKey, resource: Resource, object: KubeObject): Promise<void> {
     const { signal } = this.#stop;
     const { resourceVersion: version, namespace } = object.metadata;
@@ -106,7 +114,7 @@ export class OwnWrites implements Disposable {
       if (!await informer.waitFor(version, signal, { namespace })) return;
       if (informer.lister.find(keyOf(object)) === undefined) this.#listener.vanished(key, resource, object);
     } catch (error) {
-      if (!signal.aborted) this.#log.error("Cannot wait for what was created", { key, error });
+      if (!signal.aborted) this.#log.error("Cannot wait for the cache to pass an object", { key, error });
     } finally {
       this.#unseen--;
     }

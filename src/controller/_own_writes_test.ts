@@ -141,6 +141,21 @@ test("what was created has vanished when its answer is slower than a cache that 
   assertEquals([listener.vanishedNames, writes.hold(key)], [["web"], false]);
 });
 
+test("what stood in the way and is not there when the cache has passed it has vanished; a cache that has no use for it is let be", async () => {
+  const caches = new FakeCaches();
+  const listener = new Listener();
+  using writes = new OwnWrites(caches, log, listener);
+  writes.meet(key, builtin.Deployment, deployment("7"));
+  assertEquals([writes.hold(key), writes.isSettled()], [false, false]);
+  caches.reach(8);
+  await settle();
+  assertEquals([listener.vanishedNames, writes.isSettled()], [["web"], true]);
+  writes.meet(key, builtin.Deployment, deployment("7"));
+  writes.meet(key, builtin.Secret, deployment("9"));
+  await settle();
+  assertEquals(listener.vanishedNames, ["web"]);
+});
+
 test("what the cache has, or comes to have, has not vanished", async () => {
   const caches = new FakeCaches();
   const listener = new Listener();

@@ -156,9 +156,11 @@ export class Controller {
     const { definition, client, caches, events, clock, reconcileMetrics } = this.#parts;
     const wrote = (key: ObjectKey) => (resource: Resource, object: KubeObject) =>
       this.#ownWrites.remember(key, resource, object);
+    const met = (key: ObjectKey) => (resource: Resource, object: KubeObject) =>
+      this.#ownWrites.meet(key, resource, object);
     const repaired = (key: ObjectKey) => (change: FieldChange) => this.#loops.note(key, change);
     const [log, lost] = [this.#log, this.#lost];
-    const attempt = attemptWith({ definition, client, caches, events, clock, kill, log, lost, wrote, repaired });
+    const attempt = attemptWith({ definition, client, caches, events, clock, kill, log, lost, wrote, met, repaired });
     return reconcileMetrics === undefined ? attempt : measured(attempt, reconcileMetrics, clock);
   }
 

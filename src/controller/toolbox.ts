@@ -53,6 +53,8 @@ export interface ToolboxParts {
   readonly retries: number;
   /** Hears of every write's answer. */
   readonly wrote: (resource: Resource, object: KubeObject) => void;
+  /** Hears of every object that stood on the server where the cache has none. @default nobody */
+  readonly met?: (resource: Resource, object: KubeObject) => void;
   /** Hears of every field that was put right; a write that was refused or got lost is none. */
   readonly repaired: (change: FieldChange) => void;
 }
@@ -155,6 +157,7 @@ export class Toolbox {
       // Not in the cache yet: our own create whose answer was lost, or somebody else's. The server knows.
       const live = await this.client.find(resource, keyOf(wanted), { signal: this.signal });
       if (live === undefined) throw error;
+      this.#parts.met?.(resource, kubeObject(live));
       return await this.#change(resource, wanted, live, owner);
     }
   }

@@ -9,6 +9,8 @@ import type { Stage } from "./_stage.ts";
 
 const namespace = "default";
 const name = "simulation";
+/** Whoever held a Lease that somebody deleted hears of it by the next renewal, which may take as long as this. */
+const unawareMs = 10_000;
 
 interface Lease extends KubeObject {
   readonly spec?: {
@@ -22,6 +24,7 @@ export class LeaseWatch {
   readonly #stage: Stage;
   #version: string | undefined;
   #changedAt = 0;
+  #seizedAt = -Infinity;
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -40,17 +43,24 @@ export class LeaseWatch {
     this.#changedAt = now;
   }
 
-  /** Who else leads; undefined when nobody does, or the replica itself. */
+  /** Whether somebody has taken it away. */
+  get wasSeized(): boolean {
+    return this.#seizedAt > -Infinity;
+  }
+
+  /** Who else leads; undefined when nobody does, or the replica itself, or when nobody can know yet. */
   otherHolder({ id }: OperatorProcess, now: number): string | undefined {
     this.look(now);
+    if (now - this.#seizedAt < unawareMs) return undefined;
     const { holderIdentity = "", leaseDurationSeconds = 0 } = this.#lease()?.spec ?? {};
     if (holderIdentity === "" || holderIdentity === `process-${id}`) return undefined;
     const isOver = this.#changedAt + leaseDurationSeconds * 1_000 < now;
     return isOver ? undefined : holderIdentity;
   }
 
-  /** Somebody deletes it. */
-  async seize(): Promise<void> {
+  /** Somebody deletes it. @param now virtual milliseconds */
+  async seize(now: number): Promise<void> {
+    this.#seizedAt = now;
     await this.#stage.client.delete(builtin.Lease, `${namespace}/${name}`).catch(() => {});
   }
 

@@ -75,7 +75,7 @@ export class Run implements AsyncDisposable {
       ...{ clock, random, trace, faults: this.#faults },
       crash: (process, downMs) => this.#crash(process, downMs),
       act: (act, path, wanted) => this.#act(act, path, wanted),
-      seize: () => this.#lease.seize(),
+      seize: () => this.#lease.seize(clock.monotonic()),
       onWrite: (process, request) => {
         this.#checkLeader(process);
         if (request.method === "DELETE") this.#strangers.noteDelete(new URL(request.url).pathname);
@@ -296,6 +296,8 @@ export class Run implements AsyncDisposable {
 
   #checkEnd(): void {
     for (const { manager } of this.#living()) {
+      // Two who both rightly believe that they lead may take each other for a loop.
+      if (this.#lease.wasSeized) break;
       for (const { controller, key, reason } of manager.parked()) {
         this.#violate("starved key", `${controller} gave up ${key}: ${reason}`);
       }
