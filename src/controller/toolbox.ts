@@ -281,7 +281,8 @@ export class Toolbox {
     const options = { fieldManager, force: true, fieldValidation: "Ignore", signal: this.signal } as const;
     const answer = await this.client.apply(resource, body as Draft<R>, options);
     this.#filledIn.learn(resource, this.#deviations(kubeObject(answer), wanted));
-    this.#parts.wrote(resource, kubeObject(answer));
+    // A dry run answers a create with the version that was sent: nothing was stored, no cache will ever have it.
+    if (kubeObject(answer).metadata.resourceVersion !== absent) this.#parts.wrote(resource, kubeObject(answer));
     return answer;
   }
 

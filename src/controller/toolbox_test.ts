@@ -55,6 +55,12 @@ test("a child that is not there is created by an apply that says so, with its ow
   assertEquals(b.wrote.length, 1);
 });
 
+test("a create that was a dry run, and so stored nothing, is not waited for", async () => {
+  const b = bench(undefined, Response.json(configMap({ color: "blue" }, { resourceVersion: resourceVersion("1") })));
+  await b.toolbox.apply(ConfigMap, wanted, owner);
+  assertEquals([b.sent.length, b.wrote], [1, []]);
+});
+
 test("[65] a child that is as it should be is not written", async () => {
   const held = configMap({ color: "blue" }, { ownerReferences });
   const b = bench(held);

@@ -147,10 +147,17 @@ class RealKind {
     this.#server = server;
   }
 
-  /** The object as it is stored; undefined when there is none. */
+  /** The object as it is stored, once controllers have said what they have to say of it; undefined when there is none. */
   async live(): Promise<JsonObject | undefined> {
-    const { status, body } = await this.#send("GET", `${this.kind.path}/web`);
-    return status === 200 ? body : undefined;
+    const seen: string[] = [];
+    return await until("see no controller write any more", async () => {
+      const { status, body } = await this.#send("GET", `${this.kind.path}/web`);
+      if (status !== 200) return { kind: "found", value: undefined };
+      seen.push(versionOf(body));
+      const latest = seen.slice(-quietLooks);
+      const isQuiet = this.kind.kind !== "Deployment" || latest.length === quietLooks && new Set(latest).size === 1;
+      return isQuiet ? { kind: "found", value: body } : { kind: "pending", state: `its versions were ${latest}` };
+    }, { everyMs: 100 });
   }
 
   async write(write: Write, body: Json): Promise<Outcome> {
@@ -169,6 +176,14 @@ class RealKind {
     const answer: Json = await response.json();
     return { status: response.status, body: isJsonObject(answer) ? answer : {} };
   }
+}
+
+/** Looks in a row that show the same version when nobody writes any more. */
+const quietLooks = 5;
+
+function versionOf(object: JsonObject): string {
+  const metadata = read(object, "metadata");
+  return isJsonObject(metadata) ? String(read(metadata, "resourceVersion")) : "";
 }
 
 async function compare(real: RealKind, { name, writes }: OracleCase): Promise<void> {

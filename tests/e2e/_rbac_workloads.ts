@@ -114,6 +114,7 @@ async function runNodePool({ controlPlane, proxy }: WorkloadParts): Promise<void
   await site.kubectl(["label", "node", site.node, `${site.role}-`]);
   await seen(proxy, "PATCH", /\/events\//);
   // Without members the RuntimeClass may make room for one with another handler.
+  await site.eventually(`nodepool/${site.pool}`, ({ status }) => status?.nodeCount === 0);
   await site.applyPool({ labels: { disk: "nvme" }, handler: "gvisor" });
   await site.eventually(`runtimeclass/node-pool-${site.pool}`, ({ handler }) => handler === "gvisor");
   await site.kubectl(["delete", "nodepool", site.pool, "--wait=false"]);

@@ -260,14 +260,19 @@ const table: readonly (readonly [string, string, Body])[] = [
   }],
 ];
 
-/** Resources whose amounts the real server looks at in no order. */
-const walksMaps: ReadonlySet<string> = new Set(["resourcequotas", "limitranges", "configmaps"]);
+/** Resources, and cases, whose amounts the real server looks at in no order. */
+const walksMaps: ReadonlySet<string> = new Set([
+  "resourcequotas",
+  "limitranges",
+  "configmaps",
+  "a container's resources",
+]);
 
 const inNamespaces = [...table, ...resourceTable].map(([what, resource, body]) =>
   requests(`what is wrong with ${what}`, (site) => {
     const isElsewhere = resource === "events";
     const path = isElsewhere ? "/api/v1/namespaces/default/events" : `${at(site, resource)}?dryRun=All`;
-    return [{ path, body, sortsCauses: walksMaps.has(resource) }];
+    return [{ path, body, sortsCauses: walksMaps.has(resource) || walksMaps.has(what) }];
   }, { needsAccount: resource === "pods" })
 );
 
