@@ -4,25 +4,39 @@
  *
  *   deno task cluster -- deno test -A --no-check tests/conformance/conformance_test.ts
  */
+import type { ControlPlane } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { caseGroups } from "./cases/mod.ts";
+import type { ConformanceCase } from "./conformance_case.ts";
 import { EmbeddedHost } from "./embedded_host.ts";
 import { RealHost } from "./real_host.ts";
 import { differenceOf, judge, transcriptOf } from "./transcript.ts";
 
+/**
+ * The real server has controllers beside it, and walks Go's maps in any order: an answer may be another one the next time. A
+ * difference is one that shows each time.
+ */
+const looks = 3;
+
 for (const { group, cases } of caseGroups) {
   for (const subject of cases) {
     controlPlaneTest(`conformance, ${group}: ${subject.name}`, async (controlPlane) => {
-      using real = new RealHost(controlPlane);
-      const expected = await transcriptOf(real, subject);
-      await using embedded = await EmbeddedHost.start(subject, controlPlane.description.binaries.kubectl);
-      judge(subject, differenceOf(expected, await attemptOn(embedded)));
-
-      /** A case that the embedded server cannot even be asked differs too. */
-      async function attemptOn(host: EmbeddedHost) {
-        if (subject.known === undefined) return await transcriptOf(host, subject);
-        return await transcriptOf(host, subject).catch(() => []);
+      let difference = "";
+      for (let look = 0; look < looks; look++) {
+        difference = await differenceNow(controlPlane, subject);
+        if (difference === "") break;
       }
+      judge(subject, difference);
     }, { needs: "kube-controller-manager" });
   }
+}
+
+/** Plays a case on both servers. */
+async function differenceNow(controlPlane: ControlPlane, subject: ConformanceCase): Promise<string> {
+  using real = new RealHost(controlPlane);
+  const expected = await transcriptOf(real, subject);
+  await using embedded = await EmbeddedHost.start(subject, controlPlane.description.binaries.kubectl);
+  const actual = transcriptOf(embedded, subject);
+  // A case that the embedded server cannot even be asked differs too.
+  return differenceOf(expected, subject.known === undefined ? await actual : await actual.catch(() => []));
 }

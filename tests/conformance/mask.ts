@@ -63,6 +63,9 @@ const madeUp: ReadonlySet<string> = new Set(["0", "1", "5", "999999999"]);
 /** What is left of a generateName where five characters must follow it. */
 const longestStem = 58;
 
+/** What has one of these is a list, or what a case picks from one: its version is of whoever wrote last. */
+const ofMany = ["items", "rows", "names"];
+
 const age = /^(<unknown>|<invalid>|\d+(ms|s|m|h|d|y)(\d+(s|m|h|d))?)$/;
 
 /** One run's mask. */
@@ -126,7 +129,7 @@ export class Mask {
     if (name === "name" && typeof item === "string" && typeof generateName === "string") {
       if (item.startsWith(generateName)) return this.#word("generated", item);
     }
-    const isOfMany = Object.hasOwn(holder, "items") || Object.hasOwn(holder, "rows") || isBookmark(holder);
+    const isOfMany = ofMany.some((member) => Object.hasOwn(holder, member)) || isBookmark(holder);
     if (name === "metadata" && isOfMany && typeof item === "object" && item !== null) return this.#listMeta(item);
     if (name === "object" && isBookmark(holder)) return this.#bookmark(item);
     if (name === "managedFields" && Array.isArray(item)) {
