@@ -25,6 +25,7 @@ export {
   findDraft,
   findNumber,
   findObject,
+  flagAt,
   has,
   nameOf,
   numberAt,

@@ -1,4 +1,5 @@
 /** The rows of workloads: apps and batch. */
+import { numberAt, objectAt, objectsAt, textAt } from "../kinds/mod.ts";
 import { humanDuration, type Json, type JsonObject, read } from "../model/mod.ts";
 import {
   age,
@@ -15,7 +16,7 @@ import {
   text,
 } from "./_cells.ts";
 import { selectorText } from "./_selector_text.ts";
-import { isConditionTrue, isDeleted, numberOf, objectOf, objectsOf, textOf } from "./_values.ts";
+import { isConditionTrue, isDeleted } from "./_values.ts";
 
 export const appsRows: Rows = {
   "controllerrevisions.apps": row(name, controllerName, integer("revision"), age),
@@ -79,22 +80,22 @@ export const appsRows: Rows = {
 
 /** Unlike the other kinds', an empty one is shown as nothing at all. */
 function deploymentSelector(object: JsonObject): Json {
-  return selectorText(read(objectOf(object, "spec"), "selector")) ?? "<invalid>";
+  return selectorText(read(objectAt(object, "spec"), "selector")) ?? "<invalid>";
 }
 
 /** `statefulset.apps/db`. */
 function controllerName(object: JsonObject): Json {
-  const owners = objectsOf(objectOf(object, "metadata"), "ownerReferences");
+  const owners = objectsAt(objectAt(object, "metadata"), "ownerReferences");
   const owner = owners.find((candidate) => read(candidate, "controller") === true);
   if (owner === undefined) return "<none>";
-  const [group = "", version] = textOf(owner, "apiVersion").split("/");
-  const kind = textOf(owner, "kind");
+  const [group = "", version] = textAt(owner, "apiVersion").split("/");
+  const kind = textAt(owner, "kind");
   const title = version === undefined ? kind : `${kind}.${group}`;
-  return `${title.toLowerCase()}/${textOf(owner, "name")}`;
+  return `${title.toLowerCase()}/${textAt(owner, "name")}`;
 }
 
 function suspended(object: JsonObject): Json {
-  const value = read(objectOf(object, "spec"), "suspend");
+  const value = read(objectAt(object, "spec"), "suspend");
   return value === true ? "True" : value === false ? "False" : "<unset>";
 }
 
@@ -102,23 +103,23 @@ function suspended(object: JsonObject): Json {
 const jobStates = ["Complete", "Failed", "Terminating", "Suspended", "FailureTarget", "SuccessCriteriaMet"] as const;
 
 function jobStatus(job: JsonObject): Json {
-  const status = objectOf(job, "status");
+  const status = objectAt(job, "status");
   const state = jobStates.find((word) => word === "Terminating" ? isDeleted(job) : isConditionTrue(status, word));
   return state ?? "Running";
 }
 
 function completions(job: JsonObject): Json {
-  const spec = objectOf(job, "spec");
-  const succeeded = numberOf(objectOf(job, "status"), "succeeded");
+  const spec = objectAt(job, "spec");
+  const succeeded = numberAt(objectAt(job, "status"), "succeeded");
   const wanted = read(spec, "completions");
   if (typeof wanted === "number") return `${succeeded}/${wanted}`;
-  const parallelism = numberOf(spec, "parallelism");
+  const parallelism = numberAt(spec, "parallelism");
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
 }
 
 function jobDuration(job: JsonObject, now: number): Json {
-  const status = objectOf(job, "status");
-  const [started, completed] = [textOf(status, "startTime"), textOf(status, "completionTime")];
+  const status = objectAt(job, "status");
+  const [started, completed] = [textAt(status, "startTime"), textAt(status, "completionTime")];
   if (started === "") return "";
   return humanDuration((completed === "" ? now : Date.parse(completed)) - Date.parse(started));
 }

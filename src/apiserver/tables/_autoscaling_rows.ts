@@ -1,7 +1,7 @@
 /** The rows of HorizontalPodAutoscalers, whose metrics are shown as `what is/what should be`. */
+import { findObject, numberAt, objectAt, objectsAt, textAt } from "../kinds/mod.ts";
 import { type Json, type JsonObject, read } from "../model/mod.ts";
 import { age, integer, name, row, type Rows, scalar } from "./_cells.ts";
-import { findObject, numberOf, objectOf, objectsOf, textOf } from "./_values.ts";
 
 export const autoscalingRows: Rows = {
   "horizontalpodautoscalers.autoscaling": row(
@@ -16,16 +16,16 @@ export const autoscalingRows: Rows = {
 };
 
 function reference(object: JsonObject): Json {
-  const target = objectOf(objectOf(object, "spec"), "scaleTargetRef");
-  return `${textOf(target, "kind")}/${textOf(target, "name")}`;
+  const target = objectAt(objectAt(object, "spec"), "scaleTargetRef");
+  return `${textAt(target, "kind")}/${textAt(target, "name")}`;
 }
 
 const most = 2;
 
 function metrics(object: JsonObject): Json {
-  const [spec, status] = [objectOf(object, "spec"), objectOf(object, "status")];
-  const current = objectsOf(status, "currentMetrics");
-  const texts = objectsOf(spec, "metrics").map((metric, index) => metricText(metric, current[index]));
+  const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
+  const current = objectsAt(status, "currentMetrics");
+  const texts = objectsAt(spec, "metrics").map((metric, index) => metricText(metric, current[index]));
   const all = texts.length === 0 ? firstVersion(spec, status) : texts;
   if (all.length === 0) return "<none>";
   const shown = all.slice(0, most).join(", ");
@@ -36,18 +36,18 @@ function metrics(object: JsonObject): Json {
 function firstVersion(spec: JsonObject, status: JsonObject): readonly string[] {
   const target = read(spec, "targetCPUUtilizationPercentage");
   if (typeof target !== "number") return [];
-  const current = numberOf(status, "currentCPUUtilizationPercentage");
+  const current = numberAt(status, "currentCPUUtilizationPercentage");
   return [`cpu: ${current === 0 ? "<unknown>" : `${current}%`}/${target}%`];
 }
 
 function metricText(metric: JsonObject, status: JsonObject | undefined): string {
-  switch (textOf(metric, "type")) {
+  switch (textAt(metric, "type")) {
     case "External":
       return valueText(metric, status, "external");
     case "Object":
       return valueText(metric, status, "object");
     case "Pods":
-      return `${currentOf(status, "pods", "averageValue")}/${textOf(targetOf(metric, "pods"), "averageValue")}`;
+      return `${currentOf(status, "pods", "averageValue")}/${textAt(targetOf(metric, "pods"), "averageValue")}`;
     case "Resource":
       return resourceText(metric, status, "resource");
     case "ContainerResource":
@@ -60,19 +60,19 @@ function metricText(metric: JsonObject, status: JsonObject | undefined): string 
 /** A metric of something that is not a Pod: a value, or one for each Pod. */
 function valueText(metric: JsonObject, status: JsonObject | undefined, source: string): string {
   const target = targetOf(metric, source);
-  const average = textOf(target, "averageValue");
+  const average = textAt(target, "averageValue");
   if (average !== "") return `${currentOf(status, source, "averageValue", "<unknown>")}/${average} (avg)`;
-  return `${currentOf(status, source, "value")}/${textOf(target, "value")}`;
+  return `${currentOf(status, source, "value")}/${textAt(target, "value")}`;
 }
 
 function resourceText(metric: JsonObject, status: JsonObject | undefined, source: string): string {
   const target = targetOf(metric, source);
-  const resource = textOf(objectOf(metric, source), "name");
-  const average = textOf(target, "averageValue");
+  const resource = textAt(objectAt(metric, source), "name");
+  const average = textAt(target, "averageValue");
   if (average !== "") return `${resource}: ${currentOf(status, source, "averageValue")}/${average}`;
   const held = status === undefined
     ? undefined
-    : read(objectOf(objectOf(status, source), "current"), "averageUtilization");
+    : read(objectAt(objectAt(status, source), "current"), "averageUtilization");
   const wanted = read(target, "averageUtilization");
   return `${resource}: ${percent(held, "<unknown>")}/${percent(wanted, "<auto>")}`;
 }
@@ -82,13 +82,13 @@ function percent(value: Json | undefined, otherwise: string): string {
 }
 
 function targetOf(metric: JsonObject, source: string): JsonObject {
-  return objectOf(objectOf(metric, source), "target");
+  return objectAt(objectAt(metric, source), "target");
 }
 
 /** What a metric is. @param otherwise where there is a status that does not say: Go prints a nil pointer so */
 function currentOf(status: JsonObject | undefined, source: string, field: string, otherwise = "<nil>"): string {
   const found = status === undefined ? undefined : findObject(status, source);
   if (found === undefined) return "<unknown>";
-  const current = textOf(objectOf(found, "current"), field);
+  const current = textAt(objectAt(found, "current"), field);
   return current === "" ? otherwise : current;
 }

@@ -2,9 +2,10 @@
  * The vocabulary of tables: what most columns of built-in kinds show, so that a row of a kind is a list of words. Paths are
  * those of the object; whatever differs from kind to kind is written out beside its kind.
  */
+import { nameOf, objectAt, textAt } from "../kinds/mod.ts";
 import { humanDuration, isJsonArray, isJsonObject, type Json, type JsonObject } from "../model/mod.ts";
 import { selectorText } from "./_selector_text.ts";
-import { at, nameOf, numberIn, objectOf, objectsIn, textIn, textOf, textsIn } from "./_values.ts";
+import { at, numberIn, objectsIn, textIn, textsIn } from "./_values.ts";
 
 /** One cell of an object. @param now milliseconds since 1970 */
 export type Cell = (object: JsonObject, now: number) => Json;
@@ -24,10 +25,10 @@ export type Rows = Readonly<Record<string, Row>>;
 export const name: Cell = nameOf;
 
 /** How long ago an object was created. */
-export const age: Cell = (object, now) => sinceText(textOf(objectOf(object, "metadata"), "creationTimestamp"), now);
+export const age: Cell = (object, now) => sinceText(textAt(objectAt(object, "metadata"), "creationTimestamp"), now);
 
 /** When an object was created: what kinds show that have no table of their own. */
-export const createdAt: Cell = (object) => textOf(objectOf(object, "metadata"), "creationTimestamp");
+export const createdAt: Cell = (object) => textAt(objectAt(object, "metadata"), "creationTimestamp");
 
 /** How long ago an instant was. @param written RFC 3339 */
 export function sinceText(written: string, now: number): string {
@@ -137,7 +138,7 @@ export function selector(path: string): Cell {
 export function containers(template: string): readonly [names: Cell, images: Cell] {
   const find = at(`${template}.spec.containers`);
   const column = (key: string): Cell => (object) =>
-    objectsIn(find(object)).map((container) => textOf(container, key)).join(",");
+    objectsIn(find(object)).map((container) => textAt(container, key)).join(",");
   return [column("name"), column("image")];
 }
 

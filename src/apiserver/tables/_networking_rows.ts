@@ -1,8 +1,9 @@
 /** The rows of networking and discovery. */
+import { findObject, nameOf, objectAt, objectsAt, textAt } from "../kinds/mod.ts";
 import { type Json, type JsonObject, read } from "../model/mod.ts";
 import { age, firstOf, joined, name, row, type Rows, selector, text } from "./_cells.ts";
 import { loadBalancerAddresses } from "./_service_row.ts";
-import { annotationOf, findObject, nameOf, objectOf, objectsOf, textOf, textsIn } from "./_values.ts";
+import { annotationOf, textsIn } from "./_values.ts";
 
 export const networkingRows: Rows = {
   "ingressclasses.networking.k8s.io": row(className, text("spec.controller"), parameters, age),
@@ -20,22 +21,22 @@ function className(object: JsonObject): Json {
 }
 
 function parameters(object: JsonObject): Json {
-  const found = findObject(objectOf(object, "spec"), "parameters");
+  const found = findObject(objectAt(object, "spec"), "parameters");
   if (found === undefined) return "<none>";
   const group = read(found, "apiGroup");
-  const kind = textOf(found, "kind");
-  return `${typeof group === "string" ? `${kind}.${group}` : kind}/${textOf(found, "name")}`;
+  const kind = textAt(found, "kind");
+  return `${typeof group === "string" ? `${kind}.${group}` : kind}/${textAt(found, "name")}`;
 }
 
 const mostHosts = 3;
 
 /** Rules without a host are for any, and are counted but not shown once others are. */
 function hosts(object: JsonObject): Json {
-  const rules = objectsOf(objectOf(object, "spec"), "rules");
+  const rules = objectsAt(objectAt(object, "spec"), "rules");
   const shown: string[] = [];
   for (const rule of rules) {
     if (shown.length === mostHosts) return `${shown.join(",")} + ${rules.length - mostHosts} more...`;
-    const host = textOf(rule, "host");
+    const host = textAt(rule, "host");
     if (host !== "") shown.push(host);
   }
   return shown.length === 0 ? "*" : shown.join(",");
@@ -46,22 +47,22 @@ function addresses(object: JsonObject): Json {
 }
 
 function ports(object: JsonObject): Json {
-  return objectsOf(objectOf(object, "spec"), "tls").length === 0 ? "80" : "80, 443";
+  return objectsAt(objectAt(object, "spec"), "tls").length === 0 ? "80" : "80, 443";
 }
 
 function parent(object: JsonObject): Json {
-  const reference = findObject(objectOf(object, "spec"), "parentRef");
+  const reference = findObject(objectAt(object, "spec"), "parentRef");
   if (reference === undefined) return "<none>";
-  const [resource, group] = [textOf(reference, "resource"), textOf(reference, "group")];
+  const [resource, group] = [textAt(reference, "resource"), textAt(reference, "group")];
   const title = group === "" ? resource : `${resource}.${group}`;
-  const place = [textOf(reference, "namespace"), textOf(reference, "name")].filter((part, index) =>
+  const place = [textAt(reference, "namespace"), textAt(reference, "name")].filter((part, index) =>
     index > 0 || part !== ""
   );
   return [title.toLowerCase(), ...place].join("/");
 }
 
 function slicePorts(object: JsonObject): Json {
-  const shown = objectsOf(object, "ports").map((port) => {
+  const shown = objectsAt(object, "ports").map((port) => {
     const number = read(port, "port");
     if (typeof number === "number") return `${number}`;
     const name = read(port, "name");
@@ -71,7 +72,7 @@ function slicePorts(object: JsonObject): Json {
 }
 
 function sliceEndpoints(object: JsonObject): Json {
-  return orUnset(firstOf(objectsOf(object, "endpoints").flatMap((endpoint) => textsIn(read(endpoint, "addresses")))));
+  return orUnset(firstOf(objectsAt(object, "endpoints").flatMap((endpoint) => textsIn(read(endpoint, "addresses")))));
 }
 
 function orUnset(text: string): string {

@@ -3,8 +3,9 @@
  * were restarted. The word is the phase, unless a container, the node or a deletion has more to say: whoever comes later in
  * the order below wins (kubernetes `pkg/printers/internalversion`).
  */
+import { findObject, flagAt, numberAt, objectAt, objectsAt, textAt } from "../kinds/mod.ts";
 import type { JsonObject } from "../model/mod.ts";
-import { findObject, isConditionTrue, isDeleted, isTrue, numberOf, objectOf, objectsOf, textOf } from "./_values.ts";
+import { isConditionTrue, isDeleted } from "./_values.ts";
 
 /** A Pod in short. */
 export interface PodStatus {
@@ -40,11 +41,11 @@ const noRestarts: Restarts = { count: 0, lastAt: "" };
 
 /** Sums a Pod up. */
 export function podStatus(pod: JsonObject): PodStatus {
-  const [spec, status] = [objectOf(pod, "spec"), objectOf(pod, "status")];
+  const [spec, status] = [objectAt(pod, "spec"), objectAt(pod, "status")];
   const sidecars = new Set(
-    objectsOf(spec, "initContainers").filter(isSidecar).map((container) => textOf(container, "name")),
+    objectsAt(spec, "initContainers").filter(isSidecar).map((container) => textAt(container, "name")),
   );
-  const total = objectsOf(spec, "containers").length + sidecars.size;
+  const total = objectsAt(spec, "containers").length + sidecars.size;
   const init = initialization(spec, status, sidecars);
   const isStarted = init.word === undefined || isConditionTrue(status, "Initialized");
   const before = init.word ?? phaseWord(status);
@@ -60,31 +61,31 @@ export function podStatus(pod: JsonObject): PodStatus {
 }
 
 function isSidecar(container: JsonObject): boolean {
-  return textOf(container, "restartPolicy") === "Always";
+  return textAt(container, "restartPolicy") === "Always";
 }
 
 function phaseWord(status: JsonObject): string {
-  const isGated = objectsOf(status, "conditions").some((condition) =>
-    textOf(condition, "type") === "PodScheduled" && textOf(condition, "reason") === "SchedulingGated"
+  const isGated = objectsAt(status, "conditions").some((condition) =>
+    textAt(condition, "type") === "PodScheduled" && textAt(condition, "reason") === "SchedulingGated"
   );
   if (isGated) return "SchedulingGated";
-  const reason = textOf(status, "reason");
-  return reason === "" ? textOf(status, "phase") : reason;
+  const reason = textAt(status, "reason");
+  return reason === "" ? textAt(status, "phase") : reason;
 }
 
 /** Goes through the init containers up to the first that the Pod still waits for. */
 function initialization(spec: JsonObject, status: JsonObject, sidecars: ReadonlySet<string>): Initialization {
-  const count = objectsOf(spec, "initContainers").length;
+  const count = objectsAt(spec, "initContainers").length;
   let [restarts, sidecarRestarts, ready] = [noRestarts, noRestarts, 0];
-  for (const [index, container] of objectsOf(status, "initContainerStatuses").entries()) {
-    const isRestartable = sidecars.has(textOf(container, "name"));
+  for (const [index, container] of objectsAt(status, "initContainerStatuses").entries()) {
+    const isRestartable = sidecars.has(textAt(container, "name"));
     const own = restartsOf(container);
     restarts = sumOf(restarts, own);
     if (isRestartable) sidecarRestarts = sumOf(sidecarRestarts, own);
     const terminated = stateOf(container, "terminated");
-    if (terminated !== undefined && numberOf(terminated, "exitCode") === 0) continue;
-    if (isRestartable && isTrue(container, "started")) {
-      if (isTrue(container, "ready")) ready++;
+    if (terminated !== undefined && numberAt(terminated, "exitCode") === 0) continue;
+    if (isRestartable && flagAt(container, "started")) {
+      if (flagAt(container, "ready")) ready++;
       continue;
     }
     return { word: `Init:${initWord(container, `${index}/${count}`)}`, ready, restarts, sidecarRestarts };
@@ -96,28 +97,28 @@ function initWord(container: JsonObject, progress: string): string {
   const terminated = stateOf(container, "terminated");
   if (terminated !== undefined) return terminatedWord(terminated);
   const waiting = stateOf(container, "waiting");
-  const reason = waiting === undefined ? "" : textOf(waiting, "reason");
+  const reason = waiting === undefined ? "" : textAt(waiting, "reason");
   return reason === "" || reason === "PodInitializing" ? progress : reason;
 }
 
 function terminatedWord(terminated: JsonObject): string {
-  const [reason, signal] = [textOf(terminated, "reason"), numberOf(terminated, "signal")];
+  const [reason, signal] = [textAt(terminated, "reason"), numberAt(terminated, "signal")];
   if (reason !== "") return reason;
-  return signal === 0 ? `ExitCode:${numberOf(terminated, "exitCode")}` : `Signal:${signal}`;
+  return signal === 0 ? `ExitCode:${numberAt(terminated, "exitCode")}` : `Signal:${signal}`;
 }
 
 /** Goes through the containers from the last to the first: the first one's word counts most. @param before if none has one */
 function containersOf(status: JsonObject, before: string): Progress & { readonly word: string } {
   let [word, ready, restarts] = [before, 0, noRestarts];
   let failure: string | undefined;
-  for (const container of objectsOf(status, "containerStatuses").toReversed()) {
+  for (const container of objectsAt(status, "containerStatuses").toReversed()) {
     restarts = sumOf(restarts, restartsOf(container));
     const [waiting, terminated] = [stateOf(container, "waiting"), stateOf(container, "terminated")];
-    if (waiting !== undefined && textOf(waiting, "reason") !== "") word = textOf(waiting, "reason");
+    if (waiting !== undefined && textAt(waiting, "reason") !== "") word = textAt(waiting, "reason");
     else if (terminated !== undefined) {
       word = terminatedWord(terminated);
-      if (numberOf(terminated, "exitCode") !== 0) failure = word;
-    } else if (isTrue(container, "ready") && stateOf(container, "running") !== undefined) ready++;
+      if (numberAt(terminated, "exitCode") !== 0) failure = word;
+    } else if (flagAt(container, "ready") && stateOf(container, "running") !== undefined) ready++;
   }
   return { word: word === "Completed" ? completedWord(status, failure, ready > 0) : word, ready, restarts };
 }
@@ -129,26 +130,26 @@ function completedWord(status: JsonObject, failure: string | undefined, hasRunni
 }
 
 function isReady(status: JsonObject): boolean {
-  return objectsOf(status, "conditions").some((condition) =>
-    textOf(condition, "type") === "Ready" && textOf(condition, "status") === "True"
+  return objectsAt(status, "conditions").some((condition) =>
+    textAt(condition, "type") === "Ready" && textAt(condition, "status") === "True"
   );
 }
 
 function endWord(pod: JsonObject, word: string): string {
   if (!isDeleted(pod)) return word;
-  const status = objectOf(pod, "status");
-  const phase = textOf(status, "phase");
-  if (textOf(status, "reason") === "NodeLost") return "Unknown";
+  const status = objectAt(pod, "status");
+  const phase = textAt(status, "phase");
+  if (textAt(status, "reason") === "NodeLost") return "Unknown";
   return phase === "Succeeded" || phase === "Failed" ? word : "Terminating";
 }
 
 function stateOf(container: JsonObject, state: "waiting" | "running" | "terminated"): JsonObject | undefined {
-  return findObject(objectOf(container, "state"), state);
+  return findObject(objectAt(container, "state"), state);
 }
 
 function restartsOf(container: JsonObject): Restarts {
-  const last = findObject(objectOf(container, "lastState"), "terminated");
-  return { count: numberOf(container, "restartCount"), lastAt: last === undefined ? "" : textOf(last, "finishedAt") };
+  const last = findObject(objectAt(container, "lastState"), "terminated");
+  return { count: numberAt(container, "restartCount"), lastAt: last === undefined ? "" : textAt(last, "finishedAt") };
 }
 
 /** Instants of metav1.Time are written alike, so the later one is the larger text. */

@@ -1,8 +1,8 @@
 /** The rows of who may do what, and of what is admitted: rbac, certificates, admissionregistration, policy. */
+import { findObject, objectAt, objectsAt, textAt } from "../kinds/mod.ts";
 import { humanDuration, type Json, type JsonObject, read } from "../model/mod.ts";
 import { age, type Cell, count, createdAt, integer, name, row, type Rows, scalar, text } from "./_cells.ts";
 import { selectorStruct } from "./_selector_text.ts";
-import { findObject, objectOf, objectsOf, textOf } from "./_values.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io";
@@ -39,45 +39,45 @@ export const policyRows: Rows = {
 };
 
 function role(object: JsonObject): Json {
-  const reference = objectOf(object, "roleRef");
-  return `${textOf(reference, "kind")}/${textOf(reference, "name")}`;
+  const reference = objectAt(object, "roleRef");
+  return `${textAt(reference, "kind")}/${textAt(reference, "name")}`;
 }
 
 function subjects(kind: "User" | "Group" | "ServiceAccount"): Cell {
   return (object) => {
-    const found = objectsOf(object, "subjects").filter((subject) => textOf(subject, "kind") === kind);
+    const found = objectsAt(object, "subjects").filter((subject) => textAt(subject, "kind") === kind);
     const title = (subject: JsonObject) =>
       kind === "ServiceAccount"
-        ? `${textOf(subject, "namespace")}/${textOf(subject, "name")}`
-        : textOf(subject, "name");
+        ? `${textAt(subject, "namespace")}/${textAt(subject, "name")}`
+        : textAt(subject, "name");
     return found.map(title).join(", ");
   };
 }
 
 function parameterKind(object: JsonObject): Json {
-  const kind = findObject(objectOf(object, "spec"), "paramKind");
-  return kind === undefined ? "<unset>" : `${textOf(kind, "apiVersion")}/${textOf(kind, "kind")}`;
+  const kind = findObject(objectAt(object, "spec"), "paramKind");
+  return kind === undefined ? "<unset>" : `${textAt(kind, "apiVersion")}/${textAt(kind, "kind")}`;
 }
 
 /** A binding does not know whether its parameter has a namespace: `*` is any or none. */
 function parameter(object: JsonObject): Json {
-  const reference = findObject(objectOf(object, "spec"), "paramRef");
+  const reference = findObject(objectAt(object, "spec"), "paramRef");
   if (reference === undefined) return "<unset>";
-  const [named, namespace] = [textOf(reference, "name"), textOf(reference, "namespace")];
+  const [named, namespace] = [textAt(reference, "name"), textAt(reference, "namespace")];
   if (named !== "") return `${namespace === "" ? "*" : namespace}/${named}`;
   const selector = findObject(reference, "selector");
   return selector === undefined ? "<unset>" : selectorStruct(selector);
 }
 
 function requestedDuration(object: JsonObject): Json {
-  const seconds = read(objectOf(object, "spec"), "expirationSeconds");
+  const seconds = read(objectAt(object, "spec"), "expirationSeconds");
   return typeof seconds === "number" ? humanDuration(seconds * 1000) : "<none>";
 }
 
 function requestStatus(object: JsonObject): Json {
-  const status = objectOf(object, "status");
-  const types = new Set(objectsOf(status, "conditions").map((condition) => textOf(condition, "type")));
+  const status = objectAt(object, "status");
+  const types = new Set(objectsAt(status, "conditions").map((condition) => textAt(condition, "type")));
   const decision = types.has("Denied") ? "Denied" : types.has("Approved") ? "Approved" : "Pending";
   const failed = types.has("Failed") ? ",Failed" : "";
-  return `${decision}${failed}${textOf(status, "certificate") === "" ? "" : ",Issued"}`;
+  return `${decision}${failed}${textAt(status, "certificate") === "" ? "" : ",Issued"}`;
 }

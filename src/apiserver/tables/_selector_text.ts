@@ -2,8 +2,9 @@
  * selectorText(): a LabelSelector of an object as people write it on a command line, as apimachinery `labels` prints it.
  * (src/api formats those that clients send; these come from the storage and may be anything.)
  */
+import { findObject, objectsAt, textAt } from "../kinds/mod.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/mod.ts";
-import { findObject, objectsOf, textOf, textsIn } from "./_values.ts";
+import { textsIn } from "./_values.ts";
 
 interface Requirement {
   readonly key: string;
@@ -17,7 +18,7 @@ export function selectorText(selector: Json | undefined): string | undefined {
   for (const [key, value] of Object.entries(findObject(selector, "matchLabels") ?? {})) {
     requirements.push({ key, text: `${key}=${value}` });
   }
-  for (const expression of objectsOf(selector, "matchExpressions")) {
+  for (const expression of objectsAt(selector, "matchExpressions")) {
     const requirement = requirementOf(expression);
     if (requirement === undefined) return undefined;
     requirements.push(requirement);
@@ -27,9 +28,9 @@ export function selectorText(selector: Json | undefined): string | undefined {
 }
 
 function requirementOf(expression: JsonObject): Requirement | undefined {
-  const key = textOf(expression, "key");
+  const key = textAt(expression, "key");
   const values = [...textsIn(expression["values"])].sort().join(",");
-  switch (textOf(expression, "operator")) {
+  switch (textAt(expression, "operator")) {
     case "In":
       return { key, text: `${key} in (${values})` };
     case "NotIn":
@@ -46,8 +47,8 @@ function requirementOf(expression: JsonObject): Requirement | undefined {
 /** A LabelSelector as Go's generated code prints the struct: one column shows it so. */
 export function selectorStruct(selector: JsonObject): string {
   const labels = Object.entries(findObject(selector, "matchLabels") ?? {}).map(([key, value]) => `${key}: ${value},`);
-  const expressions = objectsOf(selector, "matchExpressions").map((expression) =>
-    `LabelSelectorRequirement{Key:${textOf(expression, "key")},Operator:${textOf(expression, "operator")},` +
+  const expressions = objectsAt(selector, "matchExpressions").map((expression) =>
+    `LabelSelectorRequirement{Key:${textAt(expression, "key")},Operator:${textAt(expression, "operator")},` +
     `Values:[${textsIn(expression["values"]).join(" ")}],},`
   );
   return `&LabelSelector{MatchLabels:map[string]string{${labels.sort().join("")}},` +

@@ -1,7 +1,8 @@
 /** The rows of what a cluster itself is made of: storage, scheduling, leases, flow control, devices, APIs. */
+import { findObject, nameOf, objectAt, objectsAt, textAt } from "../kinds/mod.ts";
 import { type Json, type JsonObject, read } from "../model/mod.ts";
 import { age, count, createdAt, flag, integer, integerOr, joined, name, row, type Rows, text } from "./_cells.ts";
-import { annotationOf, conditionOf, findObject, isDeleted, nameOf, objectOf, objectsOf, textOf } from "./_values.ts";
+import { annotationOf, conditionOf, isDeleted } from "./_values.ts";
 
 const storage = "storage.k8s.io";
 const resource = "resource.k8s.io";
@@ -73,9 +74,9 @@ export const systemRows: Rows = {
 };
 
 function tokenRequests(object: JsonObject): Json {
-  const spec = objectOf(object, "spec");
+  const spec = objectAt(object, "spec");
   if (read(spec, "tokenRequests") === undefined) return "<unset>";
-  return objectsOf(spec, "tokenRequests").map((request) => textOf(request, "audience")).join(",");
+  return objectsAt(spec, "tokenRequests").map((request) => textAt(request, "audience")).join(",");
 }
 
 const defaultClass = [
@@ -89,27 +90,27 @@ function storageClassName(object: JsonObject): Json {
 }
 
 function apiServiceTarget(object: JsonObject): Json {
-  const service = findObject(objectOf(object, "spec"), "service");
-  return service === undefined ? "Local" : `${textOf(service, "namespace")}/${textOf(service, "name")}`;
+  const service = findObject(objectAt(object, "spec"), "service");
+  return service === undefined ? "Local" : `${textAt(service, "namespace")}/${textAt(service, "name")}`;
 }
 
 function apiServiceState(object: JsonObject): Json {
-  const available = conditionOf(objectOf(object, "status"), "Available");
+  const available = conditionOf(objectAt(object, "status"), "Available");
   if (available === undefined) return "Unknown";
-  const [status, reason] = [textOf(available, "status"), textOf(available, "reason")];
+  const [status, reason] = [textAt(available, "status"), textAt(available, "reason")];
   return status === "True" || reason === "" ? status : `${status} (${reason})`;
 }
 
 function claimState(object: JsonObject): Json {
-  const status = objectOf(object, "status");
+  const status = objectAt(object, "status");
   const isAllocated = findObject(status, "allocation") !== undefined;
   const states = isDeleted(object) ? ["deleted"] : isAllocated ? [] : ["pending"];
   if (isAllocated) states.push("allocated");
-  if (isAllocated && objectsOf(status, "reservedFor").length > 0) states.push("reserved");
+  if (isAllocated && objectsAt(status, "reservedFor").length > 0) states.push("reserved");
   return states.join(",");
 }
 
 function missingLevel(object: JsonObject): Json {
-  const dangling = conditionOf(objectOf(object, "status"), "Dangling");
-  return dangling === undefined ? "?" : textOf(dangling, "status");
+  const dangling = conditionOf(objectAt(object, "status"), "Dangling");
+  return dangling === undefined ? "?" : textAt(dangling, "status");
 }

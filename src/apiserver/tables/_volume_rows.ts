@@ -1,22 +1,23 @@
 /** The rows of PersistentVolumes and their claims. */
+import { findObject, nameOf, objectAt, textAt } from "../kinds/mod.ts";
 import { type Json, type JsonObject, read } from "../model/mod.ts";
 import { age } from "./_cells.ts";
-import { annotationOf, findObject, isDeleted, nameOf, objectOf, textIn, textOf, textsIn } from "./_values.ts";
+import { annotationOf, isDeleted, textIn, textsIn } from "./_values.ts";
 
 /** The cells of a PersistentVolume. */
 export function volumeRow(volume: JsonObject, now: number): readonly Json[] {
-  const [spec, status] = [objectOf(volume, "spec"), objectOf(volume, "status")];
+  const [spec, status] = [objectAt(volume, "spec"), objectAt(volume, "status")];
   const claim = findObject(spec, "claimRef");
   return [
     nameOf(volume),
     sizeOf(spec),
     modesText(spec),
-    textOf(spec, "persistentVolumeReclaimPolicy"),
+    textAt(spec, "persistentVolumeReclaimPolicy"),
     phaseOf(volume),
-    claim === undefined ? "" : `${textOf(claim, "namespace")}/${textOf(claim, "name")}`,
+    claim === undefined ? "" : `${textAt(claim, "namespace")}/${textAt(claim, "name")}`,
     classOf(volume),
     orUnset(read(spec, "volumeAttributesClassName")),
-    textOf(status, "reason"),
+    textAt(status, "reason"),
     age(volume, now),
     orUnset(read(spec, "volumeMode")),
   ];
@@ -24,8 +25,8 @@ export function volumeRow(volume: JsonObject, now: number): readonly Json[] {
 
 /** The cells of a PersistentVolumeClaim: what it got stands there once it has a volume. */
 export function claimRow(claim: JsonObject, now: number): readonly Json[] {
-  const [spec, status] = [objectOf(claim, "spec"), objectOf(claim, "status")];
-  const volume = textOf(spec, "volumeName");
+  const [spec, status] = [objectAt(claim, "spec"), objectAt(claim, "status")];
+  const volume = textAt(spec, "volumeName");
   return [
     nameOf(claim),
     phaseOf(claim),
@@ -40,11 +41,11 @@ export function claimRow(claim: JsonObject, now: number): readonly Json[] {
 }
 
 function phaseOf(object: JsonObject): string {
-  return isDeleted(object) ? "Terminating" : textOf(objectOf(object, "status"), "phase");
+  return isDeleted(object) ? "Terminating" : textAt(objectAt(object, "status"), "phase");
 }
 
 function sizeOf(holder: JsonObject): string {
-  const size = textOf(objectOf(holder, "capacity"), "storage");
+  const size = textAt(objectAt(holder, "capacity"), "storage");
   return size === "" ? "0" : size;
 }
 
@@ -64,7 +65,7 @@ function modesText(holder: JsonObject): string {
 /** The annotation is older than the field, and goes before it. */
 function classOf(object: JsonObject): string {
   return annotationOf(object, "volume.beta.kubernetes.io/storage-class") ??
-    textOf(objectOf(object, "spec"), "storageClassName");
+    textAt(objectAt(object, "spec"), "storageClassName");
 }
 
 function orUnset(value: Json | undefined): string {
