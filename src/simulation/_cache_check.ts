@@ -2,6 +2,7 @@
 import { keyOf, type Resource, resourceId, resourceName } from "../api/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
+import { differing } from "./_summary.ts";
 import type { Stage } from "./_stage.ts";
 import type { Violation } from "./violation.ts";
 
@@ -42,8 +43,7 @@ function differences(stage: Stage, process: OperatorProcess, { resource, inside 
   const cached = new Map<string, string | undefined>(
     informer.lister.list().map((object) => [keyOf(object), object.metadata.resourceVersion]),
   );
-  const wrong = [...new Set([...stored.keys(), ...cached.keys()])].filter((key) => stored.get(key) !== cached.get(key));
-  return wrong.map((key) => ({
+  return differing(stored, cached).map((key) => ({
     invariant: "cache",
     message: `process ${process.id} has ${resourceName(resource)} ${key} at ${cached.get(key) ?? "no version"}, ` +
       `the server at ${stored.get(key) ?? "none"}`,

@@ -4,9 +4,7 @@ import type { Fault, FaultPlan } from "./fault_plan.ts";
 type FaultOf<Kind extends Fault["kind"]> = Extract<Fault, { kind: Kind }>;
 
 /** Faults at a write. */
-export type WriteFault =
-  | FaultOf<"crash" | "reset" | "slow" | "partition" | "actor" | "lease" | "pause">
-  | FaultOf<"answer">;
+export type WriteFault = FaultOf<"crash" | "reset" | "slow" | "partition" | "actor" | "lease" | "pause" | "answer">;
 
 /** Faults at a write of the Lease. */
 export type RenewalFault = FaultOf<"renewal" | "pause">;

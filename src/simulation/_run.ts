@@ -86,7 +86,7 @@ export class Run implements AsyncDisposable {
   /** Sets the stage and starts the operator. */
   async begin(): Promise<void> {
     await this.#stage.begin();
-    for (let replica = 0; replica < this.#parts.replicas; replica++) this.#start();
+    this.#startAll();
     await this.#settle();
   }
 
@@ -103,7 +103,7 @@ export class Run implements AsyncDisposable {
       }
       await this.#stage.perform(step);
       if (isStopped) {
-        for (let replica = 0; replica < this.#parts.replicas; replica++) this.#start();
+        this.#startAll();
         this.#restarts++;
         isStopped = false;
       }
@@ -212,6 +212,10 @@ export class Run implements AsyncDisposable {
     return living.some(({ manager }) => manager.retrying().length > 0) ? "retrying" : "idle";
   }
 
+  #startAll(): readonly OperatorProcess[] {
+    return Array.from({ length: this.#parts.replicas }, () => this.#start());
+  }
+
   #start(): OperatorProcess {
     const { controllers, clock, trace, replicas, seed } = this.#parts;
     const id = this.#processes.length + 1;
@@ -279,9 +283,7 @@ export class Run implements AsyncDisposable {
       const detail = fault.only ?? "";
       this.#parts.trace.add("fault", "restart on a server that lags", { resourceVersion: String(revision), detail });
       const thawsAt = this.#parts.clock.monotonic() + fault.thawMs;
-      for (let replica = 0; replica < this.#parts.replicas; replica++) {
-        this.#start().lag = { revision, thawsAt, only: fault.only };
-      }
+      for (const process of this.#startAll()) process.lag = { revision, thawsAt, only: fault.only };
       this.#restarts++;
     }
     return faults.some(({ early }) => early !== true);
@@ -295,12 +297,10 @@ export class Run implements AsyncDisposable {
   }
 
   #checkEnd(): void {
-    for (const { manager } of this.#living()) {
-      // Two who both rightly believe that they lead may take each other for a loop.
-      if (this.#lease.wasSeized) break;
-      for (const { controller, key, reason } of manager.parked()) {
-        this.#violate("starved key", `${controller} gave up ${key}: ${reason}`);
-      }
+    // Two who both rightly believe that they lead may take each other for a loop.
+    const parked = this.#lease.wasSeized ? [] : this.#living().flatMap(({ manager }) => manager.parked());
+    for (const { controller, key, reason } of parked) {
+      this.#violate("starved key", `${controller} gave up ${key}: ${reason}`);
     }
     this.#violations.push(...cacheViolations(this.#stage, this.#living(), this.#parts.controllers));
     this.#violations.push(...this.#told.violations(this.#stage), ...this.#strangers.violations);

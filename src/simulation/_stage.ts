@@ -33,6 +33,9 @@ const collectorMs = 200;
  */
 const chances = 3;
 
+/** How somebody changes something. */
+type Method = "POST" | "PATCH" | "DELETE";
+
 /** A server with kinds, people and a little of a cluster. */
 export class Stage implements Disposable {
   readonly client: Client;
@@ -154,6 +157,12 @@ export class Stage implements Disposable {
     }
   }
 
+  /** The object of a path, among those that {@link objects} has. */
+  at(path: string, all = false): KubeObject | undefined {
+    for (const view of this.objects(all)) if (view.path === path) return view.object;
+    return undefined;
+  }
+
   /** An object as it is stored. */
   find(collection: string, namespace: string, name: string): KubeObject | undefined {
     return this.api.server.storage.get(collection, namespace, name) as unknown as KubeObject | undefined;
@@ -171,14 +180,21 @@ export class Stage implements Disposable {
    * @param wanted the body it was written with
    */
   async act(act: "delete" | "edit", path: string, wanted: string): Promise<void> {
-    const object = [...this.objects()].find((view) => view.path === path)?.object;
+    const object = this.at(path);
     const patch = act === "edit" ? spoiling(wanted) : {};
     if (object?.metadata.ownerReferences === undefined || patch === undefined) return;
     this.#touch();
     this.#options.trace.add("somebody", `${act} ${path}`, { detail: "a fault" });
-    await this.#send(path, act === "delete" ? "DELETE" : "PATCH", patch).catch((error: unknown) => {
+    await this.meddle(path, act === "delete" ? "DELETE" : "PATCH", patch);
+  }
+
+  /** Sends a request as somebody who does not mind being refused. */
+  async meddle(path: string, method: Method, body: object): Promise<void> {
+    try {
+      await this.#send(path, method, body);
+    } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-    });
+    }
   }
 
   [Symbol.dispose](): void {
@@ -268,12 +284,10 @@ export class Stage implements Disposable {
   async #acts(path: string, method: "PATCH" | "DELETE", body: object): Promise<void> {
     this.#options.trace.add("cluster", `${method} ${path}`);
     this.#touch();
-    await this.#send(path, method, body).catch((error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-    });
+    await this.meddle(path, method, body);
   }
 
-  async #send(path: string, method: "POST" | "PATCH" | "DELETE", body: object): Promise<void> {
+  async #send(path: string, method: Method, body: object): Promise<void> {
     const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     await this.client.raw(`${path}?fieldManager=somebody`, { method, body: JSON.stringify(body), contentType });
   }

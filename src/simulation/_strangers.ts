@@ -5,7 +5,6 @@
  */
 import { controllerOf, type KubeObject, type OwnerReference } from "../api/mod.ts";
 import type { VirtualClock } from "../async/mod.ts";
-import { ApiError } from "../client/mod.ts";
 import type { Stage } from "./_stage.ts";
 import type { Trace } from "./trace.ts";
 import type { Violation } from "./violation.ts";
@@ -65,14 +64,14 @@ export class Strangers {
    * @param wanted the body of the write
    */
   async replace(path: string, wanted: string): Promise<void> {
-    const present = this.#find(path);
+    const present = this.#options.stage.at(path, true);
     const child = present ?? parsed(wanted);
     if (child === undefined || controllerOf(child) === undefined || this.isTaken(path)) return;
     const { apiVersion, kind, metadata: { name, namespace }, ...rest } = child;
     const body = { apiVersion, kind, metadata: { name, namespace }, ...rest, status: undefined };
-    if (present !== undefined) await this.#send(path, "DELETE", {});
-    await this.#send(path.slice(0, path.lastIndexOf("/")), "POST", body);
-    const made = this.#find(path);
+    if (present !== undefined) await this.#options.stage.meddle(path, "DELETE", {});
+    await this.#options.stage.meddle(path.slice(0, path.lastIndexOf("/")), "POST", body);
+    const made = this.#options.stage.at(path, true);
     if (made === undefined || made.metadata.uid === present?.metadata.uid) return;
     this.#options.trace.add("somebody", `puts an object of their own in the place of ${path}`, { detail: "a fault" });
     this.#keep(path, made, undefined);
@@ -80,15 +79,15 @@ export class Strangers {
 
   /** Makes a child somebody else's. */
   async takeOver(path: string): Promise<void> {
-    const child = this.#find(path);
-    const usurper = this.#find("/api/v1/namespaces/default");
+    const child = this.#options.stage.at(path, true);
+    const usurper = this.#options.stage.at("/api/v1/namespaces/default", true);
     if (child === undefined || controllerOf(child) === undefined || usurper === undefined) return;
     if (this.isTaken(path)) return;
     const { uid = "", name = "" } = usurper.metadata;
     const owner: OwnerReference = { apiVersion: "v1", kind: "Namespace", name, uid, controller: true };
     this.#options.trace.add("somebody", `takes over ${path}`, { detail: "a fault" });
-    await this.#send(path, "PATCH", { metadata: { ownerReferences: [owner] } });
-    const taken = this.#find(path);
+    await this.#options.stage.meddle(path, "PATCH", { metadata: { ownerReferences: [owner] } });
+    const taken = this.#options.stage.at(path, true);
     if (taken !== undefined) this.#keep(path, taken, child.metadata.ownerReferences ?? []);
   }
 
@@ -104,12 +103,12 @@ export class Strangers {
     if (due === undefined) return false;
     this.#present = this.#present.filter((other) => other !== due);
     const { path, uid, owners } = due;
-    const left = this.#find(path);
+    const left = this.#options.stage.at(path, true);
     this.#judge(due, left);
     if (left === undefined || left.metadata.uid !== uid) return true;
     this.#options.trace.add("somebody", owners === undefined ? `deletes ${path} again` : `gives ${path} back`);
-    if (owners === undefined) await this.#send(path, "DELETE", { preconditions: { uid } });
-    else await this.#send(path, "PATCH", { metadata: { ownerReferences: owners } });
+    if (owners === undefined) await this.#options.stage.meddle(path, "DELETE", { preconditions: { uid } });
+    else await this.#options.stage.meddle(path, "PATCH", { metadata: { ownerReferences: owners } });
     return true;
   }
 
@@ -131,21 +130,6 @@ export class Strangers {
     clock.timer(staysMs, () => {});
     const [uid, writers] = [object.metadata.uid, writersOf(object)];
     this.#present.push({ path, uid, writers, until, owners, isWanted: false });
-  }
-
-  #find(path: string): KubeObject | undefined {
-    for (const view of this.#options.stage.objects(true)) if (view.path === path) return view.object;
-    return undefined;
-  }
-
-  async #send(path: string, method: "POST" | "PATCH" | "DELETE", body: object): Promise<void> {
-    const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-    const { client } = this.#options.stage;
-    try {
-      await client.raw(`${path}?fieldManager=somebody`, { method, body: JSON.stringify(body), contentType });
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-    }
   }
 }
 

@@ -58,8 +58,8 @@ export function fieldsOf(views: readonly SummaryObject[]): ReadonlyMap<string, s
   return fields;
 }
 
-/** Fields or lives, by name, that are not the same in both. */
-export function differing(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): readonly string[] {
+/** The keys that do not have the same value in both, such as fields or lives by their names. */
+export function differing<Key>(one: ReadonlyMap<Key, unknown>, other: ReadonlyMap<Key, unknown>): readonly Key[] {
   const keys = new Set([...one.keys(), ...other.keys()]);
   return [...keys].filter((key) => one.get(key) !== other.get(key));
 }

@@ -7,6 +7,7 @@ import { keyOf, type KubeObject, type ObjectKey, resourceName } from "../api/mod
 import type { OperatorController } from "../manager/mod.ts";
 import { type Watched, watchedBy } from "./_cache_check.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
+import { differing } from "./_summary.ts";
 import type { Stage } from "./_stage.ts";
 import type { Violation } from "./violation.ts";
 
@@ -83,8 +84,7 @@ export class Listener {
     const stored = new Map<ObjectKey, string | undefined>(
       stage.list(resourceName(resource), inside).map((object) => [keyOf(object), object.metadata.uid]),
     );
-    const keys = new Set([...stored.keys(), ...this.#uids.keys()]);
-    return [...keys].filter((key) => stored.get(key) !== this.#uids.get(key)).map((key) => {
+    return differing(stored, this.#uids).map((key) => {
       const state = !stored.has(key) ? "is gone" : this.#uids.has(key) ? "is another one" : "is there";
       return `${this.#name}: ${key} ${state}, and nobody said so`;
     });

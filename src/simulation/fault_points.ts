@@ -61,23 +61,19 @@ export function singleFaults(
   return all.filter(({ kind }) => kinds.has(kind));
 }
 
-/** From two to eight faults, anywhere. The same seed gives the same storm. */
-export function storm(where: Points, kinds: ReadonlySet<Fault["kind"]>, seed: number): FaultPlan {
-  const random = seededRandom(seed);
-  const byKind = new Map<Fault["kind"], Fault[]>();
-  for (const fault of singleFaults(where, kinds)) {
-    const others = byKind.get(fault.kind);
-    if (others === undefined) byKind.set(fault.kind, [fault]);
-    else others.push(fault);
-  }
-  const choices = [...byKind.values()];
-  const faults: Fault[] = [];
-  for (let left = 2 + below(random, 7); left > 0 && choices.length > 0; left--) {
-    const kind = choices[below(random, choices.length)] ?? [];
-    const fault = kind[below(random, kind.length)];
-    if (fault !== undefined) faults.push(fault);
-  }
-  return { faults };
+/** Storms: from two to eight faults, anywhere. @returns what makes the storm of a seed, always the same one */
+export function stormsOf(where: Points, kinds: ReadonlySet<Fault["kind"]>): (seed: number) => FaultPlan {
+  const choices = [...Map.groupBy(singleFaults(where, kinds), ({ kind }) => kind).values()];
+  return (seed) => {
+    const random = seededRandom(seed);
+    const faults: Fault[] = [];
+    for (let left = 2 + below(random, 7); left > 0 && choices.length > 0; left--) {
+      const kind = choices[below(random, choices.length)] ?? [];
+      const fault = kind[below(random, kind.length)];
+      if (fault !== undefined) faults.push(fault);
+    }
+    return { faults };
+  };
 }
 
 function writeFaults(write: number, replicas: number): readonly Fault[] {

@@ -14,7 +14,7 @@ export {
 } from "./fault_plan.ts";
 export { Trace, type TraceActor, type TraceEntry } from "./trace.ts";
 export type { Invariant, Violation } from "./violation.ts";
-export { type Points, singleFaults, storm } from "./fault_points.ts";
+export { type Points, singleFaults, stormsOf } from "./fault_points.ts";
 export {
   type Finding,
   replay,

@@ -7,7 +7,7 @@
 import type { OperatorController, Workload } from "../manager/mod.ts";
 import { playTogether } from "./_ensemble.ts";
 import type { Reference } from "./_reference.ts";
-import { singleFaults, storm } from "./fault_points.ts";
+import { singleFaults, stormsOf } from "./fault_points.ts";
 import { type Fault, faultKinds, type FaultPlan } from "./fault_plan.ts";
 import { type PlannedSchedule, type Play, Player } from "./player.ts";
 import { shrink } from "./shrink.ts";
@@ -154,11 +154,16 @@ class Campaign {
     const kinds = this.#kinds;
     const seeds = Array.from({ length: storms }, (_, index) => firstSeed + index);
     const isDoubled = (seed: number) => seed % replicatedEvery === 0;
-    const doubled = seeds.some(isDoubled) ? await this.#player.reference(workload, 2) : single;
-    return seeds.values().map((seed) => {
-      const [reference, replicas] = isDoubled(seed) ? [doubled, 2] : [single, 1];
-      return { workload, plan: storm({ ...reference, replicas }, kinds, seed), seed, replicas };
-    });
+    const double = seeds.some(isDoubled) ? await this.#player.reference(workload, 2) : single;
+    const [storm, doubledStorm] = [
+      stormsOf({ ...single, replicas: 1 }, kinds),
+      stormsOf({ ...double, replicas: 2 }, kinds),
+    ];
+    return seeds.values().map((seed) =>
+      isDoubled(seed)
+        ? { workload, plan: doubledStorm(seed), seed, replicas: 2 }
+        : { workload, plan: storm(seed), seed, replicas: 1 }
+    );
   }
 
   async #take(schedule: Single, violations: readonly Violation[]): Promise<void> {

@@ -1,5 +1,5 @@
 /** Prints the digests of some schedules, for a comparison between runtimes. */
-import { runSchedule, storm } from "../../src/simulation/mod.ts";
+import { runSchedule, stormsOf } from "../../src/simulation/mod.ts";
 import { faultKinds } from "../../src/simulation/mod.ts";
 import { played } from "./_controllers.ts";
 
@@ -11,8 +11,9 @@ export async function digests(): Promise<readonly string[]> {
     const base = { controllers: [what.controller], workload: what.workload, replicas };
     const { points, stepRevisions, trace } = await runSchedule(base);
     lines.push(`${name} ${workload}: ${trace.digest()}`);
+    const storm = stormsOf({ points, stepRevisions, replicas }, new Set(faultKinds));
     for (const seed of [1, 2, 3]) {
-      const plan = storm({ points, stepRevisions, replicas }, new Set(faultKinds), seed);
+      const plan = storm(seed);
       lines.push(`${name} ${workload} ${seed}: ${(await runSchedule({ ...base, plan, seed })).trace.digest()}`);
     }
   }

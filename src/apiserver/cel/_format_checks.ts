@@ -2,7 +2,7 @@
 import type { Call, Expr } from "./ast.ts";
 import type { Checked } from "./_checker.ts";
 import type { Issue } from "./issues.ts";
-import { type CelType, dynType, formatType } from "./types.ts";
+import { type CelType, dynType, formatTypeName } from "./types.ts";
 
 /** What is wrong with a call; undefined for other calls and for what is right. */
 export function formatCallIssue(call: Call, { types }: Checked): Issue | undefined {
@@ -111,15 +111,9 @@ function typeName(type: CelType): string {
     case "list":
     case "map":
       return type.kind;
-    case "null":
-      return "null_type";
-    case "duration":
-      return "google.protobuf.Duration";
-    case "timestamp":
-      return "google.protobuf.Timestamp";
     case "opaque":
       return type.name;
     default:
-      return formatType(type);
+      return formatTypeName(type);
   }
 }
