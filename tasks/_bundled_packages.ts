@@ -5,8 +5,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import * as z from "zod";
+import { root } from "./_root.ts";
 
 /** A package of which at least one file is in the binary. */
 export interface BundledPackage {
@@ -22,8 +23,6 @@ export interface BundledPackage {
 export interface LockFile {
   readonly npm: Readonly<Record<string, { readonly integrity?: string; readonly scripts?: boolean }>>;
 }
-
-export const root = dirname(import.meta.dirname ?? ".");
 
 const metafile = z.object({ inputs: z.record(z.string(), z.unknown()) });
 const manifest = z.object({ name: z.string(), version: z.string(), license: z.string().optional() });

@@ -14,9 +14,7 @@ import { nodepoolController, nodepoolWebhooks } from "../src/controllers/nodepoo
 import { podsController } from "../src/controllers/pods/mod.ts";
 import { operatorCli, withWebhooks } from "../src/mod.ts";
 import { type Crd, printCrd } from "../src/schema/mod.ts";
-
-/** The repository. */
-export const root = join(import.meta.dirname ?? ".", "..");
+import { root } from "./_root.ts";
 
 const notice = "# Written from code by `deno run -A tasks/golden.ts`; do not edit.\n";
 

@@ -7,15 +7,15 @@
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { ControlPlane } from "../tests/controlplane/mod.ts";
 import { GoTypes } from "./_go_types.ts";
 import { columnsFile, namesFile, packageFile, packagesFile } from "./_kind_files.ts";
 import { listAt, ModuleApi, type PublishedApi, RunningApi } from "./_published_api.ts";
 import { type Json, type JsonObject, packageOf, type WirePackage, WireWriter } from "./_wire_packages.ts";
+import { root } from "./_root.ts";
 
-const root = dirname(import.meta.dirname ?? ".");
 const target = join(root, "src/apiserver/kinds/generated");
 
 /** Where the sources of each module are. */

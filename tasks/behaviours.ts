@@ -9,8 +9,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { behavioursPage, evidenceIn } from "./_behaviours.ts";
+import { root } from "./_root.ts";
 
-const root = join(import.meta.dirname ?? ".", "..");
 const page = join(root, "docs", "BEHAVIOURS.md");
 
 /** Test files, and the cases that several of them run. */

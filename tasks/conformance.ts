@@ -11,8 +11,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { conformancePage } from "../tests/conformance/page.ts";
+import { root } from "./_root.ts";
 
-const root = join(import.meta.dirname ?? ".", "..");
 const page = join(root, "docs", "CONFORMANCE.md");
 
 /** As `deno fmt` leaves it, so that the page passes the gate's own check. */

@@ -11,8 +11,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { type Example, examplesIn, moduleOf, testOf } from "./_doc_examples.ts";
-
-const root = join(import.meta.dirname ?? ".", "..");
+import { root } from "./_root.ts";
 
 /** Files that may have examples, relative to the repository. */
 function candidates(): readonly string[] {

@@ -8,7 +8,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { createTwoFilesPatch } from "diff";
-import { crdGoldens, manifestGoldens, present, publicApiGolden, root, strayCrds } from "./_goldens.ts";
+import { crdGoldens, manifestGoldens, present, publicApiGolden, strayCrds } from "./_goldens.ts";
+import { root } from "./_root.ts";
 
 async function main(isCheck: boolean): Promise<number> {
   const crds = await crdGoldens();

@@ -10,7 +10,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import process from "node:process";
 import config from "../deno.json" with { type: "json" };
-import { type BundledPackage, bundledPackages, root } from "./_bundled_packages.ts";
+import { type BundledPackage, bundledPackages } from "./_bundled_packages.ts";
+import { root } from "./_root.ts";
 
 /** A CycloneDX document, as far as it is used here. */
 export interface BillOfMaterials {

@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
+import { root } from "./_root.ts";
 
 interface Bug {
   readonly about: string;
@@ -29,7 +30,6 @@ interface Caught {
   readonly violations: readonly { readonly invariant: string }[];
 }
 
-const root = join(import.meta.dirname ?? ".", "..");
 const folder = join(root, "tests", "simulation", "bugs");
 const page = join(root, "docs", "SIMULATION.md");
 const [begin, end] = ["<!-- seeded bugs: begin -->", "<!-- seeded bugs: end -->"];

@@ -1,11 +1,12 @@
 /** What of others is in the binary, and how it got there. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import config from "../deno.json" with { type: "json" };
-import { bundledPackages, readLock, root } from "../tasks/_bundled_packages.ts";
+import { bundledPackages, readLock } from "../tasks/_bundled_packages.ts";
+import { root } from "../tasks/_root.ts";
 import { billOfMaterials, bunVersion } from "../tasks/sbom.ts";
 import { assert, assertEquals, assertStringIncludes, test } from "./testing.ts";
 
@@ -91,8 +92,7 @@ test("[security 25] SECURITY.md says where to report, which versions are support
 });
 
 function sourcesIn(folder: string): readonly string[] {
-  return readdirSync(folder).map((name) => join(folder, name)).flatMap((path) => {
-    if (statSync(path).isDirectory()) return sourcesIn(path);
-    return path.endsWith(".ts") && !path.endsWith("_test.ts") ? [path] : [];
-  });
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.endsWith("_test.ts"))
+    .map((path) => join(folder, path));
 }

@@ -3,11 +3,12 @@
  * moves only when a test says so. World of src/simulation is the same for tests of an operator; it stands above this layer.
  */
 import { kubernetesApi } from "../apiserver/mod.ts";
-import { builtin, type Infer, type KubeObject, type Resource, resourceName, splitKey } from "../api/mod.ts";
+import { builtin, type Infer, type KubeObject, type Resource } from "../api/mod.ts";
 import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client, type DeleteOptions, type NewObject } from "../client/mod.ts";
 import type { KubeletPace } from "./kubelet.ts";
 import { SimulatedCluster } from "./simulated_cluster.ts";
+import { findStoredObject, storedObject, storedObjects } from "./stored_objects.ts";
 
 /** Options of {@link ClusterRig.start}. */
 export interface ClusterRigOptions {
@@ -74,20 +75,17 @@ export class ClusterRig implements AsyncDisposable {
 
   /** The object as the server has it. @throws Error when there is none */
   get<R extends Resource>(resource: R, key: string): Infer<R> {
-    const found = this.find(resource, key);
-    if (found === undefined) throw new Error(`Cannot get ${resource.kind} "${key}": there is none`);
-    return found;
+    return storedObject(this.#api, resource, key);
   }
 
   /** The object as the server has it. */
   find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
-    const { namespace = "", name } = splitKey(key);
-    return this.#api.server.storage.get(resourceName(resource), namespace, name) as Infer<R> | undefined;
+    return findStoredObject(this.#api, resource, key);
   }
 
   /** All objects of a kind, by name. */
   list<R extends Resource>(resource: R, namespace = "default"): readonly Infer<R>[] {
-    return [...this.#api.server.storage.list(resourceName(resource), namespace)] as unknown as readonly Infer<R>[];
+    return storedObjects(this.#api, resource, namespace);
   }
 
   /** The names of all objects of a kind. */

@@ -9,4 +9,5 @@ export type { KubeletPace } from "./kubelet.ts";
 export { GarbageCollector, type GarbageCollectorOptions } from "./garbage_collector.ts";
 export { customResourcesOf } from "./custom_resources_of.ts";
 export { installWebhooks, webhookCaller } from "./in_process_webhooks.ts";
+export { findStoredObject, storedObject, storedObjects } from "./stored_objects.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions } from "./embedded_cluster.ts";

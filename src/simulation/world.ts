@@ -5,11 +5,19 @@
  * Guarantees: `settled()` returns when everything that was started by the last change is over, however long that would take
  * in a real cluster; what a controller writes is decoded, defaulted, validated and admitted as by a kube-apiserver.
  */
-import { type Infer, type KubeObject, type ObjectMeta, type Resource, resourceName, splitKey } from "../api/mod.ts";
+import { type Infer, type KubeObject, type ObjectMeta, type Resource } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { drain, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client, type DeleteOptions, type NewObject, type Partly, type Patch, type Transport } from "../client/mod.ts";
-import { customResourcesOf, installWebhooks, SimulatedCluster, webhookCaller } from "../cluster/mod.ts";
+import {
+  customResourcesOf,
+  findStoredObject,
+  installWebhooks,
+  SimulatedCluster,
+  storedObject,
+  storedObjects,
+  webhookCaller,
+} from "../cluster/mod.ts";
 import { Manager, type OperatorController } from "../manager/mod.ts";
 import { collectedKinds } from "./_kinds_of.ts";
 import { Traffic } from "./traffic.ts";
@@ -109,21 +117,17 @@ export class World implements AsyncDisposable {
 
   /** The object as the server has it now. @throws Error when there is none */
   get<R extends Resource>(resource: R, key: string): Infer<R> {
-    const found = this.find(resource, key);
-    if (found === undefined) throw new Error(`Cannot get ${resource.kind} "${key}": there is none`);
-    return found;
+    return storedObject(this.#api, resource, key);
   }
 
   /** The object as the server has it now. */
   find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
-    const { namespace = "", name } = splitKey(key);
-    // What the server stores in the version that the Resource names is what it would answer.
-    return this.#api.server.storage.get(resourceName(resource), namespace, name) as Infer<R> | undefined;
+    return findStoredObject(this.#api, resource, key);
   }
 
   /** All objects of a kind, in the order of their names. */
   list<R extends Resource>(resource: R, namespace?: string): readonly Infer<R>[] {
-    return [...this.#api.server.storage.list(resourceName(resource), namespace)] as unknown as readonly Infer<R>[];
+    return storedObjects(this.#api, resource, namespace);
   }
 
   /** Changes some fields of an object, as somebody with kubectl would. */
