@@ -70,7 +70,9 @@ const violations: readonly (readonly [path: string, source: string, rule: string
   ["src/cache/a.ts", "const s = AbortSignal.timeout(5);", "time", "Cannot say AbortSignal.timeout here"],
   ["src/cache/a_test.ts", "await new Promise((done) => setTimeout(done, 5));", "time", "Cannot say setTimeout here"],
   ["src/mod.ts", 'export * from "./api/mod.ts";', "file", "Cannot export *"],
-  ["src/cache/a.ts", "\n".repeat(401), "file", "Cannot grow past 400 lines: it has 402"],
+  ["src/cache/a.ts", 'import { x } from "./testing/x.ts";', "imports", "does not know what only tests use"],
+  ["src/apiserver/http/a.ts", 'import { x } from "../cel/x.ts";', "imports", "use src/apiserver/cel/mod.ts"],
+  ["src/cache/a.ts", "\n".repeat(501), "file", "Cannot grow past 500 lines: it has 502"],
 ];
 
 for (const [path, source, rule, message] of violations) {
