@@ -43,7 +43,26 @@ export const layers: Readonly<Record<string, Layer>> = {
  * mod.ts; "." stands for the files beside them, which come last where the list does not name them.
  */
 export const innerFolders: Readonly<Record<string, readonly string[]>> = {
-  apiserver: [],
+  apiserver: [
+    "model",
+    "storage",
+    "patch",
+    "registry",
+    "kinds",
+    "protobuf",
+    "quota",
+    "tables",
+    "cel",
+    "admission",
+    "pod_security",
+    "plugins",
+    "actions",
+    "access",
+    "crd",
+    "http",
+    "discovery",
+    "openapi",
+  ],
 };
 
 /** Tests, and the folders of what only tests use. They are not shipped, so they may import sideways. */
