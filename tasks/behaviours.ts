@@ -1,14 +1,14 @@
 /**
- * Writes docs/BEHAVIOURS.md: which tests show which numbered promise.
+ * Lists in docs/BEHAVIOURS.md, under each statement, the tests that hold it.
  *
- *   deno run -A tasks/behaviours.ts           writes it
- *   deno run -A tasks/behaviours.ts --check   writes nothing and exits 1 if the page is out of date
+ *   deno run -A tasks/behaviours.ts           writes the page
+ *   deno run -A tasks/behaviours.ts --check   writes nothing and exits with 1 if the page is out of date
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { behavioursPage, evidenceIn } from "./_behaviours.ts";
+import { type Evidence, evidenceIn, withEvidence } from "./_behaviours.ts";
 import { root } from "./_root.ts";
 
 const page = join(root, "docs", "BEHAVIOURS.md");
@@ -21,9 +21,9 @@ function testFiles(): readonly string[] {
   ).filter((path) => path !== "tests/behaviours_test.ts").sort();
 }
 
-/** As `deno fmt` leaves it, so that the page passes the gate's own check. */
+/** Formats a page as `deno fmt` does, so that it passes the gate's own check. */
 function formatted(text: string): string {
-  const { status, stdout, stderr } = spawnSync("deno", ["fmt", "--ext", "md", "-"], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["fmt", "--ext", "md", "-"], {
     cwd: root,
     input: text,
     encoding: "utf8",
@@ -32,17 +32,21 @@ function formatted(text: string): string {
   return stdout;
 }
 
+/** The evidence of all tests in the repository. */
+export function allEvidence(): readonly Evidence[] {
+  return testFiles().flatMap((path) => evidenceIn(path, readFileSync(join(root, path), "utf8")));
+}
+
 function main(isCheck: boolean): number {
-  const evidence = testFiles().flatMap((path) => evidenceIn(path, readFileSync(join(root, path), "utf8")));
-  const text = formatted(behavioursPage(evidence));
-  const present = existsSync(page) ? readFileSync(page, "utf8") : "";
+  const present = readFileSync(page, "utf8");
+  const text = formatted(withEvidence(present, allEvidence()));
   if (present === text) return 0;
   if (!isCheck) {
     writeFileSync(page, text);
     return 0;
   }
-  console.error("Cannot accept docs/BEHAVIOURS.md: it is out of date, run deno run -A tasks/behaviours.ts");
+  console.error("Cannot accept docs/BEHAVIOURS.md: its lists of tests are out of date. Run: deno task behaviours");
   return 1;
 }
 
-process.exitCode = main(process.argv.includes("--check"));
+if (import.meta.main) process.exitCode = main(process.argv.includes("--check"));
