@@ -6,6 +6,7 @@
  * under `controller simulate`, without sleeping. This file and its neighbours are the only ones in `src/` that may
  * name `Date.now`, `performance.now` or `setTimeout` (a test holds that).
  */
+import { onAbort } from "./abort.ts";
 
 /** Where the time comes from. `systemClock` in production, `VirtualClock` in tests. */
 export interface Clock {
@@ -48,15 +49,14 @@ export function checkedDelay(ms: number): number {
 export function sleepOn(clock: Pick<Clock, "timer">, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    const aborted = () => {
-      timer[Symbol.dispose]();
-      reject(signal.reason);
-    };
     const timer = clock.timer(ms, () => {
-      signal.removeEventListener("abort", aborted);
+      listening[Symbol.dispose]();
       resolve();
     });
-    signal.addEventListener("abort", aborted, { once: true });
+    const listening = onAbort(signal, () => {
+      timer[Symbol.dispose]();
+      reject(signal.reason);
+    });
   });
 }
 

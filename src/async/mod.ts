@@ -1,6 +1,10 @@
-/** Time, chance and cancellation: the ground on which everything else can be replayed. */
+/** Time, randomness, cancellation and waiting: with these as parameters, every run can be repeated from a seed. */
 export { type Clock, longestTimerMs, sleepOn, systemClock } from "./clock.ts";
 export { drain, hop, VirtualClock, type VirtualClockOptions } from "./virtual_clock.ts";
 export { jittered, type Random, seededRandom, systemRandom } from "./random.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
-export { isAbortOf, type Scope, scope, type ScopeOptions } from "./scope.ts";
+export { TokenBucket, type TokenBucketOptions } from "./token_bucket.ts";
+export { aborted, isAbortOf, onAbort, untilAborted } from "./abort.ts";
+export { type Scope, scope, type ScopeOptions } from "./scope.ts";
+export { Latch } from "./latch.ts";
+export { BinaryHeap, type HeapItem } from "./binary_heap.ts";

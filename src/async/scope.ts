@@ -5,6 +5,7 @@
  * removes the listener and the timer. (`AbortSignal.any` on a process-long signal keeps every child alive on some
  * runtimes; this is why it is not used.)
  */
+import { onAbort } from "./abort.ts";
 import { type Clock, systemClock } from "./clock.ts";
 
 /** A signal with an owner: dispose it when the work is over. */
@@ -26,9 +27,7 @@ export interface ScopeOptions {
 export function scope(parent: AbortSignal, options: ScopeOptions = {}): Scope {
   const { timeoutMs = Infinity, clock = systemClock } = options;
   const controller = new AbortController();
-  const follow = () => controller.abort(parent.reason);
-  if (parent.aborted) follow();
-  else parent.addEventListener("abort", follow, { once: true });
+  const following = onAbort(parent, () => controller.abort(parent.reason));
   const timer = timeoutMs === Infinity || parent.aborted
     ? undefined
     : clock.timer(timeoutMs, () =>
@@ -37,14 +36,8 @@ export function scope(parent: AbortSignal, options: ScopeOptions = {}): Scope {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
     [Symbol.dispose]: () => {
-      parent.removeEventListener("abort", follow);
+      following[Symbol.dispose]();
       timer?.[Symbol.dispose]();
     },
   };
-}
-
-/** True when `error` is what aborting `signal` makes its waiters throw. */
-export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
-  if (!signal.aborted) return false;
-  return error === signal.reason || (error instanceof DOMException && error.name === "AbortError");
 }

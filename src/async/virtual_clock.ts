@@ -7,10 +7,13 @@
  * waits for real sockets is out of its reach.
  */
 import { setImmediate } from "node:timers";
+import { BinaryHeap, type HeapItem } from "./binary_heap.ts";
 import { checkedDelay, type Clock, sleepOn } from "./clock.ts";
 
-interface PendingTimer {
+interface PendingTimer extends HeapItem {
   readonly dueAt: number;
+  /** Timers that are due at the same time fire in the order of their creation. */
+  readonly sequence: number;
   readonly fire: () => void;
 }
 
@@ -43,8 +46,8 @@ export class VirtualClock implements Clock {
   #elapsedMs = 0;
   #wallAtZero: number;
   readonly #drainHops: number;
-  /** In the order they were made, which decides between timers that are due at the same time. */
-  readonly #timers = new Set<PendingTimer>();
+  readonly #timers = new BinaryHeap<PendingTimer>(firesBefore);
+  #sequence = 0;
 
   constructor(options: VirtualClockOptions = {}) {
     this.#wallAtZero = options.startAt ?? Date.UTC(2026, 0, 1);
@@ -64,9 +67,10 @@ export class VirtualClock implements Clock {
   }
 
   timer(ms: number, fire: () => void): Disposable {
-    const timer: PendingTimer = { dueAt: this.#elapsedMs + checkedDelay(ms), fire };
-    this.#timers.add(timer);
-    return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
+    const dueAt = this.#elapsedMs + checkedDelay(ms);
+    const timer: PendingTimer = { dueAt, sequence: this.#sequence++, fire, heapIndex: -1 };
+    this.#timers.push(timer);
+    return { [Symbol.dispose]: () => void this.#timers.remove(timer) };
   }
 
   /** How many timers are armed; a test that ends with some has leaked them. */
@@ -76,7 +80,7 @@ export class VirtualClock implements Clock {
 
   /** Milliseconds until the next timer is due, or undefined when none is armed. */
   get nextTimerInMs(): number | undefined {
-    const next = this.#next();
+    const next = this.#timers.first;
     return next === undefined ? undefined : next.dueAt - this.#elapsedMs;
   }
 
@@ -89,8 +93,8 @@ export class VirtualClock implements Clock {
     if (!(ms >= 0 && ms < Infinity)) throw new RangeError(`Cannot advance VirtualClock: by ${ms} ms`);
     const until = this.#elapsedMs + ms;
     await hop(this.#drainHops);
-    for (let next = this.#next(); next !== undefined && next.dueAt <= until; next = this.#next()) {
-      this.#timers.delete(next);
+    for (let next = this.#timers.first; next !== undefined && next.dueAt <= until; next = this.#timers.first) {
+      this.#timers.pop();
       this.#elapsedMs = Math.max(this.#elapsedMs, next.dueAt);
       next.fire();
       await hop(this.#drainHops);
@@ -103,14 +107,10 @@ export class VirtualClock implements Clock {
   jump(ms: number): void {
     this.#wallAtZero += ms;
   }
+}
 
-  #next(): PendingTimer | undefined {
-    let next: PendingTimer | undefined;
-    for (const timer of this.#timers) {
-      if (next === undefined || timer.dueAt < next.dueAt) next = timer;
-    }
-    return next;
-  }
+function firesBefore(one: PendingTimer, other: PendingTimer): boolean {
+  return one.dueAt < other.dueAt || (one.dueAt === other.dueAt && one.sequence < other.sequence);
 }
 
 /** Macrotask hops per drain: in-memory bodies and streams resolve through a few of them on either runtime. */

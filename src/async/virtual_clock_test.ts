@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects, assertThrows, test } from "../../tests/testing.ts";
 import { drain, hop, VirtualClock } from "./mod.ts";
+import { CountedSignal } from "./testing/counted_signal.ts";
 
 const never = new AbortController().signal;
 
@@ -83,15 +84,12 @@ test("an aborted sleep rejects with the reason and leaves no timer; a disposed t
 
 test("a sleep that is over leaves no listener on its signal", async () => {
   const clock = new VirtualClock();
-  const { signal } = new AbortController();
-  const listeners = new Set<unknown>();
-  signal.addEventListener = (_type: string, listener: unknown) => void listeners.add(listener);
-  signal.removeEventListener = (_type: string, listener: unknown) => void listeners.delete(listener);
-  const sleep = clock.sleep(10, signal);
-  assertEquals(listeners.size, 1);
+  const counted = new CountedSignal();
+  const sleep = clock.sleep(10, counted.signal);
+  assertEquals(counted.listeners, 1);
   await clock.advance(10);
   await sleep;
-  assertEquals(listeners.size, 0);
+  assertEquals(counted.listeners, 0);
 });
 
 test("time never runs backwards, not even when two advances overlap", async () => {

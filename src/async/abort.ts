@@ -1,0 +1,79 @@
+/**
+ * Waiting for the abort of an AbortSignal. The only place, except for src/runtime, that adds listeners to signals.
+ *
+ * Guarantees: a signal that is already aborted counts as an abort that happens now; when a wait is over or disposed,
+ * it has left no listener on the signal, so signals may live as long as the process.
+ */
+
+/**
+ * Calls `act` once when `signal` aborts, at once if it is aborted already.
+ *
+ * @returns Dispose it to remove the listener.
+ * @example
+ * ```ts
+ * import { onAbort } from "./mod.ts";
+ *
+ * const controller = new AbortController();
+ * let calls = 0;
+ * using _listening = onAbort(controller.signal, () => calls++);
+ * controller.abort();
+ * console.assert(calls === 1);
+ * ```
+ */
+export function onAbort(signal: AbortSignal, act: () => void): Disposable {
+  if (signal.aborted) {
+    act();
+    return nothing;
+  }
+  signal.addEventListener("abort", act, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener("abort", act) };
+}
+
+const nothing: Disposable = { [Symbol.dispose]: () => {} };
+
+/**
+ * Resolves when `signal` aborts. Where something else may end the wait first, dispose it: then it never settles.
+ *
+ * @example
+ * ```ts
+ * import { aborted } from "./mod.ts";
+ *
+ * const controller = new AbortController();
+ * {
+ *   using stopped = aborted(controller.signal);
+ *   await Promise.race([stopped, Promise.resolve()]);
+ * }
+ * controller.abort();
+ * await aborted(controller.signal);
+ * ```
+ */
+export function aborted(signal: AbortSignal): Promise<void> & Disposable {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return Object.assign(promise, onAbort(signal, resolve));
+}
+
+/**
+ * Resolves or rejects as `work` does, or rejects with `signal.reason` when that aborts first. The work is not ended:
+ * it continues, and its result is dropped.
+ *
+ * @example
+ * ```ts
+ * import { untilAborted } from "./mod.ts";
+ *
+ * const endless = new Promise<number>(() => {});
+ * const result = untilAborted(endless, AbortSignal.abort("stopped"));
+ * console.assert(await result.catch((reason) => reason) === "stopped");
+ * ```
+ */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const listening = onAbort(signal, () => reject(signal.reason));
+    work.then(resolve, reject).finally(() => listening[Symbol.dispose]());
+  });
+}
+
+/** True when `error` is what aborting `signal` makes its waiters throw. */
+export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
+  if (!signal.aborted) return false;
+  return error === signal.reason || (error instanceof DOMException && error.name === "AbortError");
+}
