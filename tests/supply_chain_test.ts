@@ -84,6 +84,23 @@ test("[security 24] two builds of the same sources are the same binary", () => {
   }
 });
 
+test("[security 24] workflows pin their actions by commit, and have a token that only reads unless a job says more", () => {
+  const folder = join(root, ".github", "workflows");
+  const files = readdirSync(folder);
+  assert(files.length >= 3, files.join());
+  for (const file of files) {
+    const text = readFileSync(join(folder, file), "utf8");
+    const actions = [...text.matchAll(/uses: *(\S+)/g)].map(([, action = ""]) => action);
+    assertEquals(actions.filter((action) => !/^[\w-]+\/[\w/-]+@[0-9a-f]{40}$/.test(action)), [], file);
+    assertEquals(/^permissions:\n( +.*\n)+/m.exec(text)?.[0], "permissions:\n  contents: read\n", file);
+  }
+});
+
+test("the project has a licence that deno.json names", () => {
+  assertStringIncludes(readFileSync(join(root, "LICENSE"), "utf8"), "Apache License");
+  assertEquals(config.license, "Apache-2.0");
+});
+
 test("[security 25] SECURITY.md says where to report, which versions are supported, and that the runtime's advisories are ours", () => {
   const text = readFileSync(join(root, "SECURITY.md"), "utf8").replaceAll(/\s+/g, " ");
   for (const said of ["first answer within 7 days", "The newest minor version", "an advisory for Bun is an advisory"]) {
