@@ -137,9 +137,9 @@ test("what stored objects would suffer from is refused: objects, fields and the 
   assertEquals(
     err,
     `controller: Cannot install ${crdName}: 5 of 7 stored objects would break: ` +
-      "shop/long0: spec.host has 16 characters, at most 5 are admitted; " +
-      "shop/long1: spec.host has 16 characters, at most 5 are admitted; " +
-      "shop/long2: spec.host has 16 characters, at most 5 are admitted; and 2 more. " +
+      "shop/long0: spec.host has 16 characters, the maximum is 5; " +
+      "shop/long1: spec.host has 16 characters, the maximum is 5; " +
+      "shop/long2: spec.host has 16 characters, the maximum is 5; and 2 more. " +
       `Change them first, e.g.: kubectl edit ${crdName} long0 -n shop; or --allow-breaking\n`,
   );
   const forced = await install(cluster, website("v1", z.string().max(5)), { args: "--allow-breaking" });

@@ -1,20 +1,20 @@
 /**
- * What `.meta()` adds to a node of the schema: words for people, CEL rules and the x-kubernetes-* extensions.
+ * Applies the `.meta()` of a zod schema to its structural schema: descriptions, CEL rules and x-kubernetes-* extensions.
  *
- * Guarantees: an extension that the server would refuse at this node (a misspelled one, a list type on a string, map
- * keys that items do not have) is an error here, at definition.
+ * Guarantees: an extension that the API server would reject at this node (a misspelled one, a list type on a string,
+ * map keys that the items do not have) is a TypeError at definition time.
+ * Source of the names and literals in rules: the escaping rules of `x-kubernetes-validations`, Kubernetes 1.36.
  */
-import { celLiteral } from "./_cel.ts";
 import { cannotDefine, type Place } from "./_place.ts";
-import type { Draft } from "./_leaves.ts";
+import type { Draft } from "./_scalars.ts";
 import { innerOf, metaOf, type Schema } from "./_zod.ts";
 import { toJson } from "./_json.ts";
 import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
 
-/** The rule that makes a value immutable. */
+/** The CEL rule that makes a value immutable. */
 export const immutableRule: ValidationRule = { rule: "self == oldSelf", message: "is immutable" };
 
-/** Extensions `.meta()` may carry; any other key that starts like one is a slip of the pen. */
+/** Extensions that `.meta()` may set. Any other key that begins with `x-kubernetes-` is an error. */
 const extensions = [
   "x-kubernetes-list-type",
   "x-kubernetes-list-map-keys",
@@ -25,7 +25,7 @@ const extensions = [
 
 const known: ReadonlySet<string> = new Set(extensions);
 
-/** Adds to `draft` what was said of `schema` itself. */
+/** Adds the metadata of `schema` to `draft`. */
 export function applyMeta(draft: Draft, schema: Schema, place: Place): void {
   const meta = metaOf(schema);
   for (const key of Object.keys(meta)) {
@@ -48,7 +48,7 @@ export function applyMeta(draft: Draft, schema: Schema, place: Place): void {
   checkExtensions(draft, place);
 }
 
-/** Adds CEL rules to a node. */
+/** Adds CEL rules to a node. @throws TypeError when the API server would reject one. */
 export function addRules(draft: Draft, rules: readonly ValidationRule[], place: Place): void {
   for (const rule of rules) checkRule(rule, place);
   if (rules.length === 0) return;
@@ -56,7 +56,7 @@ export function addRules(draft: Draft, rules: readonly ValidationRule[], place: 
   draft["x-kubernetes-validations"] = [...present, ...rules];
 }
 
-/** `schema` or null. The server refuses null wherever there is an enum, so its members become a rule. */
+/** `schema` or null. The API server rejects null beside an enum, so the enum becomes a CEL rule. */
 export function nullable(schema: StructuralSchema, place: Place): Draft {
   const { enum: members, ...rest } = schema;
   const draft: Draft = { ...rest, nullable: true };
@@ -67,7 +67,7 @@ export function nullable(schema: StructuralSchema, place: Place): Draft {
   return draft;
 }
 
-/** True when the value, or what a wrapper around it holds, was marked immutable. */
+/** True when the schema, or a schema that it wraps, is marked immutable. */
 export function isImmutable(schema: Schema): boolean {
   for (let at: Schema | undefined = schema; at !== undefined; at = innerOf(at)) {
     if (metaOf(at).immutable === true) return true;
@@ -84,7 +84,7 @@ function checkRule(rule: ValidationRule, place: Place): void {
   if (place.uncorrelatable && /\boldSelf\b/.test(rule.rule)) {
     throw cannotDefine(
       place,
-      'has a rule about changes inside a list or map whose elements have no identity; use x-kubernetes-list-type "map"',
+      'has a rule with oldSelf inside a list or map whose elements have no identity; use x-kubernetes-list-type "map"',
     );
   }
 }
@@ -92,12 +92,14 @@ function checkRule(rule: ValidationRule, place: Place): void {
 function checkExtensions(draft: Draft, place: Place): void {
   const listType = draft["x-kubernetes-list-type"];
   const keys = draft["x-kubernetes-list-map-keys"];
-  if (listType !== undefined && draft.type !== "array") throw cannotDefine(place, "has a list type but is no array");
+  if (listType !== undefined && draft.type !== "array") {
+    throw cannotDefine(place, "has a list type but is not an array");
+  }
   if (draft["x-kubernetes-map-type"] !== undefined && draft.type !== "object") {
-    throw cannotDefine(place, "has a map type but is no object");
+    throw cannotDefine(place, "has a map type but is not an object");
   }
   if (keys !== undefined && listType !== "map") {
-    throw cannotDefine(place, 'has list map keys, which want x-kubernetes-list-type "map"');
+    throw cannotDefine(place, 'has list map keys, which need x-kubernetes-list-type "map"');
   }
   if (listType === "map") checkMapList(draft, keys ?? [], place);
   if (listType === "set") checkSetList(draft.items, place);
@@ -106,13 +108,13 @@ function checkExtensions(draft: Draft, place: Place): void {
 function checkMapList(draft: Draft, keys: readonly string[], place: Place): void {
   const items = draft.items;
   if (keys.length === 0) throw cannotDefine(place, "is a list of type map without x-kubernetes-list-map-keys");
-  if (items?.type !== "object") throw cannotDefine(place, "is a list of type map whose items are no objects");
+  if (items?.type !== "object") throw cannotDefine(place, "is a list of type map whose items are not objects");
   if (items.nullable === true) throw cannotDefine(place, "is a list of type map whose items may be null");
   for (const key of keys) {
     const property = Object.hasOwn(items.properties ?? {}, key) ? items.properties?.[key] : undefined;
     if (property === undefined) throw cannotDefine(place, `names the list map key ${key}, which its items do not have`);
     if (property.type === "object" || property.type === "array" || property.nullable === true) {
-      throw cannotDefine(place, `names the list map key ${key}, which is no plain value`);
+      throw cannotDefine(place, `names the list map key ${key}, which is not a scalar`);
     }
     if (items.required?.includes(key) !== true && property.default === undefined) {
       throw cannotDefine(place, `names the list map key ${key}, which must be required or have a default`);
@@ -128,4 +130,31 @@ function checkSetList(items: StructuralSchema | undefined, place: Place): void {
   if (items?.type === "array" && (items["x-kubernetes-list-type"] ?? "atomic") !== "atomic") {
     throw cannotDefine(place, "is a list of type set whose items are lists that are not atomic");
   }
+}
+
+const keywords: ReadonlySet<string> = new Set(
+  ("true false null in as break const continue else for function if import let loop package namespace return var " +
+    "void while").split(" "),
+);
+
+/** The name that a CEL rule uses for the property `name`. @throws TypeError when CEL cannot name it. */
+export function celName(name: string, place: Place): string {
+  if (keywords.has(name)) return `__${name}__`;
+  if (!/^[A-Za-z_.\/-][A-Za-z0-9_.\/-]*$/.test(name)) {
+    throw cannotDefine(place, `has the property ${JSON.stringify(name)}, which CEL cannot name`);
+  }
+  return name.replaceAll("__", "__underscores__").replaceAll(".", "__dot__").replaceAll("-", "__dash__")
+    .replaceAll("/", "__slash__");
+}
+
+/** `text` as a CEL string literal. */
+export function celText(text: string): string {
+  return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+}
+
+/** A scalar as a CEL literal. CEL compares an integer with a double only when both literals are written as doubles. */
+function celLiteral(value: unknown, isFloat: boolean): string {
+  if (typeof value === "string") return celText(value);
+  const text = String(value);
+  return isFloat && /^-?\d+$/.test(text) ? `${text}.0` : text;
 }

@@ -1,11 +1,11 @@
 /**
- * JSON values as a CRD holds them: checked on the way in, in one canonical key order on the way out, so that the same
- * definition is always the same text.
+ * JSON values of a CRD: validated on input, written in one canonical order of keys, so that the same definition always
+ * gives the same text.
  */
 import { cannotDefine, type Place } from "./_place.ts";
 import type { Json } from "./structural_schema.ts";
 
-/** `value` as JSON. @throws TypeError when JSON would lose something of it. */
+/** `value` as JSON. @throws TypeError when JSON would lose a part of it. */
 export function toJson(value: unknown, place: Place): Json {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
@@ -14,10 +14,10 @@ export function toJson(value: unknown, place: Place): Json {
     const entries = Object.entries(value).filter(([, item]) => item !== undefined);
     return Object.fromEntries(entries.map(([key, item]) => [key, toJson(item, place)]));
   }
-  throw cannotDefine(place, `has the value ${String(value)}, which is no JSON`);
+  throw cannotDefine(place, `has the value ${String(value)}, which is not JSON`);
 }
 
-/** A frozen copy of `value` with all keys in alphabetical order, as the API server returns them. */
+/** A deeply frozen copy of `value` with its keys in alphabetical order, as the API server returns them. */
 export function canonical<T>(value: T): T {
   return copied(value) as T;
 }
@@ -27,11 +27,11 @@ function copied(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   entries.sort(([left], [right]) => left < right ? -1 : 1);
-  // fromEntries defines, so that a property named __proto__ stays a property.
+  // fromEntries() defines properties, so that a property named __proto__ stays a property.
   return Object.freeze(Object.fromEntries(entries.map(([key, item]) => [key, copied(item)])));
 }
 
-/** True when both are the same JSON, whatever the order of keys. */
+/** True when both are the same JSON, regardless of the order of keys. */
 export function sameJson(left: unknown, right: unknown): boolean {
   return JSON.stringify(canonical(left)) === JSON.stringify(canonical(right));
 }

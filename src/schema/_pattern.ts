@@ -1,17 +1,17 @@
 /**
- * patternOf(): a JavaScript regular expression as the API server reads it. The server compiles patterns with RE2,
- * which runs in linear time and therefore has no lookaround and no backreferences.
+ * patternOf(): translates a JavaScript regular expression for the API server, which compiles patterns with RE2. RE2 runs
+ * in linear time and therefore has no lookaround and no backreferences.
  *
- * Guarantees: the result means the same in RE2 (Go `regexp`) or an error says why there is none. Two harmless
- * differences remain: `.` also matches U+2028 and U+2029 there, and `\s` knows ASCII white space only.
+ * Guarantees: the result means the same in RE2 (Go `regexp`), or a TypeError says why it cannot.
+ * Caveats: in RE2 `.` also matches U+2028 and U+2029, and `\s` matches ASCII white space only.
  */
 import { cannotDefine, type Place } from "./_place.ts";
 
-/** Letters after a backslash that mean the same in both dialects. */
+/** Letters that mean the same after a backslash in both dialects. */
 const sharedEscapes = "dDwWsSbBtnvfr";
 
-/** Repetitions above this are refused by Go's regexp/syntax. */
-const largestRepetition = 1000;
+/** Go's regexp/syntax rejects repetition counts above this. */
+const maxRepetition = 1000;
 
 /** The source of `regexp` for RE2. @throws TypeError when RE2 cannot express it. */
 export function patternOf(regexp: RegExp, place: Place): string {
@@ -25,7 +25,7 @@ export function patternOf(regexp: RegExp, place: Place): string {
   return flagsOf(regexp, place) + text;
 }
 
-/** Characters read, and what they become. */
+/** The number of characters read, and their translation. */
 type Token = readonly [read: number, written: string];
 
 function flagsOf(regexp: RegExp, place: Place): string {
@@ -41,8 +41,8 @@ function tokenAt(source: string, index: number, place: Place): Token {
   if (/^\(\?<?[=!]/.test(rest)) throw refused(source, "lookaround", place);
   if (rest.startsWith("(?<")) return [3, "(?P<"];
   const repetition = /^\{(\d+)(?:,(\d*))?\}/.exec(rest);
-  if (repetition !== null && Math.max(Number(repetition[1]), Number(repetition[2] ?? 0)) > largestRepetition) {
-    throw refused(source, `a repetition above ${largestRepetition}`, place);
+  if (repetition !== null && Math.max(Number(repetition[1]), Number(repetition[2] ?? 0)) > maxRepetition) {
+    throw refused(source, `a repetition above ${maxRepetition}`, place);
   }
   return [1, rest[0] ?? ""];
 }
@@ -63,7 +63,7 @@ function escapeAt(source: string, index: number, place: Place): Token {
   return [2, letter];
 }
 
-/** A character class: `[` has no meaning inside one in JavaScript, but opens a named class in RE2. */
+/** Translates a character class. Inside of one, `[` is a plain character in JavaScript but opens a named class in RE2. */
 function classAt(source: string, start: number, place: Place): Token {
   const opening = source.startsWith("[^", start) ? "[^" : "[";
   let text = opening;

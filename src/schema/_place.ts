@@ -1,6 +1,6 @@
 /**
- * Place: where in which definition the translation stands, so that whatever goes wrong names the field and what to
- * write instead. All complaints of this folder about a definition are made here.
+ * Place: the position in a resource definition that is being translated. Every error about a definition is made here,
+ * so that each one names the field and says how to fix it.
  */
 
 /** A position inside a resource definition. */
@@ -9,18 +9,18 @@ export interface Place {
   readonly kind: string;
   /** `spec.ports[].name`; "" at the root. */
   readonly path: string;
-  /** Recursive schemas that are being translated right now: meeting one again means it has no end. */
+  /** Lazy schemas whose translation has begun. A second visit to one of them is an endless recursion. */
   readonly open: ReadonlySet<unknown>;
-  /** True where old and new values cannot be matched, so that a rule may not say oldSelf. */
+  /** True where the API server cannot match old and new values, so that a rule must not use oldSelf. */
   readonly uncorrelatable: boolean;
 }
 
-/** The place at which the definition of `kind` begins. */
+/** The root of the definition of `kind`. */
 export function rootPlace(kind: string): Place {
   return { kind, path: "", open: new Set(), uncorrelatable: false };
 }
 
-/** The place of a property. */
+/** The place of a property below `place`. */
 export function propertyOf(place: Place, name: string): Place {
   return { ...place, path: place.path === "" ? name : `${place.path}.${name}` };
 }
@@ -30,7 +30,7 @@ export function elementOf(place: Place, kind: "items" | "values"): Place {
   return { ...place, path: `${place.path}${kind === "items" ? "[]" : "{}"}` };
 }
 
-/** An error that says what stands at a place and what to do about it. */
+/** The error for a definition: the field, its state, and how to fix it. */
 export function cannotDefine(place: Place, state: string): TypeError {
   const subject = place.path === "" ? "it" : place.path;
   return new TypeError(`Cannot define ${place.kind}: ${subject} ${state}`);

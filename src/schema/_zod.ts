@@ -1,18 +1,18 @@
 /**
- * The one place that looks into zod: a schema's definition as zod's discriminated union, its checks and its metadata.
+ * The only file that reads the internals of zod: the definition of a schema, its checks and its metadata.
  *
- * zod's guide for library authors names `_zod.def` as the stable surface for this; a schema's static type is the
- * general `$ZodType`, which says nothing of its definition, hence the two assertions below.
+ * zod's guide for library authors documents `_zod.def` as stable. The static type of a schema is the general `$ZodType`,
+ * which does not include the definition, hence the two assertions below.
  */
 import { z } from "zod";
 
 /** Any zod schema. */
 export type Schema = z.core.$ZodType;
 
-/** What a schema was made of, told apart by `type`. */
+/** The definition of a schema, discriminated by `type`. */
 export type Definition = z.core.$ZodTypes["_zod"]["def"];
 
-/** What one check was made of, told apart by `check`. */
+/** The definition of one check, discriminated by `check`. */
 export type Check = z.core.$ZodChecks["_zod"]["def"] | z.core.$ZodCheckStringFormatDef | z.core.$ZodCustomDef;
 
 /** The definition of `schema`. */
@@ -26,12 +26,12 @@ export function checksOf(schema: Schema): readonly Check[] {
   return [...own, ...(schema._zod.def.checks ?? [])].map((check) => check._zod.def as Check);
 }
 
-/** What `.meta()` and `.describe()` said of this very schema. */
+/** The metadata that `.meta()` and `.describe()` set on this schema itself. */
 export function metaOf(schema: Schema): z.GlobalMeta {
   return z.globalRegistry.get(schema) ?? {};
 }
 
-/** The schema that a wrapper such as optional, default or readonly wraps; undefined when it is none. */
+/** The schema inside a wrapper such as optional, default or readonly; undefined when `schema` is not a wrapper. */
 export function innerOf(schema: Schema): Schema | undefined {
   const definition = definitionOf(schema);
   switch (definition.type) {
@@ -47,7 +47,7 @@ export function innerOf(schema: Schema): Schema | undefined {
   }
 }
 
-/** True when a writer must give the property that has this schema. */
+/** True when an object must have the property with this schema. */
 export function isRequired(schema: Schema): boolean {
   return schema._zod.optin === undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinition, as far as this folder writes it: the object that `install-crds` applies and that stands
- * as golden YAML under crds/. Source: `apiextensions.k8s.io/v1` of Kubernetes 1.36.
+ * Types of a CustomResourceDefinition as `install-crds` applies it and as the golden YAML in crds/ shows it.
+ * Source: `apiextensions.k8s.io/v1` of Kubernetes 1.36.
  */
 import type { Condition, ObjectMeta, Resource, Scope, StringMap } from "../api/mod.ts";
 import type { StructuralSchema } from "./structural_schema.ts";
@@ -12,17 +12,17 @@ export interface CrdColumn {
   readonly jsonPath: string;
   readonly description?: string;
   readonly format?: string;
-  /** 0 is always shown, higher ones with `-o wide`. */
+  /** 0 is always shown, larger numbers with `-o wide`. */
   readonly priority?: number;
 }
 
-/** Where the fields of the Scale subresource are. */
+/** Paths of the fields of the scale subresource. */
 export interface CrdScale {
   /** Under `.spec`. */
   readonly specReplicasPath: string;
   /** Under `.status`. */
   readonly statusReplicasPath: string;
-  /** Text form of the label selector; what a HorizontalPodAutoscaler wants. */
+  /** A label selector in its text form. A HorizontalPodAutoscaler needs it. */
   readonly labelSelectorPath?: string;
 }
 
@@ -42,7 +42,7 @@ export interface CrdVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 
-/** How the server turns an object of one version into another. */
+/** How the API server converts an object between versions. */
 export type CrdConversion =
   | { readonly strategy: "None" }
   | {
@@ -86,21 +86,21 @@ export interface Crd {
   };
 }
 
-/** A CustomResourceDefinition as the server returns it. */
+/** A CustomResourceDefinition as the API server returns it. */
 export interface StoredCrd extends Omit<Crd, "metadata"> {
   readonly metadata: ObjectMeta;
   readonly status?: {
     /** `Established` is True once objects of the kind can be written. */
     readonly conditions?: readonly Pick<Condition, "type" | "status" | "reason" | "message">[];
-    /** Versions in which objects may lie in etcd. */
+    /** Versions in which etcd may hold objects. */
     readonly storedVersions?: readonly string[];
     readonly acceptedNames?: Partial<CrdNames>;
   };
 }
 
 /**
- * The resource under which CRDs are written and read. Unlike `builtin.CustomResourceDefinition` its type knows
- * x-kubernetes-* extensions and takes what {@link defineResource} makes.
+ * The resource to write and read CRDs with. Unlike `builtin.CustomResourceDefinition`, its type has the x-kubernetes-*
+ * extensions and accepts the CRD of {@link defineResource}.
  */
 export const CrdResource: Resource<StoredCrd, "CustomResourceDefinition"> = Object.freeze({
   group: "apiextensions.k8s.io",

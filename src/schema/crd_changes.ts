@@ -1,9 +1,9 @@
 /**
- * crdChanges(): what differs between two CustomResourceDefinitions, field by field. What `install-crds --diff` prints
- * and what `doctor` judges by.
+ * crdChanges(): the differences between two CustomResourceDefinitions, field by field. `install-crds --diff` prints
+ * them and `doctor` reports them.
  *
- * Guarantees: only what a definition says is compared, never the server's bookkeeping; entries of lists are told apart
- * by their name where they have one, so that a new version or column does not look like a change of all after it.
+ * Guarantees: fields that the API server sets itself are not compared. List entries with a name are matched by it, so
+ * that a new version or column is one change and not a change of every entry after it.
  */
 import { sameJson } from "./_json.ts";
 import type { Crd, StoredCrd } from "./crd.ts";
@@ -12,13 +12,13 @@ import type { Crd, StoredCrd } from "./crd.ts";
 export interface CrdChange {
   /** `spec.versions[v1].schema.openAPIV3Schema.properties.spec.properties.replicas.maximum`. */
   readonly path: string;
-  /** Absent where the field is new. */
+  /** Absent when the field is new. */
   readonly before?: unknown;
-  /** Absent where the field is gone. */
+  /** Absent when the field is removed. */
   readonly after?: unknown;
 }
 
-/** A definition of which nothing is known but what it says. */
+/** A definition from any source: a file, the program or the cluster. */
 export type ComparedCrd = Pick<Crd | StoredCrd, "spec"> & {
   readonly metadata?: {
     readonly labels?: Readonly<Record<string, string>>;
@@ -29,17 +29,17 @@ export type ComparedCrd = Pick<Crd | StoredCrd, "spec"> & {
 /**
  * Compares two definitions.
  *
- * @param before undefined when there is none yet.
- * @returns The changes in the order of their paths; empty when both say the same.
+ * @param before undefined when there is no definition yet.
+ * @returns The changes in the order of their paths; empty when both are equal.
  */
 export function crdChanges(before: ComparedCrd | undefined, after: ComparedCrd): readonly CrdChange[] {
   const changes: CrdChange[] = [];
-  compare(before === undefined ? undefined : said(before), said(after), "", changes);
+  compare(before === undefined ? undefined : authoredPart(before), authoredPart(after), "", changes);
   return changes;
 }
 
-/** What a definition says. What the server fills in by itself is left out, so that it is no change. */
-function said(crd: ComparedCrd): object {
+/** The part of a definition that its author wrote, without the fields that the API server sets. */
+function authoredPart(crd: ComparedCrd): object {
   const { labels, annotations } = crd.metadata ?? {};
   const { conversion, preserveUnknownFields, ...spec }: Crd["spec"] & { readonly preserveUnknownFields?: boolean } =
     crd.spec;
@@ -75,7 +75,7 @@ function compare(before: unknown, after: unknown, path: string, changes: CrdChan
   }
 }
 
-/** What a value consists of, by the words that lead there; undefined for what is compared as a whole. */
+/** The parts of a value by their path segment; undefined for a value that is compared as a whole. */
 function entriesOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (!Array.isArray(value)) {
@@ -88,7 +88,7 @@ function entriesOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   return new Map(value.map((item, index) => [`[${names[index]}]`, item]));
 }
 
-/** Versions and columns have a name, rules are what they say, selectable fields have a path. */
+/** The key of a list entry: versions and columns have a name, selectable fields a path; a rule is its own key. */
 function nameOf(item: unknown): string | undefined {
   if (typeof item !== "object" || item === null) return undefined;
   const { name, rule, jsonPath }: { name?: unknown; rule?: unknown; jsonPath?: unknown } = item;

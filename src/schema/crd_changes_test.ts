@@ -14,7 +14,7 @@ function disk({ size = z.int32(), ...rest }: Variation = {}): ComparedCrd {
 
 const at = "spec.versions[v1].schema.openAPIV3Schema.properties.spec.properties.size";
 
-test("crdChanges() finds nothing between a definition and what a server makes of it", () => {
+test("crdChanges() reports nothing between a definition and its stored form", () => {
   const { spec } = disk();
   const stored = {
     metadata: { labels: {}, annotations: {}, uid: "u", resourceVersion: "7", generation: 3, managedFields: [] },
@@ -24,7 +24,7 @@ test("crdChanges() finds nothing between a definition and what a server makes of
   assertEquals(crdChanges(stored, disk()), []);
 });
 
-test("crdChanges() names the field that changes, comes or goes", () => {
+test("crdChanges() reports the field that is changed, added or removed", () => {
   assertEquals(crdChanges(disk(), disk({ size: z.int32().max(9) })), [{ path: `${at}.maximum`, after: 9 }]);
   assertEquals(crdChanges(disk({ size: z.int32().max(9) }), disk({ size: z.int32().max(8) })), [
     { path: `${at}.maximum`, before: 9, after: 8 },
@@ -34,7 +34,7 @@ test("crdChanges() names the field that changes, comes or goes", () => {
   ]);
 });
 
-test("crdChanges() tells versions apart by their name, whatever their order", () => {
+test("crdChanges() matches versions by name, regardless of their order", () => {
   const old: OtherVersionOptions = { name: "v1alpha1", spec: z.object({}), served: false };
   const [first, ...others] = crdChanges(disk(), disk({ versions: [old] }));
   assertEquals(first, { path: "spec.versions[v1alpha1].name", after: "v1alpha1" });
@@ -44,14 +44,14 @@ test("crdChanges() tells versions apart by their name, whatever their order", ()
   assertEquals(crdChanges(both, turned), []);
 });
 
-test("crdChanges() of no definition at all is every field of the new one", () => {
+test("crdChanges() without an old definition reports every field of the new one", () => {
   const paths = crdChanges(undefined, disk({ labels: { "a.dev/b": "c" } })).map(({ path }) => path);
   assertEquals(paths.includes('metadata.labels["a.dev/b"]'), true);
   assertEquals(paths.includes("spec.scope"), true);
   assertEquals(crdChanges(undefined, disk()).some((change) => "before" in change), false);
 });
 
-test("crdChanges() is not confused by names that objects have by themselves", () => {
+test("crdChanges() handles keys named like properties of Object.prototype", () => {
   const proto = { metadata: { annotations: JSON.parse('{"__proto__":"x","constructor":"y"}') }, spec: disk().spec };
   assertEquals(crdChanges(disk(), proto).map(({ path, after }) => `${path}=${after}`), [
     "metadata.annotations.__proto__=x",

@@ -1,22 +1,39 @@
 /**
- * defineResource(): one value made from zod that is the TypeScript type, the CustomResourceDefinition, the validation
- * and the cache key of a kind (architecture.md D4).
+ * defineResource(): makes one value from zod schemas that is the TypeScript type, the CustomResourceDefinition, the
+ * validation and the cache key of a kind.
  *
- * Guarantees: a definition that the API server would refuse, or that would mean something else to it than to zod, is
- * a TypeError when the module loads, with the field and the way out in its message.
+ * Guarantees: a definition that the API server would reject, or would understand differently than zod, is a TypeError
+ * when the module loads; the message names the field and says how to fix it. Parsing leaves metadata unchanged and
+ * reports a key `__proto__`, which zod would drop silently.
  */
-import { apiVersionOf, type DeepReadonly } from "../api/mod.ts";
-import type { z } from "zod";
-import { crdOf } from "./_crd_of.ts";
-import { namesOf } from "./_names.ts";
-import { cannotParse, parserOf } from "./_parser.ts";
-import type { CustomObject, CustomResource, InputOf, OutputOf } from "./custom_resource.ts";
-import type { ResourceOptions } from "./resource_options.ts";
+import { apiVersionOf, type DeepReadonly, type Scope, type StringMap } from "../api/mod.ts";
+import { z } from "zod";
+import type {
+  CustomObject,
+  CustomResource,
+  InputOf,
+  OtherVersionOptions,
+  OutputOf,
+  ParseIssue,
+  ParseResult,
+  PrinterColumn,
+  ResourceOptions,
+  VersionOptions,
+} from "./custom_resource.ts";
+import { addRules } from "./_extensions.ts";
+import { canonical } from "./_json.ts";
+import type { Draft } from "./_scalars.ts";
+import { cannotDefine, type Place, propertyOf, rootPlace } from "./_place.ts";
+import type { Crd, CrdColumn, CrdConversion, CrdNames, CrdScale, CrdVersion } from "./crd.ts";
+import { translate } from "./structural.ts";
+import type { StructuralSchema } from "./structural_schema.ts";
+import { isRequired, type Schema } from "./_zod.ts";
+import { dotPath } from "./dot_path.ts";
 
 /**
  * Defines a kind.
  *
- * @throws TypeError when a CustomResourceDefinition cannot express the schema or the server would refuse a name.
+ * @throws TypeError when a CustomResourceDefinition cannot express the schema, or the API server would reject a name.
  *
  * @example
  * ```ts
@@ -74,4 +91,320 @@ function methodsOf<T extends CustomObject, Input>(
     return result.object;
   };
   return { parse, safeParse, make: (input) => parse({ apiVersion, kind, ...input }) };
+}
+
+/**
+ * Largest CRD in bytes of JSON. etcd rejects requests above 1.5 MiB (--max-request-bytes), and the API server adds
+ * managedFields and status to the object that we send.
+ */
+const maxCrdBytes = 1024 * 1024;
+
+/** The parts of a CRD. */
+interface CrdParts {
+  readonly group: string;
+  readonly scope: Scope;
+  readonly names: CrdNames;
+  readonly annotations: StringMap;
+  readonly labels: StringMap;
+  readonly versions: readonly OtherVersionOptions[];
+  readonly conversion: CrdConversion | undefined;
+}
+
+/** Builds the CRD. @throws TypeError when the API server would reject it. */
+function crdOf(parts: CrdParts): Crd {
+  const { group, scope, names, annotations, labels, conversion } = parts;
+  const place = rootPlace(names.kind);
+  checkGroup(names.kind, group, annotations);
+  const versions = parts.versions.map((version) => versionOf(version, place));
+  checkVersions(versions, place);
+  const crd: Crd = canonical({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: {
+      name: `${names.plural}.${group}`,
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    },
+    spec: { group, scope, names, versions, ...(conversion === undefined ? {} : { conversion }) },
+  });
+  const bytes = new TextEncoder().encode(JSON.stringify(crd)).length;
+  if (bytes > maxCrdBytes) {
+    throw cannotDefine(place, `makes a CRD of ${bytes} bytes, the API server stores at most ${maxCrdBytes}`);
+  }
+  return crd;
+}
+
+function versionOf(version: OtherVersionOptions, place: Place): CrdVersion {
+  const { name, served = true, storage = false, deprecated = false, scale } = version;
+  checkVersion(place.kind, name);
+  const root = rootSchema(version, place);
+  const subresources = {
+    ...(version.status === undefined ? {} : { status: {} }),
+    ...(scale === undefined ? {} : { scale: scaleOf(scale, root, place) }),
+  };
+  const columns = columnsOf(version.printerColumns ?? [], root, place);
+  const fields = selectableFieldsOf(version.selectableFields ?? [], root, place);
+  return {
+    name,
+    served,
+    storage,
+    ...(deprecated === false ? {} : { deprecated: true }),
+    ...(typeof deprecated === "string" ? { deprecationWarning: deprecated } : {}),
+    schema: { openAPIV3Schema: root },
+    ...(Object.keys(subresources).length === 0 ? {} : { subresources }),
+    ...(columns.length === 0 ? {} : { additionalPrinterColumns: columns }),
+    ...(fields.length === 0 ? {} : { selectableFields: fields }),
+  };
+}
+
+/** The schema of the whole object. The API server itself validates metadata, so its schema stays empty. */
+function rootSchema(version: VersionOptions, place: Place): StructuralSchema {
+  const spec = objectAt(version.spec, propertyOf(place, "spec"));
+  const status = version.status === undefined ? undefined : objectAt(version.status, propertyOf(place, "status"));
+  const root: Draft = {
+    type: "object",
+    properties: {
+      apiVersion: { type: "string" },
+      kind: { type: "string" },
+      metadata: { type: "object" },
+      spec,
+      ...(status === undefined ? {} : { status }),
+    },
+  };
+  if (version.description !== undefined) root.description = version.description;
+  if (isRequired(version.spec)) root.required = ["spec"];
+  addRules(root, version.validations ?? [], place);
+  return root;
+}
+
+function objectAt(schema: Schema, place: Place): StructuralSchema {
+  const translated = translate(schema, place);
+  if (translated.type !== "object") throw cannotDefine(place, "is not a z.object()");
+  return translated;
+}
+
+function checkVersions(versions: readonly CrdVersion[], place: Place): void {
+  const names = new Set(versions.map((version) => version.name));
+  if (names.size !== versions.length) throw cannotDefine(place, "has two versions with the same name");
+  const stored = versions.filter((version) => version.storage).map((version) => version.name);
+  if (stored.length !== 1) {
+    throw cannotDefine(place, `has ${stored.length} storage versions (${stored.join(", ")}), a CRD has exactly one`);
+  }
+}
+
+/** The annotation that CRDs in the groups k8s.io and kubernetes.io must have. */
+const approvalAnnotation = "api-approved.kubernetes.io";
+
+/** The names as the author of the kind gave them. */
+interface GivenNames {
+  readonly kind: string;
+  readonly plural?: string;
+  readonly singular?: string;
+  readonly listKind?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+}
+
+/** All names of a kind. @throws TypeError when the API server would reject one. */
+function namesOf(given: GivenNames): CrdNames {
+  const { kind, shortNames = [], categories = [] } = given;
+  const lower = kind.toLowerCase();
+  const names = {
+    kind,
+    listKind: given.listKind ?? `${kind}List`,
+    plural: given.plural ?? pluralOf(lower),
+    singular: given.singular ?? lower,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+  };
+  checkLabel(kind, "kind", lower);
+  checkLabel(kind, "listKind", names.listKind.toLowerCase());
+  for (const text of [names.plural, names.singular, ...shortNames, ...categories]) checkLabel(kind, "name", text);
+  if (names.listKind === kind) throw cannotDefine(rootPlace(kind), "has the same kind and listKind");
+  return names;
+}
+
+/** Refuses a version name that the API server would reject. */
+function checkVersion(kind: string, version: string): void {
+  checkLabel(kind, "version", version);
+}
+
+/** Refuses a group that the API server would reject, or a group of Kubernetes without the approval annotation. */
+function checkGroup(kind: string, group: string, annotations: Readonly<Record<string, string>>): void {
+  const isDomain = group.length <= 253 &&
+    /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(group);
+  if (!isDomain) {
+    throw cannotDefine(rootPlace(kind), `has the group ${JSON.stringify(group)}, which must be a domain with a dot`);
+  }
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return;
+  const approval = Object.hasOwn(annotations, approvalAnnotation) ? annotations[approvalAnnotation] : undefined;
+  const isApproved = approval !== undefined && (approval.startsWith("unapproved") || URL.canParse(approval));
+  if (!isApproved) {
+    throw cannotDefine(
+      rootPlace(kind),
+      `is in the group ${group}, which belongs to Kubernetes; annotate it with ${approvalAnnotation}: ` +
+        `the URL of the approval, or a reason that begins with "unapproved"`,
+    );
+  }
+}
+
+function checkLabel(kind: string, what: string, text: string): void {
+  if (text.length > 63 || !/^[a-z]([a-z0-9-]*[a-z0-9])?$/.test(text)) {
+    throw cannotDefine(
+      rootPlace(kind),
+      `has the ${what} ${
+        JSON.stringify(text)
+      }, which must have 1 to 63 letters, digits or hyphens and begin with a letter`,
+    );
+  }
+}
+
+/** The usual English plural, as `meta.UnsafeGuessKindToResource` makes it. */
+function pluralOf(singular: string): string {
+  if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
+  return `${singular}s`;
+}
+
+/** Largest number of selectable fields of a kind, as in apiextensions `validation.go`. */
+const maxSelectableFields = 8;
+
+/** The printer columns with their types filled in. @throws TypeError when a path does not exist in the schema. */
+function columnsOf(columns: readonly PrinterColumn[], root: StructuralSchema, place: Place): CrdColumn[] {
+  return columns.map((column) => ({ ...column, type: column.type ?? columnType(column.jsonPath, root, place) }));
+}
+
+/** The selectable fields. @throws TypeError when the API server would reject one. */
+function selectableFieldsOf(paths: readonly string[], root: StructuralSchema, place: Place) {
+  if (paths.length > maxSelectableFields) {
+    throw cannotDefine(
+      place,
+      `has ${paths.length} selectable fields, the API server allows at most ${maxSelectableFields}`,
+    );
+  }
+  return paths.map((jsonPath) => {
+    const type = jsonPath.startsWith(".metadata") ? undefined : schemaAt(jsonPath, root)?.type;
+    if (type !== "string" && type !== "integer" && type !== "boolean") {
+      throw cannotDefine(
+        place,
+        `has the selectable field ${jsonPath}, which is not a string, integer or boolean in it`,
+      );
+    }
+    return { jsonPath };
+  });
+}
+
+/** The scale subresource. @throws TypeError when one of its paths does not exist in the schema. */
+function scaleOf(scale: CrdScale, root: StructuralSchema, place: Place): CrdScale {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale;
+  if (!specReplicasPath.startsWith(".spec.") || schemaAt(specReplicasPath, root)?.type !== "integer") {
+    throw cannotDefine(place, `has the specReplicasPath ${specReplicasPath}, which is not an integer under .spec`);
+  }
+  if (!statusReplicasPath.startsWith(".status.") || schemaAt(statusReplicasPath, root)?.type !== "integer") {
+    throw cannotDefine(
+      place,
+      `has the statusReplicasPath ${statusReplicasPath}, which is not an integer under .status`,
+    );
+  }
+  if (labelSelectorPath !== undefined && schemaAt(labelSelectorPath, root)?.type !== "string") {
+    throw cannotDefine(place, `has the labelSelectorPath ${labelSelectorPath}, which is not a string in it`);
+  }
+  return scale;
+}
+
+/** The schema at a path of plain names; undefined when the path does not exist. */
+function schemaAt(path: string, root: StructuralSchema): StructuralSchema | undefined {
+  if (!path.startsWith(".")) return undefined;
+  let at: StructuralSchema | undefined = root;
+  for (const name of path.slice(1).split(".")) {
+    const properties: StructuralSchema["properties"] = at?.properties ?? {};
+    at = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  }
+  return at;
+}
+
+function columnType(path: string, root: StructuralSchema, place: Place): CrdColumn["type"] {
+  if (/^\.metadata\.(creation|deletion)Timestamp$/.test(path)) return "date";
+  if (path.startsWith(".metadata.")) return "string";
+  const schema = schemaAt(path, root);
+  if (schema?.type === undefined || schema.type === "object" || schema.type === "array") {
+    throw cannotDefine(place, `has a column with the path ${path}, whose type is unknown; set its type`);
+  }
+  return schema.format === "date-time" || schema.format === "date" ? "date" : schema.type;
+}
+
+/** The parts of a kind that its parser needs. */
+interface ParserParts {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly spec: z.ZodType;
+  readonly status: z.ZodType | undefined;
+}
+
+/** Makes the parser of one kind. */
+function parserOf<T extends CustomObject>(parts: ParserParts): (value: unknown) => ParseResult<DeepReadonly<T>> {
+  const { apiVersion, kind, spec, status } = parts;
+  const schema = z.object({
+    apiVersion: z.literal(apiVersion),
+    kind: z.literal(kind),
+    metadata: z.custom<T["metadata"]>(isMetadata, "Invalid input: expected an object with names and labels as strings"),
+    spec,
+    ...(status === undefined ? {} : { status: status.optional() }),
+  });
+  return (value) => {
+    const hidden = protoKeyIn(value);
+    if (hidden !== undefined) {
+      return { kind: "invalid", issues: [{ path: hidden, message: "The key __proto__ is not supported" }] };
+    }
+    const parsed = schema.safeParse(value);
+    if (!parsed.success) return { kind: "invalid", issues: parsed.error.issues.map(issueOf) };
+    return { kind: "valid", object: parsed.data as unknown as DeepReadonly<T> };
+  };
+}
+
+/** The error for a value that is not an object of the kind. */
+function cannotParse(kind: string, value: unknown, issues: readonly ParseIssue[]): TypeError {
+  const list = issues.map(({ path, message }) => path === "" ? message : `${path}: ${message}`);
+  return new TypeError(`Cannot parse ${kind}${nameOf(value)}: ${list.join("; ")}`);
+}
+
+function issueOf(issue: z.core.$ZodIssue): ParseIssue {
+  return { path: dotPath(issue.path), message: issue.message };
+}
+
+function nameOf(value: unknown): string {
+  if (!isRecord(value) || !isRecord(value.metadata)) return "";
+  const { namespace, name } = value.metadata;
+  if (typeof name !== "string") return "";
+  return typeof namespace === "string" ? ` "${namespace}/${name}"` : ` "${name}"`;
+}
+
+function isMetadata(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { name, namespace, labels, annotations } = value;
+  return [name, namespace].every((text) => text === undefined || typeof text === "string") &&
+    [labels, annotations].every((map) => map === undefined || isStringMap(map));
+}
+
+function isStringMap(value: unknown): boolean {
+  return isRecord(value) && Object.values(value).every((item) => typeof item === "string");
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The path of a key `__proto__` in spec or status. A loop, not recursion, because the input decides the depth. */
+function protoKeyIn(value: unknown): string | undefined {
+  if (!isRecord(value)) return undefined;
+  const waiting: [path: string, value: unknown][] = [["spec", value.spec], ["status", value.status]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [path, held] = next;
+    if (typeof held !== "object" || held === null) continue;
+    if (Object.hasOwn(held, "__proto__")) return `${path}.__proto__`;
+    for (const [key, item] of Object.entries(held)) {
+      if (typeof item === "object") waiting.push([`${path}.${key}`, item]);
+    }
+  }
+  return undefined;
 }

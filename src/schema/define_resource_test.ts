@@ -47,17 +47,17 @@ test("Infer gives a readonly object whose defaults are set", () => {
   assertType<Same<NonNullable<Foo["status"]>["availableReplicas"], number>>(true);
   assertType<Same<Foo["kind"], "Foo">>(true);
   const change = (foo: Foo) => {
-    // @ts-expect-error an object from the cache is everybody's
+    // @ts-expect-error objects from the cache are shared and readonly
     foo.spec.replicas = 3;
-    // @ts-expect-error the list, too
+    // @ts-expect-error lists are readonly too
     foo.spec.tags?.push("x");
-    // @ts-expect-error no such field
+    // @ts-expect-error unknown field
     return foo.spec.nope;
   };
   assertEquals(typeof change, "function");
 });
 
-test("InferInput lets a writer leave out what has a default", () => {
+test("InferInput makes fields with a default optional", () => {
   assertType<Same<InferInput<typeof Foo>["spec"]["replicas"], number | undefined>>(true);
   assertType<Same<InferInput<typeof Foo>["spec"]["deploymentName"], string>>(true);
   const input: InferInput<typeof Foo> = { metadata: { name: "a" }, spec: { deploymentName: "x" } };
@@ -71,7 +71,7 @@ test("a kind without a status has none", () => {
   assertEquals(Bar.crd.spec.versions[0]?.subresources, undefined);
 });
 
-test("the value is a Resource, and its CRD is one that a client takes", () => {
+test("the value is a Resource, and a client accepts its CRD", () => {
   const resource: Resource<unknown, "Foo"> = Foo;
   assertEquals([resource.group, resource.version, resource.kind, resource.plural, resource.scope], [
     "example.dev",
@@ -112,7 +112,7 @@ test("parse() names the object and each field that is wrong", () => {
   assertStringIncludes(error.message, "; spec.replicas: ");
 });
 
-test("safeParse() gives the issues as values", () => {
+test("safeParse() returns the issues", () => {
   const result = Foo.safeParse({ ...stored, metadata: { name: 1 } });
   assert(result.kind === "invalid");
   assertEquals(result.issues.map(({ path }) => path), ["metadata"]);
@@ -120,7 +120,7 @@ test("safeParse() gives the issues as values", () => {
   for (const value of [null, undefined, 1, "x", []]) assertEquals(Foo.safeParse(value).kind, "invalid");
 });
 
-test("[94] parse() refuses a key __proto__, which zod would drop without a word", () => {
+test("[94] parse() refuses a key __proto__, which zod would drop silently", () => {
   const Map = defineResource({ ...minimal(), kind: "Map", spec: z.object({ data: z.record(z.string(), z.string()) }) });
   const object = (data: unknown) => ({
     apiVersion: "example.dev/v1",
@@ -135,7 +135,7 @@ test("[94] parse() refuses a key __proto__, which zod would drop without a word"
   assertEquals(Object.hasOwn(Object.prototype, "x"), false);
 });
 
-test("[95] parse() survives nesting of any depth", () => {
+test("[95] parse() accepts nesting of any depth", () => {
   const Any = defineResource({ ...minimal(), kind: "Any", spec: z.object({ value: z.unknown() }) });
   let value: unknown = 1;
   for (let depth = 0; depth < 100_000; depth++) value = [value];
@@ -143,7 +143,7 @@ test("[95] parse() survives nesting of any depth", () => {
   assertEquals(result.kind, "valid");
 });
 
-test("several versions are listed, one of them stored", () => {
+test("several versions are listed, and one of them is the storage version", () => {
   const Old = defineResource({
     ...minimal(),
     version: "v2",
@@ -161,7 +161,7 @@ test("several versions are listed, one of them stored", () => {
   );
 });
 
-test("the scale subresource and selectable fields are taken when their paths lead somewhere", () => {
+test("the scale subresource and selectable fields are accepted when their paths exist", () => {
   const Web = defineResource({
     ...minimal(),
     kind: "Web",
@@ -191,24 +191,24 @@ const refused: readonly (readonly [title: string, options: Partial<Options>, mes
     { group: "x.k8s.io" },
     /belongs to Kubernetes; annotate it with api-approved/,
   ],
-  ["an approval that is neither URL nor reason", {
+  ["an approval that is neither a URL nor a reason", {
     group: "x.k8s.io",
     annotations: { "api-approved.kubernetes.io": "yes" },
   }, /belongs to Kubernetes/],
-  ["a version that is no label", { version: "1" }, /it has the version "1"/],
-  ["a kind that is no label", { kind: "X_" }, /it has the kind "x_"/],
+  ["an invalid version name", { version: "1" }, /it has the version "1"/],
+  ["an invalid kind", { kind: "X_" }, /it has the kind "x_"/],
   ["a plural in upper case", { plural: "Xs" }, /it has the name "Xs"/],
-  ["one name for kind and list", { listKind: "X" }, /same kind and listKind/],
-  ["two versions of one name", { versions: [{ name: "v1", spec }] }, /two versions of one name/],
+  ["the same name for kind and list", { listKind: "X" }, /same kind and listKind/],
+  ["two versions with one name", { versions: [{ name: "v1", spec }] }, /two versions with the same name/],
   ["two storage versions", {
     versions: [{ name: "v2", spec, storage: true }, { name: "v3", spec, storage: true }],
   }, /2 storage versions \(v2, v3\)/],
-  ["a spec that is no object", { spec: z.string() }, /spec is no z\.object\(\)/],
-  ["a column that leads nowhere", { printerColumns: [{ name: "A", jsonPath: ".spec.b" }] }, /path \.spec\.b/],
+  ["a spec that is not an object", { spec: z.string() }, /spec is not a z\.object\(\)/],
+  ["a column with an unknown path", { printerColumns: [{ name: "A", jsonPath: ".spec.b" }] }, /path \.spec\.b/],
   ["a selectable object", { selectableFields: [".spec.o"] }, /selectable field \.spec\.o/],
   ["selectable metadata", { selectableFields: [".metadata.name"] }, /selectable field \.metadata\.name/],
   ["nine selectable fields", { selectableFields: Array.from({ length: 9 }, () => ".spec.a") }, /9 selectable fields/],
-  ["a scale that leads nowhere", {
+  ["a scale with an unknown path", {
     scale: { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" },
   }, /specReplicasPath \.spec\.n/],
   ["a rule of several lines without a message", { validations: [{ rule: "a\nb" }] }, /needs a message/],
@@ -221,7 +221,7 @@ for (const [title, options, message] of refused) {
   });
 }
 
-test("a group of Kubernetes is taken with the URL of its approval or a reason", () => {
+test("a group of Kubernetes is accepted with the URL of its approval or a reason", () => {
   for (const approval of ["unapproved, an experiment", "https://github.com/kubernetes/kubernetes/pull/78458"]) {
     const annotations = { "api-approved.kubernetes.io": approval };
     const resource = defineResource({ ...minimal(), group: "x.k8s.io", kind: "X", spec, annotations });

@@ -1,11 +1,11 @@
 /**
- * dotPath(): where in a value something is wrong, as people write it: `spec.containers[0].image`.
+ * dotPath(): the path of a field as users write it: `spec.containers[0].image`.
  *
- * Of our own, although zod has the same: one use of `z.core` as a value keeps all of it in the binary, with the words of
+ * zod has the same function, but one use of `z.core` as a value would keep all of it in the binary, with its messages in
  * sixty languages (268 KB that every start would load). A test holds that.
  */
 
-/** Writes a path of keys and positions. */
+/** Formats a path of keys and indexes. */
 export function dotPath(path: readonly PropertyKey[]): string {
   let text = "";
   for (const key of path) {

@@ -1,9 +1,9 @@
-/** Paths as people write them, and that nothing keeps all of zod in the binary. */
+/** The text of paths, and a check that nothing keeps all of zod in the binary. */
 import { readdirSync, readFileSync } from "node:fs";
 import { assertEquals, test } from "../../tests/testing.ts";
 import { dotPath } from "./dot_path.ts";
 
-test("dotPath() writes names with dots, positions and unusual keys in brackets", () => {
+test("dotPath() joins names with dots and puts indexes and unusual keys in brackets", () => {
   const table: readonly (readonly [path: readonly PropertyKey[], text: string])[] = [
     [[], ""],
     [["spec"], "spec"],
@@ -16,7 +16,7 @@ test("dotPath() writes names with dots, positions and unusual keys in brackets",
   for (const [path, text] of table) assertEquals(dotPath(path), text);
 });
 
-test("nobody uses z.core or z.locales as a value, which would put every language of zod into the binary", () => {
+test("no file uses z.core or z.locales as a value, which would put every language of zod into the binary", () => {
   const src = new URL("../", import.meta.url);
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && !name.endsWith("_test.ts"));

@@ -1,13 +1,13 @@
 /**
- * Versions of kinds in Kubernetes' own order: v2, v1, v1beta2, v1beta1, v1alpha1, and then all others by name.
+ * The order of API versions in Kubernetes: v2, v1, v1beta2, v1beta1, v1alpha1, and then all others by name.
  * Source: apimachinery `pkg/version/helpers.go` (CompareKubeAwareVersionStrings) of Kubernetes 1.36.
  */
 
-/** Puts two versions in order: below 0 when `left` is the older one, above 0 when it is the newer one. */
+/** Compares two versions: below 0 when `left` is older, above 0 when it is newer. */
 export function compareKubeVersions(left: string, right: string): number {
   if (left === right) return 0;
   const [a, b] = [partsOf(left), partsOf(right)];
-  // What is no version of Kubernetes' form is older than all that are; among themselves "a" is newer than "b".
+  // Any other name is older than every version of the form v1beta1; among such names "a" is newer than "b".
   if (a === undefined && b === undefined) return left < right ? 1 : -1;
   if (a === undefined) return -1;
   if (b === undefined) return 1;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { compareKubeVersions } from "./mod.ts";
 
-test("compareKubeVersions() puts stable before beta before alpha before anything else, newest last", () => {
+test("compareKubeVersions() sorts other names, then alpha, beta and stable versions, newest last", () => {
   const sorted = [
     "foo10",
     "foo1",

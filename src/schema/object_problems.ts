@@ -1,17 +1,17 @@
 /**
- * objectProblems(): what the API server would have against a stored object under a schema it was not written with, and
- * what of it would be lost. `install-crds` asks this of every stored object before it narrows a kind.
+ * objectProblems(): what the API server would reject or drop in a stored object under a new schema. `install-crds`
+ * checks every stored object with it before it narrows a kind.
  *
- * Guarantees: knows all keywords of a StructuralSchema but CEL rules, which the server alone evaluates; unknown formats
- * are let through, as the server does; what it is given is not changed.
+ * Guarantees: checks all keywords of a StructuralSchema except CEL rules, which only the API server evaluates; ignores
+ * unknown formats, as the API server does; does not change its input.
  */
-import { type Finding, formatProblem, numberProblems, shown, stringProblems } from "./_value_problems.ts";
 import { sameJson } from "./_json.ts";
 import type { StructuralSchema } from "./structural_schema.ts";
+import { z } from "zod";
 
-/** One thing that is wrong with a stored object. */
+/** One problem of a stored object. */
 export interface ObjectProblem {
-  /** `invalid`: the server would refuse it when it is written next. `lost`: the server would drop it. */
+  /** `invalid`: the API server would reject the next write. `lost`: the API server would drop the field. */
   readonly kind: "invalid" | "lost";
   /** `spec.replicas`, `spec.ports[0].name`. */
   readonly path: string;
@@ -20,10 +20,10 @@ export interface ObjectProblem {
 }
 
 /**
- * Judges an object by a schema.
+ * Validates an object against a schema.
  *
- * @param schema That of the whole object, as a CRD has it for each version.
- * @returns The problems in the order of the schema; empty when the object fits.
+ * @param schema The schema of the whole object, as a CRD has it for each version.
+ * @returns The problems in the order of the schema; empty when the object is valid.
  *
  * @example
  * ```ts
@@ -35,29 +35,29 @@ export interface ObjectProblem {
  * ```
  */
 export function objectProblems(schema: StructuralSchema, object: unknown): readonly ObjectProblem[] {
-  return judge(schema, object, { path: "", isRoot: true });
+  return validate(schema, object, { path: "", isRoot: true });
 }
 
 interface At {
   readonly path: string;
-  /** The object itself, or one that is embedded: it has apiVersion, kind and metadata whatever the schema says. */
+  /** True for the object itself and for embedded objects: they have apiVersion, kind and metadata in every schema. */
   readonly isRoot: boolean;
 }
 
-/** What every object has; the server validates it itself. */
-const identity: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+/** Fields that every object has; the API server validates them itself. */
+const objectFieldNames: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
-function judge(schema: StructuralSchema, value: unknown, at: At): ObjectProblem[] {
+function validate(schema: StructuralSchema, value: unknown, at: At): ObjectProblem[] {
   if (value === null) {
-    return schema.nullable === true || schema.type === undefined ? [] : [invalid(at, "is null, which is not admitted")];
+    return schema.nullable === true || schema.type === undefined ? [] : [invalid(at, "is null, which is not allowed")];
   }
   const wrongType = typeProblem(schema, value, at);
   if (wrongType !== undefined) return [wrongType];
   return [
-    ...leafProblems(schema, value).map((text) => invalid(at, text)),
+    ...scalarProblems(schema, value).map((text) => invalid(at, text)),
     ...(isObject(value) ? objectFields(schema, value, at) : []),
     ...(Array.isArray(value) ? listItems(schema, value, at) : []),
-    ...junctors(schema, value, at),
+    ...combinedProblems(schema, value, at),
   ];
 }
 
@@ -68,7 +68,7 @@ function typeProblem(schema: StructuralSchema, value: unknown, at: At): ObjectPr
   }
   const { type } = schema;
   if (type === undefined || hasType(value, type)) return undefined;
-  return invalid(at, `is ${shown(value)}, which is no ${type}`);
+  return invalid(at, `is ${shown(value)}, the type is ${type}`);
 }
 
 function hasType(value: unknown, type: NonNullable<StructuralSchema["type"]>): boolean {
@@ -90,13 +90,13 @@ function hasType(value: unknown, type: NonNullable<StructuralSchema["type"]>): b
   }
 }
 
-function leafProblems(schema: StructuralSchema, value: unknown): readonly Finding[] {
+function scalarProblems(schema: StructuralSchema, value: unknown): readonly Finding[] {
   const findings: Finding[] = [];
   if (schema.enum !== undefined && !schema.enum.some((one) => sameJson(one, value))) {
     findings.push(`is ${shown(value)}, which is none of ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`);
   }
   const format = formatProblem(schema, value);
-  // The format says in a word what a pattern beside it says in a hundred.
+  // The name of the format explains more than the long pattern beside it.
   if (format !== undefined) return [...findings, format];
   if (typeof value === "string") findings.push(...stringProblems(schema, value));
   if (typeof value === "number") findings.push(...numberProblems(schema, value));
@@ -108,23 +108,23 @@ function objectFields(schema: StructuralSchema, value: Record<string, unknown>, 
   const problems = sizeProblems(Object.keys(value).length, "keys", schema.minProperties, schema.maxProperties, at);
   const isWhole = at.isRoot || schema["x-kubernetes-embedded-resource"] === true;
   for (const [name, child] of Object.entries(value)) {
-    if (isWhole && identity.has(name)) continue;
+    if (isWhole && objectFieldNames.has(name)) continue;
     const below = { path: pathTo(at.path, name), isRoot: false };
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (known !== undefined) problems.push(...judge(known, child, below));
-    else if (typeof additionalProperties === "object") problems.push(...judge(additionalProperties, child, below));
-    else if (!keepsUnknown(schema)) problems.push(lost(below, child));
+    if (known !== undefined) problems.push(...validate(known, child, below));
+    else if (typeof additionalProperties === "object") problems.push(...validate(additionalProperties, child, below));
+    else if (!preservesUnknown(schema)) problems.push(lost(below, child));
   }
   for (const name of required) {
-    // The server sets defaults before it looks for what is required.
+    // The API server sets defaults before it checks for required fields.
     const hasDefault = Object.hasOwn(properties, name) && properties[name]?.default !== undefined;
-    if (Object.hasOwn(value, name) || hasDefault || (isWhole && identity.has(name))) continue;
-    problems.push(invalid({ path: pathTo(at.path, name), isRoot: false }, "is missing and required"));
+    if (Object.hasOwn(value, name) || hasDefault || (isWhole && objectFieldNames.has(name))) continue;
+    problems.push(invalid({ path: pathTo(at.path, name), isRoot: false }, "is required but missing"));
   }
   return problems;
 }
 
-function keepsUnknown(schema: StructuralSchema): boolean {
+function preservesUnknown(schema: StructuralSchema): boolean {
   return schema["x-kubernetes-preserve-unknown-fields"] === true || schema.additionalProperties === true;
 }
 
@@ -136,11 +136,11 @@ function listItems(schema: StructuralSchema, value: readonly unknown[], at: At):
   if (items === undefined) return problems;
   return [
     ...problems,
-    ...value.flatMap((item, index) => judge(items, item, { path: `${at.path}[${index}]`, isRoot: false })),
+    ...value.flatMap((item, index) => validate(items, item, { path: `${at.path}[${index}]`, isRoot: false })),
   ];
 }
 
-/** Lists of type set and map have no two items of one identity. */
+/** Lists of type set and map must not have two items with the same key. */
 function duplicateProblem(
   schema: StructuralSchema,
   value: readonly unknown[],
@@ -160,25 +160,25 @@ function duplicateProblem(
   return undefined;
 }
 
-/** What stands under allOf and anyOf only narrows; nothing is pruned by it. */
-function junctors(schema: StructuralSchema, value: unknown, at: At): ObjectProblem[] {
+/** Schemas under allOf and anyOf only reject values; they prune nothing. */
+function combinedProblems(schema: StructuralSchema, value: unknown, at: At): ObjectProblem[] {
   if (schema["x-kubernetes-int-or-string"] === true) return [];
-  const invalids = (part: StructuralSchema) => judge(part, value, at).filter(({ kind }) => kind === "invalid");
+  const invalids = (part: StructuralSchema) => validate(part, value, at).filter(({ kind }) => kind === "invalid");
   const all = (schema.allOf ?? []).flatMap(invalids);
   const { anyOf } = schema;
   if (anyOf === undefined || anyOf.some((part) => invalids(part).length === 0)) return all;
-  return [...all, invalid(at, `is ${shown(value)}, which fits none of the forms it may have`)];
+  return [...all, invalid(at, `is ${shown(value)}, which matches none of the allowed forms`)];
 }
 
 function sizeProblems(
   size: number,
   unit: string,
-  least: number | undefined,
-  most: number | undefined,
+  min: number | undefined,
+  max: number | undefined,
   at: At,
 ): ObjectProblem[] {
-  if (least !== undefined && size < least) return [invalid(at, `has ${size} ${unit}, at least ${least} are wanted`)];
-  if (most !== undefined && size > most) return [invalid(at, `has ${size} ${unit}, at most ${most} are admitted`)];
+  if (min !== undefined && size < min) return [invalid(at, `has ${size} ${unit}, the minimum is ${min}`)];
+  if (max !== undefined && size > max) return [invalid(at, `has ${size} ${unit}, the maximum is ${max}`)];
   return [];
 }
 
@@ -197,4 +197,109 @@ function pathTo(path: string, name: string): string {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A message without its subject, e.g. `is 12, the maximum is 10`. */
+type Finding = string;
+
+/** Checks the length and the pattern of a string. Counts code points, as the API server does. */
+function stringProblems(schema: StructuralSchema, value: string): readonly Finding[] {
+  const { minLength, maxLength, pattern } = schema;
+  const findings: Finding[] = [];
+  const length = [...value].length;
+  if (minLength !== undefined && length < minLength) {
+    findings.push(`has ${length} characters, the minimum is ${minLength}`);
+  }
+  if (maxLength !== undefined && length > maxLength) {
+    findings.push(`has ${length} characters, the maximum is ${maxLength}`);
+  }
+  if (pattern !== undefined && matches(pattern, value) === false) {
+    findings.push(`is ${shown(value)}, which does not match ${cut(pattern)}`);
+  }
+  return findings;
+}
+
+/** Checks the range and the step of a number. */
+function numberProblems(schema: StructuralSchema, value: number): readonly Finding[] {
+  const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false, multipleOf } = schema;
+  const findings: Finding[] = [];
+  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
+    findings.push(`is ${value}, ${exclusiveMinimum ? "it must be above" : "the minimum is"} ${minimum}`);
+  }
+  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
+    findings.push(`is ${value}, ${exclusiveMaximum ? "it must be below" : "the maximum is"} ${maximum}`);
+  }
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
+    findings.push(`is ${value}, which is not a multiple of ${multipleOf}`);
+  }
+  return findings;
+}
+
+/** Checks the format of a value; undefined when it is valid, or when the API server ignores the format. */
+function formatProblem(schema: StructuralSchema, value: unknown): Finding | undefined {
+  const { format } = schema;
+  if (format === undefined || formatOf(format)?.safeParse(value).success !== false) return undefined;
+  return `is ${shown(value)}, which is not a valid ${format}`;
+}
+
+/** A value for a message, cut to 60 characters. */
+function shown(value: unknown): string {
+  return cut(JSON.stringify(value) ?? String(value));
+}
+
+function cut(text: string): string {
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}
+
+/** Created on first use, so that a program that validates no objects does not pay for them. */
+const formats = new Map<string, z.ZodType>();
+
+function formatOf(name: string): z.ZodType | undefined {
+  const known = formats.get(name) ?? makeFormat(name);
+  if (known !== undefined) formats.set(name, known);
+  return known;
+}
+
+/** The formats of kube-openapi's strfmt that our own schemas use, and int32. Other number formats need no check in JSON. */
+function makeFormat(name: string): z.ZodType | undefined {
+  switch (name) {
+    case "int32":
+      return z.int32();
+    case "byte":
+      return z.base64();
+    case "cidr":
+      return z.union([z.cidrv4(), z.cidrv6()]);
+    case "date":
+      return z.iso.date();
+    case "date-time":
+      return z.iso.datetime({ offset: true });
+    case "email":
+      return z.email();
+    case "ipv4":
+      return z.ipv4();
+    case "ipv6":
+      return z.ipv6();
+    case "uri":
+      return z.url();
+    case "uuid":
+      return z.guid();
+    default:
+      return undefined;
+  }
+}
+
+/** Matches a pattern; undefined when only RE2 understands it. */
+function matches(pattern: string, value: string): boolean | undefined {
+  const [, flags = "", source = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
+  try {
+    return new RegExp(source.replaceAll("(?P<", "(?<").replaceAll(/\\x\{([0-9a-fA-F]+)\}/g, "\\u{$1}"), `u${flags}`)
+      .test(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function isMultiple(value: number, step: number): boolean {
+  const quotient = value / step;
+  return Math.abs(quotient - Math.round(quotient)) < 1e-9;
 }

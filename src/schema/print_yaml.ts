@@ -1,8 +1,8 @@
 /**
- * Kubernetes objects as YAML for files, the same bytes for the same object, keys in alphabetical order.
+ * Prints Kubernetes objects as YAML files: keys in alphabetical order, the same bytes for the same object.
  *
- * kubectl and the API server read YAML 1.1, where `y`, `on` and `no` are booleans and a property named `y` is lost
- * unless it is quoted; whatever 1.1 could take for something else is quoted here.
+ * kubectl and the API server read YAML 1.1, where `y`, `on` and `no` are booleans and an unquoted property `y` is lost.
+ * This file quotes every text that YAML 1.1 could read as another value.
  */
 import { Document, visit } from "yaml";
 import type { Crd } from "./crd.ts";
@@ -12,7 +12,7 @@ export function printYaml(object: unknown): string {
   const document = new Document(object, { aliasDuplicateObjects: false, sortMapEntries: true });
   visit(document, {
     Scalar(_key, scalar) {
-      if (typeof scalar.value === "string" && isOddIn11(scalar.value)) scalar.type = "QUOTE_DOUBLE";
+      if (typeof scalar.value === "string" && isSpecialIn11(scalar.value)) scalar.type = "QUOTE_DOUBLE";
     },
   });
   return document.toString({ lineWidth: 0 });
@@ -23,7 +23,7 @@ export function printCrd(crd: Crd): string {
   return `---\n${printYaml(crd)}`;
 }
 
-/** Words, numbers, dates and keys that mean something in YAML 1.1 and nothing in 1.2, which the library writes. */
-function isOddIn11(text: string): boolean {
+/** True for texts with a meaning in YAML 1.1 but not in YAML 1.2, which the library writes. */
+function isSpecialIn11(text: string): boolean {
   return /^(y|n|yes|no|on|off|<<|=)$/i.test(text) || /^[-+]?\.?[0-9]/.test(text);
 }

@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes, test } from "../../tests/testing.ts
 import { parse } from "yaml";
 import { defineResource, printCrd, printYaml, z } from "./mod.ts";
 
-test("what YAML 1.1 takes for something else is quoted, so kubectl reads the same object", () => {
+test("texts with a special meaning in YAML 1.1 are quoted, so kubectl reads the same object", () => {
   const object = {
     y: 1,
     on: "off",
@@ -20,11 +20,11 @@ test("what YAML 1.1 takes for something else is quoted, so kubectl reads the sam
   assertEquals(parse(text, { version: "1.1", merge: false }), object);
 });
 
-test("keys stand in alphabetical order, whatever the order in the object", () => {
+test("keys are printed in alphabetical order", () => {
   assertEquals(printYaml({ b: 1, a: { d: 2, c: 3 } }), "a:\n  c: 3\n  d: 2\nb: 1\n");
 });
 
-test("long lines are not folded and repeated objects not aliased", () => {
+test("long lines are not folded and repeated objects are not aliased", () => {
   const shared = { text: "word ".repeat(60).trim() };
   const text = printYaml({ a: shared, b: shared });
   assertEquals(text.split("\n").length, 5);

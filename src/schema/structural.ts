@@ -1,13 +1,13 @@
 /**
- * structuralSchema(): a zod schema as the structural schema of a CustomResourceDefinition.
+ * structuralSchema(): translates a zod schema to the structural schema of a CustomResourceDefinition.
  *
- * Guarantees: what zod refuses, the API server refuses too, and defaults are the same on both sides, so an object
- * that was stored has the type that zod infers and nobody needs to parse it again. What a CRD cannot express is an
- * error at definition that names the field and the way out; nothing is dropped in silence.
- * Caveats: the server prunes unknown fields where a strict zod object refuses them, and does not know zod's messages.
+ * Guarantees: the API server rejects every value that zod rejects, and both set the same defaults. A stored object
+ * therefore has the type that zod infers and need not be parsed again. A schema that a CRD cannot express is a TypeError
+ * at definition time that names the field and says how to fix it; nothing is dropped silently.
+ * Caveats: the API server prunes unknown fields where a strict zod object refuses them, and has its own messages.
  */
 import { z } from "zod";
-import { applyMeta, nullable } from "./_extensions.ts";
+import { addRules, applyMeta, celName, celText, isImmutable, nullable } from "./_extensions.ts";
 import { canonical, sameJson, toJson } from "./_json.ts";
 import {
   applyLength,
@@ -18,22 +18,17 @@ import {
   refuseCheck,
   refuseCoercion,
   stringSchema,
-} from "./_leaves.ts";
-import { objectSchema, recordSchema } from "./_objects.ts";
+} from "./_scalars.ts";
 import { patternOf } from "./_pattern.ts";
-import { cannotDefine, elementOf, type Place, rootPlace } from "./_place.ts";
-import { unionSchema } from "./_unions.ts";
-import { checksOf, type Definition, definitionOf, metaOf, type Schema } from "./_zod.ts";
-import type { StructuralSchema } from "./structural_schema.ts";
-
-/** Translates the schema below another one. */
-export type Translate = (schema: Schema, place: Place) => StructuralSchema;
+import { cannotDefine, elementOf, type Place, propertyOf, rootPlace } from "./_place.ts";
+import { checksOf, type Definition, definitionOf, isRequired, metaOf, type Schema } from "./_zod.ts";
+import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
 
 /**
  * Translates `schema`.
  *
- * @param kind What is being defined, for messages.
- * @throws TypeError when the schema holds something a CRD cannot express.
+ * @param kind The kind that is being defined, for messages.
+ * @throws TypeError when a CRD cannot express a part of the schema.
  *
  * @example
  * ```ts
@@ -51,15 +46,15 @@ export function structuralSchema(schema: z.ZodType, kind: string): StructuralSch
 export function translate(schema: Schema, place: Place): StructuralSchema {
   refuseCoercion(schema, place);
   const draft = draftOf(schema, place);
-  if (!drafterChecks.has(definitionOf(schema).type)) {
+  if (!typesWithChecks.has(definitionOf(schema).type)) {
     for (const check of checksOf(schema)) refuseCheck(schema, check, place);
   }
   applyMeta(draft, schema, place);
   return draft;
 }
 
-/** Types whose drafting looks at every check itself; no other type has checks that a CRD can express. */
-const drafterChecks: ReadonlySet<Definition["type"]> = new Set(["string", "number", "array"]);
+/** Types whose translation handles every check itself. A CRD cannot express a check on any other type. */
+const typesWithChecks: ReadonlySet<Definition["type"]> = new Set(["string", "number", "array"]);
 
 function draftOf(schema: Schema, place: Place): Draft {
   const definition = definitionOf(schema);
@@ -76,13 +71,13 @@ function draftOf(schema: Schema, place: Place): Draft {
     case "template_literal":
       return { type: "string", pattern: patternOf(templatePattern(schema, place), place) };
     case "object":
-      return objectSchema(definition, place, translate);
+      return objectSchema(definition, place);
     case "record":
-      return recordSchema(definition, place, translate);
+      return recordSchema(definition, place);
     case "array":
       return arraySchema(schema, definition.element, place);
     case "union":
-      return unionSchema(definition, place, translate);
+      return unionSchema(definition, place);
     case "any":
     case "unknown":
       return { "x-kubernetes-preserve-unknown-fields": true };
@@ -105,7 +100,10 @@ function wrapperSchema(definition: Definition, place: Place): Draft {
     case "prefault":
       return defaultSchema(definition, place);
     default:
-      throw cannotDefine(place, `${refusal(definition.type)}, which a CRD cannot express${wayOut(definition.type)}`);
+      throw cannotDefine(
+        place,
+        `${describe(definition.type)}, which a CRD cannot express${alternative(definition.type)}`,
+      );
   }
 }
 
@@ -117,9 +115,9 @@ function defaultSchema(definition: Extract<Definition, { type: "default" | "pref
     throw cannotDefine(place, "has the default null, which the API server does not set; use .nullish()");
   }
   const json = toJson(value, place);
-  // A function as default is called again each time it is asked for.
+  // If the default is a function, zod calls it for each read.
   if (!sameJson(value, definition.defaultValue)) {
-    throw cannotDefine(place, "has a default that differs each time, a CRD holds one value");
+    throw cannotDefine(place, "has a default that differs each time, a CRD holds one fixed value");
   }
   const parsed = z.safeParse(definition.innerType, value);
   if (!parsed.success) throw cannotDefine(place, `has a default that it refuses: ${parsed.error.issues[0]?.message}`);
@@ -149,12 +147,13 @@ function templatePattern(schema: Schema, place: Place): RegExp {
   return pattern;
 }
 
-function refusal(type: Definition["type"]): string {
+function describe(type: Definition["type"]): string {
   if (type === "pipe") return "is a transform, preprocess or codec";
   return /^[aeiou]/.test(type) ? `is an ${type}` : `is a ${type}`;
 }
 
-function wayOut(type: Definition["type"]): string {
+/** The part of the message that says what to use instead. */
+function alternative(type: Definition["type"]): string {
   switch (type) {
     case "date":
       return "; use z.iso.datetime()";
@@ -176,4 +175,245 @@ function wayOut(type: Definition["type"]): string {
     default:
       return "";
   }
+}
+
+type ObjectDefinition = Extract<Definition, { type: "object" }>;
+type RecordDefinition = Extract<Definition, { type: "record" }>;
+
+/** Translates a `z.object()`; unknown keys are kept only by `z.looseObject()`. */
+function objectSchema(definition: ObjectDefinition, place: Place): Draft {
+  const { shape, catchall } = definition;
+  const draft = propertiesSchema(shape, place);
+  const rest = catchall === undefined ? undefined : definitionOf(catchall).type;
+  if (catchall === undefined || rest === undefined || rest === "never") return draft;
+  if (rest === "unknown" || rest === "any") return { ...draft, "x-kubernetes-preserve-unknown-fields": true };
+  if (Object.keys(shape).length > 0) {
+    throw cannotDefine(place, "has both properties and a catchall(), a CRD allows only one of them; use z.record()");
+  }
+  return valuesSchema(catchall, place);
+}
+
+/** Translates a `z.record()` or `z.partialRecord()`. */
+function recordSchema(definition: RecordDefinition, place: Place): Draft {
+  const { keyType, valueType, partial } = definition;
+  if (definition.mode === "loose") throw cannotDefine(place, "is a looseRecord(), which a CRD cannot express");
+  const members = membersOf(definitionOf(keyType));
+  if (members !== undefined) {
+    const shape = Object.fromEntries(members.map((member) => [String(member), valueType]));
+    const draft = propertiesSchema(shape, place);
+    return partial === true ? { ...draft, required: undefined } : draft;
+  }
+  if (definitionOf(keyType).type !== "string" || checksOf(keyType).length > 0) {
+    throw cannotDefine(
+      place,
+      "limits the keys of its record, which a CRD cannot express; use z.string() and a CEL rule",
+    );
+  }
+  return valuesSchema(valueType, place);
+}
+
+function valuesSchema(value: Schema, place: Place): Draft {
+  const at = elementOf(place, "values");
+  if (!isRequired(value)) throw cannotDefine(at, "is an optional map value, which JSON does not have");
+  return { type: "object", additionalProperties: translate(value, at) };
+}
+
+function propertiesSchema(shape: Readonly<Record<string, Schema>>, place: Place): Draft {
+  const properties: [string, StructuralSchema][] = [];
+  const required: string[] = [];
+  const rules: ValidationRule[] = [];
+  for (const [name, field] of Object.entries(shape)) {
+    const at = propertyOf(place, name);
+    const schema = translate(field, at);
+    properties.push([name, schema]);
+    if (isRequired(field)) required.push(name);
+    else if (isImmutable(field) && schema.default === undefined) rules.push(keptRule(name, at));
+  }
+  const draft: Draft = { type: "object" };
+  if (properties.length > 0) draft.properties = Object.fromEntries(properties);
+  if (required.length > 0) draft.required = required;
+  addRules(draft, rules, place);
+  return draft;
+}
+
+/** The rule on the parent of an optional immutable field. A rule on the field itself does not run when it is added or removed. */
+export function keptRule(name: string, place: Place): ValidationRule {
+  const field = celName(name, place);
+  return { rule: `has(self.${field}) == has(oldSelf.${field})`, message: `${name} is immutable` };
+}
+
+type UnionDefinition = Extract<Definition, { type: "union" }>;
+
+/** One member of a discriminated union. */
+interface Variant {
+  /** Values of the discriminator that select this variant. */
+  readonly tags: readonly string[];
+  readonly shape: Readonly<Record<string, Schema>>;
+}
+
+/**
+ * Translates a union. A structural schema has few forms for it: an enum, a value or null (nullable), an integer or a
+ * string (x-kubernetes-int-or-string), and objects with a discriminator. The last become one object with CEL rules that
+ * say which fields belong to which variant.
+ *
+ * @throws TypeError when a CRD cannot express the union.
+ */
+function unionSchema(definition: UnionDefinition, place: Place): Draft {
+  if ("discriminator" in definition && typeof definition.discriminator === "string") {
+    return discriminatedSchema(definition.discriminator, definition.options, place);
+  }
+  const options = definition.options.filter((option) => definitionOf(option).type !== "null");
+  const hasNull = options.length < definition.options.length;
+  const draft = definition.inclusive === false ? undefined : plainUnion(options, place);
+  if (draft === undefined) {
+    throw cannotDefine(
+      place,
+      "is a union that a CRD cannot express; use z.discriminatedUnion(), intOrString() or an object of optional fields",
+    );
+  }
+  return hasNull ? nullable(draft, place) : draft;
+}
+
+function plainUnion(options: readonly Schema[], place: Place): Draft | undefined {
+  if (options.length > 1) { for (const option of options) refuseMeta(option, place); }
+  const [first, second, ...more] = options;
+  if (first === undefined) return undefined;
+  if (second === undefined) return { ...translate(first, place) };
+  const members = options.map((option) => membersOf(definitionOf(option)));
+  if (members.every((list) => list !== undefined)) return enumSchema(new Set(members.flat()), place);
+  if (more.length > 0) return undefined;
+  const [number, text] = definitionOf(first).type === "number" ? [first, second] : [second, first];
+  if (definitionOf(number).type !== "number" || definitionOf(text).type !== "string") return undefined;
+  return intOrString(number, text, place);
+}
+
+/** The bounds of both sides stand together: the API server applies number keywords to numbers and string keywords to strings. */
+function intOrString(number: Schema, text: Schema, place: Place): Draft | undefined {
+  const { type, format, ...bounds } = numberSchema(number, place);
+  const { type: _string, format: textFormat, ...limits } = stringSchema(text, place);
+  if (type !== "integer") return undefined;
+  if (textFormat !== undefined) throw cannotDefine(place, "has a format on one side of a union; use regex()");
+  const int32 = format === "int32" ? { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 } : {};
+  return {
+    ...int32,
+    ...bounds,
+    ...limits,
+    anyOf: [{ type: "integer" }, { type: "string" }],
+    "x-kubernetes-int-or-string": true,
+  };
+}
+
+function discriminatedSchema(
+  discriminator: string,
+  options: readonly Schema[],
+  place: Place,
+): Draft {
+  const variants = options.map((option) => variantOf(option, discriminator, place));
+  const names = new Set(variants.flatMap((variant) => Object.keys(variant.shape)));
+  names.delete(discriminator);
+  const tags = enumSchema(variants.flatMap((variant) => variant.tags), propertyOf(place, discriminator));
+  const properties: [string, StructuralSchema][] = [[discriminator, tags]];
+  const required = [discriminator];
+  const kept: ValidationRule[] = [];
+  for (const name of names) {
+    const holders = variants.filter((variant) => Object.hasOwn(variant.shape, name));
+    const everywhere = holders.length === variants.length;
+    properties.push([name, sharedSchema(name, holders, everywhere, place)]);
+    if (everywhere && holders.every((variant) => needs(variant, name))) required.push(name);
+    else if (holders.some((variant) => isImmutableIn(variant, name))) {
+      kept.push(keptRule(name, propertyOf(place, name)));
+    }
+  }
+  const draft: Draft = { type: "object", properties: Object.fromEntries(properties), required };
+  const rules = variants.flatMap((variant) => variantRules(variant, discriminator, names, required, place));
+  addRules(draft, [...kept, ...rules], place);
+  return draft;
+}
+
+/** Refuses metadata on one side of a union: the merged schema cannot express it. */
+function refuseMeta(option: Schema, place: Place): void {
+  const { description: _description, title: _title, id: _id, ...meta } = metaOf(option);
+  const [key] = Object.keys(meta);
+  if (key !== undefined) {
+    throw cannotDefine(place, `is a union with ${key} in the meta() of one side; put it on the union`);
+  }
+  refuseCoercion(option, place);
+}
+
+function variantOf(option: Schema, discriminator: string, place: Place): Variant {
+  refuseMeta(option, place);
+  const definition = definitionOf(option);
+  if (definition.type !== "object") throw cannotDefine(place, "is a union with a variant that is not a z.object()");
+  if ((option._zod.def.checks ?? []).length > 0) {
+    throw cannotDefine(place, "is a union with checks on a variant, which a CRD cannot express; use a CEL rule");
+  }
+  const rest = definition.catchall === undefined ? "never" : definitionOf(definition.catchall).type;
+  if (rest !== "never") throw cannotDefine(place, "is a union with a loose variant, which a CRD cannot express");
+  const tag = Object.hasOwn(definition.shape, discriminator) ? definition.shape[discriminator] : undefined;
+  const tags = tag === undefined ? undefined : membersOf(definitionOf(tag));
+  if (tags === undefined || !tags.every((value) => typeof value === "string")) {
+    throw cannotDefine(
+      place,
+      `is a union whose discriminator ${discriminator} is not a literal string in every variant`,
+    );
+  }
+  return { tags, shape: definition.shape };
+}
+
+/** The schema of a field that one or more variants have. A structural schema can hold only one. */
+function sharedSchema(
+  name: string,
+  holders: readonly Variant[],
+  everywhere: boolean,
+  place: Place,
+): StructuralSchema {
+  const at = propertyOf(place, name);
+  const [first, ...others] = holders.flatMap((variant) => variant.shape[name] ?? []).map((field) =>
+    translate(field, at)
+  );
+  if (first === undefined || others.some((other) => !sameJson(first, other))) {
+    throw cannotDefine(at, "has two different schemas in two variants of a union, a CRD can hold only one");
+  }
+  if (!everywhere && first.default !== undefined) {
+    throw cannotDefine(at, "has a default in one variant of a union, which a CRD would set in all of them");
+  }
+  return first;
+}
+
+function variantRules(
+  variant: Variant,
+  discriminator: string,
+  names: ReadonlySet<string>,
+  required: readonly string[],
+  place: Place,
+): readonly ValidationRule[] {
+  const tag = `self.${celName(discriminator, place)}`;
+  const [first = "", ...more] = variant.tags;
+  const other = more.length === 0
+    ? `${tag} != ${celText(first)}`
+    : `!(${tag} in [${variant.tags.map(celText).join(", ")}])`;
+  const label = variant.tags.join(" or ");
+  const needed = [...names].filter((name) => needs(variant, name) && !required.includes(name));
+  const foreign = [...names].filter((name) => !Object.hasOwn(variant.shape, name));
+  const has = (name: string) => `has(self.${celName(name, place)})`;
+  return [
+    ...needed.map((name) => ({
+      rule: `${other} || ${has(name)}`,
+      message: `${name} is required when ${discriminator} is ${label}`,
+    })),
+    ...foreign.map((name) => ({
+      rule: `${other} || !${has(name)}`,
+      message: `${name} must not be set when ${discriminator} is ${label}`,
+    })),
+  ];
+}
+
+function needs(variant: Variant, name: string): boolean {
+  const field = Object.hasOwn(variant.shape, name) ? variant.shape[name] : undefined;
+  return field !== undefined && isRequired(field);
+}
+
+function isImmutableIn(variant: Variant, name: string): boolean {
+  const field = Object.hasOwn(variant.shape, name) ? variant.shape[name] : undefined;
+  return field !== undefined && isImmutable(field);
 }

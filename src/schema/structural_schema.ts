@@ -1,8 +1,8 @@
 /**
- * StructuralSchema: the dialect of OpenAPI v3 that a CustomResourceDefinition speaks, as plain readonly JSON.
+ * StructuralSchema: the subset of OpenAPI v3 that a CustomResourceDefinition uses, as readonly JSON.
  *
- * A schema is structural when every value has a type, nothing is referred to, and what may be written is said once,
- * outside allOf/anyOf/oneOf/not. Only keywords that our own translation uses, or that comparing needs, are listed.
+ * A schema is structural when every value has a type, it has no `$ref`, and each field is declared once, outside
+ * allOf/anyOf/oneOf/not. Only keywords that our translation or comparison needs are listed.
  * Source: apiextensions-apiserver `pkg/apiserver/schema` of Kubernetes 1.36.
  */
 
@@ -11,21 +11,21 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 /** A rule in the Common Expression Language that the API server checks on every write. */
 export interface ValidationRule {
-  /** `self` is the value the rule stands on, `oldSelf` its previous state (makes it a rule about changes). */
+  /** `self` is the value at this node, `oldSelf` its previous state. A rule with oldSelf runs on updates only. */
   readonly rule: string;
-  /** What the writer is told. One line. */
+  /** The message for the client. One line. */
   readonly message?: string;
-  /** A CEL expression that makes the message. */
+  /** A CEL expression that computes the message. */
   readonly messageExpression?: string;
   /** @default "FieldValueInvalid" */
   readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
   /** Path below this value that the error names, e.g. `.replicas`. */
   readonly fieldPath?: string;
-  /** Runs a rule that uses oldSelf on creation too, with oldSelf an optional value. */
+  /** Also runs a rule with oldSelf on creation; oldSelf is then an optional value. */
   readonly optionalOldSelf?: boolean;
 }
 
-/** How the items of a list are told apart when two writers change it. */
+/** How server-side apply identifies the items of a list. */
 export type ListType = "atomic" | "set" | "map";
 
 /** One node of a structural schema. */
@@ -65,14 +65,14 @@ export interface StructuralSchema {
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
 }
 
-/** What `.meta({ ... })` of a zod schema may say beyond title and description; this is how zod lets it be typed. */
+/** The metadata that `.meta({ ... })` of a zod schema accepts beyond title and description. zod reads it from here. */
 declare module "zod" {
   interface GlobalMeta {
-    /** Rules the API server checks; they become x-kubernetes-validations. */
+    /** CEL rules that the API server checks; they become x-kubernetes-validations. */
     cel?: readonly ValidationRule[];
-    /** The value can be set once and never changed; see {@link immutable}. */
+    /** The value can be set once and never be changed; see {@link immutable}. */
     immutable?: boolean;
-    /** For records: least and greatest number of keys. */
+    /** For records: the minimum and maximum number of keys. */
     minProperties?: number;
     maxProperties?: number;
     "x-kubernetes-list-type"?: ListType;

@@ -9,7 +9,7 @@ import {
   z,
 } from "./mod.ts";
 
-/** The schema as plain JSON, so that a frozen copy and a literal compare. */
+/** The translation of `schema` as the kind Foo. */
 function translated(schema: z.ZodType): StructuralSchema {
   return structuralSchema(schema, "Foo");
 }
@@ -30,7 +30,7 @@ const table: readonly (readonly [title: string, schema: z.ZodType, expected: Str
   ["a boolean", z.boolean(), { type: "boolean" }],
   ["an int32, bounded by its format", z.int32(), { type: "integer", format: "int32" }],
   ["int32 bounds", z.int32().min(0).max(10), { type: "integer", format: "int32", minimum: 0, maximum: 10 }],
-  ["an int, no larger than JavaScript holds", z.int(), {
+  ["an int, within the safe integers of JavaScript", z.int(), {
     type: "integer",
     format: "int64",
     minimum: -safe,
@@ -93,16 +93,16 @@ const table: readonly (readonly [title: string, schema: z.ZodType, expected: Str
   }],
   ["null", z.string().max(3).nullable(), { type: "string", maxLength: 3, nullable: true }],
   ["a union with null", z.union([z.string(), z.null()]), { type: "string", nullable: true }],
-  ["an enum or null, which the server wants as a rule", z.enum(["a", "it's"]).nullable(), {
+  ["an enum or null, which becomes a rule", z.enum(["a", "it's"]).nullable(), {
     type: "string",
     nullable: true,
     "x-kubernetes-validations": [{ rule: "self in ['a', 'it\\'s']", message: 'must be one of "a", "it\'s"' }],
   }],
   ["a union of literals", z.union([z.literal("a"), z.enum(["b", "c"])]), { type: "string", enum: ["a", "b", "c"] }],
-  ["anything", z.unknown(), { "x-kubernetes-preserve-unknown-fields": true }],
+  ["unknown", z.unknown(), { "x-kubernetes-preserve-unknown-fields": true }],
   ["a lazy schema with an end", z.lazy(() => z.string()), { type: "string" }],
-  ["wrappers without a trace", z.string().brand("Id").readonly(), { type: "string" }],
-  ["words", z.string().describe("A name.").meta({ title: "Name", description: "A name." }), {
+  ["wrappers without an effect on the schema", z.string().brand("Id").readonly(), { type: "string" }],
+  ["title and description", z.string().describe("A name.").meta({ title: "Name", description: "A name." }), {
     type: "string",
     title: "Name",
     description: "A name.",
@@ -182,7 +182,7 @@ const refused: readonly (readonly [title: string, schema: z.ZodType, message: Re
   [
     "rules on one side of a union",
     z.union([z.int32().meta({ cel: [{ rule: "true" }] }), z.string()]),
-    /say it of the union/,
+    /put it on the union/,
   ],
   [
     "properties with a catchall",
@@ -193,21 +193,21 @@ const refused: readonly (readonly [title: string, schema: z.ZodType, message: Re
   ["a default it refuses", z.int32().max(3).default(4), /x has a default that it refuses/],
   ["a default that changes", z.object({ n: z.number() }).default(() => ({ n: counter++ })), /differs each time/],
   ["the default null", z.string().nullable().default(null), /x has the default null/],
-  ["a default that is no JSON", z.number().default(Infinity), /is no JSON/],
+  ["a default that is not JSON", z.number().default(Infinity), /is not JSON/],
   ["an empty enum", z.enum([]), /several types \(or none/],
   ["an enum of several types", z.literal(["a", 1]), /several types/],
   ["lookahead", z.string().regex(/^(?!a)/), /x has the pattern .* with lookaround/],
   ["a format with a checksum", z.iban(), /x has the format iban/],
   ["a URL limited to a host", z.url({ hostname: /a/ }), /x limits the host/],
   ["an unknown extension", z.array(z.string()).meta({ "x-kubernetes-listtype": "set" }), /unknown extension/],
-  ["a list type on a string", z.string().meta({ "x-kubernetes-list-type": "set" }), /is no array/],
+  ["a list type on a string", z.string().meta({ "x-kubernetes-list-type": "set" }), /is not an array/],
   [
     "a list map without keys",
     z.array(z.object({})).meta({ "x-kubernetes-list-type": "map" }),
     /without x-kubernetes-list-map/,
   ],
   ["a list map key that may be absent", listMap(z.object({ name: z.string().optional() })), /must be required/],
-  ["a list map key nobody has", listMap(z.object({ id: z.string() })), /which its items do not have/],
+  ["a list map key that the items do not have", listMap(z.object({ id: z.string() })), /which its items do not have/],
   ["a set of objects", z.array(z.object({})).meta({ "x-kubernetes-list-type": "set" }), /lack x-kubernetes-map-type/],
   ["an immutable field in a list without identity", z.array(z.object({ a: immutable(z.string()) })), /no identity/],
   ["an empty rule", z.string().meta({ cel: [{ rule: " " }] }), /an empty CEL rule/],
@@ -229,7 +229,7 @@ for (const [title, schema, message] of refused) {
   });
 }
 
-test("immutable() watches an optional field from its parent, too", () => {
+test("immutable() also adds a rule to the parent of an optional field", () => {
   const schema = translated(z.object({ "a-b": immutable(z.string()).optional(), c: immutable(z.string()) }));
   assertEquals(schema["x-kubernetes-validations"]?.map(({ rule }) => rule), [
     "has(self.a__dash__b) == has(oldSelf.a__dash__b)",
@@ -238,32 +238,32 @@ test("immutable() watches an optional field from its parent, too", () => {
   assertEquals(schema.properties?.c?.["x-kubernetes-validations"]?.[0]?.rule, "self == oldSelf");
 });
 
-test("immutable() keeps what the schema said before", () => {
+test("immutable() keeps the metadata of the schema", () => {
   const schema = translated(immutable(z.string().meta({ description: "d", cel: [{ rule: "self != ''" }] })));
   assertEquals(schema.description, "d");
   assertEquals(schema["x-kubernetes-validations"]?.map(({ rule }) => rule), ["self != ''", "self == oldSelf"]);
 });
 
-test("quantity() admits what Kubernetes admits", () => {
+test("quantity() accepts the same texts as Kubernetes", () => {
   for (const value of [2, "500m", "1.5Gi", "2e3", "-1"]) assert(quantity().safeParse(value).success, String(value));
   for (const value of ["1.5Xi", "", "Gi", true]) assert(!quantity().safeParse(value).success, String(value));
 });
 
-test("embeddedResource() keeps unknown fields", () => {
+test("embeddedResource() preserves unknown fields", () => {
   const schema = translated(embeddedResource());
   assertEquals(schema["x-kubernetes-embedded-resource"], true);
   assertEquals(schema["x-kubernetes-preserve-unknown-fields"], true);
   assertEquals(schema.type, "object");
 });
 
-test("a property may be called __proto__ or constructor", () => {
+test("a property may be named __proto__ or constructor", () => {
   const shape = Object.fromEntries([["__proto__", z.string()], ["constructor", z.string()]]);
   const schema = translated(z.object({ constructor: z.string() }).extend(shape));
   assert(Object.hasOwn(schema.properties ?? {}, "constructor"));
   assertEquals(Object.getPrototypeOf(schema.properties), Object.prototype);
 });
 
-test("the result is frozen, and the same text whatever the order of definition", () => {
+test("the result is frozen, and its text does not depend on the order of definition", () => {
   const one = translated(z.object({ a: z.string().optional(), b: z.int32().optional() }));
   const other = translated(z.object({ b: z.int32().optional(), a: z.string().optional() }));
   assertEquals(JSON.stringify(one), JSON.stringify(other));

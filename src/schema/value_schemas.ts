@@ -1,10 +1,10 @@
 /**
- * zod schemas for the value kinds that Kubernetes has and zod does not: integers or strings, quantities, embedded
- * objects, and values that may be set once.
+ * zod schemas for values that Kubernetes has and zod does not: integers or strings, quantities, embedded objects, and
+ * immutable values.
  */
 import { z } from "zod";
 
-/** What `resource.Quantity` accepts, e.g. `100m`, `1.5Gi`, `2e3`. Source: controller-gen's known types. */
+/** The syntax of `resource.Quantity`, e.g. `100m`, `1.5Gi`, `2e3`. Source: controller-gen's known types. */
 const quantityPattern =
   /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
 
@@ -27,7 +27,7 @@ export function quantity() {
   return z.union([z.int(), z.string().regex(quantityPattern)]);
 }
 
-/** A whole Kubernetes object inside another one, e.g. a template. The server checks its apiVersion, kind and metadata. */
+/** A whole Kubernetes object inside another one, e.g. a template. The API server checks apiVersion, kind and metadata. */
 export function embeddedResource() {
   return z.looseObject({
     apiVersion: z.string(),
@@ -38,10 +38,10 @@ export function embeddedResource() {
 }
 
 /**
- * The same schema for a value that can be given once and never changed, added or removed afterwards; the API server
- * refuses the change.
+ * Marks a value that can be set once and never be changed, added or removed afterwards. The API server rejects such
+ * changes.
  *
- * Caveats: an optional object around it can still be removed as a whole; make that one immutable, too, or required.
+ * Caveats: an optional object around it can still be removed as a whole. Make that object immutable too, or required.
  *
  * @example
  * ```ts

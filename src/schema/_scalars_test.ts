@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { structuralSchema, z } from "./mod.ts";
 
 /**
- * The server's words for a format must mean what zod means: invariant, both accept or both refuse a text. The texts
- * are made of the format's own alphabet, so that many of them are nearly right.
+ * Invariant: the pattern for the API server and zod both accept or both refuse a text. The texts use the alphabet of
+ * the format, so that many of them are nearly valid.
  */
-function meansTheSame(schema: z.ZodType<string>, alphabet: readonly string[], samples: readonly string[]): void {
+function assertSameMeaning(schema: z.ZodType<string>, alphabet: readonly string[], samples: readonly string[]): void {
   const { pattern = "", maxLength = Infinity } = structuralSchema(schema, "Foo");
   const server = new RegExp(pattern);
   const agree = (text: string) => {
@@ -19,19 +19,27 @@ function meansTheSame(schema: z.ZodType<string>, alphabet: readonly string[], sa
   );
 }
 
-test("durations without lookahead mean the same as zod's", () => {
+test("the RE2 pattern of durations means the same as zod's", () => {
   const samples = ["P1D", "PT1H", "P1Y2M3DT4H5M6.7S", "P", "PT", "P1W", "P1W1D", "P1YT", "P1DT1S", "PT1,5S", "PT1M1S"];
-  meansTheSame(z.iso.duration(), ["P", "T", "1", "2", "Y", "M", "D", "H", "S", "W", "."], samples);
+  assertSameMeaning(z.iso.duration(), ["P", "T", "1", "2", "Y", "M", "D", "H", "S", "W", "."], samples);
 });
 
-test("host names without lookahead mean the same as zod's", () => {
+test("the RE2 pattern of host names means the same as zod's", () => {
   const label = "a".repeat(63);
   const long = `${label}.${label}.${label}.${"a".repeat(61)}`;
   assertEquals(long.length, 253);
-  meansTheSame(z.hostname(), ["a", "Z", "0", "-", "."], ["a.b", "-a", "a-", "a..b", `${label}a`, long, `${long}a`]);
+  assertSameMeaning(z.hostname(), ["a", "Z", "0", "-", "."], [
+    "a.b",
+    "-a",
+    "a-",
+    "a..b",
+    `${label}a`,
+    long,
+    `${long}a`,
+  ]);
 });
 
-test("every format that zod has and a CRD takes keeps its pattern for the server", () => {
+test("every format of zod that a CRD can express keeps its pattern", () => {
   const formats: readonly z.ZodType<string>[] = [
     z.email(),
     z.uuid(),
@@ -52,7 +60,7 @@ test("every format that zod has and a CRD takes keeps its pattern for the server
   for (const format of formats) assert(structuralSchema(format, "Foo").pattern !== undefined);
 });
 
-test("a lax date-time has no format that would be stricter", () => {
+test("a lax date-time does not get the stricter format date-time", () => {
   assertEquals(structuralSchema(z.iso.datetime(), "Foo").format, "date-time");
   assertEquals(structuralSchema(z.iso.datetime({ local: true }), "Foo").format, undefined);
 });

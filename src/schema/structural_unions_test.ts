@@ -6,7 +6,7 @@ const source = z.discriminatedUnion("type", [
   z.object({ type: z.enum(["s3", "gcs"]), url: z.string(), bucket: z.string() }),
 ]);
 
-test("a discriminated union becomes one object, and rules that say which fields belong where", () => {
+test("a discriminated union becomes one object with rules that say which fields belong to which variant", () => {
   const schema = structuralSchema(source, "Foo");
   assertEquals(schema.properties?.type, { enum: ["git", "s3", "gcs"], type: "string" });
   assertEquals(Object.keys(schema.properties ?? {}), ["branch", "bucket", "type", "url"]);
@@ -18,7 +18,7 @@ test("a discriminated union becomes one object, and rules that say which fields 
   ]);
 });
 
-test("a field named like a word of CEL is escaped in rules", () => {
+test("a field named like a CEL keyword is escaped in rules", () => {
   const union = z.discriminatedUnion("in", [
     z.object({ in: z.literal("a"), "x.y": z.string() }),
     z.object({ in: z.literal("b") }),
@@ -27,7 +27,7 @@ test("a field named like a word of CEL is escaped in rules", () => {
   assertEquals(rule?.rule, "self.__in__ != 'a' || has(self.x__dot__y)");
 });
 
-test("an optional immutable field of a variant cannot come or go", () => {
+test("an optional immutable field of a variant cannot be added or removed", () => {
   const union = z.discriminatedUnion("t", [
     z.object({ t: z.literal("a"), x: immutable(z.string()).optional() }),
     z.object({ t: z.literal("b"), x: immutable(z.string()).optional() }),
@@ -38,12 +38,12 @@ test("an optional immutable field of a variant cannot come or go", () => {
 
 const refused: readonly (readonly [title: string, union: z.ZodType, message: RegExp])[] = [
   [
-    "a field of two shapes",
+    "a field with two schemas",
     z.discriminatedUnion("t", [
       z.object({ t: z.literal("a"), x: z.string() }),
       z.object({ t: z.literal("b"), x: z.int32() }),
     ]),
-    /Cannot define Foo: x has two shapes/,
+    /Cannot define Foo: x has two different schemas/,
   ],
   [
     "a default in one variant",
@@ -59,9 +59,9 @@ const refused: readonly (readonly [title: string, union: z.ZodType, message: Reg
     /a loose variant/,
   ],
   [
-    "a discriminator that is no text",
+    "a discriminator that is not a string",
     z.discriminatedUnion("t", [z.object({ t: z.literal(1) }), z.object({ t: z.literal(2) })]),
-    /no literal text in every variant/,
+    /not a literal string in every variant/,
   ],
   [
     "a check on a variant",

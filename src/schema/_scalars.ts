@@ -1,9 +1,9 @@
 /**
- * Leaves of a structural schema: strings, numbers, booleans, enums and literals, with their checks.
+ * Scalars of a structural schema: strings, numbers, booleans, enums and literals, with their checks.
  *
- * Guarantees: the API server refuses what zod refuses (patterns are kept beside formats, integer bounds are those of
- * zod); what the server cannot check is refused here, never dropped. Lengths are counted in UTF-16 units by zod and
- * in code points by the server, so only text beyond the basic plane may differ.
+ * Guarantees: the API server rejects every value that zod rejects (patterns stay beside formats, integers keep the
+ * bounds of zod). A check that the API server cannot do is a TypeError here, it is never dropped.
+ * Caveats: zod counts lengths in UTF-16 units, the API server in code points, so they differ for characters above U+FFFF.
  */
 import { patternOf } from "./_pattern.ts";
 import { cannotDefine, type Place } from "./_place.ts";
@@ -13,7 +13,7 @@ import type { Json, StructuralSchema } from "./structural_schema.ts";
 /** A schema under construction. */
 export type Draft = { -readonly [Key in keyof StructuralSchema]: StructuralSchema[Key] };
 
-/** Formats of zod that the API server knows too, by its names (kube-openapi `strfmt`). */
+/** Formats of zod that the API server has too, with its names for them (kube-openapi `strfmt`). */
 const serverFormats: ReadonlyMap<string, string> = new Map([
   ["base64", "byte"],
   ["cidrv4", "cidr"],
@@ -27,7 +27,7 @@ const serverFormats: ReadonlyMap<string, string> = new Map([
   ["uuid", "uuid"],
 ]);
 
-/** Patterns of zod with lookaround, in words that RE2 has; `_leaves_test.ts` compares both on many texts. */
+/** zod's patterns with lookaround, rewritten for RE2. `_scalars_test.ts` compares both on many texts. */
 const linearPatterns: ReadonlyMap<string, RegExp> = new Map([
   [
     "duration",
@@ -39,10 +39,10 @@ const linearPatterns: ReadonlyMap<string, RegExp> = new Map([
   ],
 ]);
 
-/** Formats of zod with a checksum or a parser behind the pattern. */
+/** Formats of zod that also need a checksum or a parser, which a pattern cannot express. */
 const opaqueFormats: ReadonlySet<string> = new Set(["credit_card", "iban", "json_string", "jwt"]);
 
-/** Bounds of zod's number formats; the server checks those of int32 by the format alone. */
+/** Bounds of zod's number formats. For int32 the API server checks them by the format alone. */
 const numberFormats = {
   int32: { type: "integer", format: "int32" },
   uint32: { type: "integer", format: "int64", minimum: 0, maximum: 2 ** 32 - 1 },
@@ -90,7 +90,7 @@ export function numberSchema(schema: Schema, place: Place): Draft {
   return draft;
 }
 
-/** Translates enums and literals, which are the same to the server. */
+/** Translates enums and literals. The API server makes no difference between them. */
 export function enumSchema(values: Iterable<unknown>, place: Place): Draft {
   const members: Json[] = [];
   const types = new Set<StructuralSchema["type"]>();
@@ -101,7 +101,7 @@ export function enumSchema(values: Iterable<unknown>, place: Place): Draft {
   if (types.has("number")) types.delete("integer");
   const [type] = types;
   if (types.size !== 1 || type === undefined) {
-    throw cannotDefine(place, "has values of several types (or none at all), a CRD wants one type for all of them");
+    throw cannotDefine(place, "has values of several types (or none at all), a CRD needs one type for all of them");
   }
   return { type, enum: members };
 }
@@ -116,30 +116,30 @@ export function membersOf(definition: Definition): readonly unknown[] | undefine
   return entries.filter(([key]) => !numbers.has(key)).map(([, value]) => value);
 }
 
-/** Applies a length check under the two names it has for this type; false when `check` is something else. */
+/** Applies a length check to the two keywords of this type. @returns false when `check` is not a length check. */
 export function applyLength(
   draft: Draft,
   check: Check,
-  least: "minLength" | "minItems",
-  most: "maxLength" | "maxItems",
+  minKeyword: "minLength" | "minItems",
+  maxKeyword: "maxLength" | "maxItems",
 ): boolean {
   switch (check.check) {
     case "min_length":
-      draft[least] = Math.max(draft[least] ?? 0, check.minimum);
+      draft[minKeyword] = Math.max(draft[minKeyword] ?? 0, check.minimum);
       return true;
     case "max_length":
-      draft[most] = Math.min(draft[most] ?? Infinity, check.maximum);
+      draft[maxKeyword] = Math.min(draft[maxKeyword] ?? Infinity, check.maximum);
       return true;
     case "length_equals":
-      draft[least] = check.length;
-      draft[most] = check.length;
+      draft[minKeyword] = check.length;
+      draft[maxKeyword] = check.length;
       return true;
     default:
       return false;
   }
 }
 
-/** Refuses what the server could not check. A refine() may stand where a CEL rule says the same to the server. */
+/** Refuses a check that the API server cannot do. A refine() is allowed beside a CEL rule that says the same. */
 export function refuseCheck(schema: Schema, check: Check, place: Place): void {
   if (check.check === "custom" && metaOf(schema).cel !== undefined) return;
   throw cannotDefine(place, refusalOf(check));
@@ -150,7 +150,7 @@ function refusalOf(check: Check): string {
     case "custom":
       return "has a refine() check, which a CRD cannot express; say the same with .meta({ cel: [...] }) beside it";
     case "overwrite":
-      return "changes its value (trim, toLowerCase, ...), which the API server would not do; use a pattern";
+      return "changes its value (trim, toLowerCase, ...), which the API server does not do; use a pattern";
     default:
       return `has the check ${check.check}, which a CRD cannot express`;
   }
@@ -171,7 +171,7 @@ function applyFormat(
   if (("hostname" in check && check.hostname) || ("protocol" in check && check.protocol)) {
     throw cannotDefine(place, "limits the host or protocol of a URL, which a CRD cannot express; use regex()");
   }
-  // RFC 3339 is stricter than zod's local and minute-only forms, which therefore keep their pattern alone.
+  // RFC 3339 is stricter than zod's local and minute-only forms. They get zod's pattern without the format.
   const lax = ("local" in check && check.local === true) || ("precision" in check && check.precision === -1);
   if (known !== undefined && !lax) draft.format = known;
   if (format === "hostname") draft.maxLength = Math.min(draft.maxLength ?? 253, 253);
@@ -211,10 +211,10 @@ function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** Refuses `z.coerce`: the server stores what was written. */
+/** Refuses `z.coerce`: the API server stores the value as it was written. */
 export function refuseCoercion(schema: Schema, place: Place): void {
   const definition = definitionOf(schema);
   if ("coerce" in definition && definition.coerce === true) {
-    throw cannotDefine(place, "coerces its input, which the API server would not do; drop z.coerce");
+    throw cannotDefine(place, "coerces its input, which the API server does not do; drop z.coerce");
   }
 }
