@@ -5,12 +5,11 @@
  *
  * Guarantees: however many requests wait, the file is read and the plugin run once; a waiter that leaves does not stop it.
  */
-import type { Clock } from "../async/mod.ts";
+import { type Clock, untilAborted } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import { type Environment, readText } from "../runtime/mod.ts";
 import { authProviderToken } from "./_auth_provider.ts";
 import { printable } from "./_printable.ts";
-import { untilAborted } from "./_until_aborted.ts";
 import type { ClusterAccess } from "./cluster_access.ts";
 import { CredentialsError } from "./credentials_error.ts";
 import { type ExecPolicy, runExecPlugin } from "./exec_credential.ts";

@@ -2,7 +2,7 @@
  * Throttle: a token bucket before the network, for those who share an API server without priority and fairness. Off by
  * default: the server's own 429 are the better judge.
  */
-import type { Clock } from "../async/mod.ts";
+import { type Clock, TokenBucket } from "../async/mod.ts";
 
 /** Options of {@link Throttle}. */
 export interface ThrottleOptions {
@@ -12,37 +12,20 @@ export interface ThrottleOptions {
   readonly burst: number;
 }
 
-/** Hands out leave to send, in the order it was asked for. */
+/** Limits the rate of requests. They get their tokens in the order in which they ask for them. */
 export class Throttle {
-  readonly #options: ThrottleOptions;
-  readonly #clock: Clock;
-  #tokens: number;
-  #countedAt: number;
+  readonly #bucket: TokenBucket;
 
   constructor(options: ThrottleOptions, clock: Clock) {
     if (!(options.qps > 0 && options.burst >= 1)) {
       throw new RangeError(`Cannot throttle: qps ${options.qps} is not above 0 or burst ${options.burst} below 1`);
     }
-    this.#options = options;
-    this.#clock = clock;
-    this.#tokens = options.burst;
-    this.#countedAt = clock.monotonic();
+    const { qps, burst } = options;
+    this.#bucket = new TokenBucket({ intervalMs: 1000 / qps, burst, clock });
   }
 
-  /** Resolves when it is the caller's turn. */
-  async take(signal: AbortSignal): Promise<void> {
-    const { qps, burst } = this.#options;
-    const at = this.#clock.monotonic();
-    this.#tokens = Math.min(burst, this.#tokens + (at - this.#countedAt) * qps / 1000);
-    this.#countedAt = at;
-    // Below zero are those who wait: each token that comes is already somebody's.
-    this.#tokens -= 1;
-    if (this.#tokens >= 0) return;
-    try {
-      await this.#clock.sleep(-this.#tokens / qps * 1000, signal);
-    } catch (error) {
-      this.#tokens += 1;
-      throw error;
-    }
+  /** Waits for a rate-limiter token. */
+  take(signal: AbortSignal): Promise<void> {
+    return this.#bucket.take(signal);
   }
 }

@@ -5,7 +5,7 @@
  * renewed once and the request repeated; a write is never sent twice unless the server said that it did not start, or
  * refused who sent it. Whoever made it disposes it; requests under way then end by their own signals.
  */
-import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import { type Clock, onAbort, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { type Logger, logger as loggerOf } from "../observe/mod.ts";
 import { type Environment, processFacts } from "../runtime/mod.ts";
 import { Connections, defaultMakeClient } from "./_connections.ts";
@@ -157,15 +157,13 @@ class Cluster {
     if (provided.authorization !== undefined) headers.set("authorization", provided.authorization.reveal());
     // Follows the request's signal for as long as the body lives; both are let go together.
     const attempt = new AbortController();
-    const follow = () => attempt.abort(signal.reason);
-    if (signal.aborted) follow();
-    else signal.addEventListener("abort", follow, { once: true });
+    const following = onAbort(signal, () => attempt.abort(signal.reason));
     using _timer = this.#clock.timer(this.#responseTimeoutMs, () => attempt.abort(tooSlow(this.#responseTimeoutMs)));
     try {
       const longLived = isWatch.test(url);
       return await client.fetch(new Request(url, { method, headers, body, signal: attempt.signal }), { longLived });
     } catch (error) {
-      signal.removeEventListener("abort", follow);
+      following[Symbol.dispose]();
       if (signal.aborted) throw signal.reason;
       const failure = unreachable(error, `reach the API server at ${new URL(url).host}`);
       if (failure.reason.kind === "tls") this.#connections.suspect();

@@ -6,6 +6,7 @@
  * becomes MALFORMED, a stream that ends inside a line throws; chunk borders may fall anywhere, in a character too; the
  * body is cancelled on every way out. A line costs one decode (shared by its chunk), one search and one JSON.parse.
  */
+import { onAbort } from "../async/mod.ts";
 import type { WatchEvent } from "../api/mod.ts";
 import { releaseBytes } from "../runtime/mod.ts";
 import { dropManagedFields, isObject, parseJson } from "./_decode.ts";
@@ -39,8 +40,7 @@ export async function* watchLines<T>(
   const splitter = new LineSplitter(maxLineLength);
   const reader = body.getReader();
   // Reading does not end by itself on all runtimes when the signal of a request aborts mid-stream.
-  const aborted = () => void reader.cancel(signal.reason).catch(() => {});
-  signal.addEventListener("abort", aborted, { once: true });
+  using _cancelling = onAbort(signal, () => void reader.cancel(signal.reason).catch(() => {}));
   try {
     while (true) {
       signal.throwIfAborted();
@@ -54,7 +54,6 @@ export async function* watchLines<T>(
     const rest = splitter.end();
     if (rest.trim() !== "") yield [lastEvent<T>(rest, dropManagedFields, action)];
   } finally {
-    signal.removeEventListener("abort", aborted);
     reader.cancel().catch(() => {});
   }
 }

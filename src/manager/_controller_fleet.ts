@@ -5,7 +5,7 @@
  * Guarantees: a controller that fails is started again with growing delays (1 s to 1 min) while the others go on; the
  * Events that the controllers recorded are sent before `run` returns, so before the Lease is given up.
  */
-import { Backoff, type Clock, isAbortOf, type Random } from "../async/mod.ts";
+import { aborted, Backoff, type Clock, isAbortOf, type Random } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { Controller, type ControllerDefinition, reconcileMetrics } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
@@ -179,11 +179,4 @@ export class ControllerFleet {
     const log = logger("events", definition.name);
     return new EventRecorder({ client, reportingController, reportingInstance: instance, clock, random, log });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -2,12 +2,7 @@
  * SpamFilter: a token bucket per object, so that one object in trouble cannot flood the cluster with Events.
  * 25 at once, then one each 300 s: client-go's defaults (tools/record, EventSourceObjectSpamFilter).
  */
-import type { Clock } from "../async/mod.ts";
-
-interface Bucket {
-  tokens: number;
-  at: number;
-}
+import { type Clock, TokenBucket } from "../async/mod.ts";
 
 const burst = 25;
 const refillMs = 300_000;
@@ -15,7 +10,7 @@ const mostBuckets = 4096;
 
 export class SpamFilter {
   readonly #clock: Clock;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -23,15 +18,12 @@ export class SpamFilter {
 
   /** Takes a token of the object's bucket; false when there is none left. */
   admits(object: string): boolean {
-    const now = this.#clock.monotonic();
-    const bucket = this.#buckets.get(object) ?? { tokens: burst, at: now };
-    const tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / refillMs);
-    const admitted = tokens >= 1;
+    const bucket = this.#buckets.get(object) ?? new TokenBucket({ intervalMs: refillMs, burst, clock: this.#clock });
     // Re-inserted, so that the object that was quiet longest is the first in the map.
     this.#buckets.delete(object);
-    this.#buckets.set(object, { tokens: admitted ? tokens - 1 : tokens, at: now });
+    this.#buckets.set(object, bucket);
     if (this.#buckets.size > mostBuckets) this.#forgetQuietest();
-    return admitted;
+    return bucket.tryTake();
   }
 
   #forgetQuietest(): void {

@@ -4,7 +4,7 @@
  * One loop renews, one timer ends the term at the renew deadline whatever the loop waits for, and `confirm` may ask for
  * a renewal in between; attempts never overlap, since two writes of one process would conflict with each other.
  */
-import { type Clock, scope } from "../async/mod.ts";
+import { type Clock, scope, untilAborted } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import { elapsedMs, type Instant, instantOn } from "./_instant.ts";
 import type { ClaimOutcome, LeaseClaim } from "./_lease_claim.ts";
@@ -77,7 +77,7 @@ export class Term implements Leadership {
   async confirm(signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
     this.#endIfOverdue();
-    if (!this.#end.signal.aborted && this.#isLookDue()) await unlessAborted(this.#look(), signal);
+    if (!this.#end.signal.aborted && this.#isLookDue()) await untilAborted(this.#look(), signal);
     return this.mayWrite();
   }
 
@@ -190,17 +190,5 @@ export class Term implements Leadership {
     this.#deadline?.[Symbol.dispose]();
     this.#end.abort(reason);
     this.#parts.ended();
-  }
-}
-
-/** Resolves with `work`, or rejects with the signal's reason when that aborts first. `work` must not reject. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

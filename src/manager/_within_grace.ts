@@ -2,7 +2,7 @@
  * withinGrace(): waits for work to end, but not for ever once it was told to abort. JavaScript cannot end a function
  * that ignores its signal; it can only stop waiting for it and say so.
  */
-import { type Clock, scope } from "../async/mod.ts";
+import { type Clock, onAbort, scope } from "../async/mod.ts";
 
 /** Options of {@link withinGrace}. */
 export interface WithinGraceOptions {
@@ -21,17 +21,15 @@ export async function withinGrace<T>(work: Promise<T>, options: WithinGraceOptio
   const { kill, what, clock } = options;
   using waiting = scope(new AbortController().signal);
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const giveUp = () =>
-    void clock.sleep(abortMs, waiting.signal).then(
+  using _killing = onAbort(kill, () => {
+    clock.sleep(abortMs, waiting.signal).then(
       () => reject(new Error(`Cannot stop ${what()}: it did not end when it was aborted`)),
       () => undefined,
     );
-  if (kill.aborted) giveUp();
-  else kill.addEventListener("abort", giveUp, { once: true });
+  });
   try {
     return await Promise.race([work, late]);
   } finally {
-    kill.removeEventListener("abort", giveUp);
     waiting.abort();
   }
 }

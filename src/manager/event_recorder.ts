@@ -7,7 +7,7 @@
  * cannot take is counted; `run` returns only when everything accepted before the stop was sent or given up. Figures as
  * client-go's tools/record and tools/events.
  */
-import { type Clock, jittered, type Random } from "../async/mod.ts";
+import { type Clock, jittered, onAbort, type Random } from "../async/mod.ts";
 import { builtin, type ObjectMeta } from "../api/mod.ts";
 import { ApiError, type Client, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import type { EventNote, EventSink } from "../controller/mod.ts";
@@ -89,17 +89,12 @@ export class EventRecorder implements EventSink {
 
   /** Sends what is recorded until `stop`, then sends the rest unless `kill` comes first. */
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const wake = () => this.#wake?.();
-    stop.addEventListener("abort", wake, { once: true });
-    try {
-      while (!kill.aborted) {
-        const series = this.#queue.shift();
-        if (series !== undefined) await this.#send(series, kill);
-        else if (stop.aborted) return;
-        else await new Promise<void>((resolve) => this.#wake = resolve);
-      }
-    } finally {
-      stop.removeEventListener("abort", wake);
+    using _waking = onAbort(stop, () => this.#wake?.());
+    while (!kill.aborted) {
+      const series = this.#queue.shift();
+      if (series !== undefined) await this.#send(series, kill);
+      else if (stop.aborted) return;
+      else await new Promise<void>((resolve) => this.#wake = resolve);
     }
   }
 

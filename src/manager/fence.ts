@@ -9,7 +9,7 @@
  *
  * Caveats: clients of the Lease itself, of TokenReviews and the like must not be fenced.
  */
-import { scope } from "../async/mod.ts";
+import { onAbort, scope } from "../async/mod.ts";
 import { guardSends, type Transport } from "../client/mod.ts";
 import { writeAction } from "./_write_action.ts";
 import { FencedError } from "./fenced_error.ts";
@@ -68,16 +68,13 @@ interface Sending {
 
 async function sendUnder(leadership: Leadership, { request, transport, gate }: Sending): Promise<Response> {
   using child = scope(request.signal);
-  const cutOff = () => child.abort(fenced(request, gate, true, leadership));
-  leadership.signal.addEventListener("abort", cutOff, { once: true });
+  using _cutOff = onAbort(leadership.signal, () => child.abort(fenced(request, gate, true, leadership)));
   try {
     const guarded = new Request(request, { signal: child.signal });
     return await transport(guardSends(guarded, () => assertMayWrite(gate, guarded)));
   } catch (error) {
     // Runtimes word an abort in their own ways; the reason says more.
     throw child.signal.aborted ? child.signal.reason : error;
-  } finally {
-    leadership.signal.removeEventListener("abort", cutOff);
   }
 }
 

@@ -6,7 +6,7 @@
  * everybody else reads "reason withheld" (behaviours.md, security 11). Without checks an endpoint says that the process
  * answers.
  */
-import { type Clock, scope, systemClock } from "../async/mod.ts";
+import { aborted, type Clock, scope, systemClock } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
 import type { ConnectionInfo } from "../runtime/mod.ts";
 import { isLoopback } from "./_loopback.ts";
@@ -143,11 +143,10 @@ export class HealthChecks {
 
   async #verdict(name: string, check: HealthCheck): Promise<Verdict> {
     using limited = scope(never, { timeoutMs: this.#checkTimeoutMs, clock: this.#clock });
-    const late = Promise.withResolvers<string>();
-    limited.signal.addEventListener("abort", () => late.resolve(`no result after ${this.#checkTimeoutMs} ms`));
+    const late = aborted(limited.signal).then(() => `no result after ${this.#checkTimeoutMs} ms`);
     let reason: string | undefined;
     try {
-      reason = await Promise.race([check(limited.signal), late.promise]);
+      reason = await Promise.race([check(limited.signal), late]);
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }

@@ -8,7 +8,7 @@
  * Guarantees: what is being reconciled at the stop may finish within the grace period; one controller that cannot run
  * (no permission, no CRD, a defect) degrades alone, says so in readiness, and heals; `run` leaves nothing behind.
  */
-import { type Clock, type Random, type Scope, scope, systemClock, systemRandom } from "../async/mod.ts";
+import { type Clock, onAbort, type Random, type Scope, scope, systemClock, systemRandom } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
@@ -178,8 +178,7 @@ export class Manager {
     if (this.#state !== "new") throw new TypeError("Cannot run the Manager: it has run already");
     this.#state = "running";
     using stopping = scope(stop);
-    const fail = () => stopping.abort(this.#failing.signal.reason);
-    this.#failing.signal.addEventListener("abort", fail, { once: true });
+    using _failing = onAbort(this.#failing.signal, () => stopping.abort(this.#failing.signal.reason));
     using _grace = this.#killLate(stopping.signal);
     const errors = await this.#live(stopping);
     this.#state = "stopped";
@@ -223,17 +222,14 @@ export class Manager {
       // A lost Lease ends a term without grace: somebody else may be writing already.
       using ending = scope(stop);
       using killed = scope(kill);
-      const lose = () => {
+      using _losing = onAbort(term.signal, () => {
         ending.abort(term.signal.reason);
         killed.abort(term.signal.reason);
-      };
-      term.signal.addEventListener("abort", lose, { once: true });
+      });
       try {
         await this.#runFleet(ending.signal, killed.signal);
       } catch (error) {
         throw term.lost === undefined ? error : new AggregateError([term.lost, error], String(error));
-      } finally {
-        term.signal.removeEventListener("abort", lose);
       }
     }, stop);
   }
@@ -273,11 +269,10 @@ export class Manager {
       if (graceMs <= 0) return kill();
       if (graceMs !== Infinity) timer = this.#clock.timer(graceMs, kill);
     };
-    if (stop.aborted) arm();
-    else stop.addEventListener("abort", arm, { once: true });
+    const arming = onAbort(stop, arm);
     return {
       [Symbol.dispose]: () => {
-        stop.removeEventListener("abort", arm);
+        arming[Symbol.dispose]();
         timer?.[Symbol.dispose]();
       },
     };

@@ -3,7 +3,7 @@
  * access review, or this refuses to serve them (behaviours.md, security 11). Health may be served to everybody: it has no
  * data.
  */
-import { type Clock, systemClock } from "../async/mod.ts";
+import { aborted, type Clock, systemClock } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
 import { serve, type ServeHandler, type Server, type ServeTls } from "../runtime/mod.ts";
@@ -44,9 +44,7 @@ export async function serveEndpoints(options: ServeEndpointsOptions): Promise<Se
 /** Serves until `stop`, then lets requests in flight finish for up to a second. For what runs under a Manager. */
 export async function runEndpoints(server: Server, stop: AbortSignal): Promise<void> {
   await using open = server;
-  if (!stop.aborted) {
-    await new Promise<void>((resolve) => stop.addEventListener("abort", () => resolve(), { once: true }));
-  }
+  await aborted(stop);
   await open.drain({ graceMs: 1_000 }, new AbortController().signal);
 }
 

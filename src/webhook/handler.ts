@@ -6,7 +6,7 @@
  * handler that throws is a 500, one that is too slow is aborted a second before the API server gives up (behaviours.md 69),
  * so that the API server shows our reason and not a timeout.
  */
-import { type Clock, scope, systemClock } from "../async/mod.ts";
+import { type Clock, scope, systemClock, untilAborted } from "../async/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import type { ConnectionInfo } from "../runtime/mod.ts";
 import {
@@ -18,7 +18,7 @@ import {
 import { answerConversionReview, type ConversionWebhook } from "./conversion.ts";
 import { deniedResponse, responseOf } from "./_response.ts";
 import { webhookMetrics } from "./_metrics.ts";
-import type { AdmissionWebhook, Judgement } from "./webhook.ts";
+import type { AdmissionWebhook } from "./webhook.ts";
 
 /** A webhook of any kind. */
 export type Webhook = AdmissionWebhook | ConversionWebhook;
@@ -150,7 +150,7 @@ class Handler {
     }
     using child = scope(signal, { timeoutMs: handlerTimeoutMs(webhook, url), clock: this.#clock });
     try {
-      return responseOf(webhook, question, await abortable(webhook.judge(question, child.signal), child.signal));
+      return responseOf(webhook, question, await untilAborted(webhook.judge(question, child.signal), child.signal));
     } catch (error) {
       const { name, namespace } = question;
       if (child.signal.aborted) {
@@ -219,16 +219,6 @@ function handlerTimeoutMs(webhook: AdmissionWebhook, url: URL): number {
   const asked = /[?&]timeout=(\d+(?:\.\d+)?)s(?:&|$)/.exec(url.search)?.[1];
   const seconds = Math.min(webhook.timeoutSeconds, asked === undefined ? Infinity : Number(asked));
   return seconds >= 2 ? (seconds - 1) * 1000 : seconds * 500;
-}
-
-/** What `work` gives, or the signal's reason as soon as it aborts; work that does not listen is left behind. */
-function abortable(work: Promise<Judgement>, signal: AbortSignal): Promise<Judgement> {
-  return new Promise((resolve, reject) => {
-    const aborted = () => reject(signal.reason);
-    if (signal.aborted) aborted();
-    signal.addEventListener("abort", aborted, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
-  });
 }
 
 function admission(version: "v1" | "v1beta1", uid: string, response: AdmissionResponse): Response {

@@ -5,7 +5,7 @@
  * ready, serves on until the endpoints of its Service have followed, then finishes what is in flight and closes
  * (behaviours.md 73). All limits are those of `serve()`.
  */
-import { type Clock, scope, systemClock } from "../async/mod.ts";
+import { aborted, type Clock, scope, systemClock } from "../async/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { type CertificatePair, serve, type ServeLimits, type Server } from "../runtime/mod.ts";
 import type { CertificateSource } from "./certificate_source.ts";
@@ -82,11 +82,9 @@ export class WebhookServer {
     this.#hasRun = true;
     // Certificates are kept up to date while it drains, too.
     using keeping = scope(kill, { clock: this.#clock });
-    const stopped = new Promise<void>((resolve) => {
-      if (stop.aborted) resolve();
-      stop.addEventListener("abort", () => resolve(), { once: true });
-      kill.addEventListener("abort", () => resolve(), { once: true });
-    });
+    using stopping = aborted(stop);
+    using killed = aborted(kill);
+    const stopped = Promise.race([stopping, killed]);
     const kept = this.#keep(certificates, keeping.signal);
     try {
       await Promise.race([stopped, kept.then(() => stopped)]);

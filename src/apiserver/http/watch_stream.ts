@@ -6,6 +6,7 @@
  * everything up to it was sent. It ends at its deadline, when its kind goes, when the server stops, and with the request's
  * signal; no timer is its own (see pacer.ts).
  */
+import { onAbort } from "../../async/mod.ts";
 import { apiVersionOf } from "../../api/mod.ts";
 import { expired, type JsonObject, type Kind, Refusal } from "../model/mod.ts";
 import { eventOf, type Matcher, type ObjectEvent } from "../registry/mod.ts";
@@ -62,7 +63,7 @@ export class WatchStream {
   #isBusy = false;
   #isOver = false;
   #timers: Disposable[] = [];
-  readonly #onAbort = () => this.#end((controller) => controller.error(this.#options.signal.reason));
+  #listening: Disposable | undefined;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -83,8 +84,8 @@ export class WatchStream {
   #start(controller: Controller): void {
     this.#controller = controller;
     const { signal, pacer, timeoutMs, hasBookmarks, bookmarkMs } = this.#options;
-    if (signal.aborted) return this.#onAbort();
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#listening = onAbort(signal, () => this.#end((controller) => controller.error(signal.reason)));
+    if (this.#isOver) return;
     this.#timers.push(pacer.after(timeoutMs, () => this.close()));
     if (hasBookmarks) this.#scheduleBookmark(bookmarkMs, timeoutMs);
   }
@@ -173,8 +174,8 @@ export class WatchStream {
   #end(finish: (controller: Controller) => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { signal, onEnd } = this.#options;
-    signal.removeEventListener("abort", this.#onAbort);
+    const { onEnd } = this.#options;
+    this.#listening?.[Symbol.dispose]();
     this.#cursor[Symbol.dispose]();
     for (const timer of this.#timers) timer[Symbol.dispose]();
     this.#timers = [];
