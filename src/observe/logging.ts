@@ -1,30 +1,72 @@
 /**
- * configureLogging(): where log records go, and how they look. A program calls it once; a library never does.
+ * Logging: the Logger that every layer writes to, and configureLogging(), which says where the records go and how they
+ * look. A thin seam over @logtape/logtape.
  *
- * Guarantees: a record is one write; secrets are taken out of every field (`redact.ts`) and control characters escaped,
- * whatever the format; a field is at most 4 KiB. Records of one program go to one place: configuring again replaces
- * what was configured before.
+ * Guarantees: until a program calls configureLogging() nothing is written, so a library stays quiet; each record is one
+ * write; secrets are removed from every field (`redact.ts`) and control characters are escaped in both formats; a field
+ * is at most 4 KiB. A second call of configureLogging() replaces the first one.
+ *
+ * A message is a constant text; values belong in fields. Fields must be safe to show: no Secret data, no tokens.
  */
-import { configureSync, type LogLevel as LogtapeLevel, resetSync } from "@logtape/logtape";
-import { jsonFormat, textFormat } from "./_format.ts";
-import { rootCategory } from "./logger.ts";
+import {
+  configureSync,
+  getLogger,
+  type Logger as LogtapeLogger,
+  type LogLevel as LogtapeLevel,
+  type LogRecord,
+  resetSync,
+} from "@logtape/logtape";
+import { escaped, isSecretName, mask, type Plain, redact, redactText } from "./redact.ts";
 
-/** How much is logged: records of this level and above. */
+/** The values of a log record. They must be safe to show: no Secret data, no tokens. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Writes log records. */
+export interface Logger {
+  debug(message: string, fields?: Fields): void;
+  info(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  error(message: string, fields?: Fields): void;
+  /** A logger that adds `fields` to each record. */
+  with(fields: Fields): Logger;
+}
+
+/** The root of all categories of this library; configureLogging() configures it. */
+export const rootCategory = "pintle";
+
+/** The logger of one part of the library, e.g. `logger("reflector")`. */
+export function logger(...category: readonly string[]): Logger {
+  return wrap(getLogger([rootCategory, ...category]));
+}
+
+function wrap(inner: LogtapeLogger): Logger {
+  return {
+    debug: (message, fields) => inner.debug(message, fields),
+    info: (message, fields) => inner.info(message, fields),
+    warn: (message, fields) => inner.warn(message, fields),
+    error: (message, fields) => inner.error(message, fields),
+    with: (fields) => wrap(inner.with(fields)),
+  };
+}
+
+/** The lowest level that is logged. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /** Options of {@link configureLogging}. */
 export interface LoggingOptions {
   /** @default "info" */
   readonly level?: LogLevel;
-  /** Lines for people, or an object per line for programs. @default "text" */
+  /** Lines for people, or one JSON object per line for programs. @default "text" */
   readonly format?: "text" | "json";
-  /** Takes a record, its newline included. */
+  /** Gets the text of each record, newline included. */
   readonly write: (text: string) => void;
-  /** Colours the levels of the text format. @default false */
+  /** Colors the levels of the text format. @default false */
   readonly color?: boolean;
-  /** Parts of the program of which only warnings and errors are of interest, unless level is debug: `controller.kubelet`. @default none */
+  /**
+   * Categories that log only warnings and errors, unless `level` is debug, e.g. `controller.kubelet`. @default none
+   */
   readonly quiet?: readonly string[];
-  /** Wall time of the records in milliseconds, e.g. a VirtualClock's. @default the machine's */
+  /** Returns the wall time of a record in milliseconds, e.g. that of a VirtualClock. @default the system's time */
   readonly now?: () => number;
 }
 
@@ -34,26 +76,26 @@ const levels = { debug: "debug", info: "info", warn: "warning", error: "error" }
 >;
 
 /**
- * Sends the records of all loggers to `write`. Stack traces of errors are part of them at level debug only.
+ * Sends the records of all loggers to `write`. Stack traces of errors are included at level debug only.
  *
+ * @returns Dispose it to stop the logging.
  * @example
  * ```ts
  * import { configureLogging, logger } from "../mod.ts";
  *
  * const lines: string[] = [];
  * using _logging = configureLogging({ write: (text) => lines.push(text) });
- * logger("worker").info("Reconciled", { key: "default/a", token: "s3cret" });
+ * logger("worker").info("reconciled", { key: "default/a", token: "s3cret" });
  * console.assert(lines[0]?.endsWith("key=default/a token=\"[masked]\"\n"));
  * ```
- * @returns stops the logging when disposed
  */
 export function configureLogging(options: LoggingOptions): Disposable {
   const { level = "info", format = "text", write, color = false, quiet = [], now } = options;
-  const line = format === "json" ? jsonFormat : textFormat;
-  const look = { color, stacks: level === "debug" };
+  const lineOf = format === "json" ? jsonLine : textLine;
+  const style = { hasColor: color, hasStacks: level === "debug" };
   configureSync({
     reset: true,
-    sinks: { line: (record) => write(line(record, now?.() ?? record.timestamp, look)) },
+    sinks: { line: (record) => write(lineOf(record, now?.() ?? record.timestamp, style)) },
     loggers: [
       { category: [rootCategory], sinks: ["line"], lowestLevel: levels[level] },
       ...(level === "debug" ? [] : quiet).map((name) => ({
@@ -65,4 +107,125 @@ export function configureLogging(options: LoggingOptions): Disposable {
     ],
   });
   return { [Symbol.dispose]: () => resetSync() };
+}
+
+interface Style {
+  readonly hasColor: boolean;
+  readonly hasStacks: boolean;
+}
+
+const levelNames = {
+  trace: "TRACE",
+  debug: "DEBUG",
+  info: "INFO",
+  warning: "WARN",
+  error: "ERROR",
+  fatal: "FATAL",
+} as const satisfies Record<LogtapeLevel, string>;
+
+const levelColors = {
+  trace: "90",
+  debug: "90",
+  info: "36",
+  warning: "33",
+  error: "31",
+  fatal: "31;1",
+} as const satisfies Record<LogtapeLevel, string>;
+
+const categoryWidth = 12;
+const messageWidth = 40;
+
+/**
+ * A record for people: `time LEVEL category message key=value…` in columns, as zap's development encoder writes it.
+ * Stack traces follow as indented lines, so that no line of a stack can look like a record.
+ */
+function textLine(record: LogRecord, at: number, style: Style): string {
+  const level = levelNames[record.level].padEnd(5);
+  const fields = shownFields(record).map(([name, value]) => `${fieldName(name)}=${textValue(value)}`);
+  const message = messageOf(record);
+  const columns = [
+    new Date(at).toISOString(),
+    style.hasColor ? `\u001b[${levelColors[record.level]}m${level}\u001b[0m` : level,
+    categoryOf(record).padEnd(categoryWidth),
+    fields.length === 0 ? message : message.padEnd(messageWidth),
+    ...fields,
+  ];
+  const stacks = style.hasStacks
+    ? stacksOf(record).map((stack) => stack.split("\n").map((line) => `    ${escaped(line)}\n`))
+    : [];
+  return `${columns.join(" ")}\n${stacks.flat().join("")}`;
+}
+
+/** A record for programs: one JSON object on one line. */
+function jsonLine(record: LogRecord, at: number, style: Style): string {
+  const members: [string, string][] = [
+    ["ts", quoted(new Date(at).toISOString())],
+    ["level", quoted(levelNames[record.level].toLowerCase())],
+    ["logger", quoted(categoryOf(record))],
+    ["msg", quoted(messageOf(record))],
+  ];
+  const reserved = new Set(["ts", "level", "logger", "msg", "stack"]);
+  for (const [name, value] of shownFields(record)) {
+    members.push([reserved.has(name) ? `field.${name}` : name, jsonValue(value)]);
+  }
+  const stacks = style.hasStacks ? stacksOf(record) : [];
+  if (stacks.length > 0) members.push(["stack", quoted(stacks.join("\n"))]);
+  return `{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(",")}}\n`;
+}
+
+/** The fields as plain data without secrets. Undefined fields are left out. */
+function shownFields(record: LogRecord): [string, Plain][] {
+  const shown: [string, Plain][] = [];
+  for (const [name, value] of Object.entries(record.properties)) {
+    if (value !== undefined) shown.push([name, isSecretName(name) && value !== null ? mask : redact(value)]);
+  }
+  return shown;
+}
+
+function messageOf(record: LogRecord): string {
+  // The raw message: braces in it are no placeholders, because values are in the fields.
+  return escaped(cut(redactText(String(record.rawMessage))));
+}
+
+function categoryOf(record: LogRecord): string {
+  return escaped(cut(record.category.slice(1).join(".")));
+}
+
+function fieldName(name: string): string {
+  return /^[\w.\-/]{1,128}$/.test(name) ? name : quoted(name);
+}
+
+function textValue(value: Plain): string {
+  if (typeof value !== "string") return jsonValue(value);
+  return /^[\w.\-/:@+%*]{1,256}$/.test(value) ? value : quoted(value);
+}
+
+/** Valid JSON of bounded length: a value that is too long becomes a string that is cut. */
+function jsonValue(value: Plain): string {
+  if (typeof value === "string") return quoted(value);
+  const json = JSON.stringify(value);
+  return json.length === cut(json).length ? escaped(json) : quoted(json);
+}
+
+function stacksOf(record: LogRecord): string[] {
+  const stacks: string[] = [];
+  for (const value of Object.values(record.properties)) {
+    for (let at = value, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+      if (at.stack !== undefined) stacks.push(cut(redactText(at.stack)));
+    }
+  }
+  return stacks;
+}
+
+/** The most characters of a field. */
+const maxFieldLength = 4_096;
+
+/** `text`, or its beginning and its full length. */
+function cut(text: string): string {
+  return text.length <= maxFieldLength ? text : `${text.slice(0, maxFieldLength - 32)}…[${text.length} characters]`;
+}
+
+/** `text` as a JSON string that is safe to show, at most {@link maxFieldLength} characters of it. */
+function quoted(text: string): string {
+  return escaped(JSON.stringify(cut(text)));
 }

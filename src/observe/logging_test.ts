@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
 import { configureLogging, type Logger, logger, type LoggingOptions } from "./mod.ts";
 
-/** What is written while `log` runs, at 2026-01-01T00:00:00.000Z. */
+/** The text written while `log` runs, at 2026-01-01T00:00:00.000Z. */
 function written(options: Partial<LoggingOptions>, log: (log: Logger) => void): string {
   let text = "";
   using _logging = configureLogging({ now: () => Date.UTC(2026, 0, 1), write: (part) => text += part, ...options });
@@ -9,7 +9,7 @@ function written(options: Partial<LoggingOptions>, log: (log: Logger) => void): 
   return text;
 }
 
-test("a record is a line: time, level, category, message, fields", () => {
+test("in text format a record is one line: time, level, category, message, fields", () => {
   assertEquals(
     written({ level: "debug" }, (log) => {
       log.info("Listed objects", { kind: "Foo", count: 3, key: "default/a", note: "two words", on: true });
@@ -25,7 +25,7 @@ test("a record is a line: time, level, category, message, fields", () => {
   );
 });
 
-test("in JSON a record is one object on one line", () => {
+test("in JSON format a record is one object on one line", () => {
   const text = written({ format: "json" }, (log) => {
     log.info("Listed\nobjects", { kind: "Foo", nested: { a: [1, null] }, level: "mine", gone: undefined });
   });
@@ -41,7 +41,7 @@ test("in JSON a record is one object on one line", () => {
   });
 });
 
-test("records below the level are not written, and none at all without a configuration", () => {
+test("records below the level are not written, and no record without a configuration", () => {
   const all = (log: Logger) => {
     log.debug("d");
     log.info("i");
@@ -74,7 +74,7 @@ for (const format of ["text", "json"] as const) {
     if (format === "json") assertEquals(JSON.parse(text.split("\n")[0] ?? "").list[0].includes("\u001b[31m"), true);
   });
 
-  test(`[security 19] what an error says begins no record of its own in ${format}, with its stack either`, () => {
+  test(`[security 19] the message and the stack of an error cannot begin a record in ${format}`, () => {
     const text = written({ format, level: "debug" }, (log) => log.error("Failed", { error: new Error(hostile) }));
     assert(!unsafe.test(text), JSON.stringify(text));
     assert(text.split("\n").slice(1, -1).every((line) => line.startsWith("    ")), text);
@@ -90,7 +90,7 @@ for (const format of ["text", "json"] as const) {
     if (format === "json") assertEquals(JSON.parse(text).msg, "Big");
   });
 
-  test(`[security 5] no secret reaches the ${format} output, at no level`, () => {
+  test(`[security 5] no secret reaches the ${format} output at any level`, () => {
     const canary = "cAnArY-7f3a9b";
     const error = new Error(`Cannot authenticate: Bearer ${canary}`, { cause: { token: canary } });
     const text = written({ format, level: "debug" }, (log) => {
@@ -105,7 +105,7 @@ for (const format of ["text", "json"] as const) {
   });
 }
 
-test("an error is its message and its causes; the stack is added at level debug only", () => {
+test("an error is shown as its message and its causes, with the stack at level debug only", () => {
   const fail = (log: Logger) => {
     log.error("Reconcile failed", { error: new Error("Cannot update Foo: conflict", { cause: new Error("409") }) });
   };
@@ -119,13 +119,13 @@ test("an error is its message and its causes; the stack is added at level debug 
   assertStringIncludes(JSON.parse(written({ level: "debug", format: "json" }, fail)).stack, "logging_test.ts");
 });
 
-test("levels are coloured only when asked for, and then nothing else is", () => {
+test("only levels are colored, and only with color: true", () => {
   const log = (log: Logger) => log.warn("Slow", { ms: 3 });
   assert(!written({}, log).includes("\u001b"));
   assertStringIncludes(written({ color: true }, log), "\u001b[33mWARN \u001b[0m reflector");
 });
 
-test("[94] fields and keys named as members of Object are shown like any other", () => {
+test("[94] fields and keys with names of members of Object are shown like any other", () => {
   const labels = JSON.parse('{"__proto__":"p","constructor":"c"}');
   const text = written({ format: "json" }, (log) => log.info("x", { constructor: "c", toString: "t", labels }));
   assertStringIncludes(text, '"constructor":"c","toString":"t","labels":{"__proto__":"p","constructor":"c"}}');

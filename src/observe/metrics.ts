@@ -1,28 +1,17 @@
 /**
  * MetricsRegistry: counters, gauges and histograms, and the Prometheus text that shows them.
  *
- * Guarantees: a cell (one metric with its labels fixed) is a few numbers in an object, so counting costs nanoseconds
- * and never allocates; whoever counts often keeps the cell. Metrics and cells appear in the text in the order they
- * were made. prom-client, which hashes the labels at each count, is left the process metrics (`runtime_metrics.ts`).
+ * Guarantees: a cell (one metric with fixed label values) is a few numbers in an object, so counting takes nanoseconds
+ * and allocates nothing; code that counts often keeps its cell. The text lists metrics and cells in the order of their
+ * creation. prom-client hashes the labels for each count, so it is used for the process metrics only
+ * (`runtime_metrics.ts`).
  */
-import { Family } from "./_family.ts";
-import {
-  type Counter,
-  CounterCell,
-  type Gauge,
-  GaugeCell,
-  type Histogram,
-  HistogramCell,
-  type Renderable,
-} from "./_cells.ts";
 
-export type { Counter, Gauge, Histogram };
-
-/** What a metric is called and how its cells are told apart. */
+/** The name of a metric, and the labels that distinguish its cells. */
 export interface MetricOptions<L extends string> {
-  /** As Prometheus wants it, with its unit: `workqueue_adds_total`. */
+  /** A valid Prometheus name that ends in the unit, e.g. `workqueue_adds_total`. */
   readonly name: string;
-  /** One sentence for people. */
+  /** One sentence for people, shown as the HELP line. */
   readonly help: string;
   /** @default none */
   readonly labelNames?: readonly L[];
@@ -30,19 +19,19 @@ export interface MetricOptions<L extends string> {
 
 /** Options of a histogram. */
 export interface HistogramOptions<L extends string> extends MetricOptions<L> {
-  /** Upper bounds of the buckets, rising; +Inf is added. @default 5 ms to 10 s, as Prometheus' own */
+  /** Ascending upper bounds of the buckets; +Inf is added. @default 5 ms to 10 s, the defaults of Prometheus */
   readonly buckets?: readonly number[];
 }
 
 /** One metric with all its cells. */
 export interface MetricFamily<L extends string, Cell> {
-  /** The cell of these label values; made at the first call. Keep it where counting is frequent. */
+  /** The cell of these label values; the first call creates it. Keep the cell where counting is frequent. */
   labels(values: Readonly<Record<L, string>>): Cell;
-  /** Drops a cell, e.g. when what it counted is gone for good. */
+  /** Removes a cell, e.g. because the object that it counted was deleted. */
   remove(values: Readonly<Record<L, string>>): void;
 }
 
-/** Adds text of its own to a registry's, e.g. the process metrics. */
+/** Returns further text of a registry in the Prometheus format, e.g. the process metrics. */
 export type Collector = () => string | Promise<string>;
 
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -61,7 +50,7 @@ const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
  * ```
  */
 export class MetricsRegistry {
-  /** The Content-Type of {@link render}'s text. */
+  /** The Content-Type of the text that {@link render} returns. */
   readonly contentType = "text/plain; version=0.0.4; charset=utf-8";
   readonly #counters = new Map<string, Family<CounterCell>>();
   readonly #gauges = new Map<string, Family<GaugeCell>>();
@@ -69,21 +58,21 @@ export class MetricsRegistry {
   readonly #families = new Map<string, Family<Renderable>>();
   readonly #collectors = new Set<Collector>();
 
-  /** The counter of this name; made at the first call. @throws {TypeError} when the name means something else already */
+  /** The counter of this name; the first call creates it. @throws {TypeError} when the name has another type or other labels */
   counter<L extends string = never>(options: MetricOptions<L>): MetricFamily<L, Counter> {
     return this.#family(this.#counters, options, () => new Family("counter", options, () => new CounterCell()));
   }
 
-  /** The gauge of this name; made at the first call. @throws {TypeError} when the name means something else already */
+  /** The gauge of this name; the first call creates it. @throws {TypeError} when the name has another type or other labels */
   gauge<L extends string = never>(options: MetricOptions<L>): MetricFamily<L, Gauge> {
     return this.#family(this.#gauges, options, () => new Family("gauge", options, () => new GaugeCell()));
   }
 
-  /** The histogram of this name; made at the first call. @throws {TypeError} when the name means something else already */
+  /** The histogram of this name; the first call creates it. @throws {TypeError} when the name has another type or other labels */
   histogram<L extends string = never>(options: HistogramOptions<L>): MetricFamily<L, Histogram> {
     const bounds = [...options.buckets ?? defaultBuckets];
     if (bounds.some((bound, at) => !(bound > (bounds[at - 1] ?? -Infinity)))) {
-      throw new RangeError(`Cannot create metric "${options.name}": buckets ${bounds.join(", ")} do not rise`);
+      throw new RangeError(`Cannot create metric "${options.name}": buckets ${bounds.join(", ")} are not ascending`);
     }
     return this.#family(
       this.#histograms,
@@ -92,13 +81,13 @@ export class MetricsRegistry {
     );
   }
 
-  /** Adds a source of further text. Dispose the result to remove it. */
+  /** Adds a collector. Dispose the result to remove it. */
   collect(collector: Collector): Disposable {
     this.#collectors.add(collector);
     return { [Symbol.dispose]: () => void this.#collectors.delete(collector) };
   }
 
-  /** Everything in the Prometheus text format. */
+  /** All metrics in the Prometheus text format. */
   async render(): Promise<string> {
     let text = "";
     for (const family of this.#families.values()) text += family.render();
@@ -122,4 +111,184 @@ export class MetricsRegistry {
     this.#families.set(name, family);
     return family;
   }
+}
+
+/** A value that only increases. */
+export interface Counter {
+  /** Adds `by`; a negative number adds nothing. @default 1 */
+  inc(by?: number): void;
+}
+
+/** A value that increases and decreases. */
+export interface Gauge {
+  set(value: number): void;
+  /** @default 1 */
+  inc(by?: number): void;
+  /** @default 1 */
+  dec(by?: number): void;
+  /** From now on the value is the result of `read`, called for each rendering. */
+  read(read: () => number): void;
+}
+
+/** Counts values by buckets. */
+export interface Histogram {
+  observe(value: number): void;
+}
+
+/** Writes one line of the text: the name with a suffix, the labels with one more, the value. */
+type Sample = (suffix: string, extraLabel: string, value: number) => void;
+
+/** A cell that can write its lines. */
+interface Renderable {
+  render(sample: Sample): void;
+}
+
+class CounterCell implements Counter, Renderable {
+  #value = 0;
+
+  inc(by = 1): void {
+    if (by > 0) this.#value += by;
+  }
+
+  render(sample: Sample): void {
+    sample("", "", this.#value);
+  }
+}
+
+class GaugeCell implements Gauge, Renderable {
+  #value = 0;
+  #read: (() => number) | undefined = undefined;
+
+  set(value: number): void {
+    this.#value = value;
+  }
+
+  inc(by = 1): void {
+    this.#value += by;
+  }
+
+  dec(by = 1): void {
+    this.#value -= by;
+  }
+
+  read(read: () => number): void {
+    this.#read = read;
+  }
+
+  render(sample: Sample): void {
+    sample("", "", this.#read === undefined ? this.#value : this.#read());
+  }
+}
+
+class HistogramCell implements Histogram, Renderable {
+  readonly #bounds: readonly number[];
+  /** Per bucket, not cumulative; the last one is +Inf. */
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds;
+    let low = 0, high = bounds.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((bounds[middle] ?? Infinity) < value) low = middle + 1;
+      else high = middle;
+    }
+    this.#counts[low] = (this.#counts[low] ?? 0) + 1;
+    this.#sum += value;
+  }
+
+  render(sample: Sample): void {
+    let count = 0;
+    for (let at = 0; at <= this.#bounds.length; at++) {
+      count += this.#counts[at] ?? 0;
+      sample("_bucket", `le="${this.#bounds[at] ?? "+Inf"}"`, count);
+    }
+    sample("_sum", "", this.#sum);
+    sample("_count", "", count);
+  }
+}
+
+/** Options of a {@link Family}. */
+interface FamilyOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+}
+
+const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+/** One metric with all its cells, and its part of the Prometheus text. */
+class Family<Cell extends Renderable> {
+  readonly #type: string;
+  readonly #name: string;
+  readonly #help: string;
+  readonly #labelNames: readonly string[];
+  readonly #create: () => Cell;
+  /** By the labels of the cell as the text shows them, e.g. `code="200",verb="GET"`. */
+  readonly #cells = new Map<string, Cell>();
+
+  /** @throws {TypeError} when Prometheus does not accept a name */
+  constructor(type: string, options: FamilyOptions, create: () => Cell) {
+    const { name, help, labelNames = [] } = options;
+    const wrong = metricName.test(name) ? labelNames.find((label) => !labelName.test(label) || label === "le") : name;
+    if (wrong !== undefined) throw new TypeError(`Cannot create metric "${name}": "${wrong}" is not a legal name`);
+    this.#type = type;
+    this.#name = name;
+    this.#help = help;
+    this.#labelNames = [...labelNames];
+    this.#create = create;
+  }
+
+  labels(values: Readonly<Record<string, string>>): Cell {
+    const text = this.#text(values);
+    let cell = this.#cells.get(text);
+    if (cell === undefined) this.#cells.set(text, cell = this.#create());
+    return cell;
+  }
+
+  remove(values: Readonly<Record<string, string>>): void {
+    this.#cells.delete(this.#text(values));
+  }
+
+  hasLabels(names: readonly string[]): boolean {
+    return names.length === this.#labelNames.length && this.#labelNames.every((name, at) => name === names[at]);
+  }
+
+  render(): string {
+    const name = this.#name;
+    const lines = [`# HELP ${name} ${escapeHelp(this.#help)}`, `# TYPE ${name} ${this.#type}`];
+    for (const [labels, cell] of this.#cells) {
+      const sample: Sample = (suffix, extraLabel, value) => {
+        const all = labels !== "" && extraLabel !== "" ? `${labels},${extraLabel}` : labels + extraLabel;
+        lines.push(`${name}${suffix}${all === "" ? "" : `{${all}}`} ${numberText(value)}`);
+      };
+      cell.render(sample);
+    }
+    return lines.join("\n") + "\n";
+  }
+
+  #text(values: Readonly<Record<string, string>>): string {
+    return this.#labelNames.map((name) => `${name}="${escapeLabel(values[name] ?? "")}"`).join(",");
+  }
+}
+
+function numberText(value: number): string {
+  if (value === Infinity) return "+Inf";
+  if (value === -Infinity) return "-Inf";
+  return String(value);
+}
+
+function escapeHelp(text: string): string {
+  return text.replace(/[\\\n]/g, (found) => found === "\n" ? "\\n" : "\\\\");
+}
+
+function escapeLabel(text: string): string {
+  return text.replace(/[\\\n"]/g, (found) => found === "\n" ? "\\n" : `\\${found}`);
 }

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
 import { MetricsRegistry } from "./mod.ts";
 
-test("counters, gauges and histograms appear in the Prometheus text in the order they were made", async () => {
+test("counters, gauges and histograms appear in the Prometheus text in the order of their creation", async () => {
   const registry = new MetricsRegistry();
   const requests = registry.counter({ name: "requests_total", help: "Requests served", labelNames: ["verb", "code"] });
   requests.labels({ verb: "GET", code: "200" }).inc();
@@ -33,7 +33,7 @@ d_seconds_count{q="a"} 4
   );
 });
 
-test("label values and help texts are escaped: nothing in them begins a line or a label", async () => {
+test("label values and help texts are escaped, so they cannot begin a line or a label", async () => {
   const registry = new MetricsRegistry();
   const family = registry.gauge({ name: "g", help: "one\ntwo\\three", labelNames: ["l"] });
   family.labels({ l: 'a"} 1\nfake{x="\\' }).set(1);
@@ -43,7 +43,7 @@ test("label values and help texts are escaped: nothing in them begins a line or 
   );
 });
 
-test("a gauge that reads answers the value of the moment", async () => {
+test("a gauge with read() shows the current value", async () => {
   const registry = new MetricsRegistry();
   let value = 1;
   registry.gauge({ name: "g", help: "g" }).labels({}).read(() => value);
@@ -51,7 +51,7 @@ test("a gauge that reads answers the value of the moment", async () => {
   assertEquals((await registry.render()).split("\n")[2], "g +Inf");
 });
 
-test("asking again for a metric gives the same one, and a name means one thing only", async () => {
+test("a second call with the same name returns the same metric, and refuses another type or other labels", async () => {
   const registry = new MetricsRegistry();
   registry.counter({ name: "c_total", help: "c", labelNames: ["a"] }).labels({ a: "1" }).inc();
   registry.counter({ name: "c_total", help: "c", labelNames: ["a"] }).labels({ a: "1" }).inc();
@@ -63,15 +63,15 @@ test("asking again for a metric gives the same one, and a name means one thing o
   assertThrows(() => registry.counter({ name: "c_total", help: "c", labelNames: ["b"] }), /^Cannot create metric/);
 });
 
-test("names that Prometheus refuses and buckets that do not rise are refused here", () => {
+test("metrics with illegal names and buckets that are not ascending are refused", () => {
   const registry = new MetricsRegistry();
   assertThrows(() => registry.counter({ name: "a-b", help: "" }), /"a-b" is not a legal name/);
   assertThrows(() => registry.counter({ name: "ab", help: "", labelNames: ["x y"] }), /"x y" is not a legal name/);
   assertThrows(() => registry.histogram({ name: "h", help: "", labelNames: ["le"] }), /"le" is not a legal name/);
-  assertThrows(() => registry.histogram({ name: "h", help: "", buckets: [1, 1] }), /do not rise/);
+  assertThrows(() => registry.histogram({ name: "h", help: "", buckets: [1, 1] }), /are not ascending/);
 });
 
-test("a removed cell is gone, a counter never falls, and collectors add text until they are disposed", async () => {
+test("remove() removes a cell, a counter never decreases, and collectors add text until they are disposed", async () => {
   const registry = new MetricsRegistry();
   const family = registry.counter({ name: "c_total", help: "c", labelNames: ["__proto"] });
   family.labels({ __proto: "constructor" }).inc(-5);

@@ -1,6 +1,13 @@
-/** What the runtime says about itself: logs and metrics, each a thin seam over a library. */
-export { escaped } from "./_escape.ts";
-export { type Fields, type Logger, logger, rootCategory } from "./logger.ts";
+/** Logs and metrics, each a thin seam over a library, and what makes text safe to show. */
+export {
+  configureLogging,
+  type Fields,
+  type Logger,
+  logger,
+  type LoggingOptions,
+  type LogLevel,
+  rootCategory,
+} from "./logging.ts";
 export {
   type Collector,
   type Counter,
@@ -11,6 +18,5 @@ export {
   type MetricOptions,
   MetricsRegistry,
 } from "./metrics.ts";
-export { configureLogging, type LoggingOptions, type LogLevel } from "./logging.ts";
-export { errorText, mask, type Plain, redact, redactText } from "./redact.ts";
+export { errorText, escaped, mask, type Plain, printable, redact, redactText } from "./redact.ts";
 export { runtimeMetrics } from "./runtime_metrics.ts";

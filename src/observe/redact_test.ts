@@ -4,7 +4,7 @@ import { errorText, redact, redactText } from "./mod.ts";
 const canary = "cAnArY-7f3a9b";
 const pem = `-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEI${canary}\n-----END EC PRIVATE KEY-----`;
 
-/** Everything a secret has ever been seen in; none of it may show. */
+/** Places where a secret may stand. */
 const leaks: Readonly<Record<string, unknown>> = {
   "an Authorization header": { headers: { Authorization: `Bearer ${canary}` } },
   "a Headers object": new Headers({ authorization: `Bearer ${canary}`, "set-cookie": canary }),
@@ -16,8 +16,8 @@ const leaks: Readonly<Record<string, unknown>> = {
   "a list of Secrets": { kind: "SecretList", items: [{ metadata: {}, data: { a: canary } }] },
   "a Secret as JSON in a text": `{"apiVersion":"v1","data":{"a":"${canary}"},"kind":"Secret"}`,
   "a Secret as YAML in a text": `kind: Secret\ndata:\n  a: ${canary}`,
-  "the answer of an exec plugin": { kind: "ExecCredential", status: { clientKeyData: canary, answer: canary } },
-  "the answer of an exec plugin as a text": `got {"kind": "ExecCredential", "status": {"x": "${canary}"}}`,
+  "the credential of an exec plugin": { kind: "ExecCredential", status: { clientKeyData: canary, answer: canary } },
+  "the credential of an exec plugin as a text": `got {"kind": "ExecCredential", "status": {"x": "${canary}"}}`,
   "the output of an exec plugin": { command: "aws", stdout: `x ${canary}` },
   "the last-applied annotation": {
     annotations: { "kubectl.kubernetes.io/last-applied-configuration": `{"data":{"a":"${canary}"}}` },
@@ -35,18 +35,18 @@ const leaks: Readonly<Record<string, unknown>> = {
   "an error and its cause": new Error("outer", { cause: new Error(`Bearer ${canary}`) }),
   "several errors": new AggregateError([new Error(`password: ${canary}`)], "all failed"),
   "a Map": new Map([["token", canary]]),
-  "an object that makes itself JSON": { toJSON: () => ({ kind: "Secret", data: { a: canary } }) },
+  "an object with toJSON()": { toJSON: () => ({ kind: "Secret", data: { a: canary } }) },
   "bytes": new TextEncoder().encode(canary),
 };
 
 for (const [what, value] of Object.entries(leaks)) {
-  test(`[security 5] a canary in ${what} is not shown`, () => {
+  test(`[security 5] a secret in ${what} is not shown`, () => {
     const shown = JSON.stringify(redact(value));
     assert(!shown.includes(canary), `shown: ${shown}`);
   });
 }
 
-test("[security 5] what is no secret stays as it is, the names of a Secret's data included", () => {
+test("[security 5] values that are not secret stay unchanged, also the keys of a Secret's data", () => {
   const value = {
     kind: "Secret",
     metadata: { name: "s", resourceVersion: "12" },
@@ -65,7 +65,7 @@ test("[security 5] what is no secret stays as it is, the names of a Secret's dat
   assertEquals(redactText("https://host:6443/api?continue=abc"), "https://host:6443/api?continue=abc");
 });
 
-test("an error is its message and those of its causes, to a depth", () => {
+test("errorText() joins the messages of an error and its causes, up to a maximum depth", () => {
   const root = new RangeError("connection reset");
   const error = new Error("Cannot list Foos: request failed", { cause: new Error("Cannot connect", { cause: root }) });
   assertEquals(
@@ -79,7 +79,7 @@ test("an error is its message and those of its causes, to a depth", () => {
   assertEquals(errorText(circular).split("round").length, 9);
 });
 
-test("whatever goes in, the copy is plain, finite and made without a throw", () => {
+test("redact() returns plain and finite data for any value and never throws", () => {
   const circular: Record<string, unknown> = { name: "x" };
   circular.self = circular;
   assertEquals(redact(circular), { name: "x", self: "[…]" });
@@ -108,7 +108,7 @@ test("whatever goes in, the copy is plain, finite and made without a throw", () 
   assertStringIncludes(JSON.stringify(redact(deep)), "[…]");
 });
 
-test("[94] keys named __proto__ and constructor are copied as keys and change no prototype", () => {
+test("[94] the keys __proto__ and constructor are copied as keys and change no prototype", () => {
   const plain = redact(JSON.parse('{"__proto__":{"polluted":true},"constructor":"c"}'));
   assertEquals(JSON.stringify(plain), '{"__proto__":{"polluted":true},"constructor":"c"}');
   assertEquals(Object.hasOwn(Object.prototype, "polluted"), false);

@@ -1,12 +1,12 @@
 /**
  * runtimeMetrics(): CPU, memory, open files, start time and event loop lag of the process, from prom-client.
  *
- * The library is loaded at the first call, so that programs without a metrics server do not pay for it. Of its many
- * metrics only those are shown that mean the same on Deno and on Bun, and their names are Prometheus' own.
+ * The first call loads the library, so a program without a metrics server does not load it. Only those of its metrics
+ * are shown that mean the same on Deno and on Bun. Their names are those of Prometheus.
  */
 import type { MetricsRegistry } from "./metrics.ts";
 
-/** In the order in which prom-client computes them: CPU totals and lags are by-products of the first of their kind. */
+/** In the order in which prom-client computes them: the first CPU total and the first lag compute the others. */
 const shown = [
   "process_cpu_user_seconds_total",
   "process_cpu_system_seconds_total",
@@ -21,7 +21,7 @@ const shown = [
   "nodejs_eventloop_lag_max_seconds",
 ] as const;
 
-/** Adds the process metrics to `registry`. Dispose the result to remove them. CPU seconds count from this call on. */
+/** Adds the process metrics to `registry`. CPU seconds count from this call on. @returns Dispose it to remove them. */
 export async function runtimeMetrics(registry: MetricsRegistry): Promise<Disposable> {
   const { collectDefaultMetrics, Registry } = await import("prom-client");
   const own = new Registry();
@@ -30,7 +30,7 @@ export async function runtimeMetrics(registry: MetricsRegistry): Promise<Disposa
   return registry.collect(async () => {
     let text = "";
     for (const name of known) text += `${await own.getSingleMetricAsString(name)}\n`;
-    // prom-client spells it "Nan", which not every reader of the format takes.
+    // prom-client writes "Nan", which not every parser of the format accepts.
     return text.replaceAll(/ Nan$/gm, " NaN");
   });
 }

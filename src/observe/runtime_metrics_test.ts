@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
 import { MetricsRegistry, runtimeMetrics } from "./mod.ts";
 
-test("the process metrics are there under Prometheus' own names, with values that can be", async () => {
+test("runtimeMetrics() adds the process metrics under the names of Prometheus, with plausible values", async () => {
   const registry = new MetricsRegistry();
   using _metrics = await runtimeMetrics(registry);
   const text = await registry.render();
@@ -12,10 +12,10 @@ test("the process metrics are there under Prometheus' own names, with values tha
   assert(value("process_open_fds") >= 3);
   assert(value("process_start_time_seconds") > 1.7e9);
   assert(value("nodejs_eventloop_lag_seconds") >= 0);
-  assert(!text.includes(" Nan\n"), "Nan is no number that Prometheus knows");
+  assert(!text.includes(" Nan\n"), "Prometheus does not parse Nan");
 });
 
-test("disposing the process metrics takes them out of the text", async () => {
+test("disposing the process metrics removes them from the text", async () => {
   const registry = new MetricsRegistry();
   const metrics = await runtimeMetrics(registry);
   metrics[Symbol.dispose]();
