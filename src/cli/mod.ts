@@ -1,5 +1,10 @@
 /** The command line of an operator: one call that turns a list of controllers into a program. */
-export { type ExitCode, exitCode } from "./exit_code.ts";
-export { flag, type FlagSyntax } from "./flag.ts";
-export type { Operator, OperatorEndpoints, Surroundings } from "./operator.ts";
+export {
+  type ExitCode,
+  exitCode,
+  type Operator,
+  type OperatorEndpoints,
+  type ProcessEnvironment,
+} from "./command/mod.ts";
+export { flag, type FlagSyntax } from "./flags/mod.ts";
 export { operatorCli } from "./operator_cli.ts";

@@ -1,13 +1,12 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../tests/testing.ts";
 import type { Transport } from "../client/mod.ts";
-import { emptyList, podController, websiteController } from "./fake_kinds_testing.ts";
-import { FakeProcess } from "./fake_process_testing.ts";
-import { processOf, runToEnd, start } from "./fake_run_testing.ts";
-import { failed, FakeServer } from "./fake_server_testing.ts";
-import { flagsOf } from "./flag.ts";
-import { operatorCli } from "./operator_cli.ts";
-import { runFlags } from "./run_flags.ts";
-import { subcommands } from "./subcommands.ts";
+import { emptyList, podController, websiteController } from "./testing/test_kinds.ts";
+import { TestProcess } from "./testing/test_process.ts";
+import { processOf, runCommandLine, start } from "./testing/run_command.ts";
+import { failed, FakeServer } from "./testing/fake_server.ts";
+import { flagsOf } from "./flags/flag.ts";
+import { operatorCli, subcommands } from "./operator_cli.ts";
+import { runFlags } from "./run/run_flags.ts";
 
 const operator = { name: "controller", version: "1.2.3", controllers: [websiteController, podController] };
 
@@ -18,16 +17,26 @@ interface Outcome {
 }
 
 async function call(line: string, transport?: Transport): Promise<Outcome> {
-  const process = new FakeProcess(line === "" ? [] : line.split(" "), { HOME: "/nonexistent" });
+  const process = new TestProcess(line === "" ? [] : line.split(" "), { HOME: "/nonexistent" });
   const code = await operatorCli(operator, withTransport(process, transport));
   return { code, out: process.out, err: process.err };
 }
 
 /** The server is a name only: its requests go to `transport`. */
-function withTransport(process: FakeProcess, transport?: Transport) {
+function withTransport(process: TestProcess, transport?: Transport) {
   const { args, environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection } = process;
-  const withServer = transport === undefined ? args : [...args, "--server", "https://10.0.0.1:6443"];
-  return { args: withServer, environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection, transport };
+  const installOnServer = transport === undefined ? args : [...args, "--server", "https://10.0.0.1:6443"];
+  return {
+    args: installOnServer,
+    environment,
+    clock,
+    random,
+    stdout,
+    stderr,
+    onSignal,
+    onUnhandledRejection,
+    transport,
+  };
 }
 
 test("--version and --help print to stdout and end with 0", async () => {
@@ -76,14 +85,14 @@ test("every flag of run can come from the environment, under a name that begins 
 test("all commands are there for any operator: what they do is read off its controllers", async () => {
   const mine = { ...operator, name: "my-operator" };
   const server = new FakeServer({});
-  const install = await runToEnd(mine, ["install-crds", "--dry-run=client"]);
+  const install = await runCommandLine(mine, ["install-crds", "--dry-run=client"]);
   assertStringIncludes(install.out, "websites.example.dev applied (dry run)");
-  const uninstall = await runToEnd(mine, ["uninstall-crds", "--yes"], { transport: server.transport });
+  const uninstall = await runCommandLine(mine, ["uninstall-crds", "--yes"], { transport: server.transport });
   assertStringIncludes(uninstall.out, "websites.example.dev not found");
-  const doctor = await runToEnd(mine, ["doctor"], { transport: server.transport });
+  const doctor = await runCommandLine(mine, ["doctor"], { transport: server.transport });
   assertStringIncludes(doctor.out, "Run: my-operator install-crds");
   assertStringIncludes(
-    (await runToEnd(mine, ["completions", "bash"])).out,
+    (await runCommandLine(mine, ["completions", "bash"])).out,
     "complete -o nosort -F _my_operator_completions",
   );
   for (const { out, err } of [install, uninstall, doctor]) assert(!`${out}${err}`.includes("controller "), out);
@@ -158,7 +167,7 @@ test("[84] run on a cluster without the CRD is exit code 6 and writes nothing", 
 });
 
 test("run goes on without the controllers that cannot run yet, and names them", async () => {
-  const process = new FakeProcess(["run", "--all"], { HOME: "/nonexistent" });
+  const process = new TestProcess(["run", "--all"], { HOME: "/nonexistent" });
   const server = new FakeServer({ "GET /api/v1/pods?watch": endlessStream, "GET /api/v1/pods": emptyList });
   const running = operatorCli(operator, withTransport(process, server.transport));
   for (let hop = 0; hop < 500 && !process.err.includes("workers start"); hop++) await process.clock.advance(10);
@@ -219,7 +228,7 @@ test("install-crds of controllers without kinds of their own says so and asks no
 });
 
 test("[89] an error that nobody handled ends the program with 70 and its cause", async () => {
-  const process = new FakeProcess(["run", "pods"], { HOME: "/nonexistent" });
+  const process = new TestProcess(["run", "pods"], { HOME: "/nonexistent" });
   const never: Transport = () => new Promise(() => {});
   const running = operatorCli(operator, withTransport(process, never));
   for (let hop = 0; hop < 50; hop++) await process.clock.advance(1);
@@ -233,7 +242,7 @@ test("[89] an error that nobody handled ends the program with 70 and its cause",
 
 test("[61] a signal before anything runs is an orderly end, and a second one ends at once with 1", async () => {
   for (const [signals, code] of [[["SIGTERM"], 0], [["SIGINT", "SIGTERM"], 1]] as const) {
-    const process = new FakeProcess(["run", "pods"], { HOME: "/nonexistent" });
+    const process = new TestProcess(["run", "pods"], { HOME: "/nonexistent" });
     // Answers an abort only where one signal is meant to be enough.
     const stubborn: Transport = (request) =>
       new Promise((_, reject) => {

@@ -4,15 +4,10 @@
  */
 import { z } from "zod";
 import { processFacts, runtimeName, runtimeVersion } from "../runtime/mod.ts";
-import { connect } from "./connect.ts";
-import { connectionFlags } from "./connection_flags.ts";
-import { exitCode } from "./exit_code.ts";
-import { flagSyntax } from "./flag.ts";
-import { oneOf } from "./flag_values.ts";
-import { type ObjectFormat, printValue } from "./print_objects.ts";
-import type { Session } from "./session.ts";
-import { subcommand } from "./subcommand.ts";
-import { waitForServer } from "./wait_for_server.ts";
+import { connect, connectionFlags, waitForServer } from "./connection/mod.ts";
+import { exitCode, type Session, subcommand } from "./command/mod.ts";
+import { flagSyntax, oneOf } from "./flags/mod.ts";
+import { type ObjectFormat, printValue } from "./output/mod.ts";
 
 const versionFlags = z.object({
   client: z.boolean().default(false).register(flagSyntax, {
@@ -43,7 +38,7 @@ export const version = subcommand({
     let serverVersion: string | undefined;
     try {
       using connection = await connect(flags, session);
-      const { clock, random } = session.surroundings;
+      const { clock, random } = session.processEnvironment;
       const { signal } = new AbortController();
       serverVersion = await waitForServer(connection, {
         timeoutMs: flags.connectTimeout,

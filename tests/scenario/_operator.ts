@@ -1,5 +1,5 @@
 /** The program `controller` as main.ts makes it, and all that it loads later loaded at once: nobody waits for a file. */
-import { subcommands } from "../../src/cli/subcommands.ts";
+import { subcommands } from "../../src/cli/operator_cli.ts";
 import type { Operator } from "../../src/cli/mod.ts";
 import { ecsbindingController } from "../../src/controllers/ecsbinding/mod.ts";
 import { fooController } from "../../src/controllers/foo/mod.ts";

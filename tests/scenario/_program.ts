@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../src/async/mod.ts";
 import { seededRandom } from "../../src/async/mod.ts";
-import { type Operator, operatorCli, type Surroundings } from "../../src/cli/mod.ts";
+import { type Operator, operatorCli, type ProcessEnvironment } from "../../src/cli/mod.ts";
 import type { Transport } from "../../src/client/mod.ts";
 import type { Ending, Probe, Program, RunOptions } from "../cases/site.ts";
 
@@ -27,7 +27,7 @@ export interface ProgramOptions {
 /** Log records go to one place in a process: whoever runs when one is written gets it, nobody else does. */
 const current = new AsyncLocalStorage<MemoryProgram>();
 
-type SignalListener = Parameters<Surroundings["onSignal"]>[1];
+type SignalListener = Parameters<ProcessEnvironment["onSignal"]>[1];
 
 /** One run. */
 export class MemoryProgram implements Program {
@@ -134,7 +134,7 @@ export class MemoryProgram implements Program {
     if (!this.#hasEnded) this.#stderr += text;
   }
 
-  #writer(write: (text: string) => void): Surroundings["stdout"] {
+  #writer(write: (text: string) => void): ProcessEnvironment["stdout"] {
     const failure = () => this.#failure;
     return {
       write: (text) => {

@@ -4,17 +4,28 @@
  * Guarantees: only what begins as the word does; a word that another flag wants as its value is never taken for a flag;
  * nothing is loaded but the command that is being typed.
  */
-import type { Flag } from "../flag.ts";
-import type { Operator } from "../operator.ts";
-import type { Subcommand } from "../subcommand.ts";
-import type { SubcommandEntry } from "../subcommands.ts";
-
-/** One word that may stand there. */
-export interface Candidate {
-  readonly value: string;
-  /** What it is, for shells that show it. */
-  readonly about: string;
-}
+/* MERGED completions/answer.ts
+ * The answer to a shell: `PROGRAM __complete bash WORDBREAKS LINE`, or `PROGRAM __complete words -- WORD...`. No command
+ * that people see; its form is only for the scripts of this very version.
+ */
+/* MERGED completions/split_line.ts
+ * splitLine(): a command line as bash has it, cut into its words up to the cursor. Bash itself cuts at `=` and `:` too,
+ * where our words go on.
+ *
+ * Guarantees: quotes and backslashes mean what they mean to a shell; a quote that is still open ends with the line; what
+ * only running it would tell (variables, substitutions) stays as it is written.
+ */
+import { type Candidate, type ValueSource, valueSource } from "./value_source.ts";
+import type { Flag } from "../flags/mod.ts";
+import {
+  type ExitCode,
+  exitCode,
+  type Operator,
+  type Session,
+  type Subcommand,
+  type SubcommandEntry,
+} from "../command/mod.ts";
+import { oneLine } from "../output/mod.ts";
 
 /** What a shell may offer. */
 export interface Completion {
@@ -25,14 +36,8 @@ export interface Completion {
   readonly prefix: string;
 }
 
-/** Where values come from that are not known here: contexts of the kubeconfig, namespaces of the cluster. */
-export interface ValueSource {
-  /** @param typed The flags that are given, by long name. */
-  valuesOf(kind: NonNullable<Flag["completes"]>, typed: ReadonlyMap<string, string>): Promise<readonly Candidate[]>;
-}
-
 /** What words are completed with. */
-export interface CompletionParts {
+interface CompletionParts {
   readonly operator: Operator;
   readonly table: readonly SubcommandEntry[];
   readonly source: ValueSource;
@@ -75,8 +80,8 @@ function commands(table: readonly SubcommandEntry[]): readonly Candidate[] {
 
 /** Dashes are offered to who typed one. */
 function beginning(current: string, candidates: readonly Candidate[]): Completion {
-  const isWanted = ({ value }: Candidate) => value.startsWith(current) && (current !== "" || !value.startsWith("-"));
-  return { ...nothing, candidates: candidates.filter(isWanted) };
+  const isEnabled = ({ value }: Candidate) => value.startsWith(current) && (current !== "" || !value.startsWith("-"));
+  return { ...nothing, candidates: candidates.filter(isEnabled) };
 }
 
 /** What stands before the word that is being typed. */
@@ -150,4 +155,61 @@ async function valueCompletion(
   const candidates = all.filter(({ value }) => value.startsWith(current))
     .map(({ value, about }) => ({ value: `${prefix}${value}`, about }));
   return { candidates, paths: "none", prefix };
+}
+
+/** Prints the answer. @param args What stands behind `__complete` */
+export async function answerShell(
+  args: readonly string[],
+  session: Session,
+  table: readonly SubcommandEntry[],
+): Promise<ExitCode> {
+  const [how, first = "", line = ""] = args;
+  const isBash = how === "bash";
+  const words = isBash ? splitLine(line).slice(1) : args.slice(2);
+  const parts = { operator: session.operator, table, source: valueSource(session) };
+  const { candidates, paths } = await complete(words, parts);
+  const kept = isBash ? lengthKeptByBash(words.at(-1) ?? "", first) : 0;
+  session.print(`${paths}\n${candidates.map((candidate) => lineOf(candidate, kept)).join("")}`);
+  return exitCode.done;
+}
+
+/** What a cluster sent (names of namespaces) must not make a second line. */
+function lineOf({ value, about }: Candidate, kept: number): string {
+  return `${oneLine(value.slice(kept))}\t${oneLine(about)}\n`;
+}
+
+/** The words of `line`; the last one is being typed, and empty after a space. Words before the last `;` or `|` are gone. */
+export function splitLine(line: string): readonly string[] {
+  let words: string[] = [];
+  let word = "";
+  let quote: string | undefined;
+  for (let index = 0; index < line.length; index++) {
+    const character = line[index] ?? "";
+    if (quote !== undefined) {
+      if (character === quote) quote = undefined;
+      else if (character === "\\" && quote === '"' && /["\\$`]/.test(line[index + 1] ?? "")) word += line[++index];
+      else word += character;
+    } else if (character === "'" || character === '"') {
+      quote = character;
+    } else if (character === "\\") {
+      word += line[++index] ?? "";
+    } else if (/[;|&\n]/.test(character)) {
+      [words, word] = [[], ""];
+    } else if (/\s/.test(character)) {
+      if (word !== "") words.push(word);
+      word = "";
+    } else {
+      word += character;
+    }
+  }
+  return [...words, word];
+}
+
+/** How much of a word bash does not replace: all up to the last character at which it cuts. */
+export function lengthKeptByBash(word: string, wordBreaks: string): number {
+  for (let index = word.length - 1; index >= 0; index--) {
+    const character = word[index] ?? "";
+    if ("=:".includes(character) && wordBreaks.includes(character)) return index + 1;
+  }
+  return 0;
 }

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
-import { podController, websiteController } from "../fake_kinds_testing.ts";
-import { runToEnd } from "../fake_run_testing.ts";
-import { subcommands } from "../subcommands.ts";
-import { complete, type Completion, type ValueSource } from "./complete.ts";
-import { completionScript, shells } from "./scripts.ts";
-import { keptByBash, splitLine } from "./split_line.ts";
+import { podController, websiteController } from "../testing/test_kinds.ts";
+import { runCommandLine } from "../testing/run_command.ts";
+import { subcommands } from "../operator_cli.ts";
+import { complete, type Completion, lengthKeptByBash, splitLine } from "./complete.ts";
+import type { ValueSource } from "./value_source.ts";
+import { completionScript, shells } from "./completions.ts";
 
 const operator = { name: "my-operator", controllers: [websiteController, podController] };
 
@@ -102,15 +102,15 @@ test("splitLine() cuts as a shell does, at the last command", () => {
   for (const [line, words] of cases) assertEquals(splitLine(line), words);
 });
 
-test("keptByBash() knows where bash cuts words, too", () => {
-  assertEquals(keptByBash("--context=ki", " =:"), "--context=".length);
-  assertEquals(keptByBash("--context=kind:a", " =:"), "--context=kind:".length);
-  assertEquals(keptByBash("--context=ki", " "), 0);
+test("lengthKeptByBash() knows where bash cuts words, too", () => {
+  assertEquals(lengthKeptByBash("--context=ki", " =:"), "--context=".length);
+  assertEquals(lengthKeptByBash("--context=kind:a", " =:"), "--context=kind:".length);
+  assertEquals(lengthKeptByBash("--context=ki", " "), 0);
 });
 
 test("each shell has a script that is named after the operator and asks it", async () => {
   for (const shell of shells) {
-    const { code, out, err } = await runToEnd(operator, ["completions", shell]);
+    const { code, out, err } = await runCommandLine(operator, ["completions", shell]);
     assertEquals([code, out, err], [0, completionScript(shell, "my-operator"), ""]);
     assertMatch(out, /my_operator_completions/);
     assertMatch(out, / __complete /);
@@ -118,22 +118,22 @@ test("each shell has a script that is named after the operator and asks it", asy
 });
 
 test("[84] an unknown shell is a usage error that lists the known ones", async () => {
-  const { code, err } = await runToEnd(operator, ["completions", "csh"]);
+  const { code, err } = await runCommandLine(operator, ["completions", "csh"]);
   assertEquals(code, 2);
   assertEquals(err, 'my-operator: Cannot complete in "csh": there are bash, zsh, fish\n');
-  assertEquals((await runToEnd(operator, ["completions"])).code, 2);
+  assertEquals((await runCommandLine(operator, ["completions"])).code, 2);
 });
 
 test("the answer to a shell is a line about paths, then a word and what it is on each", async () => {
-  const bash = await runToEnd(operator, ["__complete", "bash", " =:", "my-operator install-crds --dry-run=s"]);
+  const bash = await runCommandLine(operator, ["__complete", "bash", " =:", "my-operator install-crds --dry-run=s"]);
   assertEquals(bash, { code: 0, out: "none\nserver\t\n", err: "" });
-  const zsh = await runToEnd(operator, ["__complete", "words", "--", "run", "w"]);
+  const zsh = await runCommandLine(operator, ["__complete", "words", "--", "run", "w"]);
   assertEquals(zsh, { code: 0, out: "none\nwebsite\treconciles Website\n", err: "" });
-  const file = await runToEnd(operator, ["__complete", "words", "--", "run", "--kubeconfig", ""]);
+  const file = await runCommandLine(operator, ["__complete", "words", "--", "run", "--kubeconfig", ""]);
   assertEquals(file.out, "file\n");
 });
 
 test("without a kubeconfig there are no contexts, and no error either", async () => {
-  const { code, out, err } = await runToEnd(operator, ["__complete", "words", "--", "run", "--context", ""]);
+  const { code, out, err } = await runCommandLine(operator, ["__complete", "words", "--", "run", "--context", ""]);
   assertEquals([code, out, err], [0, "none\n", ""]);
 });

@@ -1,18 +1,30 @@
-/**
+/** x */
+/* MERGED completions/value_source.ts
  * What stands in the kubeconfig and in the cluster, for completing flags. A shell waits for it, so the cluster is asked
  * once and briefly, and only with credentials that need no other program: a plugin might open a browser.
  *
  * Guarantees: never throws; what cannot be had quickly is left out.
  */
+import { type Flag, flagsOf } from "../flags/mod.ts";
 import { builtin } from "../../api/mod.ts";
 import { scope } from "../../async/mod.ts";
 import { loadClusterAccess, loadKubeconfig } from "../../client/mod.ts";
 import { homeDirectory, processFacts } from "../../runtime/mod.ts";
-import { connect } from "../connect.ts";
-import { connectionFlags } from "../connection_flags.ts";
-import { flagsOf } from "../flag.ts";
-import type { Session } from "../session.ts";
-import type { Candidate, ValueSource } from "./complete.ts";
+import { connect, connectionFlags } from "../connection/mod.ts";
+import type { Session } from "../command/mod.ts";
+
+/** One word that may stand there. */
+export interface Candidate {
+  readonly value: string;
+  /** What it is, for shells that show it. */
+  readonly about: string;
+}
+
+/** Where values come from that are not known here: contexts of the kubeconfig, namespaces of the cluster. */
+export interface ValueSource {
+  /** @param typed The flags that are given, by long name. */
+  valuesOf(kind: NonNullable<Flag["completes"]>, typed: ReadonlyMap<string, string>): Promise<readonly Candidate[]>;
+}
 
 /** What a person waits for a list of names without wondering. */
 const clusterTimeoutMs = 1_000;
@@ -66,7 +78,7 @@ async function namespaces(session: Session, typed: ReadonlyMap<string, string>):
 }
 
 async function liveNamespaces(session: Session, typed: ReadonlyMap<string, string>): Promise<readonly string[]> {
-  const { environment, surroundings: { clock } } = session;
+  const { environment, processEnvironment: { clock } } = session;
   const values = flagsOf(connectionFlags).filter(({ longName, arity }) => typed.has(longName) && arity !== "list")
     .map(({ key, longName, isSwitch }) => [key, isSwitch ? true : typed.get(longName)]);
   const flags = connectionFlags.parse(Object.fromEntries(values));

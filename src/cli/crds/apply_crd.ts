@@ -4,11 +4,14 @@
  * The definition of a kind belongs to the program that implements it. So it takes over fields that a person wrote with
  * kubectl, and says so; where another program owns them, and would write them again, it refuses unless told to.
  */
+/* MERGED crds/print_crds.ts  How `install-crds` shows its results on stdout: as kubectl does. */
 import type { Infer } from "../../api/mod.ts";
 import { ApiError, isConflict, retryOnConflict } from "../../client/mod.ts";
-import { type Crd, crdChanges, CrdResource, type StoredCrd } from "../../schema/mod.ts";
-import { asking, type CrdWork, failedCommand, nameOf } from "./crd_work.ts";
-import { crdName, type CrdResult } from "./print_crds.ts";
+import { type Crd, type CrdChange, crdChanges, CrdResource, type StoredCrd } from "../../schema/mod.ts";
+import { commandFailure, type CrdContext, nameOf, withPermissionAdvice } from "./crd_context.ts";
+import { escaped } from "../../observe/mod.ts";
+import { printObjectList } from "../output/mod.ts";
+import type { Session } from "../command/mod.ts";
 
 /** Options of {@link applyCrd}. */
 export interface ApplyCrdOptions {
@@ -33,9 +36,9 @@ export async function applyCrd(
   live: StoredCrd | undefined,
   crd: Crd,
   options: ApplyCrdOptions,
-  work: CrdWork,
+  work: CrdContext,
 ): Promise<CrdResult> {
-  const { clock, random } = work.session.surroundings;
+  const { clock, random } = work.session.processEnvironment;
   const { signal } = work;
   const after = await retryOnConflict(() => applyOnce(crd, options, work), { clock, random, signal });
   const { wanted = crd } = options;
@@ -50,7 +53,7 @@ function versionsOf(after: StoredCrd, wanted: Crd): StoredCrd["spec"]["versions"
   return after.spec.versions.filter(({ name }) => kept.has(name));
 }
 
-async function applyOnce(crd: Crd, options: ApplyCrdOptions, work: CrdWork): Promise<Infer<typeof CrdResource>> {
+async function applyOnce(crd: Crd, options: ApplyCrdOptions, work: CrdContext): Promise<Infer<typeof CrdResource>> {
   try {
     return await send(crd, options.forceConflicts, options, work);
   } catch (error) {
@@ -67,10 +70,10 @@ async function send(
   crd: Crd,
   force: boolean,
   { isDryRun: dryRun }: ApplyCrdOptions,
-  { connection, session, signal }: CrdWork,
+  { connection, session, signal }: CrdContext,
 ): Promise<Infer<typeof CrdResource>> {
   const fieldManager = `${session.operator.name}-install-crds`;
-  return await asking(
+  return await withPermissionAdvice(
     { resource: CrdResource, verbs: ["get", "create", "patch"] },
     () => connection.client.apply(CrdResource, crd, { fieldManager, force, dryRun, signal }),
   );
@@ -94,7 +97,7 @@ function conflictsOf(error: unknown): readonly Conflict[] {
 }
 
 function ownedByOthers(crd: Crd, conflicts: readonly Conflict[], cause: unknown): Error {
-  return failedCommand(
+  return commandFailure(
     `Cannot install ${nameOf(crd)}: another program writes ${listOf(conflicts)}`,
     "Let that program install what install-crds --dry-run=client -o yaml prints, or take the fields with --force-conflicts",
     cause,
@@ -111,4 +114,56 @@ function listOf(conflicts: readonly Conflict[]): string {
 function withoutManagedFields(object: Infer<typeof CrdResource>): object {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
+}
+
+/** What became of one CustomResourceDefinition. */
+export interface CrdResult {
+  /** "unchecked": no server was asked. */
+  readonly change: "created" | "configured" | "unchanged" | "unchecked";
+  /** `customresourcedefinition.apiextensions.k8s.io/foos.example.dev` */
+  readonly name: string;
+  /** The definition, as the server returned it if one was asked. */
+  readonly object: object;
+  /** What is different now. */
+  readonly changes: readonly CrdChange[];
+}
+
+/** How kubectl names a CRD in its output. */
+export function crdName(crd: { readonly metadata: { readonly name?: string } }): string {
+  return `customresourcedefinition.apiextensions.k8s.io/${crd.metadata.name ?? ""}`;
+}
+
+/** `customresourcedefinition.apiextensions.k8s.io/foos.example.dev created (server dry run)` */
+export function resultLine(result: CrdResult, dryRun: "client" | "server" | undefined): string {
+  const done = result.change === "unchecked" ? "applied" : result.change;
+  const suffix = dryRun === undefined ? "" : dryRun === "client" ? " (dry run)" : " (server dry run)";
+  return `${result.name} ${done}${suffix}\n`;
+}
+
+/** Prints the definitions themselves, or their names, where that was asked for. */
+export function printObjects(
+  results: readonly CrdResult[],
+  format: "yaml" | "json" | "name" | undefined,
+  session: Session,
+): void {
+  if (format === "name") return results.forEach((result) => session.print(`${result.name}\n`));
+  if (format !== undefined) printObjectList(results.map(({ object }) => object), format, session);
+}
+
+/**
+ * Prints what would change: the fields that go with `-`, those that come with `+`, under the name of the definition.
+ * Nothing where nothing would.
+ */
+export function printChanges({ name, changes }: CrdResult, session: Session): void {
+  if (changes.length === 0) return;
+  const { paint } = session;
+  session.print(`${paint(`--- ${name} (cluster)`, "strong")}\n${paint(`+++ ${name} (this program)`, "strong")}\n`);
+  for (const change of changes) {
+    if ("before" in change) session.print(`${paint(lineOf("-", change.path, change.before), "bad")}\n`);
+    if ("after" in change) session.print(`${paint(lineOf("+", change.path, change.after), "good")}\n`);
+  }
+}
+
+function lineOf(sign: "-" | "+", path: string, value: unknown): string {
+  return escaped(`${sign} ${path}: ${JSON.stringify(value)}`);
 }

@@ -1,12 +1,10 @@
 import { assert, assertEquals, assertRejects, test } from "../../../tests/testing.ts";
-import { CommandError } from "../command_error.ts";
-import { exitCode } from "../exit_code.ts";
-import { FakeCrdCluster } from "../fake_crd_cluster_testing.ts";
-import { Website } from "../fake_kinds_testing.ts";
-import { failed } from "../fake_server_testing.ts";
-import { applyCrd, type ApplyCrdOptions } from "./apply_crd.ts";
-import { crdWork, settled } from "./crd_work_testing.ts";
-import type { CrdResult } from "./print_crds.ts";
+import { CommandError, exitCode } from "../command/exit_code.ts";
+import { FakeCrdCluster } from "../testing/fake_crd_cluster.ts";
+import { Website } from "../testing/test_kinds.ts";
+import { failed } from "../testing/fake_server.ts";
+import { applyCrd, type ApplyCrdOptions, type CrdResult } from "./apply_crd.ts";
+import { createCrdContext, settled } from "./testing/crd_context.ts";
 
 const { crd } = Website;
 const { name } = crd.metadata;
@@ -18,7 +16,7 @@ async function apply(
   cluster: FakeCrdCluster,
   options: Partial<ApplyCrdOptions> = {},
 ): Promise<{ readonly result: CrdResult; readonly said: string }> {
-  const { work, process } = crdWork(cluster.transport);
+  const { work, process } = createCrdContext(cluster.transport);
   const result = await settled(applyCrd(cluster.crd(name), crd, { ...calm, ...options }, work), process);
   return { result, said: process.err };
 }

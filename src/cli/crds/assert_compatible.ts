@@ -16,11 +16,18 @@ import {
   type StoredCrd,
   type StructuralSchema,
 } from "../../schema/mod.ts";
-import { count, type CrdWork, failedCommand, nameOf } from "./crd_work.ts";
-import { storageVersionOf, storedKindOf, storedObjects } from "./stored_objects.ts";
+import { count } from "../output/mod.ts";
+import {
+  commandFailure,
+  type CrdContext,
+  nameOf,
+  storageVersionOf,
+  storedKindOf,
+  storedObjects,
+} from "./crd_context.ts";
 
 /** An object that does not fit. */
-interface Misfit {
+interface IncompatibleObject {
   readonly object: KubeObject;
   /** The first thing that is wrong with it. */
   readonly problem: string;
@@ -30,19 +37,19 @@ interface Misfit {
 const named = 3;
 
 /** @throws CommandError that names what would break: objects and fields, or who uses the kind */
-export async function assertCompatible(live: StoredCrd, next: Crd, work: CrdWork): Promise<void> {
+export async function assertCompatible(live: StoredCrd, next: Crd, work: CrdContext): Promise<void> {
   const changes = compareCrds(live, next, { storedVersions: [] }); // what is stored is rewritten, see migrate_storage.ts
   const forbidding = changes.find(({ kind }) => kind === "identity" || kind === "version");
   if (forbidding !== undefined) throw refusal(next, forbidding.message, adviceOn(forbidding));
-  for (const change of changes.filter(isOnlyTold)) work.session.say(`${nameOf(next)}: ${tellingOf(change)}`);
+  for (const change of changes.filter(isWarningOnly)) work.session.say(`${nameOf(next)}: ${warningText(change)}`);
   const schemas = schemasToFit(live, next);
   if (schemas.length === 0) return;
-  const { misfits, examined } = await findMisfits(live, schemas, work);
-  if (misfits.length === 0) return;
-  const list = misfits.slice(0, named).map(({ object, problem }) => `${keyOf(object)}: ${problem}`).join("; ");
-  const more = misfits.length > named ? `; and ${misfits.length - named} more` : "";
-  const state = `${misfits.length} of ${count(examined, "stored object")} would break: ${list}${more}`;
-  throw refusal(next, state, `Change them first, e.g.: ${editCommand(live, misfits)}`);
+  const { incompatible, examined } = await findIncompatibleObjects(live, schemas, work);
+  if (incompatible.length === 0) return;
+  const list = incompatible.slice(0, named).map(({ object, problem }) => `${keyOf(object)}: ${problem}`).join("; ");
+  const more = incompatible.length > named ? `; and ${incompatible.length - named} more` : "";
+  const state = `${incompatible.length} of ${count(examined, "stored object")} would break: ${list}${more}`;
+  throw refusal(next, state, `Change them first, e.g.: ${editCommand(live, incompatible)}`);
 }
 
 /** What would break, without a look at any object: what is told where breaking is allowed. */
@@ -51,11 +58,11 @@ export function breakingMessages(live: StoredCrd, next: Crd): readonly string[] 
 }
 
 /** Defaults only matter to objects older than the default, which cannot be told from others; rules are the server's. */
-function isOnlyTold({ kind }: BreakingChange): boolean {
+function isWarningOnly({ kind }: BreakingChange): boolean {
   return kind === "default" || kind === "rule";
 }
 
-function tellingOf({ kind, message }: BreakingChange): string {
+function warningText({ kind, message }: BreakingChange): string {
   return kind === "rule" ? `${message}, against which only the server holds objects, when they change` : message;
 }
 
@@ -66,7 +73,7 @@ function adviceOn({ kind }: BreakingChange): string {
 }
 
 function refusal(next: Crd, state: string, advice: string): Error {
-  return failedCommand(`Cannot install ${nameOf(next)}: ${state}`, `${advice}; or --allow-breaking`);
+  return commandFailure(`Cannot install ${nameOf(next)}: ${state}`, `${advice}; or --allow-breaking`);
 }
 
 /** A schema that stored objects have to fit, and the one that they were written with. */
@@ -104,32 +111,32 @@ function schemasToFit(live: StoredCrd, next: Crd): readonly SchemaPair[] {
 }
 
 function isNarrower({ old, next }: SchemaPair): boolean {
-  return compareSchemas(old, next).some((change) => !isOnlyTold(change));
+  return compareSchemas(old, next).some((change) => !isWarningOnly(change));
 }
 
 function schemaOf(crd: Pick<StoredCrd, "spec">, version: string): StructuralSchema | undefined {
   return crd.spec.versions.find(({ name }) => name === version)?.schema.openAPIV3Schema;
 }
 
-async function findMisfits(
+async function findIncompatibleObjects(
   live: StoredCrd,
   schemas: readonly SchemaPair[],
-  work: CrdWork,
-): Promise<{ readonly misfits: readonly Misfit[]; readonly examined: number }> {
+  work: CrdContext,
+): Promise<{ readonly incompatible: readonly IncompatibleObject[]; readonly examined: number }> {
   const kind = storedKindOf(live);
-  const misfits = new Map<string, Misfit>();
+  const incompatible = new Map<string, IncompatibleObject>();
   let examined = 0;
-  if (kind === undefined) return { misfits: [], examined };
+  if (kind === undefined) return { incompatible: [], examined };
   using progress = work.session.progress();
   for await (const page of storedObjects(work, kind)) {
     for (const object of page) {
       const problem = problemOf(object, schemas);
-      if (problem !== undefined) misfits.set(keyOf(object), { object, problem });
+      if (problem !== undefined) incompatible.set(keyOf(object), { object, problem });
     }
     examined += page.length;
     progress.report(`looking at stored objects of ${nameOf(live)}: ${count(examined, "object")}`);
   }
-  return { misfits: [...misfits.values()], examined };
+  return { incompatible: [...incompatible.values()], examined };
 }
 
 function problemOf(object: KubeObject, schemas: readonly SchemaPair[]): string | undefined {
@@ -143,8 +150,8 @@ function problemOf(object: KubeObject, schemas: readonly SchemaPair[]): string |
   return undefined;
 }
 
-function editCommand(live: StoredCrd, misfits: readonly Misfit[]): string {
-  const { namespace, name } = misfits[0]?.object.metadata ?? {};
+function editCommand(live: StoredCrd, incompatible: readonly IncompatibleObject[]): string {
+  const { namespace, name } = incompatible[0]?.object.metadata ?? {};
   const where = namespace === undefined ? "" : ` -n ${namespace}`;
   return `kubectl edit ${nameOf(live)} ${name}${where}`;
 }

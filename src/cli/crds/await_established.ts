@@ -5,11 +5,10 @@
  * creates an object in between gets a 404.
  */
 import { type Crd, CrdResource } from "../../schema/mod.ts";
-import { CommandError } from "../command_error.ts";
-import { formatDuration } from "../duration.ts";
-import { exitCode } from "../exit_code.ts";
-import { isServed } from "../is_served.ts";
-import type { CrdWork } from "./crd_work.ts";
+import { CommandError, exitCode } from "../command/mod.ts";
+import { formatDuration } from "../flags/mod.ts";
+import { isServed } from "../connection/mod.ts";
+import type { CrdContext } from "./crd_context.ts";
 
 const pollMs = 200;
 
@@ -19,9 +18,9 @@ const pollMs = 200;
  * @param timeoutMs For all of them together.
  * @throws CommandError when one is refused for good, or the time is up
  */
-export async function awaitEstablished(crds: readonly Crd[], timeoutMs: number, work: CrdWork): Promise<void> {
+export async function awaitEstablished(crds: readonly Crd[], timeoutMs: number, work: CrdContext): Promise<void> {
   const { session, signal } = work;
-  const { clock } = session.surroundings;
+  const { clock } = session.processEnvironment;
   const deadline = clock.monotonic() + timeoutMs;
   using progress = session.progress();
   for (const [index, crd] of crds.entries()) {
@@ -44,7 +43,7 @@ function tooLate(name: string, state: string, timeoutMs: number): CommandError {
 }
 
 /** Why the kind cannot be used yet, or undefined when it can. */
-async function stateOf(crd: Crd, { connection, signal }: CrdWork): Promise<string | undefined> {
+async function stateOf(crd: Crd, { connection, signal }: CrdContext): Promise<string | undefined> {
   const { name } = crd.metadata;
   const live = await connection.client.find(CrdResource, name, { signal });
   if (live === undefined) return "it is gone again";

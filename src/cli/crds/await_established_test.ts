@@ -1,11 +1,10 @@
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
-import type { FakeProcess } from "../fake_process_testing.ts";
-import { Website } from "../fake_kinds_testing.ts";
-import { FakeServer } from "../fake_server_testing.ts";
+import type { TestProcess } from "../testing/test_process.ts";
+import { Website } from "../testing/test_kinds.ts";
+import { FakeServer } from "../testing/fake_server.ts";
 import { awaitEstablished } from "./await_established.ts";
-import { CommandError } from "../command_error.ts";
-import { exitCode } from "../exit_code.ts";
-import { crdWork } from "./crd_work_testing.ts";
+import { CommandError, exitCode } from "../command/exit_code.ts";
+import { createCrdContext } from "./testing/crd_context.ts";
 
 const path = "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/websites.example.dev";
 const discovery = "GET /apis/example.dev/v1";
@@ -15,8 +14,8 @@ function withCondition(type: string, status: string, message = ""): object {
   return { ...Website.crd, status: { conditions: [{ type, status, message, reason: "R" }] } };
 }
 
-async function wait(server: FakeServer, forMs: number): Promise<{ process: FakeProcess; done: Promise<void> }> {
-  const { work, process } = crdWork(server.transport);
+async function wait(server: FakeServer, forMs: number): Promise<{ process: TestProcess; done: Promise<void> }> {
+  const { work, process } = createCrdContext(server.transport);
   const done = awaitEstablished([Website.crd], 10_000, work);
   done.catch(() => {}); // looked at after the clock has moved
   for (let ms = 0; ms < forMs; ms += 100) await process.clock.advance(100);

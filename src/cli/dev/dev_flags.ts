@@ -1,7 +1,9 @@
 /** The flags of `dev`. */
+/* MERGED dev/dev_words.ts  The words of `dev`: names of controllers, then `--`, then a command. */
 import { z } from "zod";
-import { flagSyntax } from "../flag.ts";
-import { text, wholeNumber } from "../flag_values.ts";
+import { flagSyntax, text, UsageError, wholeNumber } from "../flags/mod.ts";
+import type { OperatorController } from "../../manager/mod.ts";
+import { type Call, selectControllers } from "../command/mod.ts";
 
 export const devFlags = z.object({
   all: z.boolean().default(false).register(flagSyntax, {
@@ -39,3 +41,29 @@ export const devFlags = z.object({
 
 /** What the flags say. */
 export type DevFlags = z.output<typeof devFlags>;
+
+/** What was named. */
+interface DevArguments {
+  readonly names: readonly OperatorController[];
+  /** Empty: none. */
+  readonly command: readonly string[];
+}
+
+/** Reads them. @throws UsageError when they make no sense */
+export function parseDevArguments({ words, session, flags: { all, samples } }: Call<DevFlags>): DevArguments {
+  const { args } = session.processEnvironment;
+  const dashes = args.indexOf("--");
+  const command = dashes < 0 ? [] : args.slice(dashes + 1);
+  if (dashes >= 0 && command.length === 0) {
+    throw new UsageError("Cannot run a command: there is none behind --", "Example: dev -- kubectl get namespaces");
+  }
+  const named = words.slice(0, words.length - command.length);
+  if (all && named.length > 0) {
+    throw new UsageError("Cannot run controllers: both names and --all are given", "Leave one of them out");
+  }
+  const names = all ? session.operator.controllers : selectControllers(session.operator, named);
+  if (samples && names.length === 0) {
+    throw new UsageError("Cannot create samples: no controller is named whose they are", "Name one, or add --all");
+  }
+  return { names, command };
+}

@@ -9,17 +9,15 @@ import {
   findText,
   joinPath,
   makeDirectory,
+  processFacts,
   removePath,
   resolvePath,
   writeFile,
 } from "../../runtime/mod.ts";
-import { processFacts } from "../../runtime/mod.ts";
-import { CommandError } from "../command_error.ts";
-import { exitCode } from "../exit_code.ts";
-import type { Session } from "../session.ts";
+import { CommandError, exitCode, type Session } from "../command/mod.ts";
 
 /** Where to write. */
-export interface KubeconfigFileOptions {
+interface KubeconfigFileOptions {
   /** @default one in a folder of its own, below that for temporary files */
   readonly path: string | undefined;
   /** The context's name: who has it in a kubeconfig wrote that kubeconfig. */

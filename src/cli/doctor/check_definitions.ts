@@ -1,37 +1,47 @@
 /** Are the CustomResourceDefinitions there, established, and what this program would install? */
+/* MERGED doctor/check_finalizers.ts  Are there objects that cannot go, because a controller that should clean up after them does not run? */
 import { type ComparedCrd, type Crd, crdChanges, type StoredCrd } from "../../schema/mod.ts";
-import { isForbidden } from "../../client/mod.ts";
-import { readCrd } from "../crds/crd_work.ts";
-import { staleVersionsOf } from "../crds/migrate_storage.ts";
-import { crdsOf } from "../custom_resources.ts";
-import { exitCode } from "../exit_code.ts";
-import { isServed } from "../is_served.ts";
-import { broken, type Check, type Finding, ok, unknown, warning } from "./check.ts";
-import type { Examination } from "./examination.ts";
+import { isForbidden, isNotFound } from "../../client/mod.ts";
+import { readCrd, staleVersionsOf, storedObjects } from "../crds/mod.ts";
+import { CommandError, crdsOf, exitCode } from "../command/mod.ts";
+import { isServed } from "../connection/mod.ts";
+import {
+  approximateDuration,
+  type Check,
+  type DoctorContext,
+  failed,
+  type Finding,
+  ok,
+  unknown,
+  warning,
+} from "./check.ts";
+import { keyOf, type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
+import type { OperatorController } from "../../manager/mod.ts";
+import { count } from "../output/mod.ts";
 
 /** One check for each definition of the controllers. */
-export async function checkDefinitions(examination: Examination): Promise<readonly Check[]> {
+export async function checkDefinitions(context: DoctorContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  for (const crd of crdsOf(examination.controllers)) {
-    const finding = await examine(crd, examination);
+  for (const crd of crdsOf(context.controllers)) {
+    const finding = await examine(crd, context);
     checks.push({ about: "definition", subject: crd.metadata.name, ...finding });
   }
   return checks;
 }
 
-async function examine(crd: Crd, examination: Examination): Promise<Finding> {
-  const { connection, session, signal } = examination;
+async function examine(crd: Crd, context: DoctorContext): Promise<Finding> {
+  const { connection, session, signal } = context;
   const install = `Run: ${session.operator.name} install-crds`;
   try {
-    const live = await readCrd(examination, crd.metadata.name);
-    return live === undefined ? broken(exitCode.crdMissing, "not installed", install) : judge(live, crd, install);
+    const live = await readCrd(context, crd.metadata.name);
+    return live === undefined ? failed(exitCode.crdMissing, "not installed", install) : judge(live, crd, install);
   } catch (error) {
     if (!(error instanceof Error && isForbidden(error.cause))) throw error;
     // Not everybody may read definitions; whether the kind is served everybody may know.
     const { group, names: { plural } } = crd.spec;
     for (const { name: version } of crd.spec.versions.filter(({ served }) => served)) {
       if (await isServed(connection, { group, version, plural }, signal)) continue;
-      return broken(exitCode.crdMissing, `${group}/${version} is not served`, install);
+      return failed(exitCode.crdMissing, `${group}/${version} is not served`, install);
     }
     return unknown("served; whether it is this program's may not be looked at");
   }
@@ -39,17 +49,17 @@ async function examine(crd: Crd, examination: Examination): Promise<Finding> {
 
 function judge(live: StoredCrd, crd: Crd, install: string): Finding {
   if (live.metadata.deletionTimestamp !== undefined) {
-    return broken(exitCode.crdMissing, "being deleted", "Wait until it is gone, then install it");
+    return failed(exitCode.crdMissing, "being deleted", "Wait until it is gone, then install it");
   }
   const isEstablished = live.status?.conditions?.some(({ type, status }) =>
     type === "Established" && status === "True"
   );
   if (isEstablished !== true) {
-    return broken(exitCode.crdMissing, "not established", `See: kubectl describe crd ${crd.metadata.name}`);
+    return failed(exitCode.crdMissing, "not established", `See: kubectl describe crd ${crd.metadata.name}`);
   }
   for (const { name } of crd.spec.versions.filter(({ served }) => served)) {
     if (live.spec.versions.some((version) => version.name === name && version.served)) continue;
-    return broken(exitCode.crdMissing, `the version ${name} is not served`, install);
+    return failed(exitCode.crdMissing, `the version ${name} is not served`, install);
   }
   const [change, ...more] = crdChanges(withoutConversion(live), withoutConversion(crd));
   if (change !== undefined) {
@@ -64,4 +74,49 @@ function judge(live: StoredCrd, crd: Crd, install: string): Finding {
 /** Where and whom the server calls to convert is set up by who installs the webhooks, not by the definition. */
 function withoutConversion({ spec }: Pick<Crd | StoredCrd, "spec">): ComparedCrd {
   return { spec: { ...spec, conversion: undefined } };
+}
+
+/** As long as this a controller may take without anything being wrong. */
+const patienceMs = 60_000;
+
+/** One check for each controller that cleans up. */
+export async function checkFinalizers(context: DoctorContext): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const controller of context.controllers) {
+    if (controller.finalizer === undefined) continue;
+    checks.push({
+      about: "finalizer",
+      subject: controller.finalizer,
+      ...await examineFinalizer(controller, context),
+    });
+  }
+  return checks;
+}
+
+async function examineFinalizer(controller: OperatorController, context: DoctorContext): Promise<Finding> {
+  const { session } = context;
+  const { finalizer = "", primary, name } = controller;
+  const kind: Resource<KubeObject> = { ...primary, _type: undefined };
+  const now = session.processEnvironment.clock.now();
+  let [stuck, oldest, example] = [0, 0, ""];
+  try {
+    for await (const page of storedObjects(context, kind, { metadataOnly: true })) {
+      for (const object of page) {
+        const { deletionTimestamp, finalizers = [] } = object.metadata;
+        const ageMs = now - Date.parse(deletionTimestamp ?? "");
+        if (!finalizers.includes(finalizer) || !(ageMs > patienceMs)) continue;
+        if (ageMs > oldest) [oldest, example] = [ageMs, keyOf(object)];
+        stuck++;
+      }
+    }
+  } catch (error) {
+    if (isNotFound(error)) return unknown(`the server does not know ${resourceName(primary)}`);
+    if (error instanceof CommandError && error.code === exitCode.permission) {
+      return unknown(`${resourceName(primary)} may not be looked at`);
+    }
+    throw error;
+  }
+  if (stuck === 0) return ok(`holds no object of ${resourceName(primary)} that should be gone`);
+  const state = `holds ${count(stuck, "object")} that should be gone, ${example} for ${approximateDuration(oldest)}`;
+  return warning(state, `Run: ${session.operator.name} run ${name}; its log says why it cannot clean up`);
 }

@@ -6,28 +6,37 @@ import { X509Certificate } from "node:crypto";
 import { builtin } from "../../api/mod.ts";
 import { CrdResource } from "../../schema/mod.ts";
 import { type ConfigurationTarget, configurationTargets, type Webhook } from "../../webhook/mod.ts";
-import { exitCode } from "../exit_code.ts";
-import { broken, type Check, type Finding, ok, unknown, warning } from "./check.ts";
-import { type Examination, looking, roughly } from "./examination.ts";
+import { exitCode } from "../command/mod.ts";
+import {
+  approximateDuration,
+  type Check,
+  type DoctorContext,
+  failed,
+  type Finding,
+  ok,
+  unknown,
+  unknownIfForbidden,
+  warning,
+} from "./check.ts";
 
 /** Certificates of ours are renewed long before; who renews by hand should hear of it in time. */
 const soonMs = 14 * 86_400_000;
 
 /** One check for each configuration, and one for the certificate. */
-export async function checkWebhooks(examination: Examination): Promise<readonly Check[]> {
-  const webhooks = examination.controllers.flatMap((controller) => controller.webhooks ?? []);
+export async function checkWebhooks(context: DoctorContext): Promise<readonly Check[]> {
+  const webhooks = context.controllers.flatMap((controller) => controller.webhooks ?? []);
   if (webhooks.length === 0) return [];
   const checks: Check[] = [];
   const authorities: string[] = [];
-  for (const target of configurationTargets(webhooks, examination.session.operator.name)) {
-    const finding = await looking(async () => {
-      const entries = await readEntries(target, examination);
+  for (const target of configurationTargets(webhooks, context.session.operator.name)) {
+    const finding = await unknownIfForbidden(async () => {
+      const entries = await readEntries(target, context);
       authorities.push(...entries?.flatMap(({ caBundle }) => certificatesIn(decoded(caBundle))) ?? []);
-      return judgeConfiguration(target, entries, webhooks, examination);
+      return checkConfiguration(target, entries, webhooks, context);
     });
     checks.push({ about: "webhook", subject: `${target.kind} ${target.name}`, ...finding });
   }
-  const certificate = await looking(() => judgeCertificate(authorities, examination));
+  const certificate = await unknownIfForbidden(() => checkCertificate(authorities, context));
   return [...checks, { about: "webhook", subject: "certificate", ...certificate }];
 }
 
@@ -40,7 +49,7 @@ interface Entry {
 
 async function readEntries(
   target: ConfigurationTarget,
-  { connection, signal }: Examination,
+  { connection, signal }: DoctorContext,
 ): Promise<readonly Entry[] | undefined> {
   const { client } = connection;
   if (target.kind === "converting") {
@@ -54,11 +63,11 @@ async function readEntries(
   return found?.webhooks?.map(({ name, clientConfig }) => ({ name, caBundle: clientConfig.caBundle ?? "" }));
 }
 
-function judgeConfiguration(
+function checkConfiguration(
   target: ConfigurationTarget,
   entries: readonly Entry[] | undefined,
   webhooks: readonly Webhook[],
-  { session }: Examination,
+  { session }: DoctorContext,
 ): Finding {
   const { name } = session.operator;
   if (entries === undefined) {
@@ -67,12 +76,12 @@ function judgeConfiguration(
   const wanted = webhooks.filter(({ kind }) => kind === target.kind).flatMap((one) => "name" in one ? [one.name] : []);
   const missing = wanted.filter((one) => !entries.some((entry) => entry.name === one));
   if (missing.length > 0) return warning(`without ${missing.join(", ")}`, `Apply what ${name} manifests prints`);
-  const now = session.surroundings.clock.now();
+  const now = session.processEnvironment.clock.now();
   for (const { caBundle } of entries) {
     const certificates = certificatesIn(decoded(caBundle));
     const state = certificates.length === 0 ? "no authority to believe" : expiredState(certificates, now);
     if (state === undefined) continue;
-    return broken(
+    return failed(
       exitCode.failed,
       `${state}: what the webhooks judge cannot be written`,
       `Run: ${name} run, in the cluster`,
@@ -89,8 +98,8 @@ function expiredState(certificates: readonly string[], now: number): string | un
 }
 
 /** The certificate that replicas in the cluster share; one of your own, by --cert-dir, is not in the cluster. */
-async function judgeCertificate(authorities: readonly string[], examination: Examination): Promise<Finding> {
-  const { connection, session, ownNamespace, signal } = examination;
+async function checkCertificate(authorities: readonly string[], context: DoctorContext): Promise<Finding> {
+  const { connection, session, ownNamespace, signal } = context;
   const key = `${ownNamespace}/${session.operator.name}-webhook`;
   const secret = await connection.client.find(builtin.Secret, key, { signal });
   const text = decoded(secret?.data?.["tls.crt"] ?? "");
@@ -98,11 +107,11 @@ async function judgeCertificate(authorities: readonly string[], examination: Exa
   const [leaf] = certificatesIn(text);
   const end = leaf === undefined ? undefined : endOf(leaf);
   if (leaf === undefined || end === undefined) return warning(`Secret ${key} has no certificate that can be read`);
-  const left = end - session.surroundings.clock.now();
-  if (left <= 0) return broken(exitCode.failed, `Secret ${key}: it has expired`, `Run: ${session.operator.name} run`);
+  const left = end - session.processEnvironment.clock.now();
+  if (left <= 0) return failed(exitCode.failed, `Secret ${key}: it has expired`, `Run: ${session.operator.name} run`);
   const isBelieved = authorities.length === 0 || authorities.some((authority) => signed(leaf, authority));
-  if (!isBelieved) return broken(exitCode.failed, `Secret ${key}: no configuration has the authority it is signed by`);
-  const state = `Secret ${key}: good for ${roughly(left)}`;
+  if (!isBelieved) return failed(exitCode.failed, `Secret ${key}: no configuration has the authority it is signed by`);
+  const state = `Secret ${key}: good for ${approximateDuration(left)}`;
   return left < soonMs ? warning(state, "It is renewed while the operator runs") : ok(state);
 }
 

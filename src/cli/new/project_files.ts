@@ -1,7 +1,21 @@
 /** Files that are written together: all of them or, where one of them is there already or cannot be written, none. */
-import { directoryOf, fileStat, joinPath, makeDirectory, removePath, writeFile } from "../../runtime/mod.ts";
-import { CommandError } from "../command_error.ts";
-import { exitCode } from "../exit_code.ts";
+/* MERGED new/library.ts
+ * Where the library is that a new controller is written with: a clone of this repository. There is no other way to have it
+ * yet, so `new` looks for the one that this very program comes from.
+ */
+import {
+  directoryOf,
+  fileStat,
+  findText,
+  joinPath,
+  makeDirectory,
+  processFacts,
+  removePath,
+  resolvePath,
+  writeFile,
+} from "../../runtime/mod.ts";
+import { CommandError, exitCode } from "../command/mod.ts";
+import { UsageError } from "../flags/mod.ts";
 
 /** A file to be. */
 export interface ProjectFile {
@@ -58,4 +72,65 @@ function cannotWrite(folder: string, error: unknown): CommandError {
   const reason = error instanceof Error ? error.message : String(error);
   const advice = "Nothing was written. Choose another folder with --dir";
   return new CommandError(`Cannot write to "${folder}": ${reason}`, { code: exitCode.failed, advice, cause: error });
+}
+
+const packageName = "@pintle/controller";
+
+/** A clone. */
+export interface Library {
+  /** Absolute. */
+  readonly folder: string;
+  /** As its deno.json says. */
+  readonly version: string;
+  /** Its deno.lock: the versions of all packages that it was tested with. */
+  readonly lock: string | undefined;
+}
+
+/**
+ * Finds it: where `given` says, else above this file, above the compiled program, or above the working directory.
+ *
+ * @throws UsageError when there is none.
+ */
+export async function findLibrary(given: string | undefined): Promise<Library> {
+  const { executable, workingDirectory } = processFacts();
+  if (given !== undefined) {
+    const found = await libraryAt(resolvePath(workingDirectory, given));
+    if (found !== undefined) return found;
+    throw new UsageError(
+      `Cannot use the library "${given}": it is no clone of Pintle`,
+      "Name a folder with its deno.json",
+    );
+  }
+  for (const start of [import.meta.dirname, directoryOf(executable), workingDirectory]) {
+    const found = start === undefined ? undefined : await libraryAbove(start);
+    if (found !== undefined) return found;
+  }
+  throw new UsageError(
+    "Cannot find the library that a controller is written with: no clone of Pintle is near this program",
+    "Clone it, and name the folder: --library ../pintle",
+  );
+}
+
+async function libraryAbove(start: string): Promise<Library | undefined> {
+  for (let folder = start, below = ""; folder !== below; below = folder, folder = directoryOf(folder)) {
+    const found = await libraryAt(folder);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function libraryAt(folder: string): Promise<Library | undefined> {
+  const text = await findText(joinPath(folder, "deno.json"));
+  const described = text === undefined ? undefined : packageOf(text);
+  if (described?.name !== packageName) return undefined;
+  return { folder, version: described.version, lock: await findText(joinPath(folder, "deno.lock")) };
+}
+
+function packageOf(text: string): { readonly name: string; readonly version: string } | undefined {
+  try {
+    const { name, version } = JSON.parse(text);
+    return typeof name === "string" && typeof version === "string" ? { name, version } : undefined;
+  } catch {
+    return undefined; // somebody's file with comments: not ours
+  }
 }

@@ -1,0 +1,19 @@
+/** TODO */
+export { CommandError, type ExitCode, exitCode, exitCodeList, failureOf } from "./exit_code.ts";
+export {
+  type Operator,
+  type OperatorEndpoints,
+  type ProcessEnvironment,
+  processEnvironmentWith,
+  webhookServiceName,
+} from "./operator.ts";
+export { crdsOf, isCustomResource, selectControllers } from "./select_controllers.ts";
+export { Session } from "./session.ts";
+export {
+  type Call,
+  type FlagGroup,
+  type FurtherFlags,
+  type Subcommand,
+  subcommand,
+  type SubcommandEntry,
+} from "./subcommand.ts";

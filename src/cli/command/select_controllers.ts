@@ -1,0 +1,35 @@
+/** From names on the command line to controllers; a name that nobody has is answered with those that exist. */
+/* MERGED custom_resources.ts  Which of the kinds that controllers watch are defined by a CRD of their own. */
+import { listOf, mostSimilar } from "../output/mod.ts";
+import type { OperatorController } from "../../manager/mod.ts";
+import type { Operator } from "./operator.ts";
+import { UsageError } from "../flags/mod.ts";
+import { type Resource, resourceName } from "../../api/mod.ts";
+import type { ControllerDefinition } from "../../controller/mod.ts";
+import type { Crd, CustomResource } from "../../schema/mod.ts";
+
+/** The controllers of `names`, each once, in the order of the operator. @throws UsageError naming one it does not have */
+export function selectControllers(operator: Operator, names: readonly string[]): readonly OperatorController[] {
+  const known = operator.controllers.map((controller) => controller.name);
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    const similar = mostSimilar(name, known);
+    throw new UsageError(
+      `Cannot find controller "${name}": ${listOf(known)}`,
+      similar === undefined ? undefined : `Did you mean ${similar}?`,
+    );
+  }
+  return operator.controllers.filter((controller) => names.includes(controller.name));
+}
+
+/** True for a kind that carries its CustomResourceDefinition. */
+export function isCustomResource(resource: Resource): resource is CustomResource {
+  return "crd" in resource;
+}
+
+/** The CRDs of the controllers, each once, in the order of the controllers. */
+export function crdsOf(controllers: readonly ControllerDefinition[]): readonly Crd[] {
+  const resources = controllers.flatMap((controller) => controller.watches.map((watch) => watch.resource));
+  const custom = resources.filter(isCustomResource);
+  return [...new Map(custom.map((resource) => [resourceName(resource), resource.crd])).values()];
+}

@@ -1,0 +1,32 @@
+import { assertEquals, assertMatch, assertThrows, test } from "../../../tests/testing.ts";
+import { builtin } from "../../api/mod.ts";
+import { controller, done } from "../../controller/mod.ts";
+import { mostSimilar } from "../output/text.ts";
+import { selectControllers } from "./select_controllers.ts";
+import { UsageError } from "../flags/commander_options.ts";
+
+const controllers = ["foo", "pods", "ecsbinding", "nodepool"].map((name) =>
+  controller(name).for(builtin.ConfigMap).reconcile(() => Promise.resolve(done))
+);
+const operator = { name: "controller", controllers };
+
+test("selectControllers() gives each once, in the order of the operator", () => {
+  assertEquals(selectControllers(operator, ["pods", "foo", "pods"]).map(({ name }) => name), ["foo", "pods"]);
+  assertEquals(selectControllers(operator, []), []);
+});
+
+test("[84] an unknown name is answered with the known ones and, if there is one, the similar one", () => {
+  const error = assertThrows(() => selectControllers(operator, ["foo", "nodepol"]));
+  assertEquals(error.message, 'Cannot find controller "nodepol": there are foo, pods, ecsbinding, nodepool');
+  assertEquals(error instanceof UsageError ? error.advice : undefined, "Did you mean nodepool?");
+  const far = assertThrows(() => selectControllers(operator, ["__proto__"]));
+  assertMatch(far.message, /"__proto__": there are foo/);
+  assertEquals(far instanceof UsageError ? far.advice : "", undefined);
+});
+
+test("mostSimilar() prefers the nearest and gives up beyond a third of the word", () => {
+  assertEquals(mostSimilar("fo", ["foo", "for"]), "foo");
+  assertEquals(mostSimilar("pod", ["foo", "pods"]), "pods");
+  assertEquals(mostSimilar("xyz", ["foo", "pods"]), undefined);
+  assertEquals(mostSimilar("x".repeat(100_000), ["foo"]), undefined);
+});

@@ -1,0 +1,3 @@
+/** TODO */
+export { answerShell } from "./complete.ts";
+export { completions } from "./completions.ts";

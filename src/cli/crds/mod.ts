@@ -1,0 +1,5 @@
+/** TODO */
+export { type CrdContext, readCrd, storedObjects } from "./crd_context.ts";
+export { installCrds } from "./install_crds.ts";
+export { staleVersionsOf } from "./migrate_storage.ts";
+export { uninstallCrds } from "./uninstall_crds.ts";

@@ -1,0 +1,277 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
+import { CertificateAuthority } from "../../../tests/controlplane/certificate_authority.ts";
+import { controller, type ControllerDefinition, done } from "../../controller/mod.ts";
+import { withWebhooks } from "../../manager/mod.ts";
+import { defaulting } from "../../webhook/mod.ts";
+import { emptyList, Website, websiteController } from "../testing/test_kinds.ts";
+import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
+import { type Answer, failed, FakeServer } from "../testing/fake_server.ts";
+
+const crdPath = "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/websites.example.dev";
+const reviewPath = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const leasePath = "GET /apis/coordination.k8s.io/v1/namespaces/default/leases/controller";
+const established = { conditions: [{ type: "Established", status: "True" }], storedVersions: ["v1"] };
+const stored = { ...Website.crd, status: established };
+const nothing = () => Promise.resolve(done);
+
+/** Everything in order; a test puts something else in the place of one answer. */
+function answers(others: Readonly<Record<string, Answer>> = {}): Readonly<Record<string, Answer>> {
+  return {
+    "POST /apis/authentication.k8s.io/v1/selfsubjectreviews": { status: { userInfo: { username: "ann" } } },
+    [crdPath]: stored,
+    [reviewPath]: { status: { allowed: true } },
+    "GET /apis/example.dev/v1/websites": emptyList,
+    ...others,
+  };
+}
+
+async function doctor(
+  others: Readonly<Record<string, Answer>> = {},
+  args = "",
+  controllers: readonly ControllerDefinition[] = [websiteController],
+): Promise<CommandResult & { readonly server: FakeServer }> {
+  const server = new FakeServer(answers(others));
+  const operator = { name: "controller", version: "1.2.3", controllers };
+  const words = `doctor ${args}`.trimEnd().split(" ");
+  return { ...await runCommandLine(operator, words, { transport: server.transport }), server };
+}
+
+test("doctor says line by line that all is well, and ends with 0", async () => {
+  const { code, out, err, server } = await doctor();
+  assertEquals([code, err], [0, ""]);
+  assertEquals(out.split("\n").map((line) => line.replace(/ {3,}/g, " | ")), [
+    'ok | cluster | https://10.0.0.1:6443 | v1.36.3, as user "ann"',
+    "ok | definition | websites.example.dev | installed, as this program would",
+    "ok | permission | website | get, list, watch websites.example.dev",
+    "ok | permission | website | get, list, watch, create, patch configmaps",
+    "ok | permission | website | update websites.example.dev/finalizers",
+    "ok | permission | website | create, patch events.events.k8s.io",
+    "ok | lease | default/controller | nobody holds it",
+    "",
+  ]);
+  const columns = out.trimEnd().split("\n").map((line) => /^\w+ +\w+ +/.exec(line)?.[0].length);
+  assertEquals(new Set(columns).size, 1, out);
+  assert(server.requests.every((line) => line.startsWith("GET ") || line.includes("review")), "it wrote something");
+});
+
+test("[84] a missing definition is what run would end with: 6", async () => {
+  const { code, out, err } = await doctor({ [crdPath]: () => failed(404, "NotFound", "no") });
+  assertEquals(code, 6);
+  assertMatch(out, /FAILED +definition +websites\.example\.dev +not installed\. Run: controller install-crds\n/);
+  assertEquals(err, "controller: Cannot run the controllers: 1 of 7 checks failed. What to do stands beside them\n");
+});
+
+test("a definition that is not this program's, or whose objects want rewriting, is a warning", async () => {
+  const other = { ...stored, spec: { ...stored.spec, names: { ...stored.spec.names, shortNames: ["ws"] } } };
+  const changed = await doctor({ [crdPath]: other });
+  assertEquals(changed.code, 0);
+  assertMatch(
+    changed.out,
+    /warning +definition .* not what this program would install: spec\.names\.shortNames\. Run: .* --diff/,
+  );
+  const stale = { ...stored, status: { ...established, storedVersions: ["v1alpha1", "v1"] } };
+  assertMatch((await doctor({ [crdPath]: stale })).out, /warning +definition .* objects may be stored in v1alpha1/);
+});
+
+test("a definition that is not established, not served, or going away is an obstacle", async () => {
+  const [version] = stored.spec.versions;
+  const cases: readonly (readonly [object, RegExp])[] = [
+    [{ ...stored, status: { conditions: [] } }, /not established\. See: kubectl describe crd/],
+    [{ ...stored, metadata: { ...stored.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }, /being deleted/],
+    [
+      { ...stored, spec: { ...stored.spec, versions: [{ ...version, served: false }] } },
+      /the version v1 is not served/,
+    ],
+  ];
+  for (const [crd, state] of cases) {
+    const { code, out } = await doctor({ [crdPath]: crd });
+    assertEquals(code, 6);
+    assertMatch(out, state);
+  }
+});
+
+test("who may not read definitions learns whether the kind is served", async () => {
+  const forbidden = () => failed(403, "Forbidden", "no");
+  const served = await doctor({
+    [crdPath]: forbidden,
+    "GET /apis/example.dev/v1": { resources: [{ name: "websites" }] },
+  });
+  assertEquals(served.code, 0);
+  assertMatch(served.out, /unknown +definition .* served; whether it is this program's may not be looked at/);
+  assertEquals((await doctor({ [crdPath]: forbidden })).code, 6);
+});
+
+/** Allows what `allows` says of a review's attributes. */
+function reviewing(allows: (attributes: Readonly<Record<string, unknown>>) => boolean): Answer {
+  return async (request) => {
+    const { spec } = await request.json();
+    return Response.json({ status: { allowed: allows(spec.resourceAttributes) } });
+  };
+}
+
+test("[84] a missing permission is named as the rule that would give it, and is 4", async () => {
+  const review = reviewing(({ resource, verb }) => resource !== "configmaps" || verb === "get");
+  const { code, out } = await doctor({ [reviewPath]: review });
+  assertEquals(code, 4);
+  assertStringIncludes(
+    out,
+    "may not list, watch, create, patch configmaps. Add to a ClusterRole: " +
+      '- {apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch", "create", "patch"]}\n',
+  );
+});
+
+test("permissions are asked for where the controllers would work, and each once", async () => {
+  const asked: string[] = [];
+  const review = reviewing((attributes) => {
+    asked.push(JSON.stringify(attributes));
+    return attributes.namespace !== "b" || attributes.resource !== "websites";
+  });
+  const twin: ControllerDefinition = { ...websiteController, name: "twin" };
+  const { code, out } = await doctor({ [reviewPath]: review }, "-n a -n b", [websiteController, twin]);
+  assertEquals(code, 4);
+  assertMatch(out, /ok +permission +website +get, list, watch websites\.example\.dev in a\n/);
+  assertMatch(out, /FAILED +permission +twin .* in b\. Add to a Role in b: - \{apiGroups: \["example\.dev"\]/);
+  assertEquals(new Set(asked).size, asked.length);
+});
+
+test("what only some clusters ask for is a warning where it is missing", async () => {
+  const { code, out } = await doctor({ [reviewPath]: reviewing(({ subresource }) => subresource !== "finalizers") });
+  assertEquals(code, 0);
+  assertMatch(out, /warning +permission +website +may not update websites\.example\.dev\/finalizers: only clusters/);
+});
+
+function lease(holderIdentity: string, renewTime: string, leaseDurationSeconds = 15): object {
+  return {
+    apiVersion: "v1",
+    kind: "Lease",
+    metadata: {},
+    spec: { holderIdentity, renewTime, leaseDurationSeconds },
+  };
+}
+
+test("the lease is told with its holder, and that it has run out", async () => {
+  // The clock of these tests begins with the year 2026, and goes on while something is loaded.
+  const renewed = lease("pod-1_x", "2026-01-01T00:00:00.000000Z", 86_400);
+  const fresh = await doctor({ [leasePath]: renewed }, "--leader-elect");
+  assertMatch(fresh.out, /ok +lease +default\/controller +held by pod-1_x, renewed \d+ (s|min) ago\n/);
+  const alone = await doctor({ [leasePath]: renewed });
+  assertMatch(alone.out, /warning +lease .* replicas are at work\. Use --leader-elect/);
+  const old = await doctor({ [leasePath]: lease("pod-1_x", "2025-12-31T00:00:00.000000Z") }, "--leader-elect");
+  assertMatch(old.out, /warning +lease .* renewed 24 h ago: it has run out, whoever comes takes it/);
+  const secret = await doctor({ [leasePath]: () => failed(403, "Forbidden", "no") });
+  assertEquals([secret.code, /unknown +lease .* it may not be looked at/.test(secret.out)], [0, true]);
+});
+
+test("with --leader-elect its permissions are asked for, too", async () => {
+  const review = reviewing(({ resource, verb }) => resource !== "leases" || verb !== "create");
+  const { code, out } = await doctor({ [reviewPath]: review }, "--leader-elect --leader-election-id x");
+  assertEquals(code, 4);
+  assertMatch(out, /FAILED +permission +--leader-elect +may not create leases\.coordination\.k8s\.io in default/);
+  assertMatch(out, /ok +permission +--leader-elect +get, update leases\.coordination\.k8s\.io x in default/);
+});
+
+test("objects that a controller should have let go long ago are counted", async () => {
+  const cleaning = controller("cleaner").for(Website).finalize(nothing, "example.dev/cleaner").reconcile(nothing);
+  const item = (name: string, deletionTimestamp: string | undefined, finalizers = ["example.dev/cleaner"]) => ({
+    metadata: { namespace: "shop", name, deletionTimestamp, finalizers },
+  });
+  const items = [
+    item("a", "2025-12-31T23:00:00Z"),
+    item("b", "2025-12-31T12:00:00Z"),
+    item("new", "2026-01-01T06:00:00Z"),
+    item("kept", undefined),
+    item("other", "2025-12-31T12:00:00Z", ["other.dev/x"]),
+  ];
+  const { code, out } = await doctor({ "GET /apis/example.dev/v1/websites": { ...emptyList, items } }, "", [cleaning]);
+  assertEquals(code, 0);
+  assertMatch(
+    out,
+    /warning +finalizer +example\.dev\/cleaner +holds 2 objects that should be gone, shop\/b for 12 h\. Run:/,
+  );
+});
+
+const served = withWebhooks(websiteController, [defaulting(Website, (site) => site)]);
+const configurationPath = "GET /apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/controller";
+const secretPath = "GET /api/v1/namespaces/default/secrets/controller-webhook";
+const base64 = (text: string) => new TextEncoder().encode(text).toBase64();
+
+function configuration(
+  caBundle: string,
+  name = served.webhooks?.[0]?.kind === "mutating" ? served.webhooks[0].name : "",
+) {
+  return {
+    apiVersion: "v1",
+    kind: "X",
+    metadata: {},
+    webhooks: [{ name, clientConfig: { caBundle: base64(caBundle) } }],
+  };
+}
+
+test("webhooks: no configuration is a warning, one that nobody can believe an obstacle", async () => {
+  const none = await doctor({}, "", [served]);
+  assertEquals(none.code, 0);
+  assertMatch(
+    none.out,
+    /warning +webhook +mutating controller +not installed: the API server asks nobody\. See: controller manifests/,
+  );
+  assertMatch(none.out, /unknown +webhook +certificate +no Secret default\/controller-webhook/);
+  const empty = await doctor({ [configurationPath]: configuration("") }, "", [served]);
+  assertEquals(empty.code, 1);
+  assertMatch(empty.out, /FAILED +webhook +mutating controller +no authority to believe: what the webhooks judge/);
+  const odd = await doctor({ [configurationPath]: configuration("", "other") }, "", [served]);
+  assertMatch(odd.out, /warning +webhook +mutating controller +without /);
+});
+
+test("webhooks: authorities and the certificate are looked at: whose it is and how long it holds", async () => {
+  const authority = await CertificateAuthority.create("ours");
+  const foreign = await CertificateAuthority.create("foreign");
+  const pair = await authority.issue({
+    commonName: "webhook",
+    usage: "server",
+    hosts: ["a.dev"],
+    notBefore: new Date("2025-12-01T00:00:00Z"),
+    notAfter: new Date("2026-01-31T00:00:00Z"),
+  });
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: {}, data: { "tls.crt": base64(pair.certificate) } };
+  const both = `${foreign.certificate}\n${authority.certificate}`;
+  const good = await doctor({ [configurationPath]: configuration(both), [secretPath]: secret }, "", [served]);
+  assertEquals(good.code, 0, good.out);
+  assertMatch(good.out, /ok +webhook +mutating controller +1 webhook, with an authority/);
+  assertMatch(good.out, /ok +webhook +certificate +Secret default\/controller-webhook: good for 30 d/);
+  const wrong = await doctor({ [configurationPath]: configuration(foreign.certificate), [secretPath]: secret }, "", [
+    served,
+  ]);
+  assertEquals(wrong.code, 1);
+  assertMatch(wrong.out, /FAILED +webhook +certificate .* no configuration has the authority it is signed by/);
+});
+
+test("a question that the server cannot answer does not keep the others from being asked", async () => {
+  const { code, out } = await doctor({ [reviewPath]: () => failed(500, "InternalError", "etcd is gone") });
+  assertEquals(code, 0);
+  assertMatch(out, /unknown +permission +Cannot post .* etcd is gone \(500 InternalError\)\n/);
+  assertMatch(out, /ok +lease +default\/controller +nobody holds it\n/);
+});
+
+test("-o json and -o yaml say the same to programs", async () => {
+  const { code, out } = await doctor({ [crdPath]: () => failed(404, "NotFound", "no") }, "-o json");
+  assertEquals(code, 6);
+  const { canRun, checks } = JSON.parse(out);
+  assertEquals([canRun, checks.length], [false, 7]);
+  assertEquals(checks[1], {
+    check: "definition",
+    subject: "websites.example.dev",
+    status: "failed",
+    state: "not installed",
+    advice: "Run: controller install-crds",
+  });
+  assertMatch((await doctor({}, "-o yaml")).out, /^canRun: true\nchecks:\n {2}- check: cluster\n/);
+});
+
+test("[84] a cluster that cannot be reached, or refuses us, ends the context", async () => {
+  const refused = await doctor({ "GET /version": () => failed(401, "Unauthorized", "no") });
+  assertEquals(refused.code, 4);
+  assertMatch(refused.out, /^FAILED +cluster +https:\/\/10\.0\.0\.1:6443 +Cannot log in [^\n]+\n$/);
+  const gone = await doctor({ "GET /version": () => failed(503, "ServiceUnavailable", "no") }, "--connect-timeout 1s");
+  assertEquals(gone.code, 5);
+  assertEquals(refused.err.split("\n").length, 2);
+});

@@ -1,0 +1,78 @@
+import { Command } from "@commander-js/extra-typings";
+import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
+import { addFlags, readFlags, UsageError } from "./commander_options.ts";
+import { type ConnectionFlags, connectionFlags } from "../connection/connection_flags.ts";
+import { environmentName, flagsOf } from "./flag.ts";
+import { logFlags } from "../command/session.ts";
+
+function parse(args: readonly string[], environment: Readonly<Record<string, string>> = {}): ConnectionFlags {
+  const command = new Command("test").exitOverride().configureOutput({ outputError: () => {} });
+  addFlags(command, connectionFlags);
+  command.parse(args, { from: "user" });
+  return readFlags(command, connectionFlags, { operatorName: "controller", environment });
+}
+
+test("readFlags() gives typed values and the defaults of what was not given", () => {
+  const flags = parse(["--context", "kind-a", "-s", "https://a:1", "--as-group", "x", "--as-group", "y"]);
+  assertEquals(flags.context, "kind-a");
+  assertEquals(flags.server, "https://a:1");
+  assertEquals(flags.asGroup, ["x", "y"]);
+  assertEquals([flags.connectTimeout, flags.requestTimeout, flags.insecureSkipTlsVerify], [30_000, 0, undefined]);
+  assertEquals(flags.token, undefined);
+});
+
+test("--master is another name for --server", () => {
+  assertEquals(parse(["--master", "https://b:1"]).server, "https://b:1");
+  assertEquals(parse(["--master=https://b:1", "--server=https://a:1"]).server, "https://a:1");
+});
+
+test("the command line beats the environment, which beats the default", () => {
+  const environment = {
+    CONTROLLER_CONTEXT: "from-env",
+    CONTROLLER_CONNECT_TIMEOUT: "1m30s",
+    CONTROLLER_INSECURE_SKIP_TLS_VERIFY: "true",
+    CONTROLLER_AS_GROUP: "x,y",
+    CONTROLLER_USER: "",
+  };
+  const flags = parse(["--context", "typed"], environment);
+  assertEquals([flags.context, flags.connectTimeout, flags.insecureSkipTlsVerify], ["typed", 90_000, true]);
+  assertEquals(flags.asGroup, ["x", "y"]);
+  assertEquals(flags.user, undefined);
+});
+
+test("[84] a value that does not fit is a usage error that names the flag and shows a correct use", () => {
+  const typed = assertThrows(() => parse(["--connect-timeout", "30"]));
+  assertEquals(typed.message, 'Cannot parse --connect-timeout "30": it is not a duration with a unit (ms, s, m, h)');
+  assert(typed instanceof UsageError && typed.advice === "Example: --connect-timeout 1m30s");
+  const fromEnvironment = assertThrows(() => parse([], { CONTROLLER_REQUEST_TIMEOUT: "soon" }));
+  assertEquals(
+    fromEnvironment.message,
+    'Cannot parse CONTROLLER_REQUEST_TIMEOUT "soon": it is not a duration with a unit (ms, s, m, h)',
+  );
+  assertThrows(() => parse([], { CONTROLLER_INSECURE_SKIP_TLS_VERIFY: "yes" }), /INSECURE_SKIP_TLS_VERIFY "yes"/);
+  assertThrows(() => parse(["--context="]), /Cannot parse --context "": it is empty/);
+});
+
+test("a secret is not quoted when it is refused", () => {
+  const error = assertThrows(() => parse(["--token", ""]));
+  assertEquals(error.message, "Cannot parse --token: it is empty");
+});
+
+test("-v counts, also in the environment", () => {
+  const read = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
+    const command = new Command("test").exitOverride();
+    addFlags(command, logFlags);
+    command.parse(args, { from: "user" });
+    return readFlags(command, logFlags, { operatorName: "controller", environment }).verbose;
+  };
+  assertEquals(read([]), 0);
+  assertEquals(read(["-vv", "-v"]), 3);
+  assertEquals(read([], { CONTROLLER_VERBOSE: "2" }), 2);
+  assertThrows(() => read([], { CONTROLLER_VERBOSE: "very" }), /CONTROLLER_VERBOSE "very"/);
+});
+
+test("every flag's variable is its long name in upper case after the operator's", () => {
+  const names = flagsOf(connectionFlags).map((flag) => environmentName("my-operator", flag));
+  assert(names.includes("MY_OPERATOR_TLS_SERVER_NAME") && names.includes("MY_OPERATOR_KUBECONFIG"));
+  assertEquals(new Set(names).size, names.length);
+});

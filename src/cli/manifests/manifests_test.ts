@@ -1,0 +1,212 @@
+import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
+import { builtin } from "../../api/mod.ts";
+import { controller, done } from "../../controller/mod.ts";
+import { type OperatorController, withWebhooks } from "../../manager/mod.ts";
+import { allow, converting, defaulting, validating } from "../../webhook/mod.ts";
+import { podController, Website, websiteController } from "../testing/test_kinds.ts";
+import { TestProcess } from "../testing/test_process.ts";
+import type { Operator } from "../command/operator.ts";
+import { operatorCli } from "../operator_cli.ts";
+
+const judged = withWebhooks(websiteController, [
+  defaulting(Website, (site) => site),
+  validating(Website, { create: () => allow() }),
+]);
+const nodes = controller("nodes").for(builtin.Node).reconcile(() => Promise.resolve(done));
+const local = controller("local", { namespace: "default", recordsEvents: false }).for(builtin.Pod)
+  .reconcile(() => Promise.resolve(done));
+
+const operator: Operator = { name: "op", version: "1.2.3", controllers: [judged, podController, nodes, local] };
+
+/** As much of an object as these tests look at. */
+interface Printed {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object };
+  readonly rules?: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+  readonly type?: string;
+  readonly spec: {
+    readonly replicas?: number;
+    readonly template: { readonly spec: PrintedPod };
+    readonly ports: readonly { readonly port: number }[];
+    readonly ingress: readonly { readonly from?: unknown; readonly ports?: unknown }[];
+    readonly conversion?: {
+      readonly webhook: { readonly clientConfig: { readonly service: { readonly name: string } } };
+    };
+  };
+}
+
+interface PrintedPod {
+  readonly securityContext: object;
+  readonly containers: readonly [PrintedContainer];
+}
+
+interface PrintedContainer {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly resources: { readonly limits: object; readonly requests: object };
+  readonly securityContext: object;
+  readonly livenessProbe: { readonly httpGet: { readonly path: string } };
+  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
+}
+
+async function call(line: string, of: Operator = operator) {
+  const process = new TestProcess(["manifests", ...line.split(" ").filter((word) => word !== "")]);
+  const code = await operatorCli(of, process);
+  return { code, out: process.out, err: process.err };
+}
+
+async function objects(line: string, of: Operator = operator): Promise<readonly Printed[]> {
+  const { code, out, err } = await call(`${line} -o json`, of);
+  assertEquals([code, err], [0, ""]);
+  return JSON.parse(out).items;
+}
+
+function find(all: readonly Printed[], kind: string): Printed {
+  const found = all.find((object) => object.kind === kind);
+  assert(found !== undefined, `no ${kind} among ${all.map((object) => object.kind)}`);
+  return found;
+}
+
+function containerOf(all: readonly Printed[]): PrintedContainer {
+  return find(all, "Deployment").spec.template.spec.containers[0];
+}
+
+/** Where its rules stand: `ClusterRole`, `Role in default`. */
+function roles(all: readonly Printed[]): readonly string[] {
+  return all.filter(({ kind }) => kind.endsWith("Role"))
+    .map(({ kind, metadata }) => metadata.namespace === undefined ? kind : `${kind} in ${metadata.namespace}`);
+}
+
+test("[security 10] the Pods may do nothing that the restricted Pod Security Standard forbids", async () => {
+  const all = await objects("");
+  assertEquals(find(all, "Deployment").spec.template.spec.securityContext, {
+    runAsNonRoot: true,
+    runAsUser: 65532,
+    runAsGroup: 65532,
+    fsGroup: 65532,
+    seccompProfile: { type: "RuntimeDefault" },
+  });
+  const container = containerOf(all);
+  assertEquals(container.securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"] },
+  });
+  const { labels } = find(all, "Namespace").metadata;
+  assert(labels !== undefined && Reflect.get(labels, "pod-security.kubernetes.io/enforce") === "restricted");
+  assertEquals([Object.keys(container.resources.limits), Object.keys(container.resources.requests)], [
+    ["cpu", "memory"],
+    ["cpu", "memory"],
+  ]);
+});
+
+test("two replicas, one of which leads; probes ask where run answers", async () => {
+  const all = await objects("website --image reg/op:2");
+  const container = containerOf(all);
+  assertEquals([find(all, "Deployment").spec.replicas, container.image], [2, "reg/op:2"]);
+  assertEquals(container.args.slice(0, 4), [
+    "run",
+    "website",
+    "--leader-elect",
+    "--leader-election-id=op-website",
+  ]);
+  assert(container.args.includes("--health-probe-bind-address=:8081"));
+  assertEquals([container.livenessProbe.httpGet.path, container.readinessProbe.httpGet.path], ["/healthz", "/readyz"]);
+  const renamed = { ...operator, endpoints: { livenessName: "alive", readinessName: "ready" } };
+  const other = containerOf(await objects("", renamed));
+  assertEquals([other.livenessProbe.httpGet.path, other.readinessProbe.httpGet.path], ["/alive", "/ready"]);
+});
+
+test("names say what is run; image and namespace follow from the program", async () => {
+  const all = await objects("");
+  const { metadata } = find(all, "Deployment");
+  assertEquals([metadata.name, metadata.namespace], ["op", "op-system"]);
+  assertEquals(containerOf(all).image, "op:1.2.3");
+  assertEquals(find(await objects("pods nodes"), "Deployment").metadata.name, "op-pods-nodes");
+  assertEquals(find(await objects("pods --name watcher"), "Deployment").metadata.name, "watcher");
+});
+
+test("[security 7] rules stand where they are needed", async () => {
+  assertEquals(roles(await objects("pods")), ["Role in op-system", "ClusterRole"]);
+  assertEquals(roles(await objects("local")), ["Role in default", "Role in op-system"]);
+  assertEquals(roles(await objects("nodes")), ["Role in default", "Role in op-system", "ClusterRole"]);
+});
+
+test("[security 7] namespaced mode gives Roles only, and nothing else that concerns the whole cluster", async () => {
+  const own = await objects("pods --namespaced -n team-a");
+  assertEquals(roles(own), ["Role in team-a"]);
+  assert(containerOf(own).args.includes("--namespace=team-a"));
+  const two = await objects("pods --watch-namespace a --watch-namespace b");
+  assertEquals(roles(two), ["Role in a", "Role in b", "Role in op-system"]);
+  const clusterWide = [...own, ...two].filter(({ kind, metadata }) =>
+    metadata.namespace === undefined && kind !== "Namespace"
+  );
+  assertEquals(clusterWide, []);
+});
+
+test("[security 12] webhooks come with a Service, an empty Secret, configurations and the permissions to fill those in", async () => {
+  const all = await objects("website");
+  const service = all.find(({ metadata }) => metadata.name === "op-webhook" && metadata.namespace === "op-system");
+  assertEquals([service?.kind, service?.spec.ports[0]?.port], ["Service", 443]);
+  assertEquals(find(all, "Secret").type, "Opaque");
+  assert(!("data" in find(all, "Secret")), "an apply must not empty it");
+  assertEquals(find(all, "MutatingWebhookConfiguration").metadata.name, "op");
+  const policy = find(all, "NetworkPolicy").spec;
+  assertEquals(policy.ingress, [{ ports: [{ port: 9443, protocol: "TCP" }] }]);
+  const from = find(await objects("website --webhook-from 10.0.0.0/28"), "NetworkPolicy").spec.ingress[0]?.from;
+  assertEquals(from, [{ ipBlock: { cidr: "10.0.0.0/28" } }]);
+  assertEquals(find(await objects("pods"), "NetworkPolicy").spec.ingress, []);
+});
+
+test("certificates of one's own: metrics are served to the cluster, and nobody may touch Secrets", async () => {
+  const all = await objects("website --cert-secret tls");
+  const { args } = containerOf(all);
+  assert(args.includes("--metrics-bind-address=:8443") && args.includes("--cert-dir=/certs"), args.join(" "));
+  const ruled = all.flatMap(({ rules = [] }) => rules).flatMap(({ resources = [] }) => resources);
+  assertEquals([ruled.includes("tokenreviews"), ruled.includes("secrets")], [true, false]);
+  assertEquals(all.some(({ kind }) => kind === "Secret"), false);
+  assert(all.some(({ kind, metadata }) => kind === "ClusterRole" && metadata.name === "op-website-metrics-reader"));
+  const without = containerOf(await objects("website")).args;
+  assert(without.includes("--metrics-bind-address=127.0.0.1:8080"));
+});
+
+test("definitions come along where that is asked for, converted by the Service where a webhook converts", async () => {
+  assertEquals((await objects("website")).some(({ kind }) => kind === "CustomResourceDefinition"), false);
+  const crd = find(await objects("website --include-crds"), "CustomResourceDefinition");
+  assertEquals([crd.metadata.name, crd.spec.conversion], ["websites.example.dev", undefined]);
+  const convertible: OperatorController = withWebhooks(websiteController, [converting(Website, [])]);
+  const converted = await objects("--include-crds", { ...operator, controllers: [convertible] });
+  const { conversion } = find(converted, "CustomResourceDefinition").spec;
+  assertEquals(conversion?.webhook.clientConfig.service.name, "op-webhook");
+});
+
+test("a namespace that others look after is left out", async () => {
+  for (const line of ["pods --existing-namespace", "pods -n default", "pods -n kube-system"]) {
+    assertEquals((await objects(line)).some(({ kind }) => kind === "Namespace"), false, line);
+  }
+});
+
+test("YAML is a stream that starts with what the rest needs", async () => {
+  const { out } = await call("pods");
+  const kinds = out.split("---\n").map((text) => /^kind: (.*)$/m.exec(text)?.[1]);
+  assertEquals(kinds.slice(0, 2), ["Namespace", "ServiceAccount"]);
+  assertEquals(kinds.at(-1), "Deployment");
+});
+
+test("[84] what does not go together is refused with exit code 2, and says what to do", async () => {
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ["nodes --namespaced", /Cannot restrict "nodes" to namespaces: it works on nodes, which are in none\. Leave/],
+    ["website --namespaced", /Cannot restrict webhooks to namespaces/],
+    ["pods --namespaced --watch-namespace a", /both --namespaced and --watch-namespace/],
+    ["pods --namespaced --cert-secret tls", /Cannot serve metrics to the cluster without rights on it/],
+    ["pods -n Team", /Cannot parse --namespace "Team"/],
+    ["pods --name -x", /Cannot parse --name "-x"|argument missing/],
+    ["pods --run-flag workers", /Cannot parse --run-flag "workers": it is no flag/],
+    ["nope", /Cannot find controller "nope"/],
+  ];
+  for (const [line, message] of cases) {
+    const { code, out, err } = await call(line);
+    assertEquals([code, out], [2, ""], line);
+    assertMatch(err, message);
+  }
+});

@@ -1,0 +1,2 @@
+/** TODO */
+export { manifests } from "./manifests.ts";

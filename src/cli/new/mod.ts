@@ -1,0 +1,2 @@
+/** TODO */
+export { newController } from "./new.ts";

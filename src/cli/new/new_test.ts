@@ -1,0 +1,122 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
+import { podController } from "../testing/test_kinds.ts";
+import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
+
+const operator = { name: "controller", version: "1.2.3", controllers: [podController] };
+
+async function call(...words: readonly string[]): Promise<CommandResult> {
+  return await runCommandLine(operator, ["new", ...words]);
+}
+
+/** A folder that goes with the test. */
+async function folder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), "pintle-new-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
+const names = [
+  ".gitignore",
+  "README.md",
+  "controller.ts",
+  "controller_test.ts",
+  "deno.json",
+  "deno.lock",
+  "desired.ts",
+  "main.ts",
+  "resource.ts",
+  "sample.json",
+];
+
+test("new writes all files, which everybody may read, and says what is next", async () => {
+  await using site = await folder();
+  const dir = join(site.path, "operators", "web-site");
+  const { code, out, err } = await call("web-site", "--dir", dir);
+  assertEquals([code, out.trimEnd().split("\n").length], [0, names.length]);
+  assertEquals(err, `controller: next: cd ${dir} && deno task test && deno task dev\n`);
+  assertEquals((await readdir(dir)).sort(), names);
+  assertEquals((await stat(join(dir, "main.ts"))).mode & 0o777, 0o644);
+  assertMatch(
+    await readFile(join(dir, "resource.ts"), "utf8"),
+    /export const WebSite = defineResource\(\{\n {2}group: "example\.dev",/,
+  );
+  assertMatch(
+    await readFile(join(dir, "controller.ts"), "utf8"),
+    /webSiteController = controller\("web-site"\)\n {2}\.for\(WebSite\)\n {2}\.owns\(Deployment\)/,
+  );
+});
+
+test("--dry-run prints what would be written, and writes nothing", async () => {
+  await using site = await folder();
+  const dir = join(site.path, "shop");
+  const { code, out, err } = await call("shop", "--kind", "Store", "--owns", "Service", "--dir", dir, "--dry-run");
+  assertEquals([code, err, await readdir(site.path)], [0, "", []]);
+  for (const name of names) assertStringIncludes(out, `==> ${join(dir, name)} <==\n`);
+  assertStringIncludes(out, "export function desiredService(object: Store)");
+  assert(!out.includes("Deployment") && !out.includes("sha512"));
+});
+
+test("a file that is there already is never written over, and then nothing else is written either", async () => {
+  await using site = await folder();
+  await writeFile(join(site.path, "main.ts"), "mine");
+  const { code, err } = await call("shop", "--dir", site.path);
+  assertEquals(code, 1);
+  assertMatch(err, /^controller: Cannot write ".*main\.ts": it is there already\. Nothing was written\..*\n$/);
+  assertEquals(await readdir(site.path), ["main.ts"]);
+  assertEquals(await readFile(join(site.path, "main.ts"), "utf8"), "mine");
+});
+
+test("[84] a folder that cannot be made is somebody's disk, and no defect", async () => {
+  await using site = await folder();
+  await writeFile(join(site.path, "file"), "");
+  const { code, err } = await call("shop", "--dir", join(site.path, "file", "shop"));
+  assertEquals(code, 1);
+  assertMatch(err, /^controller: Cannot write to ".*": ENOTDIR.*Nothing was written\..*\n$/);
+});
+
+test("the library is named by the way to it where it is a neighbour, else by its own path", async () => {
+  await using site = await folder();
+  const library = join(site.path, "pintle");
+  await call("x", "--dir", library); // any folder
+  await writeFile(join(library, "deno.json"), '{ "name": "@pintle/controller", "version": "9.8.7" }');
+  await writeFile(join(library, "deno.lock"), "the library's");
+  const linksIn = async (...path: readonly string[]) => {
+    const dir = join(site.path, ...path);
+    const { code, err } = await call("shop", "--library", library, "--dir", dir);
+    assertEquals(code, 0, err);
+    assertEquals(await readFile(join(dir, "deno.lock"), "utf8"), "the library's");
+    const { links, imports } = JSON.parse(await readFile(join(dir, "deno.json"), "utf8"));
+    assertEquals(imports["@pintle/controller/testing"], "jsr:@pintle/controller@9.8.7/testing");
+    return links;
+  };
+  assertEquals(await linksIn("shop"), ["../pintle"]);
+  assertEquals(await linksIn("a", "b", "shop"), [library]);
+});
+
+const refusals: readonly (readonly [line: string, message: string])[] = [
+  ["", "Cannot write a controller: it has no name. Example: new website"],
+  ["Web_Site", 'Cannot name a controller "Web_Site": it must begin with a letter .* Try: new web-site'],
+  ["9", 'Cannot name a controller "9": .* Example: new website'],
+  ["../up", 'Cannot name a controller "../up": .* Try: new up'],
+  ["x".repeat(41), "Cannot name a controller .* at most 40"],
+  ["shop --kind shop", 'Cannot name a kind "shop": it must begin with a capital'],
+  ["shop --kind Pod", 'Cannot name a kind "Pod": Kubernetes has a kind of that name. Try: --kind MyPod'],
+  ["function", 'Cannot name a kind "Function": that word is TypeScript\'s'],
+  ["shop --group apps", 'Cannot use the group "apps": it must be a domain in lower case, with a dot'],
+  ["shop --group x.k8s.io", 'Cannot use the group "x.k8s.io": it belongs to Kubernetes'],
+  ["shop --owns deployments", 'Cannot write a controller that owns "deployments": .* Did you mean Deployment\\?'],
+  ["shop --owns Job", 'Cannot write a controller that owns "Job": there are ConfigMap, CronJob, Deployment'],
+  ["shop --library /", 'Cannot use the library "/": it is no clone of Pintle'],
+];
+
+test("[84] names that cannot work are refused with one that can, before anything is written", async () => {
+  await using site = await folder();
+  for (const [line, message] of refusals) {
+    const { code, out, err } = await call(...line.split(" ").filter((word) => word !== ""), "--dir", site.path);
+    assertEquals([code, out], [2, ""], line);
+    assertMatch(err, new RegExp(`^controller: ${message}`));
+  }
+  assertEquals(await readdir(site.path), []);
+});

@@ -1,0 +1,68 @@
+import { assertEquals, test } from "../../../tests/testing.ts";
+import { TestProcess } from "../testing/test_process.ts";
+import { plainProgress } from "./status_line.ts";
+import { Session } from "../command/session.ts";
+
+function session(isTerminal: boolean): { readonly session: Session; readonly process: TestProcess } {
+  const process = new TestProcess([], {}, { isTerminal });
+  return { session: new Session({ name: "op", controllers: [] }, process), process };
+}
+
+test("on a terminal progress is one line that is written over, and goes", () => {
+  const { session: at, process } = session(true);
+  {
+    using progress = at.progress();
+    progress.report("1 of 2");
+    progress.report("1 of 2");
+    progress.report("2 of 2\u001b[2J");
+  }
+  assertEquals(process.err, "\rop: 1 of 2\u001b[K\rop: 2 of 2\\u001b[2J\u001b[K\r\u001b[K");
+});
+
+test("a result or a message does not stand behind a progress line", () => {
+  const { session: at, process } = session(true);
+  using progress = at.progress();
+  progress.report("working");
+  at.say("news");
+  progress.report("still");
+  at.print("result\n");
+  assertEquals(process.err, "\rop: working\u001b[K\r\u001b[Kop: news\n\rop: still\u001b[K\r\u001b[K");
+});
+
+test("a board is several lines that are written over in place, and go", () => {
+  const { session: at, process } = session(true);
+  {
+    using board = at.board();
+    board?.show(["a", "b"]);
+    board?.show(["a", "b"]);
+    board?.show(["a", "c"]);
+    at.output.write("printed\n");
+    board?.show(["a", "b", "c"]);
+    board?.show(["all"]);
+  }
+  const [first, second] = ["\ra\u001b[K\nb\u001b[K", "\u001b[1A\ra\u001b[K\nc\u001b[K"];
+  const third = "\ra\u001b[K\nb\u001b[K\nc\u001b[K";
+  assertEquals(process.err, `${first}${second}\u001b[1A\r\u001b[J${third}\u001b[2A\rall\u001b[K\u001b[J\r\u001b[K`);
+  assertEquals([process.out, session(false).session.board()], ["printed\n", undefined]);
+});
+
+test("elsewhere progress is a line when it is news, and rarely", async () => {
+  const { process } = session(false);
+  const said: string[] = [];
+  const progress = plainProgress((text) => said.push(text), process.clock);
+  for (let ms = 0; ms < 30_000; ms += 100) {
+    progress.report(ms < 20_000 ? "waiting" : `${Math.floor(ms / 1_000)} done`);
+    await process.clock.advance(100);
+  }
+  assertEquals(said, ["waiting", "waiting", "20 done", "22 done", "24 done", "26 done", "28 done"]);
+});
+
+test("what is over within a second is not worth a word", async () => {
+  const { session: at, process } = session(false);
+  using progress = at.progress();
+  for (let ms = 0; ms < 1_000; ms += 100) {
+    progress.report("waiting");
+    await process.clock.advance(100);
+  }
+  assertEquals(process.err, "");
+});

@@ -1,0 +1,185 @@
+/** From the flags of `run` to a Manager with its controllers. */
+/* MERGED endpoints_of.ts  From the flags of `run` to the listeners for probes and metrics. */
+import { type Client, measuredTransport } from "../../client/mod.ts";
+import {
+  EventLoopWatchdog,
+  HealthChecks,
+  Manager,
+  type ManagerElection,
+  type OperatorController,
+  runEndpoints,
+  type Runnable,
+  serveEndpoints,
+} from "../../manager/mod.ts";
+import { MetricsRegistry, runtimeMetrics } from "../../observe/mod.ts";
+import { joinPath, processFacts, readText, type Server } from "../../runtime/mod.ts";
+import type { Connection } from "../connection/mod.ts";
+import type { BindAddress, RunFlags, ServingFlags } from "./run_flags.ts";
+import type { OperatorEndpoints, Session } from "../command/mod.ts";
+import { logDryRunWrites } from "./dry_run_writes.ts";
+import { UsageError } from "../flags/mod.ts";
+import { createWebhookRunnable } from "./webhooks.ts";
+import type { Clock } from "../../async/mod.ts";
+
+/** What is run, and where. */
+export interface RunPlan {
+  readonly controllers: readonly OperatorController[];
+  /** Empty: all. */
+  readonly namespaces: readonly string[];
+  readonly flags: RunFlags;
+  readonly session: Session;
+}
+
+/** Makes the Manager; nothing runs yet. @throws UsageError when the election's times make no sense */
+export async function createManager(connection: Connection, plan: RunPlan): Promise<Manager> {
+  const { controllers, namespaces, flags, session } = plan;
+  const { clock, random } = session.processEnvironment;
+  const metrics = new MetricsRegistry();
+  const client = clientOf(connection, plan, metrics);
+  const manager = new Manager({
+    client,
+    metrics,
+    name: session.operator.name,
+    instance: processFacts().hostname,
+    namespaces: namespaces.length === 0 ? undefined : namespaces,
+    cacheRules: session.operator.cacheRules,
+    dryRun: flags.dryRun,
+    leaderElection: flags.leaderElect ? election(connection, plan) : undefined,
+    gracefulShutdownTimeoutMs: flags.gracefulShutdownTimeout,
+    clock,
+    random,
+  });
+  for (const controller of controllers) {
+    const resyncMs = flags.resync === undefined ? controller.options.resyncMs : noneIfZero(flags.resync);
+    const maxConcurrentReconciles = flags.workers ?? controller.options.maxConcurrentReconciles;
+    manager.add(controller, { resyncMs, maxConcurrentReconciles });
+  }
+  if (flags.metricsBindAddress !== undefined) await runtimeMetrics(metrics);
+  const { endpoints } = session.operator;
+  for (const endpoint of createEndpoints(flags, { manager, metrics, endpoints, reviewer: client, clock })) {
+    await manager.addRunnable(endpoint, "http");
+  }
+  for (const runnable of controllers.flatMap((controller) => controller.runnables ?? [])) {
+    await manager.addRunnable(runnable);
+  }
+  await manager.addRunnable(new EventLoopWatchdog({ clock }));
+  const { namespace, isInCluster } = connection;
+  const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
+  const { name, controllers: known } = session.operator;
+  const { dryRun } = flags;
+  const parts = { controllers, known, name, namespace, isInCluster, dryRun, client, isLeader, metrics, clock };
+  const webhooks = createWebhookRunnable(flags, parts);
+  if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
+  return manager;
+}
+
+/** Requests are counted, and in a dry run those are told that would write. */
+function clientOf(connection: Connection, { flags, session }: RunPlan, metrics: MetricsRegistry): Client {
+  const { clock } = session.processEnvironment;
+  const { host } = new URL(connection.server);
+  return connection.client.over((transport) => {
+    const told = flags.dryRun ? logDryRunWrites(transport) : transport;
+    return measuredTransport(told, { metrics, host, clock });
+  });
+}
+
+function election(connection: Connection, { flags, session }: RunPlan): ManagerElection {
+  const leaseDurationMs = flags.leaderElectionLeaseDuration;
+  const renewDeadlineMs = flags.leaderElectionRenewDeadline;
+  const retryPeriodMs = flags.leaderElectionRetryPeriod;
+  if (flags.dryRun) {
+    throw new UsageError(
+      "Cannot elect a leader: a dry run that held the lease would keep those from working that store something",
+      "Leave --leader-elect or --dry-run out",
+    );
+  }
+  // As LeaderElector asks; said here in the words of the flags.
+  if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > 1.2 * retryPeriodMs && retryPeriodMs > 0)) {
+    throw new UsageError(
+      "Cannot elect a leader: lease duration > renew deadline > 1.2 * retry period does not hold",
+      "Example: --leader-election-lease-duration 15s --leader-election-renew-deadline 10s --leader-election-retry-period 2s",
+    );
+  }
+  return {
+    client: connection.separate(),
+    namespace: flags.leaderElectionNamespace ?? connection.namespace,
+    name: flags.leaderElectionId ?? session.operator.name,
+    // Two processes of one host, or one and its successor, are not the same replica.
+    identity: `${processFacts().hostname}_${crypto.randomUUID()}`,
+    leaseDurationMs,
+    renewDeadlineMs,
+    retryPeriodMs,
+    whenLost: flags.leaderElectionWhenLost === "standby" ? "standby" : "throw",
+  };
+}
+
+function noneIfZero(ms: number): number | undefined {
+  return ms === 0 ? undefined : ms;
+}
+
+/** What the endpoints show, and who reviews those who ask. */
+interface EndpointParts {
+  readonly manager: Manager;
+  readonly metrics: MetricsRegistry;
+  readonly endpoints?: OperatorEndpoints;
+  readonly reviewer: Client;
+  readonly clock: Clock;
+}
+
+/** The listeners that the flags ask for, to be added to the Manager's phase "http". */
+export function createEndpoints(flags: ServingFlags, shown: EndpointParts): readonly Runnable[] {
+  const { healthProbeBindAddress: health, metricsBindAddress: metrics } = flags;
+  return [
+    ...(health === undefined ? [] : [listener("health probes", () => serveHealth(health, shown))]),
+    ...(metrics === undefined ? [] : [listener("metrics", () => serveMetrics(metrics, flags, shown))]),
+  ];
+}
+
+/** Binds its port before later phases start, and serves until the stop. */
+function listener(name: string, open: () => Promise<Server>): Runnable {
+  let server: Server | undefined;
+  return {
+    name,
+    async prepare() {
+      server = await open();
+    },
+    async run({ stop }) {
+      if (server !== undefined) await runEndpoints(server, stop);
+    },
+  };
+}
+
+function serveHealth(address: BindAddress, { manager, endpoints = {}, clock }: EndpointParts): Promise<Server> {
+  const { livenessName, readinessName } = endpoints;
+  const names = { live: listed(livenessName), ready: listed(readinessName) };
+  const health = new HealthChecks({ names, clock });
+  for (const check of manager.checks()) {
+    health.add(check.name === "leader-election" ? "live" : "ready", check.name, check.problem);
+  }
+  return serveEndpoints({ ...address, health, clock });
+}
+
+async function serveMetrics(address: BindAddress, flags: ServingFlags, shown: EndpointParts): Promise<Server> {
+  const { reviewer, clock } = shown;
+  const { metricsPath, extra } = shown.endpoints ?? {};
+  const served = { ...address, metrics: shown.metrics, metricsPath, extra, clock };
+  if (isOnThisMachine(address)) return await serveEndpoints(served);
+  if (flags.certDir === undefined) {
+    throw new UsageError(
+      `Cannot serve metrics on ${address.hostname}:${address.port}: others can reach it and there is no certificate`,
+      "Use --metrics-bind-address 127.0.0.1:8080, or give --cert-dir",
+    );
+  }
+  const [cert, key] = await Promise.all(
+    ["tls.crt", "tls.key"].map((file) => readText(joinPath(flags.certDir ?? "", file))),
+  );
+  return await serveEndpoints({ ...served, reviewer, tls: { cert: cert ?? "", key: key ?? "" } });
+}
+
+function listed(name: string | undefined): readonly string[] | undefined {
+  return name === undefined ? undefined : [name];
+}
+
+function isOnThisMachine({ hostname }: BindAddress): boolean {
+  return hostname === "localhost" || hostname === "::1" || hostname.startsWith("127.");
+}

@@ -1,0 +1,86 @@
+import { assertEquals, assertMatch, test } from "../../../tests/testing.ts";
+import { systemClock } from "../../async/mod.ts";
+import { Client } from "../../client/mod.ts";
+import { Manager } from "../../manager/mod.ts";
+import { MetricsRegistry } from "../../observe/mod.ts";
+import { serve } from "../../runtime/mod.ts";
+import { createEndpoints } from "./manager.ts";
+import { emptyList, websiteController } from "../testing/test_kinds.ts";
+import { TestProcess } from "../testing/test_process.ts";
+import { FakeServer } from "../testing/fake_server.ts";
+import type { OperatorEndpoints } from "../command/operator.ts";
+import { operatorCli } from "../operator_cli.ts";
+
+/** What the listeners of an operator answer to these paths: of probes where it begins with `probe`, else of metrics. */
+async function answers(endpoints: OperatorEndpoints | undefined, paths: readonly string[]) {
+  const client = new Client(new FakeServer({}).transport);
+  const manager = new Manager({ client });
+  const [probes, shown] = [await freePort(), await freePort()];
+  const local = (port: number) => ({ hostname: "127.0.0.1", port });
+  const flags = { healthProbeBindAddress: local(probes), metricsBindAddress: local(shown), webhookPort: 0 };
+  const metrics = new MetricsRegistry();
+  const rest = { webhookHost: undefined, certDir: undefined };
+  const runnables = createEndpoints({ ...flags, ...rest }, {
+    manager,
+    metrics,
+    endpoints,
+    reviewer: client,
+    clock: systemClock,
+  });
+  const stop = new AbortController();
+  for (const runnable of runnables) await runnable.prepare?.();
+  const running = runnables.map((runnable) => runnable.run({ stop: stop.signal, kill: stop.signal }));
+  try {
+    return await Promise.all(paths.map(async (path) => {
+      const port = path.startsWith("probe") ? probes : shown;
+      const url = `http://127.0.0.1:${port}${path.replace("probe", "")}`;
+      const response = await fetch(url, { headers: { connection: "close" } });
+      return `${response.status} ${(await response.text()).split("\n")[0]}`;
+    }));
+  } finally {
+    stop.abort();
+    await Promise.all(running);
+  }
+}
+
+/** Asked of the system, and given back at once. */
+async function freePort(): Promise<number> {
+  await using server = await serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    handler: () => new Response(),
+    onError: () => {},
+  });
+  return server.port;
+}
+
+test("probes and metrics have Kubernetes' names, and nothing else is there", async () => {
+  const paths = ["probe/healthz", "probe/readyz", "probe/metrics", "/metrics", "/debug/queues"];
+  const statuses = (await answers(undefined, paths)).map((answer) => answer.slice(0, 3));
+  assertEquals(statuses, ["200", "200", "404", "200", "404"]);
+});
+
+test("an operator names its endpoints itself, and adds handlers beside the metrics", async () => {
+  const extra = new Map([["/debug/queues", () => new Response("three keys wait")]]);
+  const endpoints = { metricsPath: "/numbers", livenessName: "alive", readinessName: "ready", extra };
+  const paths = ["probe/alive", "probe/ready", "probe/healthz", "/numbers", "/metrics", "/debug/queues"];
+  const [alive, ready, healthz, numbers, metrics, queues] = await answers(endpoints, paths);
+  assertEquals([alive, ready, queues], ["200 ok", "200 ok", "200 three keys wait"]);
+  assertEquals([healthz, numbers, metrics].map((answer) => answer?.slice(0, 3)), ["404", "200", "404"]);
+});
+
+test("a dry run that would hold the lease is refused: those that work would stand by", async () => {
+  const server = new FakeServer({
+    "GET /version": { gitVersion: "v1.36.3" },
+    "GET /apis/example.dev/v1/websites": emptyList,
+    "GET /api/v1/configmaps": emptyList,
+  });
+  const args = ["run", "website", "--dry-run", "--leader-elect", "--server", "https://10.0.0.1:6443"];
+  const process = new TestProcess(args, { HOME: "/nonexistent" });
+  const { environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection } = process;
+  const processEnvironment = { args, environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection };
+  const operator = { name: "op", controllers: [websiteController] };
+  assertEquals(await operatorCli(operator, { ...processEnvironment, transport: server.transport }), 2);
+  assertMatch(process.err, /Cannot elect a leader: a dry run that held the lease/);
+  assertEquals(server.requests.filter((line) => !line.startsWith("GET ")), []);
+});

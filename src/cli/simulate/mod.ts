@@ -1,0 +1,2 @@
+/** TODO */
+export { simulateCommand } from "./simulate.ts";
