@@ -4,16 +4,17 @@
  *   sync apiserver         only these cases; those that are called apiserver-… belong to apiserver
  *   --subjects pintle,rs   only the subjects whose name contains one of these
  *   --runs 5               runs of every subject, in turn  [3]
+ *   --against DIR          also our own programs of another checkout, which must be built there (dist/bench/)
  *   --quick                everything small, to see that it works
  *
  * Builds what it measures, prints every sample to stderr as it comes, and the tables to stdout. Cases that were run in
  * full, with all their subjects, are written to bench/RESULTS.md as well, and leave the other cases there as they are.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { type Case, cases, type Facts, type Scale } from "./cases/mod.ts";
+import { against, type Case, cases, type Facts, type Scale } from "./cases/mod.ts";
 import { describeSetup } from "./machine.ts";
 import { mergeResults } from "./merge_results.ts";
 import { buildPrograms, type ProgramName } from "./programs.ts";
@@ -75,17 +76,20 @@ function select(): Selection {
     options: {
       subjects: { type: "string" },
       runs: { type: "string", default: "3" },
+      against: { type: "string" },
       quick: { type: "boolean", default: false },
     },
   });
   const runs = Number(values.runs);
   if (!Number.isInteger(runs) || runs < 1) throw new RangeError(`Cannot run ${values.runs} times: not a whole number`);
   const parts = values.subjects?.split(",") ?? [""];
+  const checkout = values.against === undefined ? undefined : resolve(values.against);
   return {
-    cases: casesNamed(positionals).map((one) => ({ ...one, subjects: one.subjects.filter(containsOneOf(parts)) })),
+    cases: casesNamed(positionals).map((one) => checkout === undefined ? one : against(one, checkout))
+      .map((one) => ({ ...one, subjects: one.subjects.filter(containsOneOf(parts)) })),
     runs,
     scale: values.quick ? quickScale : fullScale,
-    isFull: !values.quick && values.subjects === undefined && runs >= 3,
+    isFull: !values.quick && values.subjects === undefined && checkout === undefined && runs >= 3,
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 
@@ -61,9 +61,14 @@ const programs = {
 /** The name of a program. */
 export type ProgramName = keyof typeof programs;
 
-/** The command that starts a program with a subcommand. */
-export function commandOf(name: ProgramName, args: readonly string[]): readonly string[] {
-  return [...programs[name].command, ...args];
+/**
+ * The command that starts a program with a subcommand.
+ *
+ * @param checkout Another checkout of this repository whose own program is meant, built there by its own benchmark.
+ */
+export function commandOf(name: ProgramName, args: readonly string[], checkout?: string): readonly string[] {
+  const command: readonly string[] = programs[name].command;
+  return [...(checkout === undefined ? command : command.map((path) => join(checkout, relative(root, path)))), ...args];
 }
 
 /**

@@ -53,7 +53,7 @@ async function measureOurs(subject: Subject, objects: number): Promise<Sample["v
   const dir = mkdtempSync(join(tmpdir(), "pintle-bench-apiserver-"));
   try {
     const kubeconfig = join(dir, "kubeconfig");
-    const command = commandOf(subject.program, [...subject.args, `--kubeconfig=${kubeconfig}`]);
+    const command = commandOf(subject.program, [...subject.args, `--kubeconfig=${kubeconfig}`], subject.checkout);
     await using program = new MeasuredProcess({ command, env: {} });
     await program.read(servingLine);
     const before = program.usage().cpuMs;

@@ -31,7 +31,7 @@ async function runMemory(setting: Setting): Promise<Outcome> {
 
 async function measureMemory(subject: Subject, { scale }: Setting): Promise<readonly Sample[]> {
   const args = [...subject.args, `--created=${scale.created}`, `--stored=${scale.stored.join(",")}`];
-  await using program = new MeasuredProcess({ command: commandOf(subject.program, args), env: {} });
+  await using program = new MeasuredProcess({ command: commandOf(subject.program, args, subject.checkout), env: {} });
   const { line } = await program.read(inMemoryLine);
   const { createsPerSecond, cpuUsPerCreate, stored } = line;
   return [

@@ -25,7 +25,7 @@ async function runStarts(setting: Setting): Promise<Outcome> {
 
 async function measureStart(subject: Subject): Promise<Sample["values"]> {
   const port = await freePort();
-  const server = commandOf(subject.program, [...subject.args, `--port=${port}`]);
+  const server = commandOf(subject.program, [...subject.args, `--port=${port}`], subject.checkout);
   const [command = "", ...args] = commandOf("go", ["served", `--address=127.0.0.1:${port}`, ...server]);
   const { stdout } = await promisify(execFile)(command, args);
   const { ms, cpuMs } = servedLine.parse(JSON.parse(stdout));

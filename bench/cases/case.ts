@@ -12,6 +12,8 @@ export interface Subject {
   readonly program: ProgramName;
   /** The subcommand and its flags. */
   readonly args: readonly string[];
+  /** The checkout whose program is measured; undefined for this one. */
+  readonly checkout?: string;
 }
 
 /** How large the cases are. */
@@ -57,6 +59,13 @@ export interface Case {
 
 /** The name our own side has in every case. */
 export const ours = "pintle";
+
+/** A case with our own side twice: as it is here, and as it was built in another checkout. */
+export function against(one: Case, checkout: string): Case {
+  const others = one.subjects.filter(({ name }) => name === ours)
+    .map((subject) => ({ ...subject, name: `${ours} of the other checkout`, checkout }));
+  return { ...one, subjects: [...one.subjects, ...others] };
+}
 
 /** Measures every subject in turn, `runs` times. */
 export async function interleaved(

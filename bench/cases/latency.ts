@@ -31,7 +31,7 @@ async function runLatency(setting: Setting): Promise<Outcome> {
 }
 
 async function measureLatency(cluster: Cluster, subject: Subject, updates: number): Promise<Sample["values"]> {
-  await using program = cluster.measure(commandOf(subject.program, subject.args));
+  await using program = cluster.measure(commandOf(subject.program, subject.args, subject.checkout));
   await program.read(syncedLine);
   await cluster.calm();
   const cpuBeforeMs = program.usage().cpuMs;

@@ -12,7 +12,7 @@ import { syncCase } from "./sync.ts";
 import { webhookCase } from "./webhook.ts";
 
 export type { Case, Facts, Outcome, Scale, Setting, Subject } from "./case.ts";
-export { ours, valuesOf } from "./case.ts";
+export { against, ours, valuesOf } from "./case.ts";
 export { growthSubject } from "./growth.ts";
 
 /** Every case. */

@@ -21,6 +21,9 @@ async function runQueue(setting: Setting): Promise<Outcome> {
 }
 
 async function measureQueue(subject: Subject): Promise<Sample["values"]> {
-  await using program = new MeasuredProcess({ command: commandOf(subject.program, subject.args), env: {} });
+  await using program = new MeasuredProcess({
+    command: commandOf(subject.program, subject.args, subject.checkout),
+    env: {},
+  });
   return (await program.read(ratesLine)).line.perSecond;
 }

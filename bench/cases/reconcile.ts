@@ -28,7 +28,9 @@ async function runReconcile(setting: Setting): Promise<Outcome> {
 async function measureReconcile(subject: Subject, objects: number): Promise<Sample["values"]> {
   await using cluster = await Cluster.start();
   await cluster.grow(objects);
-  await using program = cluster.measure(commandOf(subject.program, [...subject.args, `--objects=${objects}`]));
+  await using program = cluster.measure(
+    commandOf(subject.program, [...subject.args, `--objects=${objects}`], subject.checkout),
+  );
   const { line, afterMs, usage } = await program.read(reconciledLine);
   if (line.objects !== objects) {
     throw new Error(`Cannot use the reconciles of ${subject.name}: ${line.objects} of ${objects} were made`);

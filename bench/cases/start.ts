@@ -25,7 +25,7 @@ async function runStart(setting: Setting): Promise<Outcome> {
 }
 
 async function measureStart(cluster: Cluster, subject: Subject, idleMs: number): Promise<Sample["values"]> {
-  await using program = cluster.measure(commandOf(subject.program, subject.args));
+  await using program = cluster.measure(commandOf(subject.program, subject.args, subject.checkout));
   const { afterMs, usage } = await program.read(syncedLine);
   await sleep(idleMs);
   return { timeMs: afterMs, cpuMs: usage.cpuMs, idleRssBytes: program.usage().rssBytes };

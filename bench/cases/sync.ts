@@ -43,7 +43,7 @@ async function runSync(setting: Setting): Promise<Outcome> {
  */
 export async function measureSync(cluster: Cluster, subject: Subject, objects: number): Promise<Sample["values"]> {
   await cluster.calm();
-  await using program = cluster.measure(commandOf(subject.program, subject.args));
+  await using program = cluster.measure(commandOf(subject.program, subject.args, subject.checkout));
   const { line, afterMs, usage } = await program.read(syncedLine);
   if (line.objects !== objects) {
     throw new Error(`Cannot use the sync of ${subject.name}: it has ${line.objects} of ${objects} objects`);

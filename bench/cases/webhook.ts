@@ -56,7 +56,7 @@ async function runWebhook(setting: Setting): Promise<Outcome> {
 async function measureWebhook(subject: Subject, { certDir, ms }: Site): Promise<Sample["values"]> {
   const port = await freePort();
   const args = [...subject.args, `--cert-dir=${certDir}`, `--port=${port}`];
-  await using program = new MeasuredProcess({ command: commandOf(subject.program, args), env: {} });
+  await using program = new MeasuredProcess({ command: commandOf(subject.program, args, subject.checkout), env: {} });
   await program.read(servingLine);
   const target = [`--url=https://127.0.0.1:${port}${path}`, `--ca=${join(certDir, "ca.crt")}`];
   const steady = `--rate=${load.rate}`;
