@@ -1,19 +1,19 @@
 /**
- * AdmissionReview, v1 and v1beta1: what the API server asks a webhook and what it is answered. Source:
- * `k8s.io/api/admission/v1` of Kubernetes 1.36; the two versions have the same fields.
+ * AdmissionReview, v1 and v1beta1: the request of the API server to a webhook, and the response. Source:
+ * `k8s.io/api/admission/v1` of Kubernetes 1.36; both versions have the same fields.
  *
- * Guarantees: a request is decoded whole or refused with the status and words the API server will show; nothing nested
- * deeper than 200 gets as far as a parser (behaviours.md 66, 67, 95).
+ * Guarantees: a request is decoded completely, or rejected with the status and message that the API server will show
+ * (behaviours 66, 67). JSON that is nested deeper than 200 never reaches the parser (behaviour 95).
  */
 import type { ApiStatus } from "../api/mod.ts";
 import { z } from "zod";
 import { dotPath } from "../schema/mod.ts";
-import { parseJson } from "./_parse_json.ts";
+import { parseJson } from "./_decode.ts";
 
-/** What is being done to the object. */
+/** The operation on the object. */
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
-/** Who is doing it. */
+/** The user who sent the request. */
 export interface AdmissionUser {
   readonly username?: string;
   readonly uid?: string;
@@ -27,11 +27,11 @@ export interface AdmissionKind {
   readonly kind: string;
 }
 
-/** One question of the API server. */
+/** One request of the API server. */
 export interface AdmissionRequest {
-  /** Identifies this question; the answer repeats it. */
+  /** Identifies this request; the response repeats it. */
   readonly uid: string;
-  /** The kind of `object`, in the version the webhook asked for. */
+  /** The kind of `object`, in the version that the webhook is configured for. */
   readonly kind: AdmissionKind;
   readonly operation: AdmissionOperation;
   /** `status`, `scale`; absent for the object itself. */
@@ -39,32 +39,32 @@ export interface AdmissionRequest {
   readonly name?: string;
   readonly namespace?: string;
   readonly userInfo: AdmissionUser;
-  /** The object as it would be stored; absent on DELETE and CONNECT to nothing. */
+  /** The object as it would be stored; absent on DELETE, and on CONNECT without an object. */
   readonly object?: unknown;
   /** The object as it is stored; absent on CREATE and CONNECT. */
   readonly oldObject?: unknown;
-  /** Nothing will be stored: there must be no side effect either. */
+  /** Nothing will be stored, so a handler must have no side effect either. */
   readonly dryRun: boolean;
 }
 
-/** The versions that are understood. */
+/** The supported versions of AdmissionReview. */
 export type AdmissionVersion = "v1" | "v1beta1";
 
-/** One answer. */
+/** One response. */
 export interface AdmissionResponse {
   readonly allowed: boolean;
-  /** Why not, or with what code. */
+  /** The reason of a denial. */
   readonly status?: ApiStatus;
   /** A JSON patch (RFC 6902) in Base64. */
   readonly patch?: string;
   readonly patchType?: "JSONPatch";
-  /** Shown to the user by kubectl. */
+  /** kubectl shows them to the user. */
   readonly warnings?: readonly string[];
   /** Added to the audit log under the webhook's name. */
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }
 
-/** A request that was understood, or the reason why not. */
+/** A decoded request, or the reason why it cannot be decoded. */
 export type DecodedReview =
   | { readonly kind: "review"; readonly version: AdmissionVersion; readonly request: AdmissionRequest }
   | { readonly kind: "malformed"; readonly message: string };
@@ -86,14 +86,14 @@ const reviewSchema = z.object({
     namespace: optionalText,
     userInfo: z.object({ username: optionalText, uid: optionalText, groups: z.array(z.string()).nullish() })
       .nullish(),
-    // Checked to be objects and handed on as they are: zod would copy them, and lose a key `__proto__`.
+    // Checked below without a copy: zod would copy the objects and drop a key `__proto__`.
     object: z.unknown().optional(),
     oldObject: z.unknown().optional(),
     dryRun: z.boolean().nullish(),
   }),
 });
 
-/** Understands the body of a request. */
+/** Decodes the body of a request. */
 export function decodeAdmissionReview(text: string): DecodedReview {
   const parsed = parseJson(text);
   if (parsed.kind === "malformed") return parsed;
@@ -119,7 +119,7 @@ export function decodeAdmissionReview(text: string): DecodedReview {
   };
 }
 
-/** The text of an answer. @param uid "" when the question was not understood so far */
+/** The text of a response. @param uid "" when the request could not be decoded that far */
 export function encodeAdmissionReview(version: AdmissionVersion, uid: string, response: AdmissionResponse): string {
   return JSON.stringify({
     apiVersion: `admission.k8s.io/${version}`,
@@ -128,7 +128,7 @@ export function encodeAdmissionReview(version: AdmissionVersion, uid: string, re
   });
 }
 
-/** What is wrong, field by field, on one line. */
+/** The validation errors on one line. */
 export function issuesOf(error: z.ZodError): string {
   return error.issues.map(({ path, message }) => path.length === 0 ? message : `${dotPath(path)}: ${message}`)
     .join("; ");

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { assert, assertEquals, test } from "../../tests/testing.ts";
-import { review } from "./_review_test_data.ts";
+import { review } from "./testing/reviews.ts";
 import { decodeAdmissionReview, encodeAdmissionReview } from "./admission_review.ts";
 
-test("[66] no text whatever makes decoding throw or change a prototype", () => {
-  // Invariant: an outcome, always. Texts are random, random JSON, and reviews with a random part put in.
+test("[66] decoding never throws or changes a prototype", () => {
+  // Invariant: a result for every text. The texts are random, random JSON, and reviews with a random part.
   const hostile = fc.constantFrom("__proto__", "constructor", "toString", "", "\u0000", "a".repeat(300));
   const text = fc.oneof(
     fc.string(),
@@ -27,14 +27,14 @@ test("[66] no text whatever makes decoding throw or change a prototype", () => {
   assertEquals(Object.getOwnPropertyNames(Object.prototype).length, before);
 });
 
-test("[94] a key __proto__ in the object arrives as a key", () => {
+test("[94] a key __proto__ in the object stays a key", () => {
   const body = JSON.stringify(review()).replace('"spec":{}', '"spec":{"labels":{"__proto__":"x","constructor":"y"}}');
   const decoded = decodeAdmissionReview(body);
   assert(decoded.kind === "review");
   assertEquals(JSON.stringify(decoded.request.object).includes('"__proto__":"x"'), true);
 });
 
-test("[95] nesting is bounded: 200 levels are read, 201 are not, brackets in strings do not count", () => {
+test("[95] decoding accepts 200 levels of nesting and rejects 201; brackets in strings do not count", () => {
   const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
   const messageOf = (text: string) => {
     const decoded = decodeAdmissionReview(text);
@@ -46,7 +46,7 @@ test("[95] nesting is bounded: 200 levels are read, 201 are not, brackets in str
   assert(!messageOf(JSON.stringify(`\\"${"[".repeat(500)}`)).includes("nested"));
 });
 
-test("[67] an answer is an AdmissionReview of the version it was asked in", () => {
+test("[67] a response is an AdmissionReview in the version of the request", () => {
   assertEquals(JSON.parse(encodeAdmissionReview("v1beta1", "u", { allowed: true })), {
     apiVersion: "admission.k8s.io/v1beta1",
     kind: "AdmissionReview",

@@ -1,22 +1,22 @@
 /**
- * certificateFiles(): a certificate of one's own from `tls.crt` and `tls.key` in a folder, read again when they change.
+ * certificateFiles(): reads your own certificate from `tls.crt` and `tls.key` in a folder, again after each change.
  *
- * Guarantees: a replacement is noticed within one poll, however it is made: written in place, renamed over, or by a
- * symbolic link as Secret volumes do; a pair that is half written, malformed or does not fit together is never used, the
- * last good one stays (behaviours.md 71).
+ * Guarantees: a replacement is noticed within one poll, whether the files were written in place, renamed, or swapped
+ * behind a symbolic link as Secret volumes do. A pair that is incomplete, malformed or does not match is never used; the
+ * last valid pair stays in use (behaviour 71).
  */
 import { type Clock, systemClock } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
 import { type CertificatePair, fileStat, findText, isKeyPair, joinPath } from "../runtime/mod.ts";
-import type { CertificateSource } from "./certificate_source.ts";
+import type { CertificateSource } from "./certificates.ts";
 
 /** Options of {@link certificateFiles}. */
 export interface CertificateFilesOptions {
-  /** Name of the certificate chain's file. @default "tls.crt" */
+  /** File name of the certificate chain. @default "tls.crt" */
   readonly certName?: string;
-  /** Name of the key's file. @default "tls.key" */
+  /** File name of the private key. @default "tls.key" */
   readonly keyName?: string;
-  /** Milliseconds between two looks. @default 10000, as controller-runtime's certwatcher */
+  /** Milliseconds between two polls. @default 10000, as controller-runtime's certwatcher */
   readonly pollMs?: number;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -36,12 +36,12 @@ export function certificateFiles(directory: string, options: CertificateFilesOpt
         const identity = await identityOf(certPath, keyPath);
         if (identity !== known) {
           const pair = await readPair(certPath, keyPath);
-          // Read while it was being written: the next look sees it whole.
+          // If the files changed during the read, the next poll reads them again.
           if (identity === await identityOf(certPath, keyPath) && pair !== undefined) {
             known = identity;
             if (pair.cert !== served?.cert || pair.key !== served.key) yield served = pair;
           } else {
-            log.warn("Cannot use the certificate files: missing, half written, or not a pair", { certPath, keyPath });
+            log.warn("cannot use the certificate files: missing, incomplete, or not a pair", { certPath, keyPath });
           }
         }
         await clock.sleep(pollMs, signal).catch(() => {});
@@ -61,7 +61,7 @@ async function readPair(certPath: string, keyPath: string): Promise<CertificateP
   return { cert, key };
 }
 
-/** Every block that begins also ends; the first certificate alone does not tell whether the chain was cut. */
+/** True when every PEM block is complete. A parser that reads only the first certificate does not notice a cut chain. */
 function isWhole(pem: string): boolean {
   return pem.split("-----BEGIN ").length === pem.split("-----END ").length;
 }

@@ -1,19 +1,19 @@
 /**
- * The objects that make the API server call webhooks, read off the webhook values: a MutatingWebhookConfiguration, a
- * ValidatingWebhookConfiguration, and the conversion of a CRD.
+ * webhookConfigurations(): generates the objects that make the API server call webhooks: a MutatingWebhookConfiguration,
+ * a ValidatingWebhookConfiguration and the conversion of a CRD. lintWebhooks(): finds settings that can lock a cluster.
  *
- * Guarantees: the defaults are the safe ones (fail closed, equivalent versions too, no side effects, 10 s, own namespace and
- * kube-system excluded); what `lintWebhooks` finds too risky is refused until the webhook says that it was thought about.
+ * Guarantees: the defaults are the safe ones (fail closed, match equivalent versions, no side effects, 10 s, exclude the
+ * own namespace and kube-system). Settings that lintWebhooks() refuses are an error until the webhook accepts the risk.
+ * A webhook that fails closed and is down blocks every write it matches, so it must not match what its repair needs.
  */
-import { apiVersionOf, builtin, type LabelSelector, resourceName } from "../api/mod.ts";
+import { apiVersionOf, builtin, type LabelSelector, matchesLabels, resourceName } from "../api/mod.ts";
 import type { CrdConversion } from "../schema/mod.ts";
-import type { ConfigurationTarget, WebhookClientConfig } from "./_live_configuration.ts";
+import type { ConfigurationTarget, WebhookClientConfig } from "./live_configuration.ts";
 import type { ConversionWebhook } from "./conversion.ts";
 import type { Webhook } from "./handler.ts";
-import { lintWebhooks } from "./lint.ts";
 import type { AdmissionWebhook } from "./webhook.ts";
 
-/** Where the API server finds the webhooks. */
+/** The address of the webhooks. */
 export type WebhookAddress =
   | {
     readonly kind: "service";
@@ -33,26 +33,26 @@ export interface WebhookConfigurationOptions {
   /** The operator's name; the configurations are named after it. */
   readonly name: string;
   readonly address: WebhookAddress;
-  /** PEM text of the authorities. @default none yet: `managedCertificates` publishes them */
+  /** PEM text of the authorities. @default none; `managedCertificates` publishes them later */
   readonly caBundle?: string;
-  /** The namespace the operator runs in, which its webhooks leave alone. @default that of the service */
+  /** The namespace of the operator, which its webhooks exclude. @default that of the service */
   readonly ownNamespace?: string;
 }
 
-/** What an API server has to be told. */
+/** The generated configurations. */
 export interface WebhookConfigurations {
   /** Absent when there is no defaulting webhook. */
   readonly mutating?: builtin.MutatingWebhookConfiguration;
   /** Absent when there is no validating webhook. */
   readonly validating?: builtin.ValidatingWebhookConfiguration;
-  /** By the name of the CRD: its `spec.conversion`. */
+  /** `spec.conversion` by the name of the CRD. */
   readonly conversions: ReadonlyMap<string, CrdConversion>;
 }
 
 /**
  * Generates the configurations of `webhooks`.
  *
- * @throws TypeError when one of them is too risky; the message names each finding
+ * @throws TypeError when a setting is too risky; the message names each finding
  */
 export function webhookConfigurations(
   webhooks: readonly Webhook[],
@@ -83,7 +83,7 @@ export function webhookConfigurations(
   };
 }
 
-/** The objects in which the bundle of `webhooks` stands: what `managedCertificates` and `localWebhooks` change. */
+/** The objects that hold the CA bundle of `webhooks`: `managedCertificates` and `localWebhooks` change them. */
 export function configurationTargets(webhooks: readonly Webhook[], name: string): readonly ConfigurationTarget[] {
   const kinds = new Set(webhooks.map((webhook) => webhook.kind));
   return [
@@ -145,8 +145,110 @@ function ownNamespaceOf(options: WebhookConfigurationOptions): string | undefine
   return ownNamespace ?? (address.kind === "service" ? address.namespace : undefined);
 }
 
-/** All namespaces but the operator's own and the cluster's: a webhook that is down must not keep them from starting. */
+/** All namespaces except kube-system and that of the operator: their Pods must be able to start while it is down. */
 function namespacesBut(ownNamespace: string | undefined): LabelSelector {
   const values = [...(ownNamespace === undefined ? [] : [ownNamespace]), "kube-system"];
   return { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "NotIn", values }] };
+}
+
+/** One risky setting. */
+export interface WebhookFinding {
+  readonly webhook: string;
+  /** The name that `acceptedRisks` must contain to accept it. */
+  readonly rule: "locks-cluster" | "locks-own-namespace" | "waits-long" | "judges-itself" | "blocks-deletion";
+  readonly severity: "refused" | "warning";
+  readonly message: string;
+}
+
+/** Control plane, nodes and leader elections need to write these at all times. */
+const clusterResources = new Set([
+  "leases.coordination.k8s.io",
+  "nodes",
+  "namespaces",
+  "events",
+  "events.events.k8s.io",
+  "endpoints",
+  "endpointslices.discovery.k8s.io",
+  "customresourcedefinitions.apiextensions.k8s.io",
+  "apiservices.apiregistration.k8s.io",
+  "flowschemas.flowcontrol.apiserver.k8s.io",
+  "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+  "tokenreviews.authentication.k8s.io",
+  "subjectaccessreviews.authorization.k8s.io",
+]);
+
+/** The API server never calls webhooks for these, so that they can always be repaired. */
+const exemptResources = new Set([
+  "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+  "validatingwebhookconfigurations.admissionregistration.k8s.io",
+]);
+
+/** The Pods of an operator need these to start. */
+const podResources = new Set([
+  "pods",
+  "configmaps",
+  "secrets",
+  "serviceaccounts",
+  "services",
+  "persistentvolumeclaims",
+  "deployments.apps",
+  "replicasets.apps",
+  "statefulsets.apps",
+  "daemonsets.apps",
+]);
+
+/** Finds risky settings. @param ownNamespace the namespace of the operator */
+export function lintWebhooks(webhooks: readonly Webhook[], ownNamespace?: string): readonly WebhookFinding[] {
+  return webhooks.filter((webhook) => webhook.kind !== "converting")
+    .flatMap((webhook) => [...findingsOf(webhook, ownNamespace)])
+    .filter((finding) => !isAccepted(webhooks, finding));
+}
+
+function* findingsOf(webhook: AdmissionWebhook, ownNamespace: string | undefined): Generator<WebhookFinding> {
+  const { name, resource, timeoutSeconds, operations, options } = webhook;
+  const resourceKey = resourceName(resource);
+  const failsClosed = (options.failurePolicy ?? "Fail") === "Fail";
+  if (exemptResources.has(resourceKey)) {
+    yield {
+      webhook: name,
+      rule: "judges-itself",
+      severity: "refused",
+      message: `the API server calls no webhooks for ${resourceKey}`,
+    };
+  }
+  if (!failsClosed) return;
+  if (clusterResources.has(resourceKey)) {
+    const message =
+      `while it is down, ${resourceKey} cannot be written, which the cluster needs to work; use failurePolicy Ignore`;
+    yield { webhook: name, rule: "locks-cluster", severity: "refused", message };
+  }
+  for (const namespace of ["kube-system", ...(ownNamespace === undefined ? [] : [ownNamespace])]) {
+    if (podResources.has(resourceKey) && matches(webhook, namespace)) {
+      const message =
+        `while it is down, ${resourceKey} cannot be written in namespace ${namespace}, so it cannot restart`;
+      yield { webhook: name, rule: "locks-own-namespace", severity: "refused", message };
+    }
+  }
+  if (timeoutSeconds > 15) {
+    const message = `while it is down, every write waits ${timeoutSeconds} s; clients give up before that`;
+    yield { webhook: name, rule: "waits-long", severity: "refused", message };
+  }
+  if (operations.includes("DELETE")) {
+    const message = `while it is down, ${resourceKey} cannot be deleted, nor can namespaces that contain one`;
+    yield { webhook: name, rule: "blocks-deletion", severity: "warning", message };
+  }
+}
+
+/** True when the webhook has its own namespaceSelector and it selects `namespace`. The default one does not. */
+function matches(webhook: AdmissionWebhook, namespace: string): boolean {
+  const { namespaceSelector } = webhook.options;
+  if (namespaceSelector === undefined || webhook.options.objectSelector !== undefined) return false;
+  return matchesLabels(namespaceSelector, { "kubernetes.io/metadata.name": namespace });
+}
+
+function isAccepted(webhooks: readonly Webhook[], finding: WebhookFinding): boolean {
+  return webhooks.some((webhook) =>
+    webhook.kind !== "converting" && webhook.name === finding.webhook &&
+    (webhook.options.acceptedRisks ?? []).includes(finding.rule)
+  );
 }

@@ -1,15 +1,13 @@
 import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
-import { Pool } from "./_review_test_data.ts";
-import { configurationTargets, webhookConfigurations } from "./configuration.ts";
+import { Pool } from "./testing/reviews.ts";
+import { configurationTargets, lintWebhooks, webhookConfigurations } from "./configuration.ts";
 import { converting } from "./conversion.ts";
-import { lintWebhooks } from "./lint.ts";
-import { allow } from "./verdict.ts";
-import { defaulting, validating, type WebhookOptions } from "./webhook.ts";
+import { allow, defaulting, validating, type WebhookOptions } from "./webhook.ts";
 
 const service = { kind: "service", namespace: "ops", name: "webhook" } as const;
 
-test("configurations have the safe defaults, and caBundle where there is one", () => {
+test("configurations have the safe defaults, and the caBundle if one is given", () => {
   const webhooks = [
     defaulting(Pool, (object) => object),
     validating(Pool, { create: () => allow() }),
@@ -62,7 +60,7 @@ test("configurations have the safe defaults, and caBundle where there is one", (
   ]);
 });
 
-test("a URL stands where there is no service", () => {
+test("a configuration has a URL instead of a service", () => {
   const address = { kind: "url", url: "https://10.0.0.1:9443" } as const;
   const { mutating, validating: judging } = webhookConfigurations([validating(Pool, { create: () => allow() })], {
     name: "op",
@@ -74,7 +72,7 @@ test("a URL stands where there is no service", () => {
   });
 });
 
-test("settings that lock clusters are refused unless they were thought about", () => {
+test("settings that lock clusters are refused unless the webhook accepts the risk", () => {
   const everywhere = { namespaceSelector: {} };
   const cases: readonly (readonly [Parameters<typeof defaulting>[0], WebhookOptions, readonly string[]])[] = [
     [Pool, {}, []],

@@ -1,23 +1,22 @@
 /**
  * Conversion webhooks: `converting(FooV2, [convertible(FooV1, { toHub, fromHub })])`. One version is the hub; every other
- * says how to get there and back, so n versions need 2(n-1) functions.
+ * version converts to it and from it, so n versions need 2(n-1) functions.
  *
- * Guarantees: apiVersion, kind and everything of metadata but labels and annotations come from the object that was asked
- * about, whatever the functions return: the API server refuses a conversion that changes them.
+ * Guarantees: apiVersion, kind and all metadata except labels and annotations are taken from the source object,
+ * because the API server rejects a conversion that changes them.
  */
 import { apiVersionOf, type Infer, type Resource, resourceName } from "../api/mod.ts";
 import { z } from "zod";
 import { issuesOf } from "./admission_review.ts";
-import { parseJson } from "./_parse_json.ts";
-import { fieldOf, typedObject } from "./_typed_object.ts";
+import { fieldOf, parseJson, typedObject } from "./_decode.ts";
 
-/** How one version becomes the hub and how the hub becomes it. Must lose nothing there and back. */
+/** The conversion between one version and the hub. A round trip must lose nothing. */
 export interface Conversions<Spoke extends Resource, Hub extends Resource> {
   readonly toHub: (object: Infer<Spoke>) => Infer<Hub>;
   readonly fromHub: (hub: Infer<Hub>) => Infer<Spoke>;
 }
 
-/** A version with its conversions, their types forgotten. */
+/** A version with its conversions, without their types. */
 export interface Spoke<Hub extends Resource> {
   readonly resource: Resource;
   readonly toHub: (object: unknown) => Infer<Hub>;
@@ -27,17 +26,17 @@ export interface Spoke<Hub extends Resource> {
 /** The conversion webhook of one kind. */
 export interface ConversionWebhook {
   readonly kind: "converting";
-  /** All kinds share one. */
+  /** All kinds share this path. */
   readonly path: "/convert";
   /** The hub. */
   readonly resource: Resource;
-  /** apiVersions that it converts between. */
+  /** The apiVersions that it converts between. */
   readonly apiVersions: readonly string[];
-  /** @throws Error when there is no way, or what a conversion throws */
+  /** @throws Error when a version is unknown, and every error of a conversion */
   convert(object: unknown, desiredApiVersion: string): unknown;
 }
 
-/** Says how `resource` and the hub become each other. */
+/** Defines the conversions between `resource` and the hub. */
 export function convertible<S extends Resource, Hub extends Resource>(
   resource: S,
   conversions: Conversions<S, Hub>,
@@ -52,7 +51,7 @@ export function convertible<S extends Resource, Hub extends Resource>(
 /**
  * The conversion webhook of a kind with several versions.
  *
- * @throws TypeError when the versions are not those of one kind.
+ * @throws TypeError when the versions belong to different kinds.
  * @example
  * ```ts
  * import { builtin } from "../api/mod.ts";
@@ -98,7 +97,7 @@ function convert<Hub extends Resource>(
   const current = String(fieldOf(object, "apiVersion"));
   const from = known.get(current), to = known.get(desired);
   if (from === undefined || to === undefined) {
-    throw new Error(`Cannot convert object from "${current}" to "${desired}": no such version is known`);
+    throw new Error(`Cannot convert object from "${current}" to "${desired}": version unknown`);
   }
   if (from === to) return object;
   return withIdentityOf(object, desired, to.fromHub(from.toHub(object)));
@@ -106,14 +105,14 @@ function convert<Hub extends Resource>(
 
 function withIdentityOf(source: unknown, apiVersion: string, converted: unknown): unknown {
   const metadata = fieldOf(source, "metadata"), changed = fieldOf(converted, "metadata");
-  const kept = typeof metadata === "object" ? metadata : {};
+  const original = typeof metadata === "object" ? metadata : {};
   const labels = fieldOf(changed, "labels"), annotations = fieldOf(changed, "annotations");
   const fields = typeof converted === "object" ? converted : {};
   return {
     ...fields,
     apiVersion,
     kind: fieldOf(source, "kind"),
-    metadata: { ...kept, labels, annotations },
+    metadata: { ...original, labels, annotations },
   };
 }
 
@@ -123,20 +122,20 @@ const reviewSchema = z.object({
   request: z.object({ uid: z.string().min(1), desiredAPIVersion: z.string(), objects: z.array(z.unknown()) }),
 });
 
-/** A ConversionReview's answer, or why there can be none. */
+/** The response to a ConversionReview, or the reason why the request is malformed. */
 export type ConvertedReview =
-  | { readonly kind: "answered"; readonly text: string; readonly failure?: unknown }
+  | { readonly kind: "converted"; readonly text: string; readonly failure?: unknown }
   | { readonly kind: "malformed"; readonly message: string };
 
-/** Answers the body of a request to `/convert`: all of its objects, or a failure that says why. */
-export function answerConversionReview(text: string, webhooks: readonly ConversionWebhook[]): ConvertedReview {
+/** Responds to the body of a request to `/convert`: with all objects converted, or with one failure. */
+export function handleConversionReview(text: string, webhooks: readonly ConversionWebhook[]): ConvertedReview {
   const parsed = parseJson(text);
   if (parsed.kind === "malformed") return parsed;
   const checked = reviewSchema.safeParse(parsed.value);
   if (!checked.success) return { kind: "malformed", message: issuesOf(checked.error) };
   const { apiVersion, request } = checked.data;
-  const answer = (response: object, failure?: unknown): ConvertedReview => ({
-    kind: "answered",
+  const respond = (response: object, failure?: unknown): ConvertedReview => ({
+    kind: "converted",
     text: JSON.stringify({ apiVersion, kind: "ConversionReview", response: { uid: request.uid, ...response } }),
     failure,
   });
@@ -144,16 +143,16 @@ export function answerConversionReview(text: string, webhooks: readonly Conversi
     const convertedObjects = request.objects.map((object) =>
       webhookFor(webhooks, object).convert(object, request.desiredAPIVersion)
     );
-    return answer({ convertedObjects, result: { status: "Success" } });
+    return respond({ convertedObjects, result: { status: "Success" } });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return answer({ convertedObjects: [], result: { status: "Failure", message } }, error);
+    return respond({ convertedObjects: [], result: { status: "Failure", message } }, error);
   }
 }
 
 function webhookFor(webhooks: readonly ConversionWebhook[], object: unknown): ConversionWebhook {
   const apiVersion = String(fieldOf(object, "apiVersion")), kind = fieldOf(object, "kind");
   const found = webhooks.find((webhook) => webhook.resource.kind === kind && webhook.apiVersions.includes(apiVersion));
-  if (found === undefined) throw new Error(`Cannot convert ${apiVersion} ${String(kind)}: no such kind is known`);
+  if (found === undefined) throw new Error(`Cannot convert ${apiVersion} ${String(kind)}: kind unknown`);
   return found;
 }

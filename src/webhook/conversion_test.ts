@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
 import { defineResource, z } from "../schema/mod.ts";
-import { asked } from "./_review_test_data.ts";
+import { webhookRequest } from "./testing/reviews.ts";
 import { convertible, converting } from "./conversion.ts";
 import { webhookHandler } from "./handler.ts";
 
@@ -37,11 +37,11 @@ function conversionReview(objects: readonly unknown[], desiredAPIVersion: string
 }
 
 async function answerTo(body: unknown) {
-  const response = await webhookHandler([webhook])(asked("/convert", body));
+  const response = await webhookHandler([webhook])(webhookRequest("/convert", body));
   return response.status === 200 ? await response.json() : response.status;
 }
 
-test("objects are converted to the hub, from it, and through it", async () => {
+test("objects are converted to the hub, from the hub, and through the hub", async () => {
   const hub = { apiVersion: "x.example.dev/v2", kind: "Size", metadata, spec: { width: 3, height: 4 } };
   const v3 = { apiVersion: "x.example.dev/v3", kind: "Size", metadata, spec: { box: [3, 4] } };
   const answer = await answerTo(conversionReview([old, v3, hub], "x.example.dev/v2"));
@@ -54,7 +54,7 @@ test("objects are converted to the hub, from it, and through it", async () => {
   assertEquals(down.response.convertedObjects, [old]);
 });
 
-test("identity is kept whatever a conversion returns; only labels and annotations may change", async () => {
+test("a conversion can change only labels and annotations of the metadata", async () => {
   const answer = await answerTo(conversionReview([old], "x.example.dev/v3"));
   assertEquals(answer.response.convertedObjects, [{
     apiVersion: "x.example.dev/v3",
@@ -64,7 +64,7 @@ test("identity is kept whatever a conversion returns; only labels and annotation
   }]);
 });
 
-test("a conversion that fails, or that nobody knows, is a Failure that says why", async () => {
+test("a conversion that fails or has no webhook gives a Failure with a message", async () => {
   const bad = { ...old, spec: { size: "large" } };
   const failed = await answerTo(conversionReview([old, bad], "x.example.dev/v2"));
   assertEquals(failed.response.result, { status: "Failure", message: 'Cannot read size "large"' });
@@ -75,7 +75,7 @@ test("a conversion that fails, or that nobody knows, is a Failure that says why"
   assertEquals(foreign.response.result.message, "Cannot convert v1 Pod: no such kind is known");
 });
 
-test("[66] what is no ConversionReview is a 400", async () => {
+test("[66] a malformed ConversionReview gives a 400", async () => {
   for (const body of ["", "{", "{}", JSON.stringify({ ...conversionReview([], "x/v1"), request: null })]) {
     assertEquals(await answerTo(body), 400);
   }

@@ -1,13 +1,13 @@
 /**
- * webhookHandler(): the fetch handler that answers the API server with a list of webhooks. Called by a server
- * (`webhook_server.ts`), or in memory by the embedded API server and by tests.
+ * webhookHandler(): the fetch handler that serves a list of webhooks. A server (`webhook_server.ts`) calls it, or the
+ * embedded API server and tests call it in memory.
  *
- * Guarantees: whatever comes in, an answer goes out and nothing throws; the answer repeats the request's UID and version; a
- * handler that throws is a 500, one that is too slow is aborted a second before the API server gives up (behaviours.md 69),
- * so that the API server shows our reason and not a timeout.
+ * Guarantees: every request gets a response and nothing throws; the response repeats the UID and version of the request.
+ * A handler that throws gives a 500. A slow handler is aborted one second before the API server gives up (behaviour 69),
+ * so that the user sees our message and not a timeout.
  */
 import { type Clock, scope, systemClock, untilAborted } from "../async/mod.ts";
-import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
+import { type Counter, type Gauge, type Histogram, type Logger, logger, MetricsRegistry } from "../observe/mod.ts";
 import type { ConnectionInfo } from "../runtime/mod.ts";
 import {
   type AdmissionRequest,
@@ -15,21 +15,21 @@ import {
   decodeAdmissionReview,
   encodeAdmissionReview,
 } from "./admission_review.ts";
-import { answerConversionReview, type ConversionWebhook } from "./conversion.ts";
-import { deniedResponse, responseOf } from "./_response.ts";
-import { webhookMetrics } from "./_metrics.ts";
-import type { AdmissionWebhook } from "./webhook.ts";
+import { type ConversionWebhook, handleConversionReview } from "./conversion.ts";
+import type { AdmissionDecision, AdmissionWebhook, Denied } from "./webhook.ts";
+import type { ApiStatus } from "../api/mod.ts";
+import { fieldOf } from "./_decode.ts";
 
 /** A webhook of any kind. */
 export type Webhook = AdmissionWebhook | ConversionWebhook;
 
 /** Options of {@link webhookHandler}. */
 export interface WebhookHandlerOptions {
-  /** Requests at a time; more are answered with 429. @default 100 */
+  /** Concurrent requests; further ones get a 429. @default 100 */
   readonly maxConcurrent?: number;
-  /** The common name a client's certificate must have. @default any client, with or without a certificate */
+  /** The common name that the client certificate must have. @default any client, with or without a certificate */
   readonly clientName?: string;
-  /** Where requests are counted, under controller-runtime's names. @default nowhere */
+  /** The registry for the metrics, which have controller-runtime's names. @default none */
   readonly metrics?: MetricsRegistry;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -37,7 +37,7 @@ export interface WebhookHandlerOptions {
   readonly log?: Logger;
 }
 
-/** Answers requests. The second argument is what the server knows of the connection; in memory there is none. */
+/** Handles requests. The second argument describes the connection; it is absent for calls in memory. */
 export type WebhookHandler = (request: Request, connection?: ConnectionInfo) => Promise<Response>;
 
 /** Largest body in bytes: two objects of 3 MiB and 1 MiB for the rest, as controller-runtime http.go. */
@@ -46,7 +46,7 @@ const maxBodyBytes = 7 * 1024 * 1024;
 /**
  * Makes the handler for `webhooks`.
  *
- * @throws TypeError when two of them have the same path.
+ * @throws TypeError when two webhooks have the same path.
  * @example
  * ```ts
  * import { builtin } from "../api/mod.ts";
@@ -60,8 +60,8 @@ const maxBodyBytes = 7 * 1024 * 1024;
  * const request = new Request("https://localhost/validate--v1-configmap", {
  *   method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(review),
  * });
- * const answer = await (await handler(request)).json();
- * console.assert(answer.response.uid === "1" && answer.response.allowed === false);
+ * const { response } = await (await handler(request)).json();
+ * console.assert(response.uid === "1" && response.allowed === false);
  * ```
  */
 export function webhookHandler(webhooks: readonly Webhook[], options: WebhookHandlerOptions = {}): WebhookHandler {
@@ -85,7 +85,7 @@ class Handler {
       if (webhook.kind === "converting") continue;
       const other = this.#admission.get(webhook.path);
       if (other !== undefined) {
-        throw new TypeError(`Cannot serve webhook "${webhook.name}": "${other.name}" has path ${webhook.path} already`);
+        throw new TypeError(`Cannot serve webhook "${webhook.name}": "${other.name}" already has path ${webhook.path}`);
       }
       this.#admission.set(webhook.path, webhook);
     }
@@ -101,12 +101,12 @@ class Handler {
     const url = new URL(request.url);
     const webhook = this.#admission.get(url.pathname);
     const isConversion = url.pathname === "/convert" && this.#conversion.length > 0;
-    if (webhook === undefined && !isConversion) return text(404, "There is no webhook at this path");
-    if (request.method !== "POST") return text(405, "Webhooks are called with POST");
+    if (webhook === undefined && !isConversion) return text(404, "No webhook at this path");
+    if (request.method !== "POST") return text(405, "Webhooks accept only POST");
     if (this.#clientName !== undefined && connection?.clientName !== this.#clientName) {
-      return text(403, "This client may not call webhooks");
+      return text(403, "This client must not call webhooks");
     }
-    if (this.#running >= this.#maxConcurrent) return text(429, "Too many requests at a time", { "retry-after": "1" });
+    if (this.#running >= this.#maxConcurrent) return text(429, "Too many concurrent requests", { "retry-after": "1" });
     this.#running++;
     const startedAt = this.#clock.monotonic();
     const metrics = this.#metrics.of(url.pathname);
@@ -127,20 +127,20 @@ class Handler {
     if (body.kind === "refused") return admission("v1", "", deniedResponse(body.code, body.message));
     const review = decodeAdmissionReview(body.text);
     if (review.kind === "malformed") {
-      this.#log.warn("Refused a malformed AdmissionReview", { path: webhook.path, reason: review.message });
+      this.#log.warn("rejecting a malformed AdmissionReview", { path: webhook.path, reason: review.message });
       return admission("v1", "", deniedResponse(400, review.message));
     }
     const { uid } = review.request;
-    return admission(review.version, uid, await this.#answer(webhook, review.request, request.signal, url));
+    return admission(review.version, uid, await this.#respond(webhook, review.request, request.signal, url));
   }
 
-  async #answer(
+  async #respond(
     webhook: AdmissionWebhook,
-    question: AdmissionRequest,
+    request: AdmissionRequest,
     signal: AbortSignal,
     url: URL,
   ): Promise<AdmissionResponse> {
-    const { group, version, kind } = question.kind;
+    const { group, version, kind } = request.kind;
     const { resource } = webhook;
     if (group !== resource.group || version !== resource.version || kind !== resource.kind) {
       return deniedResponse(
@@ -150,15 +150,15 @@ class Handler {
     }
     using child = scope(signal, { timeoutMs: handlerTimeoutMs(webhook, url), clock: this.#clock });
     try {
-      return responseOf(webhook, question, await untilAborted(webhook.judge(question, child.signal), child.signal));
+      return responseOf(webhook, request, await untilAborted(webhook.decide(request, child.signal), child.signal));
     } catch (error) {
-      const { name, namespace } = question;
+      const { name, namespace } = request;
       if (child.signal.aborted) {
-        this.#log.warn("A webhook was too slow", { webhook: webhook.name, name, namespace });
+        this.#log.warn("webhook timed out", { webhook: webhook.name, name, namespace });
         return deniedResponse(504, `webhook "${webhook.name}" took too long`);
       }
       this.#metrics.panics.inc();
-      this.#log.error("A webhook failed", { webhook: webhook.name, name, namespace, error });
+      this.#log.error("webhook failed", { webhook: webhook.name, name, namespace, error });
       return deniedResponse(500, `webhook "${webhook.name}" failed: ${error instanceof Error ? error.message : error}`);
     }
   }
@@ -166,9 +166,9 @@ class Handler {
   async #convert(request: Request): Promise<Response> {
     const body = await bodyOf(request);
     if (body.kind === "refused") return text(body.code, body.message);
-    const converted = answerConversionReview(body.text, this.#conversion);
+    const converted = handleConversionReview(body.text, this.#conversion);
     if (converted.kind === "malformed") return text(400, converted.message);
-    if (converted.failure !== undefined) this.#log.error("A conversion failed", { error: converted.failure });
+    if (converted.failure !== undefined) this.#log.error("conversion failed", { error: converted.failure });
     return json(converted.text);
   }
 }
@@ -190,7 +190,7 @@ async function bodyOf(request: Request): Promise<Body> {
   return { kind: "text", text: new TextDecoder().decode(bytes) };
 }
 
-/** The body, or undefined when it is too large. A body of unknown length is read no further than the limit. */
+/** The body; undefined when it is too large. A body of unknown length is read only up to the limit. */
 async function boundedBytes(request: Request): Promise<Uint8Array | undefined> {
   const announced = request.headers.get("content-length");
   if (announced !== null || request.body === null) {
@@ -214,10 +214,10 @@ async function boundedBytes(request: Request): Promise<Uint8Array | undefined> {
   return whole;
 }
 
-/** A second less than the API server waits: its own `timeout` parameter, or what the configuration says. */
+/** One second less than the API server waits. Its `timeout` parameter may be shorter than the configured timeout. */
 function handlerTimeoutMs(webhook: AdmissionWebhook, url: URL): number {
-  const asked = /[?&]timeout=(\d+(?:\.\d+)?)s(?:&|$)/.exec(url.search)?.[1];
-  const seconds = Math.min(webhook.timeoutSeconds, asked === undefined ? Infinity : Number(asked));
+  const requested = /[?&]timeout=(\d+(?:\.\d+)?)s(?:&|$)/.exec(url.search)?.[1];
+  const seconds = Math.min(webhook.timeoutSeconds, requested === undefined ? Infinity : Number(requested));
   return seconds >= 2 ? (seconds - 1) * 1000 : seconds * 500;
 }
 
@@ -236,4 +236,142 @@ function text(status: number, message: string, headers: Readonly<Record<string, 
     status,
     headers: { "content-type": "text/plain; charset=utf-8", "content-length": `${body.length}`, ...headers },
   });
+}
+
+/** The response to `request` for a decision of `webhook`. */
+function responseOf(
+  webhook: AdmissionWebhook,
+  request: AdmissionRequest,
+  decision: AdmissionDecision,
+): AdmissionResponse {
+  switch (decision.kind) {
+    case "allowed":
+      return { allowed: true, ...warningsOf(decision.warnings) };
+    case "denied":
+      return { allowed: false, status: statusOf(webhook, request, decision), ...warningsOf(decision.warnings) };
+    case "patched":
+      return { allowed: true, patchType: "JSONPatch", patch: base64(JSON.stringify(decision.operations)) };
+    default:
+      return decision satisfies never;
+  }
+}
+
+/** A denial that does not come from a webhook's own code. */
+function deniedResponse(code: number, message: string): AdmissionResponse {
+  return { allowed: false, status: { status: "Failure", code, reason: reasons.get(code), message: bounded(message) } };
+}
+
+const reasons: ReadonlyMap<number, string> = new Map([
+  [400, "BadRequest"],
+  [403, "Forbidden"],
+  [409, "Conflict"],
+  [413, "RequestEntityTooLarge"],
+  [422, "Invalid"],
+  [500, "InternalError"],
+  [504, "Timeout"],
+]);
+
+function statusOf(webhook: AdmissionWebhook, request: AdmissionRequest, denied: Denied): ApiStatus {
+  const { message, causes = [], code = causes.length > 0 ? 422 : 403 } = denied;
+  const reason = reasons.get(code);
+  const status: ApiStatus = { status: "Failure", code, reason, message: bounded(message) };
+  if (causes.length === 0) return status;
+  const { group, kind } = webhook.resource;
+  return {
+    ...status,
+    details: {
+      group,
+      kind,
+      name: nameOf(request),
+      causes: causes.map((cause) => ({ reason: fieldInvalid, ...cause })),
+    },
+  };
+}
+
+const fieldInvalid = "FieldValueInvalid";
+
+function nameOf(request: AdmissionRequest): string | undefined {
+  if (request.name !== undefined && request.name !== "") return request.name;
+  const metadata = fieldOf(request.object, "metadata");
+  const name = fieldOf(metadata, "name") ?? fieldOf(metadata, "generateName");
+  return typeof name === "string" ? name : undefined;
+}
+
+/** The API server shows at most 256 characters of each warning and 4096 of all warnings (apiserver audit/warning). */
+const maxWarningCharacters = 256;
+
+function warningsOf(warnings: readonly string[] = []): Pick<AdmissionResponse, "warnings"> {
+  if (warnings.length === 0) return {};
+  return { warnings: warnings.map((warning) => printable(warning).slice(0, maxWarningCharacters)) };
+}
+
+/** The API server writes messages into headers and log lines: they must be one line of bounded length. */
+function bounded(message: string): string {
+  return printable(message).slice(0, 4096);
+}
+
+function printable(text: string): string {
+  // deno-lint-ignore no-control-regex -- the pattern is meant to match control characters
+  return text.replaceAll(/[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+/g, " ");
+}
+
+function base64(text: string): string {
+  return new TextEncoder().encode(text).toBase64();
+}
+
+/** The metrics of one path. */
+interface PathMetrics {
+  readonly latency: Histogram;
+  readonly inFlight: Gauge;
+  /** @param code status code of the HTTP response */
+  requests(code: number): Counter;
+}
+
+/** The metrics of all webhooks. */
+interface WebhookMetrics {
+  readonly panics: Counter;
+  of(path: string): PathMetrics;
+}
+
+/** 10 ns to 1000 s in steps of ten, as controller-runtime's ExponentialBuckets(10e-9, 10, 12). */
+const buckets = Array.from({ length: 12 }, (_, power) => Number(`1e${power - 8}`));
+
+/** Registers the metrics in `registry`, or in an unused one. */
+function webhookMetrics(registry: MetricsRegistry = new MetricsRegistry()): WebhookMetrics {
+  const latency = registry.histogram({
+    name: "controller_runtime_webhook_latency_seconds",
+    help: "Histogram of the latency of processing admission requests",
+    labelNames: ["webhook"],
+    buckets,
+  });
+  const requests = registry.counter({
+    name: "controller_runtime_webhook_requests_total",
+    help: "Total number of admission requests by HTTP status code.",
+    labelNames: ["webhook", "code"],
+  });
+  const inFlight = registry.gauge({
+    name: "controller_runtime_webhook_requests_in_flight",
+    help: "Current number of admission requests being served.",
+    labelNames: ["webhook"],
+  });
+  const panics = registry.counter({
+    name: "controller_runtime_webhook_panics_total",
+    help: "Total number of webhook panics",
+  });
+  const paths = new Map<string, PathMetrics>();
+  return {
+    panics: panics.labels({}),
+    of(path) {
+      const known = paths.get(path);
+      if (known !== undefined) return known;
+      const labels = { webhook: path };
+      const made: PathMetrics = {
+        latency: latency.labels(labels),
+        inFlight: inFlight.labels(labels),
+        requests: (code) => requests.labels({ ...labels, code: String(code) }),
+      };
+      paths.set(path, made);
+      return made;
+    },
+  };
 }

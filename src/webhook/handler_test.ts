@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows, test } from "../../tests/testing.ts";
 import { drain, VirtualClock } from "../async/mod.ts";
 import { MetricsRegistry } from "../observe/mod.ts";
-import { asked, Pool, pool, review } from "./_review_test_data.ts";
+import { Pool, pool, review, webhookRequest } from "./testing/reviews.ts";
 import { type WebhookHandler, webhookHandler } from "./handler.ts";
-import { allow, deny } from "./verdict.ts";
-import { defaulting, validating } from "./webhook.ts";
+import { allow, defaulting, deny, validating } from "./webhook.ts";
 
 const mutate = "/mutate-nodes-example-dev-v1-pool";
 const validate = "/validate-nodes-example-dev-v1-pool";
@@ -25,7 +24,7 @@ async function answerOf(handler: WebhookHandler, request: Request) {
   return await response.json();
 }
 
-test("[66] what is no AdmissionReview is refused in one, and the handler lives", async () => {
+test("[66] a malformed AdmissionReview is denied with an AdmissionReview, and the handler keeps working", async () => {
   const handler = webhookHandler([strict]);
   const deep = `${"[".repeat(100_000)}`;
   const cases: readonly (readonly [string, number, string, RequestInit?])[] = [
@@ -45,7 +44,7 @@ test("[66] what is no AdmissionReview is refused in one, and the handler lives",
     ["x".repeat(7 * 1024 * 1024 + 1), 413, "larger than 7340032 bytes"],
   ];
   for (const [body, code, words, init] of cases) {
-    const answer = await answerOf(handler, asked(validate, body, init));
+    const answer = await answerOf(handler, webhookRequest(validate, body, init));
     assertEquals(answer.kind, "AdmissionReview");
     assertEquals(answer.apiVersion, "admission.k8s.io/v1");
     assertEquals(answer.response.allowed, code === 200, body.slice(0, 60));
@@ -55,7 +54,7 @@ test("[66] what is no AdmissionReview is refused in one, and the handler lives",
   }
 });
 
-test("[66] a body without end is read up to the limit", async () => {
+test("[66] an endless body is read only up to the limit", async () => {
   let pulled = 0, isCancelled = false;
   const body = new ReadableStream({
     pull: (controller) => {
@@ -78,52 +77,55 @@ test("[66] a body without end is read up to the limit", async () => {
   assert(isCancelled && pulled < 16);
 });
 
-test("[66] another path, another method and another kind are told so", async () => {
+test("[66] an unknown path, another method and another kind get their own errors", async () => {
   const handler = webhookHandler([strict]);
-  assertEquals((await handler(asked("/nowhere", review()))).status, 404);
-  assertEquals((await handler(asked("/convert", review()))).status, 404);
+  assertEquals((await handler(webhookRequest("/nowhere", review()))).status, 404);
+  assertEquals((await handler(webhookRequest("/convert", review()))).status, 404);
   assertEquals((await handler(new Request(`https://webhook.test${validate}`))).status, 405);
   const other = review({ kind: { group: "", version: "v1", kind: "Pod" } });
-  const answer = await answerOf(handler, asked(validate, other));
+  const answer = await answerOf(handler, webhookRequest(validate, other));
   assertEquals([answer.response.uid, answer.response.status.code], ["7f0a", 400]);
 });
 
-test("[67] the answer has the request's UID and version; v1 and v1beta1", async () => {
+test("[67] the response has the UID and the version of the request, v1 and v1beta1", async () => {
   const handler = webhookHandler([strict]);
   for (const version of ["v1", "v1beta1"]) {
-    const answer = await answerOf(handler, asked(validate, review({}, version)));
+    const answer = await answerOf(handler, webhookRequest(validate, review({}, version)));
     assertEquals(answer.apiVersion, `admission.k8s.io/${version}`);
     assertEquals(answer.response, { uid: "7f0a", allowed: true, warnings: ["careful"] });
   }
 });
 
-test("[67] null and absent objects: DELETE has only the old one, CONNECT may have none", async () => {
+test("[67] null and absent objects: DELETE has only the old object, CONNECT may have none", async () => {
   const handler = webhookHandler([strict, withHandler]);
   const gone = { operation: "DELETE", object: null, oldObject: pool() };
-  assertEquals((await answerOf(handler, asked(validate, review(gone)))).response.status.message, "a stays");
-  assertEquals((await answerOf(handler, asked(mutate, review(gone)))).response, { uid: "7f0a", allowed: true });
+  assertEquals((await answerOf(handler, webhookRequest(validate, review(gone)))).response.status.message, "a stays");
+  assertEquals((await answerOf(handler, webhookRequest(mutate, review(gone)))).response, {
+    uid: "7f0a",
+    allowed: true,
+  });
   for (const nothing of [{ object: null, oldObject: null }, { object: undefined, oldObject: undefined }]) {
     for (const operation of ["CREATE", "UPDATE", "DELETE", "CONNECT"]) {
       for (const path of [validate, mutate]) {
-        const answer = await answerOf(handler, asked(path, review({ operation, ...nothing })));
+        const answer = await answerOf(handler, webhookRequest(path, review({ operation, ...nothing })));
         assertEquals(answer.response, { uid: "7f0a", allowed: true });
       }
     }
   }
 });
 
-test("[68] a defaulting webhook answers with a minimal patch, and with none when asked about its own result", async () => {
+test("[68] a defaulting webhook returns a minimal patch, and no patch for its own result", async () => {
   const handler = webhookHandler([withHandler]);
   const object = pool({ labels: { a: "b" } }, { annotations: { big: "9007199254740993" } });
-  const first = await answerOf(handler, asked(mutate, review({ object })));
+  const first = await answerOf(handler, webhookRequest(mutate, review({ object })));
   assertEquals(first.response.patchType, "JSONPatch");
   assertEquals(JSON.parse(atob(first.response.patch)), [{ op: "add", path: "/spec/handler", value: "runc" }]);
   const completed = pool({ labels: { a: "b" }, handler: "runc" });
-  const second = await answerOf(handler, asked(mutate, review({ object: completed })));
+  const second = await answerOf(handler, webhookRequest(mutate, review({ object: completed })));
   assertEquals(second.response, { uid: "7f0a", allowed: true });
 });
 
-test("[68] a handler knows that a dry run must have no side effect", async () => {
+test("[68] a handler sees that the request is a dry run", async () => {
   const seen: boolean[] = [];
   const handler = webhookHandler([validating(Pool, {
     create: (_, ctx) => {
@@ -131,25 +133,25 @@ test("[68] a handler knows that a dry run must have no side effect", async () =>
       return allow();
     },
   })]);
-  await handler(asked(validate, review({ dryRun: true })));
-  await handler(asked(validate, review({ dryRun: null })));
+  await handler(webhookRequest(validate, review({ dryRun: true })));
+  await handler(webhookRequest(validate, review({ dryRun: null })));
   assertEquals(seen, [true, false]);
 });
 
-test("[69] a handler that throws is a refusal with 500", async () => {
+test("[69] a handler that throws gives a denial with 500", async () => {
   const metrics = new MetricsRegistry();
   const handler = webhookHandler([validating(Pool, {
     create: () => {
       throw new Error("no database\n\x1b[31m");
     },
   })], { metrics });
-  const { response } = await answerOf(handler, asked(validate, review()));
+  const { response } = await answerOf(handler, webhookRequest(validate, review()));
   assertEquals([response.allowed, response.status.code, response.status.reason], [false, 500, "InternalError"]);
   assertEquals(response.status.message, 'webhook "validate.pools.nodes.example.dev" failed: no database [31m');
   assertStringIncludes(await metrics.render(), "controller_runtime_webhook_panics_total 1");
 });
 
-test("[69] a handler is aborted a second before the API server stops waiting, also one that does not listen", async () => {
+test("[69] a handler is aborted one second before the API server's timeout, even if it ignores the signal", async () => {
   for (
     const [timeout, limitMs] of [["?timeout=5s", 4_000], ["", 9_000], ["?timeout=1s", 500], ["?timeout=30s", 9_000]]
   ) {
@@ -163,7 +165,7 @@ test("[69] a handler is aborted a second before the API server stops waiting, al
     });
     const handler = webhookHandler([slow], { clock });
     let answer: { response?: { allowed: boolean; status: { code: number } } } = {};
-    answerOf(handler, asked(`${validate}${timeout}`, review())).then((body) => answer = body);
+    answerOf(handler, webhookRequest(`${validate}${timeout}`, review())).then((body) => answer = body);
     await drain();
     assertEquals(clock.nextTimerInMs, Number(limitMs));
     await clock.advance(Number(limitMs) - 1);
@@ -175,10 +177,10 @@ test("[69] a handler is aborted a second before the API server stops waiting, al
   }
 });
 
-test("a refusal with causes is Invalid and names the object and its fields, as the API server's own", async () => {
+test("a denial with causes is Invalid and names the object and its fields, like the API server's own", async () => {
   const handler = webhookHandler([strict]);
   const changed = { operation: "UPDATE", object: pool({ handler: "b" }), oldObject: pool({ handler: "a" }) };
-  assertEquals((await answerOf(handler, asked(validate, review(changed)))).response.status, {
+  assertEquals((await answerOf(handler, webhookRequest(validate, review(changed)))).response.status, {
     status: "Failure",
     code: 422,
     reason: "Invalid",
@@ -190,49 +192,52 @@ test("a refusal with causes is Invalid and names the object and its fields, as t
       causes: [{ reason: "FieldValueInvalid", field: "spec.handler", message: "is immutable" }],
     },
   });
-  const plain = await answerOf(handler, asked(validate, review({ object: pool({ handler: "bad" }) })));
+  const plain = await answerOf(handler, webhookRequest(validate, review({ object: pool({ handler: "bad" }) })));
   assertEquals([plain.response.status.code, plain.response.status.message], [403, "alice may not"]);
 });
 
-test("an object that is being deleted is not judged, so its finalizers can go", async () => {
+test("updates of an object that is being deleted are allowed, so its finalizers can be removed", async () => {
   const handler = webhookHandler([strict, withHandler]);
   const going = pool({ handler: "b" }, { deletionTimestamp: "2026-01-01T00:00:00Z" });
   const request = { operation: "UPDATE", object: going, oldObject: pool({ handler: "a" }) };
   for (const path of [validate, mutate]) {
-    assertEquals((await answerOf(handler, asked(path, review(request)))).response, { uid: "7f0a", allowed: true });
+    assertEquals((await answerOf(handler, webhookRequest(path, review(request)))).response, {
+      uid: "7f0a",
+      allowed: true,
+    });
   }
 });
 
-test("an object that violates the schema does not reach a handler", async () => {
+test("the handler is not called for an object that violates the schema", async () => {
   const handler = webhookHandler([strict, withHandler]);
   const wrong = review({ object: pool({ handler: 5 }) });
-  assertEquals((await answerOf(handler, asked(mutate, wrong))).response, { uid: "7f0a", allowed: true });
-  const refused = await answerOf(handler, asked(validate, wrong));
+  assertEquals((await answerOf(handler, webhookRequest(mutate, wrong))).response, { uid: "7f0a", allowed: true });
+  const refused = await answerOf(handler, webhookRequest(validate, wrong));
   assertEquals(refused.response.status.code, 422);
   assertEquals(refused.response.status.details.causes[0].field, "spec.handler");
 });
 
-test("a handler that changes its object in place fails instead of being overlooked", async () => {
+test("a handler that changes its object in place fails", async () => {
   const handler = webhookHandler([defaulting(Pool, (object) => {
     Reflect.set(object.spec, "handler", "x");
     Object.defineProperty(object.spec, "handler", { value: "x" });
     return object;
   })]);
-  assertEquals((await answerOf(handler, asked(mutate, review()))).response.status.code, 500);
+  assertEquals((await answerOf(handler, webhookRequest(mutate, review()))).response.status.code, 500);
 });
 
-test("more requests at a time than allowed are answered with 429", async () => {
+test("requests above the limit of concurrent requests get a 429", async () => {
   const waiting: (() => void)[] = [];
   const slow = validating(Pool, { create: () => new Promise((resolve) => waiting.push(() => resolve(allow()))) });
   const metrics = new MetricsRegistry();
   const handler = webhookHandler([slow], { maxConcurrent: 2, metrics });
-  const first = [handler(asked(validate, review())), handler(asked(validate, review()))];
+  const first = [handler(webhookRequest(validate, review())), handler(webhookRequest(validate, review()))];
   await drain();
   assertStringIncludes(
     await metrics.render(),
     `controller_runtime_webhook_requests_in_flight{webhook="${validate}"} 2`,
   );
-  assertEquals((await handler(asked(validate, review()))).status, 429);
+  assertEquals((await handler(webhookRequest(validate, review()))).status, 429);
   for (const finish of waiting) finish();
   assertEquals((await Promise.all(first)).map((response) => response.status), [200, 200]);
   const text = await metrics.render();
@@ -240,16 +245,19 @@ test("more requests at a time than allowed are answered with 429", async () => {
   assertStringIncludes(text, `controller_runtime_webhook_latency_seconds_count{webhook="${validate}"} 2`);
 });
 
-test("only the client whose name was given may call", async () => {
+test("only the client with the configured name may call", async () => {
   const handler = webhookHandler([strict], { clientName: "kube-apiserver" });
   const connection = { remoteAddress: "10.0.0.1", isTls: true };
-  assertEquals((await handler(asked(validate, review()))).status, 403);
-  assertEquals((await handler(asked(validate, review()), { ...connection, clientName: "other" })).status, 403);
-  assertEquals((await handler(asked(validate, review()), { ...connection, clientName: "kube-apiserver" })).status, 200);
+  assertEquals((await handler(webhookRequest(validate, review()))).status, 403);
+  assertEquals((await handler(webhookRequest(validate, review()), { ...connection, clientName: "other" })).status, 403);
+  assertEquals(
+    (await handler(webhookRequest(validate, review()), { ...connection, clientName: "kube-apiserver" })).status,
+    200,
+  );
 });
 
-test("two webhooks cannot have one path, and options are checked where the webhook is defined", () => {
-  assertThrows(() => webhookHandler([strict, validating(Pool, {})]), /has path .* already$/);
+test("two webhooks cannot have the same path, and options are validated when the webhook is defined", () => {
+  assertThrows(() => webhookHandler([strict, validating(Pool, {})]), /already has path /);
   assertThrows(() => validating(Pool, {}, { name: "short" }), /not three or more words/);
   assertThrows(() => validating(Pool, {}, { path: "/a b" }), /path "\/a b" is malformed/);
   assertThrows(() => validating(Pool, {}, { timeoutSeconds: 31 }), /not within 1 to 30/);

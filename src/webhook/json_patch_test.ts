@@ -15,21 +15,21 @@ test("[68] a patch touches only what differs, in document order", () => {
   ]);
 });
 
-test("[68] the same value gives no step, and an undefined field counts as absent", () => {
+test("[68] equal values give no operation, and an undefined field counts as absent", () => {
   const object = { a: [{ b: null }], c: {} };
   assertEquals(jsonPatch(object, structuredClone(object)), []);
   assertEquals(jsonPatch({ a: 1 }, { a: 1, b: undefined }), []);
   assertEquals(jsonPatch({ a: 1 }, { a: undefined }), [{ op: "remove", path: "/a" }]);
 });
 
-test("[68] lists: elements are taken out from the back and put in at their place", () => {
+test("[68] list elements are removed from the back and added at their index", () => {
   assertEquals(jsonPatch([1, 2, 3, 4], [1, 4]), [{ op: "remove", path: "/2" }, { op: "remove", path: "/1" }]);
   assertEquals(jsonPatch([], [1, 2]), [{ op: "add", path: "/0", value: 1 }, { op: "add", path: "/1", value: 2 }]);
   assertEquals(jsonPatch([{ a: 1 }, { b: 1 }], [{ a: 2 }, { b: 1 }]), [{ op: "replace", path: "/0/a", value: 2 }]);
 });
 
-test("[68] applying the steps to the one gives the other, for any two JSON values", () => {
-  // Invariant: apply(before, patch) is after, and there is nothing left to do. Keys like those JavaScript knows included.
+test("[68] applying the patch to the first value gives the second, for any two JSON values", () => {
+  // Invariant: apply(before, patch) equals after, and a second patch is empty. Keys include names like __proto__.
   const key = fc.constantFrom("a", "b", "constructor", "toString", "x/y", "x~y", "");
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, fc.constantFrom<unknown>(null, true, 0, 1, "s"), tie("list"), tie("record")),

@@ -1,25 +1,24 @@
 /**
- * Webhooks on the developer's own machine: the configurations of a cluster that can reach it are pointed at a URL, and put
- * back at the end. What stood there is kept in an annotation of the configuration itself, so that a process that was killed
- * leaves behind what the next start needs to put it back.
+ * localWebhooks(): serves the webhooks of a cluster on the developer's machine. It points the configurations of the
+ * cluster at a URL and restores them at the end. The original settings are stored in an annotation of the configuration
+ * itself, so that the next start can restore them after a killed process.
  *
- * Guarantees: the original is never overwritten by a second borrower; fields other than the client configurations and the
- * annotation are not touched.
+ * Guarantees: a second local run never overwrites the original settings. Only the client configurations and the
+ * annotation are changed.
  */
 import { type Clock, systemClock } from "../async/mod.ts";
 import { type Client, type JsonPatchOperation, retryOnConflict } from "../client/mod.ts";
 import { z } from "zod";
 import {
-  borrowedAnnotation,
   type ConfigurationTarget,
   type LiveConfiguration,
   patchConfiguration,
   readConfiguration,
+  savedConfigAnnotation,
   type WebhookClientConfig,
-} from "./_live_configuration.ts";
-import { issueCertificates } from "./_issue_certificates.ts";
-import { parseJson } from "./_parse_json.ts";
-import { type CertificateSource, fixedCertificate } from "./certificate_source.ts";
+} from "./live_configuration.ts";
+import { type CertificateSource, fixedCertificate, issueCertificates } from "./certificates.ts";
+import { parseJson } from "./_decode.ts";
 
 /** Options of {@link localWebhooks}. */
 export interface LocalWebhooksOptions {
@@ -32,21 +31,21 @@ export interface LocalWebhooksOptions {
   readonly clock?: Clock;
 }
 
-/** Webhooks that run here instead of in the cluster. */
+/** Webhooks that run on this machine instead of in the cluster. */
 export interface LocalWebhooks {
-  /** For the server: a certificate for the host, valid for a day. */
+  /** A certificate for the host, valid for one day. */
   readonly certificates: CertificateSource;
   /** PEM text of the authority that signed it. */
   readonly ca: string;
-  /** Points the cluster here. @returns how many configurations now do; one that is not installed is passed over */
+  /** Points the cluster to this machine. @returns the number of changed configurations; missing ones are skipped */
   attach(port: number, signal: AbortSignal): Promise<number>;
-  /** Puts back what stood there. */
+  /** Restores the original settings. */
   restore(signal: AbortSignal): Promise<number>;
 }
 
 const dayMs = 24 * 3_600_000;
 
-/** Prepares to serve the webhooks of a cluster from here. */
+/** Prepares a local run. */
 export async function localWebhooks(options: LocalWebhooksOptions): Promise<LocalWebhooks> {
   const { client, targets, host, clock = systemClock } = options;
   const { ca, cert, key } = await issueCertificates({ hosts: [host], now: clock.now(), lifetimeMs: dayMs });
@@ -56,16 +55,16 @@ export async function localWebhooks(options: LocalWebhooksOptions): Promise<Loca
     ca,
     attach(port, signal) {
       const origin = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
-      return changeAll(client, targets, { clock, signal }, (live) => borrowing(live, origin, caBundle));
+      return changeAll(client, targets, { clock, signal }, (live) => attachOperations(live, origin, caBundle));
     },
     restore: (signal) => restoreWebhooks(client, targets, signal, clock),
   };
 }
 
 /**
- * Puts back what a local run left behind, if one was killed. Every start calls it that does not run webhooks locally.
+ * Restores the settings after a local run that was killed. Every start without local webhooks calls it.
  *
- * @returns how many configurations were changed
+ * @returns the number of changed configurations
  */
 export function restoreWebhooks(
   client: Client,
@@ -73,7 +72,7 @@ export function restoreWebhooks(
   signal: AbortSignal,
   clock: Clock = systemClock,
 ): Promise<number> {
-  return changeAll(client, targets, { clock, signal }, returning);
+  return changeAll(client, targets, { clock, signal }, restoreOperations);
 }
 
 async function changeAll(
@@ -95,7 +94,7 @@ async function changeAll(
   return changed;
 }
 
-function borrowing(live: LiveConfiguration, origin: string, caBundle: string): readonly JsonPatchOperation[] {
+function attachOperations(live: LiveConfiguration, origin: string, caBundle: string): readonly JsonPatchOperation[] {
   const before = originalsOf(live) ?? new Map<string, WebhookClientConfig>();
   const originals = Object.fromEntries(
     live.entries.map((entry) => [entry.name, before.get(entry.name) ?? entry.clientConfig]),
@@ -106,12 +105,12 @@ function borrowing(live: LiveConfiguration, origin: string, caBundle: string): r
       return { op: "replace", path: pointer, value } as const;
     }),
     live.annotations === undefined
-      ? { op: "add", path: "/metadata/annotations", value: { [borrowedAnnotation]: JSON.stringify(originals) } }
+      ? { op: "add", path: "/metadata/annotations", value: { [savedConfigAnnotation]: JSON.stringify(originals) } }
       : { op: "add", path: annotationPointer, value: JSON.stringify(originals) },
   ];
 }
 
-function returning(live: LiveConfiguration): readonly JsonPatchOperation[] {
+function restoreOperations(live: LiveConfiguration): readonly JsonPatchOperation[] {
   const originals = originalsOf(live);
   if (originals === undefined) return [];
   return [
@@ -123,9 +122,9 @@ function returning(live: LiveConfiguration): readonly JsonPatchOperation[] {
   ];
 }
 
-const annotationPointer = `/metadata/annotations/${borrowedAnnotation.replaceAll("/", "~1")}`;
+const annotationPointer = `/metadata/annotations/${savedConfigAnnotation.replaceAll("/", "~1")}`;
 
-/** Where the webhook is called, whoever serves it. */
+/** The path of the webhook, which is the same on every server. */
 function pathOf(clientConfig: WebhookClientConfig): string {
   const { url, service } = clientConfig;
   if (url !== undefined && URL.canParse(url)) return new URL(url).pathname;
@@ -146,11 +145,11 @@ const originalsSchema = z.record(
   }),
 );
 
-/** What the annotation holds; undefined without one. An annotation that makes no sense counts as empty, and goes. */
+/** The content of the annotation; undefined without one. An invalid annotation counts as empty and is removed. */
 function originalsOf(live: LiveConfiguration): ReadonlyMap<string, WebhookClientConfig> | undefined {
   const { annotations = {} } = live;
-  if (!Object.hasOwn(annotations, borrowedAnnotation)) return undefined;
-  const parsed = parseJson(annotations[borrowedAnnotation] ?? "");
+  if (!Object.hasOwn(annotations, savedConfigAnnotation)) return undefined;
+  const parsed = parseJson(annotations[savedConfigAnnotation] ?? "");
   const checked = originalsSchema.safeParse(parsed.kind === "parsed" ? parsed.value : undefined);
   return new Map(checked.success ? Object.entries(checked.data) : []);
 }

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
 import { VirtualClock } from "../async/mod.ts";
-import { fakeApi } from "./_fake_api_test_data.ts";
-import { publishCaBundle } from "./_publish_ca_bundle.ts";
+import { fakeApi } from "./testing/fake_api.ts";
+import { publishCaBundle } from "./live_configuration.ts";
 import { localWebhooks, restoreWebhooks } from "./local_webhooks.ts";
 
 const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/op";
@@ -30,7 +30,7 @@ function installed(metadata: object = {}) {
   return { api, read };
 }
 
-test("configurations point here while it runs, and are as they were afterwards", async () => {
+test("configurations point to this machine during the run, and are restored afterwards", async () => {
   for (const annotations of [{ kept: "yes" }, undefined]) {
     const { api, read } = installed({ annotations });
     const before = read();
@@ -48,7 +48,7 @@ test("configurations point here while it runs, and are as they were afterwards",
   }
 });
 
-test("after a kill the next start, local or not, still knows the original", async () => {
+test("after a killed run, the next start can still restore the original, local or not", async () => {
   const { api, read } = installed({ annotations: {} });
   const before = read();
   const clock = new VirtualClock();
@@ -62,7 +62,7 @@ test("after a kill the next start, local or not, still knows the original", asyn
   assertEquals(await restoreWebhooks(api.client, targets, signal, clock), 0);
 });
 
-test("an annotation that makes no sense is removed and changes nothing else", async () => {
+test("an invalid annotation is removed and nothing else is changed", async () => {
   for (const value of ["", "{", "[1]", '{"a":{"url":5}}']) {
     const { api, read } = installed({ annotations: { "pintle.dev/webhooks-before-local": value } });
     const before = read();
@@ -71,7 +71,7 @@ test("an annotation that makes no sense is removed and changes nothing else", as
   }
 });
 
-test("the replicas in the cluster leave a borrowed configuration alone", async () => {
+test("replicas in the cluster do not change a configuration during a local run", async () => {
   const { api } = installed();
   const clock = new VirtualClock();
   const local = await localWebhooks({ client: api.client, targets, host: "h", clock });

@@ -1,51 +1,49 @@
 /**
- * managedCertificates(): webhook certificates without another component. They are made here, kept in one Secret that all
- * replicas share, published in the webhook configurations and rotated at two thirds of their life.
+ * managedCertificates(): webhook certificates without another component. This file issues them, stores them in one Secret
+ * that all replicas share, publishes them in the webhook configurations, and rotates them at two thirds of their life.
  *
- * Guarantees: the API server is told of a new authority, beside the old one, before any replica serves a certificate of it
- * (behaviours.md 72); replicas that start at the same time agree on one Secret; a rotation that was interrupted is continued
- * by whoever comes next; a bundle that somebody overwrote is put back at the next poll.
+ * A rotation is three writes: store the next pair and its authority beside the current ones; publish both authorities;
+ * replace the current pair by the next one. Any replica can continue an interrupted rotation, and two replicas that try
+ * the same step get a conflict.
  *
- * Caveats: a pair that has expired is replaced at once, without the step in between, for it serves nobody.
+ * Guarantees: a new authority is published beside the old one before any replica serves its certificate (behaviour 72).
+ * Replicas that start at the same time agree on one Secret. An overwritten bundle is restored at the next poll.
+ *
+ * Caveats: an expired pair is replaced at once, without the publishing step, because no client accepts it anyway.
  */
-import { builtin, splitKey } from "../api/mod.ts";
+import { builtin, type ObjectMeta, splitKey } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
 import { type Client, isAlreadyExists, isConflict } from "../client/mod.ts";
 import { type Gauge, type Logger, logger, MetricsRegistry } from "../observe/mod.ts";
-import type { CertificatePair } from "../runtime/mod.ts";
+import { type CertificatePair, isKeyPair } from "../runtime/mod.ts";
 import {
-  type CertificateState,
-  covers,
-  freshSecret,
-  promotedSecret,
-  replacedSecret,
-  stagedSecret,
-  stateOf,
-  type StoredPair,
-} from "./_certificate_secret.ts";
-import { issueCertificates } from "./_issue_certificates.ts";
-import type { ConfigurationTarget } from "./_live_configuration.ts";
-import { publishCaBundle } from "./_publish_ca_bundle.ts";
-import type { CertificateSource } from "./certificate_source.ts";
+  canonicalHost,
+  type CertificateFacts,
+  certificateFacts,
+  type CertificateSource,
+  issueCertificates,
+  type IssuedCertificates,
+} from "./certificates.ts";
+import { type ConfigurationTarget, publishCaBundle } from "./live_configuration.ts";
 
 /** Options of {@link managedCertificates}. */
 export interface ManagedCertificatesOptions {
   readonly client: Client;
-  /** `namespace/name` of the Secret. It is created when there is none. */
+  /** `namespace/name` of the Secret. It is created if missing. */
   readonly secret: string;
-  /** DNS names and addresses under which the API server calls; see {@link serviceHosts}. */
+  /** DNS names and addresses that the API server calls; see {@link serviceHosts}. */
   readonly hosts: readonly string[];
-  /** The configurations that carry the bundle; see `configurationTargets`. */
+  /** The configurations that hold the bundle; see `configurationTargets`. */
   readonly targets: readonly ConfigurationTarget[];
-  /** Whether this replica rotates. The first certificate, and an overdue one, is made by any. @default always */
+  /** Whether this replica rotates. Any replica issues the first certificate and an overdue one. @default always */
   readonly isLeader?: () => boolean;
-  /** Milliseconds a certificate is valid, a year at most. @default 365 days */
+  /** Validity of a certificate in milliseconds, at most one year. @default 365 days */
   readonly lifetimeMs?: number;
-  /** Milliseconds between two looks at the Secret and the configurations. @default 60000 */
+  /** Milliseconds between two polls of the Secret and the configurations. @default 60000 */
   readonly pollMs?: number;
-  /** Milliseconds from publishing an authority until a certificate of it is served. @default 30000 */
+  /** Milliseconds between publishing an authority and serving a certificate of it. @default 30000 */
   readonly settleMs?: number;
-  /** Where `pintle_webhook_certificate_expiration_timestamp_seconds` is kept. @default nowhere */
+  /** The registry for `pintle_webhook_certificate_expiration_timestamp_seconds`. @default none */
   readonly metrics?: MetricsRegistry;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -54,18 +52,18 @@ export interface ManagedCertificatesOptions {
 }
 
 const yearMs = 365 * 24 * 3_600_000;
-/** Milliseconds until the next try when the API server could not be reached or said no. */
+/** Milliseconds until the next poll after a failed request. */
 const retryMs = 5_000;
-/** Milliseconds until the next look after a step was made. */
+/** Milliseconds until the next poll after a step of a rotation. */
 const soonMs = 100;
 
-/** The names by which an API server calls a Service. */
+/** The host names of a Service, as an API server calls it. */
 export function serviceHosts(service: { readonly namespace: string; readonly name: string }): readonly string[] {
   const { namespace, name } = service;
   return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`, `${name}.${namespace}`];
 }
 
-/** Certificates that this operator makes for itself. @throws RangeError when they would live longer than a year */
+/** A source of certificates that the operator issues itself. @throws RangeError when lifetimeMs is above a year */
 export function managedCertificates(options: ManagedCertificatesOptions): CertificateSource {
   const { lifetimeMs = yearMs, hosts, secret } = options;
   if (!(lifetimeMs > 0 && lifetimeMs <= yearMs)) {
@@ -81,7 +79,7 @@ class ManagedCertificates {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #expiry: Gauge;
-  /** The bundle that is known to be everywhere, and since when (monotonic). */
+  /** The bundle that is in all configurations, and since when (monotonic time). */
   #published: { readonly bundle: string; readonly at: number } | undefined;
   #served: CertificatePair | undefined;
 
@@ -93,39 +91,39 @@ class ManagedCertificates {
     this.#log = log;
     this.#expiry = metrics.gauge({
       name: "pintle_webhook_certificate_expiration_timestamp_seconds",
-      help: "When the certificate that webhooks are served with ends to be valid, in seconds since the epoch",
+      help: "Expiration time of the certificate of the webhook server, in seconds since the epoch",
     }).labels({});
   }
 
   async *pairs(): AsyncGenerator<CertificatePair, void, void> {
     while (!this.#signal.aborted) {
-      const { current, nextLookMs } = await this.#look();
+      const { current, nextPollMs } = await this.#poll();
       if (this.#signal.aborted) return;
       if (current !== undefined && this.#lifeLeft(current) > 0 && current.cert !== this.#served?.cert) {
         this.#expiry.set(current.facts.notAfter / 1000);
         yield this.#served = { cert: current.cert, key: current.key };
       }
-      await this.#clock.sleep(nextLookMs, this.#signal).catch(() => {});
+      await this.#clock.sleep(nextPollMs, this.#signal).catch(() => {});
     }
   }
 
-  /** One look at everything, and at most one step forward. What fails does not keep a good certificate from serving. */
-  async #look(): Promise<{ readonly current?: StoredPair; readonly nextLookMs: number }> {
+  /** Reads the Secret and does at most one step. A failure does not stop a valid certificate from being served. */
+  async #poll(): Promise<{ readonly current?: StoredPair; readonly nextPollMs: number }> {
     const { client, secret: key } = this.#options;
     let current: StoredPair | undefined;
     try {
       const secret = await client.find(builtin.Secret, key, { signal: this.#signal }) ?? await this.#create();
-      if (secret === undefined) return { nextLookMs: soonMs };
+      if (secret === undefined) return { nextPollMs: soonMs };
       const state = await stateOf(secret);
       current = state.current;
-      return { current, nextLookMs: await this.#advance(secret, state) };
+      return { current, nextPollMs: await this.#advance(secret, state) };
     } catch (error) {
-      if (!this.#signal.aborted) this.#log.error("Cannot keep the webhook certificate", { secret: key, error });
-      return { current, nextLookMs: retryMs };
+      if (!this.#signal.aborted) this.#log.error("managing the webhook certificate failed", { secret: key, error });
+      return { current, nextPollMs: retryMs };
     }
   }
 
-  /** @returns milliseconds until the next look */
+  /** @returns milliseconds until the next poll */
   async #advance(secret: builtin.Secret, state: CertificateState): Promise<number> {
     const { client, secret: key, pollMs = 60_000, settleMs = 30_000 } = this.#options;
     if (await this.#prepare(secret, state)) return soonMs;
@@ -135,11 +133,11 @@ class ManagedCertificates {
     const leftMs = settleMs - (this.#clock.monotonic() - (this.#published?.at ?? 0));
     if (leftMs > 0) return Math.min(leftMs, pollMs);
     await this.#write(() => client.update(builtin.Secret, promotedSecret(secret, next), { signal: this.#signal }));
-    this.#log.info("The next webhook certificate is in use", { secret: key });
+    this.#log.info("using the next webhook certificate", { secret: key });
     return soonMs;
   }
 
-  /** Makes what is missing: a usable pair, or the next one when it is time. @returns whether the Secret was changed */
+  /** Issues what is missing: a usable pair, or the next one when it is due. @returns whether it wrote the Secret */
   async #prepare(secret: builtin.Secret, state: CertificateState): Promise<boolean> {
     const { client } = this.#options;
     const { current, next } = state;
@@ -150,11 +148,11 @@ class ManagedCertificates {
       return true;
     }
     if (!this.#isDue(current)) return false;
-    if (this.#lifeLeft(current) < 1 / 6) this.#log.error("The webhook certificate is overdue", this.#expiryOf(current));
+    if (this.#lifeLeft(current) < 1 / 6) this.#log.error("webhook certificate overdue", this.#expiryOf(current));
     if (!this.#mayRotate(current) || (next !== undefined && !this.#isDue(next))) return false;
     const issued = await this.#issue();
     await this.#write(() => client.update(builtin.Secret, stagedSecret(secret, state, issued), { signal }));
-    this.#log.info("The next webhook certificate is made", this.#expiryOf(current));
+    this.#log.info("issued the next webhook certificate", this.#expiryOf(current));
     return true;
   }
 
@@ -169,7 +167,7 @@ class ManagedCertificates {
     return created;
   }
 
-  /** Writes, unless another replica was first: then the next look shows what it wrote. */
+  /** Writes, and ignores the conflict when another replica was faster: the next poll reads its result. */
   async #write(write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
@@ -183,8 +181,8 @@ class ManagedCertificates {
     const bundle = state.authorities.join("");
     const options = { client, targets, clock: this.#clock, signal: this.#signal };
     const changed = await publishCaBundle(bundle, options);
-    if (changed > 0) this.#log.info("The webhook authorities are published", { configurations: changed });
-    // Somebody had overwritten it: the time it needs to be known starts again.
+    if (changed > 0) this.#log.info("published the webhook authorities", { configurations: changed });
+    // After a change, which may restore an overwritten bundle, the settling time starts again.
     if (changed > 0 || this.#published?.bundle !== bundle) this.#published = { bundle, at: this.#clock.monotonic() };
   }
 
@@ -198,12 +196,12 @@ class ManagedCertificates {
     return isLeader() || current === undefined || this.#lifeLeft(current) < 1 / 6;
   }
 
-  /** It is time for another: two thirds of its life are over, or it lacks a name. */
+  /** True when two thirds of the life are over, or a host is missing. */
   #isDue(pair: StoredPair): boolean {
     return this.#lifeLeft(pair) <= 1 / 3 || !covers(pair, this.#options.hosts);
   }
 
-  /** From 1 when new to 0 when expired. */
+  /** 1 when new, 0 when expired. */
   #lifeLeft(pair: StoredPair): number {
     const { notBefore, notAfter } = pair.facts;
     return (notAfter - this.#clock.now()) / (notAfter - notBefore);
@@ -211,5 +209,125 @@ class ManagedCertificates {
 
   #expiryOf(pair: StoredPair) {
     return { secret: this.#options.secret, expiresAt: new Date(pair.facts.notAfter).toISOString() };
+  }
+}
+
+/** A key pair with the facts of its certificate. */
+interface StoredPair {
+  readonly cert: string;
+  readonly key: string;
+  readonly facts: CertificateFacts;
+}
+
+/** The content of the Secret. */
+interface CertificateState {
+  /** The pair in use; absent when the Secret has no usable one. */
+  readonly current?: StoredPair;
+  /** The next pair. It is used when its authority is published everywhere. */
+  readonly next?: StoredPair;
+  /** The authorities, newest first. PEM. */
+  readonly authorities: readonly string[];
+}
+
+/** The keys in the data of the Secret. `kubernetes.io/tls` defines the first two. */
+const fields = {
+  cert: "tls.crt",
+  key: "tls.key",
+  nextCert: "next-tls.crt",
+  nextKey: "next-tls.key",
+  authorities: "ca.crt",
+} as const;
+
+/** Reads the state. Invalid fields count as absent. */
+async function stateOf(secret: builtin.Secret): Promise<CertificateState> {
+  const data = secret.data ?? {};
+  const read = (field: string) => Object.hasOwn(data, field) ? decoded(data[field] ?? "") : "";
+  return {
+    current: await pairOf(read(fields.cert), read(fields.key)),
+    next: await pairOf(read(fields.nextCert), read(fields.nextKey)),
+    authorities: read(fields.authorities).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g) ?? [],
+  };
+}
+
+/** A new Secret whose pair is in use at once. */
+function freshSecret(
+  metadata: ObjectMeta,
+  issued: IssuedCertificates,
+): { readonly metadata: ObjectMeta; readonly type: string; readonly data: Readonly<Record<string, string>> } {
+  return {
+    metadata,
+    type: "kubernetes.io/tls",
+    data: dataOf({ [fields.cert]: issued.cert, [fields.key]: issued.key, [fields.authorities]: issued.ca }),
+  };
+}
+
+/** The Secret with `issued` in use at once, for a Secret without a usable pair. */
+function replacedSecret(
+  secret: builtin.Secret,
+  state: CertificateState,
+  issued: IssuedCertificates,
+): builtin.Secret {
+  const data = dataOf({
+    [fields.cert]: issued.cert,
+    [fields.key]: issued.key,
+    [fields.authorities]: withAuthority(state, issued),
+  });
+  return { ...secret, data: { ...withoutNext(secret), ...data } };
+}
+
+/** The Secret with `issued` as its next pair. */
+function stagedSecret(
+  secret: builtin.Secret,
+  state: CertificateState,
+  issued: IssuedCertificates,
+): builtin.Secret {
+  const data = dataOf({
+    [fields.nextCert]: issued.cert,
+    [fields.nextKey]: issued.key,
+    [fields.authorities]: withAuthority(state, issued),
+  });
+  return { ...secret, data: { ...secret.data, ...data } };
+}
+
+/** The Secret whose next pair has become the current one. */
+function promotedSecret(secret: builtin.Secret, next: StoredPair): builtin.Secret {
+  return {
+    ...secret,
+    data: { ...withoutNext(secret), ...dataOf({ [fields.cert]: next.cert, [fields.key]: next.key }) },
+  };
+}
+
+/** True when the pair is valid for all of `hosts`. */
+function covers(pair: StoredPair, hosts: readonly string[]): boolean {
+  return hosts.every((host) => pair.facts.hosts.includes(canonicalHost(host)));
+}
+
+/** The bundle holds two authorities: no replica serves a certificate of an older one. */
+function withAuthority(state: CertificateState, issued: IssuedCertificates): string {
+  return issued.ca + (state.authorities[0] ?? "");
+}
+
+function withoutNext(secret: builtin.Secret): Readonly<Record<string, string>> {
+  const present = Object.entries(secret.data ?? {});
+  return Object.fromEntries(present.filter(([field]) => field !== fields.nextCert && field !== fields.nextKey));
+}
+
+async function pairOf(cert: string, key: string): Promise<StoredPair | undefined> {
+  if (!isKeyPair(cert, key)) return undefined;
+  const facts = await certificateFacts(cert);
+  return facts === undefined ? undefined : { cert, key, facts };
+}
+
+function dataOf(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([field, text]) => [field, new TextEncoder().encode(text).toBase64()]),
+  );
+}
+
+function decoded(base64: string): string {
+  try {
+    return new TextDecoder().decode(Uint8Array.fromBase64(base64));
+  } catch {
+    return "";
   }
 }

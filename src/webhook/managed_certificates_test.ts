@@ -3,8 +3,8 @@ import { until } from "../../tests/until.ts";
 import { scope, VirtualClock } from "../async/mod.ts";
 import { MetricsRegistry } from "../observe/mod.ts";
 import type { CertificatePair } from "../runtime/mod.ts";
-import { type FakeApi, fakeApi } from "./_fake_api_test_data.ts";
-import { certificateFacts } from "./_issue_certificates.ts";
+import { type FakeApi, fakeApi } from "./testing/fake_api.ts";
+import { certificateFacts } from "./certificates.ts";
 import { managedCertificates, type ManagedCertificatesOptions, serviceHosts } from "./managed_certificates.ts";
 
 const secretPath = "/api/v1/namespaces/ops/secrets/webhook-tls";
@@ -54,7 +54,7 @@ function replica(api: FakeApi, clock: VirtualClock, options: Partial<ManagedCert
   return state;
 }
 
-/** Lets time pass in steps of a poll, and each replica finish its look. */
+/** Advances the clock poll by poll, and waits for each replica to finish its poll. */
 async function pass(clock: VirtualClock, ms: number, replicas = 1): Promise<void> {
   for (let left = ms; left > 0; left -= 60_000) {
     await until(() => clock.pendingTimers === replicas, "the replicas to wait");
@@ -120,7 +120,7 @@ test("[72] a rotation publishes old and new authority, waits, and only then serv
   assertEquals(secretField(api, "next-tls.crt"), undefined);
 });
 
-test("[72] nothing new is served until the authorities were in place for the settling time", async () => {
+test("[72] a new certificate is served only after its authority was published for the settling time", async () => {
   const api = clusterWithConfigurations(), clock = new VirtualClock();
   using one = replica(api, clock, { lifetimeMs: 30 * 60_000, settleMs: 30_000 });
   await until(() => one.served.length === 1, "a certificate");
@@ -142,7 +142,7 @@ test("[72] nothing new is served until the authorities were in place for the set
   await until(() => secretField(api, "next-tls.crt") === undefined, "the last step");
 });
 
-test("[72] a conflict on a configuration is tried again on what is there by then", async () => {
+test("[72] a conflict on a configuration is retried on its new version", async () => {
   const api = clusterWithConfigurations(), clock = new VirtualClock();
   let meddled = false;
   api.beforeWrite = (line) => {
@@ -159,7 +159,7 @@ test("[72] a conflict on a configuration is tried again on what is there by then
   assertEquals(countOf(bundleOf(api)), 1);
 });
 
-test("[72] a bundle that somebody overwrote is put back", async () => {
+test("[72] an overwritten bundle is restored", async () => {
   const api = clusterWithConfigurations(), clock = new VirtualClock();
   using one = replica(api, clock);
   await until(() => one.served.length === 1, "a certificate");
@@ -170,7 +170,7 @@ test("[72] a bundle that somebody overwrote is put back", async () => {
   assertEquals(bundleOf(api), bundle);
 });
 
-test("replicas that start together agree on one Secret, and only the leader rotates it", async () => {
+test("replicas that start at the same time agree on one Secret, and only the leader rotates it", async () => {
   const api = clusterWithConfigurations(), clock = new VirtualClock();
   const settings = { lifetimeMs: 60 * 60_000 };
   using one = replica(api, clock, settings);
@@ -191,7 +191,7 @@ test("replicas that start together agree on one Secret, and only the leader rota
   assertEquals(one.served, two.served);
 });
 
-test("a Secret that makes no sense, or has expired, is replaced at once", async () => {
+test("an invalid or expired Secret is replaced at once", async () => {
   const api = clusterWithConfigurations(), clock = new VirtualClock();
   api.put(secretPath, {
     kind: "Secret",
@@ -207,7 +207,7 @@ test("a Secret that makes no sense, or has expired, is replaced at once", async 
   assertEquals(secretField(api, "tls.crt"), one.served[1]?.cert);
 });
 
-test("a name that the certificate lacks brings the next one", async () => {
+test("a host that the certificate lacks causes a rotation", async () => {
   const api = clusterWithConfigurations(), clock = new VirtualClock();
   using one = replica(api, clock);
   await until(() => one.served.length === 1, "a certificate");
@@ -223,7 +223,7 @@ test("a name that the certificate lacks brings the next one", async () => {
   assertEquals(api.writes.length, writes);
 });
 
-test("what cannot be managed is refused where it is said", async () => {
+test("invalid options are refused at definition", async () => {
   const options = { client: fakeApi().client, secret: "a/b", targets: [] };
   await assertRejects(async () => await managedCertificates({ ...options, hosts: [] }), /there are no hosts$/);
   const tooLong = { ...options, hosts: ["a"], lifetimeMs: 366 * dayMs };

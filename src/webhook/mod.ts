@@ -1,4 +1,4 @@
-/** Webhooks: defaulting, validating and converting objects, the server that answers, its certificates and configurations. */
+/** Webhooks: defaulting, validating and conversion, their server, its certificates and the webhook configurations. */
 export {
   type AdmissionKind,
   type AdmissionOperation,
@@ -10,41 +10,51 @@ export {
   type DecodedReview,
   encodeAdmissionReview,
 } from "./admission_review.ts";
-export { allow, type Allowed, type Denied, deny, type Verdict } from "./verdict.ts";
 export {
   type AdmissionContext,
+  type AdmissionDecision,
   type AdmissionWebhook,
+  allow,
+  type Allowed,
   defaulting,
   type DefaultingHandler,
-  type Judgement,
+  type Denied,
+  deny,
   validating,
   type ValidatingHandlers,
+  type Verdict,
   type WebhookOptions,
   webhookPath,
 } from "./webhook.ts";
 export {
-  answerConversionReview,
   type Conversions,
   type ConversionWebhook,
   type ConvertedReview,
   convertible,
   converting,
+  handleConversionReview,
   type Spoke,
 } from "./conversion.ts";
 export { type Webhook, type WebhookHandler, webhookHandler, type WebhookHandlerOptions } from "./handler.ts";
 export { jsonPatch } from "./json_patch.ts";
-export { type CertificateSource, fixedCertificate } from "./certificate_source.ts";
 export { certificateFiles, type CertificateFilesOptions } from "./certificate_files.ts";
 export { managedCertificates, type ManagedCertificatesOptions, serviceHosts } from "./managed_certificates.ts";
-export { borrowedAnnotation, type ConfigurationTarget } from "./_live_configuration.ts";
+export { type ConfigurationTarget, savedConfigAnnotation } from "./live_configuration.ts";
 export {
   configurationTargets,
+  lintWebhooks,
   type WebhookAddress,
   type WebhookConfigurationOptions,
   type WebhookConfigurations,
   webhookConfigurations,
+  type WebhookFinding,
 } from "./configuration.ts";
-export { lintWebhooks, type WebhookFinding } from "./lint.ts";
 export { type LocalWebhooks, localWebhooks, type LocalWebhooksOptions, restoreWebhooks } from "./local_webhooks.ts";
 export { type WebhookRunOptions, WebhookServer, type WebhookServerOptions } from "./webhook_server.ts";
-export { issueCertificates, type IssuedCertificates, type IssueOptions } from "./_issue_certificates.ts";
+export {
+  type CertificateSource,
+  fixedCertificate,
+  issueCertificates,
+  type IssuedCertificates,
+  type IssueOptions,
+} from "./certificates.ts";

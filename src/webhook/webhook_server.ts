@@ -1,34 +1,34 @@
 /**
- * WebhookServer: webhooks behind TLS, from the first certificate to the last request.
+ * WebhookServer: serves webhooks with TLS, from the first certificate to the last request.
  *
- * Guarantees: certificates are replaced while it serves, without a failed request; on stop it first says that it is not
- * ready, serves on until the endpoints of its Service have followed, then finishes what is in flight and closes
- * (behaviours.md 73). All limits are those of `serve()`.
+ * Guarantees: certificates are replaced without a failed request. On stop the server first becomes not ready, continues
+ * to serve until the endpoints of its Service are updated, then finishes the open requests and closes (behaviour 73).
+ * All limits of `serve()` apply.
  */
 import { aborted, type Clock, scope, systemClock } from "../async/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { type CertificatePair, serve, type ServeLimits, type Server } from "../runtime/mod.ts";
-import type { CertificateSource } from "./certificate_source.ts";
+import type { CertificateSource } from "./certificates.ts";
 import { type Webhook, webhookHandler } from "./handler.ts";
 
 /** Options of a {@link WebhookServer}. */
 export interface WebhookServerOptions {
   readonly webhooks: readonly Webhook[];
   readonly certificates: CertificateSource;
-  /** The address to listen on. The API server calls from elsewhere. @default "0.0.0.0" */
+  /** The address to listen on. The API server calls from another host. @default "0.0.0.0" */
   readonly hostname?: string;
-  /** 0: any that is free. @default 9443 */
+  /** 0 means any free port. @default 9443 */
   readonly port?: number;
-  /** PEM text of the authorities that sign the API server's client certificate. @default clients are not asked */
+  /** PEM text of the authorities of the API server's client certificate. @default no client certificate is requested */
   readonly clientCa?: string;
-  /** With `clientCa`: the common name that certificate must have. @default any */
+  /** With `clientCa`: the common name that the certificate must have. @default any */
   readonly clientName?: string;
-  /** Milliseconds of service after the stop, while endpoints propagate. @default 5000 */
+  /** Milliseconds to keep serving after the stop, while the endpoints are updated. @default 5000 */
   readonly drainDelayMs?: number;
-  /** Milliseconds requests in flight then get. @default 10000 */
+  /** Milliseconds that open requests then get. @default 10000 */
   readonly graceMs?: number;
   readonly limits?: Partial<ServeLimits>;
-  /** @default nowhere */
+  /** @default none */
   readonly metrics?: MetricsRegistry;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -36,15 +36,15 @@ export interface WebhookServerOptions {
   readonly log?: Logger;
 }
 
-/** Ends a stop that takes too long. */
+/** Options of {@link WebhookServer.run}. */
 export interface WebhookRunOptions {
-  /** Cuts off everything at once. @default never */
+  /** Closes everything at once. @default never */
   readonly kill?: AbortSignal;
 }
 
 const never = new AbortController().signal;
 
-/** Serves webhooks until told to stop. */
+/** Serves webhooks until it is stopped. */
 export class WebhookServer {
   readonly #options: WebhookServerOptions;
   readonly #clock: Clock;
@@ -60,27 +60,27 @@ export class WebhookServer {
     this.#log = log;
   }
 
-  /** It answers, and was not told to stop: what the readiness probe asks. */
+  /** True while it serves and is not stopping. The readiness probe uses it. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** The port it listens on; undefined before and after. */
+  /** The port it listens on; undefined when it does not run. */
   get port(): number | undefined {
     return this.#server?.port;
   }
 
   /**
-   * Serves from the first certificate until `stop` aborts, and returns when the last request is answered.
+   * Serves from the first certificate until `stop` aborts, and returns after the last response.
    *
-   * @throws PortInUseError, what the certificates' source throws; TypeError when called twice
+   * @throws PortInUseError, the errors of the certificate source; TypeError on a second call
    */
   async run(stop: AbortSignal, options: WebhookRunOptions = {}): Promise<void> {
     const { kill = never } = options;
     const { certificates, drainDelayMs = 5_000, graceMs = 10_000 } = this.#options;
     if (this.#hasRun) throw new TypeError("Cannot run webhook server: it has run already");
     this.#hasRun = true;
-    // Certificates are kept up to date while it drains, too.
+    // Certificates are also replaced during the drain.
     using keeping = scope(kill, { clock: this.#clock });
     using stopping = aborted(stop);
     using killed = aborted(kill);
@@ -92,7 +92,7 @@ export class WebhookServer {
       await this.#server?.drain({ delayMs: drainDelayMs, graceMs }, kill);
     } finally {
       keeping.abort();
-      // A server that was just being started is there only now.
+      // The server may have started only now.
       await kept.catch(() => {});
       this.#isReady = false;
       await this.#server?.close();
@@ -106,7 +106,7 @@ export class WebhookServer {
       if (this.#server === undefined) await this.#listen(pair);
       else {
         this.#server.replaceCertificate(pair);
-        this.#log.info("The webhook certificate was replaced");
+        this.#log.info("replaced the webhook certificate");
       }
     }
   }
@@ -122,9 +122,9 @@ export class WebhookServer {
       clock: this.#clock,
       tls: { ...pair, clientCa },
       handler,
-      onError: (error) => log.error("A webhook request failed", { error }),
+      onError: (error) => log.error("webhook request failed", { error }),
     });
     this.#isReady = true;
-    log.info("Webhooks are served", { hostname, port: this.#server.port });
+    log.info("serving webhooks", { hostname, port: this.#server.port });
   }
 }

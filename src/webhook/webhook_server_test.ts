@@ -2,13 +2,16 @@ import { assert, assertEquals, assertRejects, assertStringIncludes, test } from 
 import { until } from "../../tests/until.ts";
 import { scope, systemClock, VirtualClock } from "../async/mod.ts";
 import { httpClient, PortInUseError } from "../runtime/mod.ts";
-import { clientCertificate } from "./_client_certificate_test_data.ts";
-import { issueCertificates, type IssuedCertificates } from "./_issue_certificates.ts";
-import { asked, Pool, review } from "./_review_test_data.ts";
-import { type CertificateSource, fixedCertificate } from "./certificate_source.ts";
+import { clientCertificate } from "./testing/client_certificates.ts";
+import {
+  type CertificateSource,
+  fixedCertificate,
+  issueCertificates,
+  type IssuedCertificates,
+} from "./certificates.ts";
+import { Pool, review, webhookRequest } from "./testing/reviews.ts";
 import type { Webhook } from "./handler.ts";
-import { allow } from "./verdict.ts";
-import { validating } from "./webhook.ts";
+import { allow, validating } from "./webhook.ts";
 import { WebhookServer, type WebhookServerOptions } from "./webhook_server.ts";
 
 const path = "/validate-nodes-example-dev-v1-pool";
@@ -16,7 +19,7 @@ const yes: readonly Webhook[] = [validating(Pool, { create: () => allow() })];
 
 const issue = () => issueCertificates({ hosts: ["127.0.0.1"], now: systemClock.now(), lifetimeMs: 3_600_000 });
 
-/** A source that gives what is pushed. */
+/** A source that yields the pairs given to push(). */
 function pushed(): CertificateSource & { push: (pair: IssuedCertificates) => void } {
   const waiting: IssuedCertificates[] = [];
   let wake = () => {};
@@ -66,7 +69,7 @@ async function running(
 }
 
 function question(url: string, init: RequestInit = {}): Request {
-  return new Request(url, asked(path, review(), init));
+  return new Request(url, webhookRequest(path, review(), init));
 }
 
 test("[71, 93] 10 rotations during 200 requests: none fails, and new connections see the new certificate", async () => {
@@ -106,7 +109,7 @@ test("[71, 93] 10 rotations during 200 requests: none fails, and new connections
 
 const freshHeaders = { "content-type": "application/json", connection: "close" };
 
-test("[73] on stop: not ready, serving for the drain delay, finishing what is in flight, then closed", async () => {
+test("[73] on stop the server is not ready, serves for the drain delay, finishes open requests, then closes", async () => {
   const answers: (() => void)[] = [];
   const slow = validating(Pool, { create: () => new Promise((resolve) => answers.push(() => resolve(allow()))) });
   const pair = await issue();
@@ -137,7 +140,7 @@ test("[73] on stop: not ready, serving for the drain delay, finishing what is in
   client.close();
 });
 
-test("[66] a body above 7 MiB is a 413 on the wire, and the server lives", async () => {
+test("[66] a body above 7 MiB gets a 413, and the server keeps working", async () => {
   const pair = await issue();
   await using run = await running({ certificates: fixedCertificate(pair) });
   const client = httpClient({ ca: pair.ca });
@@ -170,7 +173,7 @@ test("[security 12] a client without a certificate of the given authority, or wi
   assertEquals(await statusFor({}), "refused");
 });
 
-test("a port that is taken ends run() with PortInUseError", async () => {
+test("run() rejects with PortInUseError when the port is in use", async () => {
   const pair = await issue();
   await using run = await running({ certificates: fixedCertificate(pair) });
   const second = new WebhookServer({
@@ -187,7 +190,7 @@ test("a port that is taken ends run() with PortInUseError", async () => {
   );
 });
 
-test("a server that is stopped while it starts leaves nothing open", async () => {
+test("a server that is stopped during its start leaves nothing open", async () => {
   const pair = await issue();
   const clock = new VirtualClock();
   const certificates = fixedCertificate(pair);

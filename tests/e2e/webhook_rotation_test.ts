@@ -52,8 +52,8 @@ controlPlaneTest(
 async function serving(controlPlane: ControlPlane, dir: string) {
   const site = await NodePoolSite.open(controlPlane);
   const binary = site.run(undefined, "--cert-dir", dir, "--webhook-port", "0", "--log-format", "json");
-  await binary.logged(/"Webhooks are served"/);
-  const port = Number(/"Webhooks are served".*?"port":(\d+)/.exec(binary.stderr)?.[1]);
+  await binary.logged(/"serving webhooks"/);
+  const port = Number(/"serving webhooks".*?"port":(\d+)/.exec(binary.stderr)?.[1]);
   return {
     port,
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../../tests/testing.ts";
-import type { AdmissionRequest, Judgement } from "../../webhook/mod.ts";
+import type { AdmissionRequest, AdmissionDecision } from "../../webhook/mod.ts";
 import { NodePool } from "./resource.ts";
 import { problemsOf, problemsOfChange, textOf } from "./validate.ts";
 import { nodepoolWebhooks } from "./webhooks.ts";
@@ -140,10 +140,10 @@ function request(operation: "CREATE" | "UPDATE", object: NodePool, oldObject?: N
   return { uid: "r", kind, name: "gpu", operation, userInfo: {}, object, oldObject, dryRun: false };
 }
 
-async function judge(at: number, asked: AdmissionRequest): Promise<Judgement> {
+async function judge(at: number, asked: AdmissionRequest): Promise<AdmissionDecision> {
   const webhook = nodepoolWebhooks[at];
   assert(webhook !== undefined);
-  return await webhook.judge(asked, new AbortController().signal);
+  return await webhook.decide(asked, new AbortController().signal);
 }
 
 test("the defaulting webhook writes the label and nothing else", async () => {

@@ -1,26 +1,27 @@
 /**
- * A few objects behind the wire of the Kubernetes API, for the tests of this folder: reads, creates, replaces and JSON
- * patches, with resource versions and conflicts as the API server has them.
+ * A fake API server for the tests of this folder: it reads, creates, replaces and JSON-patches objects, with resource
+ * versions and conflicts like the real one.
  */
 import fastJsonPatch from "fast-json-patch";
-import { Client } from "../client/mod.ts";
+import { Client } from "../../client/mod.ts";
 
 interface Stored {
   readonly metadata: { readonly name: string; readonly resourceVersion: string; readonly annotations?: object };
   readonly [field: string]: unknown;
 }
 
-/** What happened, in order: `POST /api/v1/…`. Reads are not in it. */
+/** The client of the fake API server, and its objects. */
 export interface FakeApi {
   readonly client: Client;
+  /** Successful writes in order: `POST /api/v1/…`. */
   readonly writes: string[];
-  /** Called before each write; what it throws or changes comes first. */
+  /** Called before each write. It may change objects or throw. */
   beforeWrite: (line: string) => void;
   put(path: string, object: object): void;
   get(path: string): Stored | undefined;
 }
 
-/** Makes one that is empty. */
+/** Creates a fake API server without objects. */
 export function fakeApi(): FakeApi {
   const objects = new Map<string, Stored>();
   const writes: string[] = [];
@@ -32,32 +33,32 @@ export function fakeApi(): FakeApi {
     return stored;
   };
   const api: FakeApi = {
-    client: new Client(async (request) => await answer(request)),
+    client: new Client(async (request) => await respond(request)),
     writes,
     beforeWrite: () => {},
     put: (path, object) => void store(path, object),
     get: (path) => objects.get(path),
   };
-  async function answer(request: Request): Promise<Response> {
+  async function respond(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
-    const held = objects.get(pathname);
-    if (request.method === "GET") return held === undefined ? failure(404, "NotFound") : Response.json(held);
+    const found = objects.get(pathname);
+    if (request.method === "GET") return found === undefined ? failure(404, "NotFound") : Response.json(found);
     const body = await request.json();
     api.beforeWrite(`${request.method} ${pathname}`);
-    const present = objects.get(pathname);
+    const live = objects.get(pathname);
     if (request.method === "POST") {
       const path = `${pathname}/${body.metadata.name}`;
       if (objects.has(path)) return failure(409, "AlreadyExists");
       writes.push(`POST ${path}`);
       return Response.json(store(path, body), { status: 201 });
     }
-    if (present === undefined) return failure(404, "NotFound");
-    const wanted = request.method === "PUT"
+    if (live === undefined) return failure(404, "NotFound");
+    const desired = request.method === "PUT"
       ? body
-      : fastJsonPatch.applyPatch(structuredClone(present), body, true).newDocument;
-    if (wanted.metadata.resourceVersion !== present.metadata.resourceVersion) return failure(409, "Conflict");
+      : fastJsonPatch.applyPatch(structuredClone(live), body, true).newDocument;
+    if (desired.metadata.resourceVersion !== live.metadata.resourceVersion) return failure(409, "Conflict");
     writes.push(`${request.method} ${pathname}`);
-    return Response.json(store(pathname, wanted));
+    return Response.json(store(pathname, desired));
   }
   return api;
 }

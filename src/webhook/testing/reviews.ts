@@ -1,5 +1,5 @@
-/** Questions as the API server asks them, for the tests of this folder. */
-import { defineResource, z } from "../schema/mod.ts";
+/** AdmissionReviews as the API server sends them, for the tests of this folder. */
+import { defineResource, z } from "../../schema/mod.ts";
 
 /** A kind with a schema. */
 export const Pool = defineResource({
@@ -15,7 +15,7 @@ export function pool(spec: object = {}, metadata: object = {}) {
   return { apiVersion: "nodes.example.dev/v1", kind: "Pool", metadata: { name: "a", ...metadata }, spec };
 }
 
-/** A whole AdmissionReview about a Pool. */
+/** A complete AdmissionReview about a Pool. */
 export function review(request: object = {}, version = "v1") {
   return {
     apiVersion: `admission.k8s.io/${version}`,
@@ -36,8 +36,8 @@ export function review(request: object = {}, version = "v1") {
   };
 }
 
-/** A request with that body. */
-export function asked(path: string, body: unknown, init: RequestInit = {}): Request {
+/** An HTTP request with `body`. */
+export function webhookRequest(path: string, body: unknown, init: RequestInit = {}): Request {
   return new Request(`https://webhook.test${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,14 +1,15 @@
 /**
- * Issuing certificates: an authority made for one serving certificate, and that certificate. The authority's key is
- * forgotten at once, so nobody can ever steal it: the next certificate comes from the next authority.
+ * Certificates of webhook servers: where a server gets them from (CertificateSource), and how to issue one. A source is
+ * a folder (`certificate_files.ts`), a Secret that the replicas share (`managed_certificates.ts`), or fixedCertificate().
  *
- * The X.509 library is loaded when the first certificate is needed; a command that serves nothing does not pay for it.
+ * Guarantees: each certificate has its own authority, whose private key is discarded at once and cannot be stolen. The
+ * X.509 library is loaded on first use, so a command without webhooks does not pay for it.
  */
 import type { CertificatePair } from "../runtime/mod.ts";
 
 /** Options of {@link issueCertificates}. */
 export interface IssueOptions {
-  /** DNS names and IP addresses under which the server is reached. The first is the common name. */
+  /** DNS names and IP addresses of the server. The first one becomes the common name. */
   readonly hosts: readonly string[];
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -16,12 +17,12 @@ export interface IssueOptions {
   readonly lifetimeMs: number;
 }
 
-/** A serving certificate and the authority that vouches for it, PEM text. */
+/** A serving certificate and the authority that signed it, as PEM text. */
 export interface IssuedCertificates extends CertificatePair {
   readonly ca: string;
 }
 
-/** What a certificate says of itself. */
+/** Validity and hosts of a certificate. */
 export interface CertificateFacts {
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
@@ -31,10 +32,10 @@ export interface CertificateFacts {
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** Clocks differ: a certificate is valid from five minutes before it was made. */
+/** A certificate is valid from five minutes before its creation, because clocks differ. */
 const backdatedMs = 5 * 60_000;
 
-/** Makes an authority and a serving certificate. */
+/** Creates an authority and a serving certificate that it signs. */
 export async function issueCertificates(options: IssueOptions): Promise<IssuedCertificates> {
   const x509 = await library();
   const { hosts, now, lifetimeMs } = options;
@@ -43,7 +44,7 @@ export async function issueCertificates(options: IssueOptions): Promise<IssuedCe
   const [caKeys, keys] = await Promise.all([makeKeys(), makeKeys()]);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
     ...validity,
-    // Two authorities are in one bundle during a rotation; a name of its own keeps them apart.
+    // During a rotation two authorities are in one bundle, so each one has a different name.
     name: `CN=pintle webhook authority ${new Date(now).toISOString()}`.replaceAll(":", "-"),
     serialNumber: serialNumber(),
     keys: caKeys,
@@ -73,7 +74,7 @@ export async function issueCertificates(options: IssueOptions): Promise<IssuedCe
   return { ca: pemOf("CERTIFICATE", ca.rawData), cert: pemOf("CERTIFICATE", leaf.rawData), key: await keyPem(keys) };
 }
 
-/** Reads the first certificate of a PEM text; undefined when there is none. */
+/** Reads the first certificate of a PEM text; undefined when it has none. */
 export async function certificateFacts(pem: string): Promise<CertificateFacts | undefined> {
   const x509 = await library();
   try {
@@ -98,14 +99,14 @@ export function isAddress(host: string): boolean {
   return /^\d{1,3}(\.\d{1,3}){3}$/.test(host) || host.includes(":");
 }
 
-/** One way to write each name and address, so that two can be compared. */
+/** Normalizes a host name or address, so that two of them can be compared. */
 export function canonicalHost(host: string): string {
   const url = `http://${host.includes(":") ? `[${host}]` : host}`;
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : host.toLowerCase();
 }
 
 async function library() {
-  // The library's dependency injection looks for this when it loads.
+  // The library's dependency injection needs this when it loads.
   await import("reflect-metadata");
   return await import("@peculiar/x509");
 }
@@ -118,7 +119,7 @@ async function keyPem(keys: CryptoKeyPair): Promise<string> {
   return pemOf("PRIVATE KEY", await crypto.subtle.exportKey("pkcs8", keys.privateKey));
 }
 
-/** 16 random bytes, positive: RFC 5280 wants 64 bits of chance and no more than 20 bytes. */
+/** 16 random bytes as a positive number. RFC 5280 asks for at least 64 random bits and at most 20 bytes. */
 function serialNumber(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[0] = (bytes[0] ?? 0) & 0x7f | 0x40;
@@ -128,4 +129,23 @@ function serialNumber(): string {
 function pemOf(label: string, der: ArrayBuffer): string {
   const lines = new Uint8Array(der).toBase64().match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
+}
+
+/** A source of certificates for a server. */
+export interface CertificateSource {
+  /**
+   * Yields the first pair as soon as it exists, then each replacement. Ends without an error when the signal aborts.
+   *
+   * @throws errors that cannot be retried; other errors are logged and retried
+   */
+  pairs(signal: AbortSignal): AsyncIterable<CertificatePair>;
+}
+
+/** A source whose pair never changes. */
+export function fixedCertificate(pair: CertificatePair): CertificateSource {
+  return {
+    async *pairs() {
+      yield pair;
+    },
+  };
 }

@@ -11,7 +11,7 @@ export interface ClientCertificate {
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** One for each common name, all of one authority that is made anew. */
+/** Creates one client certificate for each common name, all signed by one new authority. */
 export async function clientCertificate(names: readonly string[]): Promise<readonly ClientCertificate[]> {
   const caKeys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({

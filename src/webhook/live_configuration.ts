@@ -1,24 +1,25 @@
 /**
- * The parts of a webhook configuration that change while a cluster runs: where the API server calls and whom it believes.
- * The same for both kinds of admission configuration and for the conversion of a CRD.
+ * Reads and changes the webhook configurations of a cluster: the address that the API server calls and the authorities
+ * that it trusts. Covers both kinds of admission configuration and the conversion of a CRD.
  *
- * Guarantees: a change is made to the very version that was read; a conflict means: read again.
+ * Guarantees: a patch applies only to the version that was read; a conflict is read and tried again.
  */
 import { builtin, type Resource } from "../api/mod.ts";
-import type { Client, JsonPatchOperation } from "../client/mod.ts";
-import { fieldOf } from "./_typed_object.ts";
+import { type Client, type JsonPatchOperation, retryOnConflict } from "../client/mod.ts";
+import { fieldOf } from "./_decode.ts";
+import type { Clock } from "../async/mod.ts";
 
-/** The annotation that holds client configurations as they were before a local run, by the name of their webhook. */
-export const borrowedAnnotation = "pintle.dev/webhooks-before-local";
+/** The annotation with the original client configurations during a local run, by the name of their webhook. */
+export const savedConfigAnnotation = "pintle.dev/webhooks-before-local";
 
 /** One configuration object of a cluster. */
 export interface ConfigurationTarget {
-  /** `converting` is the conversion of the CRD of this name. */
+  /** `converting` means the conversion of the CRD with this name. */
   readonly kind: "mutating" | "validating" | "converting";
   readonly name: string;
 }
 
-/** Where the API server calls, and whom it believes. */
+/** The address that the API server calls, and the authorities that it trusts. */
 export interface WebhookClientConfig {
   readonly url?: string;
   readonly service?: {
@@ -31,7 +32,7 @@ export interface WebhookClientConfig {
   readonly caBundle?: string;
 }
 
-/** One client configuration in its object. */
+/** One client configuration inside a configuration object. */
 export interface LiveEntry {
   /** The webhook's name; "" for a conversion. */
   readonly name: string;
@@ -40,14 +41,14 @@ export interface LiveEntry {
   readonly clientConfig: WebhookClientConfig;
 }
 
-/** What there is in the cluster. */
+/** A configuration as it is in the cluster. */
 export interface LiveConfiguration {
   readonly resourceVersion: string;
   readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly entries: readonly LiveEntry[];
 }
 
-/** Reads a configuration; undefined when it is not installed, or converts without a webhook. */
+/** Reads a configuration; undefined when it is not installed, or when a CRD does not convert with a webhook. */
 export async function readConfiguration(
   client: Client,
   target: ConfigurationTarget,
@@ -72,7 +73,7 @@ export async function readConfiguration(
   return live(found.metadata, entries);
 }
 
-/** Applies `operations` to the version that was read. @throws ApiError, `isConflict` when it changed since */
+/** Applies `operations` to the version that was read. @throws ApiError, `isConflict` when it has changed since */
 export async function patchConfiguration(
   client: Client,
   target: ConfigurationTarget,
@@ -80,12 +81,12 @@ export async function patchConfiguration(
   operations: readonly JsonPatchOperation[],
   signal: AbortSignal,
 ): Promise<void> {
-  // Written like any field, compared like none: another version in the cluster is answered with 409.
+  // Replacing resourceVersion makes the API server compare it: any other version in the cluster gives a 409.
   const guard = { op: "replace", path: "/metadata/resourceVersion", value: read.resourceVersion } as const;
   await client.patch(resourceOf(target), target.name, { kind: "json", operations: [guard, ...operations] }, { signal });
 }
 
-/** The kind a target is of. */
+/** The resource of a target. */
 export function resourceOf(target: ConfigurationTarget): Resource {
   switch (target.kind) {
     case "mutating":
@@ -107,4 +108,39 @@ function live(metadata: unknown, entries: readonly LiveEntry[]): LiveConfigurati
 function stringMap(value: unknown): Readonly<Record<string, string>> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)]));
+}
+
+/** Options of {@link publishCaBundle}. */
+interface PublishOptions {
+  readonly client: Client;
+  readonly targets: readonly ConfigurationTarget[];
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sets `bundle` (PEM) as the authorities of every target. Writes only targets that have another bundle.
+ *
+ * @returns the number of changed objects; targets that are not installed are skipped
+ * @throws ApiError when a target cannot be read or written; retries conflicts
+ */
+export async function publishCaBundle(bundle: string, options: PublishOptions): Promise<number> {
+  const { client, targets, clock, signal } = options;
+  const caBundle = new TextEncoder().encode(bundle).toBase64();
+  let changed = 0;
+  for (const target of targets) {
+    await retryOnConflict(async () => {
+      const live = await readConfiguration(client, target, signal);
+      const stale = live?.entries.filter((entry) => entry.clientConfig.caBundle !== caBundle) ?? [];
+      // During a local run the webhooks are served with a certificate of another authority.
+      const isBorrowed = Object.hasOwn(live?.annotations ?? {}, savedConfigAnnotation);
+      if (live === undefined || stale.length === 0 || isBorrowed) return;
+      const operations = stale.map((
+        { pointer },
+      ) => ({ op: "add", path: `${pointer}/caBundle`, value: caBundle } as const));
+      await patchConfiguration(client, target, live, operations, signal);
+      changed++;
+    }, { clock, signal });
+  }
+  return changed;
 }

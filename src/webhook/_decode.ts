@@ -1,0 +1,104 @@
+/**
+ * The decoder of this folder: where a value the API server sent becomes an object of a Resource's type. The one place with
+ * a type assertion.
+ */
+import type { Infer, Resource } from "../api/mod.ts";
+import type { CustomResource, ParseIssue } from "../schema/mod.ts";
+
+/** The result of validating an object. */
+export type CheckedObject<T> =
+  | { readonly kind: "valid"; readonly object: T }
+  | { readonly kind: "invalid"; readonly issues: readonly ParseIssue[] };
+
+/**
+ * Validates `value` against the schema of its kind, if the kind has one; the API server has validated other kinds.
+ * Returns the object as it came, without defaults: the webhook compares its result with it to compute the patch.
+ */
+export function checkedObject<R extends Resource>(resource: R, value: unknown): CheckedObject<Infer<R>> {
+  if (isCustom(resource)) {
+    const parsed = resource.safeParse(value);
+    if (parsed.kind === "invalid") return parsed;
+  }
+  return { kind: "valid", object: typedObject(resource, value) };
+}
+
+/** Returns `value` with the type that the API server says it has. The only type assertion of this folder. */
+export function typedObject<R extends Resource>(_resource: R, value: unknown): Infer<R> {
+  return value as Infer<R>;
+}
+
+/** Freezes a JSON value deeply, so that changing it in place throws. */
+export function deepFrozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const item of Object.values(value)) deepFrozen(item);
+  return Object.freeze(value);
+}
+
+/** True when the object has a deletionTimestamp: it exists only until its finalizers are removed. */
+export function isBeingDeleted(object: unknown): boolean {
+  const metadata = fieldOf(object, "metadata");
+  return typeof fieldOf(metadata, "deletionTimestamp") === "string";
+}
+
+/** An own property of a value of any type. */
+export function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  const found: unknown = Reflect.get(value, name);
+  return found;
+}
+
+function isCustom(resource: Resource): resource is CustomResource {
+  return typeof fieldOf(resource, "safeParse") === "function";
+}
+
+/** The result of parsing a text. */
+type ParsedJson =
+  | { readonly kind: "parsed"; readonly value: unknown }
+  | { readonly kind: "malformed"; readonly message: string };
+
+/** Deepest nesting of JSON. kube-apiserver itself stops at 10000, and real objects need about 20. */
+const maxDepth = 200;
+
+const quote = 34, backslash = 92;
+
+/** Parses the JSON of an untrusted client: limits its depth first, and returns errors instead of throwing them. */
+export function parseJson(text: string): ParsedJson {
+  if (text === "") return { kind: "malformed", message: "the request body is empty" };
+  if (isTooDeep(text)) return { kind: "malformed", message: `JSON is nested deeper than ${maxDepth}` };
+  try {
+    const value: unknown = JSON.parse(text);
+    return { kind: "parsed", value };
+  } catch {
+    return { kind: "malformed", message: "the request body is not JSON" };
+  }
+}
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case quote:
+        at = endOfString(text, at);
+        break;
+      case 91: // [
+      case 123: // {
+        if (++depth > maxDepth) return true;
+        break;
+      case 93: // ]
+      case 125: // }
+        depth--;
+        break;
+    }
+  }
+  return false;
+}
+
+/** The index of the quote that ends the string which begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}
