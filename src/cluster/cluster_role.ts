@@ -1,13 +1,14 @@
 /**
- * ClusterRoles that are made of others (`admin`, `edit`, `view`): their rules are those of the roles they select. All of
- * them are looked at together, under one key, since a role that changes does not say of which it is a part.
+ * Aggregated ClusterRoles (`admin`, `edit`, `view`): their rules are those of the ClusterRoles that they select. One
+ * reconcile handles all of them, because a changed ClusterRole does not say which aggregated ones select it.
  */
 import { builtin, type Infer, isSelected, type LabelSelector } from "../api/mod.ts";
 import { changed, controller, done } from "../controller/mod.ts";
-import { canonicalText } from "./_template_hash.ts";
+import { canonicalText } from "./_values.ts";
 
 type ClusterRole = Infer<typeof builtin.ClusterRole>;
 
+/** Fills in the rules of aggregated ClusterRoles. */
 export const clusterRoleController = controller("clusterrole-aggregation-controller")
   .for(builtin.ClusterRole, { when: changed.resourceVersion })
   .reconcileKey(async (_request, toolbox) => {
@@ -23,7 +24,7 @@ function rulesPatch(role: ClusterRole, roles: readonly ClusterRole[]) {
   const rules = roles
     .filter((other) => other !== role && selectors.some((selector) => isSelected(selector as LabelSelector, other)))
     .toSorted((left, right) => `${left.metadata.name}`.localeCompare(`${right.metadata.name}`))
-    .flatMap((part) => part.rules ?? []);
+    .flatMap((selected) => selected.rules ?? []);
   const unique = [...new Map(rules.map((rule) => [canonicalText(rule), rule])).values()];
   return { kind: "merge" as const, value: { rules: unique } };
 }

@@ -1,9 +1,10 @@
-/** DaemonSets: one Pod on each node that takes it; Pods of an older template are replaced as far as maxUnavailable allows. */
+/** The DaemonSet controller: one Pod on each eligible node; a rolling update replaces Pods within maxUnavailable. */
 import { builtin, type Infer, keyOf } from "../api/mod.ts";
 import { controller, type ControllerDefinition, done, type ReconcileContext, type Result } from "../controller/mod.ts";
-import { refusalOf } from "./_node_fit.ts";
 import { createPod, deletePod, isActive, isAvailable, isFinished, isReady, type Pod, podsOf } from "./_pods.ts";
-import { revisionFor, revisionLabel } from "./_revisions.ts";
+import { ensureRevision, revisionLabel } from "./_revisions.ts";
+import { scaledValue } from "./_values.ts";
+import { unschedulableReason } from "./scheduler.ts";
 
 type DaemonSet = Infer<typeof builtin.DaemonSet>;
 type Node = Infer<typeof builtin.Node>;
@@ -12,7 +13,7 @@ type Context = ReconcileContext<
   typeof builtin.DaemonSet | typeof builtin.Pod | typeof builtin.Node
 >;
 
-/** Pods of DaemonSets stay on nodes in trouble. */
+/** Taints that Pods of DaemonSets tolerate, as in kube-controller-manager: they stay on unhealthy nodes. */
 const tolerations = [
   ["node.kubernetes.io/not-ready", "NoExecute"],
   ["node.kubernetes.io/unreachable", "NoExecute"],
@@ -22,7 +23,7 @@ const tolerations = [
   ["node.kubernetes.io/unschedulable", "NoSchedule"],
 ].map(([key, effect]) => ({ key, operator: "Exists", effect }));
 
-/** A change of a node concerns every DaemonSet. */
+/** Keeps the Pods of DaemonSets. A change of a node requeues every DaemonSet. */
 export function daemonSetController(): ControllerDefinition {
   const known = new Set<string>();
   return controller("daemonset-controller", { maxConcurrentReconciles: 2 })
@@ -31,51 +32,56 @@ export function daemonSetController(): ControllerDefinition {
     .watches(builtin.Node, { to: () => [...known] })
     .reconcile(async (ctx) => {
       known.add(keyOf(ctx.object));
-      return await bringSet(ctx);
+      return await reconcileSet(ctx);
     });
 }
 
-async function bringSet(ctx: Context): Promise<Result> {
+async function reconcileSet(ctx: Context): Promise<Result> {
   const set = ctx.object;
   const owner = { resource: builtin.DaemonSet, object: set };
-  const hash = await revisionFor(ctx.client, owner, set.spec.template, ctx.signal);
+  const hash = await ensureRevision(ctx.client, owner, set.spec.template, ctx.signal);
   const pods = await podsOf(ctx.client, owner, set.spec.selector, ctx.signal);
   const { items: nodes } = await ctx.client.list(builtin.Node, { signal: ctx.signal });
-  const places = placesOf(nodes, asPod(set));
-  await bring(ctx, pods, places, hash);
-  await ctx.patchStatus(statusOf(ctx, pods, places, hash));
+  const nodeNames = eligibleNodes(nodes, asPod(set));
+  await managePods(ctx, pods, nodeNames, hash);
+  await ctx.patchStatus(statusOf(ctx, pods, nodeNames, hash));
   return done;
 }
 
 /** Names of nodes. */
-interface Places {
-  /** Those that are to have a Pod. */
-  readonly wanted: ReadonlySet<string>;
-  /** Those whose Pod is left where it is: a taint that only keeps new ones away came later. */
-  readonly borne: ReadonlySet<string>;
+interface EligibleNodes {
+  /** Nodes that must have a Pod. */
+  readonly desired: ReadonlySet<string>;
+  /** Nodes whose Pod may stay: a NoSchedule taint that was added later does not remove it. */
+  readonly tolerated: ReadonlySet<string>;
 }
 
-function placesOf(nodes: readonly Node[], pod: Pod): Places {
+function eligibleNodes(nodes: readonly Node[], pod: Pod): EligibleNodes {
   const names = (fitting: readonly Node[]) => new Set(fitting.map((node) => node.metadata.name ?? ""));
-  const evicting = (node: Node): Node => ({
+  const withEvictingTaints = (node: Node): Node => ({
     ...node,
     spec: { ...node.spec, taints: node.spec.taints?.filter(({ effect }) => effect === "NoExecute") },
   });
   return {
-    wanted: names(nodes.filter((node) => refusalOf(node, pod) === undefined)),
-    borne: names(nodes.filter((node) => refusalOf(evicting(node), pod) === undefined)),
+    desired: names(nodes.filter((node) => unschedulableReason(node, pod) === undefined)),
+    tolerated: names(nodes.filter((node) => unschedulableReason(withEvictingTaints(node), pod) === undefined)),
   };
 }
 
-async function bring(ctx: Context, pods: readonly Pod[], { wanted, borne }: Places, hash: string): Promise<void> {
+async function managePods(
+  ctx: Context,
+  pods: readonly Pod[],
+  { desired, tolerated }: EligibleNodes,
+  hash: string,
+): Promise<void> {
   const owner = { resource: builtin.DaemonSet, object: ctx.object };
-  const doomed = pods.filter((pod) => isActive(pod) && !borne.has(nodeOf(pod) ?? ""));
+  const evicted = pods.filter((pod) => isActive(pod) && !tolerated.has(nodeOf(pod) ?? ""));
   const isRolling = ctx.object.spec.updateStrategy?.type !== "OnDelete";
-  const replaced = isRolling ? outdatedOf(ctx, pods, wanted, hash) : [];
+  const replaced = isRolling ? podsToReplace(ctx, pods, desired, hash) : [];
   const finished = pods.filter((pod) => isFinished(pod));
-  for (const pod of [...doomed, ...replaced, ...finished]) await deletePod(ctx.client, pod, ctx.signal);
+  for (const pod of [...evicted, ...replaced, ...finished]) await deletePod(ctx.client, pod, ctx.signal);
   const covered = new Set(pods.map(nodeOf));
-  for (const name of wanted) {
+  for (const name of desired) {
     if (covered.has(name)) continue;
     const spec = {
       affinity: pinnedTo(name),
@@ -89,19 +95,16 @@ async function bring(ctx: Context, pods: readonly Pod[], { wanted, borne }: Plac
   }
 }
 
-/** The Pods of an older template that make room now: those that do not work, and as many others as may be missing. */
-function outdatedOf(ctx: Context, pods: readonly Pod[], wanted: ReadonlySet<string>, hash: string): readonly Pod[] {
+/** The Pods of an older template to delete now: all unavailable ones, and as many others as maxUnavailable allows. */
+function podsToReplace(ctx: Context, pods: readonly Pod[], desired: ReadonlySet<string>, hash: string): readonly Pod[] {
   const { minReadySeconds = 0, updateStrategy } = ctx.object.spec;
-  const here = pods.filter((pod) => isActive(pod) && wanted.has(nodeOf(pod) ?? ""));
-  const works = (pod: Pod) => isAvailable(pod, minReadySeconds, ctx.clock.now());
-  const old = here.filter((pod) => pod.metadata.labels?.[revisionLabel] !== hash);
-  const missing = wanted.size - new Set(here.filter(works).map(nodeOf)).size;
-  const most = share(updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, wanted.size);
-  return [...old.filter((pod) => !works(pod)), ...old.filter(works).slice(0, Math.max(0, most - missing))];
-}
-
-function share(value: string | number, of: number): number {
-  return typeof value === "number" ? value : Math.ceil((Number.parseFloat(value) || 0) * of / 100);
+  const eligible = pods.filter((pod) => isActive(pod) && desired.has(nodeOf(pod) ?? ""));
+  const isPodAvailable = (pod: Pod) => isAvailable(pod, minReadySeconds, ctx.clock.now());
+  const old = eligible.filter((pod) => pod.metadata.labels?.[revisionLabel] !== hash);
+  const unavailable = desired.size - new Set(eligible.filter(isPodAvailable).map(nodeOf)).size;
+  const maxUnavailable = scaledValue(updateStrategy?.rollingUpdate?.maxUnavailable ?? 1, desired.size, Math.ceil);
+  const room = Math.max(0, maxUnavailable - unavailable);
+  return [...old.filter((pod) => !isPodAvailable(pod)), ...old.filter(isPodAvailable).slice(0, room)];
 }
 
 function pinnedTo(node: string) {
@@ -109,23 +112,23 @@ function pinnedTo(node: string) {
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
 }
 
-/** The node a Pod runs on, or is meant for. */
+/** The node that a Pod is bound to, or will be by its affinity. */
 function nodeOf(pod: Pod): string | undefined {
   const terms = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   return pod.spec.nodeName ?? terms?.[0]?.matchFields?.[0]?.values?.[0];
 }
 
-/** A Pod of the set as the scheduler would see it, for the question which nodes take it. */
+/** A Pod of the set as the scheduler would see it, to find the eligible nodes. */
 function asPod(set: DaemonSet): Pod {
   const { template } = set.spec;
   const spec = { containers: [], ...template.spec, tolerations: [...template.spec?.tolerations ?? [], ...tolerations] };
   return { apiVersion: "v1", kind: "Pod", metadata: {}, spec };
 }
 
-function statusOf(ctx: Context, pods: readonly Pod[], { wanted }: Places, hash: string) {
+function statusOf(ctx: Context, pods: readonly Pod[], { desired: nodeNames }: EligibleNodes, hash: string) {
   const { minReadySeconds = 0 } = ctx.object.spec;
-  const desired = wanted.size;
-  const active = pods.filter((pod) => isActive(pod) && wanted.has(nodeOf(pod) ?? ""));
+  const desired = nodeNames.size;
+  const active = pods.filter((pod) => isActive(pod) && nodeNames.has(nodeOf(pod) ?? ""));
   const available = active.filter((pod) => isAvailable(pod, minReadySeconds, ctx.clock.now())).length;
   return {
     currentNumberScheduled: active.length,

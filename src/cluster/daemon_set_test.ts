@@ -1,30 +1,30 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
-import { ClusterRig, readyOf, selectorFor, templateOf } from "./cluster_rig.ts";
+import { readyOf, selectorFor, templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { DaemonSet, Node, Pod } = builtin;
 const key = "default/agent";
 
-async function deploy(cluster: ClusterRig, spec: object = {}): Promise<void> {
+async function deploy(cluster: TestCluster, spec: object = {}): Promise<void> {
   await cluster.create(DaemonSet, "agent", {
     spec: { selector: selectorFor("agent"), template: templateOf("agent"), ...spec },
   });
   await cluster.settled();
 }
 
-function nodesOf(cluster: ClusterRig): readonly (string | undefined)[] {
+function nodesOf(cluster: TestCluster): readonly (string | undefined)[] {
   return cluster.list(Pod).map(({ spec }) => spec.nodeName).toSorted();
 }
 
 const taint = (effect: string) => ({ spec: { taints: [{ key: "only", value: "gpu", effect }] } });
 
-test("a DaemonSet has one Pod on each node, and on each that comes", async () => {
-  await using cluster = await ClusterRig.start({ nodes: 2 });
+test("a DaemonSet has one Pod on each node, also on nodes that are added", async () => {
+  await using cluster = await TestCluster.start({ nodes: 2 });
   await deploy(cluster);
   assertEquals(nodesOf(cluster), ["node-1", "node-2"]);
   await cluster.create(Node, "node-3", {}, { labels: { "pintle.dev/simulated": "true" } });
   await cluster.settled();
-  assertEquals(nodesOf(cluster), ["node-1", "node-2"], "it is not ready yet");
+  assertEquals(nodesOf(cluster), ["node-1", "node-2"], "node-3 is not ready yet");
   const conditions = [{ type: "Ready", status: "True", reason: "KubeletReady", message: "" }];
   await cluster.patch(Node, "node-3", { status: { conditions } }, "status");
   await cluster.patch(Node, "node-3", { spec: { taints: null } });
@@ -34,8 +34,8 @@ test("a DaemonSet has one Pod on each node, and on each that comes", async () =>
   assertEquals([status?.desiredNumberScheduled, status?.numberReady, status?.numberAvailable], [3, 3, 3]);
 });
 
-test("a tainted node gets no Pod, unless the template tolerates that; a cordoned one does", async () => {
-  await using cluster = await ClusterRig.start();
+test("a tainted node gets no Pod unless the template tolerates the taint; a cordoned node gets one", async () => {
+  await using cluster = await TestCluster.start();
   await cluster.patch(Node, "node-1", taint("NoSchedule"));
   await cluster.patch(Node, "node-2", { spec: { unschedulable: true } });
   await deploy(cluster);
@@ -46,8 +46,8 @@ test("a tainted node gets no Pod, unless the template tolerates that; a cordoned
   assertEquals([nodesOf(cluster), readyOf(cluster.list(Pod))], [["node-1", "node-2", "node-3"], 3]);
 });
 
-test("a NoSchedule taint that comes later leaves the Pod, NoExecute takes it, and without both it is back", async () => {
-  await using cluster = await ClusterRig.start();
+test("a later NoSchedule taint keeps the Pod, a NoExecute taint removes it, and without taints it is created again", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster);
   await cluster.patch(Node, "node-1", taint("NoSchedule"));
   await cluster.settled();
@@ -60,15 +60,15 @@ test("a NoSchedule taint that comes later leaves the Pod, NoExecute takes it, an
   assertEquals(nodesOf(cluster), ["node-1", "node-2", "node-3"]);
 });
 
-test("nodes that the template's selector does not mean get no Pod", async () => {
-  await using cluster = await ClusterRig.start();
+test("nodes that the template's node selector does not match get no Pod", async () => {
+  await using cluster = await TestCluster.start();
   await cluster.patch(Node, "node-2", { metadata: { labels: { disk: "ssd" } } });
   await deploy(cluster, { template: templateOf("agent", "app:1", { nodeSelector: { disk: "ssd" } }) });
   assertEquals(nodesOf(cluster), ["node-2"]);
 });
 
-test("an update replaces one Pod at a time, each when the one before is ready", async () => {
-  await using cluster = await ClusterRig.start({ pace: { startMs: 1_000 } });
+test("an update replaces one Pod at a time and waits until each is ready", async () => {
+  await using cluster = await TestCluster.start({ pace: { startMs: 1_000 } });
   await deploy(cluster);
   await cluster.patch(DaemonSet, key, { spec: { template: templateOf("agent", "app:2") } });
   await cluster.settled(() => assert(readyOf(cluster.list(Pod)) >= 2));

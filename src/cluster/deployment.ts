@@ -1,171 +1,193 @@
 /**
- * Deployments: a ReplicaSet for each template, and the careful move of replicas from the old ones to the new one. What
- * `kubectl rollout` reads (revisions, conditions, counts) is as kube-controller-manager writes it.
+ * The Deployment controller: one ReplicaSet for each Pod template, and the move of replicas from the old ReplicaSets to the
+ * new one within maxSurge and maxUnavailable.
+ *
+ * Guarantees: `kubectl rollout` reads the same revisions, conditions and counts that kube-controller-manager writes.
  */
-import { builtin, keyOf } from "../api/mod.ts";
-import { controller, done, type ReconcileContext, requeueAfter, type Result } from "../controller/mod.ts";
-import { deploymentStatus, msUntilLate } from "./_deployment_status.ts";
 import {
-  createReplicaSet,
-  inherited,
-  limitsOf,
-  newestOf,
-  type ReplicaSet,
-  replicaSetsOf,
-  revisionAnnotation,
-  revisionOf,
-  wantedOf,
-} from "./_replica_sets.ts";
+  builtin,
+  type Condition,
+  controllerOf,
+  controllerReference,
+  type Infer,
+  isControlledBy,
+  keyOf,
+} from "../api/mod.ts";
+import { type Client, isAlreadyExists } from "../client/mod.ts";
+import { controller, done, type ReconcileContext, requeueAfter, type Result } from "../controller/mod.ts";
+import { adopt, selectorOf } from "./_pods.ts";
+import { templateHash } from "./_revisions.ts";
+import { canonicalText, scaledValue, timeText } from "./_values.ts";
 
+type Deployment = Infer<typeof builtin.Deployment>;
+type ReplicaSet = Infer<typeof builtin.ReplicaSet>;
 type Context = ReconcileContext<typeof builtin.Deployment, typeof builtin.Deployment | typeof builtin.ReplicaSet>;
 
 /** The ReplicaSets of a Deployment at one moment. */
-interface Site {
+interface ReplicaSets {
+  /** The one with the Deployment's current template. */
   readonly newest: ReplicaSet | undefined;
   readonly old: readonly ReplicaSet[];
 }
 
+/** Rolls out Deployments. */
 export const deploymentController = controller("deployment-controller", { maxConcurrentReconciles: 5 })
   .for(builtin.Deployment)
   .owns(builtin.ReplicaSet)
   .reconcile(async (ctx) => {
-    const site = siteOf(ctx, await replicaSetsOf(ctx.client, ctx.object, ctx.signal));
-    const moved = await move(ctx, site);
-    if (moved === "collision") return await countCollision(ctx);
+    const before = await listReplicaSets(ctx);
+    const after = await rollOut(ctx, before);
+    if (after === "collision") return await countCollision(ctx);
     const now = ctx.clock.now();
-    const status = deploymentStatus(ctx.object, { ...moved, now });
+    const status = deploymentStatus(ctx.object, { ...after, now });
     await ctx.patchStatus(status);
-    await dropOld(ctx, moved);
-    const lateInMs = msUntilLate(ctx.object, status, now);
-    return lateInMs === undefined ? done : requeueAfter(lateInMs);
+    await deleteOldReplicaSets(ctx, after);
+    const waitMs = msUntilDeadline(ctx.object, status, now);
+    return waitMs === undefined ? done : requeueAfter(waitMs);
   });
 
-function siteOf(ctx: Context, sets: readonly ReplicaSet[]): Site {
-  const newest = newestOf(ctx.object, sets);
+/** The ReplicaSets that belong to a Deployment, read from the server; those without a controller are adopted. */
+async function listReplicaSets({ client, object: deployment, signal }: Context): Promise<ReplicaSets> {
+  const { namespace } = deployment.metadata;
+  const labelSelector = selectorOf(deployment.spec.selector);
+  const { items } = await client.list(builtin.ReplicaSet, { namespace, labelSelector, signal });
+  const owner = { resource: builtin.Deployment, object: deployment };
+  const adopted = await Promise.all(items.map(async (set) => {
+    if (isControlledBy(set, deployment)) return set;
+    const isOrphan = controllerOf(set) === undefined && set.metadata.deletionTimestamp === undefined;
+    return isOrphan ? await adopt(client, builtin.ReplicaSet, set, owner, signal) : undefined;
+  }));
+  const sets = adopted.filter((set) => set !== undefined);
+  const newest = newestOf(deployment, sets);
   return { newest, old: sets.filter((set) => set !== newest) };
 }
 
-async function move(ctx: Context, site: Site): Promise<Site | "collision"> {
+async function rollOut(ctx: Context, sets: ReplicaSets): Promise<ReplicaSets | "collision"> {
   const { strategy, paused = false } = ctx.object.spec;
-  if (paused) return await keepShares(ctx, site);
-  const begun = await begin(ctx, site);
+  if (paused) return await scaleProportionally(ctx, sets);
+  const begun = await ensureNewest(ctx, sets);
   if (begun === "collision") return begun;
   return strategy?.type === "Recreate" ? await recreate(ctx, begun) : await roll(ctx, begun);
 }
 
-type Begun = Site & { readonly newest: ReplicaSet };
+type Begun = ReplicaSets & { readonly newest: ReplicaSet };
 
-/** Makes sure that the present template has its ReplicaSet and that both carry the newest revision. */
-async function begin(ctx: Context, site: Site): Promise<Begun | "collision"> {
-  const revision = 1 + Math.max(0, ...site.old.map(revisionOf));
-  const newest = site.newest === undefined
-    ? await create(ctx, site, revision)
-    : await renumber(ctx, site.newest, revision);
+/** Ensures that the current template has a ReplicaSet, and that it and the Deployment have the newest revision. */
+async function ensureNewest(ctx: Context, sets: ReplicaSets): Promise<Begun | "collision"> {
+  const revision = 1 + Math.max(0, ...sets.old.map(revisionOf));
+  const newest = sets.newest === undefined
+    ? await createNewest(ctx, sets, revision)
+    : await renumber(ctx, sets.newest, revision);
   if (newest === undefined) return "collision";
-  await tellRevision(ctx, `${revisionOf(newest)}`);
-  return { newest, old: site.old };
+  await writeRevision(ctx, `${revisionOf(newest)}`);
+  return { newest, old: sets.old };
 }
 
-/** Written with the status, as kube-controller-manager does: a changed annotation is no new generation then. */
-async function tellRevision(ctx: Context, revision: string): Promise<void> {
+/** Written with the status, as kube-controller-manager does: a changed annotation is then no new generation. */
+async function writeRevision(ctx: Context, revision: string): Promise<void> {
   if (ctx.object.metadata.annotations?.[revisionAnnotation] === revision) return;
   const value = { metadata: { annotations: { [revisionAnnotation]: revision } } };
   const options = { subresource: "status", signal: ctx.signal };
   await ctx.client.patch(builtin.Deployment, keyOf(ctx.object), { kind: "merge", value }, options);
 }
 
-async function create(ctx: Context, site: Site, revision: number): Promise<ReplicaSet | undefined> {
+async function createNewest(ctx: Context, sets: ReplicaSets, revision: number): Promise<ReplicaSet | undefined> {
   const isRecreate = ctx.object.spec.strategy?.type === "Recreate";
-  const hasOld = site.old.some((set) => (set.spec.replicas ?? 1) > 0 || (set.status?.replicas ?? 0) > 0);
-  const replicas = isRecreate && hasOld ? 0 : roomFor(ctx, 0, wantedOf(site.old));
+  const hasOld = sets.old.some((set) => (set.spec.replicas ?? 1) > 0 || (set.status?.replicas ?? 0) > 0);
+  const replicas = isRecreate && hasOld ? 0 : roomFor(ctx, 0, desiredReplicas(sets.old));
   const set = await createReplicaSet(ctx.client, ctx.object, { replicas, revision }, ctx.signal);
-  if (set !== undefined && replicas > 0) tellScaled(ctx, set, 0, replicas);
+  if (set !== undefined && replicas > 0) recordScaling(ctx, set, 0, replicas);
   return set;
 }
 
-/** A ReplicaSet that an undo made the present one again takes the newest number. */
+/** Gives a ReplicaSet the newest revision: after an undo, an old one has the current template again. */
 async function renumber(ctx: Context, set: ReplicaSet, revision: number): Promise<ReplicaSet> {
   const number = Math.max(revisionOf(set), revision);
-  const annotations = { ...inherited(ctx.object), [revisionAnnotation]: `${number}` };
+  const annotations = { ...inheritedAnnotations(ctx.object), [revisionAnnotation]: `${number}` };
   return await ctx.patch(builtin.ReplicaSet, set, { kind: "merge", value: { metadata: { annotations } } });
 }
 
-async function recreate(ctx: Context, site: Begun): Promise<Site> {
-  const old = await Promise.all(site.old.map((set) => scale(ctx, set, 0)));
+/** Strategy Recreate: the new ReplicaSet starts when no old Pod is left. */
+async function recreate(ctx: Context, sets: Begun): Promise<ReplicaSets> {
+  const old = await Promise.all(sets.old.map((set) => scale(ctx, set, 0)));
   const isEmpty = old.every((set) => (set.status?.replicas ?? 0) === 0);
-  return { newest: isEmpty ? await scale(ctx, site.newest, ctx.object.spec.replicas ?? 1) : site.newest, old };
+  return { newest: isEmpty ? await scale(ctx, sets.newest, ctx.object.spec.replicas ?? 1) : sets.newest, old };
 }
 
-async function roll(ctx: Context, site: Begun): Promise<Site> {
-  const held = site.newest.spec.replicas ?? 1;
-  const wanted = ctx.object.spec.replicas ?? 1;
-  const target = held >= wanted ? wanted : Math.min(wanted, held + roomFor(ctx, held, wantedOf(site.old)));
-  const newest = await scale(ctx, site.newest, target);
-  return { newest, old: await shrinkOld(ctx, newest, site.old) };
+/** Strategy RollingUpdate: one step. */
+async function roll(ctx: Context, sets: Begun): Promise<ReplicaSets> {
+  const current = sets.newest.spec.replicas ?? 1;
+  const desired = ctx.object.spec.replicas ?? 1;
+  const room = roomFor(ctx, current, desiredReplicas(sets.old));
+  const target = current >= desired ? desired : Math.min(desired, current + room);
+  const newest = await scale(ctx, sets.newest, target);
+  return { newest, old: await scaleDownOld(ctx, newest, sets.old) };
 }
 
 /** How many more Pods the new ReplicaSet may have. */
-function roomFor(ctx: Context, held: number, old: number): number {
+function roomFor(ctx: Context, current: number, old: number): number {
   const { replicas = 1 } = ctx.object.spec;
-  return Math.max(0, Math.min(replicas - held, replicas + limitsOf(ctx.object).surge - held - old));
+  return Math.max(0, Math.min(replicas - current, replicas + limitsOf(ctx.object).surge - current - old));
 }
 
-/** Takes Pods from the old ReplicaSets: those that do not work first, then as many as are available beyond the least. */
-async function shrinkOld(ctx: Context, newest: ReplicaSet, old: readonly ReplicaSet[]): Promise<readonly ReplicaSet[]> {
-  const least = (ctx.object.spec.replicas ?? 1) - limitsOf(ctx.object).unavailable;
-  const missing = (newest.spec.replicas ?? 1) - availableOf([newest]);
-  let room = wantedOf([newest, ...old]) - least - missing;
+/** Takes Pods from the old ReplicaSets: unavailable ones first, then as many available ones as may be missing. */
+async function scaleDownOld(
+  ctx: Context,
+  newest: ReplicaSet,
+  old: readonly ReplicaSet[],
+): Promise<readonly ReplicaSet[]> {
+  const minAvailable = (ctx.object.spec.replicas ?? 1) - limitsOf(ctx.object).unavailable;
+  const newUnavailable = (newest.spec.replicas ?? 1) - availableReplicas([newest]);
+  let room = desiredReplicas([newest, ...old]) - minAvailable - newUnavailable;
   if (room <= 0) return old;
-  let spare = Math.max(0, availableOf([newest, ...old]) - least);
-  const shrunk: ReplicaSet[] = [];
+  let spare = Math.max(0, availableReplicas([newest, ...old]) - minAvailable);
+  const scaled: ReplicaSet[] = [];
   for (const set of old.toSorted((left, right) => revisionOf(left) - revisionOf(right))) {
-    const held = set.spec.replicas ?? 1;
-    const broken = Math.min(room, Math.max(0, held - availableOf([set])));
-    const more = Math.min(spare, held - broken);
-    room -= broken;
-    spare -= more;
-    shrunk.push(broken + more > 0 ? await scale(ctx, set, held - broken - more) : set);
+    const current = set.spec.replicas ?? 1;
+    const unavailable = Math.min(room, Math.max(0, current - availableReplicas([set])));
+    const available = Math.min(spare, current - unavailable);
+    room -= unavailable;
+    spare -= available;
+    const removed = unavailable + available;
+    scaled.push(removed > 0 ? await scale(ctx, set, current - removed) : set);
   }
-  return shrunk;
+  return scaled;
 }
 
-function availableOf(sets: readonly ReplicaSet[]): number {
-  return sets.reduce((sum, set) => sum + (set.status?.availableReplicas ?? 0), 0);
-}
-
-/** While paused nothing moves between templates; a changed number of replicas is shared out as it was. */
-async function keepShares(ctx: Context, site: Site): Promise<Site> {
-  const active = [...(site.newest === undefined ? [] : [site.newest]), ...site.old].filter((set) =>
+/** A paused Deployment does not roll out; a changed number of replicas is distributed in the present proportions. */
+async function scaleProportionally(ctx: Context, sets: ReplicaSets): Promise<ReplicaSets> {
+  const active = [...(sets.newest === undefined ? [] : [sets.newest]), ...sets.old].filter((set) =>
     (set.spec.replicas ?? 1) > 0
   );
-  const total = wantedOf(active);
-  const wanted = ctx.object.spec.replicas ?? 1;
-  if (total === wanted || total === 0) return site;
+  const total = desiredReplicas(active);
+  const desired = ctx.object.spec.replicas ?? 1;
+  if (total === desired || total === 0) return sets;
   const scaled = new Map<ReplicaSet, ReplicaSet>();
-  let left = wanted;
+  let left = desired;
   for (const [index, set] of active.entries()) {
     const part = index === active.length - 1
       ? left
-      : Math.min(left, Math.round((set.spec.replicas ?? 1) * wanted / total));
+      : Math.min(left, Math.round((set.spec.replicas ?? 1) * desired / total));
     left -= part;
     scaled.set(set, await scale(ctx, set, part));
   }
   const now = (set: ReplicaSet) => scaled.get(set) ?? set;
-  return { newest: site.newest === undefined ? undefined : now(site.newest), old: site.old.map(now) };
+  return { newest: sets.newest === undefined ? undefined : now(sets.newest), old: sets.old.map(now) };
 }
 
 async function scale(ctx: Context, set: ReplicaSet, replicas: number): Promise<ReplicaSet> {
-  const held = set.spec.replicas ?? 1;
-  const annotations = inherited(ctx.object);
+  const current = set.spec.replicas ?? 1;
+  const annotations = inheritedAnnotations(ctx.object);
   const value = { metadata: { annotations }, spec: { replicas } };
   const live = await ctx.patch(builtin.ReplicaSet, set, { kind: "merge", value });
-  if (held !== replicas) tellScaled(ctx, set, held, replicas);
+  if (current !== replicas) recordScaling(ctx, set, current, replicas);
   return live;
 }
 
-function tellScaled(ctx: Context, set: ReplicaSet, from: number, to: number): void {
-  const word = to > from ? "up" : "down";
-  ctx.event("Normal", "ScalingReplicaSet", `Scaled ${word} replica set ${set.metadata.name} from ${from} to ${to}`);
+function recordScaling(ctx: Context, set: ReplicaSet, from: number, to: number): void {
+  const direction = to > from ? "up" : "down";
+  const message = `Scaled ${direction} replica set ${set.metadata.name} from ${from} to ${to}`;
+  ctx.event("Normal", "ScalingReplicaSet", message);
 }
 
 async function countCollision(ctx: Context): Promise<Result> {
@@ -173,18 +195,236 @@ async function countCollision(ctx: Context): Promise<Result> {
   return done;
 }
 
-/** Deletes ReplicaSets beyond the history that is kept, once the move is over. */
-async function dropOld(ctx: Context, site: Site): Promise<void> {
+/** Deletes the ReplicaSets beyond revisionHistoryLimit, once the rollout is complete. */
+async function deleteOldReplicaSets(ctx: Context, sets: ReplicaSets): Promise<void> {
   const { replicas = 1, revisionHistoryLimit = 10 } = ctx.object.spec;
-  const status = site.newest?.status;
-  const isComplete = status?.availableReplicas === replicas && wantedOf(site.old) === 0;
+  const status = sets.newest?.status;
+  const isComplete = status?.availableReplicas === replicas && desiredReplicas(sets.old) === 0;
   if (!isComplete && replicas !== 0) return;
-  const idle = site.old
+  const idle = sets.old
     .filter((set) => (set.spec.replicas ?? 1) === 0 && (set.status?.replicas ?? 0) === 0)
     .filter((set) => set.metadata.deletionTimestamp === undefined)
     .toSorted((left, right) => revisionOf(left) - revisionOf(right));
   for (const set of idle.slice(0, Math.max(0, idle.length - revisionHistoryLimit))) {
-    ctx.log.debug("drops an old ReplicaSet", { replicaSet: keyOf(set) });
+    ctx.log.debug("deleting old ReplicaSet", { replicaSet: keyOf(set) });
     await ctx.delete(builtin.ReplicaSet, set);
   }
+}
+
+/** The label that distinguishes the Pods of one template from those of another. */
+const hashLabel = "pod-template-hash";
+
+/** The annotation that numbers a Deployment's templates. */
+const revisionAnnotation = "deployment.kubernetes.io/revision";
+
+/** The oldest ReplicaSet that has the Deployment's current template. */
+function newestOf(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
+  const template = canonicalText(deployment.spec.template);
+  return sets
+    .toSorted((left, right) =>
+      `${left.metadata.creationTimestamp}`.localeCompare(`${right.metadata.creationTimestamp}`)
+    )
+    .find((set) => canonicalText(templateWithoutHash(set)) === template);
+}
+
+function templateWithoutHash(set: ReplicaSet): unknown {
+  const { template } = set.spec;
+  const { [hashLabel]: _, ...labels } = template?.metadata?.labels ?? {};
+  return { ...template, metadata: { ...template?.metadata, labels } };
+}
+
+/** The revision of a ReplicaSet's template, 0 for none. */
+function revisionOf(set: ReplicaSet): number {
+  return Number(set.metadata.annotations?.[revisionAnnotation] ?? 0) || 0;
+}
+
+function desiredReplicas(sets: readonly ReplicaSet[]): number {
+  return sets.reduce((sum, set) => sum + (set.spec.replicas ?? 1), 0);
+}
+
+function availableReplicas(sets: readonly ReplicaSet[]): number {
+  return sets.reduce((sum, set) => sum + (set.status?.availableReplicas ?? 0), 0);
+}
+
+/**
+ * Creates the ReplicaSet of the current template.
+ *
+ * @returns undefined when a ReplicaSet of another template has the name: the Deployment counts the collision and tries
+ * another name
+ */
+async function createReplicaSet(
+  client: Client,
+  deployment: Deployment,
+  plan: { readonly replicas: number; readonly revision: number },
+  signal: AbortSignal,
+): Promise<ReplicaSet | undefined> {
+  const { template, selector, minReadySeconds } = deployment.spec;
+  const hash = templateHash(template, deployment.status?.collisionCount ?? 0);
+  const labels = { ...template.metadata?.labels, [hashLabel]: hash };
+  const metadata = {
+    name: `${deployment.metadata.name}-${hash}`,
+    namespace: deployment.metadata.namespace,
+    labels,
+    annotations: { ...inheritedAnnotations(deployment), [revisionAnnotation]: `${plan.revision}` },
+    ownerReferences: [controllerReference(deployment, builtin.Deployment)],
+  };
+  const spec = {
+    replicas: plan.replicas,
+    minReadySeconds,
+    selector: { ...selector, matchLabels: { ...selector.matchLabels, [hashLabel]: hash } },
+    template: { ...template, metadata: { ...template.metadata, labels } },
+  };
+  try {
+    return await client.create(builtin.ReplicaSet, { metadata, spec }, { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const live = await client.find(builtin.ReplicaSet, keyOf({ metadata }), { signal });
+    const isOwn = live !== undefined && isControlledBy(live, deployment) && newestOf(deployment, [live]) === live;
+    return isOwn ? live : undefined;
+  }
+}
+
+/** The annotations of a Deployment that its ReplicaSets carry too, and those that record its size. */
+function inheritedAnnotations(deployment: Deployment): Record<string, string> {
+  const skipped = new Set([
+    revisionAnnotation,
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "deprecated.deployment.rollback.to",
+  ]);
+  const { replicas = 1 } = deployment.spec;
+  return {
+    ...Object.fromEntries(Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !skipped.has(key))),
+    "deployment.kubernetes.io/desired-replicas": `${replicas}`,
+    "deployment.kubernetes.io/max-replicas": `${replicas + limitsOf(deployment).surge}`,
+  };
+}
+
+/** How many Pods beyond the desired number a rolling update may create, and how many may be unavailable. */
+function limitsOf(deployment: Deployment): { readonly surge: number; readonly unavailable: number } {
+  const { strategy, replicas = 1 } = deployment.spec;
+  if (strategy?.type === "Recreate") return { surge: 0, unavailable: 0 };
+  const surge = scaledValue(strategy?.rollingUpdate?.maxSurge ?? "25%", replicas, Math.ceil);
+  const unavailable = scaledValue(strategy?.rollingUpdate?.maxUnavailable ?? "25%", replicas, Math.floor);
+  // With both at 0, the rollout could not make a step.
+  return surge === 0 && unavailable === 0
+    ? { surge, unavailable: 1 }
+    : { surge, unavailable: Math.min(unavailable, replicas) };
+}
+
+interface Rollout extends ReplicaSets {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+interface Counts extends Rollout {
+  readonly replicas: number;
+  readonly updated: number;
+  readonly available: number;
+}
+
+type DesiredCondition = Pick<Condition, "type" | "status" | "reason" | "message">;
+
+/** The desired status, with the conditions that `kubectl rollout status` and `kubectl wait` read; null removes a field. */
+function deploymentStatus(deployment: Deployment, rollout: Rollout) {
+  const { newest, old } = rollout;
+  const all = [...(newest === undefined ? [] : [newest]), ...old];
+  const sum = (count: (set: ReplicaSet) => number | undefined) =>
+    all.reduce((total, set) => total + (count(set) ?? 0), 0);
+  const replicas = sum((set) => set.status?.replicas);
+  const available = availableReplicas(all);
+  const updated = newest?.status?.replicas ?? 0;
+  const counts = { ...rollout, replicas, updated, available };
+  const conditions = [availableCondition(deployment, available), progressingCondition(deployment, counts)];
+  const hasProgressed = isProgress(deployment, counts);
+  return {
+    observedGeneration: deployment.metadata.generation,
+    replicas: replicas || null,
+    updatedReplicas: updated || null,
+    readyReplicas: sum((set) => set.status?.readyReplicas) || null,
+    availableReplicas: available || null,
+    unavailableReplicas: Math.max(0, desiredReplicas(all) - available) || null,
+    conditions: conditions.map((condition) => withTimes(deployment, condition, { now: rollout.now, hasProgressed })),
+  };
+}
+
+/** Milliseconds until a rollout exceeds its progress deadline; undefined when it has none. */
+function msUntilDeadline(deployment: Deployment, status: ReturnType<typeof deploymentStatus>, now: number) {
+  const { progressDeadlineSeconds = 600 } = deployment.spec;
+  const progressing = status.conditions.find(({ type }) => type === "Progressing");
+  // The largest int32 means that there is no deadline.
+  if (progressing?.reason !== "ReplicaSetUpdated" || progressDeadlineSeconds >= 2 ** 31 - 1) return undefined;
+  const left = Date.parse(`${progressing.lastUpdateTime}`) + progressDeadlineSeconds * 1000 - now;
+  return Math.max(0, left) + 1_000; // times in conditions have whole seconds
+}
+
+function availableCondition(deployment: Deployment, available: number): DesiredCondition {
+  const minAvailable = (deployment.spec.replicas ?? 1) - limitsOf(deployment).unavailable;
+  return available >= minAvailable
+    ? {
+      type: "Available",
+      status: "True",
+      reason: "MinimumReplicasAvailable",
+      message: "Deployment has minimum availability.",
+    }
+    : {
+      type: "Available",
+      status: "False",
+      reason: "MinimumReplicasUnavailable",
+      message: "Deployment does not have minimum availability.",
+    };
+}
+
+function progressingCondition(deployment: Deployment, counts: Counts): DesiredCondition {
+  const { replicas: desired = 1, paused = false } = deployment.spec;
+  const condition = (status: "True" | "False" | "Unknown", reason: string, message: string): DesiredCondition => ({
+    type: "Progressing",
+    status,
+    reason,
+    message,
+  });
+  if (paused) return condition("Unknown", "DeploymentPaused", "Deployment is paused");
+  const name = counts.newest?.metadata.name ?? "";
+  const { updated, replicas, available } = counts;
+  if (updated === desired && replicas === desired && available === desired) {
+    return condition("True", "NewReplicaSetAvailable", `ReplicaSet "${name}" has successfully progressed.`);
+  }
+  if (!isProgress(deployment, counts) && isDeadlineExceeded(deployment, counts.now)) {
+    return condition("False", "ProgressDeadlineExceeded", `ReplicaSet "${name}" has timed out progressing.`);
+  }
+  return condition("True", "ReplicaSetUpdated", `ReplicaSet "${name}" is progressing.`);
+}
+
+/** True when more Pods are updated or available than the status says, or fewer are old. */
+function isProgress({ status }: Deployment, { updated, replicas, available }: Counts): boolean {
+  const { updatedReplicas = 0, replicas: known = 0, availableReplicas: knownAvailable = 0 } = status ?? {};
+  return updated > updatedReplicas || replicas - updated < known - updatedReplicas || available > knownAvailable;
+}
+
+/** True when the rollout has made no progress for longer than the Deployment allows. */
+function isDeadlineExceeded(deployment: Deployment, now: number): boolean {
+  const current = deployment.status?.conditions?.find(({ type }) => type === "Progressing");
+  if (current === undefined || current.reason === "NewReplicaSetAvailable") return false;
+  if (current.reason === "ProgressDeadlineExceeded") return true;
+  if (deployment.status?.observedGeneration !== deployment.metadata.generation) return false;
+  const { progressDeadlineSeconds = 600 } = deployment.spec;
+  return now - Date.parse(`${current.lastUpdateTime}`) > progressDeadlineSeconds * 1000;
+}
+
+/** Adds the times to a condition. Progress renews lastUpdateTime even if the condition's text is the same. */
+function withTimes(
+  deployment: Deployment,
+  desired: DesiredCondition,
+  { now, hasProgressed }: { readonly now: number; readonly hasProgressed: boolean },
+) {
+  const time = timeText(now);
+  const current = deployment.status?.conditions?.find(({ type }) => type === desired.type);
+  if (current === undefined) return { ...desired, lastUpdateTime: time, lastTransitionTime: time };
+  const isRenewed = hasProgressed && desired.reason === "ReplicaSetUpdated";
+  const isSame = !isRenewed && current.status === desired.status && current.reason === desired.reason &&
+    current.message === desired.message;
+  return {
+    ...desired,
+    lastUpdateTime: isSame ? current.lastUpdateTime : time,
+    lastTransitionTime: current.status === desired.status ? current.lastTransitionTime : time,
+  };
 }

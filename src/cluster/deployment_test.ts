@@ -1,11 +1,11 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
-import { ClusterRig, readyOf, selectorFor, templateOf } from "./cluster_rig.ts";
+import { readyOf, selectorFor, templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { Deployment, ReplicaSet, Pod } = builtin;
 const key = "default/web";
 
-async function deploy(cluster: ClusterRig, spec: object = {}): Promise<void> {
+async function deploy(cluster: TestCluster, spec: object = {}): Promise<void> {
   const whole = { replicas: 4, selector: selectorFor("web"), template: templateOf("web"), ...spec };
   await cluster.create(Deployment, "web", { spec: whole });
   await cluster.settled();
@@ -13,8 +13,8 @@ async function deploy(cluster: ClusterRig, spec: object = {}): Promise<void> {
 
 const imageOf = (image: string) => ({ spec: { template: { spec: { containers: [{ name: "main", image }] } } } });
 
-/** What is wanted of each ReplicaSet, by revision. */
-function shares(cluster: ClusterRig): Readonly<Record<string, number | undefined>> {
+/** The desired replicas of each ReplicaSet, by revision. */
+function replicasByRevision(cluster: TestCluster): Readonly<Record<string, number | undefined>> {
   return Object.fromEntries(
     cluster.list(ReplicaSet)
       .map((set) => [set.metadata.annotations?.["deployment.kubernetes.io/revision"] ?? "", set.spec.replicas] as const)
@@ -22,10 +22,10 @@ function shares(cluster: ClusterRig): Readonly<Record<string, number | undefined
   );
 }
 
-test("a Deployment becomes a ReplicaSet becomes Pods, and counts them", async () => {
-  await using cluster = await ClusterRig.start();
+test("a Deployment gets a ReplicaSet and Pods, and counts them in its status", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster);
-  assertEquals([shares(cluster), readyOf(cluster.list(Pod))], [{ 1: 4 }, 4]);
+  assertEquals([replicasByRevision(cluster), readyOf(cluster.list(Pod))], [{ 1: 4 }, 4]);
   const { status, metadata } = cluster.get(Deployment, key);
   assertEquals([status?.replicas, status?.updatedReplicas, status?.availableReplicas], [4, 4, 4]);
   assertEquals(status?.observedGeneration, metadata.generation);
@@ -35,8 +35,8 @@ test("a Deployment becomes a ReplicaSet becomes Pods, and counts them", async ()
   ]);
 });
 
-test("a rolling update never has more Pods than maxSurge allows, nor fewer ready ones than maxUnavailable", async () => {
-  await using cluster = await ClusterRig.start({ pace: { startMs: 2_000 } });
+test("a rolling update never has more Pods than maxSurge allows, nor fewer ready Pods than maxUnavailable allows", async () => {
+  await using cluster = await TestCluster.start({ pace: { startMs: 2_000 } });
   const rollingUpdate = { maxSurge: 1, maxUnavailable: 1 };
   await deploy(cluster, { strategy: { type: "RollingUpdate", rollingUpdate } });
   await cluster.patch(Deployment, key, imageOf("app:2"));
@@ -47,17 +47,17 @@ test("a rolling update never has more Pods than maxSurge allows, nor fewer ready
     assert(pods.length <= 5, `${pods.length} Pods`);
     assert(readyOf(pods) >= 3, `${readyOf(pods)} ready`);
     assert(replicas <= 5 && availableReplicas >= 3);
-    seen.add(JSON.stringify(shares(cluster)));
+    seen.add(JSON.stringify(replicasByRevision(cluster)));
   });
-  assertEquals(shares(cluster), { 1: 0, 2: 4 });
-  assert(seen.size > 2, `it went in steps: ${[...seen].join(" ")}`);
+  assertEquals(replicasByRevision(cluster), { 1: 0, 2: 4 });
+  assert(seen.size > 2, `it made several steps: ${[...seen].join(" ")}`);
   assert(cluster.list(Pod).every(({ spec }) => spec.containers[0]?.image === "app:2"));
 });
 
-test("an update to what never gets ready stops where enough old Pods are left, and says when it is late", async () => {
-  await using cluster = await ClusterRig.start();
+test("an update whose Pods never become ready keeps enough old Pods, and reports the exceeded deadline", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster, { progressDeadlineSeconds: 30 });
-  // No node takes them.
+  // No node has this label.
   await cluster.patch(Deployment, key, { spec: { template: { spec: { nodeSelector: { disk: "none" } } } } });
   await cluster.settled();
   assertEquals(readyOf(cluster.list(Pod)), 3);
@@ -69,64 +69,64 @@ test("an update to what never gets ready stops where enough old Pods are left, a
   assertEquals([progressing?.status, progressing?.reason], ["False", "ProgressDeadlineExceeded"]);
 });
 
-test("Recreate has no new Pod before the last old one is gone", async () => {
-  await using cluster = await ClusterRig.start();
+test("Recreate creates no new Pod before the last old one is deleted", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster, { strategy: { type: "Recreate" } });
   await cluster.patch(Deployment, key, imageOf("app:2"));
   await cluster.settled(() => {
     const images = new Set(cluster.list(Pod).map(({ spec }) => spec.containers[0]?.image));
-    assert(images.size <= 1, "two templates at a time");
+    assert(images.size <= 1, "Pods of two templates exist");
   });
-  assertEquals([shares(cluster), readyOf(cluster.list(Pod))], [{ 1: 0, 2: 4 }, 4]);
+  assertEquals([replicasByRevision(cluster), readyOf(cluster.list(Pod))], [{ 1: 0, 2: 4 }, 4]);
 });
 
-test("scaling changes neither template nor revision; scaling to nothing leaves an empty ReplicaSet", async () => {
-  await using cluster = await ClusterRig.start();
+test("scaling changes neither template nor revision; scaling to 0 leaves an empty ReplicaSet", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster);
   await cluster.patch(Deployment, key, { spec: { replicas: 6 } });
   await cluster.settled();
-  assertEquals([shares(cluster), readyOf(cluster.list(Pod))], [{ 1: 6 }, 6]);
+  assertEquals([replicasByRevision(cluster), readyOf(cluster.list(Pod))], [{ 1: 6 }, 6]);
   await cluster.patch(Deployment, key, { spec: { replicas: 0 } });
   await cluster.settled();
-  assertEquals([shares(cluster), cluster.list(Pod).length], [{ 1: 0 }, 0]);
+  assertEquals([replicasByRevision(cluster), cluster.list(Pod).length], [{ 1: 0 }, 0]);
 });
 
-test("an undo takes the old ReplicaSet again, under a new revision", async () => {
-  await using cluster = await ClusterRig.start();
+test("an undo uses the old ReplicaSet again, with a new revision", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster);
   const [first] = cluster.names(ReplicaSet);
   await cluster.patch(Deployment, key, imageOf("app:2"));
   await cluster.settled();
   await cluster.patch(Deployment, key, imageOf("app:1"));
   await cluster.settled();
-  assertEquals(shares(cluster), { 2: 0, 3: 4 });
+  assertEquals(replicasByRevision(cluster), { 2: 0, 3: 4 });
   assertEquals(cluster.get(ReplicaSet, `default/${first}`).spec.replicas, 4);
   assertEquals(cluster.get(Deployment, key).metadata.annotations?.["deployment.kubernetes.io/revision"], "3");
 });
 
-test("of old ReplicaSets as many are kept as revisionHistoryLimit says", async () => {
-  await using cluster = await ClusterRig.start();
+test("revisionHistoryLimit limits the number of old ReplicaSets", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster, { revisionHistoryLimit: 1 });
   for (const image of ["app:2", "app:3", "app:4"]) {
     await cluster.patch(Deployment, key, imageOf(image));
     await cluster.settled();
   }
-  assertEquals(shares(cluster), { 3: 0, 4: 4 });
+  assertEquals(replicasByRevision(cluster), { 3: 0, 4: 4 });
 });
 
 test("a paused Deployment scales but does not roll out", async () => {
-  await using cluster = await ClusterRig.start();
+  await using cluster = await TestCluster.start();
   await deploy(cluster);
   await cluster.patch(Deployment, key, { spec: { paused: true, replicas: 5, ...imageOf("app:2").spec } });
   await cluster.settled();
-  assertEquals([shares(cluster), readyOf(cluster.list(Pod))], [{ 1: 5 }, 5]);
+  assertEquals([replicasByRevision(cluster), readyOf(cluster.list(Pod))], [{ 1: 5 }, 5]);
   await cluster.patch(Deployment, key, { spec: { paused: false } });
   await cluster.settled();
-  assertEquals(shares(cluster), { 1: 0, 2: 5 });
+  assertEquals(replicasByRevision(cluster), { 1: 0, 2: 5 });
 });
 
-test("a ReplicaSet that nobody controls is adopted, somebody else's is left alone", async () => {
-  await using cluster = await ClusterRig.start();
+test("a ReplicaSet without a controller is adopted and scaled down", async () => {
+  await using cluster = await TestCluster.start();
   const labels = { app: "web", tier: "old" };
   const template = { ...templateOf("web"), metadata: { labels } };
   await cluster.create(ReplicaSet, "stray", { spec: { replicas: 1, selector: { matchLabels: labels }, template } }, {
@@ -139,8 +139,8 @@ test("a ReplicaSet that nobody controls is adopted, somebody else's is left alon
   assertEquals(cluster.get(ReplicaSet, "default/stray").spec.replicas, 0);
 });
 
-test("a cluster in which all is done writes nothing, however much time passes", async () => {
-  await using cluster = await ClusterRig.start();
+test("a settled cluster writes nothing for 10 minutes", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster);
   const { revision } = cluster;
   await cluster.pass(600_000, undefined, 10_000);

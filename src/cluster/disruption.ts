@@ -1,11 +1,12 @@
-/** PodDisruptionBudgets: how many of their Pods may go at present, which is what evictions are judged by. */
+/** The disruption controller: writes into each PodDisruptionBudget how many of its Pods may be evicted now. */
 import { builtin, type Condition, type Infer, keyOf, withCondition } from "../api/mod.ts";
 import { controller, type ControllerDefinition, done } from "../controller/mod.ts";
 import { isActive, isReady, selectorOf } from "./_pods.ts";
+import { scaledValue } from "./_values.ts";
 
 type Budget = Infer<typeof builtin.PodDisruptionBudget>;
 
-/** A Pod concerns the budgets of its namespace. */
+/** Counts the Pods of PodDisruptionBudgets. A change of a Pod requeues the budgets of its namespace. */
 export function disruptionController(): ControllerDefinition {
   const known = new Set<string>();
   return controller("disruption-controller")
@@ -28,33 +29,28 @@ export function disruptionController(): ControllerDefinition {
         expectedPods: pods.length,
         disruptionsAllowed: allowed,
         observedGeneration: generation,
-        // Pods that were evicted are ending, so nobody counts them above.
+        // Evicted Pods have a deletionTimestamp, so they are not counted above.
         disruptedPods: null,
-        conditions: [...withCondition(conditionsOf(budget), permission(allowed, generation), ctx.clock.now())],
+        conditions: [...withCondition(conditionsOf(budget), allowedCondition(allowed, generation), ctx.clock.now())],
       });
       return done;
     });
 }
 
-/** The server checks its conditions; the published types leave out what it requires. */
+/** The server validates conditions, so the fields that the published types leave optional are set. */
 function conditionsOf({ status }: Budget): readonly Condition[] {
   return (status?.conditions ?? []) as readonly Condition[];
 }
 
-/** Whether any Pod may go, as people and `kubectl wait` ask. */
-function permission(allowed: number, observedGeneration: number | undefined) {
-  const said = allowed > 0
+/** The condition that `kubectl wait` reads. */
+function allowedCondition(allowed: number, observedGeneration: number | undefined) {
+  const state = allowed > 0
     ? { status: "True", reason: "SufficientPods" } as const
     : { status: "False", reason: "InsufficientPods" } as const;
-  return { type: "DisruptionAllowed", ...said, message: "", observedGeneration };
+  return { type: "DisruptionAllowed", ...state, message: "", observedGeneration };
 }
 
 function desiredHealthy({ spec: { minAvailable, maxUnavailable } }: Budget, expected: number): number {
-  if (maxUnavailable !== undefined) return Math.max(0, expected - share(maxUnavailable, expected));
-  return minAvailable === undefined ? 0 : share(minAvailable, expected);
-}
-
-function share(value: string | number, of: number): number {
-  if (typeof value === "number") return value;
-  return Math.ceil((Number.parseFloat(value) || 0) * of / 100);
+  if (maxUnavailable !== undefined) return Math.max(0, expected - scaledValue(maxUnavailable, expected, Math.ceil));
+  return minAvailable === undefined ? 0 : scaledValue(minAvailable, expected, Math.ceil);
 }

@@ -1,12 +1,12 @@
 import { assertEquals, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
-import { ClusterRig, selectorFor, templateOf } from "./cluster_rig.ts";
+import { selectorFor, templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { Deployment, Node, PodDisruptionBudget, Pod } = builtin;
 const key = "default/web";
 
-async function start(budget: object, replicas = 4): Promise<ClusterRig> {
-  const cluster = await ClusterRig.start();
+async function start(budget: object, replicas = 4): Promise<TestCluster> {
+  const cluster = await TestCluster.start();
   const spec = { replicas, selector: selectorFor("web"), template: templateOf("web") };
   await cluster.create(Deployment, "web", { spec });
   await cluster.create(PodDisruptionBudget, "web", { spec: { selector: selectorFor("web"), ...budget } });
@@ -14,18 +14,18 @@ async function start(budget: object, replicas = 4): Promise<ClusterRig> {
   return cluster;
 }
 
-/** What the budget says: healthy Pods, how many there must be, how many there should be, how many may go. */
-function said(cluster: ClusterRig): readonly (number | undefined)[] {
+/** The budget's counts: healthy Pods, required healthy Pods, expected Pods, allowed disruptions. */
+function countsOf(cluster: TestCluster): readonly (number | undefined)[] {
   const { status } = cluster.get(PodDisruptionBudget, key);
   return [status?.currentHealthy, status?.desiredHealthy, status?.expectedPods, status?.disruptionsAllowed];
 }
 
-function condition(cluster: ClusterRig) {
+function condition(cluster: TestCluster) {
   const [one] = cluster.get(PodDisruptionBudget, key).status?.conditions ?? [];
   return [one?.type, one?.status, one?.reason];
 }
 
-const table: readonly (readonly [budget: object, wanted: readonly number[]])[] = [
+const table: readonly (readonly [budget: object, expected: readonly number[]])[] = [
   [{ minAvailable: 3 }, [4, 3, 4, 1]],
   [{ minAvailable: "50%" }, [4, 2, 4, 2]],
   [{ minAvailable: "51%" }, [4, 3, 4, 1]],
@@ -35,16 +35,16 @@ const table: readonly (readonly [budget: object, wanted: readonly number[]])[] =
   [{ maxUnavailable: 0 }, [4, 4, 4, 0]],
 ];
 
-test("a budget says how many of its Pods may go", async () => {
-  for (const [budget, wanted] of table) {
+test("the status of a budget says how many of its Pods may be evicted", async () => {
+  for (const [budget, expected] of table) {
     await using cluster = await start(budget);
-    assertEquals(said(cluster), wanted, JSON.stringify(budget));
-    const allowed = wanted[3] === 0 ? ["False", "InsufficientPods"] : ["True", "SufficientPods"];
+    assertEquals(countsOf(cluster), expected, JSON.stringify(budget));
+    const allowed = expected[3] === 0 ? ["False", "InsufficientPods"] : ["True", "SufficientPods"];
     assertEquals(condition(cluster), ["DisruptionAllowed", ...allowed]);
   }
 });
 
-test("Pods that are wanted but cannot be count as missing", async () => {
+test("Pods that cannot be scheduled count as missing", async () => {
   await using cluster = await start({ maxUnavailable: 1 });
   for (const node of ["node-1", "node-2", "node-3"]) {
     await cluster.patch(Node, node, { spec: { unschedulable: true } });
@@ -52,13 +52,13 @@ test("Pods that are wanted but cannot be count as missing", async () => {
   const [first, second] = cluster.names(Pod);
   await cluster.delete(Pod, `default/${first}`);
   await cluster.settled();
-  assertEquals(said(cluster), [3, 3, 4, 0]);
+  assertEquals(countsOf(cluster), [3, 3, 4, 0]);
   await cluster.delete(Pod, `default/${second}`);
   await cluster.settled();
-  assertEquals(said(cluster), [2, 3, 4, 0]);
+  assertEquals(countsOf(cluster), [2, 3, 4, 0]);
 });
 
-test("an eviction goes as far as the budget allows", async () => {
+test("evictions are admitted as far as the budget allows", async () => {
   await using cluster = await start({ minAvailable: 3 });
   for (const node of ["node-1", "node-2", "node-3"]) {
     await cluster.patch(Node, node, { spec: { unschedulable: true } });

@@ -1,39 +1,35 @@
 /**
- * EmbeddedCluster: a Kubernetes of one process, on the loopback interface: API server with TLS and tokens, simulated nodes,
- * and a kubeconfig. What `controller dev` starts, and what a test uses that wants kubectl or another program beside it.
+ * EmbeddedCluster: a Kubernetes cluster in one process, on the loopback interface: API server with TLS and a token, simulated
+ * nodes, and a kubeconfig. `controller dev` starts one; so do tests that need kubectl or another program.
  *
- * Guarantees: listens on loopback only; every request needs the token, which is random (256 bits) and new each time; a
- * request with an Origin, or for another Host, is refused before anything else (behaviours.md, security 15). What it stores
- * is gone with it.
+ * Guarantees: listens on loopback only. Every request needs the token, which is random (256 bits) and new for each cluster. A
+ * request with an Origin header or for another Host is refused first (security 15). Stored objects are lost at the end.
  */
 import { httpsWebhookCaller, type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
-import { serve, type Server } from "../runtime/mod.ts";
+import { nextTurn, serve, type ServeHandler, type Server } from "../runtime/mod.ts";
 import { issueCertificates, type IssuedCertificates } from "../webhook/mod.ts";
-import { guarded } from "./_guarded.ts";
-import { kubeconfigText } from "./_kubeconfig_text.ts";
-import { takingTurns } from "./_taking_turns.ts";
-import { installWebhooks, webhookCaller } from "./in_process_webhooks.ts";
+import { installWebhooks, webhookCaller } from "./controller_setup.ts";
 import type { KubeletPace } from "./kubelet.ts";
 import { SimulatedCluster } from "./simulated_cluster.ts";
 
 /** Options of an {@link EmbeddedCluster}. */
 export interface EmbeddedClusterOptions {
-  /** 0: any that is free. @default 0 */
+  /** The port; 0 means any free port. @default 0 */
   readonly port?: number;
-  /** Whose webhooks are called in this process. @default nobody's */
+  /** Controllers whose webhooks are called in this process. @default none */
   readonly controllers?: readonly OperatorController[];
-  /** Whether Deployments get Pods, owners are followed and namespaces can end. @default true */
+  /** Runs the simulated nodes and the controllers of Deployments, namespaces and so on. @default true */
   readonly workloads?: boolean;
-  /** Simulated nodes. @default 3 */
+  /** The number of simulated nodes. @default 3 */
   readonly nodes?: number;
-  /** How fast Pods start and end. */
+  /** How long Pods take to start and to complete. */
   readonly pace?: KubeletPace;
-  /** Name of context, cluster and user in the kubeconfig. @default "pintle-dev" */
+  /** The name of context, cluster and user in the kubeconfig. @default "pintle-dev" */
   readonly name?: string;
-  /** Told of what should not have happened in the server. */
+  /** Called with internal errors of the server. */
   readonly onError: (error: unknown) => void;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -41,20 +37,20 @@ export interface EmbeddedClusterOptions {
   readonly random?: Random;
 }
 
-/** Milliseconds a certificate lives: as long as anybody works on one day (security 6). */
+/** The lifetime of the certificates: one working day (security 6). */
 const certificateMs = 24 * 3_600_000;
 
 const address = "127.0.0.1";
 
-/** A cluster that runs. */
+/** A running cluster. */
 export class EmbeddedCluster implements AsyncDisposable {
   /** `https://127.0.0.1:PORT`. */
   readonly url: string;
-  /** A kubeconfig with its address, authority and token. It is a secret: never log it. */
+  /** A kubeconfig with the address, certificate authority and token. It is a secret: do not log it. */
   readonly kubeconfig: string;
-  /** A client in this process, as the administrator. */
+  /** A client with the rights of an administrator. */
   readonly client: Client;
-  /** The same without a socket: for Managers in this process. */
+  /** The transport of that client, without a socket, for Managers in this process. */
   readonly transport: Transport;
   readonly #api: KubernetesApi;
   readonly #listener: Server;
@@ -85,7 +81,7 @@ export class EmbeddedCluster implements AsyncDisposable {
     });
   }
 
-  /** Starts one. @throws PortInUseError when the port is taken */
+  /** Starts a cluster. @throws PortInUseError when another process listens on the port */
   static async start(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
     const { clock = systemClock, random = systemRandom, controllers = [], port = 0, onError } = options;
     const token = crypto.getRandomValues(new Uint8Array(32)).toHex();
@@ -101,14 +97,14 @@ export class EmbeddedCluster implements AsyncDisposable {
     const listener = await listen(api, issued, { port, onError });
     const name = options.name ?? "pintle-dev";
     const url = `https://${address}:${listener.port}`;
-    const transport = takingTurns(authorized(api.server.fetch, token), clock);
+    const transport = yieldingTransport(withToken(api.server.fetch, token), clock);
     const kubeconfig = kubeconfigText({ name, url, ca: issued.ca, token });
     const cluster = new EmbeddedCluster({ api, listener, kubeconfig, transport, options, ca: issued.ca });
     await installWebhooks(cluster.client, controllers, name);
     return cluster;
   }
 
-  /** The server's revision: grows with every write. */
+  /** The revision of the server, which grows with every write. */
   get revision(): number {
     return this.#api.server.storage.revision;
   }
@@ -143,17 +139,90 @@ async function listen(
     port,
     tls: { cert, key },
     handler: guarded((request, connection) => api.server.fetch(request, connection)),
-    // Watches are many, and idle ones must not be cut; bodies are as large as kube-apiserver takes.
-    limits: { connections: 2_000, idleTimeoutMs: 0, headerBytes: 64 * 1024, urlBytes: 32 * 1024 },
+    // There are many watches, and idle ones must stay open.
+    limits: { maxConnections: 2_000, idleTimeoutMs: 0, maxHeaderBytes: 64 * 1024, maxUrlBytes: 32 * 1024 },
     onError,
   });
 }
 
-/** Sends the token along. */
-function authorized(to: Transport, token: string): Transport {
+/** Adds the token to each request. */
+function withToken(transport: Transport, token: string): Transport {
   return (request) => {
     const headers = new Headers(request.headers);
     headers.set("authorization", `Bearer ${token}`);
-    return to(new Request(request, { headers }));
+    return transport(new Request(request, { headers }));
+  };
+}
+
+const hosts: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]", "kubernetes.default.svc"]);
+
+/**
+ * Refuses requests of web pages and requests for other hosts. A web page can send requests to loopback addresses, and a DNS
+ * name can be changed to such an address (DNS rebinding); the headers Origin and Host show both.
+ */
+function guarded(handler: ServeHandler): ServeHandler {
+  return (request, connection) => {
+    if (request.headers.has("origin")) return forbidden("Requests of web pages are refused");
+    const host = (request.headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
+    if (!hosts.has(host)) return forbidden("This server answers for loopback addresses only");
+    return handler(request, connection);
+  };
+}
+
+function forbidden(message: string): Response {
+  const status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    reason: "Forbidden",
+    code: 403,
+  };
+  return Response.json(status, { status: 403 });
+}
+
+interface KubeconfigParts {
+  /** The name of cluster, user and context. */
+  readonly name: string;
+  readonly url: string;
+  /** PEM text. */
+  readonly ca: string;
+  readonly token: string;
+}
+
+/** A kubeconfig as JSON, which is valid YAML, with the same entries that kind writes. */
+function kubeconfigText({ name, url, ca, token }: KubeconfigParts): string {
+  const data = new TextEncoder().encode(ca).toBase64();
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster: { server: url, "certificate-authority-data": data } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: "default" } }],
+    "current-context": name,
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+/** Milliseconds between two turns of the event loop; an idle turn costs only microseconds. */
+const turnIntervalMs = 4;
+
+/**
+ * A transport that lets the event loop turn from time to time. Controllers and API server in one process never wait for each
+ * other; without this, a client with a socket had to wait until all of them are idle, 0.2 s when a cluster starts.
+ */
+export function yieldingTransport(transport: Transport, clock: Pick<Clock, "monotonic">): Transport {
+  let turnedAt = clock.monotonic();
+  let turn: Promise<void> | undefined;
+  const begin = async () => {
+    await nextTurn();
+    turn = undefined;
+    turnedAt = clock.monotonic();
+  };
+  return async (request) => {
+    if (turn === undefined && clock.monotonic() - turnedAt >= turnIntervalMs) turn = begin();
+    if (turn !== undefined) await turn;
+    return await transport(request);
   };
 }

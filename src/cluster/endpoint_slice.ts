@@ -1,6 +1,6 @@
 /**
- * EndpointSlices: which Pods stand behind a Service, one slice each. A namespace is what is looked at, since a Pod does not
- * say which Services select it. The older Endpoints are not made.
+ * The EndpointSlice controller: one EndpointSlice for each Service with a selector. It reconciles a whole namespace, because a
+ * Pod does not say which Services select it. It does not write the older Endpoints.
  */
 import {
   builtin,
@@ -13,7 +13,7 @@ import {
 } from "../api/mod.ts";
 import { controller, done, type ReconcileContext } from "../controller/mod.ts";
 import { isFinished, isReady, type Pod } from "./_pods.ts";
-import { canonicalText } from "./_template_hash.ts";
+import { canonicalText } from "./_values.ts";
 
 type Service = Infer<typeof builtin.Service>;
 type ServicePort = NonNullable<Service["spec"]["ports"]>[number];
@@ -61,6 +61,7 @@ const serviceName = "kubernetes.io/service-name";
 
 const namespaceOf = (object: KubeObject) => object.metadata.namespace === undefined ? [] : [object.metadata.namespace];
 
+/** Keeps the EndpointSlices of Services. */
 export const endpointSliceController = controller("endpointslice-controller", { maxConcurrentReconciles: 2 })
   .for(builtin.Namespace)
   .watches(builtin.Service, { to: namespaceOf })
@@ -68,27 +69,28 @@ export const endpointSliceController = controller("endpointslice-controller", { 
   .watches(EndpointSlice, { to: namespaceOf })
   .reconcile(async (ctx) => {
     const namespace = ctx.object.metadata.name;
-    for (const service of ctx.list(builtin.Service, { namespace })) await bring(ctx, service);
+    for (const service of ctx.list(builtin.Service, { namespace })) await reconcileService(ctx, service);
     return done;
   });
 
-async function bring(ctx: Context, service: Service): Promise<void> {
+async function reconcileService(ctx: Context, service: Service): Promise<void> {
   const { selector, type } = service.spec;
-  const isGoing = service.metadata.deletionTimestamp !== undefined;
-  if (isGoing || type === "ExternalName" || selector === undefined || Object.keys(selector).length === 0) return;
+  const isTerminating = service.metadata.deletionTimestamp !== undefined;
+  if (isTerminating || type === "ExternalName" || selector === undefined || Object.keys(selector).length === 0) return;
   const { namespace } = service.metadata;
   const pods = ctx.list(builtin.Pod, { namespace, labelSelector: { matchLabels: selector } });
-  const wanted = contentOf(service, pods.filter((pod) => pod.status?.podIP !== undefined && !isFinished(pod)));
-  const held = await sliceOf(ctx, service);
-  if (held === undefined) await create(ctx, service, wanted);
+  const desired = contentOf(service, pods.filter((pod) => pod.status?.podIP !== undefined && !isFinished(pod)));
+  const current = await findSlice(ctx, service);
+  if (current === undefined) await createSlice(ctx, service, desired);
   else if (
-    canonicalText([held.endpoints ?? [], held.ports ?? []]) !== canonicalText([wanted.endpoints, wanted.ports])
+    canonicalText([current.endpoints ?? [], current.ports ?? []]) !==
+      canonicalText([desired.endpoints, desired.ports])
   ) {
-    await ctx.patch(EndpointSlice, held, { kind: "merge", value: wanted });
+    await ctx.patch(EndpointSlice, current, { kind: "merge", value: desired });
   }
 }
 
-async function sliceOf(ctx: Context, service: Service): Promise<EndpointSlice | undefined> {
+async function findSlice(ctx: Context, service: Service): Promise<EndpointSlice | undefined> {
   const { namespace, name = "" } = service.metadata;
   const labelSelector = { matchLabels: { [serviceName]: name, [managedBy]: manager } };
   const cached = ctx.list(EndpointSlice, { namespace, labelSelector }).find((slice) => isControlledBy(slice, service));
@@ -97,13 +99,13 @@ async function sliceOf(ctx: Context, service: Service): Promise<EndpointSlice | 
   return items.find((slice) => isControlledBy(slice, service));
 }
 
-async function create(
+async function createSlice(
   ctx: Context,
   service: Service,
   content: Pick<EndpointSlice, "endpoints" | "ports">,
 ): Promise<void> {
   const { namespace, name = "", labels } = service.metadata;
-  ctx.log.debug("makes the EndpointSlice", { service: keyOf(service) });
+  ctx.log.debug("creating EndpointSlice", { service: keyOf(service) });
   const metadata = {
     generateName: `${name}-`,
     namespace,
@@ -137,7 +139,7 @@ function endpointOf(service: Service, pod: Pod): Endpoint {
   };
 }
 
-/** A port by its number, or by the name that a container of the first Pod gives it. */
+/** The target port: a number, or the name of a port of one of the Pods' containers. */
 function portOf(
   { name = "", port, targetPort = port, protocol = "TCP" }: ServicePort,
   pods: readonly Pod[],

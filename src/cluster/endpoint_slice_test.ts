@@ -1,6 +1,6 @@
 import { assertEquals, test } from "../../tests/testing.ts";
 import { builtin, type KubeObject, type Resource } from "../api/mod.ts";
-import { ClusterRig, templateOf } from "./cluster_rig.ts";
+import { templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { Pod, Service } = builtin;
 
@@ -24,30 +24,30 @@ const EndpointSlice: Resource<EndpointSlice> = {
 
 const port = { name: "http", port: 80, targetPort: 8080 };
 
-async function expose(cluster: ClusterRig, spec: object = {}): Promise<void> {
+async function expose(cluster: TestCluster, spec: object = {}): Promise<void> {
   await cluster.create(Service, "web", { spec: { selector: { app: "web" }, ports: [port], ...spec } });
   await cluster.settled();
 }
 
-async function addPod(cluster: ClusterRig, name: string, app = "web", spec: object = {}): Promise<void> {
+async function addPod(cluster: TestCluster, name: string, app = "web", spec: object = {}): Promise<void> {
   const { metadata: { labels }, spec: whole } = templateOf(app, "app:1", spec);
   await cluster.create(Pod, name, { spec: whole }, { labels });
   await cluster.settled();
 }
 
-/** Which Pods are behind the Service, and which of them take traffic. */
-function behind(cluster: ClusterRig): readonly string[] {
+/** The endpoints of the Service: name and readiness. */
+function endpointsOf(cluster: TestCluster): readonly string[] {
   return cluster.list(EndpointSlice).flatMap(({ endpoints }) => endpoints ?? [])
     .map(({ targetRef, conditions }) => `${targetRef.name} ${conditions.ready ? "ready" : "not ready"}`);
 }
 
-test("a Service's EndpointSlice has the addresses of the Pods that it selects, and of no others", async () => {
-  await using cluster = await ClusterRig.start();
+test("an EndpointSlice has the addresses of exactly the Pods that the Service selects", async () => {
+  await using cluster = await TestCluster.start();
   await expose(cluster);
   await addPod(cluster, "a");
   await addPod(cluster, "b");
   await addPod(cluster, "c", "other");
-  assertEquals(behind(cluster), ["a ready", "b ready"]);
+  assertEquals(endpointsOf(cluster), ["a ready", "b ready"]);
   const [slice] = cluster.list(EndpointSlice);
   const pod = cluster.get(Pod, "default/a");
   assertEquals(slice?.endpoints?.[0]?.addresses, [`${pod.status?.podIP}`]);
@@ -56,48 +56,48 @@ test("a Service's EndpointSlice has the addresses of the Pods that it selects, a
   assertEquals(slice?.metadata.labels?.["kubernetes.io/service-name"], "web");
 });
 
-test("a Pod that is not ready takes no traffic, unless the Service says so", async () => {
-  await using cluster = await ClusterRig.start();
+test("a Pod that is not ready is not a ready endpoint, unless publishNotReadyAddresses is set", async () => {
+  await using cluster = await TestCluster.start();
   await expose(cluster);
   await addPod(cluster, "a");
   const conditions = [{ type: "Ready", status: "False", reason: "ContainersNotReady", message: "" }];
-  // Its node is somebody else's, so that the simulated kubelet leaves it.
+  // Without the label, the simulated kubelet leaves the Pods of this node alone.
   const node = cluster.get(Pod, "default/a").spec.nodeName ?? "";
   await cluster.patch(builtin.Node, node, { metadata: { labels: { "pintle.dev/simulated": null } } });
   await cluster.patch(Pod, "default/a", { status: { conditions } }, "status");
   await cluster.settled();
-  assertEquals(behind(cluster), ["a not ready"]);
+  assertEquals(endpointsOf(cluster), ["a not ready"]);
   await cluster.patch(Service, "default/web", { spec: { publishNotReadyAddresses: true } });
   await cluster.settled();
-  assertEquals(behind(cluster), ["a ready"]);
+  assertEquals(endpointsOf(cluster), ["a ready"]);
 });
 
-test("a Pod that went, or ended, is behind the Service no longer", async () => {
-  await using cluster = await ClusterRig.start();
+test("a deleted or completed Pod is not an endpoint", async () => {
+  await using cluster = await TestCluster.start();
   await expose(cluster);
   await addPod(cluster, "a");
   await addPod(cluster, "b", "web", { restartPolicy: "Never" });
-  assertEquals(behind(cluster), ["a ready"]);
+  assertEquals(endpointsOf(cluster), ["a ready"]);
   await cluster.delete(Pod, "default/a");
   await cluster.settled();
-  assertEquals(behind(cluster), []);
+  assertEquals(endpointsOf(cluster), []);
 });
 
-test("a port by name is the number that the Pods give it", async () => {
-  await using cluster = await ClusterRig.start();
+test("a named target port becomes the container port with that name", async () => {
+  await using cluster = await TestCluster.start();
   await expose(cluster, { ports: [{ port: 80, targetPort: "web" }] });
   const ports = [{ name: "web", containerPort: 3000 }];
   await addPod(cluster, "a", "web", { containers: [{ name: "main", image: "app:1", ports }] });
   assertEquals(cluster.list(EndpointSlice)[0]?.ports?.[0]?.port, 3000);
 });
 
-test("the slice goes with its Service, comes back when it is deleted, and is not made without a selector", async () => {
-  await using cluster = await ClusterRig.start();
+test("the slice is deleted with its Service, created again when a user deletes it, and not created without a selector", async () => {
+  await using cluster = await TestCluster.start();
   await expose(cluster);
   await addPod(cluster, "a");
   await cluster.delete(EndpointSlice, `default/${cluster.names(EndpointSlice)[0]}`);
   await cluster.settled();
-  assertEquals(behind(cluster), ["a ready"]);
+  assertEquals(endpointsOf(cluster), ["a ready"]);
   await cluster.delete(Service, "default/web");
   await cluster.settled();
   assertEquals(cluster.names(EndpointSlice), []);

@@ -1,11 +1,11 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
-import { ClusterRig, selectorFor, templateOf } from "./cluster_rig.ts";
+import { selectorFor, templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { ConfigMap, Deployment, Namespace, Pod, ReplicaSet, Secret } = builtin;
 
-async function deployed(): Promise<ClusterRig> {
-  const cluster = await ClusterRig.start();
+async function startWithDeployment(): Promise<TestCluster> {
+  const cluster = await TestCluster.start();
   const spec = { replicas: 2, selector: selectorFor("web"), template: templateOf("web") };
   await cluster.create(Deployment, "web", { spec });
   await cluster.settled();
@@ -18,22 +18,22 @@ interface OwnerOptions {
   readonly uid?: string;
 }
 
-/** A reference to a ConfigMap. */
-function ownedBy(cluster: ClusterRig, name: string, { blocks = false, uid }: OwnerOptions = {}) {
+/** An owner reference to a ConfigMap. */
+function ownedBy(cluster: TestCluster, name: string, { blocks = false, uid }: OwnerOptions = {}) {
   const found = uid ?? cluster.get(ConfigMap, `default/${name}`).metadata.uid;
   return { apiVersion: "v1", kind: "ConfigMap", name, uid: found, ...(blocks ? { blockOwnerDeletion: true } : {}) };
 }
 
-test("in the background the owner goes at once, and all below it follows", async () => {
-  await using cluster = await deployed();
+test("background deletion removes the owner at once, then all dependents", async () => {
+  await using cluster = await startWithDeployment();
   await cluster.delete(Deployment, "default/web", { propagationPolicy: "Background" });
   assertEquals(cluster.find(Deployment, "default/web"), undefined);
   await cluster.settled();
   assertEquals([cluster.list(ReplicaSet), cluster.list(Pod)], [[], []]);
 });
 
-test("in the foreground the Pods go first, then the ReplicaSet, then the Deployment", async () => {
-  await using cluster = await deployed();
+test("foreground deletion removes the Pods first, then the ReplicaSet, then the Deployment", async () => {
+  await using cluster = await startWithDeployment();
   await cluster.delete(Deployment, "default/web", { propagationPolicy: "Foreground" });
   assertEquals(cluster.get(Deployment, "default/web").metadata.finalizers, ["foregroundDeletion"]);
   await cluster.settled(() => {
@@ -42,14 +42,14 @@ test("in the foreground the Pods go first, then the ReplicaSet, then the Deploym
       cluster.list(ReplicaSet),
       cluster.list(Pod),
     ];
-    assert(hasOwner !== undefined || sets.length === 0, "the Deployment went before its ReplicaSet");
-    assert(sets.length > 0 || pods.length === 0, "the ReplicaSet went before its Pods");
+    assert(hasOwner !== undefined || sets.length === 0, "the Deployment was deleted before its ReplicaSet");
+    assert(sets.length > 0 || pods.length === 0, "the ReplicaSet was deleted before its Pods");
   });
   assertEquals(cluster.find(Deployment, "default/web"), undefined);
 });
 
-test("in the foreground only dependents that block are waited for", async () => {
-  await using cluster = await ClusterRig.start();
+test("foreground deletion waits only for dependents with blockOwnerDeletion", async () => {
+  await using cluster = await TestCluster.start();
   await cluster.create(ConfigMap, "owner", {});
   const held = { finalizers: ["example.dev/held"] };
   await cluster.create(Secret, "blocks", {}, {
@@ -66,8 +66,8 @@ test("in the foreground only dependents that block are waited for", async () => 
   assert(cluster.find(Secret, "default/lets")?.metadata.deletionTimestamp !== undefined);
 });
 
-test("orphaned, what was below the owner stays and belongs to nobody", async () => {
-  await using cluster = await deployed();
+test("orphaning deletion keeps the dependents without an owner", async () => {
+  await using cluster = await startWithDeployment();
   await cluster.delete(Deployment, "default/web", { propagationPolicy: "Orphan" });
   await cluster.settled();
   assertEquals(cluster.find(Deployment, "default/web"), undefined);
@@ -75,8 +75,8 @@ test("orphaned, what was below the owner stays and belongs to nobody", async () 
   assertEquals(cluster.list(Pod).length, 2);
 });
 
-test("what has another owner left stays, and loses the reference to the one that went", async () => {
-  await using cluster = await ClusterRig.start();
+test("an object with another owner stays and loses the reference to the deleted owner", async () => {
+  await using cluster = await TestCluster.start();
   for (const name of ["one", "two"]) await cluster.create(ConfigMap, name, {});
   const ownerReferences = [ownedBy(cluster, "one"), ownedBy(cluster, "two")];
   await cluster.create(Secret, "shared", {}, { ownerReferences });
@@ -88,8 +88,8 @@ test("what has another owner left stays, and loses the reference to the one that
   assertEquals(cluster.find(Secret, "default/shared"), undefined);
 });
 
-test("an owner of the same name but another UID is another one: what was the first one's goes", async () => {
-  await using cluster = await ClusterRig.start();
+test("a dependent is deleted when the object with the owner's name has another UID", async () => {
+  await using cluster = await TestCluster.start();
   await cluster.create(ConfigMap, "owner", {});
   const uid = "11111111-2222-3333-4444-555555555555";
   await cluster.create(Secret, "stale", {}, { ownerReferences: [ownedBy(cluster, "owner", { uid })] });
@@ -97,8 +97,8 @@ test("an owner of the same name but another UID is another one: what was the fir
   assertEquals(cluster.find(Secret, "default/stale"), undefined);
 });
 
-test("an owner in another namespace does not count: there is none of that name here", async () => {
-  await using cluster = await ClusterRig.start();
+test("an owner in another namespace does not count", async () => {
+  await using cluster = await TestCluster.start();
   await cluster.create(Namespace, "other", {});
   await cluster.create(ConfigMap, "owner", {});
   const ownerReferences = [ownedBy(cluster, "owner")];
@@ -107,8 +107,8 @@ test("an owner in another namespace does not count: there is none of that name h
   assertEquals(cluster.find(Secret, "other/far"), undefined);
 });
 
-test("a circle of owners hangs together until one of them is deleted, then all of it goes", async () => {
-  await using cluster = await ClusterRig.start();
+test("a circle of owners stays until one of them is deleted, then all are deleted", async () => {
+  await using cluster = await TestCluster.start();
   await cluster.create(ConfigMap, "a", {});
   await cluster.create(ConfigMap, "b", {}, { ownerReferences: [ownedBy(cluster, "a")] });
   await cluster.patch(ConfigMap, "default/a", { metadata: { ownerReferences: [ownedBy(cluster, "b")] } });
@@ -119,8 +119,8 @@ test("a circle of owners hangs together until one of them is deleted, then all o
   assertEquals([cluster.find(ConfigMap, "default/a"), cluster.find(ConfigMap, "default/b")], [undefined, undefined]);
 });
 
-test("objects of a kind that came with a CRD are collected too", async () => {
-  await using cluster = await ClusterRig.start();
+test("custom resources are collected too, when their CRD is created later", async () => {
+  await using cluster = await TestCluster.start();
   const names = { kind: "Toy", plural: "toys", singular: "toy", listKind: "ToyList" };
   const schema = { openAPIV3Schema: { type: "object" } };
   const versions = [{ name: "v1", served: true, storage: true, schema }];

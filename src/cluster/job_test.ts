@@ -1,23 +1,23 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { builtin, type Infer } from "../api/mod.ts";
-import { ClusterRig, templateOf } from "./cluster_rig.ts";
+import { templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { Job, Pod } = builtin;
 const key = "default/sum";
 
-async function run(cluster: ClusterRig, spec: object = {}): Promise<void> {
+async function run(cluster: TestCluster, spec: object = {}): Promise<void> {
   const template = templateOf("sum", "app:1", { restartPolicy: "Never" });
   await cluster.create(Job, "sum", { spec: { template, ...spec } });
 }
 
-function condition(cluster: ClusterRig, type: string): string | undefined {
+function condition(cluster: TestCluster, type: string): string | undefined {
   return cluster.get(Job, key).status?.conditions?.find((one) => one.type === type && one.status === "True")?.reason;
 }
 
 const isRunning = ({ status }: Infer<typeof Pod>) => status?.phase !== "Succeeded" && status?.phase !== "Failed";
 
-/** Makes every Pod that runs one that has failed. */
-async function failAll(cluster: ClusterRig): Promise<void> {
+/** Sets every running Pod to Failed. */
+async function failAll(cluster: TestCluster): Promise<void> {
   const finishedAt = new Date(cluster.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
   const containerStatuses = [{
     name: "main",
@@ -32,12 +32,12 @@ async function failAll(cluster: ClusterRig): Promise<void> {
   }
 }
 
-test("a Job runs as many Pods at a time as parallelism says, until there are enough completions", async () => {
-  await using cluster = await ClusterRig.start({ pace: { runMs: 1_000 } });
+test("a Job runs at most parallelism Pods at a time, until completions is reached", async () => {
+  await using cluster = await TestCluster.start({ pace: { runMs: 1_000 } });
   await run(cluster, { completions: 5, parallelism: 2 });
-  let most = 0;
-  await cluster.settled(() => most = Math.max(most, cluster.list(Pod).filter(isRunning).length));
-  assertEquals([most, cluster.list(Pod).length], [2, 5]);
+  let max = 0;
+  await cluster.settled(() => max = Math.max(max, cluster.list(Pod).filter(isRunning).length));
+  assertEquals([max, cluster.list(Pod).length], [2, 5]);
   const { status } = cluster.get(Job, key);
   assertEquals([status?.succeeded, status?.active], [5, undefined]);
   assert(status?.completionTime !== undefined);
@@ -47,8 +47,8 @@ test("a Job runs as many Pods at a time as parallelism says, until there are eno
   ]);
 });
 
-test("an Indexed Job gives each completion an index of its own", async () => {
-  await using cluster = await ClusterRig.start();
+test("an Indexed Job gives each completion its own index", async () => {
+  await using cluster = await TestCluster.start();
   await run(cluster, { completions: 3, parallelism: 3, completionMode: "Indexed" });
   await cluster.settled();
   const indices = cluster.list(Pod).map(({ metadata }) =>
@@ -58,8 +58,8 @@ test("an Indexed Job gives each completion an index of its own", async () => {
   assertEquals(condition(cluster, "Complete"), "CompletionsReached");
 });
 
-test("a Pod that fails is followed by another one after 10 s, then 20 s; backoffLimit ends it", async () => {
-  await using cluster = await ClusterRig.start({ pace: { runMs: 3_600_000 } });
+test("a failed Pod is replaced after 10 s, the next one after 20 s; backoffLimit ends the retries", async () => {
+  await using cluster = await TestCluster.start({ pace: { runMs: 3_600_000 } });
   await run(cluster, { backoffLimit: 2 });
   const pods = () => cluster.list(Pod).length;
   for (const [count, waitMs] of [[1, 10_000], [2, 20_000]] as const) {
@@ -76,8 +76,8 @@ test("a Pod that fails is followed by another one after 10 s, then 20 s; backoff
   assertEquals(cluster.get(Job, key).status?.failed, 3);
 });
 
-test("a suspended Job has no Pods until it goes on", async () => {
-  await using cluster = await ClusterRig.start();
+test("a suspended Job has no Pods until it is resumed", async () => {
+  await using cluster = await TestCluster.start();
   await run(cluster, { suspend: true });
   await cluster.settled();
   assertEquals(cluster.list(Pod).length, 0);
@@ -86,8 +86,8 @@ test("a suspended Job has no Pods until it goes on", async () => {
   assertEquals(condition(cluster, "Complete"), "CompletionsReached");
 });
 
-test("ttlSecondsAfterFinished deletes a Job that has ended, and its Pods", async () => {
-  await using cluster = await ClusterRig.start();
+test("ttlSecondsAfterFinished deletes a finished Job and its Pods", async () => {
+  await using cluster = await TestCluster.start();
   await run(cluster, { ttlSecondsAfterFinished: 60 });
   await cluster.pass(50_000, undefined, 1_000);
   assertEquals(condition(cluster, "Complete"), "CompletionsReached");
@@ -95,8 +95,8 @@ test("ttlSecondsAfterFinished deletes a Job that has ended, and its Pods", async
   assertEquals([cluster.find(Job, key), cluster.list(Pod)], [undefined, []]);
 });
 
-test("activeDeadlineSeconds fails a Job that runs too long, and ends its Pods", async () => {
-  await using cluster = await ClusterRig.start({ pace: { runMs: 3_600_000 } });
+test("activeDeadlineSeconds fails a Job that runs too long, and deletes its Pods", async () => {
+  await using cluster = await TestCluster.start({ pace: { runMs: 3_600_000 } });
   await run(cluster, { activeDeadlineSeconds: 30 });
   await cluster.pass(20_000, undefined, 1_000);
   assertEquals([cluster.list(Pod).length, condition(cluster, "Failed")], [1, undefined]);

@@ -1,13 +1,17 @@
 /**
- * What a cluster does with what its API server stores: Deployments become ReplicaSets become Pods on simulated nodes,
- * Services get EndpointSlices, namespaces and owners take with them what is theirs. Runs on any API server, and is
+ * The control plane beside the API server, simulated: Deployments become ReplicaSets and Pods on simulated nodes, Services get
+ * EndpointSlices, dependents of deleted objects are collected, and namespaces are emptied. It runs on any API server and is
  * written with this project's own controllers.
  */
-export { SimulatedCluster, type SimulatedClusterOptions } from "./simulated_cluster.ts";
-export { clusterControllers, type ClusterControllersOptions, clusterLoggers } from "./cluster_controllers.ts";
+export {
+  clusterControllers,
+  type ClusterControllersOptions,
+  clusterLoggers,
+  SimulatedCluster,
+  type SimulatedClusterOptions,
+} from "./simulated_cluster.ts";
 export type { KubeletPace } from "./kubelet.ts";
 export { GarbageCollector, type GarbageCollectorOptions } from "./garbage_collector.ts";
-export { customResourcesOf } from "./custom_resources_of.ts";
-export { installWebhooks, webhookCaller } from "./in_process_webhooks.ts";
-export { findStoredObject, storedObject, storedObjects } from "./stored_objects.ts";
+export { customResourcesOf, installCustomResources, installWebhooks, webhookCaller } from "./controller_setup.ts";
+export { findStoredObject, RequestTracker, storedObject, storedObjects } from "./in_memory_api.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions } from "./embedded_cluster.ts";

@@ -1,9 +1,10 @@
 /**
- * The end of a namespace: everything in it is deleted, kind by kind, and the namespace goes when nothing is left. What
- * keeps it is said in its conditions, as kube-controller-manager does.
+ * The life of a namespace. A new one gets the ServiceAccount `default` and the ConfigMap with the certificate authority of
+ * the API server. A deleted one is emptied, kind by kind, and finalized when nothing is left; until then its conditions say
+ * what remains, as in kube-controller-manager.
  */
 import { builtin, type Infer, type Resource } from "../api/mod.ts";
-import { ApiError, type Client, Discovery, isNotFound } from "../client/mod.ts";
+import { ApiError, type Client, Discovery, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import {
   controller,
   type ControllerDefinition,
@@ -12,13 +13,14 @@ import {
   type Result,
   type Toolbox,
 } from "../controller/mod.ts";
+import { timeText } from "./_values.ts";
 
 type Namespace = Infer<typeof builtin.Namespace>;
 
-/** Milliseconds between two looks at a namespace that something keeps. */
-const lookEveryMs = 1_000;
+/** Milliseconds between two attempts to empty a namespace. */
+const retryIntervalMs = 1_000;
 
-/** Deletes what is in namespaces that are being deleted. */
+/** Empties and finalizes deleted namespaces. */
 export function namespaceController(): ControllerDefinition {
   return controller("namespace-controller", { maxConcurrentReconciles: 4 })
     .for(builtin.Namespace, { when: ({ object }) => object.metadata.deletionTimestamp !== undefined })
@@ -30,17 +32,17 @@ export function namespaceController(): ControllerDefinition {
     });
 }
 
-/** What keeps a namespace. */
-interface Leftovers {
-  /** How many objects of each kind. */
+/** What remains in a namespace. */
+interface Remaining {
+  /** The number of objects by kind. */
   readonly kinds: Map<string, number>;
-  /** How many objects each finalizer holds. */
+  /** The number of objects by finalizer. */
   readonly finalizers: Map<string, number>;
 }
 
 async function empty(namespace: Namespace, toolbox: Toolbox): Promise<Result> {
   const { name = "" } = namespace.metadata;
-  const left: Leftovers = { kinds: new Map(), finalizers: new Map() };
+  const left: Remaining = { kinds: new Map(), finalizers: new Map() };
   for (const resource of await kindsIn(toolbox.client, toolbox.signal)) {
     const objects = await deleteAll(toolbox.client, resource, name, toolbox.signal);
     if (objects.length > 0) left.kinds.set(nameOf(resource), objects.length);
@@ -51,12 +53,12 @@ async function empty(namespace: Namespace, toolbox: Toolbox): Promise<Result> {
   await toolbox.patchStatus(builtin.Namespace, namespace, {
     conditions: conditionsOf(namespace, left, toolbox.clock.now()),
   });
-  if (left.kinds.size > 0) return requeueAfter(lookEveryMs);
+  if (left.kinds.size > 0) return requeueAfter(retryIntervalMs);
   await finalize(namespace, toolbox);
   return done;
 }
 
-/** The kinds of which objects can be in a namespace and can be deleted together, each in one version. */
+/** The namespaced kinds that can be listed and deleted, each in one version. */
 async function kindsIn(client: Client, signal: AbortSignal): Promise<readonly Resource[]> {
   const found = await new Discovery(client).resources(signal);
   const kinds = new Map<string, Resource>();
@@ -67,7 +69,7 @@ async function kindsIn(client: Client, signal: AbortSignal): Promise<readonly Re
   return [...kinds.values()];
 }
 
-/** @returns what is left, because finalizers or a grace period keep it */
+/** @returns the objects that remain because of finalizers or a grace period */
 async function deleteAll(
   client: Client,
   resource: Resource,
@@ -78,7 +80,7 @@ async function deleteAll(
   if (before.length === 0) return before;
   await client.deleteCollection(resource, { namespace, propagationPolicy: "Background", signal }).catch(
     (error: unknown) => {
-      // 404 and 405: a kind that has gone, or whose objects do not go together.
+      // 404: the kind was deleted. 405: the kind has no deleteCollection.
       if (!(error instanceof ApiError) || (error.code !== 404 && error.code !== 405)) throw error;
     },
   );
@@ -102,7 +104,7 @@ async function list(
     const { items } = await client.list(resource, { namespace, metadataOnly: true, signal });
     return items;
   } catch (error) {
-    // A kind that has gone meanwhile has left nothing.
+    // The kind was deleted meanwhile, and its objects with it.
     if (isNotFound(error)) return [];
     throw error;
   }
@@ -120,54 +122,99 @@ async function finalize(namespace: Namespace, toolbox: Toolbox): Promise<void> {
     });
 }
 
-function conditionsOf(namespace: Namespace, left: Leftovers, nowMs: number) {
-  const now = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
-  const said = (type: string, isTrue: boolean, reason: string, message: string) => {
-    const held = namespace.status?.conditions?.find((condition) => condition.type === type);
+function conditionsOf(namespace: Namespace, left: Remaining, nowMs: number) {
+  const now = timeText(nowMs);
+  const condition = (type: string, isTrue: boolean, reason: string, message: string) => {
+    const current = namespace.status?.conditions?.find((one) => one.type === type);
     const status = isTrue ? "True" : "False";
     return {
       type,
       status,
       reason,
       message,
-      lastTransitionTime: held?.status === status ? held.lastTransitionTime : now,
+      lastTransitionTime: current?.status === status ? current.lastTransitionTime : now,
     };
   };
   const remaining = [...left.kinds].map(([name, count]) => `${name} has ${count} resource instances`).join(", ");
-  const held = [...left.finalizers].map(([name, count]) => `${name} in ${count} resource instances`).join(", ");
+  const finalizers = [...left.finalizers].map(([name, count]) => `${name} in ${count} resource instances`).join(", ");
   return [
-    said("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered", "All resources successfully discovered"),
-    said(
+    condition(
+      "NamespaceDeletionDiscoveryFailure",
+      false,
+      "ResourcesDiscovered",
+      "All resources successfully discovered",
+    ),
+    condition(
       "NamespaceDeletionGroupVersionParsingFailure",
       false,
       "ParsedGroupVersions",
       "All legacy kube types successfully parsed",
     ),
-    said(
+    condition(
       "NamespaceDeletionContentFailure",
       false,
       "ContentDeleted",
       "All content successfully deleted, may be waiting on finalization",
     ),
     left.kinds.size > 0
-      ? said("NamespaceContentRemaining", true, "SomeResourcesRemain", `Some resources are remaining: ${remaining}`)
-      : said("NamespaceContentRemaining", false, "ContentRemoved", "All content successfully removed"),
-    held === ""
-      ? said(
+      ? condition(
+        "NamespaceContentRemaining",
+        true,
+        "SomeResourcesRemain",
+        `Some resources are remaining: ${remaining}`,
+      )
+      : condition("NamespaceContentRemaining", false, "ContentRemoved", "All content successfully removed"),
+    finalizers === ""
+      ? condition(
         "NamespaceFinalizersRemaining",
         false,
         "ContentHasNoFinalizers",
         "All content-preserving finalizers finished",
       )
-      : said(
+      : condition(
         "NamespaceFinalizersRemaining",
         true,
         "SomeFinalizersRemain",
-        `Some content in the namespace has finalizers remaining: ${held}`,
+        `Some content in the namespace has finalizers remaining: ${finalizers}`,
       ),
   ];
 }
 
 function nameOf({ group, plural }: Resource): string {
   return group === "" ? `${plural}.` : `${plural}.${group}`;
+}
+
+/**
+ * Creates the default ServiceAccount and the certificate authority of every namespace.
+ *
+ * @param caCertificate PEM text that Pods must trust; "" when the server has none
+ */
+export function serviceAccountController(caCertificate: string): ControllerDefinition {
+  return controller("serviceaccount-controller", { maxConcurrentReconciles: 2 })
+    .for(builtin.Namespace)
+    .watches(builtin.ServiceAccount, { to: ({ metadata: { namespace = "" } }) => [namespace] })
+    .watches(builtin.ConfigMap, {
+      to: ({ metadata: { namespace = "" } }) => [namespace],
+      when: ({ object }) => object.metadata.name === rootCa,
+    })
+    .reconcile(async (ctx) => {
+      const namespace = ctx.object.metadata.name ?? "";
+      if (ctx.find(builtin.ServiceAccount, `${namespace}/default`) === undefined) {
+        const metadata = { name: "default", namespace };
+        await ctx.client.create(builtin.ServiceAccount, { metadata }, { signal: ctx.signal }).catch(ignoreExisting);
+      }
+      const existing = ctx.find(builtin.ConfigMap, `${namespace}/${rootCa}`);
+      const data = { "ca.crt": caCertificate };
+      if (existing === undefined) {
+        const metadata = { name: rootCa, namespace };
+        await ctx.client.create(builtin.ConfigMap, { metadata, data }, { signal: ctx.signal }).catch(ignoreExisting);
+      } else await ctx.patch(builtin.ConfigMap, existing, { kind: "merge", value: { data } });
+      return done;
+    });
+}
+
+const rootCa = "kube-root-ca.crt";
+
+function ignoreExisting(error: unknown): void {
+  if (!isAlreadyExists(error)) throw error;
 }

@@ -1,23 +1,23 @@
 import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
 import { isForbidden } from "../client/mod.ts";
-import { ClusterRig, selectorFor, templateOf } from "./cluster_rig.ts";
+import { selectorFor, templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { ConfigMap, Deployment, Namespace, Pod, ServiceAccount } = builtin;
 
-async function withTeam(): Promise<ClusterRig> {
-  const cluster = await ClusterRig.start();
+async function withTeam(): Promise<TestCluster> {
+  const cluster = await TestCluster.start();
   await cluster.create(Namespace, "team", {});
   await cluster.settled();
   return cluster;
 }
 
-function conditions(cluster: ClusterRig): ReadonlyMap<string, string> {
+function conditions(cluster: TestCluster): ReadonlyMap<string, string> {
   const { status } = cluster.get(Namespace, "team");
   return new Map(status?.conditions?.map(({ type, status, message }) => [type, `${status} ${message}`]));
 }
 
-test("a namespace gets a ServiceAccount and the cluster's certificate authority, and again when somebody deletes them", async () => {
+test("a namespace gets a ServiceAccount and the cluster's certificate authority, and gets them again after their deletion", async () => {
   await using cluster = await withTeam();
   const both = () => [cluster.names(ServiceAccount, "team"), cluster.names(ConfigMap, "team")];
   assertEquals(both(), [["default"], ["kube-root-ca.crt"]]);
@@ -27,7 +27,7 @@ test("a namespace gets a ServiceAccount and the cluster's certificate authority,
   assertEquals(both(), [["default"], ["kube-root-ca.crt"]]);
 });
 
-test("a deleted namespace takes all of it along, and goes last", async () => {
+test("a deleted namespace is emptied first and removed last", async () => {
   await using cluster = await withTeam();
   const spec = { replicas: 2, selector: selectorFor("web"), template: templateOf("web") };
   await cluster.create(Deployment, "web", { spec }, { namespace: "team" });
@@ -44,7 +44,7 @@ test("a deleted namespace takes all of it along, and goes last", async () => {
   assertEquals(cluster.names(Pod, "team"), []);
 });
 
-test("a namespace says what keeps it, and goes when that is gone", async () => {
+test("a terminating namespace reports what remains, and is removed when nothing remains", async () => {
   await using cluster = await withTeam();
   await cluster.create(ConfigMap, "kept", {}, { namespace: "team", finalizers: ["example.dev/held"] });
   await cluster.delete(Namespace, "team");
@@ -60,12 +60,16 @@ test("a namespace says what keeps it, and goes when that is gone", async () => {
   assertEquals(cluster.find(Namespace, "team"), undefined);
 });
 
-test("nothing new comes into a namespace that is going", async () => {
+test("nothing can be created in a terminating namespace", async () => {
   await using cluster = await withTeam();
   await cluster.create(ConfigMap, "kept", {}, { namespace: "team", finalizers: ["example.dev/held"] });
   await cluster.delete(Namespace, "team");
   const error = await cluster.create(ConfigMap, "late", {}, { namespace: "team" }).catch((error: unknown) => error);
   assert(isForbidden(error));
   await cluster.pass(5_000, undefined, 500);
-  assertEquals(cluster.names(ConfigMap, "team"), ["kept"], "not even what every namespace gets");
+  assertEquals(
+    cluster.names(ConfigMap, "team"),
+    ["kept"],
+    "the ServiceAccount and the certificate authority are not created either",
+  );
 });

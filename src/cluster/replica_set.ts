@@ -1,4 +1,7 @@
-/** ReplicaSets: as many Pods as are wanted, and the count of them. As kube-controller-manager's, without expectations. */
+/**
+ * The ReplicaSet controller: keeps the desired number of Pods, and counts them in the status. It needs no expectations as
+ * in kube-controller-manager, because it reads the Pods from the server.
+ */
 import { builtin, type Infer } from "../api/mod.ts";
 import { controller, done, type ReconcileContext, requeueAfter } from "../controller/mod.ts";
 import {
@@ -7,7 +10,7 @@ import {
   inOrderOfDeletion,
   isActive,
   isAvailable,
-  isNamespaceGoing,
+  isNamespaceTerminating,
   isReady,
   msUntilAvailable,
   type Pod,
@@ -17,9 +20,10 @@ import {
 type ReplicaSet = Infer<typeof builtin.ReplicaSet>;
 type Context = ReconcileContext<typeof builtin.ReplicaSet, typeof builtin.ReplicaSet | typeof builtin.Pod>;
 
-/** As kube-controller-manager: how many Pods one look creates or deletes at most. */
-const burst = 500;
+/** Pods that one reconcile creates or deletes at most, as kube-controller-manager's BurstReplicas. */
+const maxBurst = 500;
 
+/** Keeps the number of Pods of ReplicaSets. */
 export const replicaSetController = controller("replicaset-controller", { maxConcurrentReconciles: 5 })
   .for(builtin.ReplicaSet)
   .owns(builtin.Pod)
@@ -27,18 +31,18 @@ export const replicaSetController = controller("replicaset-controller", { maxCon
     const set = ctx.object;
     const owner = { resource: builtin.ReplicaSet, object: set };
     const pods = (await podsOf(ctx.client, owner, set.spec.selector, ctx.signal)).filter(isActive);
-    const kept = await bring(ctx, pods);
-    await ctx.patchStatus(statusOf(set, kept, ctx.clock.now()));
-    const waits = kept.map((pod) => msUntilAvailable(pod, set.spec.minReadySeconds ?? 0, ctx.clock.now()));
+    const present = await scalePods(ctx, pods);
+    await ctx.patchStatus(statusOf(set, present, ctx.clock.now()));
+    const waits = present.map((pod) => msUntilAvailable(pod, set.spec.minReadySeconds ?? 0, ctx.clock.now()));
     const next = Math.min(...waits.filter((ms) => ms > 0));
     return Number.isFinite(next) ? requeueAfter(next) : done;
   });
 
-/** Creates or deletes what is missing or too much. @returns the Pods as they are then */
-async function bring(ctx: Context, pods: readonly Pod[]): Promise<readonly Pod[]> {
+/** Creates missing Pods or deletes surplus ones. @returns the Pods after that */
+async function scalePods(ctx: Context, pods: readonly Pod[]): Promise<readonly Pod[]> {
   const missing = (ctx.object.spec.replicas ?? 1) - pods.length;
-  if (missing > 0) return [...pods, ...await createMissing(ctx, Math.min(missing, burst))];
-  const surplus = inOrderOfDeletion(pods).slice(0, Math.min(-missing, burst));
+  if (missing > 0) return [...pods, ...await createMissing(ctx, Math.min(missing, maxBurst))];
+  const surplus = inOrderOfDeletion(pods).slice(0, Math.min(-missing, maxBurst));
   await Promise.all(surplus.map(async (pod) => {
     await deletePod(ctx.client, pod, ctx.signal);
     ctx.event("Normal", "SuccessfulDelete", `Deleted pod: ${pod.metadata.name}`);
@@ -55,7 +59,7 @@ async function createMissing(ctx: Context, count: number): Promise<readonly Pod[
       created.push(pod);
       ctx.event("Normal", "SuccessfulCreate", `Created pod: ${pod.metadata.name}`);
     } catch (error) {
-      if (isNamespaceGoing(error)) return created;
+      if (isNamespaceTerminating(error)) return created;
       ctx.event("Warning", "FailedCreate", `Error creating: ${error instanceof Error ? error.message : error}`);
       throw error;
     }

@@ -1,17 +1,17 @@
 /**
- * The status of ResourceQuotas: what their namespaces hold of what they bound. Admission lets nothing in before it was
- * counted once, and adds what it lets in; this controller counts anew whenever something has gone.
+ * The ResourceQuota controller: writes the usage of each quota into its status. Admission admits nothing before the first
+ * count, and adds what it admits to the status. This controller counts again when objects are deleted or change.
  */
 import { builtin, type KubeObject, type Resource } from "../api/mod.ts";
 import { addAmounts, type Amounts, coversScopes, meterOf } from "../apiserver/mod.ts";
 import { type Client, Discovery, isConflict, isNotFound } from "../client/mod.ts";
 import { controller, type ControllerDefinition, done, requeueAfter } from "../controller/mod.ts";
 
-/** Milliseconds between two counts of what nobody watches; kube-controller-manager's --resource-quota-sync-period. */
-const countEveryMs = 300_000;
+/** Milliseconds between two counts, for kinds that are not watched; kube-controller-manager's --resource-quota-sync-period. */
+const syncPeriodMs = 300_000;
 
-/** Milliseconds before a count is tried again that somebody else's write has overtaken. */
-const countAgainMs = 20;
+/** Milliseconds before the next count when another client wrote the status meanwhile. */
+const conflictRetryMs = 20;
 
 interface Quota extends KubeObject {
   readonly spec?: { readonly hard?: Readonly<Record<string, string>> };
@@ -29,7 +29,7 @@ const ResourceQuota: Resource<Quota, "ResourceQuota"> = Object.freeze({
   scope: "Namespaced",
 });
 
-/** Counts what is there. */
+/** Counts the usage of ResourceQuotas. */
 export function resourceQuotaController(): ControllerDefinition {
   const known = new Map<string, Set<string>>();
   const quotasOf = (object: KubeObject) => [...known.get(object.metadata.namespace ?? "") ?? []];
@@ -46,16 +46,16 @@ export function resourceQuotaController(): ControllerDefinition {
       const { namespace = "", name = "" } = ctx.object.metadata;
       known.set(namespace, (known.get(namespace) ?? new Set()).add(`${namespace}/${name}`));
       const { client, clock, signal } = ctx;
-      // Admission writes the same status: it is read before anything is counted, and written only if it is still that.
+      // Admission writes the same status. So this reads it before counting, and writes only if its version is unchanged.
       const live = await client.find(ResourceQuota, `${namespace}/${name}`, { signal });
       if (live === undefined) return done;
       const used = await usedOf(client, live, { now: clock.now(), signal });
       const isWritten = await write(client, live, Object.fromEntries(used), signal);
-      return requeueAfter(isWritten ? countEveryMs : countAgainMs);
+      return requeueAfter(isWritten ? syncPeriodMs : conflictRetryMs);
     });
 }
 
-/** @returns false when somebody else was faster */
+/** @returns false when another client wrote the status first */
 async function write(
   client: Client,
   live: Quota,
@@ -65,16 +65,16 @@ async function write(
   const { namespace, name, resourceVersion } = live.metadata;
   const status = { hard: live.spec?.hard ?? {}, used };
   if (isSame(status.hard, live.status?.hard) && isSame(used, live.status?.used)) return true;
-  // What the quota no longer bounds is taken out.
-  const gone = [...Object.keys(live.status?.hard ?? {})].filter((key) => !Object.hasOwn(status.hard, key));
-  const nothing = Object.fromEntries(gone.map((key) => [key, null]));
+  // Resources that the quota no longer limits are removed.
+  const removed = [...Object.keys(live.status?.hard ?? {})].filter((key) => !Object.hasOwn(status.hard, key));
+  const nulls = Object.fromEntries(removed.map((key) => [key, null]));
   const value = {
     metadata: { resourceVersion },
-    status: { hard: { ...status.hard, ...nothing }, used: { ...used, ...nothing } },
+    status: { hard: { ...status.hard, ...nulls }, used: { ...used, ...nulls } },
   };
   const options = { subresource: "status", signal };
   try {
-    await client.patch(ResourceQuota, `${namespace}/${name}`, { kind: "merge", value: value }, options);
+    await client.patch(ResourceQuota, `${namespace}/${name}`, { kind: "merge", value }, options);
     return true;
   } catch (error) {
     if (isConflict(error) || isNotFound(error)) return false;
@@ -108,7 +108,7 @@ async function usedOf(
   return used;
 }
 
-/** The kinds that count for one of the resources. */
+/** The kinds whose objects count towards one of the resources. */
 async function countedKinds(
   client: Client,
   names: readonly string[],
@@ -121,8 +121,8 @@ async function countedKinds(
   const found = new Map<string, Resource>();
   for (const { resource, verbs } of await new Discovery(client).resources(signal)) {
     const id = `${resource.plural}.${resource.group}`;
-    const isCounted = resource.scope === "Namespaced" && verbs.includes("list") && !found.has(id);
-    if (isCounted && others.some(meterOf(resource).measures)) found.set(id, resource);
+    const isCountable = resource.scope === "Namespaced" && verbs.includes("list") && !found.has(id);
+    if (isCountable && others.some(meterOf(resource).measures)) found.set(id, resource);
   }
   return [...builtins, ...found.values()];
 }

@@ -1,6 +1,6 @@
 import { assertEquals, test } from "../../tests/testing.ts";
 import { builtin, type KubeObject, type Resource } from "../api/mod.ts";
-import { ClusterRig, selectorFor, templateOf } from "./cluster_rig.ts";
+import { selectorFor, templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { ConfigMap, Deployment, Pod } = builtin;
 
@@ -19,23 +19,23 @@ const ResourceQuota: Resource<Quota, "ResourceQuota"> = {
   scope: "Namespaced",
 };
 
-async function start(hard: Readonly<Record<string, string>>): Promise<ClusterRig> {
-  const cluster = await ClusterRig.start();
+async function start(hard: Readonly<Record<string, string>>): Promise<TestCluster> {
+  const cluster = await TestCluster.start();
   await cluster.create(ConfigMap, "first", {});
   await cluster.create(ResourceQuota, "q", { spec: { hard } });
   await cluster.settled();
   return cluster;
 }
 
-const used = (cluster: ClusterRig) => cluster.get(ResourceQuota, "default/q").status?.used;
+const used = (cluster: TestCluster) => cluster.get(ResourceQuota, "default/q").status?.used;
 
-test("a quota says what its namespace holds, whatever was there before", async () => {
+test("the status of a quota counts the objects of its namespace, also older ones", async () => {
   await using cluster = await start({ pods: "5", "count/configmaps": "9", "count/jobs.batch": "1" });
-  // The other one is the certificate authority that every namespace has.
+  // The second ConfigMap is the certificate authority of every namespace.
   assertEquals(used(cluster), { pods: "0", "count/configmaps": "2", "count/jobs.batch": "0" });
 });
 
-test("what goes is given back, and a Deployment fills a quota up to its last Pod", async () => {
+test("a Deployment uses a quota up to its last Pod, and a deleted Pod is no longer counted", async () => {
   await using cluster = await start({ pods: "2" });
   const spec = { replicas: 4, selector: selectorFor("web"), template: templateOf("web") };
   await cluster.create(Deployment, "web", { spec });

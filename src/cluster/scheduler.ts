@@ -1,13 +1,16 @@
-/** The scheduler: gives each Pod the node that has the fewest, among those that take it. */
+/**
+ * The scheduler: binds each Pod to the eligible node that has the fewest Pods. It checks readiness, cordons, taints, node
+ * selectors and node affinity. It does not count resources.
+ */
 import { builtin, type Infer, keyOf } from "../api/mod.ts";
 import { controller, type ControllerDefinition, done, type ReconcileContext, type Result } from "../controller/mod.ts";
 import { isFinished, type Pod } from "./_pods.ts";
-import { refusalOf } from "./_node_fit.ts";
+import { timeText } from "./_values.ts";
 
 type Node = Infer<typeof builtin.Node>;
 type Context = ReconcileContext<typeof builtin.Pod, typeof builtin.Pod | typeof builtin.Node>;
 
-/** A change of a node wakes the Pods that fitted nowhere. */
+/** Schedules Pods. A change of a node requeues the Pods that no node was eligible for. */
 export function schedulerController(): ControllerDefinition {
   const waiting = new Set<string>();
   return controller("default-scheduler", { queueName: "scheduler" })
@@ -17,14 +20,15 @@ export function schedulerController(): ControllerDefinition {
       const key = keyOf(ctx.object);
       waiting.delete(key);
       const { nodeName, schedulerName = "default-scheduler", schedulingGates = [] } = ctx.object.spec;
-      const isOurs = nodeName === undefined && schedulerName === "default-scheduler" && schedulingGates.length === 0;
-      if (!isOurs || isFinished(ctx.object)) return done;
+      const isResponsible = nodeName === undefined && schedulerName === "default-scheduler" &&
+        schedulingGates.length === 0;
+      if (!isResponsible || isFinished(ctx.object)) return done;
       const nodes = ctx.list(builtin.Node);
-      const refusals = nodes.map((node) => refusalOf(node, ctx.object));
-      const node = leastUsed(nodes.filter((_, index) => refusals[index] === undefined), ctx.list(builtin.Pod));
+      const reasons = nodes.map((node) => unschedulableReason(node, ctx.object));
+      const node = leastUsed(nodes.filter((_, index) => reasons[index] === undefined), ctx.list(builtin.Pod));
       if (node !== undefined) return await bind(ctx, node);
       waiting.add(key);
-      return await tellNowhere(ctx, refusals);
+      return await reportUnschedulable(ctx, reasons);
     });
 }
 
@@ -49,20 +53,86 @@ async function bind(ctx: Context, node: Node): Promise<Result> {
   return done;
 }
 
-async function tellNowhere(ctx: Context, refusals: readonly (string | undefined)[]): Promise<Result> {
+async function reportUnschedulable(ctx: Context, reasons: readonly (string | undefined)[]): Promise<Result> {
   const counts = new Map<string, number>();
-  for (const refusal of refusals) if (refusal !== undefined) counts.set(refusal, (counts.get(refusal) ?? 0) + 1);
-  const reasons = [...counts].map(([reason, count]) => `${count} ${reason}`).toSorted().join(", ");
-  const message = refusals.length === 0
+  for (const reason of reasons) if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const summary = [...counts].map(([reason, count]) => `${count} ${reason}`).toSorted().join(", ");
+  const message = reasons.length === 0
     ? "no nodes available to schedule pods"
-    : `0/${refusals.length} nodes are available: ${reasons}.`;
-  const held = ctx.object.status?.conditions?.find(({ type }) => type === "PodScheduled");
-  if (held?.message !== message) {
+    : `0/${reasons.length} nodes are available: ${summary}.`;
+  const current = ctx.object.status?.conditions?.find(({ type }) => type === "PodScheduled");
+  if (current?.message !== message) {
     ctx.event("Warning", "FailedScheduling", message);
     const others = (ctx.object.status?.conditions ?? []).filter(({ type }) => type !== "PodScheduled");
-    const lastTransitionTime = new Date(ctx.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+    const lastTransitionTime = timeText(ctx.clock.now());
     const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message, lastTransitionTime };
     await ctx.patchStatus({ conditions: [...others, condition] });
   }
   return done;
+}
+
+type Term = NonNullable<
+  NonNullable<
+    NonNullable<NonNullable<Pod["spec"]["affinity"]>["nodeAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]
+  >["nodeSelectorTerms"]
+>[number];
+type Requirement = NonNullable<Term["matchExpressions"]>[number];
+type Taint = NonNullable<Node["spec"]["taints"]>[number];
+
+/** Why a Pod cannot run on a node, in the text of kube-scheduler; undefined when the node is eligible. */
+export function unschedulableReason(node: Node, pod: Pod): string | undefined {
+  const taint = node.spec.taints?.find((one) => one.effect !== "PreferNoSchedule" && !isTolerated(one, pod));
+  if (node.spec.unschedulable === true && !isTolerated(cordon, pod)) return "node(s) were unschedulable";
+  if (taint !== undefined) return `node(s) had untolerated taint(s) {${taint.key}: ${taint.value ?? ""}}`;
+  if (!isReadyNode(node)) return "node(s) were not ready";
+  return matchesNode(node, pod) ? undefined : "node(s) didn't match Pod's node affinity/selector";
+}
+
+const cordon: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
+
+/** True for a node with the condition Ready. */
+function isReadyNode(node: Node): boolean {
+  return node.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+}
+
+function isTolerated(taint: Taint, pod: Pod): boolean {
+  return (pod.spec.tolerations ?? []).some(({ key = "", operator = "Equal", value = "", effect = "" }) =>
+    (effect === "" || effect === taint.effect) &&
+    (key === "" ? operator === "Exists" : key === taint.key && (operator === "Exists" || value === (taint.value ?? "")))
+  );
+}
+
+function matchesNode(node: Node, pod: Pod): boolean {
+  const labels = new Map(Object.entries(node.metadata.labels ?? {}));
+  const selected = Object.entries(pod.spec.nodeSelector ?? {}).every(([key, value]) => labels.get(key) === value);
+  const terms = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  return selected && (terms === undefined || terms.some((term) => matchesTerm(term, labels, node)));
+}
+
+function matchesTerm(term: Term, labels: ReadonlyMap<string, string>, node: Node): boolean {
+  const { matchExpressions = [], matchFields = [] } = term;
+  if (matchExpressions.length + matchFields.length === 0) return false;
+  const fields = new Map([["metadata.name", node.metadata.name ?? ""]]);
+  return matchExpressions.every((requirement) => satisfies(requirement, labels)) &&
+    matchFields.every((requirement) => satisfies(requirement, fields));
+}
+
+function satisfies({ key, operator, values = [] }: Requirement, labels: ReadonlyMap<string, string>): boolean {
+  const value = labels.get(key);
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    case "Gt":
+      return value !== undefined && Number(value) > Number(values[0]);
+    case "Lt":
+      return value !== undefined && Number(value) < Number(values[0]);
+    default:
+      return false;
+  }
 }

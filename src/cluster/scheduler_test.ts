@@ -1,28 +1,28 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
-import { ClusterRig, templateOf } from "./cluster_rig.ts";
+import { templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { ClusterRole, Node, Pod } = builtin;
 
-async function addPod(cluster: ClusterRig, name: string, spec: object = {}): Promise<void> {
+async function addPod(cluster: TestCluster, name: string, spec: object = {}): Promise<void> {
   const { metadata: { labels }, spec: whole } = templateOf("web", "app:1", spec);
   await cluster.create(Pod, name, { spec: whole }, { labels });
   await cluster.settled();
 }
 
-function scheduled(cluster: ClusterRig, name: string) {
+function scheduled(cluster: TestCluster, name: string) {
   return cluster.get(Pod, `default/${name}`).status?.conditions?.find(({ type }) => type === "PodScheduled");
 }
 
-test("Pods are spread over the nodes", async () => {
-  await using cluster = await ClusterRig.start();
+test("the scheduler distributes Pods over the nodes", async () => {
+  await using cluster = await TestCluster.start();
   for (let number = 0; number < 6; number++) await addPod(cluster, `p${number}`);
   const nodes = cluster.list(Pod).map(({ spec }) => spec.nodeName);
   for (const node of ["node-1", "node-2", "node-3"]) assertEquals(nodes.filter((one) => one === node).length, 2);
 });
 
-test("a Pod that no node takes says why, in the scheduler's words, and starts when one does", async () => {
-  await using cluster = await ClusterRig.start();
+test("a Pod without an eligible node reports why, as kube-scheduler does, and starts when a node becomes eligible", async () => {
+  await using cluster = await TestCluster.start();
   await cluster.patch(Node, "node-1", { spec: { taints: [{ key: "only", value: "gpu", effect: "NoSchedule" }] } });
   await cluster.patch(Node, "node-2", { spec: { unschedulable: true } });
   await addPod(cluster, "picky", { nodeSelector: { disk: "ssd" } });
@@ -54,8 +54,8 @@ const affinity = (operator: string, values?: readonly string[]) => ({
   },
 });
 
-test("required node affinity is heeded, each operator of it", async () => {
-  await using cluster = await ClusterRig.start({ nodes: 2 });
+test("the scheduler honours each operator of required node affinity", async () => {
+  await using cluster = await TestCluster.start({ nodes: 2 });
   await cluster.patch(Node, "node-1", { metadata: { labels: { cores: "16" } } });
   const table = [
     ["In", ["16"], "node-1"],
@@ -65,25 +65,25 @@ test("required node affinity is heeded, each operator of it", async () => {
     ["Gt", ["8"], "node-1"],
     ["Lt", ["8"], undefined],
   ] as const;
-  for (const [operator, values, wanted] of table) {
+  for (const [operator, values, expected] of table) {
     const name = operator.toLowerCase();
     await addPod(cluster, name, { affinity: affinity(operator, values) });
-    assertEquals(cluster.get(Pod, `default/${name}`).spec.nodeName, wanted, operator);
+    assertEquals(cluster.get(Pod, `default/${name}`).spec.nodeName, expected, operator);
   }
 });
 
-test("a Pod of another scheduler, or behind a gate, is not scheduled", async () => {
-  await using cluster = await ClusterRig.start();
-  await addPod(cluster, "theirs", { schedulerName: "other" });
+test("a Pod of another scheduler, or with a scheduling gate, is not scheduled", async () => {
+  await using cluster = await TestCluster.start();
+  await addPod(cluster, "other", { schedulerName: "other" });
   await addPod(cluster, "gated", { schedulingGates: [{ name: "example.dev/wait" }] });
-  for (const name of ["theirs", "gated"]) assertEquals(cluster.get(Pod, `default/${name}`).spec.nodeName, undefined);
+  for (const name of ["other", "gated"]) assertEquals(cluster.get(Pod, `default/${name}`).spec.nodeName, undefined);
   await cluster.patch(Pod, "default/gated", { spec: { schedulingGates: null } });
   await cluster.settled();
   assert(cluster.get(Pod, "default/gated").spec.nodeName !== undefined);
 });
 
-test("a Pod runs on its node, with an address, and ends where it is made to end", async () => {
-  await using cluster = await ClusterRig.start({ pace: { startMs: 2_000, runMs: 5_000 } });
+test("a Pod runs with an address, and completes when its restart policy is Never", async () => {
+  await using cluster = await TestCluster.start({ pace: { startMs: 2_000, runMs: 5_000 } });
   const { metadata: { labels }, spec } = templateOf("web", "app:1", { restartPolicy: "Never" });
   await cluster.create(Pod, "once", { spec }, { labels });
   const phase = () => cluster.get(Pod, "default/once").status?.phase;
@@ -96,17 +96,17 @@ test("a Pod runs on its node, with an address, and ends where it is made to end"
   assertEquals(phase(), "Succeeded");
 });
 
-test("the Pods of a node that is deleted go with it", async () => {
-  await using cluster = await ClusterRig.start({ nodes: 1 });
+test("the Pods of a deleted node are deleted", async () => {
+  await using cluster = await TestCluster.start({ nodes: 1 });
   await addPod(cluster, "alone");
   await cluster.delete(Node, "node-1");
-  await cluster.patch(Pod, "default/alone", { metadata: { labels: { looked: "again" } } });
+  await cluster.patch(Pod, "default/alone", { metadata: { labels: { touched: "yes" } } });
   await cluster.settled();
   assertEquals(cluster.find(Pod, "default/alone"), undefined);
 });
 
-test("an aggregated ClusterRole has the rules of those that it selects, as they come and go", async () => {
-  await using cluster = await ClusterRig.start();
+test("an aggregated ClusterRole has the rules of the ClusterRoles that it selects, also after changes", async () => {
+  await using cluster = await TestCluster.start();
   const labels = { "example.dev/part": "yes" };
   await cluster.create(ClusterRole, "whole", {
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: labels }] },

@@ -1,21 +1,41 @@
 /**
- * SimulatedCluster: nodes, workloads and the life of objects, on an API server that has none of it. One Manager runs the
- * controllers, as an operator's own would be run.
+ * SimulatedCluster: nodes, workload controllers and garbage collection for an API server that has none of them. One Manager
+ * runs the controllers, as it runs those of an operator.
  */
-import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import type { Resource } from "../api/mod.ts";
+import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
+import type { ControllerDefinition } from "../controller/mod.ts";
 import { type Life, Manager, type Runnable } from "../manager/mod.ts";
-import { clusterControllers, type ClusterControllersOptions } from "./cluster_controllers.ts";
+import { clusterRoleController } from "./cluster_role.ts";
+import { daemonSetController } from "./daemon_set.ts";
+import { deploymentController } from "./deployment.ts";
+import { disruptionController } from "./disruption.ts";
+import { endpointSliceController } from "./endpoint_slice.ts";
 import { GarbageCollector } from "./garbage_collector.ts";
-import { createNodes } from "./nodes.ts";
+import { jobController } from "./job.ts";
+import { createNodes, kubeletController, type KubeletPace } from "./kubelet.ts";
+import { namespaceController, serviceAccountController } from "./namespace.ts";
+import { replicaSetController } from "./replica_set.ts";
+import { resourceQuotaController } from "./resource_quota.ts";
+import { schedulerController } from "./scheduler.ts";
+import { statefulSetController } from "./stateful_set.ts";
+import { claimProtectionController, volumeProtectionController } from "./volume_protection.ts";
+
+/** Options of {@link clusterControllers}. */
+export interface ClusterControllersOptions {
+  /** How long Pods take to start and to complete. */
+  readonly pace?: KubeletPace;
+  /** PEM text that Pods must trust. @default "" */
+  readonly caCertificate?: string;
+}
 
 /** Options of a {@link SimulatedCluster}. */
 export interface SimulatedClusterOptions extends ClusterControllersOptions {
   readonly client: Client;
-  /** @default 3 */
+  /** The number of nodes. @default 3 */
   readonly nodes?: number;
-  /** The kinds whose owners are followed. @default all that the server has */
+  /** The kinds that are garbage collected. @default all kinds of the server */
   readonly collected?: readonly Resource[];
   /** @default systemClock */
   readonly clock?: Clock;
@@ -23,7 +43,7 @@ export interface SimulatedClusterOptions extends ClusterControllersOptions {
   readonly random?: Random;
 }
 
-/** Runs until told to stop. */
+/** Runs until `stop` is aborted. */
 export class SimulatedCluster implements Runnable {
   readonly name = "simulated-cluster";
   readonly #options: SimulatedClusterOptions;
@@ -32,7 +52,7 @@ export class SimulatedCluster implements Runnable {
   constructor(options: SimulatedClusterOptions) {
     const { client, clock = systemClock, random = systemRandom } = options;
     this.#options = options;
-    // What it does is no news to anybody once it is to stop.
+    // No grace period: nothing depends on the work that is interrupted.
     this.#manager = new Manager({ client, name: "simulated-cluster", clock, random, gracefulShutdownTimeoutMs: 0 });
     for (const definition of clusterControllers(options)) this.#manager.add(definition);
   }
@@ -43,4 +63,31 @@ export class SimulatedCluster implements Runnable {
     await this.#manager.addRunnable(new GarbageCollector({ client, resources: collected, clock, random }));
     await this.#manager.run(stop);
   }
+}
+
+/** The controllers of a simulated cluster. Each Manager needs its own: some of them have state. */
+export function clusterControllers(options: ClusterControllersOptions = {}): readonly ControllerDefinition[] {
+  return [
+    namespaceController(),
+    serviceAccountController(options.caCertificate ?? ""),
+    deploymentController,
+    replicaSetController,
+    statefulSetController,
+    daemonSetController(),
+    jobController,
+    schedulerController(),
+    kubeletController(options.pace),
+    endpointSliceController,
+    clusterRoleController,
+    disruptionController(),
+    claimProtectionController(),
+    volumeProtectionController(),
+    resourceQuotaController(),
+  ];
+}
+
+/** The names of the loggers that a simulated cluster uses. */
+export function clusterLoggers(): readonly string[] {
+  const names = clusterControllers().map(({ name }) => name);
+  return [...names.flatMap((name) => [`controller.${name}`, `events.${name}`]), "garbage-collector"];
 }

@@ -1,29 +1,30 @@
-/** StatefulSets: Pods with numbers, made and unmade in their order, with a volume claim of their own each. */
+/** The StatefulSet controller: numbered Pods, created and deleted in order, each with its own volume claims. */
 import { builtin, controllerReference, type Infer } from "../api/mod.ts";
 import { type Client, isAlreadyExists } from "../client/mod.ts";
 import { controller, done, type ReconcileContext } from "../controller/mod.ts";
 import { createPod, deletePod, isActive, isAvailable, isFinished, isReady, type Pod, podsOf } from "./_pods.ts";
-import { revisionFor, revisionLabel } from "./_revisions.ts";
+import { ensureRevision, revisionLabel } from "./_revisions.ts";
 
 type StatefulSet = Infer<typeof builtin.StatefulSet>;
 type Context = ReconcileContext<typeof builtin.StatefulSet, typeof builtin.StatefulSet | typeof builtin.Pod>;
 
+/** Keeps the Pods of StatefulSets. */
 export const statefulSetController = controller("statefulset-controller", { maxConcurrentReconciles: 2 })
   .for(builtin.StatefulSet)
   .owns(builtin.Pod)
   .reconcile(async (ctx) => {
     const set = ctx.object;
     const owner = { resource: builtin.StatefulSet, object: set };
-    const hash = await revisionFor(ctx.client, owner, set.spec.template, ctx.signal);
+    const hash = await ensureRevision(ctx.client, owner, set.spec.template, ctx.signal);
     const pods = await podsOf(ctx.client, owner, set.spec.selector, ctx.signal);
     const update = `${set.metadata.name}-${hash}`;
-    await bring(ctx, new Map(pods.map((pod) => [ordinalOf(pod), pod])), update);
+    await managePods(ctx, new Map(pods.map((pod) => [ordinalOf(pod), pod])), update);
     await ctx.patchStatus(statusOf(ctx, pods, update));
     return done;
   });
 
-/** One step towards the wanted state: the next Pod is looked at when this one is as it should be. */
-async function bring(ctx: Context, pods: ReadonlyMap<number, Pod>, update: string): Promise<void> {
+/** One step towards the desired state. Unless the policy is Parallel, it ends at the first Pod that is not ready. */
+async function managePods(ctx: Context, pods: ReadonlyMap<number, Pod>, update: string): Promise<void> {
   const { replicas = 1, podManagementPolicy, ordinals, updateStrategy } = ctx.object.spec;
   const first = ordinals?.start ?? 0;
   const isParallel = podManagementPolicy === "Parallel";
@@ -53,7 +54,7 @@ async function bring(ctx: Context, pods: ReadonlyMap<number, Pod>, update: strin
 async function createNumbered(ctx: Context, ordinal: number, update: string): Promise<void> {
   const { metadata: { name: setName, namespace }, spec } = ctx.object;
   const name = `${setName}-${ordinal}`;
-  const claims = await claimVolumes(ctx.client, ctx.object, name, ctx.signal);
+  const claims = await createClaims(ctx.client, ctx.object, name, ctx.signal);
   const labels = {
     "statefulset.kubernetes.io/pod-name": name,
     "apps.kubernetes.io/pod-index": `${ordinal}`,
@@ -70,7 +71,7 @@ async function createNumbered(ctx: Context, ordinal: number, update: string): Pr
     await createPod(ctx.client, owner, spec.template, extras, ctx.signal);
   } catch (error) {
     if (isAlreadyExists(error)) {
-      throw new Error(`Cannot create Pod "${namespace}/${name}": one of that name is somebody else's`, {
+      throw new Error(`Cannot create Pod "${namespace}/${name}": a Pod with that name has another owner`, {
         cause: error,
       });
     }
@@ -79,8 +80,8 @@ async function createNumbered(ctx: Context, ordinal: number, update: string): Pr
   ctx.event("Normal", "SuccessfulCreate", `create Pod ${name} in StatefulSet ${setName} successful`);
 }
 
-/** Makes the Pod's volume claims. They outlive it: deleting data is nobody's side effect. */
-async function claimVolumes(client: Client, set: StatefulSet, pod: string, signal: AbortSignal) {
+/** Creates the Pod's volume claims. They are not deleted with the Pod, so that no data is lost. */
+async function createClaims(client: Client, set: StatefulSet, pod: string, signal: AbortSignal) {
   const volumes = [];
   const retention = set.spec.persistentVolumeClaimRetentionPolicy?.whenDeleted;
   for (const template of set.spec.volumeClaimTemplates ?? []) {

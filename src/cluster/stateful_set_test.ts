@@ -1,17 +1,17 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
-import { ClusterRig, readyOf, selectorFor, templateOf } from "./cluster_rig.ts";
+import { readyOf, selectorFor, templateOf, TestCluster } from "./testing/test_cluster.ts";
 
 const { StatefulSet, Pod, PersistentVolumeClaim } = builtin;
 const key = "default/db";
 
-async function deploy(cluster: ClusterRig, spec: object = {}): Promise<void> {
+async function deploy(cluster: TestCluster, spec: object = {}): Promise<void> {
   const whole = { replicas: 3, serviceName: "db", selector: selectorFor("db"), template: templateOf("db"), ...spec };
   await cluster.create(StatefulSet, "db", { spec: whole });
 }
 
-test("Pods of a StatefulSet come one after the other, each when the one before is ready", async () => {
-  await using cluster = await ClusterRig.start({ pace: { startMs: 1_000 } });
+test("a StatefulSet creates its Pods in order, each when the previous one is ready", async () => {
+  await using cluster = await TestCluster.start({ pace: { startMs: 1_000 } });
   await deploy(cluster);
   const unready: number[] = [];
   await cluster.settled(() => unready.push(cluster.list(Pod).length - readyOf(cluster.list(Pod))));
@@ -22,8 +22,8 @@ test("Pods of a StatefulSet come one after the other, each when the one before i
   assertEquals(pod.metadata.labels?.["apps.kubernetes.io/pod-index"], "1");
 });
 
-test("scaled down, the Pod with the highest number goes first, and a claim stays", async () => {
-  await using cluster = await ClusterRig.start();
+test("scaling down deletes the Pods with the highest numbers first and keeps their claims", async () => {
+  await using cluster = await TestCluster.start();
   const claim = {
     metadata: { name: "data" },
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
@@ -37,8 +37,8 @@ test("scaled down, the Pod with the highest number goes first, and a claim stays
   assertEquals(cluster.get(StatefulSet, key).status?.replicas, 1);
 });
 
-test("an update replaces Pods from the highest number down, and stops at the partition", async () => {
-  await using cluster = await ClusterRig.start({ pace: { startMs: 500 } });
+test("an update replaces Pods from the highest number down to the partition", async () => {
+  await using cluster = await TestCluster.start({ pace: { startMs: 500 } });
   await deploy(cluster, { updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 1 } } });
   await cluster.settled();
   await cluster.patch(StatefulSet, key, { spec: { template: templateOf("db", "app:2") } });
@@ -55,8 +55,8 @@ test("an update replaces Pods from the highest number down, and stops at the par
   assertEquals(status?.currentRevision, status?.updateRevision);
 });
 
-test("with OnDelete a Pod is of the new template only when somebody deletes it", async () => {
-  await using cluster = await ClusterRig.start();
+test("with OnDelete a Pod gets the new template only after a user has deleted it", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster, { updateStrategy: { type: "OnDelete" } });
   await cluster.settled();
   await cluster.patch(StatefulSet, key, { spec: { template: templateOf("db", "app:2") } });
@@ -66,16 +66,16 @@ test("with OnDelete a Pod is of the new template only when somebody deletes it",
   assertEquals(cluster.list(Pod).map(({ spec }) => spec.containers[0]?.image), ["app:1", "app:2", "app:1"]);
 });
 
-test("with podManagementPolicy Parallel nobody waits for the one before", async () => {
-  await using cluster = await ClusterRig.start({ pace: { startMs: 1_000 } });
+test("with podManagementPolicy Parallel all Pods are created at once", async () => {
+  await using cluster = await TestCluster.start({ pace: { startMs: 1_000 } });
   await deploy(cluster, { podManagementPolicy: "Parallel" });
-  let most = 0;
-  await cluster.settled(() => most = Math.max(most, cluster.list(Pod).length - readyOf(cluster.list(Pod))));
-  assertEquals([most, readyOf(cluster.list(Pod))], [3, 3]);
+  let max = 0;
+  await cluster.settled(() => max = Math.max(max, cluster.list(Pod).length - readyOf(cluster.list(Pod))));
+  assertEquals([max, readyOf(cluster.list(Pod))], [3, 3]);
 });
 
-test("a Pod that was deleted comes back under its own name", async () => {
-  await using cluster = await ClusterRig.start();
+test("a deleted Pod is created again with the same name", async () => {
+  await using cluster = await TestCluster.start();
   await deploy(cluster);
   await cluster.settled();
   const { uid } = cluster.get(Pod, "default/db-1").metadata;

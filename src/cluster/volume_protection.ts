@@ -1,6 +1,6 @@
 /**
- * The end of volumes: a claim that is deleted goes when no Pod uses it, a volume when no claim is bound to it. Admission gives
- * both the finalizers that these controllers take off (StorageObjectInUseProtection).
+ * The volume protection controllers: they remove the finalizer of a deleted claim when no Pod uses it, and the finalizer of a
+ * deleted volume when no claim is bound to it. Admission adds these finalizers (StorageObjectInUseProtection).
  */
 import { builtin, type Infer } from "../api/mod.ts";
 import { controller, type ControllerDefinition, done } from "../controller/mod.ts";
@@ -11,12 +11,12 @@ const volumeFinalizer = "kubernetes.io/pv-protection";
 
 type Pod = Infer<typeof builtin.Pod>;
 
-/** Lets deleted claims go that no Pod uses. */
+/** Removes the finalizer of deleted claims that no Pod uses. */
 export function claimProtectionController(): ControllerDefinition {
   return controller("pvc-protection-controller")
     .for(builtin.PersistentVolumeClaim, { when: ({ object }) => object.metadata.deletionTimestamp !== undefined })
     .watches(builtin.Pod, { to: (pod) => claimsOf(pod) })
-    // A reconciler of objects is not asked about those that are being deleted; one of keys is.
+    // An object reconciler is not called for objects that are being deleted; a key reconciler is.
     .reconcileKey(async ({ key }, toolbox) => {
       const claim = toolbox.find(builtin.PersistentVolumeClaim, key);
       const { deletionTimestamp, namespace, finalizers = [] } = claim?.metadata ?? {};
@@ -28,7 +28,7 @@ export function claimProtectionController(): ControllerDefinition {
     });
 }
 
-/** Lets deleted volumes go that no claim is bound to. */
+/** Removes the finalizer of deleted volumes that no claim is bound to. */
 export function volumeProtectionController(): ControllerDefinition {
   return controller("pv-protection-controller")
     .for(builtin.PersistentVolume, { when: ({ object }) => object.metadata.deletionTimestamp !== undefined })

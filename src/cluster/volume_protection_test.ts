@@ -1,6 +1,6 @@
 import { assertEquals, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
-import { ClusterRig } from "./cluster_rig.ts";
+import { TestCluster } from "./testing/test_cluster.ts";
 
 const claim = { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } };
 
@@ -11,49 +11,49 @@ const podWith = (claimName: string) => ({
   },
 });
 
-test("a claim that no Pod uses is gone when it is deleted", async () => {
-  await using rig = await ClusterRig.start();
-  await rig.create(builtin.PersistentVolumeClaim, "a", claim);
-  await rig.delete(builtin.PersistentVolumeClaim, "default/a");
-  await rig.settled();
-  assertEquals(rig.names(builtin.PersistentVolumeClaim), []);
+test("a claim that no Pod uses is deleted at once", async () => {
+  await using cluster = await TestCluster.start();
+  await cluster.create(builtin.PersistentVolumeClaim, "a", claim);
+  await cluster.delete(builtin.PersistentVolumeClaim, "default/a");
+  await cluster.settled();
+  assertEquals(cluster.names(builtin.PersistentVolumeClaim), []);
 });
 
-test("a claim that a Pod uses stays until the Pod is gone", async () => {
-  await using rig = await ClusterRig.start();
-  for (const name of ["a", "b"]) await rig.create(builtin.PersistentVolumeClaim, name, claim);
-  await rig.create(builtin.Pod, "user", podWith("a"));
-  await rig.settled();
-  for (const name of ["a", "b"]) await rig.delete(builtin.PersistentVolumeClaim, `default/${name}`);
-  await rig.settled();
-  assertEquals(rig.names(builtin.PersistentVolumeClaim), ["a"]);
-  await rig.delete(builtin.Pod, "default/user");
-  await rig.settled();
-  assertEquals(rig.names(builtin.PersistentVolumeClaim), []);
+test("a claim that a Pod uses stays until the Pod is deleted", async () => {
+  await using cluster = await TestCluster.start();
+  for (const name of ["a", "b"]) await cluster.create(builtin.PersistentVolumeClaim, name, claim);
+  await cluster.create(builtin.Pod, "user", podWith("a"));
+  await cluster.settled();
+  for (const name of ["a", "b"]) await cluster.delete(builtin.PersistentVolumeClaim, `default/${name}`);
+  await cluster.settled();
+  assertEquals(cluster.names(builtin.PersistentVolumeClaim), ["a"]);
+  await cluster.delete(builtin.Pod, "default/user");
+  await cluster.settled();
+  assertEquals(cluster.names(builtin.PersistentVolumeClaim), []);
 });
 
-test("a namespace with a claim in use ends all the same", async () => {
-  await using rig = await ClusterRig.start();
-  await rig.create(builtin.Namespace, "n", {});
-  await rig.settled();
-  await rig.create(builtin.PersistentVolumeClaim, "a", claim, { namespace: "n" });
-  await rig.create(builtin.Pod, "user", podWith("a"), { namespace: "n" });
-  await rig.settled();
-  await rig.delete(builtin.Namespace, "n");
-  await rig.settled();
-  assertEquals(rig.find(builtin.Namespace, "n"), undefined);
+test("a namespace with a claim in use can be deleted", async () => {
+  await using cluster = await TestCluster.start();
+  await cluster.create(builtin.Namespace, "n", {});
+  await cluster.settled();
+  await cluster.create(builtin.PersistentVolumeClaim, "a", claim, { namespace: "n" });
+  await cluster.create(builtin.Pod, "user", podWith("a"), { namespace: "n" });
+  await cluster.settled();
+  await cluster.delete(builtin.Namespace, "n");
+  await cluster.settled();
+  assertEquals(cluster.find(builtin.Namespace, "n"), undefined);
 });
 
-test("a volume goes when nothing is bound to it", async () => {
-  await using rig = await ClusterRig.start();
+test("a deleted volume stays while a claim is bound to it", async () => {
+  await using cluster = await TestCluster.start();
   const spec = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/a" } };
-  for (const name of ["bound", "free"]) await rig.create(builtin.PersistentVolume, name, { spec });
-  await rig.patch(builtin.PersistentVolume, "bound", { status: { phase: "Bound" } }, "status");
-  for (const name of ["bound", "free"]) await rig.delete(builtin.PersistentVolume, name);
-  await rig.settled();
-  const held = ["bound", "free"].filter((name) => rig.find(builtin.PersistentVolume, name) !== undefined);
-  assertEquals(held, ["bound"]);
-  await rig.patch(builtin.PersistentVolume, "bound", { status: { phase: "Released" } }, "status");
-  await rig.settled();
-  assertEquals(rig.find(builtin.PersistentVolume, "bound"), undefined);
+  for (const name of ["bound", "free"]) await cluster.create(builtin.PersistentVolume, name, { spec });
+  await cluster.patch(builtin.PersistentVolume, "bound", { status: { phase: "Bound" } }, "status");
+  for (const name of ["bound", "free"]) await cluster.delete(builtin.PersistentVolume, name);
+  await cluster.settled();
+  const present = ["bound", "free"].filter((name) => cluster.find(builtin.PersistentVolume, name) !== undefined);
+  assertEquals(present, ["bound"]);
+  await cluster.patch(builtin.PersistentVolume, "bound", { status: { phase: "Released" } }, "status");
+  await cluster.settled();
+  assertEquals(cluster.find(builtin.PersistentVolume, "bound"), undefined);
 });

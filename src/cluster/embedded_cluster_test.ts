@@ -1,0 +1,42 @@
+/** Tests of the transport that lets sockets be served between requests. */
+import { VirtualClock } from "../async/mod.ts";
+import { assertEquals, test } from "../../tests/testing.ts";
+import { yieldingTransport } from "./embedded_cluster.ts";
+
+function setUp() {
+  const clock = new VirtualClock();
+  const received: string[] = [];
+  const transport = yieldingTransport((request) => {
+    received.push(new URL(request.url).pathname);
+    return Promise.resolve(new Response());
+  }, clock);
+  return { clock, received, send: (path: string) => transport(new Request(`http://in.memory${path}`)) };
+}
+
+/** Runs everything that needs microtasks only. */
+async function microtasks(): Promise<void> {
+  for (let count = 0; count < 20; count++) await Promise.resolve();
+}
+
+test("yieldingTransport() sends a request at once when the event loop has turned recently", async () => {
+  const { clock, received, send } = setUp();
+  await clock.advance(3);
+  const response = send("/a");
+  await microtasks();
+  assertEquals(received, ["/a"]);
+  await response;
+});
+
+test("yieldingTransport() lets the event loop turn after 4 ms, and then sends the requests in their order", async () => {
+  const { clock, received, send } = setUp();
+  await clock.advance(4);
+  const responses = [send("/a"), send("/b")];
+  await microtasks();
+  assertEquals(received, []);
+  await Promise.all(responses);
+  assertEquals(received, ["/a", "/b"]);
+  const next = send("/c");
+  await microtasks();
+  assertEquals(received, ["/a", "/b", "/c"], "the event loop has turned");
+  await next;
+});
