@@ -87,8 +87,7 @@ const deploymentConfig: JsonObject = {
   },
 };
 
-const table = { columns: [], cells: () => [] };
-const deployments = builtinFamilies({ tables: () => table }).find((family) => family.collection === "deployments.apps");
+const deployments = builtinFamilies().find((family) => family.collection === "deployments.apps");
 const deploymentKind = deployments?.storage;
 if (deploymentKind === undefined) throw new Error("Cannot measure Deployments: there is no such kind");
 

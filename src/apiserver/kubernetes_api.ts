@@ -22,15 +22,14 @@ import {
 import { ApiServer } from "./api_server.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { discoveryPaths } from "./discovery/mod.ts";
-import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
+import { bodyFamilies, builtinFamilies, systemPriorityClasses } from "./kinds/mod.ts";
 import type { Kind, User } from "./model/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
-import { builtinAdmission, priorityCollection, systemPriorityClasses } from "./plugins/mod.ts";
+import { builtinAdmission, priorityCollection } from "./plugins/mod.ts";
 import { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
 import { quotaStatusWriter } from "./quota_status.ts";
 import { KindRegistry, newUid, timestamp } from "./registry/mod.ts";
 import { ObjectStorage } from "./storage/mod.ts";
-import { builtinTable } from "./tables/mod.ts";
 
 /** Options of {@link kubernetesApi}. */
 export interface KubernetesApiOptions {
@@ -141,7 +140,7 @@ function builtinKinds(): KindRegistry {
     ["CustomResourceDefinition.apiextensions.k8s.io", definitionRules] as const,
   ]);
   const kinds = new KindRegistry();
-  for (const family of builtinFamilies({ tables: builtinTable, rules })) kinds.set(family);
+  for (const family of builtinFamilies({ rules })) kinds.set(family);
   for (const family of bodyFamilies()) kinds.addBody(family);
   return kinds;
 }

@@ -1,7 +1,7 @@
 /** The Kubernetes API as a fetch handler, for development, tests and the simulation. */
 export { ApiServer, type ApiServerOptions } from "./api_server.ts";
 export { loopbackUser } from "./loopback_call.ts";
-export { addAmounts, type Amounts, coversScopes, meterOf, type QuotaMeter } from "./quota/mod.ts";
+export { addAmounts, type Amounts, coversScopes, meterOf, type QuotaMeter } from "./kinds/mod.ts";
 export { type Connection, type HealthCheck, type PathHandler } from "./http/mod.ts";
 export {
   type ActionAnswer,

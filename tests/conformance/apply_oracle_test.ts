@@ -114,7 +114,7 @@ function defaultPorts(draft: Draft): void {
   for (const port of Array.isArray(ports) ? ports : []) if (isDraft(port)) port["protocol"] ??= "TCP";
 }
 
-const families = builtinFamilies({ tables: () => ({ columns: [], cells: () => [] }) });
+const families = builtinFamilies();
 
 function builtinKind(name: "Deployment" | "Service" | "ConfigMap", namespace: string): OracleKind {
   const kind = families.flatMap(({ served }) => served).find((one) => one.kind === name);

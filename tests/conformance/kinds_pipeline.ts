@@ -12,7 +12,6 @@ import {
   type WriteContext,
 } from "../../src/apiserver/model/mod.ts";
 import { metadataErrors, metadataUpdateErrors } from "../../src/apiserver/registry/mod.ts";
-import { builtinTable } from "../../src/apiserver/tables/mod.ts";
 
 /** An answer: the object, or the Status that refuses it. */
 export interface Outcome {
@@ -21,7 +20,7 @@ export interface Outcome {
   readonly warnings: readonly string[];
 }
 
-const families: readonly BuiltinFamily[] = builtinFamilies({ tables: builtinTable });
+const families: readonly BuiltinFamily[] = builtinFamilies();
 const now = Date.UTC(2026, 0, 1);
 
 /** The kind of an object. */

@@ -1,11 +1,10 @@
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
 import { builtinFamilies } from "../kinds/mod.ts";
 import { type Kind, Refusal } from "../model/mod.ts";
-import { builtinTable } from "../tables/mod.ts";
 import { requestInfo } from "./request_info.ts";
 import { checkRoute, isElsewhere } from "./route.ts";
 
-const kinds = builtinFamilies({ tables: builtinTable }).flatMap(({ served }) => served);
+const kinds = builtinFamilies().flatMap(({ served }) => served);
 
 /** What a request is refused with, 200 where it has a route. */
 function answered(method: string, path: string, accept?: string, isCustom = false): number {

@@ -3,7 +3,7 @@
  */
 import { apiVersionOf } from "../../api/mod.ts";
 import { badRequest, type Draft, type JsonObject, type Kind, read } from "../model/mod.ts";
-import { scaleTable } from "../tables/mod.ts";
+import { scaleTable } from "../kinds/mod.ts";
 import { type AnswerForm, plainAnswer } from "./answer.ts";
 import { bodySource } from "./read_body.ts";
 import { type Exchange, writingCall } from "./resource_handler.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { type JsonObject, Refusal } from "../model/mod.ts";
-import { builtinTable } from "../tables/mod.ts";
+import { builtinTable } from "../kinds/mod.ts";
 import { plainTable, type TableKind, tableOptions, transformList, transformObject } from "./table.ts";
 
 const now = Date.parse("2026-01-01T01:00:00Z");

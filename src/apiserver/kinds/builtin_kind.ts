@@ -1,7 +1,7 @@
 /**
- * BuiltinKind: a kind of Kubernetes itself. It joins three things: what discovery says of it, the generated types, and the
- * rules somebody wrote (KindRules). All kinds share the order in which these are asked, so a rule file holds only what is
- * particular to its kind.
+ * BuiltinKind: a kind of Kubernetes itself. It joins the names that discovery shows, the generated type and the rules of the
+ * kind (KindRules). All kinds share the order of the steps of a write, so a rule file contains only what is specific to its
+ * kind.
  */
 import type { Scope } from "../../api/mod.ts";
 import {
@@ -13,6 +13,7 @@ import {
   type JsonObject,
   type Kind,
   read,
+  Refusal,
   type Subresource,
   type Table,
   type TypeLibrary,
@@ -20,28 +21,30 @@ import {
   type Verb,
   type WriteContext,
 } from "../model/mod.ts";
-import { decodeStruct, WireError } from "./_decoder.ts";
-import type { Filler } from "./filler.ts";
-import { checkBySchema } from "./schema_rules.ts";
-import { draftAt, findDraft, findNumber, metadataOf } from "./fields.ts";
-import { subdomainName } from "./formats.ts";
 import type { BuiltinNames } from "./kind_names.ts";
-import { keepField, keepMetadata } from "./kept_fields.ts";
-import { deletionOf } from "./deletions.ts";
-import type { Depth, KindRules } from "./kind_rules.ts";
-import { Problems } from "./problems.ts";
-import { UndecodableError } from "./undecodable_error.ts";
-import { wireStruct } from "./wire_types.ts";
-import type { WireStruct } from "./wire_type.ts";
+import { checkBySchema, type Depth, type KindRules, Problems, subdomainName } from "./rules/mod.ts";
+import {
+  decodeStruct,
+  draftAt,
+  findDraft,
+  findNumber,
+  keepField,
+  keepMetadata,
+  metadataOf,
+  type TypeDefaulter,
+  WireError,
+  type WireStruct,
+  wireStruct,
+} from "./types/mod.ts";
 
 /** What a built-in kind is made of. */
-export interface BuiltinKindParts {
+interface BuiltinKindParts {
   readonly names: BuiltinNames;
   /** Its type, e.g. `apps/v1.Deployment`. */
   readonly typeName: string;
   readonly collection: string;
   readonly rules: KindRules;
-  readonly filler: Filler;
+  readonly filler: TypeDefaulter;
   readonly types: () => TypeLibrary;
   readonly table: () => Table;
 }
@@ -262,4 +265,44 @@ function withScale(subresources: ReadonlyMap<string, Subresource>, rules: KindRu
   const scale = subresources.get("scale");
   if (scale === undefined || rules.scale === undefined) return subresources;
   return new Map([...subresources, ["scale", { ...scale, scale: rules.scale }]]);
+}
+
+/** Collections whose last DELETE answers the object, since clients of long ago relied on it (ReturnDeletedObject). */
+const answersObject: ReadonlySet<string> = new Set([
+  "csidrivers.storage.k8s.io",
+  "csinodes.storage.k8s.io",
+  "deviceclasses.resource.k8s.io",
+  "namespaces",
+  "persistentvolumeclaims",
+  "persistentvolumes",
+  "pods",
+  "podtemplates",
+  "resourceclaims.resource.k8s.io",
+  "resourceclaimtemplates.resource.k8s.io",
+  "resourcequotas",
+  "resourceslices.resource.k8s.io",
+  "serviceaccounts",
+  "services",
+  "storageclasses.storage.k8s.io",
+  "volumeattachments.storage.k8s.io",
+  "volumeattributesclasses.storage.k8s.io",
+]);
+
+/** The rules of deletion of a collection. */
+function deletionOf(collection: string, { deletion = {} }: KindRules): DeletionRules {
+  return answersObject.has(collection) ? { ...deletion, answersObject: true } : deletion;
+}
+
+/** 400: the body is not of the kind. `detail` is what Go's decoder would say, for those who put it into other words. */
+export class UndecodableError extends Refusal {
+  readonly detail: string;
+
+  constructor(kind: { readonly kind: string; readonly version: string }, detail: string) {
+    super(
+      400,
+      "BadRequest",
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${detail}`,
+    );
+    this.detail = detail;
+  }
 }

@@ -1,15 +1,12 @@
 /**
- * All built-in kinds, grouped by where their objects are stored: what the API server is started with.
+ * All built-in kinds, grouped by the collection that stores their objects. The API server registers them when it starts.
  */
-import { type JsonObject, type Table, TypeLibrary } from "../model/mod.ts";
+import { type JsonObject, TypeLibrary } from "../model/mod.ts";
 import { BuiltinKind } from "./builtin_kind.ts";
-import { Filler } from "./filler.ts";
-import { defaulters } from "./defaults/mod.ts";
+import { builtinTable, defaultingFunctions, ruleBook } from "./kind_groups.ts";
 import { type BuiltinNames, readBuiltinNames } from "./kind_names.ts";
-import type { KindRules, RuleBook } from "./kind_rules.ts";
-import { openApiOf } from "./open_api_of.ts";
-import { ruleBook } from "./rule_book.ts";
-import { fullNameOf, packageNames, structNames, wireStruct } from "./wire_types.ts";
+import type { KindRules, RuleBook } from "./rules/mod.ts";
+import { fullNameOf, openApiOf, packageNames, structNames, TypeDefaulter, wireStruct } from "./types/mod.ts";
 
 /** The built-in kinds that are stored together. */
 export interface BuiltinFamily {
@@ -18,13 +15,9 @@ export interface BuiltinFamily {
   readonly storage: BuiltinKind;
 }
 
-/** How tables are made: they live in a folder of their own. */
-export type TableMaker = (kind: BuiltinNames) => Table;
-
-/** What may be set. */
+/** Options of {@link builtinFamilies}. */
 export interface BuiltinKindsOptions {
-  readonly tables: TableMaker;
-  /** Rules that stand in the place of those in this folder, by `<kind>.<group>`. @default none */
+  /** Rules that replace those of this folder, by `<kind>.<group>`. @default none */
   readonly rules?: RuleBook;
 }
 
@@ -46,13 +39,13 @@ const noRules: KindRules = { depth: "schema" };
  * ```ts
  * import { builtinFamilies } from "./mod.ts";
  *
- * const families = builtinFamilies({ tables: () => ({ columns: [], cells: () => [] }) });
+ * const families = builtinFamilies();
  * const deployments = families.find(({ collection }) => collection === "deployments.apps");
  * console.assert(deployments?.storage.kind === "Deployment");
  * ```
  */
-export function builtinFamilies(options: BuiltinKindsOptions): readonly BuiltinFamily[] {
-  const filler = new Filler(defaulters);
+export function builtinFamilies(options: BuiltinKindsOptions = {}): readonly BuiltinFamily[] {
+  const filler = new TypeDefaulter(defaultingFunctions);
   const byCollection = new Map<string, BuiltinKind[]>();
   for (const names of readBuiltinNames()) {
     const kind = new BuiltinKind({
@@ -62,7 +55,7 @@ export function builtinFamilies(options: BuiltinKindsOptions): readonly BuiltinF
       rules: rulesOf(names, options.rules),
       filler,
       types: typeLibrary,
-      table: () => options.tables(names),
+      table: () => builtinTable(names),
     });
     byCollection.set(kind.collection, [...byCollection.get(kind.collection) ?? [], kind]);
   }
@@ -78,7 +71,7 @@ export function builtinFamilies(options: BuiltinKindsOptions): readonly BuiltinF
  * @returns a family for each, which serves nothing that discovery shows
  */
 export function bodyFamilies(): readonly BuiltinFamily[] {
-  const filler = new Filler(defaulters);
+  const filler = new TypeDefaulter(defaultingFunctions);
   return bodies.map((names) => {
     const kind = new BuiltinKind({
       names,

@@ -1,5 +1,5 @@
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
-import { allKinds, created, kindNamed, updated } from "./kinds_testing.ts";
+import { allKinds, created, kindNamed, updated } from "./testing/kinds_testing.ts";
 
 const plain = allKinds.filter((kind) => kind.verbs.includes("create") && kind.verbs.includes("update"));
 
@@ -36,6 +36,7 @@ const generations: readonly (readonly [kind: string, apiVersion: string, generat
   ["ResourceClaim", "resource.k8s.io/v1", undefined],
   ["CSIDriver", "storage.k8s.io/v1", undefined],
 ];
+
 for (const [name, apiVersion, generation] of generations) {
   test(`a new ${name} has ${generation === undefined ? "no generation" : `the generation ${generation}`}`, () => {
     const { object } = created(kindNamed(name, apiVersion), { metadata: { name: "a" } });

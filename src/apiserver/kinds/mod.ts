@@ -1,41 +1,62 @@
-/** The kinds of Kubernetes itself: their types, names, defaults and rules. */
-export { BuiltinKind } from "./builtin_kind.ts";
+/** The built-in kinds of Kubernetes: their names, types, defaults, rules, tables and quota meters. */
+export { checkClientConfig, policyRules, webhookRules } from "./admissionregistration/mod.ts";
+export { scaleTable } from "./autoscaling/mod.ts";
+export { BuiltinKind, UndecodableError } from "./builtin_kind.ts";
 export {
   bodyFamilies,
   builtinFamilies,
   type BuiltinFamily,
   type BuiltinKindsOptions,
-  type TableMaker,
   typeLibrary,
 } from "./builtin_kinds.ts";
+export { coversScopes } from "./core/mod.ts";
+export { builtinTable, meterOf } from "./kind_groups.ts";
 export { builtinGroups, type BuiltinNames } from "./kind_names.ts";
-export type { Depth, KindRules, RuleBook } from "./kind_rules.ts";
-export { openApiOf, referencesOf } from "./open_api_of.ts";
-export { FieldPath, Problems } from "./problems.ts";
-export { UndecodableError } from "./undecodable_error.ts";
-export type { GroupVersionKind, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
-export { fullNameOf, packageNames, structNames, wireStruct } from "./wire_types.ts";
-export { checkClientConfig, webhookRules } from "./rules/webhooks.ts";
-export { policyRules } from "./rules/policies.ts";
-export type { ExpressionChecks, PolicyExpressionChecks } from "./expression_checks.ts";
-export { columns as publishedColumns } from "./generated/columns.ts";
+export { systemPriorities, systemPriorityClasses } from "./other_groups/mod.ts";
+export { aggregated } from "./pods/mod.ts";
 export {
+  addAmounts,
+  type Amounts,
+  amountsText,
+  type Depth,
+  type ExpressionChecks,
+  FieldPath,
+  type KindRules,
+  lessAmounts,
+  onlyAmounts,
+  type PolicyExpressionChecks,
+  Problems,
+  type QuotaMeter,
+  type RuleBook,
+  withoutZeros,
+} from "./rules/mod.ts";
+export {
+  compareQuantities,
   draftAt,
   draftsAt,
   findDraft,
   findNumber,
   findObject,
   flagAt,
+  fullNameOf,
+  type GroupVersionKind,
   has,
   nameOf,
   numberAt,
   objectAt,
   objectIn,
   objectsAt,
+  openApiOf,
+  packageNames,
+  parseQuantity,
+  referencesOf,
   setIfAbsent,
+  structNames,
   textAt,
   textMapAt,
   textsAt,
-} from "./fields.ts";
-export { compareQuantities, formatQuantity, parseQuantity, sumOfQuantities } from "./quantity.ts";
-export { aggregated, serviceClassOf } from "./pods/aggregate.ts";
+  type WireScalarName,
+  type WireStruct,
+  wireStruct,
+  type WireType,
+} from "./types/mod.ts";

@@ -1,4 +1,6 @@
-/** What the plugins ask of a request, and how they refuse one: apiserver `admission/errors.go`. */
+/**
+ * Reading an admission request, and rejecting it as the built-in plugins do: apiserver `admission/errors.go`.
+ */
 import { type AdmissionRequest, type Draft, forbidden, type Refusal } from "../model/mod.ts";
 import { metadataText } from "../registry/mod.ts";
 

@@ -1,15 +1,19 @@
 /**
- * builtinAdmission(): the plugins that kube-apiserver 1.36 has on unless told otherwise, as two: what comes before the
- * webhooks, and ResourceQuota, which comes last so that nothing is charged that somebody else refuses.
+ * builtinAdmission(): the admission plugins that kube-apiserver 1.36 enables by default, joined into two: those that run before
+ * the webhooks, and ResourceQuota, which runs last so that a request is not charged when another plugin rejects it.
  *
- * What it leaves out: the approval and signing of certificates, and the resize of claims.
+ * Caveats: the plugins for the approval and signing of certificates and for the resize of claims are left out.
  */
 import type { Random } from "../../async/mod.ts";
 import type { AdmissionPlugin, AdmissionRequest, ObjectReader } from "../model/mod.ts";
-import { defaultIngressClass, defaultStorageClass } from "./default_classes.ts";
-import { defaultTolerations } from "./default_tolerations.ts";
+import {
+  defaultIngressClass,
+  defaultStorageClass,
+  defaultTolerations,
+  newNodes,
+  volumeProtection,
+} from "./field_defaults.ts";
 import { limitRanges } from "./limit_ranges.ts";
-import { newNodes, volumeProtection } from "./marks.ts";
 import { namespaceSecurity, podSecurity, templateSecurity } from "./pod_security.ts";
 import { priorities, priorityClasses } from "./priorities.ts";
 import { resourceQuotas, type SetUsed } from "./resource_quotas.ts";

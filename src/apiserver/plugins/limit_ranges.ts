@@ -1,6 +1,6 @@
 /**
- * LimitRanger: what a namespace's LimitRanges give to containers that ask for nothing, and the bounds they set to those that
- * ask. Source: kubernetes `plugin/pkg/admission/limitranger` of 1.36.
+ * LimitRanger: sets the defaults of a namespace's LimitRanges for containers without requests or limits, and rejects Pods and
+ * claims beyond their bounds. Source: kubernetes `plugin/pkg/admission/limitranger` of 1.36.
  */
 import {
   aggregated,

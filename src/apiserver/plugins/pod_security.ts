@@ -1,15 +1,14 @@
 /**
- * PodSecurity: a namespace refuses Pods that are less secure than its labels say, and warns of templates that would be
- * refused. Source: k8s.io/pod-security-admission `admission` of 1.36.
+ * PodSecurity: rejects Pods that violate the level of their namespace's labels, and warns about templates whose Pods would be
+ * rejected. Source: k8s.io/pod-security-admission `admission` and `api` of 1.36.
  *
- * The rules are those of 1.36 whatever version a label names; what a new label would mean for the Pods that are there is
- * not looked at.
+ * Caveats: the checks are those of 1.36, whatever version a label names; existing Pods are not checked when a label changes.
  */
 import { findObject, objectAt, objectsAt, textAt, textMapAt } from "../kinds/mod.ts";
-import { type AdmissionPlugin, invalid, type JsonObject, type ObjectReader } from "../model/mod.ts";
+import { type AdmissionPlugin, goQuote, invalid, type JsonObject, type ObjectReader } from "../model/mod.ts";
 import { metadataText, readMetadata } from "../registry/mod.ts";
-import { policyOf, type SecurityPolicy, violationsOf } from "../pod_security/mod.ts";
 import { refused } from "./_request.ts";
+import { baseline, restricted, viewOf } from "./pod_security_checks.ts";
 
 /** The parts of a Pod that can make it less secure; the rest is about Pods that run already. */
 const parts: ReadonlySet<string> = new Set(["", "ephemeralcontainers", "resize"]);
@@ -90,4 +89,78 @@ function isNewImage(pod: JsonObject, old: JsonObject): boolean {
     const now = images(pod);
     return now.length !== before.length || now.some((image) => !before.includes(image));
   });
+}
+
+/** From the one that allows everything to the strictest. */
+export type Level = "privileged" | "baseline" | "restricted";
+
+/** A level, and the release whose rules it means. */
+interface LeveledVersion {
+  readonly level: Level;
+  /** `latest` or `v1.25`: shown, while the rules are always those of 1.36. */
+  readonly version: string;
+}
+
+/** What to refuse, and what to warn of. */
+interface SecurityPolicy {
+  readonly enforce: LeveledVersion;
+  readonly warn: LeveledVersion;
+  /** Labels that say nothing sensible, with what is wrong. */
+  readonly errors: readonly { readonly label: string; readonly value: string; readonly detail: string }[];
+}
+
+const prefix = "pod-security.kubernetes.io/";
+
+const levels: readonly Level[] = ["privileged", "baseline", "restricted"];
+
+/** Reads the labels of a namespace. */
+export function policyOf(labels: ReadonlyMap<string, string>): SecurityPolicy {
+  const errors: { label: string; value: string; detail: string }[] = [];
+  const read = (mode: string, otherwise: Level): { level: Level; isSet: boolean } => {
+    const value = labels.get(`${prefix}${mode}`);
+    if (value === undefined) return { level: "privileged", isSet: false };
+    const level = levels.find((each) => each === value);
+    if (level !== undefined) return { level, isSet: true };
+    errors.push({ label: `${prefix}${mode}`, value, detail: `must be one of ${levels.join(", ")}` });
+    return { level: otherwise, isSet: mode === "warn" };
+  };
+  const readVersion = (mode: string): string => {
+    const value = labels.get(`${prefix}${mode}-version`);
+    if (value === undefined || value === "latest" || /^v1\.(0|[1-9]\d*)$/.test(value)) return value ?? "latest";
+    errors.push({ label: `${prefix}${mode}-version`, value, detail: 'must be "latest" or "v1.x"' });
+    return "latest";
+  };
+  const [enforce, enforceVersion] = [read("enforce", "restricted"), readVersion("enforce")];
+  read("audit", "privileged");
+  readVersion("audit");
+  const [warn, warnVersion] = [read("warn", "privileged"), readVersion("warn")];
+  // Who refuses is warned of what a template will come to, unless the namespace says otherwise.
+  const isTaken = !warn.isSet && enforce.isSet;
+  const hasOwnVersion = labels.has(`${prefix}warn-version`);
+  return {
+    enforce: { level: enforce.level, version: enforceVersion },
+    warn: {
+      level: isTaken ? enforce.level : warn.level,
+      version: isTaken && !hasOwnVersion ? enforceVersion : warnVersion,
+    },
+    errors,
+  };
+}
+
+/** `restricted:latest`, quoted. */
+function shownPolicy({ level, version }: LeveledVersion): string {
+  return goQuote(`${level}:${version}`);
+}
+
+/**
+ * @param pod a Pod, or the template of one
+ * @returns `PodSecurity "baseline:latest": privileged (container "a" must not ...)`; undefined when it is allowed
+ */
+export function violationsOf(pod: JsonObject, policy: LeveledVersion): string | undefined {
+  if (policy.level === "privileged") return undefined;
+  const view = viewOf(pod);
+  const found = (policy.level === "baseline" ? baseline : restricted).map((check) => check(view))
+    .filter((violation) => violation !== undefined);
+  if (found.length === 0) return undefined;
+  return `PodSecurity ${shownPolicy(policy)}: ${found.map(({ reason, detail }) => `${reason} (${detail})`).join(", ")}`;
 }

@@ -1,10 +1,18 @@
 /**
- * Priority: the number that a PriorityClass gives a Pod. Source: kubernetes `plugin/pkg/admission/priority` of 1.36.
+ * Priority: sets the priority of a Pod from its PriorityClass. Source: kubernetes `plugin/pkg/admission/priority` of 1.36.
  */
-import { draftAt, findNumber, nameOf, numberAt, objectAt, setIfAbsent, textAt } from "../kinds/mod.ts";
+import {
+  draftAt,
+  findNumber,
+  nameOf,
+  numberAt,
+  objectAt,
+  setIfAbsent,
+  systemPriorities,
+  textAt,
+} from "../kinds/mod.ts";
 import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, ObjectReader } from "../model/mod.ts";
 import { created, refused } from "./_request.ts";
-import { systemPriorities } from "./system_priorities.ts";
 
 /** Where the classes are. */
 export const priorityCollection = "priorityclasses.scheduling.k8s.io";

@@ -1,11 +1,25 @@
 /**
- * ResourceQuota: nothing is created in a namespace beyond what its quotas allow. What is used is read from the status of the
- * quota, where the controller has counted it, and what is let in is added to it. Source: apiserver
- * `pkg/admission/plugin/resourcequota` of 1.36.
+ * ResourceQuota: rejects writes that exceed the quotas of a namespace. The used amounts are read from the status of the quota,
+ * which the quota controller counts; the plugin adds what it admits. Source: apiserver `pkg/admission/plugin/resourcequota` of
+ * 1.36.
  *
- * Guarantees: two requests never both get the last of what is left; a dry run takes nothing.
+ * Guarantees: two requests never both get the last free amount; a dry run uses nothing.
  */
-import { compareQuantities, nameOf, objectAt, textMapAt } from "../kinds/mod.ts";
+import {
+  addAmounts,
+  type Amounts,
+  amountsText,
+  compareQuantities,
+  coversScopes,
+  lessAmounts,
+  meterOf,
+  nameOf,
+  objectAt,
+  onlyAmounts,
+  type QuotaMeter,
+  textMapAt,
+  withoutZeros,
+} from "../kinds/mod.ts";
 import {
   type AdmissionPlugin,
   type AdmissionRequest,
@@ -13,17 +27,6 @@ import {
   type ObjectReader,
   Refusal,
 } from "../model/mod.ts";
-import {
-  addAmounts,
-  type Amounts,
-  amountsText,
-  coversScopes,
-  lessAmounts,
-  meterOf,
-  onlyAmounts,
-  type QuotaMeter,
-  withoutZeros,
-} from "../quota/mod.ts";
 import { readMetadata } from "../registry/mod.ts";
 import { refused } from "./_request.ts";
 
@@ -31,7 +34,7 @@ import { refused } from "./_request.ts";
 export type SetUsed = (quota: JsonObject, used: Amounts) => Promise<boolean>;
 
 /** Options of {@link resourceQuotas}. */
-export interface ResourceQuotasOptions {
+interface ResourceQuotasOptions {
   readonly objects: ObjectReader;
   /** Milliseconds since 1970. */
   readonly now: () => number;

@@ -2,6 +2,7 @@ import { assertEquals, test } from "../../../tests/testing.ts";
 import { KubernetesRig } from "../kubernetes_rig.ts";
 
 const home = "/api/v1/namespaces/default";
+
 const quotas = `${home}/resourcequotas`;
 
 /** A server with a quota of which so much is used, as a controller would have counted it. */

@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: what a Pod's runtime costs beside its containers, and on which nodes it is found. Source: kubernetes
- * `plugin/pkg/admission/runtimeclass` of 1.36.
+ * RuntimeClass: sets the overhead, the node selector and the tolerations that the RuntimeClass of a Pod defines. Source:
+ * kubernetes `plugin/pkg/admission/runtimeclass` of 1.36.
  */
 import { draftAt, draftsAt, findObject, has, objectAt, objectsAt, textAt, textMapAt } from "../kinds/mod.ts";
 import {

@@ -1,19 +1,14 @@
 /**
- * ServiceAccount: every Pod runs as an account of its namespace, whose token it finds in a volume. Source: kubernetes
+ * ServiceAccount: sets the ServiceAccount of a Pod and mounts its token. Source: kubernetes
  * `plugin/pkg/admission/serviceaccount` of 1.36.
  *
- * Guarantees: a Pod with a name that no account has is refused. The account `default` alone may come later: the real server
- * waits for the controller that makes it, here the Pod is let in as if it were there.
+ * Guarantees: a Pod that names a ServiceAccount that does not exist is rejected.
+ * Caveats: the ServiceAccount `default` may be missing. The real server waits for the controller that creates it; this one
+ * admits the Pod.
  */
 import type { Random } from "../../async/mod.ts";
 import { draftAt, draftsAt, findObject, has, objectAt, objectsAt, textAt, textMapAt } from "../kinds/mod.ts";
-import {
-  type AdmissionPlugin,
-  type AdmissionRequest,
-  type Draft,
-  type JsonObject,
-  type ObjectReader,
-} from "../model/mod.ts";
+import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, ObjectReader } from "../model/mod.ts";
 import { generatedName, readMetadata } from "../registry/mod.ts";
 import { created, refused } from "./_request.ts";
 
@@ -21,9 +16,12 @@ import { created, refused } from "./_request.ts";
 export const tokenVolumePrefix = "kube-api-access-";
 
 const mountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
+
 /** Seconds: an hour, and a little so that who watches clocks sees that it is the server's own. */
 const tokenSeconds = 3607;
+
 const mirror = "kubernetes.io/config.mirror";
+
 const enforced = "kubernetes.io/enforce-mountable-secrets";
 
 /** The plugin, for Pods. */

@@ -1,25 +1,40 @@
-/** Rules of containers: those of a Pod, those that run before them, and those that join a running one. */
+/**
+ * Rules of containers, init containers and ephemeral containers: ports, restarts, volume mounts, probes and lifecycle hooks.
+ */
 import { type JsonObject, read } from "../../model/mod.ts";
-import { findObject, flagAt, has, numberAt, objectAt, objectsAt, textAt } from "../fields.ts";
-import { labelErrors, portErrors, portNameErrors } from "../formats.ts";
-import type { FieldPath, Problems } from "../problems.ts";
-import { checkResourceRequirements } from "../resources.ts";
+import {
+  checkDescending,
+  checkNotNegative,
+  checkPortNumberOrName,
+  type FieldPath,
+  hasBacksteps,
+  headerNameErrors,
+  labelErrors,
+  portErrors,
+  portNameErrors,
+  type Problems,
+} from "../rules/mod.ts";
+import { findNumber, findObject, flagAt, has, numberAt, objectAt, objectsAt, textAt, textsAt } from "../types/mod.ts";
 import { checkEnv, checkEnvFrom } from "./env.ts";
-import { checkMounts } from "./mounts.ts";
-import { checkLifecycle, checkProbes } from "./probes.ts";
-import { checkClaimNames } from "./resource_claims.ts";
+import { checkClaimNames, checkResourceRequirements } from "./resources.ts";
 import { checkContainerSecurity } from "./security.ts";
 
 const protocols = ["SCTP", "TCP", "UDP"];
+
 const pullPolicies = ["Always", "IfNotPresent", "Never"];
+
 const restartPolicies = ["Always", "Never", "OnFailure"];
+
 const notForEphemeral = "cannot be set for an Ephemeral Container";
+
 const mostRules = 20;
+
 const mostCodes = 255;
+
 const needsAlways = "may not be set for init containers without restartPolicy=Always";
 
 /** What containers are checked against. */
-export interface ContainerContext {
+interface ContainerContext {
   readonly spec: JsonObject;
   /** The volumes of the Pod that are right, by name. */
   readonly volumes: ReadonlyMap<string, JsonObject>;
@@ -235,4 +250,203 @@ export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, path: Fi
       problems.invalid(place, host, "must match `containerPort` when `hostNetwork` is true");
     });
   });
+}
+
+const propagations = ["Bidirectional", "HostToContainer", "None"];
+
+const readOnlies = ["Disabled", "Enabled", "IfPossible"];
+
+/** The mounts and devices of a container. @param volumes those of the Pod that are right, by name */
+function checkMounts(
+  container: JsonObject,
+  volumes: ReadonlyMap<string, JsonObject>,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  const [mounts, devices] = [objectsAt(container, "volumeMounts"), objectsAt(container, "volumeDevices")];
+  checkVolumeMounts(container, volumes, path.child("volumeMounts"), problems);
+  const mounted = new Map(mounts.map((mount) => [textAt(mount, "name"), textAt(mount, "mountPath")]));
+  checkDevices(devices, mounted, volumes, path.child("volumeDevices"), problems);
+}
+
+function checkVolumeMounts(
+  container: JsonObject,
+  volumes: ReadonlyMap<string, JsonObject>,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  const devices = new Map(
+    objectsAt(container, "volumeDevices").map((device) => [textAt(device, "name"), textAt(device, "devicePath")]),
+  );
+  const seen = new Set<string>();
+  objectsAt(container, "volumeMounts").forEach((mount, index) => {
+    const place = path.index(index);
+    const [name, at] = [textAt(mount, "name"), textAt(mount, "mountPath")];
+    if (name === "") problems.required(place.child("name"));
+    if (!volumes.has(name)) problems.notFound(place.child("name"), name);
+    if (at === "") problems.required(place.child("mountPath"));
+    if (seen.has(at)) problems.invalid(place.child("mountPath"), at, "must be unique");
+    seen.add(at);
+    if (devices.has(name)) problems.invalid(place.child("name"), name, "must not already exist in volumeDevices");
+    if ([...devices.values()].includes(at)) {
+      problems.invalid(place.child("mountPath"), at, "must not already exist as a path in volumeDevices");
+    }
+    checkSubPath(mount, place, path, problems);
+    checkPropagation(mount, container, path, problems);
+  });
+}
+
+/** The path of a sub path does not say which mount it is of: neither does the real server's. */
+function checkSubPath(mount: JsonObject, place: FieldPath, path: FieldPath, problems: Problems): void {
+  const [subPath, expression] = [textAt(mount, "subPath"), textAt(mount, "subPathExpr")];
+  if (subPath !== "") checkDescending(subPath, path.child("subPath"), problems);
+  if (expression === "") return;
+  if (subPath !== "") {
+    problems.invalid(place.child("subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive");
+  }
+  checkDescending(expression, path.child("subPathExpr"), problems);
+}
+
+function checkPropagation(mount: JsonObject, container: JsonObject, path: FieldPath, problems: Problems): void {
+  const propagation = textAt(mount, "mountPropagation");
+  const place = path.child("mountPropagation");
+  if (has(mount, "mountPropagation")) {
+    if (!propagations.includes(propagation)) problems.notSupported(place, propagation, propagations);
+    if (propagation === "Bidirectional" && !flagAt(objectAt(container, "securityContext"), "privileged")) {
+      problems.forbidden(place, "Bidirectional mount propagation is available only to privileged containers");
+    }
+  }
+  if (!has(mount, "recursiveReadOnly")) return;
+  const [mode, at] = [textAt(mount, "recursiveReadOnly"), path.child("recursiveReadOnly")];
+  if (!readOnlies.includes(mode)) return problems.notSupported(at, mode, readOnlies);
+  if (mode === "Disabled") return;
+  if (!flagAt(mount, "readOnly")) problems.forbidden(at, "may only be specified when readOnly is true");
+  if (has(mount, "mountPropagation") && propagation !== "None") {
+    problems.forbidden(at, "may only be specified when mountPropagation is None or not specified");
+  }
+}
+
+function checkDevices(
+  devices: readonly JsonObject[],
+  mounted: ReadonlyMap<string, string>,
+  volumes: ReadonlyMap<string, JsonObject>,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  const [names, paths] = [new Set<string>(), new Set<string>()];
+  devices.forEach((device, index) => {
+    const place = path.index(index);
+    const [name, at] = [textAt(device, "name"), textAt(device, "devicePath")];
+    const volume = volumes.get(name);
+    if (name === "") problems.required(place.child("name"));
+    if (names.has(name)) problems.invalid(place.child("name"), name, "must be unique");
+    if (volume === undefined) problems.notFound(place.child("name"), name);
+    else if (!has(volume, "persistentVolumeClaim") && !has(volume, "ephemeral")) {
+      const why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
+      problems.invalid(place.child("name"), name, why);
+    }
+    checkDevicePath(at, paths, place.child("devicePath"), problems);
+    if (mounted.has(name)) problems.invalid(place.child("name"), name, "must not already exist in volumeMounts");
+    if ([...mounted.values()].includes(at)) {
+      problems.invalid(place.child("devicePath"), at, "must not already exist as a path in volumeMounts");
+    }
+    if (name !== "") names.add(name);
+  });
+}
+
+function checkDevicePath(at: string, paths: Set<string>, path: FieldPath, problems: Problems): void {
+  if (at === "") problems.required(path);
+  if (paths.has(at)) problems.invalid(path, at, "must be unique");
+  if (hasBacksteps(at)) problems.invalid(path, at, "can not contain backsteps ('..')");
+  else paths.add(at);
+}
+
+const probeHandlers = ["exec", "httpGet", "tcpSocket", "grpc"];
+
+const lifecycleHandlers = ["exec", "httpGet", "tcpSocket", "sleep"];
+
+const counts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
+
+/** The probes of a container. */
+function checkProbes(container: JsonObject, path: FieldPath, problems: Problems): void {
+  for (const key of ["livenessProbe", "readinessProbe", "startupProbe"]) {
+    const probe = findObject(container, key);
+    if (probe !== undefined) checkProbe(probe, key === "readinessProbe", path.child(key), problems);
+  }
+}
+
+function checkProbe(probe: JsonObject, isReadiness: boolean, path: FieldPath, problems: Problems): void {
+  checkHandler(probe, probeHandlers, undefined, path, problems);
+  for (const key of counts) checkNotNegative(probe, key, path, problems);
+  const grace = findNumber(probe, "terminationGracePeriodSeconds");
+  const place = path.child("terminationGracePeriodSeconds");
+  if (grace !== undefined && grace <= 0) problems.invalid(place, grace, "must be greater than 0");
+  if (isReadiness) {
+    if (grace !== undefined) problems.invalid(place, grace, "must not be set for readinessProbes");
+    return;
+  }
+  const successes = numberAt(probe, "successThreshold");
+  if (successes !== 1) problems.invalid(path.child("successThreshold"), successes, "must be 1");
+}
+
+/** What happens after a container starts and before it stops. */
+function checkLifecycle(container: JsonObject, spec: JsonObject, path: FieldPath, problems: Problems): void {
+  const lifecycle = findObject(container, "lifecycle");
+  if (lifecycle === undefined) return;
+  const grace = findNumber(spec, "terminationGracePeriodSeconds");
+  for (const key of ["postStart", "preStop"]) {
+    const handler = findObject(lifecycle, key);
+    if (handler !== undefined) checkHandler(handler, lifecycleHandlers, grace, path.child("lifecycle", key), problems);
+  }
+}
+
+function checkHandler(
+  handler: JsonObject,
+  kinds: readonly string[],
+  grace: number | undefined,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  const given = kinds.filter((kind) => findObject(handler, kind) !== undefined);
+  given.forEach((kind, index) => {
+    const place = path.child(kind);
+    if (index > 0) problems.forbidden(place, "may not specify more than 1 handler type");
+    else checkAction(kind, findObject(handler, kind) ?? {}, grace, place, problems);
+  });
+  if (given.length === 0) problems.required(path, "must specify a handler type");
+}
+
+function checkAction(
+  kind: string,
+  action: JsonObject,
+  grace: number | undefined,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  switch (kind) {
+    case "exec":
+      if (textsAt(action, "command").length === 0) problems.required(path.child("command"));
+      return;
+    case "httpGet":
+      return checkHttpGet(action, path, problems);
+    case "sleep": {
+      const seconds = numberAt(action, "seconds");
+      if (grace === undefined || (seconds >= 0 && seconds <= grace)) return;
+      const why = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;
+      return problems.invalid(path, seconds, why);
+    }
+    default:
+      return checkPortNumberOrName(read(action, "port") ?? 0, path.child("port"), problems);
+  }
+}
+
+function checkHttpGet(action: JsonObject, path: FieldPath, problems: Problems): void {
+  if (textAt(action, "path") === "") problems.required(path.child("path"));
+  checkPortNumberOrName(read(action, "port") ?? 0, path.child("port"), problems);
+  const scheme = textAt(action, "scheme");
+  if (scheme !== "HTTP" && scheme !== "HTTPS") problems.notSupported(path.child("scheme"), scheme, ["HTTP", "HTTPS"]);
+  for (const header of objectsAt(action, "httpHeaders")) {
+    const name = textAt(header, "name");
+    problems.invalidAll(path.child("httpHeaders"), name, headerNameErrors(name));
+  }
 }

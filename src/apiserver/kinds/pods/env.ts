@@ -1,10 +1,18 @@
-/** Rules of the environment of containers, and of references to fields of their Pod that volumes share with it. */
-import type { JsonObject } from "../../model/mod.ts";
-import { labelKeyErrors } from "../../model/mod.ts";
-import { findObject, objectsAt, textAt } from "../fields.ts";
-import { configKeyErrors, envNameErrors, labelErrors, subdomainErrors, subdomainName } from "../formats.ts";
-import type { FieldPath, Problems } from "../problems.ts";
-import { checkNoBacksteps } from "./paths.ts";
+/**
+ * Rules of the environment variables of containers, and of the references to fields of the Pod that volumes use as well.
+ */
+import { type JsonObject, labelKeyErrors } from "../../model/mod.ts";
+import {
+  checkNoBacksteps,
+  configKeyErrors,
+  envNameErrors,
+  type FieldPath,
+  labelErrors,
+  type Problems,
+  subdomainErrors,
+  subdomainName,
+} from "../rules/mod.ts";
+import { findObject, objectsAt, textAt } from "../types/mod.ts";
 
 /** Fields of the Pod that a variable may hold. */
 const envFields = [
@@ -18,6 +26,7 @@ const envFields = [
   "status.podIP",
   "status.podIPs",
 ];
+
 /** Fields that can be read at all, and what the old names of some are now. */
 const readable = new Set([
   ...envFields,
@@ -26,6 +35,7 @@ const readable = new Set([
   "spec.restartPolicy",
   "status.phase",
 ]);
+
 const resources = [
   "limits.cpu",
   "limits.ephemeral-storage",
@@ -34,7 +44,9 @@ const resources = [
   "requests.ephemeral-storage",
   "requests.memory",
 ];
+
 const byteDivisors = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
+
 const sources = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
 
 /** Variables that are listed one by one. */

@@ -1,7 +1,22 @@
-/** Rules of the specs of Pods, in a Pod itself and in the templates of what makes Pods. */
-import { type JsonObject, labelKeyErrors, read } from "../../model/mod.ts";
-import { checkAnnotations, checkLabels } from "../checks.ts";
+/**
+ * Rules of the specs of Pods, in Pods and in the templates of workloads; and the fields that are dropped since their feature
+ * gates are off in Kubernetes 1.36.
+ */
+import { type Draft, type JsonObject, labelKeyErrors, read } from "../../model/mod.ts";
 import {
+  checkAnnotations,
+  checkLabels,
+  type FieldPath,
+  ipErrors,
+  labelErrors,
+  type Problems,
+  rangeErrors,
+  subdomainErrors,
+} from "../rules/mod.ts";
+import {
+  draftAt,
+  draftsAt,
+  findDraft,
   findNumber,
   findObject,
   flagAt,
@@ -12,27 +27,28 @@ import {
   textAt,
   textMapAt,
   textsAt,
-} from "../fields.ts";
-import { labelErrors, rangeErrors, subdomainErrors } from "../formats.ts";
-import { ipErrors } from "../ip.ts";
-import type { FieldPath, Problems } from "../problems.ts";
-import { checkResourceRequirements } from "../resources.ts";
-import { checkTolerations } from "../taints.ts";
-import { checkAffinity, checkSpreading } from "./affinity.ts";
+} from "../types/mod.ts";
 import { checkContainers, checkEphemeralContainers, checkHostNetworkPorts, checkInitContainers } from "./containers.ts";
-import { containersOf } from "./containers_of.ts";
-import { checkOs } from "./operating_systems.ts";
-import { checkPodResources } from "./pod_resources.ts";
-import { checkPodSecurity } from "./security.ts";
+import { containersOf } from "./pod_containers.ts";
+import { checkPodResources, checkResourceRequirements } from "./resources.ts";
+import { checkAffinity, checkSpreading, checkTolerations } from "./scheduling.ts";
+import { checkOs, checkPodSecurity } from "./security.ts";
 import { checkVolumes } from "./volumes.ts";
 
 const restartPolicies = ["Always", "OnFailure", "Never"];
+
 const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+
 const mostInt32 = 2_147_483_647;
+
 const mostNameservers = 3;
+
 const mostSearches = 32;
+
 const longestSearches = 2_048;
+
 const longestHostname = 64;
+
 const searchPattern = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
 
 /** Whose spec it is. */
@@ -45,7 +61,7 @@ export interface PodSpecOptions {
 }
 
 /** How the spec of a template is checked. */
-export const templateOptions: PodSpecOptions = { isPod: false, podName: "", allowsAnyValue: false };
+const templateOptions: PodSpecOptions = { isPod: false, podName: "", allowsAnyValue: false };
 
 /** The template of Pods: labels, annotations and spec. */
 export function checkPodTemplate(template: JsonObject, path: FieldPath, problems: Problems): void {
@@ -275,4 +291,30 @@ function checkFileKeys(spec: JsonObject, path: FieldPath, problems: Problems): v
       else if (!has(volume, "emptyDir")) problems.invalid(at, name, "referenced volume must be of type emptyDir");
     });
   }
+}
+
+const projections = ["clusterTrustBundle", "podCertificate"];
+
+const containerLists = ["containers", "initContainers", "ephemeralContainers"];
+
+/** Drops them from the spec of a Pod or a template. @param before the spec that is changed */
+export function dropDisabled(spec: Draft, before: JsonObject = {}): void {
+  if (!has(before, "schedulingGroup")) delete spec["schedulingGroup"];
+  for (const key of projections) {
+    if (sourcesOf(before).some((source) => has(source, key))) continue;
+    for (const volume of draftsAt(spec, "volumes")) {
+      for (const source of draftsAt(findDraft(volume, "projected") ?? {}, "sources")) delete source[key];
+    }
+  }
+  const hadSignal = containerLists.some((key) =>
+    objectsAt(before, key).some((container) => has(objectAt(container, "lifecycle"), "stopSignal"))
+  );
+  if (hadSignal) return;
+  for (const container of containerLists.flatMap((key) => draftsAt(spec, key))) {
+    if (findDraft(container, "lifecycle") !== undefined) delete draftAt(container, "lifecycle")["stopSignal"];
+  }
+}
+
+function sourcesOf(spec: JsonObject): readonly JsonObject[] {
+  return objectsAt(spec, "volumes").flatMap((volume) => objectsAt(objectAt(volume, "projected"), "sources"));
 }

@@ -1,17 +1,35 @@
-/** Rules of security contexts, of Pods and of containers. */
+/**
+ * Rules of the security contexts of Pods and containers, of Windows options, and of the fields that a Pod for Windows or for
+ * Linux must not set.
+ */
 import { type JsonObject, read } from "../../model/mod.ts";
-import { findNumber, findObject, flagAt, has, objectAt, objectsAt, textAt, textsAt, valuesAt } from "../fields.ts";
-import { idErrors } from "../formats.ts";
-import type { FieldPath, Problems } from "../problems.ts";
-import { checkDescending } from "./paths.ts";
-import { checkHostProcesses, checkWindowsOptions } from "./windows.ts";
+import { checkDescending, type FieldPath, idErrors, type Problems, subdomainErrors } from "../rules/mod.ts";
+import {
+  findNumber,
+  findObject,
+  flagAt,
+  has,
+  objectAt,
+  objectIn,
+  objectsAt,
+  textAt,
+  textsAt,
+  valuesAt,
+} from "../types/mod.ts";
+import { containersOf } from "./pod_containers.ts";
 
 const profileTypes = ["Localhost", "RuntimeDefault", "Unconfined"];
+
 const longestProfile = 4_095;
+
 const sysctlSegment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
+
 const sysctlPattern = `^(${sysctlSegment}[\\./])*${sysctlSegment}$`;
+
 const longestSysctl = 253;
+
 const netSysctls = /^net[./]/;
+
 const ipcSysctls = /^(?:kernel[./](?:sem|msg|shm)|fs[./]mqueue[./])/;
 
 /** The security context of a Pod. @param spec the Pod's spec, since some of what it says stands there */
@@ -165,4 +183,162 @@ function checkSysctls(spec: JsonObject, context: JsonObject, path: FieldPath, pr
       problems.invalid(place, name, "may not be specified when 'hostIPC' is true");
     }
   });
+}
+
+const mostSpecKibibytes = 64;
+
+const mostDomain = 256;
+
+const mostUser = 104;
+
+// deno-lint-ignore no-control-regex -- control characters are what is looked for
+const control = /[\x00-\x1f\x7f]/;
+
+const onlyDotsAndSpaces = /^[. ]+$/;
+
+const badUser = /["/\\:;|=,+*?<>@[\]]/;
+
+const netBios = /^[^\\/:*?|.][^\\/:*?|]{0,14}$/;
+
+const domainName = /^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*$/;
+
+/** Checks `windowsOptions` of a security context. */
+function checkWindowsOptions(context: JsonObject, path: FieldPath, problems: Problems): void {
+  const options = findObject(context, "windowsOptions");
+  if (options === undefined) return;
+  const name = textAt(options, "gmsaCredentialSpecName");
+  if (has(options, "gmsaCredentialSpecName")) {
+    problems.invalidAll(path.child("gmsaCredentialSpecName"), name, subdomainErrors(name));
+  }
+  const spec = textAt(options, "gmsaCredentialSpec");
+  if (has(options, "gmsaCredentialSpec")) {
+    const place = path.child("gmsaCredentialSpec");
+    if (spec === "") problems.invalid(place, spec, "gmsaCredentialSpec cannot be an empty string");
+    else if (spec.length > mostSpecKibibytes * 1024) {
+      problems.invalid(place, spec, `gmsaCredentialSpec size must be under ${mostSpecKibibytes} KiB`);
+    }
+  }
+  const user = textAt(options, "runAsUserName");
+  if (!has(options, "runAsUserName")) return;
+  for (const why of userErrors(user)) problems.invalid(path.child("runAsUserName"), user, `runAsUserName${why}`);
+}
+
+function userErrors(name: string): readonly string[] {
+  if (name === "") return [" cannot be an empty string"];
+  if (control.test(name)) return [" cannot contain control characters"];
+  const parts = name.split("\\");
+  if (parts.length > 2) return [" cannot contain more than one backslash"];
+  const [domain, user = ""] = parts.length === 2 ? parts : [undefined, name];
+  const errors: string[] = [];
+  if (domain !== undefined && domain.length >= mostDomain) {
+    errors.push(`'s Domain length must be under ${mostDomain} characters`);
+  }
+  if (domain !== undefined && !netBios.test(domain) && !domainName.test(domain)) {
+    errors.push("'s Domain doesn't match the NetBios nor the DNS format");
+  }
+  if (user === "") errors.push("'s User cannot be empty");
+  else if (user.length > mostUser) errors.push(`'s User length must not be longer than ${mostUser} characters`);
+  if (onlyDotsAndSpaces.test(user)) errors.push("'s User cannot contain only periods or spaces");
+  if (badUser.test(user)) errors.push(`'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`);
+  return errors;
+}
+
+/** Processes of the host: all containers of a Pod are, or none. */
+function checkHostProcesses(spec: JsonObject, path: FieldPath, problems: Problems): void {
+  const ofPod = read(objectIn(spec, "securityContext", "windowsOptions"), "hostProcess");
+  const containers = containersOf(spec, path);
+  let count = 0;
+  for (const { container, path: place } of containers) {
+    const own = read(objectIn(container, "securityContext", "windowsOptions"), "hostProcess");
+    if (typeof own === "boolean" && typeof ofPod === "boolean" && own !== ofPod) {
+      const why = `pod hostProcess value must be identical if both are specified, was ${ofPod}`;
+      problems.invalid(place.child("securityContext", "windowsOptions", "hostProcess"), own, why);
+    }
+    if ((own ?? ofPod) === true) count++;
+  }
+  if (count === 0) return;
+  if (count !== containers.length) {
+    const why = "If pod contains any hostProcess containers then all containers must be HostProcess containers";
+    problems.invalid(path, "", why);
+  }
+  if (!flagAt(spec, "hostNetwork")) {
+    problems.invalid(
+      path.child("hostNetwork"),
+      false,
+      "hostNetwork must be true if pod contains any hostProcess containers",
+    );
+  }
+}
+
+/** What a Pod for Windows may not have. Paths as in the message. */
+const notOnWindows = {
+  podSecurity: [
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "fsGroup",
+    "fsGroupChangePolicy",
+    "sysctls",
+    "runAsUser",
+    "runAsGroup",
+    "supplementalGroups",
+    "supplementalGroupsPolicy",
+    "seLinuxChangePolicy",
+  ],
+  flags: ["hostPID", "hostIPC"],
+  fields: ["hostUsers", "shareProcessNamespace"],
+  containerSecurity: [
+    "appArmorProfile",
+    "seLinuxOptions",
+    "seccompProfile",
+    "capabilities",
+    "readOnlyRootFilesystem",
+    "privileged",
+    "allowPrivilegeEscalation",
+    "procMount",
+    "runAsUser",
+    "runAsGroup",
+  ],
+} as const;
+
+const noWindows = "cannot be set for a windows pod";
+
+/** Checks what depends on the operating system. */
+export function checkOs(spec: JsonObject, path: FieldPath, problems: Problems): void {
+  const os = findObject(spec, "os");
+  if (os === undefined) return;
+  const name = textAt(os, "name");
+  if (name === "") return problems.required(path.child("os", "name"));
+  if (name === "windows") checkWindows(spec, path, problems);
+  else if (name === "linux") checkLinux(spec, path, problems);
+  else problems.notSupported(path.child("os"), name, ["linux", "windows"]);
+}
+
+function checkLinux(spec: JsonObject, path: FieldPath, problems: Problems): void {
+  const why = "windows options cannot be set for a linux pod";
+  const places = [
+    { holder: spec, path },
+    ...containersOf(spec, path).map((each) => ({ holder: each.container, path: each.path })),
+  ];
+  for (const { holder, path: place } of places) {
+    if (has(objectAt(holder, "securityContext"), "windowsOptions")) {
+      problems.forbidden(place.child("securityContext", "windowsOptions"), why);
+    }
+  }
+}
+
+function checkWindows(spec: JsonObject, path: FieldPath, problems: Problems): void {
+  const context = objectAt(spec, "securityContext");
+  for (const key of notOnWindows.podSecurity) {
+    if (has(context, key)) problems.forbidden(path.child("securityContext", key), noWindows);
+  }
+  for (const key of notOnWindows.flags) if (flagAt(spec, key)) problems.forbidden(path.child(key), noWindows);
+  for (const key of notOnWindows.fields) if (has(spec, key)) problems.forbidden(path.child(key), noWindows);
+  if (has(spec, "resources")) problems.forbidden(path.child("resources"), "may not be set for a windows pod");
+  for (const { container, path: place } of containersOf(spec, path)) {
+    const own = objectAt(container, "securityContext");
+    for (const key of notOnWindows.containerSecurity) {
+      if (has(own, key)) problems.forbidden(place.child("securityContext", key), noWindows);
+    }
+  }
 }

@@ -1,18 +1,36 @@
-/** Rules of the volumes of Pods. Old kinds of volumes, which no driver serves any more, are checked by their schema. */
+/**
+ * Rules of the volumes of Pods, projected volumes included. The in-tree volume plugins that Kubernetes has removed are checked
+ * against their schema only.
+ */
 import type { JsonObject } from "../../model/mod.ts";
-import { checkBySchema } from "../schema_rules.ts";
-import { checkClaimTemplate } from "../claims.ts";
-import { findNumber, findObject, flagAt, has, numberAt, objectAt, objectsAt, textAt } from "../fields.ts";
-import { labelErrors, rangeErrors, subdomainErrors } from "../formats.ts";
-import { type FieldPath, Problems } from "../problems.ts";
-import { compareQuantities } from "../quantity.ts";
-import { wireStruct } from "../wire_types.ts";
+import {
+  checkBySchema,
+  checkFilePath,
+  checkNoBacksteps,
+  checkSelector,
+  type FieldPath,
+  labelErrors,
+  Problems,
+  rangeErrors,
+  subdomainErrors,
+} from "../rules/mod.ts";
+import {
+  compareQuantities,
+  findNumber,
+  findObject,
+  flagAt,
+  has,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  wireStruct,
+} from "../types/mod.ts";
+import { checkClaimTemplate } from "./claim_spec.ts";
 import { checkFieldRef, checkResourceRef } from "./env.ts";
-import { checkFilePath, checkNoBacksteps } from "./paths.ts";
-import { checkProjected } from "./projected.ts";
 
 /** Kinds of volumes in the order in which they are looked for. */
-const kinds = [
+const volumeSources = [
   "emptyDir",
   "hostPath",
   "gitRepo",
@@ -44,6 +62,7 @@ const kinds = [
   "image",
   "quobyte",
 ];
+
 const hostPathTypes = [
   "",
   "BlockDevice",
@@ -54,9 +73,13 @@ const hostPathTypes = [
   "FileOrCreate",
   "Socket",
 ];
+
 const pullPolicies = ["Always", "IfNotPresent", "Never"];
+
 const mostMode = 0o777;
+
 const badMode = "must be a number between 0 and 0777 (octal), both inclusive";
+
 const downwardFields = [
   "metadata.annotations",
   "metadata.labels",
@@ -64,12 +87,15 @@ const downwardFields = [
   "metadata.namespace",
   "metadata.uid",
 ];
+
 const iqn = /^iqn\.\d{4}-\d{2}\.([0-9a-zA-Z.-]+)(:[^,;*&$|\s]*)$/;
+
 const eui = /^eui.[0-9a-fA-F]{16}$/;
+
 const naa = /^naa.[0-9a-fA-F]{32}$/;
 
 /** Whose volumes they are. */
-export interface VolumeOwner {
+interface VolumeOwner {
   /** The Pod's name; "" for a template. */
   readonly podName: string;
   readonly isPod: boolean;
@@ -107,7 +133,7 @@ export function checkVolumes(
 }
 
 function checkSource(volume: JsonObject, owner: VolumeOwner, path: FieldPath, problems: Problems): void {
-  const given = kinds.filter((kind) => findObject(volume, kind) !== undefined);
+  const given = volumeSources.filter((kind) => findObject(volume, kind) !== undefined);
   given.forEach((kind, index) => {
     if (index > 0) problems.forbidden(path.child(kind), "may not specify more than 1 volume type");
     else checkKind(kind, findObject(volume, kind) ?? {}, owner, path.child(kind), problems);
@@ -236,7 +262,7 @@ function checkKeys(source: JsonObject, nameKey: string, path: FieldPath, problem
 }
 
 /** One file from one key. */
-export function checkKeyToPath(item: JsonObject, path: FieldPath, problems: Problems): void {
+function checkKeyToPath(item: JsonObject, path: FieldPath, problems: Problems): void {
   const [key, file] = [textAt(item, "key"), textAt(item, "path")];
   if (key === "") problems.required(path.child("key"));
   if (file === "") problems.required(path.child("path"));
@@ -245,7 +271,7 @@ export function checkKeyToPath(item: JsonObject, path: FieldPath, problems: Prob
 }
 
 /** One file from a field of the Pod. */
-export function checkDownwardFile(file: JsonObject, path: FieldPath, problems: Problems): void {
+function checkDownwardFile(file: JsonObject, path: FieldPath, problems: Problems): void {
   const at = textAt(file, "path");
   if (at === "") problems.required(path.child("path"));
   checkFilePath(at, path.child("path"), problems);
@@ -272,4 +298,126 @@ function checkOld(kind: string, source: JsonObject, path: FieldPath, problems: P
   const own = new Problems();
   checkBySchema(wireStruct(type.name), source, own);
   problems.add(own.list.map((error) => ({ ...error, field: `${path}.${error.field}` })));
+}
+
+const projectedSources = [
+  "secret",
+  "configMap",
+  "downwardAPI",
+  "serviceAccountToken",
+  "clusterTrustBundle",
+  "podCertificate",
+];
+
+const shortestToken = 600;
+
+const longestToken = 2 ** 32;
+
+const conflicting = "conflicting duplicate paths";
+
+/** The sources of a projected volume. */
+function checkProjected(volume: JsonObject, path: FieldPath, problems: Problems): void {
+  const paths = new Set<string>();
+  /** @param shown what the message shows where two files have one path */
+  const take = (file: string, shown: string) => {
+    if (file === "") return;
+    if (paths.has(file)) problems.invalid(path, shown, conflicting);
+    paths.add(file);
+  };
+  objectsAt(volume, "sources").forEach((source, index) => {
+    const place = path.child("sources").index(index);
+    const given = projectedSources.filter((kind) => findObject(source, kind) !== undefined);
+    for (const kind of given) {
+      checkProjectedSource(
+        kind,
+        findObject(source, kind) ?? {},
+        { path: place.child(kind), volumePath: path, take },
+        problems,
+      );
+    }
+    if (given.length > 1) problems.forbidden(place, "may not specify more than 1 volume type per source");
+  });
+}
+
+interface ProjectedPlace {
+  readonly path: FieldPath;
+  readonly volumePath: FieldPath;
+  take(file: string, shown: string): void;
+}
+
+function checkProjectedSource(kind: string, source: JsonObject, place: ProjectedPlace, problems: Problems): void {
+  switch (kind) {
+    case "secret":
+    case "configMap":
+      return checkProjectedKeys(source, place, problems);
+    case "downwardAPI":
+      for (const file of objectsAt(source, "items")) {
+        checkDownwardFile(file, place.path, problems);
+        place.take(textAt(file, "path"), textAt(file, "path"));
+      }
+      return;
+    case "serviceAccountToken":
+      return checkToken(source, place, problems);
+    case "clusterTrustBundle":
+      return checkTrustBundle(source, place, problems);
+    default:
+      return checkCertificate(source, place, problems);
+  }
+}
+
+function checkProjectedKeys(source: JsonObject, place: ProjectedPlace, problems: Problems): void {
+  const name = textAt(source, "name");
+  if (name === "") problems.required(place.path.child("name"));
+  objectsAt(source, "items").forEach((item, index) => {
+    checkKeyToPath(item, place.path.child("items").index(index), problems);
+    place.take(textAt(item, "path"), name);
+  });
+}
+
+function checkToken(source: JsonObject, { path, volumePath }: ProjectedPlace, problems: Problems): void {
+  const seconds = findNumber(source, "expirationSeconds") ?? 0;
+  const place = path.child("expirationSeconds");
+  if (seconds < shortestToken) problems.invalid(place, seconds, "may not specify a duration less than 10 minutes");
+  if (seconds > longestToken) problems.invalid(place, seconds, "may not specify a duration larger than 2^32 seconds");
+  const file = textAt(source, "path");
+  if (file === "") problems.required(volumePath.child("path"));
+  else checkFilePath(file, volumePath.child("path"), problems);
+}
+
+function checkTrustBundle(source: JsonObject, place: ProjectedPlace, problems: Problems): void {
+  const { path } = place;
+  const [name, signer] = [textAt(source, "name"), textAt(source, "signerName")];
+  if (has(source, "name") && has(source, "signerName")) {
+    problems.invalid(path, source, "only one of name and signerName may be used");
+  } else if (has(source, "name")) {
+    if (name === "") problems.required(path.child("name"), "must be a valid object name");
+    for (const error of subdomainErrors(name)) {
+      problems.invalid(path.child("name"), name, `not a valid clustertrustbundlename: ${error}`);
+    }
+  } else if (has(source, "signerName")) {
+    if (signer === "") problems.required(path.child("signerName"), "must be a valid signer name");
+    checkSelector(findObject(source, "labelSelector"), path.child("labelSelector"), problems);
+  } else problems.required(path, "either name or signerName must be specified");
+  const file = textAt(source, "path");
+  if (file === "") problems.required(path.child("path"));
+  checkFilePath(file, path.child("path"), problems);
+  place.take(file, file);
+}
+
+const keyTypes = ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
+
+function checkCertificate(source: JsonObject, place: ProjectedPlace, problems: Problems): void {
+  const { path } = place;
+  const type = textAt(source, "keyType");
+  if (!keyTypes.includes(type)) problems.notSupported(path.child("keyType"), type, keyTypes);
+  const keys = ["credentialBundlePath", "keyPath", "certificateChainPath"];
+  for (const key of keys) {
+    const file = textAt(source, key);
+    if (file === "") continue;
+    checkFilePath(file, path.child(key), problems);
+    place.take(file, file);
+  }
+  if (keys.every((key) => textAt(source, key) === "")) {
+    problems.required(path, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath");
+  }
 }

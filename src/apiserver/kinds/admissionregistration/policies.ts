@@ -1,0 +1,306 @@
+/**
+ * Admission policies and their bindings: rules, defaults and table rows. The CEL in them is compiled by admission/, through
+ * ExpressionChecks, so that its errors stand among the others in their order.
+ */
+import { type Draft, isJsonObject, type Json, type JsonObject, labelKeyErrors } from "../../model/mod.ts";
+import {
+  ageCell,
+  checkSelector,
+  countCell,
+  type DefaultsByType,
+  type ExpressionChecks,
+  FieldPath,
+  type KindRules,
+  label1035Errors,
+  nameCell,
+  noExpressionChecks,
+  pathSegmentName,
+  type PolicyExpressionChecks,
+  type Problems,
+  type Row,
+  rowOf,
+  selectorStruct,
+  subdomainErrors,
+  textCell,
+} from "../rules/mod.ts";
+import { findObject, has, nameOf, objectAt, objectsAt, setIfAbsent, textAt, textsAt } from "../types/mod.ts";
+import {
+  checkKnown,
+  checkMatchConditions,
+  checkMatchResources,
+  hasSameConditions,
+  staticNameWarnings,
+} from "./webhooks.ts";
+
+const mostAnnotations = 20;
+
+const longestValueExpression = 5 * 1024;
+
+const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
+
+const actions = ["Audit", "Deny", "Warn"];
+
+const common = {
+  generation: ["spec"],
+  allowsUnconditionalUpdate: false,
+  warnings: (object: JsonObject) => staticNameWarnings(nameOf(object)),
+} as const;
+
+/** The rules of a ValidatingAdmissionPolicy. @param expressions compiles what is CEL in it */
+export function policyRules(expressions: ExpressionChecks): KindRules {
+  return {
+    ...common,
+    depth: "partial",
+    statusMetadata: "none",
+    validate: (object, problems) => checkPolicy(object, undefined, expressions, problems),
+    validateUpdate: (object, old, problems) => checkPolicy(object, old, expressions, problems),
+  };
+}
+
+/** ValidatingAdmissionPolicy. */
+export const validatingPolicyRules: KindRules = policyRules(noExpressionChecks);
+
+function checkPolicy(
+  object: JsonObject,
+  old: JsonObject | undefined,
+  expressions: ExpressionChecks,
+  problems: Problems,
+): void {
+  const spec = objectAt(object, "spec");
+  const checks = expressions.policy(spec);
+  const path = FieldPath.of("spec");
+  if (!has(spec, "failurePolicy")) problems.required(path.child("failurePolicy"));
+  checkKnown(spec, "failurePolicy", ["Fail", "Ignore"], path, problems);
+  checkParamKind(spec, path.child("paramKind"), problems);
+  checkConstraints(spec, path, problems);
+  if (old === undefined || !hasSameConditions(spec, objectAt(old, "spec"))) {
+    checkMatchConditions(
+      spec,
+      path.child("matchConditions"),
+      problems,
+      (expression, place) => expressions.condition(expression, has(spec, "paramKind"), place, problems),
+    );
+  }
+  objectsAt(spec, "variables").forEach((variable, index) => {
+    const place = path.child("variables").index(index);
+    checkVariable(variable, place, problems);
+    if (textAt(variable, "expression").trim() !== "") checks.variable(index, place.child("expression"), problems);
+  });
+  const [validations, annotations] = [objectsAt(spec, "validations"), objectsAt(spec, "auditAnnotations")];
+  if (validations.length === 0 && annotations.length === 0) {
+    const why = "validations or auditAnnotations must contain at least one item";
+    problems.required(path.child("validations"), why);
+    problems.required(path.child("auditAnnotations"), why);
+    return;
+  }
+  validations.forEach((validation, index) =>
+    checkValidation(validation, checks, path.child("validations").index(index), problems)
+  );
+  checkAuditAnnotations(object, annotations, checks, path.child("auditAnnotations"), problems);
+}
+
+function checkConstraints(spec: JsonObject, path: FieldPath, problems: Problems): void {
+  const constraints = findObject(spec, "matchConstraints");
+  const place = path.child("matchConstraints");
+  if (constraints === undefined) return problems.required(place);
+  checkMatchResources(constraints, place, problems);
+  if (objectsAt(constraints, "resourceRules").length === 0) problems.required(place.child("resourceRules"));
+}
+
+function checkParamKind(spec: JsonObject, path: FieldPath, problems: Problems): void {
+  const kind = findObject(spec, "paramKind");
+  if (kind === undefined) return;
+  const [apiVersion, name] = [textAt(kind, "apiVersion"), textAt(kind, "kind")];
+  const place = path.child("apiVersion");
+  const parts = apiVersion.split("/");
+  if (apiVersion === "") problems.required(place);
+  else if (parts.length > 2) problems.invalid(place, apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
+  else {
+    const [group, version] = parts.length === 2 ? [parts[0] ?? "", parts[1] ?? ""] : ["", apiVersion];
+    const [groupErrors, versionErrors] = [group === "" ? [] : subdomainErrors(group), label1035Errors(version)];
+    if (groupErrors.length > 0) problems.invalid(place, group, groupErrors.join(","));
+    if (version === "") problems.invalid(place, apiVersion, "version must be specified");
+    else if (versionErrors.length > 0) problems.invalid(place, version, versionErrors.join(","));
+  }
+  const errors = label1035Errors(name.toLowerCase());
+  if (name === "") problems.required(path.child("kind"));
+  else if (errors.length > 0) {
+    problems.invalid(path.child("kind"), name, `may have mixed case, but should otherwise match: ${errors.join(",")}`);
+  }
+}
+
+const reserved = new Set(
+  ("true false null in as break const continue else for function if import let loop package namespace return var void " +
+    "while").split(" "),
+);
+
+function checkVariable(variable: JsonObject, path: FieldPath, problems: Problems): void {
+  const name = textAt(variable, "name");
+  if (name.trim() === "") problems.required(path.child("name"), "name is not specified");
+  else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) || reserved.has(name)) {
+    problems.invalid(path.child("name"), name, "must be a valid CEL identifier");
+  }
+  if (textAt(variable, "expression").trim() === "") {
+    problems.required(path.child("expression"), "expression is not specified");
+  }
+}
+
+function checkValidation(
+  validation: JsonObject,
+  checks: PolicyExpressionChecks,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  const expression = textAt(validation, "expression");
+  if (expression.trim() === "") problems.required(path.child("expression"), "expression is not specified");
+  else checks.validation(expression, path.child("expression"), problems);
+  for (const key of ["messageExpression", "message"]) {
+    const text = textAt(validation, key);
+    if (text !== "" && text.trim() === "") problems.invalid(path.child(key), text, "must be non-empty if specified");
+    else if (text !== "" && key === "messageExpression") checks.message(text, path.child(key), problems);
+  }
+  const message = textAt(validation, "message");
+  if (/[\n\r]/.test(message.trim())) problems.invalid(path.child("message"), message, "must not contain line breaks");
+  checkKnown(validation, "reason", reasons, path, problems);
+}
+
+function checkAuditAnnotations(
+  object: JsonObject,
+  annotations: readonly JsonObject[],
+  checks: PolicyExpressionChecks,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  if (annotations.length > mostAnnotations) {
+    problems.invalid(path, annotations, `must not have more than ${mostAnnotations} auditAnnotations`);
+  }
+  const keys = new Set<string>();
+  annotations.forEach((annotation, index) => {
+    const place = path.index(index);
+    const [key, written] = [textAt(annotation, "key"), textAt(annotation, "valueExpression")];
+    const expression = written.trim();
+    problems.invalidAll(place.child("key"), `${nameOf(object)}/${key}`, labelKeyErrors(`${nameOf(object)}/${key}`));
+    if (expression === "") problems.required(place.child("valueExpression"), "valueExpression is not specified");
+    else if (expression.length > longestValueExpression) {
+      problems.required(place.child("valueExpression"), `must not exceed ${longestValueExpression} bytes in length`);
+    } else checks.annotation(written, place.child("valueExpression"), problems);
+    if (keys.has(key)) problems.duplicate(place.child("key"), key);
+    keys.add(key);
+  });
+}
+
+/** ValidatingAdmissionPolicyBinding. */
+export const validatingBindingRules: KindRules = {
+  ...common,
+  depth: "full",
+  validate(object, problems) {
+    const spec = objectAt(object, "spec");
+    const path = FieldPath.of("spec");
+    checkBinding(spec, path, problems);
+    checkActions(textsAt(spec, "validationActions"), path.child("validationActions"), problems);
+  },
+};
+
+/** MutatingAdmissionPolicy. */
+export const mutatingPolicyRules: KindRules = {
+  ...common,
+  depth: "partial",
+  validate(object, problems) {
+    const spec = objectAt(object, "spec");
+    const path = FieldPath.of("spec");
+    checkKnown(spec, "failurePolicy", ["Fail", "Ignore"], path, problems);
+    checkParamKind(spec, path.child("paramKind"), problems);
+    checkConstraints(spec, path, problems);
+    checkMatchConditions(
+      spec,
+      path.child("matchConditions"),
+      problems,
+      (expression, place) => noExpressionChecks.condition(expression, false, place, problems),
+    );
+    objectsAt(spec, "variables").forEach((variable, index) =>
+      checkVariable(variable, path.child("variables").index(index), problems)
+    );
+    const mutations = objectsAt(spec, "mutations");
+    if (mutations.length === 0) problems.required(path.child("mutations"), "mutations must contain at least one item");
+    if (textAt(spec, "reinvocationPolicy") === "") problems.required(path.child("reinvocationPolicy"));
+    checkKnown(spec, "reinvocationPolicy", ["IfNeeded", "Never"], path, problems);
+  },
+};
+
+/** MutatingAdmissionPolicyBinding. */
+export const mutatingBindingRules: KindRules = {
+  ...common,
+  depth: "partial",
+  validate: (object, problems) => checkBinding(objectAt(object, "spec"), FieldPath.of("spec"), problems),
+};
+
+function checkBinding(spec: JsonObject, path: FieldPath, problems: Problems): void {
+  const policy = textAt(spec, "policyName");
+  if (policy === "") problems.required(path.child("policyName"));
+  else problems.invalidAll(path.child("policyName"), policy, subdomainErrors(policy));
+  const param = findObject(spec, "paramRef");
+  if (param !== undefined) checkParamRef(param, path.child("paramRef"), problems);
+  const match = spec["matchResources"];
+  if (isJsonObject(match)) checkMatchResources(match, path.child("matchResources"), problems);
+}
+
+function checkParamRef(param: JsonObject, path: FieldPath, problems: Problems): void {
+  const name = textAt(param, "name");
+  const selector = findObject(param, "selector");
+  const exclusive = "name and selector are mutually exclusive";
+  if (name !== "") {
+    problems.invalidAll(path.child("name"), name, pathSegmentName(name, false));
+    if (selector !== undefined) problems.forbidden(path.child("name"), exclusive);
+  }
+  checkSelector(selector, path.child("selector"), problems);
+  if (selector !== undefined && name !== "") problems.forbidden(path.child("selector"), exclusive);
+  if (selector === undefined && name === "") problems.required(path, "one of name or selector must be specified");
+  if (textAt(param, "parameterNotFoundAction") === "") problems.required(path.child("parameterNotFoundAction"));
+  else checkKnown(param, "parameterNotFoundAction", ["Deny", "Allow"], path, problems);
+}
+
+function checkActions(wanted: readonly string[], path: FieldPath, problems: Problems): void {
+  const seen = new Set<string>();
+  wanted.forEach((action, index) => {
+    if (!actions.includes(action)) problems.notSupported(path.index(index), action, actions);
+    if (seen.has(action)) problems.duplicate(path.index(index), action);
+    seen.add(action);
+  });
+  if (seen.has("Deny") && seen.has("Warn")) {
+    const why = "repeating the same validation failure information in the API response and headers serves no purpose";
+    problems.invalid(path, wanted, `must not contain both Deny and Warn (${why})`);
+  }
+  if (seen.size === 0) problems.required(path, "at least one validation action is required");
+}
+
+const setFailurePolicy = (draft: Draft) => setIfAbsent(draft, "failurePolicy", "Fail");
+
+/** The defaults of admission policies. */
+export const policyDefaults: DefaultsByType = {
+  "admissionregistration/v1.ValidatingAdmissionPolicySpec": setFailurePolicy,
+  "admissionregistration/v1.MutatingAdmissionPolicySpec": setFailurePolicy,
+};
+
+/** The cells of a MutatingAdmissionPolicy. */
+export const mutatingPolicyRow: Row = rowOf(nameCell, countCell("spec.mutations"), parameterKind, ageCell);
+
+/** The cells of a binding of an admission policy. */
+export const policyBindingRow: Row = rowOf(nameCell, textCell("spec.policyName"), parameter, ageCell);
+
+/** The cells of a ValidatingAdmissionPolicy. */
+export const validatingPolicyRow: Row = rowOf(nameCell, countCell("spec.validations"), parameterKind, ageCell);
+
+function parameterKind(object: JsonObject): Json {
+  const kind = findObject(objectAt(object, "spec"), "paramKind");
+  return kind === undefined ? "<unset>" : `${textAt(kind, "apiVersion")}/${textAt(kind, "kind")}`;
+}
+
+/** A binding does not know whether its parameter has a namespace: `*` is any or none. */
+function parameter(object: JsonObject): Json {
+  const reference = findObject(objectAt(object, "spec"), "paramRef");
+  if (reference === undefined) return "<unset>";
+  const [named, namespace] = [textAt(reference, "name"), textAt(reference, "namespace")];
+  if (named !== "") return `${namespace === "" ? "*" : namespace}/${named}`;
+  const selector = findObject(reference, "selector");
+  return selector === undefined ? "<unset>" : selectorStruct(selector);
+}

@@ -1,0 +1,258 @@
+/**
+ * Conversion of HorizontalPodAutoscalers between autoscaling/v1 and autoscaling/v2. autoscaling/v1 has only a CPU target. All
+ * other settings of autoscaling/v2 become annotations, as JSON in the form of the older versions.
+ */
+import { type Draft, draftOf, type DraftValue, isDraft, type Json, type JsonObject, put } from "../../model/mod.ts";
+import { draftAt, draftsAt, findDraft, has, numberAt, objectAt, objectsAt, textAt, textMapAt } from "../types/mod.ts";
+
+const prefix = "autoscaling.alpha.kubernetes.io";
+
+const metricsKey = `${prefix}/metrics`;
+
+const behaviorKey = `${prefix}/behavior`;
+
+const currentMetricsKey = `${prefix}/current-metrics`;
+
+const conditionsKey = `${prefix}/conditions`;
+
+const travelling = [
+  metricsKey,
+  behaviorKey,
+  currentMetricsKey,
+  conditionsKey,
+  `${prefix}/scale-down-tolerance`,
+  `${prefix}/scale-up-tolerance`,
+];
+
+/** Percent of the CPU that an autoscaler without metrics aims at. */
+export const cpuUtilization = 80;
+
+/** Whether an autoscaling/v1 object carries metrics of autoscaling/v2. */
+export function hasOtherMetrics(object: JsonObject): boolean {
+  return textMapAt(objectAt(object, "metadata"), "annotations").has(metricsKey);
+}
+
+/** An autoscaling/v1 object as autoscaling/v2. */
+export function asNewAutoscaler(object: JsonObject): JsonObject {
+  const draft = draftOf(object);
+  draft["apiVersion"] = "autoscaling/v2";
+  const annotations = textMapAt(objectAt(object, "metadata"), "annotations");
+  const [spec, status] = [draftAt(draft, "spec"), draftAt(draft, "status")];
+  const target = spec["targetCPUUtilizationPercentage"];
+  delete spec["targetCPUUtilizationPercentage"];
+  const others = listIn(annotations, metricsKey).map((metric) => newMetric(metric, "target"));
+  const cpu = target === undefined || target === null ? [] : [cpuMetric("target", target)];
+  const metrics = [...others, ...cpu];
+  spec["metrics"] = metrics.length > 0 ? metrics : [cpuMetric("target", cpuUtilization)];
+  const behavior = parsed(annotations.get(behaviorKey));
+  if (isDraft(behavior)) spec["behavior"] = recased(behavior, lowered);
+  newStatus(status, annotations);
+  dropTravelling(draft);
+  return draft;
+}
+
+function newStatus(status: Draft, annotations: ReadonlyMap<string, string>): void {
+  const use = status["currentCPUUtilizationPercentage"];
+  delete status["currentCPUUtilizationPercentage"];
+  if (use !== undefined && use !== null) status["currentMetrics"] = [cpuMetric("current", use)];
+  if (annotations.has(currentMetricsKey)) {
+    status["currentMetrics"] = listIn(annotations, currentMetricsKey).map((metric) => newMetric(metric, "current"));
+  }
+  if (annotations.has(conditionsKey)) status["conditions"] = listIn(annotations, conditionsKey);
+}
+
+/** An autoscaling/v2 object as autoscaling/v1. */
+export function asOldAutoscaler(object: JsonObject): JsonObject {
+  const draft = draftOf(object);
+  draft["apiVersion"] = "autoscaling/v1";
+  dropTravelling(draft);
+  const [spec, status] = [draftAt(draft, "spec"), draftAt(draft, "status")];
+  const carried: [string, DraftValue][] = [];
+  const metrics = draftsAt(spec, "metrics");
+  const use = metrics.filter(isCpuUse)[0];
+  if (use !== undefined) spec["targetCPUUtilizationPercentage"] = usedIn(use, "target");
+  const others = metrics.filter((metric) => !isCpuUse(metric)).map((metric) => oldMetric(metric, "target"));
+  if (others.length > 0) carried.push([metricsKey, others]);
+  const current = draftsAt(status, "currentMetrics");
+  for (const metric of current) {
+    if (isCpu(metric) && has(objectAt(objectAt(metric, "resource"), "current"), "averageUtilization")) {
+      status["currentCPUUtilizationPercentage"] = usedIn(metric, "current");
+    }
+  }
+  if (current.length > 0) carried.push([currentMetricsKey, current.map((metric) => oldMetric(metric, "current"))]);
+  const behavior = findDraft(spec, "behavior");
+  if (behavior !== undefined) carried.push([behaviorKey, shownBehavior(behavior)]);
+  const conditions = draftsAt(status, "conditions");
+  if (conditions.length > 0) {
+    carried.push([conditionsKey, conditions.map((condition) => ordered(condition, conditionFields))]);
+  }
+  for (const [holder, keys] of [[spec, ["metrics", "behavior"]], [status, ["currentMetrics", "conditions"]]] as const) {
+    for (const key of keys) delete holder[key];
+  }
+  for (const [key, value] of carried) {
+    draftAt(draftAt(draft, "metadata"), "annotations")[key] = JSON.stringify(value);
+  }
+  return draft;
+}
+
+function dropTravelling(draft: Draft): void {
+  const metadata = draftAt(draft, "metadata");
+  const annotations = findDraft(metadata, "annotations");
+  if (annotations === undefined) return;
+  for (const key of travelling) delete annotations[key];
+  if (Object.keys(annotations).length === 0) delete metadata["annotations"];
+}
+
+function isCpu(metric: JsonObject): boolean {
+  return textAt(metric, "type") === "Resource" && textAt(objectAt(metric, "resource"), "name") === "cpu";
+}
+
+function isCpuUse(metric: JsonObject): boolean {
+  return isCpu(metric) && has(objectAt(objectAt(metric, "resource"), "target"), "averageUtilization");
+}
+
+function usedIn(metric: JsonObject, key: "current" | "target"): number {
+  return numberAt(objectAt(objectAt(metric, "resource"), key), "averageUtilization");
+}
+
+function cpuMetric(key: "current" | "target", use: DraftValue): Draft {
+  const type: Draft = key === "target" ? { type: "Utilization" } : {};
+  return { type: "Resource", resource: { name: "cpu", [key]: { ...type, averageUtilization: use } } };
+}
+
+type Side = "current" | "target";
+
+/** A metric of autoscaling/v2 in the shape of old, its fields in their order there. */
+function oldMetric(metric: JsonObject, side: Side): Draft {
+  const type = textAt(metric, "type");
+  const field = `${type.charAt(0).toLowerCase()}${type.slice(1)}`;
+  const source = objectAt(metric, field);
+  return { type, [field]: given(oldSource(type, source, side)) };
+}
+
+function oldSource(type: string, source: JsonObject, side: Side): readonly (readonly [string, Json | undefined])[] {
+  const amounts = objectAt(source, side);
+  const [name, selector] = [textAt(objectAt(source, "metric"), "name"), objectAt(source, "metric")["selector"]];
+  const { value, averageValue, averageUtilization } = amounts;
+  const average = `${side}AverageValue`;
+  const required = side === "current" ? averageValue ?? "0" : averageValue;
+  switch (type) {
+    case "Object":
+      return [
+        ["target", ordered(objectAt(source, "describedObject"), ["kind", "name", "apiVersion"])],
+        ["metricName", name],
+        [`${side}Value`, value ?? "0"],
+        ["selector", selector],
+        ["averageValue", averageValue],
+      ];
+    case "Pods":
+      return [["metricName", name], [average, averageValue ?? "0"], ["selector", selector]];
+    case "External":
+      return [
+        ["metricName", name],
+        ["metricSelector", selector],
+        [`${side}Value`, side === "current" ? value ?? "0" : value],
+        [average, averageValue],
+      ];
+    default:
+      return [
+        ["name", source["name"]],
+        [`${side}AverageUtilization`, averageUtilization],
+        [average, required],
+        ["container", source["container"]],
+      ];
+  }
+}
+
+/** A metric in the shape of old, as autoscaling/v2 has it. */
+function newMetric(metric: JsonObject, side: Side): Draft {
+  const type = textAt(metric, "type");
+  const field = `${type.charAt(0).toLowerCase()}${type.slice(1)}`;
+  const source = objectAt(metric, field);
+  const identifier = given([["name", source["metricName"]], [
+    "selector",
+    source["selector"] ?? source["metricSelector"],
+  ]]);
+  const value = source[`${side}Value`];
+  const average = type === "Object" ? source["averageValue"] : source[`${side}AverageValue`];
+  const use = source[`${side}AverageUtilization`];
+  const amounts = given([
+    ["type", side === "current" ? undefined : targetType(use, average, value)],
+    // The shape of old cannot leave the value out.
+    ["value", type === "Object" && average !== undefined && value === "0" && side === "target" ? undefined : value],
+    ["averageValue", average],
+    ["averageUtilization", use],
+  ]);
+  const isResource = type === "Resource" || type === "ContainerResource";
+  const parts: readonly (readonly [string, Json | undefined])[] = isResource
+    ? [["name", source["name"]], ["container", source["container"]]]
+    : [["describedObject", type === "Object" ? objectAt(source, "target") : undefined], ["metric", identifier]];
+  return { type, [field]: given([...parts, [side, amounts]]) };
+}
+
+function targetType(use: Json | undefined, average: Json | undefined, value: Json | undefined): string {
+  if (use !== undefined) return "Utilization";
+  return average !== undefined || value === undefined ? "AverageValue" : "Value";
+}
+
+const conditionFields = ["type", "status", "lastTransitionTime", "reason", "message"];
+
+function ordered(object: JsonObject, names: readonly string[]): Draft {
+  return given(names.map((name) => [name, object[name]]));
+}
+
+/** The behavior as the server's own type shows it: that is what its JSON in the annotation looks like. */
+function shownBehavior(behavior: JsonObject): Draft {
+  const rules = (key: string): DraftValue => {
+    const held = objectAt(behavior, key);
+    if (!has(behavior, key)) return null;
+    return {
+      StabilizationWindowSeconds: valueOf(held, "stabilizationWindowSeconds"),
+      SelectPolicy: valueOf(held, "selectPolicy"),
+      Policies: objectsAt(held, "policies").map((policy) => ({
+        Type: textAt(policy, "type"),
+        Value: numberAt(policy, "value"),
+        PeriodSeconds: numberAt(policy, "periodSeconds"),
+      })),
+      Tolerance: valueOf(held, "tolerance"),
+    };
+  };
+  return { ScaleUp: rules("scaleUp"), ScaleDown: rules("scaleDown") };
+}
+
+function valueOf(object: JsonObject, key: string): DraftValue {
+  return draftOf(object[key] ?? null);
+}
+
+const lowered = (name: string): string => `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+
+/** The value with other names for its fields, and without those that are null. */
+function recased(value: DraftValue, rename: (name: string) => string): DraftValue {
+  if (Array.isArray(value)) return value.map((item) => recased(item, rename));
+  if (!isDraft(value)) return value;
+  const made: Draft = {};
+  for (const [key, held] of Object.entries(value)) if (held !== null) put(made, rename(key), recased(held, rename));
+  return made;
+}
+
+/** An object of the fields that have a value. */
+function given(fields: readonly (readonly [string, Json | undefined])[]): Draft {
+  const made: Draft = {};
+  for (const [name, value] of fields) if (value !== undefined && value !== null) made[name] = draftOf(value);
+  return made;
+}
+
+function listIn(annotations: ReadonlyMap<string, string>, key: string): Draft[] {
+  const value = parsed(annotations.get(key));
+  return Array.isArray(value) ? value.filter(isDraft) : [];
+}
+
+/** What people wrote into an annotation may be no JSON; then it says nothing. */
+function parsed(text: string | undefined): DraftValue | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

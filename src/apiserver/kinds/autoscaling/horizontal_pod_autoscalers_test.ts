@@ -1,0 +1,102 @@
+import { assertEquals, test } from "../../../../tests/testing.ts";
+import type { JsonObject } from "../../model/mod.ts";
+import { created, kindNamed, updated } from "../testing/kinds_testing.ts";
+import { objectAt } from "../types/mod.ts";
+
+const next = kindNamed("HorizontalPodAutoscaler", "autoscaling/v2");
+
+const old = kindNamed("HorizontalPodAutoscaler", "autoscaling/v1");
+
+const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+
+const bad: readonly (readonly [what: string, spec: object, problems: readonly string[]])[] = [
+  ["a target without a group", { scaleTargetRef: { ...scaleTargetRef, apiVersion: "v1" }, maxReplicas: 1 }, [
+    'spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group',
+  ]],
+  ["a ReplicationController, which needs none", {
+    scaleTargetRef: { kind: "ReplicationController", name: "web" },
+    maxReplicas: 1,
+  }, []],
+  ["no replicas", { scaleTargetRef, minReplicas: 0, maxReplicas: -1 }, [
+    "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
+    "spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1",
+    "spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`",
+    "spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas",
+  ]],
+  ["two sources in one metric", {
+    scaleTargetRef,
+    maxReplicas: 1,
+    metrics: [{
+      type: "Pods",
+      pods: { metric: { name: "a" }, target: { type: "AverageValue", averageValue: "1" } },
+      resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 1 } },
+    }],
+  }, ["spec.metrics[0].resource: Forbidden: must populate the given metric source only"]],
+  ["a tolerance below zero", {
+    scaleTargetRef,
+    maxReplicas: 1,
+    behavior: { scaleUp: { tolerance: "-1" } },
+  }, ['spec.behavior.scaleUp.tolerance: Invalid value: "-1": must be greater than or equal to 0']],
+];
+
+for (const [what, spec, problems] of bad) {
+  test(`an autoscaler with ${what}: ${problems.length} problems`, () => {
+    assertEquals(created(next, { spec: { ...spec } }).problems, problems);
+  });
+}
+
+test("an autoscaler whose target was wrong before may keep it", () => {
+  const spec = { scaleTargetRef: { kind: "Deployment", name: "web" }, maxReplicas: 1 };
+  const { object } = created(next, { spec });
+  assertEquals(updated(next, { ...object, spec: { ...object.spec, maxReplicas: 2 } }, object).problems, []);
+});
+
+test("an autoscaler of the old version aims at 80 percent of the CPU", () => {
+  const { object } = created(old, { spec: { scaleTargetRef, maxReplicas: 3 } });
+  assertEquals([object.spec.targetCPUUtilizationPercentage, object.spec.minReplicas], [80, 1]);
+  const [converted] = next.convert([object]);
+  assertEquals(converted?.["spec"], {
+    scaleTargetRef,
+    minReplicas: 1,
+    maxReplicas: 3,
+    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }],
+  });
+});
+
+const metrics: readonly JsonObject[] = [
+  { type: "Resource", resource: { name: "memory", target: { type: "AverageValue", averageValue: "1Gi" } } },
+  { type: "Pods", pods: { metric: { name: "hits" }, target: { type: "AverageValue", averageValue: "10" } } },
+  {
+    type: "Object",
+    object: {
+      describedObject: { apiVersion: "v1", kind: "Service", name: "main" },
+      metric: { name: "requests", selector: { matchLabels: { __proto__x: "b" } } },
+      target: { type: "Value", value: "2k" },
+    },
+  },
+  { type: "External", external: { metric: { name: "queue" }, target: { type: "AverageValue", averageValue: "30" } } },
+  {
+    type: "ContainerResource",
+    containerResource: { name: "cpu", container: "main", target: { type: "Utilization", averageUtilization: 60 } },
+  },
+];
+
+test("what only the new version says survives the old one", () => {
+  const behavior = { scaleDown: { stabilizationWindowSeconds: 60 } };
+  const { object } = created(next, { spec: { scaleTargetRef, maxReplicas: 3, metrics, behavior } });
+  const [older = {}] = old.convert([object]);
+  assertEquals(Object.keys(objectAt(older, "spec")).includes("metrics"), false);
+  const [back] = next.convert([older]);
+  const { metadata, ...rest } = object;
+  assertEquals(back, { ...rest, metadata });
+});
+
+test("an annotation that holds no JSON says nothing", () => {
+  const annotations = {
+    "autoscaling.alpha.kubernetes.io/metrics": "{",
+    "autoscaling.alpha.kubernetes.io/behavior": "1",
+  };
+  const { object } = created(old, { metadata: { name: "a", annotations }, spec: { scaleTargetRef, maxReplicas: 1 } });
+  const [converted = {}] = next.convert([object]);
+  assertEquals(converted["metadata"], { name: "a" });
+});

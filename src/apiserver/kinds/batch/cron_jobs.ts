@@ -1,0 +1,285 @@
+/**
+ * CronJobs: rules, defaults, table row, and the errors about schedules, which are those of robfig/cron v3.
+ */
+import { type Draft, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
+import { dropDisabled, podNameWarnings } from "../pods/mod.ts";
+import {
+  ageCell,
+  checkCounts,
+  checkOneOf,
+  containerCells,
+  countCell,
+  type DefaultsByType,
+  FieldPath,
+  type KindRules,
+  nameCell,
+  type Problems,
+  type Row,
+  rowOf,
+  selectorCell,
+  shownSelector,
+  sinceCell,
+  textCell,
+} from "../rules/mod.ts";
+import {
+  draftAt,
+  findDraft,
+  findObject,
+  flagAt,
+  has,
+  metadataOf,
+  nameOf,
+  objectAt,
+  setIfAbsent,
+  setIfEmpty,
+  textAt,
+} from "../types/mod.ts";
+import { checkJobSpec, jobSpecWarnings } from "./job_spec.ts";
+
+const longestCronName = 52;
+
+/** CronJob. */
+export const cronJobRules: KindRules = {
+  depth: "full",
+  generation: ["spec"],
+  prepareForCreate: (draft) => dropDisabledInJob(draft, {}),
+  prepareForUpdate: dropDisabledInJob,
+  validate(cron, problems) {
+    checkCronSpec(objectAt(cron, "spec"), undefined, problems);
+    if (nameOf(cron).length <= longestCronName) return;
+    problems.invalid(
+      FieldPath.of("metadata", "name"),
+      nameOf(cron),
+      `must be no more than ${longestCronName} characters`,
+    );
+  },
+  validateUpdate: (cron, old, problems) => checkCronSpec(objectAt(cron, "spec"), objectAt(old, "spec"), problems),
+  warnings(cron, old) {
+    const spec = objectAt(cron, "spec");
+    const isKept = old !== undefined && isSameJson(metadataOf(cron)["generation"], metadataOf(old)["generation"]);
+    const zone = "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see " +
+      "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details";
+    return [
+      ...(old === undefined ? podNameWarnings(cron) : []),
+      ...(isKept
+        ? []
+        : jobSpecWarnings(objectAt(objectAt(spec, "jobTemplate"), "spec"), specPath.child("jobTemplate", "spec"))),
+      ...(old !== undefined && textAt(spec, "schedule").includes("TZ") ? [zone] : []),
+    ];
+  },
+};
+
+function dropDisabledInJob(draft: Draft, old: JsonObject): void {
+  const job = findDraft(draftAt(draftAt(draft, "spec"), "jobTemplate"), "spec");
+  if (job === undefined) return;
+  const before = objectAt(objectAt(objectAt(objectAt(old, "spec"), "jobTemplate"), "spec"), "template");
+  dropDisabled(draftAt(draftAt(job, "template"), "spec"), objectAt(before, "spec"));
+}
+
+const specPath = FieldPath.of("spec");
+
+const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
+
+/** Checks a spec. @param old what it was, for a change */
+function checkCronSpec(spec: JsonObject, old: JsonObject | undefined, problems: Problems): void {
+  const schedule = textAt(spec, "schedule");
+  if (schedule === "") problems.required(specPath.child("schedule"));
+  else checkSchedule(schedule, spec, old, specPath.child("schedule"), problems);
+  checkCounts(spec, ["startingDeadlineSeconds"], specPath, problems);
+  const isSameZone = old !== undefined && textAt(old, "timeZone") === textAt(spec, "timeZone");
+  if (!isSameZone && has(spec, "timeZone")) {
+    checkTimeZone(textAt(spec, "timeZone"), specPath.child("timeZone"), problems);
+  }
+  checkOneOf(spec, "concurrencyPolicy", specPath, problems, ["Allow", "Forbid", "Replace"]);
+  checkTemplate(objectAt(objectAt(spec, "jobTemplate"), "spec"), specPath.child("jobTemplate", "spec"), problems);
+  checkCounts(spec, ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"], specPath, problems);
+}
+
+function checkSchedule(
+  schedule: string,
+  spec: JsonObject,
+  old: JsonObject | undefined,
+  place: FieldPath,
+  problems: Problems,
+): void {
+  const error = scheduleError(schedule);
+  if (error !== undefined) problems.invalid(place, schedule, error);
+  if (!schedule.includes("TZ")) return;
+  const wasAllowed = textAt(old ?? {}, "schedule").includes("TZ");
+  if (!wasAllowed) {
+    problems.invalid(place, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  } else if (has(spec, "timeZone")) {
+    problems.invalid(place, schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
+  }
+}
+
+function checkTimeZone(zone: string, place: FieldPath, problems: Problems): void {
+  if (zone === "") return problems.invalid(place, zone, "timeZone must be nil or non-empty string");
+  const isOdd = zone.split("/").some((part) =>
+    part === "." || part === ".." || part.startsWith("-") || !zonePart.test(part)
+  );
+  if (isOdd) return problems.invalid(place, zone, `unknown time zone ${zone}`);
+  if (zone.toLowerCase() === "local") {
+    const why = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
+    problems.invalid(place, zone, why);
+  }
+  const error = timeZoneError(zone);
+  if (error !== undefined) problems.invalid(place, zone, error);
+}
+
+function checkTemplate(job: JsonObject, place: FieldPath, problems: Problems): void {
+  checkJobSpec(job, place, problems);
+  const selector = findObject(job, "selector");
+  if (selector !== undefined) {
+    problems.invalidStruct(place.child("selector"), shownSelector(selector), "`selector` will be auto-generated");
+  }
+  if (flagAt(job, "manualSelector")) problems.notSupported(place.child("manualSelector"), true, ["nil", "false"]);
+}
+
+/** The limits of one field, and names that may stand for its numbers. */
+interface Bounds {
+  readonly least: number;
+  readonly most: number;
+  readonly names: readonly string[];
+}
+
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+const fields: readonly Bounds[] = [
+  { least: 0, most: 59, names: [] },
+  { least: 0, most: 23, names: [] },
+  { least: 1, most: 31, names: [] },
+  { least: 1, most: 12, names: months },
+  { least: 0, most: 6, names: weekdays },
+];
+
+const descriptors = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
+
+const every = "@every ";
+
+const duration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+
+/** What is wrong with a schedule; undefined where it is right. */
+function scheduleError(schedule: string): string | undefined {
+  try {
+    checkCronText(schedule);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ScheduleError) return error.message;
+    throw error;
+  }
+}
+
+class ScheduleError extends Error {}
+
+function checkCronText(schedule: string): void {
+  const zone = /^(?:CRON_)?TZ=(\S*)(?: (.*))?$/.exec(schedule);
+  if (zone === null) return checkTimes(schedule);
+  const [, name = "", rest] = zone;
+  if (rest === undefined) fail("invalid schedule format: runtime error: slice bounds out of range [:-1]");
+  const error = timeZoneError(name);
+  if (error !== undefined) fail(`provided bad location ${name}: ${error}`);
+  checkTimes(rest.trim());
+}
+
+function checkTimes(schedule: string): void {
+  if (schedule.startsWith("@")) return checkDescriptor(schedule);
+  const given = schedule.split(/\s+/).filter((field) => field !== "");
+  if (given.length !== fields.length) {
+    fail(`expected exactly ${fields.length} fields, found ${given.length}: [${given.join(" ")}]`);
+  }
+  fields.forEach((bounds, index) => {
+    for (const range of (given[index] ?? "").split(",").filter((part) => part !== "")) checkRange(range, bounds);
+  });
+}
+
+function checkDescriptor(text: string): void {
+  if (descriptors.includes(text)) return;
+  if (!text.startsWith(every)) fail(`unrecognized descriptor: ${text}`);
+  const length = text.slice(every.length);
+  if (duration.test(length)) return;
+  const isBare = /^\d+$/.test(length);
+  const why = `time: ${isBare ? "missing unit in" : "invalid"} duration ${JSON.stringify(length)}`;
+  fail(`failed to parse duration ${text}: ${why}`);
+}
+
+function checkRange(text: string, bounds: Bounds): void {
+  const [range = "", step, ...others] = text.split("/");
+  const limits = range.split("-");
+  const [start, end] = limitsOf(text, limits, bounds);
+  if (others.length > 0) fail(`too many slashes: ${text}`);
+  const size = step === undefined ? 1 : numberOf(step);
+  const last = step !== undefined && limits.length === 1 ? bounds.most : end;
+  if (start < bounds.least) fail(`beginning of range (${start}) below minimum (${bounds.least}): ${text}`);
+  if (last > bounds.most) fail(`end of range (${last}) above maximum (${bounds.most}): ${text}`);
+  if (start > last) fail(`beginning of range (${start}) beyond end of range (${last}): ${text}`);
+  if (size === 0) fail(`step of range should be a positive number: ${text}`);
+}
+
+function limitsOf(text: string, limits: readonly string[], bounds: Bounds): readonly [start: number, end: number] {
+  const [low = "", high] = limits;
+  if (low === "*" || low === "?") return [bounds.least, bounds.most];
+  const start = namedNumber(low, bounds);
+  if (limits.length > 2) fail(`too many hyphens: ${text}`);
+  return [start, high === undefined ? start : namedNumber(high, bounds)];
+}
+
+function namedNumber(text: string, { least, names }: Bounds): number {
+  const index = names.indexOf(text.toLowerCase());
+  return index < 0 ? numberOf(text) : index + least;
+}
+
+function numberOf(text: string): number {
+  if (!/^[-+]?\d+$/.test(text)) {
+    fail(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  const number = Number(text);
+  if (number < 0) fail(`negative number (${number}) not allowed: ${text}`);
+  return number;
+}
+
+function fail(message: string): never {
+  throw new ScheduleError(message);
+}
+
+/** What is wrong with the name of a time zone; undefined where it is right. */
+function timeZoneError(name: string): string | undefined {
+  if (name === "" || name === "UTC" || name === "Local") return undefined;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return /^[-+]/.test(name) ? `unknown time zone ${name}` : undefined;
+  } catch {
+    return `unknown time zone ${name}`;
+  }
+}
+
+/** The defaults of CronJobs. */
+export const cronJobDefaults: DefaultsByType = { "batch/v1.CronJob": setCronJobDefaults };
+
+function setCronJobDefaults(draft: Draft): void {
+  const spec = draftAt(draft, "spec");
+  setIfEmpty(spec, "concurrencyPolicy", "Allow");
+  setIfAbsent(spec, "suspend", false);
+  setIfAbsent(spec, "successfulJobsHistoryLimit", 3);
+  setIfAbsent(spec, "failedJobsHistoryLimit", 1);
+}
+
+/** The cells of a CronJob. */
+export const cronJobRow: Row = rowOf(
+  nameCell,
+  textCell("spec.schedule"),
+  textCell("spec.timeZone", "<none>"),
+  suspended,
+  countCell("status.active"),
+  sinceCell("status.lastScheduleTime", "<none>"),
+  ageCell,
+  ...containerCells("spec.jobTemplate.spec.template"),
+  selectorCell("spec.jobTemplate.spec.selector"),
+);
+
+function suspended(object: JsonObject): Json {
+  const value = read(objectAt(object, "spec"), "suspend");
+  return value === true ? "True" : value === false ? "False" : "<unset>";
+}

@@ -1,0 +1,283 @@
+/**
+ * Allocation for Services: cluster IP, IP families, node ports. The cluster has one range of IPv4 addresses and the ports from
+ * 30000 to 32767, which are the defaults of kube-apiserver.
+ *
+ * Allocated values are read from the stored Services, so nothing has to be released.
+ */
+import {
+  type Draft,
+  draftOf,
+  type FieldError,
+  internalError,
+  invalid,
+  type JsonObject,
+  type WriteContext,
+} from "../../model/mod.ts";
+import {
+  FieldPath,
+  formatCidr,
+  formatIp,
+  type IpRange,
+  isInRange,
+  networkOf,
+  parseCidr,
+  parseIp,
+  Problems,
+} from "../rules/mod.ts";
+import {
+  draftAt,
+  draftsAt,
+  findNumber,
+  has,
+  nameOf,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  textsAt,
+} from "../types/mod.ts";
+import { checkClusterIps } from "./service_cluster_ips.ts";
+
+/** The addresses of Services. */
+const serviceRange: IpRange = parseCidr("10.96.0.0/16") ??
+  { address: { family: "IPv4", value: 0n, isMapped: false, hasLeadingZeros: false }, bits: 16 };
+
+const firstPort = 30_000;
+
+const lastPort = 32_767;
+
+/** Draws before the free ones are looked for one by one. */
+const draws = 64;
+
+/** Fills in what a new Service was not given. @throws Refusal where what it asks for is taken */
+export function allocateForCreate(draft: Draft, context: WriteContext): void {
+  const spec = draftAt(draft, "spec");
+  const clusterIp = textAt(spec, "clusterIP");
+  if (clusterIp !== "" && textsAt(spec, "clusterIPs").length === 0) spec["clusterIPs"] = [clusterIp];
+  fillFamilies(draft, undefined);
+  allocate(draft, undefined, context);
+}
+
+/** Fills in what a changed Service was not given, from what it had where that goes on. @throws Refusal */
+export function allocateForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void {
+  keepAllocated(draft, old);
+  normalizeClusterIps(draft, old);
+  fillFamilies(draft, old);
+  allocate(draft, old, context);
+}
+
+/** True where a Service of this type has an address of its own. */
+export function needsClusterIp(spec: JsonObject): boolean {
+  return textAt(spec, "type") !== "ExternalName";
+}
+
+/** True where a Service is reached through the nodes. */
+export function needsNodePorts(spec: JsonObject): boolean {
+  const type = textAt(spec, "type");
+  return type === "NodePort" || type === "LoadBalancer";
+}
+
+/** True where a load balancer asks the nodes for their health. */
+export function needsHealthCheck(spec: JsonObject): boolean {
+  return textAt(spec, "type") === "LoadBalancer" && textAt(spec, "externalTrafficPolicy") === "Local";
+}
+
+function keepAllocated(draft: Draft, old: JsonObject): void {
+  const [spec, before] = [draftAt(draft, "spec"), objectAt(old, "spec")];
+  if (needsClusterIp(before) && needsClusterIp(spec)) {
+    if (textAt(spec, "clusterIP") === "" && has(before, "clusterIP")) spec["clusterIP"] = textAt(before, "clusterIP");
+    if (textsAt(spec, "clusterIPs").length === 0 && textsAt(before, "clusterIPs").length > 0) {
+      spec["clusterIPs"] = [...textsAt(before, "clusterIPs")];
+    }
+  }
+  if (needsNodePorts(before) && needsNodePorts(spec)) keepNodePorts(spec, before);
+  if (needsHealthCheck(before) && needsHealthCheck(spec) && numberAt(spec, "healthCheckNodePort") === 0) {
+    spec["healthCheckNodePort"] = numberAt(before, "healthCheckNodePort");
+  }
+}
+
+function keepNodePorts(spec: Draft, before: JsonObject): void {
+  const wanted = new Set(objectsAt(spec, "ports").map((port) => numberAt(port, "nodePort")));
+  const byName = new Map(objectsAt(before, "ports").map((port) => [textAt(port, "name"), numberAt(port, "nodePort")]));
+  for (const port of draftsAt(spec, "ports")) {
+    if (numberAt(port, "nodePort") !== 0) continue;
+    const known = byName.get(textAt(port, "name")) ?? 0;
+    if (known !== 0 && !wanted.has(known)) port["nodePort"] = known;
+  }
+}
+
+/** Keeps the one and the many in step where a client changed only one of them. */
+function normalizeClusterIps(draft: Draft, old: JsonObject): void {
+  const [spec, before] = [draftAt(draft, "spec"), objectAt(old, "spec")];
+  const [now, then] = [textAt(spec, "clusterIP"), textAt(before, "clusterIP")];
+  const known = textsAt(before, "clusterIPs");
+  if (known.length > 0 && textsAt(spec, "clusterIPs").length === 0 && now === then) spec["clusterIPs"] = [...known];
+  if (now === then) return;
+  const isSame = textsAt(spec, "clusterIPs").join() === known.join();
+  if (!isSame) return;
+  if (then !== "" && now === "") delete spec["clusterIPs"];
+  else spec["clusterIPs"] = [now];
+}
+
+function fillFamilies(draft: Draft, old: JsonObject | undefined): void {
+  const spec = draftAt(draft, "spec");
+  if (!needsClusterIp(spec)) return;
+  const isSelectorless = Object.keys(objectAt(spec, "selector")).length === 0;
+  const isOpen = textAt(spec, "clusterIP") === "None" && isSelectorless;
+  if (!has(spec, "ipFamilyPolicy")) {
+    const known = textAt(objectAt(old ?? {}, "spec"), "ipFamilyPolicy");
+    spec["ipFamilyPolicy"] = known !== "" ? known : isOpen ? "RequireDualStack" : "SingleStack";
+  }
+  const problems = new Problems();
+  checkClusterIps(spec, objectAt(old ?? {}, "spec"), problems);
+  refuse(draft, problems.list);
+  refuseFamilies(draft, spec, isOpen);
+  const families = [...textsAt(spec, "ipFamilies")];
+  if (families.length === 0) families.push("IPv4");
+  if (isOpen && families.length < 2 && textAt(spec, "ipFamilyPolicy") !== "SingleStack") {
+    families.push(families[0] === "IPv4" ? "IPv6" : "IPv4");
+  }
+  spec["ipFamilies"] = families;
+}
+
+function refuseFamilies(draft: Draft, spec: Draft, isOpen: boolean): void {
+  const problems = new Problems();
+  const policy = textAt(spec, "ipFamilyPolicy");
+  const path = FieldPath.of("spec", "ipFamilyPolicy");
+  const single = "must be 'RequireDualStack' or 'PreferDualStack' when multiple";
+  if (policy === "SingleStack") {
+    if (textsAt(spec, "clusterIPs").length === 2) problems.invalid(path, policy, `${single} cluster IPs are specified`);
+    if (textsAt(spec, "ipFamilies").length === 2) problems.invalid(path, policy, `${single} IP families are specified`);
+  }
+  if (!isOpen) {
+    if (policy === "RequireDualStack") {
+      problems.invalid(path, policy, "this cluster is not configured for dual-stack services");
+    }
+    textsAt(spec, "ipFamilies").forEach((family, index) => {
+      if (family !== "IPv6") return;
+      problems.invalid(FieldPath.of("spec", "ipFamilies").index(index), family, "not configured on this cluster");
+    });
+  }
+  refuse(draft, problems.list);
+}
+
+function refuse(draft: Draft, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid({ group: "", resource: "Service", name: nameOf(draft) }, errors);
+}
+
+/** What other Services have. */
+interface Taken {
+  readonly addresses: ReadonlySet<string>;
+  readonly ports: Set<number>;
+}
+
+function takenBy(draft: Draft, context: WriteContext): Taken {
+  const uid = textAt(draftAt(draft, "metadata"), "uid");
+  const taken = { addresses: new Set<string>(), ports: new Set<number>() };
+  for (const service of context.objects.list("services")) {
+    if (textAt(objectAt(service, "metadata"), "uid") === uid) continue;
+    const spec = objectAt(service, "spec");
+    for (const address of textsAt(spec, "clusterIPs")) taken.addresses.add(address);
+    for (const port of objectsAt(spec, "ports")) taken.ports.add(numberAt(port, "nodePort"));
+    taken.ports.add(numberAt(spec, "healthCheckNodePort"));
+  }
+  return taken;
+}
+
+function allocate(draft: Draft, old: JsonObject | undefined, context: WriteContext): void {
+  const spec = draftAt(draft, "spec");
+  const before = objectAt(old ?? {}, "spec");
+  const needsIp = needsClusterIp(spec) && textAt(spec, "clusterIP") !== "None";
+  if (!needsIp && !needsNodePorts(spec)) return;
+  const taken = takenBy(draft, context);
+  if (needsIp) allocateIp(draft, before, taken, context);
+  if (needsNodePorts(spec)) allocatePorts(draft, before, taken, context);
+  if (needsHealthCheck(spec) && numberAt(spec, "healthCheckNodePort") === 0) {
+    spec["healthCheckNodePort"] = freePort(taken, context);
+  }
+}
+
+function allocateIp(draft: Draft, before: JsonObject, taken: Taken, context: WriteContext): void {
+  const spec = draftAt(draft, "spec");
+  const wanted = textAt(spec, "clusterIP");
+  if (wanted !== "") {
+    const isOld = textsAt(before, "clusterIPs").includes(wanted);
+    const why = isOld ? undefined : whyNotFree(wanted, taken);
+    if (why !== undefined) {
+      const problems = new Problems();
+      const value = draftOf(textsAt(spec, "clusterIPs"));
+      problems.invalid(FieldPath.of("spec", "clusterIPs"), value, `failed to allocate IP ${wanted}: ${why}`);
+      refuse(draft, problems.list);
+    }
+    return;
+  }
+  const free = freeAddress(taken, context);
+  spec["clusterIP"] = free;
+  spec["clusterIPs"] = [free];
+}
+
+/** What is no address at all is left to the validation that follows. */
+function whyNotFree(wanted: string, taken: Taken): string | undefined {
+  const address = parseIp(wanted);
+  if (address === undefined || address.family !== "IPv4") return undefined;
+  if (!isInRange(address, serviceRange)) {
+    const shown = formatCidr(serviceRange);
+    return `the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${shown}`;
+  }
+  return taken.addresses.has(wanted) ? "provided IP is already allocated" : undefined;
+}
+
+function freeAddress(taken: Taken, context: WriteContext): string {
+  const first = networkOf(serviceRange);
+  const count = 2 ** (32 - serviceRange.bits);
+  const at = (offset: number) => formatIp({ family: "IPv4", value: first + BigInt(offset) });
+  const offset = drawn(count, (each) => each > 0 && each < count - 1 && !taken.addresses.has(at(each)), context);
+  if (offset === undefined) throw internalError(`failed to allocate a serviceIP: range is full`);
+  return at(offset);
+}
+
+function allocatePorts(draft: Draft, before: JsonObject, taken: Taken, context: WriteContext): void {
+  const spec = draftAt(draft, "spec");
+  const known = new Set(objectsAt(before, "ports").map((port) => numberAt(port, "nodePort")));
+  const byPort = new Map<number, number>();
+  const mayAllocate = textAt(spec, "type") !== "LoadBalancer" || spec["allocateLoadBalancerNodePorts"] !== false;
+  draftsAt(spec, "ports").forEach((port, index) => {
+    const wanted = numberAt(port, "nodePort");
+    if (wanted === 0 && !mayAllocate) return;
+    const number = numberAt(port, "port");
+    const shared = byPort.get(number);
+    if (wanted === 0) port["nodePort"] = shared ?? freePort(taken, context);
+    else if (wanted !== shared && !known.has(wanted)) refusePort(draft, wanted, index, taken);
+    const chosen = findNumber(port, "nodePort") ?? 0;
+    taken.ports.add(chosen);
+    if (shared === undefined) byPort.set(number, chosen);
+  });
+}
+
+function refusePort(draft: Draft, wanted: number, index: number, taken: Taken): void {
+  const problems = new Problems();
+  const path = FieldPath.of("spec", "ports").index(index).child("nodePort");
+  if (wanted < firstPort || wanted > lastPort) {
+    const range = `The range of valid ports is ${firstPort}-${lastPort}`;
+    problems.invalid(path, wanted, `provided port is not in the valid range. ${range}`);
+  } else if (taken.ports.has(wanted)) problems.invalid(path, wanted, "provided port is already allocated");
+  refuse(draft, problems.list);
+}
+
+function freePort(taken: Taken, context: WriteContext): number {
+  const count = lastPort - firstPort + 1;
+  const offset = drawn(count, (each) => !taken.ports.has(firstPort + each), context);
+  if (offset === undefined) throw internalError("failed to allocate a nodePort: range is full");
+  taken.ports.add(firstPort + offset);
+  return firstPort + offset;
+}
+
+/** A free one of so many, drawn; the first free one where drawing does not find any. */
+function drawn(count: number, isFree: (offset: number) => boolean, context: WriteContext): number | undefined {
+  for (let draw = 0; draw < draws; draw++) {
+    const offset = Math.floor(context.random() * count);
+    if (isFree(offset)) return offset;
+  }
+  for (let offset = 0; offset < count; offset++) if (isFree(offset)) return offset;
+  return undefined;
+}

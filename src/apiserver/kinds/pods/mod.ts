@@ -1,0 +1,58 @@
+/**
+ * Pods and PodTemplates, and the rules of Pod specs and templates that other groups use.
+ */
+import type { KindGroup } from "../rules/mod.ts";
+import { podDefaults } from "./pod_defaults.ts";
+import { podRow } from "./pod_row.ts";
+import { podTemplateRow, podTemplateRules } from "./pod_templates.ts";
+import { podMeter, podRules } from "./pods.ts";
+export { checkAccessModes, checkClaimSpec, checkVolumeMode, claimSpecWarnings } from "./claim_spec.ts";
+export { aggregated, serviceClassOf } from "./pod_containers.ts";
+export { podConditions } from "./pod_row.ts";
+export { checkPodAnnotations, checkPodTemplate, dropDisabled } from "./pod_spec.ts";
+export {
+  canSelect,
+  checkCollisions,
+  checkLasting,
+  checkLastingTemplate,
+  checkOwnSelector,
+  checkSelected,
+  dropDisabledInTemplate,
+  podNameWarnings,
+  templateWarnings,
+} from "./pod_templates.ts";
+export { podWarnings } from "./pod_warnings.ts";
+export {
+  allowsOvercommit,
+  checkContainerResourceName,
+  checkQuotaResourceName,
+  checkResourceAmount,
+  checkResourceName,
+  checkResourceRequirements,
+  isStandardQuota,
+} from "./resources.ts";
+export {
+  checkNodeSelector,
+  checkTaints,
+  checkTolerations,
+  nodeLabelWarning,
+  nodeLabelWarnings,
+  nodeTermWarnings,
+} from "./scheduling.ts";
+export { checkDriverName, checkHostPath, checkIscsi, checkNfs } from "./volumes.ts";
+
+/** Everything about Pods and PodTemplates. */
+export const podKinds: KindGroup = {
+  rules: {
+    "Pod.": podRules,
+    "PodTemplate.": podTemplateRules,
+  },
+  defaults: podDefaults,
+  rows: {
+    pods: podRow,
+    podtemplates: podTemplateRow,
+  },
+  quotaMeters: {
+    pods: podMeter,
+  },
+};

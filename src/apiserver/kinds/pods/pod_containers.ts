@@ -1,0 +1,88 @@
+/**
+ * The containers of a Pod taken together: walking through all of them, the sum of their resources, and the QoS class.
+ */
+import type { JsonObject } from "../../model/mod.ts";
+import type { FieldPath } from "../rules/mod.ts";
+import {
+  compareQuantities,
+  findObject,
+  objectAt,
+  objectsAt,
+  sumOfQuantities,
+  textAt,
+  textMapAt,
+} from "../types/mod.ts";
+
+/** All containers of a spec with their paths: those before, the others, those that joined. */
+export function containersOf(
+  spec: JsonObject,
+  path: FieldPath,
+): readonly { readonly container: JsonObject; readonly path: FieldPath }[] {
+  return ["initContainers", "containers", "ephemeralContainers"].flatMap((key) =>
+    objectsAt(spec, key).map((container, index) => ({ container, path: path.child(key).index(index) }))
+  );
+}
+
+type Amounts = ReadonlyMap<string, string>;
+
+/** True for an init container that goes on running beside the others. */
+export function isSidecar(container: JsonObject): boolean {
+  return textAt(container, "restartPolicy") === "Always";
+}
+
+/** The sum of the containers, or what an init container needs before them, whichever is more. */
+export function aggregated(spec: JsonObject, key: "limits" | "requests"): Amounts {
+  const amountsOf = (container: JsonObject) => textMapAt(objectAt(container, "resources"), key);
+  let sum: Amounts = objectsAt(spec, "containers").map(amountsOf).reduce(plus, new Map());
+  let sidecars: Amounts = new Map();
+  let before: Amounts = new Map();
+  for (const container of objectsAt(spec, "initContainers")) {
+    const amounts = amountsOf(container);
+    const needed = plus(amounts, sidecars);
+    if (isSidecar(container)) [sum, sidecars] = [plus(sum, amounts), needed];
+    before = larger(before, needed);
+  }
+  return larger(sum, before);
+}
+
+function plus(left: Amounts, right: Amounts): Amounts {
+  const sum = new Map(left);
+  for (const [name, amount] of right) {
+    const other = left.get(name);
+    sum.set(name, other === undefined ? amount : sumOfQuantities([other, amount]));
+  }
+  return sum;
+}
+
+function larger(left: Amounts, right: Amounts): Amounts {
+  const most = new Map(left);
+  for (const [name, amount] of right) {
+    const other = left.get(name);
+    if (other === undefined || compareQuantities(amount, other) > 0) most.set(name, amount);
+  }
+  return most;
+}
+
+const computes = ["cpu", "memory"];
+
+/** `Guaranteed`, `Burstable` or `BestEffort`. */
+export function serviceClassOf(spec: JsonObject): string {
+  const whole = findObject(spec, "resources");
+  const holders = whole !== undefined
+    ? [whole]
+    : [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")].map((each) =>
+      objectAt(each, "resources")
+    );
+  const requests = holders.map((each) => computeAmounts(each, "requests")).reduce(plus, new Map());
+  const limits = holders.map((each) => computeAmounts(each, "limits")).reduce(plus, new Map());
+  if (requests.size === 0 && limits.size === 0) return "BestEffort";
+  const isLimited = holders.every((each) => computeAmounts(each, "limits").size === computes.length);
+  const isSame = requests.size === limits.size &&
+    [...requests].every(([name, amount]) => compareQuantities(limits.get(name) ?? "-1", amount) === 0);
+  return isLimited && isSame ? "Guaranteed" : "Burstable";
+}
+
+function computeAmounts(resources: JsonObject, key: "limits" | "requests"): Amounts {
+  const amounts = [...textMapAt(resources, key)];
+  return new Map(amounts.filter(([name, amount]) => computes.includes(name) && compareQuantities(amount, "0") > 0));
+}

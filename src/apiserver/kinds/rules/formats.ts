@@ -1,0 +1,177 @@
+/**
+ * The formats of texts and numbers in the fields of built-in kinds. The error texts are those of apimachinery
+ * `util/validation` of Kubernetes 1.36, which counts characters where `model/formats.ts` counts bytes.
+ *
+ * Each function returns a list of errors, which is empty for a valid value.
+ */
+import { maskTrailingDash, regexError, utf8Length } from "../../model/mod.ts";
+
+const none: readonly string[] = [];
+
+const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+
+const labelPattern = new RegExp(`^${label}$`);
+
+const labelWhy =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with " +
+  "an alphanumeric character";
+
+const subdomain = `${label}(\\.${label})*`;
+
+const subdomainPattern = new RegExp(`^${subdomain}$`);
+
+const subdomainWhy =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+  "end with an alphanumeric character";
+
+const label1035 = "[a-z]([-a-z0-9]*[a-z0-9])?";
+
+const label1035Pattern = new RegExp(`^${label1035}$`);
+
+const label1035Why =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and " +
+  "end with an alphanumeric character";
+
+const wildcard = `\\*\\.${subdomain}`;
+
+const wildcardPattern = new RegExp(`^${wildcard}$`);
+
+const wildcardWhy =
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower " +
+  "case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
+
+const configKey = "[-._a-zA-Z0-9]+";
+
+const configKeyPattern = new RegExp(`^${configKey}$`);
+
+const configKeyWhy = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
+
+const percent = "[0-9]+%";
+
+const percentPattern = new RegExp(`^${percent}$`);
+
+const headerName = "[-A-Za-z0-9]+";
+
+const headerNamePattern = new RegExp(`^${headerName}$`);
+
+/** How the names of a kind are checked. @param isPrefix true for the `generateName` before the generated part */
+export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
+
+/** Names that are RFC 1123 subdomains: most. */
+export const subdomainName: NameRule = (name, isPrefix) => subdomainErrors(isPrefix ? maskTrailingDash(name) : name);
+
+/** Names that are RFC 1123 labels: namespaces. */
+export const labelName: NameRule = (name, isPrefix) => labelErrors(isPrefix ? maskTrailingDash(name) : name);
+
+/** Names that need only be a segment of a path: RBAC. */
+export const pathSegmentName: NameRule = (name, isPrefix) => {
+  if (!isPrefix && (name === "." || name === "..")) return [`may not be '${name}'`];
+  return ["/", "%"].filter((character) => name.includes(character)).map((character) =>
+    `may not contain '${character}'`
+  );
+};
+
+/** What is wrong with an RFC 1123 label. */
+export function labelErrors(value: string): readonly string[] {
+  const isWellFormed = labelPattern.test(value);
+  if (isWellFormed && value.length <= 63) return none;
+  const errors = tooLong(value, 63);
+  if (isWellFormed) return errors;
+  if (subdomainPattern.test(value)) return [...errors, "must not contain dots"];
+  return [...errors, regexError(labelWhy, label, ["my-name", "123-abc"])];
+}
+
+/** What is wrong with an RFC 1123 subdomain. */
+export function subdomainErrors(value: string): readonly string[] {
+  return checked(value, 253, subdomainPattern, () => regexError(subdomainWhy, subdomain, ["example.com"]));
+}
+
+/** What is wrong with an RFC 1035 label. */
+export function label1035Errors(value: string): readonly string[] {
+  return checked(value, 63, label1035Pattern, () => regexError(label1035Why, label1035, ["my-name", "abc-123"]));
+}
+
+/** What is wrong with a host like `*.example.com`. */
+export function wildcardErrors(value: string): readonly string[] {
+  return checked(value, 253, wildcardPattern, () => regexError(wildcardWhy, wildcard, ["*.example.com"]));
+}
+
+/** What is wrong with a key of a ConfigMap or a Secret. */
+export function configKeyErrors(value: string): readonly string[] {
+  const examples = ["key.name", "KEY_NAME", "key-name"];
+  const errors = checked(value, 253, configKeyPattern, () => regexError(configKeyWhy, configKey, examples));
+  return [...errors, ...dotErrors(value)];
+}
+
+/** What is wrong with the name of an environment variable. */
+export function envNameErrors(value: string): readonly string[] {
+  const errors: string[] = [];
+  if (value === "") errors.push("environment variable name must be non-empty");
+  if (!/^[ -<>-~]*$/.test(value)) {
+    errors.push("a valid environment variable name must consist only of printable ASCII characters other than '='");
+  }
+  return errors;
+}
+
+/** What is wrong with the name of a port (IANA_SVC_NAME). */
+export function portNameErrors(value: string): readonly string[] {
+  if (/^[a-z]([a-z0-9]*(-[a-z0-9])?)*$/.test(value) && value.length <= 15) return none;
+  const errors = tooLong(value, 15);
+  if (!/^[-a-z0-9]+$/.test(value)) {
+    errors.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  }
+  if (!/[a-z]/.test(value)) errors.push("must contain at least one letter (a-z)");
+  if (value.includes("--")) errors.push("must not contain consecutive hyphens");
+  if (value.startsWith("-") || value.endsWith("-")) errors.push("must not begin or end with a hyphen");
+  return errors;
+}
+
+/** What is wrong with the number of a port. */
+export function portErrors(value: number): readonly string[] {
+  return rangeErrors(value, 1, 65_535);
+}
+
+/** What is wrong with a number that must be in a range. */
+export function rangeErrors(value: number, least: number, most: number): readonly string[] {
+  return value >= least && value <= most ? none : [`must be between ${least} and ${most}, inclusive`];
+}
+
+/** What is wrong with the id of a user or a group. */
+export function idErrors(value: number): readonly string[] {
+  return rangeErrors(value, 0, 2_147_483_647);
+}
+
+/** What is wrong with a percentage like `25%`. */
+export function percentErrors(value: string): readonly string[] {
+  const why = "a valid percent string must be a numeric string followed by an ending '%'";
+  return percentPattern.test(value) ? none : [regexError(why, percent, ["1%", "93%"])];
+}
+
+/** What is wrong with the name of an HTTP header. */
+export function headerNameErrors(value: string): readonly string[] {
+  const why = "a valid HTTP header must consist of alphanumeric characters or '-'";
+  return headerNamePattern.test(value) ? none : [regexError(why, headerName, ["X-Header-Name"])];
+}
+
+/** The complaint about a number that must not be negative. */
+export const notNegative = "must be greater than or equal to 0";
+
+/** The complaint about a change of what may not change. */
+export const immutable = "field is immutable";
+
+function checked(value: string, longest: number, pattern: RegExp, why: () => string): readonly string[] {
+  const isWellFormed = pattern.test(value);
+  if (isWellFormed && value.length <= longest) return none;
+  const errors = tooLong(value, longest);
+  if (!isWellFormed) errors.push(why());
+  return errors;
+}
+
+function tooLong(value: string, longest: number): string[] {
+  return utf8Length(value) > longest ? [`must be no more than ${longest} characters`] : [];
+}
+
+function dotErrors(value: string): readonly string[] {
+  if (value === "." || value === "..") return [`must not be '${value}'`];
+  return value.startsWith("..") ? ["must not start with '..'"] : none;
+}

@@ -1,0 +1,129 @@
+/**
+ * Problems: collects the errors of an object while its rules check it (field.ErrorList of apimachinery), and FieldPath: the path
+ * of the field that is checked (field.Path). A path becomes text only for a field that has an error.
+ */
+import { type FieldError, isJsonObject, type Json, type JsonObject } from "../../model/mod.ts";
+
+/** Where a field is. */
+export class FieldPath {
+  readonly #parent: FieldPath | undefined;
+  readonly #step: string;
+
+  private constructor(parent: FieldPath | undefined, step: string) {
+    this.#parent = parent;
+    this.#step = step;
+  }
+
+  /** `spec.template`: a path from the top of an object. */
+  static of(...names: readonly string[]): FieldPath {
+    return names.reduce<FieldPath>((path, name) => path.child(name), FieldPath.root);
+  }
+
+  /** A field of the object that is at this path. */
+  child(...names: readonly string[]): FieldPath {
+    return names.reduce<FieldPath>(
+      (path, name) => new FieldPath(path, path === FieldPath.root ? name : `.${name}`),
+      this,
+    );
+  }
+
+  /** An item of the list that is at this path. */
+  index(index: number): FieldPath {
+    return new FieldPath(this, `[${index}]`);
+  }
+
+  /** A value of the map that is at this path. */
+  key(key: string): FieldPath {
+    return new FieldPath(this, `[${key}]`);
+  }
+
+  toString(): string {
+    return (this.#parent?.toString() ?? "") + this.#step;
+  }
+
+  /** The top of an object. */
+  static readonly root = new FieldPath(undefined, "");
+}
+
+/** Collects what is wrong. */
+export class Problems {
+  readonly #errors: FieldError[] = [];
+
+  get list(): readonly FieldError[] {
+    return this.#errors;
+  }
+
+  get count(): number {
+    return this.#errors.length;
+  }
+
+  required(path: FieldPath, detail = ""): void {
+    this.#errors.push({ type: "Required", field: path.toString(), detail });
+  }
+
+  invalid(path: FieldPath, value: Json, detail: string): void {
+    this.#errors.push({ type: "Invalid", field: path.toString(), value, detail });
+  }
+
+  /** The same where what stands there is not shown. */
+  wrong(path: FieldPath, detail: string): void {
+    this.#errors.push({ type: "Invalid", field: path.toString(), detail });
+  }
+
+  /** One problem for each text, as the checks of formats give them. */
+  invalidAll(path: FieldPath, value: Json, details: readonly string[]): void {
+    for (const detail of details) this.invalid(path, value, detail);
+  }
+
+  /** @param supported in the order in which they are listed */
+  notSupported(path: FieldPath, value: Json, supported: readonly string[]): void {
+    const detail = supported.length === 0
+      ? ""
+      : `supported values: ${supported.map((known) => JSON.stringify(known)).join(", ")}`;
+    this.#errors.push({ type: "NotSupported", field: path.toString(), value, detail });
+  }
+
+  /** The same for an object, shown with its fields in the order they have here. */
+  notSupportedStruct(path: FieldPath, value: JsonObject, supported: readonly string[]): void {
+    const detail = `supported values: ${supported.map((known) => JSON.stringify(known)).join(", ")}`;
+    this.#errors.push({ type: "NotSupported", field: path.toString(), value, shown: JSON.stringify(value), detail });
+  }
+
+  /** @param value an object is shown with its fields in the order they have here, as Go shows its own types */
+  duplicate(path: FieldPath, value: Json, detail = ""): void {
+    const shown = isJsonObject(value) ? { shown: JSON.stringify(value) } : {};
+    this.#errors.push({ type: "Duplicate", field: path.toString(), value, detail, ...shown });
+  }
+
+  /** The same for a value that is invalid. */
+  invalidStruct(path: FieldPath, value: JsonObject, detail: string): void {
+    this.#errors.push({ type: "Invalid", field: path.toString(), value, shown: JSON.stringify(value), detail });
+  }
+
+  notFound(path: FieldPath, value: Json, detail = ""): void {
+    this.#errors.push({ type: "NotFound", field: path.toString(), value, detail });
+  }
+
+  internal(path: FieldPath, detail: string): void {
+    this.#errors.push({ type: "Internal", field: path.toString(), detail });
+  }
+
+  forbidden(path: FieldPath, detail: string): void {
+    this.#errors.push({ type: "Forbidden", field: path.toString(), detail });
+  }
+
+  /** @param bytes at most; of text */
+  tooLong(path: FieldPath, bytes: number): void {
+    const detail = `may not be more than ${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
+    this.#errors.push({ type: "TooLong", field: path.toString(), detail });
+  }
+
+  tooMany(path: FieldPath, count: number, most: number): void {
+    const detail = `must have at most ${most} ${most === 1 ? "item" : "items"}`;
+    this.#errors.push({ type: "TooMany", field: path.toString(), value: count, detail });
+  }
+
+  add(errors: readonly FieldError[]): void {
+    this.#errors.push(...errors);
+  }
+}

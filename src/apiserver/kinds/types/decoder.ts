@@ -1,0 +1,290 @@
+/**
+ * Decoding: turns the JSON that a client sent into the JSON that the Go types of Kubernetes would write. Unknown fields are
+ * dropped, null and empty values are dropped where Go's `omitempty` drops them, times and quantities get their canonical form,
+ * and a value of the wrong type is rejected with the message of Go's decoder.
+ *
+ * Caveats: the draft is changed in place.
+ */
+import { type Draft, type DraftValue, isDraft, put } from "../../model/mod.ts";
+import { canonicalQuantity, QuantityError } from "./quantity.ts";
+import { canonicalMicroTime, canonicalTime, TimeError } from "./times.ts";
+import type { WireField, WireScalar, WireStruct, WireType } from "./wire_type.ts";
+import { wireStruct } from "./wire_types.ts";
+
+/** A body that the types have no place for. The message is what Go's decoder says. */
+export class WireError extends Error {
+  override readonly name = "WireError";
+}
+
+/** Go's decoder stops collecting there. */
+const mostUnknown = 100;
+
+const largestInt32 = 2_147_483_647;
+
+/**
+ * Decodes a draft in place.
+ *
+ * @returns `unknown field "spec.foo"` for each field that was dropped
+ * @throws WireError
+ */
+export function decodeStruct(struct: WireStruct, draft: Draft): readonly string[] {
+  const decoder = new Decoder();
+  decoder.struct(struct, draft);
+  return decoder.unknown;
+}
+
+/** What stands on the way to a value: a field's name, an index, or the key of a map. */
+type Step = string | number | { readonly key: string };
+
+class Decoder {
+  readonly unknown: string[] = [];
+  readonly #steps: Step[] = [];
+  /** The struct that the innermost field is of. */
+  #owner = "";
+
+  struct(struct: WireStruct, draft: Draft): void {
+    // Unions like JSONSchemaPropsOrBool have no fields of their own.
+    if (struct.fields.size === 0) return;
+    const owner = this.#owner;
+    for (const key of Object.keys(draft)) {
+      const field = struct.fields.get(key);
+      if (field === undefined) {
+        this.#reportUnknown(key);
+        delete draft[key];
+        continue;
+      }
+      this.#owner = struct.goName;
+      this.#steps.push(key);
+      this.#field(field, draft);
+      this.#steps.pop();
+    }
+    this.#owner = owner;
+  }
+
+  #field(field: WireField, draft: Draft): void {
+    const { name } = field;
+    const value = draft[name];
+    if (value === undefined) return;
+    if (value === null) {
+      delete draft[name];
+      return;
+    }
+    const decoded = this.#value(field.type, value);
+    // An empty list of managed fields is a request to forget them, so it is told apart from none.
+    const isKept = field.isPointer || field.isAlwaysWritten || name === "managedFields";
+    if (!isKept && isEmpty(decoded, field.type)) delete draft[name];
+    else if (decoded !== value) draft[name] = decoded;
+  }
+
+  #value(type: WireType, value: DraftValue): DraftValue {
+    switch (type.kind) {
+      case "scalar":
+        return this.#scalar(type, value);
+      case "struct": {
+        const struct = wireStruct(type.name);
+        if (struct.fields.size === 0) return value;
+        if (!isDraft(value)) throw this.#mismatch(value, type.goName);
+        this.struct(struct, value);
+        return value;
+      }
+      case "list":
+        return this.#list(type.items, value, type.goName);
+      case "map":
+        return this.#map(type.values, value, type.goName);
+      default:
+        return type satisfies never;
+    }
+  }
+
+  #list(items: WireType, value: DraftValue, goName: string): DraftValue {
+    if (!Array.isArray(value)) throw this.#mismatch(value, goName);
+    for (let index = 0; index < value.length; index++) {
+      this.#steps.push(index);
+      const item = value[index] ?? null;
+      value[index] = item === null ? zeroOf(items) : this.#value(items, item);
+      this.#steps.pop();
+    }
+    return value;
+  }
+
+  #map(values: WireType, value: DraftValue, goName: string): DraftValue {
+    if (!isDraft(value)) throw this.#mismatch(value, goName);
+    for (const key of Object.keys(value)) {
+      this.#steps.push({ key });
+      const item = value[key] ?? null;
+      const decoded = item === null ? zeroOf(values) : this.#value(values, item);
+      if (decoded !== item) put(value, key, decoded);
+      this.#steps.pop();
+    }
+    return value;
+  }
+
+  #scalar(type: WireScalar, value: DraftValue): DraftValue {
+    switch (type.scalar) {
+      case "string":
+        if (typeof value === "string") return value;
+        throw this.#mismatch(value, type.goName);
+      case "boolean":
+        if (typeof value === "boolean") return value;
+        throw this.#mismatch(value, type.goName);
+      case "int32":
+      case "int64":
+        return this.#integer(value, type);
+      case "float64":
+        if (typeof value === "number") return value;
+        throw this.#mismatch(value, type.goName);
+      case "bytes":
+        return this.#bytes(value, type.goName);
+      case "time":
+        return this.#formatted(value, canonicalTime);
+      case "microTime":
+        return this.#formatted(value, canonicalMicroTime);
+      case "quantity":
+        return this.#quantity(value);
+      case "intOrString":
+        return this.#intOrString(value);
+      case "raw":
+      case "fields":
+      case "json":
+        return value;
+      default:
+        return type.scalar satisfies never;
+    }
+  }
+
+  #integer(value: DraftValue, type: WireScalar): number {
+    if (typeof value !== "number") throw this.#mismatch(value, type.goName);
+    const fits = Number.isInteger(value) &&
+      (type.scalar === "int64" || Math.abs(value) <= largestInt32 || value === -largestInt32 - 1);
+    if (!fits) throw this.#mismatchOf(`number ${value}`, type.goName);
+    return value;
+  }
+
+  #intOrString(value: DraftValue): DraftValue {
+    if (typeof value === "string") return value;
+    return this.#integer(value, { kind: "scalar", scalar: "int32", goName: "int32" });
+  }
+
+  #formatted(value: DraftValue, canonical: (text: string) => string): string {
+    if (typeof value !== "string") throw this.#mismatch(value, "string");
+    try {
+      return canonical(value);
+    } catch (error) {
+      if (error instanceof TimeError) throw new WireError(error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  #quantity(value: DraftValue): string {
+    const text = typeof value === "string" ? value.trim() : JSON.stringify(value);
+    try {
+      return canonicalQuantity(text);
+    } catch (error) {
+      if (error instanceof QuantityError) throw new WireError(error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  #bytes(value: DraftValue, goName: string): string {
+    if (typeof value !== "string") throw this.#mismatch(value, goName);
+    const bare = value.includes("\n") || value.includes("\r") ? value.replaceAll(/[\r\n]/g, "") : value;
+    const wrongAt = firstNoBase64(bare);
+    if (wrongAt >= 0) throw new WireError(`illegal base64 data at input byte ${wrongAt}`);
+    return bare;
+  }
+
+  #reportUnknown(key: string): void {
+    if (this.unknown.length >= mostUnknown) return;
+    this.#steps.push(key);
+    this.unknown.push(`unknown field ${JSON.stringify(pathOf(this.#steps))}`);
+    this.#steps.pop();
+  }
+
+  #mismatch(value: DraftValue, goName: string): WireError {
+    return this.#mismatchOf(jsonTypeOf(value), goName);
+  }
+
+  #mismatchOf(found: string, goName: string): WireError {
+    const path = this.#steps.filter((step) => typeof step === "string").join(".");
+    const place = path === "" ? "Go value" : `Go struct field ${this.#owner}.${path}`;
+    return new WireError(`json: cannot unmarshal ${found} into ${place} of type ${goName}`);
+  }
+}
+
+/** The path that strict decoding names: with indexes, keys as they are. */
+function pathOf(steps: readonly Step[]): string {
+  let path = "";
+  for (const step of steps) {
+    if (typeof step === "number") path += `[${step}]`;
+    else {
+      const name = typeof step === "string" ? step : step.key;
+      path += path === "" ? name : `.${name}`;
+    }
+  }
+  return path;
+}
+
+function jsonTypeOf(value: DraftValue): string {
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "boolean") return "bool";
+  return typeof value;
+}
+
+/** What Go's omitempty drops. */
+function isEmpty(value: DraftValue, type: WireType): boolean {
+  switch (type.kind) {
+    case "list":
+      return Array.isArray(value) && value.length === 0;
+    case "map":
+      return isDraft(value) && Object.keys(value).length === 0;
+    case "struct":
+      return false;
+    case "scalar":
+      return value === "" || value === false || (value === 0 && type.scalar !== "intOrString");
+    default:
+      return type satisfies never;
+  }
+}
+
+/** What null becomes in a list or a map. */
+function zeroOf(type: WireType): DraftValue {
+  if (type.kind === "struct") return {};
+  if (type.kind !== "scalar") return null;
+  switch (type.scalar) {
+    case "string":
+    case "bytes":
+      return "";
+    case "boolean":
+      return false;
+    case "quantity":
+      return "0";
+    case "time":
+    case "microTime":
+    case "raw":
+    case "fields":
+    case "json":
+      return null;
+    case "int32":
+    case "int64":
+    case "float64":
+    case "intOrString":
+      return 0;
+    default:
+      return type.scalar satisfies never;
+  }
+}
+
+const base64Text = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Where a text stops being base64, as Go counts; -1 where it does not. */
+function firstNoBase64(text: string): number {
+  if (base64Text.test(text)) return -1;
+  const illegal = text.search(/[^A-Za-z0-9+/=]/);
+  const padding = text.indexOf("=");
+  if (illegal >= 0 && (padding < 0 || illegal < padding)) return illegal;
+  if (padding < 0) return text.length - (text.length % 4);
+  const inGroup = padding % 4;
+  if (inGroup < 2) return padding;
+  if (inGroup === 3) return padding + 1;
+  return text[padding + 1] === "=" ? padding + 2 : padding + 1;
+}

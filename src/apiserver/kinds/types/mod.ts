@@ -1,0 +1,35 @@
+/** The types of built-in kinds: decoding, defaulting, publishing, and reading their fields. */
+export { decodeStruct, WireError } from "./decoder.ts";
+export {
+  base64Bytes,
+  draftAt,
+  draftsAt,
+  findDraft,
+  findNumber,
+  findObject,
+  flagAt,
+  fromBase64,
+  has,
+  keepField,
+  keepMetadata,
+  metadataOf,
+  nameOf,
+  numberAt,
+  objectAt,
+  objectIn,
+  objectsAt,
+  setIfAbsent,
+  setIfEmpty,
+  setIfZero,
+  textAt,
+  textMapAt,
+  textsAt,
+  toBase64,
+  valuesAt,
+} from "./fields.ts";
+export { openApiOf, referencesOf } from "./open_api.ts";
+export { canonicalQuantity, compareQuantities, formatQuantity, parseQuantity, sumOfQuantities } from "./quantity.ts";
+export { formatTime } from "./times.ts";
+export { type DefaultingFunction, type DefaultingFunctions, TypeDefaulter } from "./type_defaulter.ts";
+export type { GroupVersionKind, WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
+export { fullNameOf, packageNames, structNames, wireStruct } from "./wire_types.ts";

@@ -1,0 +1,100 @@
+/**
+ * Timestamps of objects: RFC 3339 with whole seconds (metav1.Time) or with microseconds (metav1.MicroTime). The errors about
+ * other texts are those of Go's time package.
+ */
+
+/** A text that is no instant, in the words of the real server. */
+export class TimeError extends Error {
+  override readonly name = "TimeError";
+}
+
+const pattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
+
+const canonicalSeconds = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+
+const layout = "2006-01-02T15:04:05Z07:00";
+
+const microLayout = "2006-01-02T15:04:05.000000Z07:00";
+
+/** The steps of the layout, and what the text must have there. */
+const steps: readonly (readonly [string, RegExp])[] = [
+  ["2006", /^\d{4}/],
+  ["-", /^-/],
+  ["01", /^\d{2}/],
+  ["-", /^-/],
+  ["02", /^\d{2}/],
+  ["T", /^T/],
+  ["15", /^\d{2}/],
+  [":", /^:/],
+  ["04", /^\d{2}/],
+  [":", /^:/],
+  ["05", /^\d{2}/],
+];
+
+const fractionStep: readonly [string, RegExp] = [".000000", /^[.,]\d{6}/];
+
+const zoneStep: readonly [string, RegExp] = ["Z07:00", /^(?:Z|[+-]\d{2}:\d{2})/];
+
+/** The canonical form of a metav1.Time: UTC, whole seconds. @throws TimeError */
+export function canonicalTime(text: string): string {
+  if (canonicalSeconds.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  return formatTime(parsed(text, layout).atMs);
+}
+
+/** The canonical form of a metav1.MicroTime: UTC, six digits, which must have been written. @throws TimeError */
+export function canonicalMicroTime(text: string): string {
+  const { atMs, fraction } = parsed(text, microLayout);
+  if (fraction.length !== 6) throw new TimeError(whyNoTime(text, microLayout, false));
+  return formatMicroTime(atMs, fraction);
+}
+
+/** An instant as metav1.MicroTime writes it. @param atMs milliseconds since 1970 @param fraction six digits */
+function formatMicroTime(
+  atMs: number,
+  fraction: string = new Date(atMs).toISOString().slice(20, 23).padEnd(6, "0"),
+): string {
+  return `${formatTime(atMs).slice(0, -1)}.${fraction}Z`;
+}
+
+/** An instant as metav1.Time writes it. @param atMs milliseconds since 1970 */
+export function formatTime(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+}
+
+function parsed(text: string, shownLayout: string): { readonly atMs: number; readonly fraction: string } {
+  const match = pattern.exec(text);
+  const fraction = match?.[7] ?? "";
+  const whole = fraction === "" ? text : text.replace(/[.,]\d+/, "");
+  const atMs = match === null ? Number.NaN : Date.parse(whole);
+  if (Number.isNaN(atMs)) throw new TimeError(whyNoTime(text, shownLayout, match !== null));
+  return { atMs, fraction };
+}
+
+function whyNoTime(text: string, shownLayout: string, isWellFormed: boolean): string {
+  const title = `parsing time ${JSON.stringify(text)}`;
+  if (isWellFormed) return `${title}: ${outOfRange(text)} out of range`;
+  let rest = text;
+  const isMicro = shownLayout === microLayout;
+  for (const [step, wanted] of [...steps, ...(isMicro ? [fractionStep] : []), zoneStep]) {
+    // Where the layout has no fraction, one may stand there all the same.
+    if (step === "Z07:00" && !isMicro) rest = rest.replace(/^[.,]\d+/, "");
+    const found = wanted.exec(rest)?.[0];
+    if (found === undefined) {
+      return `${title} as ${JSON.stringify(shownLayout)}: cannot parse ${JSON.stringify(rest)} as ${
+        JSON.stringify(step)
+      }`;
+    }
+    rest = rest.slice(found.length);
+  }
+  return `${title}: extra text: ${JSON.stringify(rest)}`;
+}
+
+function outOfRange(text: string): string {
+  const [month, day, hour, minute] = [text.slice(5, 7), text.slice(8, 10), text.slice(11, 13), text.slice(14, 16)].map(
+    Number,
+  );
+  if (month === undefined || month < 1 || month > 12) return "month";
+  if (hour === undefined || hour > 23) return "hour";
+  if (minute === undefined || minute > 59) return "minute";
+  return day === undefined || day < 1 || day > 28 ? "day" : "second";
+}

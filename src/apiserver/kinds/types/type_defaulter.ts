@@ -1,0 +1,207 @@
+/**
+ * TypeDefaulter: sets what the server adds to every object of a kind: the defaults of the defaulting functions, the defaults
+ * that the generated types declare, and the zero values that Go always writes.
+ *
+ * Defaulting functions belong to types, not to kinds: a Container gets its defaults in a Pod and in the template of a CronJob.
+ */
+import { type Draft, type DraftValue, isDraft, type Json, put } from "../../model/mod.ts";
+import { roundedToMilli } from "./quantity.ts";
+import type { WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
+import { wireStruct } from "./wire_types.ts";
+
+/** Fills in what was left out of one struct; what is below it is filled afterwards. */
+export type DefaultingFunction = (draft: Draft) => void;
+
+/** The defaulters by the names of their types. */
+export type DefaultingFunctions = ReadonlyMap<string, DefaultingFunction>;
+
+/**
+ * How much is filled in: all defaults; what is declared and what is always written, for a draft that has its defaults; or
+ * only what Go writes of a value that nobody has set.
+ */
+type DefaultingScope = "defaults" | "declared" | "zeros";
+
+/** What there is to do for a struct. */
+interface StructPlan {
+  readonly defaulter: DefaultingFunction | undefined;
+  /** Fields that have something to be filled in or below them. */
+  readonly fields: readonly FieldPlan[];
+}
+
+interface FieldPlan {
+  readonly name: string;
+  readonly type: WireType;
+  /** What an absent field gets; `undefined` leaves it absent. Made anew each time. */
+  readonly absent: (() => DraftValue) | undefined;
+  /** The same without declared defaults. */
+  readonly zero: (() => DraftValue) | undefined;
+  readonly isDeep: boolean;
+  readonly isWrittenEmpty: boolean;
+}
+
+/** Fills drafts. One serves all kinds, as they share their types. */
+export class TypeDefaulter {
+  readonly #defaulters: DefaultingFunctions;
+  readonly #plans = new Map<string, StructPlan>();
+  readonly #deep = new Map<string, boolean>();
+
+  constructor(defaulters: DefaultingFunctions) {
+    this.#defaulters = defaulters;
+  }
+
+  /** Fills a draft in place. */
+  fill(struct: WireStruct, draft: Draft, filling: DefaultingScope = "defaults"): void {
+    const plan = this.#planOf(struct);
+    if (filling === "defaults") plan.defaulter?.(draft);
+    for (const field of plan.fields) {
+      const value = Object.hasOwn(draft, field.name) ? draft[field.name] ?? null : null;
+      if (value === null) {
+        const absent = filling === "zeros" ? field.zero?.() : field.absent?.();
+        if (absent === undefined) continue;
+        put(draft, field.name, absent);
+        if (field.isDeep) this.#value(field.type, absent, filling);
+      } else if (field.isWrittenEmpty && filling !== "defaults" && isEmptyCollection(value)) {
+        // Only once its owner is written down: who sets an empty list owns it, whatever is stored.
+        put(draft, field.name, null);
+      } else if (field.isDeep) this.#value(field.type, value, filling);
+    }
+  }
+
+  #value(type: WireType, value: DraftValue, filling: DefaultingScope): void {
+    switch (type.kind) {
+      case "struct":
+        if (isDraft(value)) this.fill(wireStruct(type.name), value, filling);
+        return;
+      case "list":
+        if (Array.isArray(value)) { for (const item of value) this.#value(type.items, item, filling); }
+        return;
+      case "map":
+        if (!isDraft(value)) return;
+        if (type.goName === "v1.ResourceList") return roundResources(value);
+        for (const key of Object.keys(value)) this.#value(type.values, value[key] ?? null, filling);
+        return;
+      case "scalar":
+        return;
+      default:
+        return type satisfies never;
+    }
+  }
+
+  #planOf(struct: WireStruct): StructPlan {
+    const known = this.#plans.get(struct.name);
+    if (known !== undefined) return known;
+    const fields = [...struct.fields.values()].map((field): FieldPlan => ({
+      name: field.name,
+      type: field.type,
+      absent: absentValue(field),
+      zero: zeroValue(field),
+      isDeep: this.#isDeep(field.type),
+      isWrittenEmpty: field.isAlwaysWritten && !field.isPointer &&
+        (field.type.kind === "list" || field.type.kind === "map"),
+    }));
+    const plan = {
+      defaulter: this.#defaulters.get(struct.name),
+      fields: fields.filter(({ absent, isDeep, isWrittenEmpty }) => absent !== undefined || isDeep || isWrittenEmpty),
+    };
+    this.#plans.set(struct.name, plan);
+    return plan;
+  }
+
+  /** True where something may be filled in below a value of the type. */
+  #isDeep(type: WireType): boolean {
+    switch (type.kind) {
+      case "scalar":
+        return false;
+      case "list":
+        return this.#isDeep(type.items);
+      case "map":
+        return type.goName === "v1.ResourceList" || this.#isDeep(type.values);
+      case "struct":
+        return this.#isDeepStruct(wireStruct(type.name));
+      default:
+        return type satisfies never;
+    }
+  }
+
+  #isDeepStruct(struct: WireStruct): boolean {
+    const known = this.#deep.get(struct.name);
+    if (known !== undefined) return known;
+    // A type that holds itself (JSONSchemaProps) is deep only by what else it holds.
+    this.#deep.set(struct.name, false);
+    const isDeep = this.#defaulters.has(struct.name) ||
+      [...struct.fields.values()].some((field) =>
+        absentValue(field) !== undefined || field.isAlwaysWritten || this.#isDeep(field.type)
+      );
+    this.#deep.set(struct.name, isDeep);
+    return isDeep;
+  }
+}
+
+/** What an absent field is given. */
+function absentValue(field: WireField): (() => DraftValue) | undefined {
+  const declared = field.isOmittedWhenZero ? undefined : declaredDefault(field);
+  return declared === undefined ? zeroValue(field) : () => declared;
+}
+
+/** What Go writes for a field that nobody has set. */
+function zeroValue({ type, isPointer, isAlwaysWritten, isOmittedWhenZero }: WireField): (() => DraftValue) | undefined {
+  if (isOmittedWhenZero) return undefined;
+  if (type.kind === "struct" && !isPointer) return () => ({});
+  if (isPointer) return isAlwaysWritten ? () => null : undefined;
+  if (type.kind !== "scalar") return isAlwaysWritten ? () => null : undefined;
+  const zero = writtenZero(type.scalar);
+  if (isAlwaysWritten || isUnlessAlways(type.scalar)) return zero === undefined ? undefined : () => zero;
+  return undefined;
+}
+
+/** Structs in Go, which omitempty does not drop. */
+function isUnlessAlways(scalar: WireScalarName): boolean {
+  return scalar === "time" || scalar === "microTime" || scalar === "quantity" || scalar === "intOrString" ||
+    scalar === "raw";
+}
+
+function writtenZero(scalar: WireScalarName): string | number | boolean | null | undefined {
+  switch (scalar) {
+    case "string":
+      return "";
+    case "int32":
+    case "int64":
+    case "float64":
+    case "intOrString":
+      return 0;
+    case "boolean":
+      return false;
+    case "quantity":
+      return "0";
+    case "time":
+    case "microTime":
+    case "raw":
+    case "bytes":
+    case "fields":
+    case "json":
+      return null;
+    default:
+      return scalar satisfies never;
+  }
+}
+
+/** A default that the type declares, and not the zero that kube-openapi publishes for what is always written. */
+function declaredDefault(field: WireField): string | number | boolean | undefined {
+  const value: Json | undefined = field.default;
+  // A pointer has no zero of its own, so any default it has was declared.
+  if (field.isPointer && typeof value !== "object") return value;
+  if (typeof value === "string") return value === "" ? undefined : value;
+  if (typeof value === "number") return value === 0 ? undefined : value;
+  return value === true ? true : undefined;
+}
+
+function isEmptyCollection(value: DraftValue): boolean {
+  return Array.isArray(value) ? value.length === 0 : isDraft(value) && Object.keys(value).length === 0;
+}
+
+function roundResources(resources: Draft): void {
+  for (const name of Object.keys(resources)) {
+    const amount = resources[name];
+    if (typeof amount === "string") put(resources, name, roundedToMilli(amount));
+  }
+}
