@@ -25,11 +25,27 @@ export function onAbort(signal: AbortSignal, act: () => void): Disposable {
     act();
     return nothing;
   }
-  signal.addEventListener("abort", act, { once: true });
-  return { [Symbol.dispose]: () => signal.removeEventListener("abort", act) };
+  return new AbortListener(signal, act);
 }
 
 const nothing: Disposable = { [Symbol.dispose]: () => {} };
+const once = { once: true };
+
+/** A class and not a closure, because each take of a queue that has to wait creates one. */
+class AbortListener implements Disposable {
+  readonly #signal: AbortSignal;
+  readonly #act: () => void;
+
+  constructor(signal: AbortSignal, act: () => void) {
+    this.#signal = signal;
+    this.#act = act;
+    signal.addEventListener("abort", act, once);
+  }
+
+  [Symbol.dispose](): void {
+    this.#signal.removeEventListener("abort", this.#act);
+  }
+}
 
 /**
  * Resolves when `signal` aborts. Where something else may end the wait first, dispose it: then it never settles.
@@ -49,7 +65,8 @@ const nothing: Disposable = { [Symbol.dispose]: () => {} };
  */
 export function aborted(signal: AbortSignal): Promise<void> & Disposable {
   const { promise, resolve } = Promise.withResolvers<void>();
-  return Object.assign(promise, onAbort(signal, resolve));
+  const listening = onAbort(signal, resolve);
+  return Object.assign(promise, { [Symbol.dispose]: () => listening[Symbol.dispose]() });
 }
 
 /**

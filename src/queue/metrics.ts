@@ -1,19 +1,19 @@
 /**
- * QueueMetrics: what a queue tells about itself, and the adapter that keeps it under client-go's names.
+ * QueueMetrics: the events that a queue reports, and the adapter that counts them under the metric names of client-go.
  *
- * A queue without metrics pays one comparison per event. The depth carries its priority as controller-runtime's does,
- * for at most 25 priorities: computed priorities would otherwise make a time series each (controller-runtime#3396).
- * What runs is read when somebody scrapes, not by a ticker.
+ * A queue without metrics pays one comparison per event. As in controller-runtime, the depth has a label for the
+ * priority, for at most 25 priorities: computed priorities would otherwise make one time series each
+ * (controller-runtime#3396). Running work is read at each scrape, not by a ticker.
  */
 import type { Gauge, MetricsRegistry } from "../observe/mod.ts";
 
-/** Told by a queue of everything that happens to its keys. Durations are milliseconds. */
+/** Notified by a queue of everything that happens to its keys. Durations are milliseconds. */
 export interface QueueMetrics {
-  /** A key became due for a run that was not due before. */
+  /** A run of a key became due that was not due before. */
   added(priority: number): void;
-  /** A key that was due for a run got a higher priority. */
+  /** A queued key got a higher priority. */
   raised(from: number, to: number): void;
-  /** A run that was due was taken back: the key is parked. */
+  /** A queued run was cancelled: the key is parked. */
   withdrawn(priority: number): void;
   /** A worker took a key that was ready for `waitedMs`. */
   taken(priority: number, waitedMs: number): void;
@@ -21,34 +21,34 @@ export interface QueueMetrics {
   finished(workedMs: number): void;
   /** A key was added with a delay. */
   retried(): void;
-  /** Called once, by the queue: `read` answers what is running at the moment. */
+  /** Called once, by the queue: `read` returns the work that is running at that moment. */
   running(read: () => RunningWork): void;
 }
 
-/** The work that is in progress. */
+/** The work in progress. */
 export interface RunningWork {
-  /** How long all running keys have been running, added up, in milliseconds. */
+  /** The sum of the running times of all running keys, in milliseconds. */
   readonly totalMs: number;
-  /** How long the longest of them has been running, in milliseconds. */
+  /** The longest of these running times, in milliseconds. */
   readonly longestMs: number;
 }
 
 /** Options of {@link queueMetrics}. */
 export interface QueueMetricsOptions {
-  /** Value of the label `name`: the queue. */
+  /** Value of the label `name`: the name of the queue. */
   readonly name: string;
-  /** Value of the label `controller`. @default name, as controller-runtime */
+  /** Value of the label `controller`. @default name, as in controller-runtime */
   readonly controller?: string;
 }
 
-/** From 10 ns up to 1000 s, as client-go and controller-runtime have it. */
+/** From 10 ns to 1000 s, as in client-go and controller-runtime. */
 const buckets = Array.from({ length: 12 }, (_, power) => Number(`1e${power - 8}`));
 
-/** Most priorities that get a time series of their own, as controller-runtime. */
-const priorityLimit = 25;
+/** How many priorities get their own time series; the value is controller-runtime's. */
+const maxPriorities = 25;
 const otherPriorities = "exceeded_cardinality_limit";
 
-/** Keeps the metrics of one queue in `registry`: workqueue_depth, workqueue_adds_total and their five siblings. */
+/** Registers the metrics of one queue in `registry`: workqueue_depth, workqueue_adds_total and five others. */
 export function queueMetrics(registry: MetricsRegistry, options: QueueMetricsOptions): QueueMetrics {
   const { name, controller = name } = options;
   const labels = { name, controller };
@@ -111,7 +111,7 @@ function runningGauges(registry: MetricsRegistry, labels: Labels, read: () => Ru
   }).labels(labels).read(() => read().longestMs / 1000);
 }
 
-/** The depth gauge of a priority, found at the cost of one look-up. */
+/** Finds the depth gauge of a priority with one map look-up. */
 function depthByPriority(registry: MetricsRegistry, labels: Labels): (priority: number) => Gauge {
   const family = registry.gauge({
     name: "workqueue_depth",
@@ -122,7 +122,7 @@ function depthByPriority(registry: MetricsRegistry, labels: Labels): (priority: 
   return (priority) => {
     const gauge = known.get(priority);
     if (gauge !== undefined) return gauge;
-    if (known.size >= priorityLimit) return family.labels({ ...labels, priority: otherPriorities });
+    if (known.size >= maxPriorities) return family.labels({ ...labels, priority: otherPriorities });
     const added = family.labels({ ...labels, priority: String(priority) });
     known.set(priority, added);
     return added;

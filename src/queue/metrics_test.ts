@@ -16,7 +16,7 @@ async function samples(registry: MetricsRegistry, name: string): Promise<string[
     .map((line) => line.slice(name.length).replace(/name="foo",controller="foo",?/, ""));
 }
 
-test("the metrics of a queue have client-go's names, and the label controller beside the name", async () => {
+test("the metrics of a queue have the names of client-go, and the labels name and controller", async () => {
   const { registry } = make();
   const text = await registry.render();
   for (
@@ -33,7 +33,7 @@ test("the metrics of a queue have client-go's names, and the label controller be
   assertStringIncludes(text, 'workqueue_adds_total{name="foo",controller="foo"} 0\n');
 });
 
-test("the depth counts what is due for a run, by priority, and never goes below zero", async () => {
+test("the depth counts the queued keys by priority, and does not fall below 0", async () => {
   const { registry, queue, clock } = make();
   queue.add("a");
   queue.add("b", { priority: -100 });
@@ -80,7 +80,7 @@ test("waiting and working times are observed in seconds", async () => {
   ]);
 });
 
-test("unfinished work and the longest runner are read at the moment of the scrape", async () => {
+test("unfinished work and the longest runner are read at the time of the scrape", async () => {
   const { registry, queue, clock } = make();
   queue.add("a");
   queue.add("b");
@@ -104,7 +104,7 @@ test("computed priorities share a time series after the first 25, and the depth 
   assert((await samples(registry, "workqueue_depth")).every((line) => line.endsWith(" 0")));
 });
 
-test("two queues share the metrics and not the numbers", async () => {
+test("two queues share the metrics and have separate series", async () => {
   const { registry, queue } = make();
   const other = new WorkQueue<string>({
     name: "bar",

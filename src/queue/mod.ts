@@ -1,8 +1,6 @@
-/** The work queue: what has to be reconciled, once per key, in a fair order, and why. Knows no Kubernetes. */
-export { WorkQueue } from "./work_queue.ts";
-export { type AddOptions, lowPriority, type WorkQueueOptions } from "./work_queue_options.ts";
+/** The work queue: the keys that have to be reconciled, once each, in a fair order. It does not depend on Kubernetes. */
+export { type AddOptions, lowPriority, WorkQueue, type WorkQueueOptions } from "./work_queue.ts";
 export type { QueueItem } from "./queue_item.ts";
-export type { QueueCounts, QueueEntry, QueueEntryState } from "./snapshot.ts";
 export {
   BucketRateLimiter,
   type BucketRateLimiterOptions,
@@ -14,4 +12,5 @@ export {
   MaxOfRateLimiter,
   type RateLimiter,
 } from "./rate_limiter.ts";
+export type { QueueCounts, QueueEntry, QueueEntryState } from "./snapshot.ts";
 export { type QueueMetrics, queueMetrics, type QueueMetricsOptions, type RunningWork } from "./metrics.ts";

@@ -1,20 +1,20 @@
 /**
- * QueueItem: a key in the hands of a worker. While it is not disposed the queue gives its key to nobody else.
+ * One key of the queue, seen from both sides: QueueItem is what a worker holds while it reconciles the key, Entry is
+ * what the queue stores about it.
  *
  * `using item = await queue.take(signal)` makes leaving the block the Done of client-go, on every path. Disposing
- * twice is harmless: the second time does not end somebody else's run of the same key.
+ * an item twice is harmless: the second call does not end a later run of the same key.
  */
 import type { Clock } from "../async/mod.ts";
-import type { Entry } from "./_entry.ts";
 
 /** One run of a key, from take to dispose. */
 export interface QueueItem<K, C = unknown> extends Disposable {
   readonly key: K;
-  /** The highest priority it was added with. Pass it on when adding the key again to keep it. */
+  /** The highest priority it was added with. Pass it on when you add the key again, to preserve it. */
   readonly priority: number;
   /** Why it runs, oldest first, bounded: the first cause and the latest ones. */
   readonly causes: readonly C[];
-  /** How many causes were dropped from `causes` to keep it bounded. */
+  /** How many causes were dropped from `causes` because of its bound. */
   readonly causesDropped: number;
   /** When it was first added, wall time in milliseconds since the epoch. */
   readonly addedAt: number;
@@ -22,15 +22,15 @@ export interface QueueItem<K, C = unknown> extends Disposable {
   readonly waitedMs: number;
 }
 
-const none: readonly never[] = Object.freeze([]);
-
-/** What an item needs of its queue. */
+/** What an item needs from its queue. */
 export interface ItemOwner<K, C> {
   readonly clock: Clock;
   readonly finish: (entry: Entry<K, C>, item: RunningItem<K, C>) => void;
 }
 
-/** The queue's own QueueItem. It copies what it needs: the entry lives on, and may run again. */
+const none: readonly never[] = Object.freeze([]);
+
+/** The queue's own QueueItem. It copies its values, because the entry continues to exist and may run again. */
 export class RunningItem<K, C> implements QueueItem<K, C> {
   readonly key: K;
   readonly priority: number;
@@ -64,4 +64,116 @@ export class RunningItem<K, C> implements QueueItem<K, C> {
     this.#entry = undefined;
     this.#owner.finish(entry, this);
   }
+}
+
+/**
+ * What the queue stores about a key that is queued, running or both: queued while `lane` is set, running while `item`
+ * is. Instants are monotonic milliseconds.
+ *
+ * The links of its list are in the entry itself, so that moving a key allocates nothing and an entry leaves its list in
+ * constant time (behaviour 43). All fields are set in the constructor's body: JavaScriptCore sizes objects by what it
+ * finds there.
+ */
+export class Entry<K, C> implements CauseHolder<C> {
+  readonly key: K;
+  /** Priority of the queued run; of the running one when `isDirty` is false. */
+  priority: number;
+  addedAt: number;
+  causes: C[] | undefined;
+  causesDropped: number;
+  /** The list in which it is queued. */
+  lane: Lane<K, C> | undefined;
+  /** The run that is in progress. */
+  item: RunningItem<K, C> | undefined;
+  /** Added again while running; client-go calls this the dirty set. */
+  isDirty: boolean;
+  previous: Entry<K, C> | undefined;
+  next: Entry<K, C> | undefined;
+
+  constructor(key: K, priority: number, addedAt: number) {
+    this.key = key;
+    this.priority = priority;
+    this.addedAt = addedAt;
+    this.causes = undefined;
+    this.causesDropped = 0;
+    this.lane = undefined;
+    this.item = undefined;
+    this.isDirty = false;
+    this.previous = undefined;
+    this.next = undefined;
+  }
+}
+
+/** A doubly linked list of entries. An entry is in one list at most. */
+export class EntryList<K, C> {
+  first: Entry<K, C> | undefined = undefined;
+  last: Entry<K, C> | undefined = undefined;
+
+  append(entry: Entry<K, C>): void {
+    const { last } = this;
+    entry.previous = last;
+    if (last === undefined) this.first = entry;
+    else last.next = entry;
+    this.last = entry;
+  }
+
+  remove(entry: Entry<K, C>): void {
+    const { previous, next } = entry;
+    if (previous === undefined) this.first = next;
+    else previous.next = next;
+    if (next === undefined) this.last = previous;
+    else next.previous = previous;
+    entry.previous = undefined;
+    entry.next = undefined;
+  }
+
+  *[Symbol.iterator](): Generator<Entry<K, C>> {
+    for (let entry = this.first; entry !== undefined; entry = entry.next) yield entry;
+  }
+}
+
+/** The queued entries of one lane (a namespace, say) of one priority, and its place in the round robin of lanes. */
+export class Lane<K, C> extends EntryList<K, C> {
+  readonly name: string;
+  /** How many entries it may still give in this turn. */
+  credit = 0;
+  following: Lane<K, C>;
+  preceding: Lane<K, C>;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+    this.following = this;
+    this.preceding = this;
+  }
+}
+
+/**
+ * Anything that collects the causes of a run: an entry, a delayed add, a parked key. The list is bounded: it contains
+ * the first cause, which began the run, and the latest ones, which explain why it continues.
+ */
+export interface CauseHolder<C> {
+  causes: C[] | undefined;
+  causesDropped: number;
+}
+
+/** Adds one cause, and drops the second oldest when there are more than `maxCauses`. */
+export function addCause<C>(holder: CauseHolder<C>, cause: C, maxCauses: number): void {
+  if (holder.causes === undefined) {
+    if (maxCauses > 0) holder.causes = [cause];
+    else holder.causesDropped++;
+    return;
+  }
+  holder.causes.push(cause);
+  if (holder.causes.length > maxCauses) {
+    holder.causes.splice(Math.min(1, maxCauses - 1), 1);
+    holder.causesDropped++;
+  }
+}
+
+/** Adds all causes of `from` to `to`. */
+export function moveCauses<C>(from: CauseHolder<C>, to: CauseHolder<C>, maxCauses: number): void {
+  to.causesDropped += from.causesDropped;
+  if (from.causes === undefined) return;
+  for (const cause of from.causes) addCause(to, cause, maxCauses);
 }

@@ -1,16 +1,16 @@
 /**
- * RateLimiter: how long a key that is retried has to wait. The four of client-go, with its defaults.
+ * RateLimiter: computes how long a retried key must wait. The four limiters of client-go, with its defaults.
  *
- * A limiter only computes and counts; the queue does the waiting. What a limiter remembers of a key it keeps until
- * `forget`, so whoever retries a key forgets it when it succeeds or will not be tried again.
+ * A limiter only computes and counts; the queue waits. A limiter stores its count of a key until `forget`, so the caller
+ * must forget a key when it succeeds or will not be retried.
  */
-import { type Clock, jittered, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import { type Clock, jittered, type Random, systemClock, systemRandom, TokenBucket } from "../async/mod.ts";
 
-/** Decides on delays of retried keys. */
+/** Decides the delays of retried keys. */
 export interface RateLimiter<K> {
   /** Counts one more retry of `key` and returns how long it must wait, in milliseconds. */
   when(key: K): number;
-  /** Lets `key` start over: it succeeded, or is given up. */
+  /** Resets the count of `key`: it succeeded, or will not be retried. */
   forget(key: K): void;
   /** How often `key` was retried since it was last forgotten. */
   retries(key: K): number;
@@ -18,17 +18,17 @@ export interface RateLimiter<K> {
 
 /** Options of an {@link ExponentialRateLimiter}. */
 export interface ExponentialRateLimiterOptions {
-  /** Delay of the first retry in milliseconds. @default 5, as client-go */
+  /** Delay of the first retry in milliseconds. @default 5, as in client-go */
   readonly initialMs?: number;
-  /** Largest delay in milliseconds, before jitter. @default 1_000_000, as client-go */
+  /** Largest delay in milliseconds, before jitter. @default 1_000_000, as in client-go */
   readonly maxMs?: number;
-  /** Part of a delay by which it may be lengthened, so that keys that fail together do not retry together. @default 0 */
+  /** Part of a delay by which it may be lengthened, so that keys that failed together retry apart. @default 0 */
   readonly jitter?: number;
   /** @default systemRandom */
   readonly random?: Random;
 }
 
-/** Each retry of a key waits twice as long as the one before: initialMs·2^n, at most maxMs. */
+/** Each retry of a key waits twice as long as the previous one: initialMs·2^n, at most maxMs. */
 export class ExponentialRateLimiter<K> implements RateLimiter<K> {
   readonly #initialMs: number;
   readonly #maxMs: number;
@@ -53,7 +53,7 @@ export class ExponentialRateLimiter<K> implements RateLimiter<K> {
   when(key: K): number {
     const retries = this.#retries.get(key) ?? 0;
     this.#retries.set(key, retries + 1);
-    // 2 ** 10_000 is Infinity, which is above every maxMs; only 0 * Infinity would be no number.
+    // 2 ** 10_000 is Infinity, which is above every maxMs; but 0 * Infinity would be NaN.
     const ms = this.#initialMs === 0 ? 0 : Math.min(this.#maxMs, this.#initialMs * 2 ** retries);
     return this.#jitter === 0 ? ms : jittered(ms, this.#jitter, this.#random);
   }
@@ -69,22 +69,17 @@ export class ExponentialRateLimiter<K> implements RateLimiter<K> {
 
 /** Options of a {@link BucketRateLimiter}. */
 export interface BucketRateLimiterOptions {
-  /** Retries per second in the long run. @default 10, as client-go */
+  /** Retries per second in the long run. @default 10, as in client-go */
   readonly perSecond?: number;
-  /** Retries that may come at once after a quiet time. @default 100, as client-go */
+  /** Retries that may come at once after a quiet time. @default 100, as in client-go */
   readonly burst?: number;
   /** @default systemClock */
   readonly clock?: Clock;
 }
 
-/** A token bucket for all keys together. A retry that finds no token waits for the one that is made for it. */
+/** One token bucket for all keys. A retry that finds no token waits for the next one that is not reserved. */
 export class BucketRateLimiter<K> implements RateLimiter<K> {
-  readonly #perMs: number;
-  readonly #burst: number;
-  readonly #clock: Clock;
-  /** Below zero when tokens of the future have been promised. */
-  #tokens: number;
-  #filledAt: number;
+  readonly #bucket: TokenBucket;
 
   /** @throws {RangeError} when perSecond is not positive or burst below 1 */
   constructor(options: BucketRateLimiterOptions = {}) {
@@ -94,18 +89,11 @@ export class BucketRateLimiter<K> implements RateLimiter<K> {
         `Cannot create BucketRateLimiter: perSecond ${perSecond} is not positive or burst ${burst} below 1`,
       );
     }
-    this.#perMs = perSecond / 1000;
-    this.#burst = burst;
-    this.#clock = clock;
-    this.#tokens = burst;
-    this.#filledAt = clock.monotonic();
+    this.#bucket = new TokenBucket({ intervalMs: 1000 / perSecond, burst, clock });
   }
 
   when(_key: K): number {
-    const now = this.#clock.monotonic();
-    this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#filledAt) * this.#perMs) - 1;
-    this.#filledAt = now;
-    return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
+    return this.#bucket.reserve();
   }
 
   forget(_key: K): void {}
@@ -125,17 +113,17 @@ export interface FastSlowRateLimiterOptions {
   readonly fastRetries: number;
 }
 
-/** The first retries of a key come quickly, all later ones slowly. */
+/** The first retries of a key have a short delay, all later ones a long delay. */
 export class FastSlowRateLimiter<K> implements RateLimiter<K> {
   readonly #options: FastSlowRateLimiterOptions;
   readonly #retries = new Map<K, number>();
 
-  /** @throws {RangeError} when a delay is negative or endless */
+  /** @throws {RangeError} when a delay is negative or infinite */
   constructor(options: FastSlowRateLimiterOptions) {
     const { fastMs, slowMs } = options;
     if (!(fastMs >= 0 && fastMs < Infinity && slowMs >= 0 && slowMs < Infinity)) {
       throw new RangeError(
-        `Cannot create FastSlowRateLimiter: fastMs ${fastMs} or slowMs ${slowMs} is negative or endless`,
+        `Cannot create FastSlowRateLimiter: fastMs ${fastMs} or slowMs ${slowMs} is negative or infinite`,
       );
     }
     this.#options = options;
@@ -157,7 +145,7 @@ export class FastSlowRateLimiter<K> implements RateLimiter<K> {
   }
 }
 
-/** Asks several limiters and takes the longest delay: a limit per key joined with one for all keys, say. */
+/** Combines several limiters: the longest of their delays counts. */
 export class MaxOfRateLimiter<K> implements RateLimiter<K> {
   readonly #limiters: readonly RateLimiter<K>[];
 
@@ -182,7 +170,7 @@ export class MaxOfRateLimiter<K> implements RateLimiter<K> {
   }
 }
 
-/** What client-go gives controllers: 5 ms·2^n up to 1000 s per key, joined with 10/s, burst 100, for all keys. */
+/** The default of client-go: 5 ms·2^n up to 1000 s per key, combined with 10/s, burst 100, for all keys. */
 export function defaultRateLimiter<K>(options: { readonly clock?: Clock } = {}): RateLimiter<K> {
   return new MaxOfRateLimiter<K>([new ExponentialRateLimiter<K>(), new BucketRateLimiter<K>(options)]);
 }

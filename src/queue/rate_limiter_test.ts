@@ -13,7 +13,7 @@ function delays(limiter: RateLimiter<string>, key: string, count: number): numbe
   return Array.from({ length: count }, () => limiter.when(key));
 }
 
-test("[41] delays of a key double from 5 ms to 1000 s, each key for itself, and start over when forgotten", () => {
+test("[41] delays double from 5 ms to 1000 s per key, and forget() resets them", () => {
   const limiter = new ExponentialRateLimiter<string>();
   assertEquals(delays(limiter, "a", 5), [5, 10, 20, 40, 80]);
   assertEquals(delays(limiter, "b", 2), [5, 10]);
@@ -23,7 +23,7 @@ test("[41] delays of a key double from 5 ms to 1000 s, each key for itself, and 
   assertEquals([limiter.retries("a"), limiter.when("a")], [0, 5]);
 });
 
-test("[41] the 10,000th retry waits the longest delay: nothing overflows", () => {
+test("[41] the 10,000th retry waits the maximum delay: nothing overflows", () => {
   const limiter = new ExponentialRateLimiter<string>();
   const all = delays(limiter, "a", 10_001);
   assertEquals(all.at(-1), 1_000_000);
@@ -32,12 +32,12 @@ test("[41] the 10,000th retry waits the longest delay: nothing overflows", () =>
   assertEquals(new Set(delays(zero, "a", 2_000)), new Set([0]));
 });
 
-test("[41] jitter lengthens a delay by its part at most, also the longest", () => {
+test("[41] jitter lengthens every delay by at most its part, also the maximum", () => {
   const limiter = new ExponentialRateLimiter<string>({ maxMs: 10, jitter: 0.5, random: { next: () => 0.5 } });
   assertEquals(delays(limiter, "a", 3), [6.25, 12.5, 12.5]);
 });
 
-test("[41] the bucket lets 100 retries through at once and then 10 a second, whatever their keys", async () => {
+test("[41] the bucket allows 100 retries at once and then 10 per second, for all keys together", async () => {
   const clock = new VirtualClock();
   const limiter = new BucketRateLimiter<string>({ clock });
   const first = Array.from({ length: 103 }, (_, n) => Math.round(limiter.when(`k${n}`)));
@@ -58,7 +58,7 @@ test("[41] the first retries of a key are fast and the later ones slow", () => {
   assertEquals(limiter.when("a"), 5);
 });
 
-test("[41] joined limiters answer the longest delay and forget together", () => {
+test("[41] combined limiters return the longest delay and forget together", () => {
   const slow = new FastSlowRateLimiter<string>({ fastMs: 7, slowMs: 3_000, fastRetries: 3 });
   const limiter = new MaxOfRateLimiter<string>([new ExponentialRateLimiter<string>(), slow]);
   assertEquals(delays(limiter, "a", 5), [7, 10, 20, 3_000, 3_000]);
@@ -67,14 +67,14 @@ test("[41] joined limiters answer the longest delay and forget together", () => 
   assertEquals([limiter.retries("a"), limiter.when("a")], [0, 7]);
 });
 
-test("[41] by default the exponential limit is joined with the bucket", () => {
+test("[41] the default limiter combines the exponential limit with the bucket", () => {
   const limiter = defaultRateLimiter<string>({ clock: new VirtualClock() });
   assertEquals(delays(limiter, "a", 3), [5, 10, 20]);
   for (let n = 0; n < 97; n++) limiter.when(`k${n}`);
   assertEquals([Math.round(limiter.when("b")), Math.round(limiter.when("c"))], [100, 200]);
 });
 
-test("limiters refuse options that make no sense", () => {
+test("limiters refuse options that are out of range", () => {
   assertThrows(() => new ExponentialRateLimiter({ initialMs: 10, maxMs: 5 }), /^Cannot create ExponentialRateLimiter/);
   assertThrows(() => new ExponentialRateLimiter({ maxMs: Infinity }), /^Cannot create ExponentialRateLimiter/);
   assertThrows(() => new BucketRateLimiter({ perSecond: 0 }), /^Cannot create BucketRateLimiter/);

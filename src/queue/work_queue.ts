@@ -2,30 +2,65 @@
  * WorkQueue: the keys that have to be reconciled, between the event handlers that add them and the workers that take
  * them.
  *
- * Guarantees: a key is with one worker at a time; adds of a key that is queued collapse into one run, adds while it
- * runs into one more run; delayed adds of a key keep the earlier time; higher priorities go first, without starving
- * lower ones; lanes of one priority take turns. From add to take no promise is made and nothing waits.
- * Caveats: it lives in one thread and forgets everything when the process ends.
+ *   add, addRateLimited, addAfter -> DelayedKeys -> ReadyKeys -> take -> QueueItem -> dispose (Done)
+ *
+ * Guarantees: one worker at a time has a key; adds of a queued key collapse into one run, adds during a run into
+ * one more run; of two delayed adds of a key the earlier time counts; higher priorities go first, without starving
+ * lower ones; lanes of one priority take turns. The path from add to take is synchronous.
+ * Caveats: the queue works in one thread, and its content is lost when the process ends.
  */
-import { type Clock, systemClock } from "../async/mod.ts";
-import { addCause, type CauseHolder, moveCauses } from "./_causes.ts";
-import { Delays } from "./_delays.ts";
-import { Drainers } from "./_drainers.ts";
-import { Entry, EntryList } from "./_entry.ts";
-import { Parking } from "./_parking.ts";
-import { Ready } from "./_ready.ts";
-import { listing } from "./_listing.ts";
-import { TurnClock } from "./_turn_clock.ts";
-import { Waiters } from "./_waiters.ts";
+import { type Clock, Latch, onAbort, systemClock, TurnClock } from "../async/mod.ts";
+import { DelayedKeys } from "./delayed_keys.ts";
 import type { QueueMetrics, RunningWork } from "./metrics.ts";
-import { type ItemOwner, type QueueItem, RunningItem } from "./queue_item.ts";
+import { ParkedKeys } from "./parked_keys.ts";
+import {
+  addCause,
+  type CauseHolder,
+  Entry,
+  EntryList,
+  type ItemOwner,
+  moveCauses,
+  type QueueItem,
+  RunningItem,
+} from "./queue_item.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
-import type { QueueCounts, QueueEntry } from "./snapshot.ts";
-import type { AddOptions, WorkQueueOptions } from "./work_queue_options.ts";
+import { ReadyKeys } from "./ready_keys.ts";
+import { listEntries, type QueueCounts, type QueueEntry } from "./snapshot.ts";
+
+/** Priority of adds that may wait, such as those of a first list or a resync; the value is controller-runtime's. */
+export const lowPriority = -100;
+
+/** How a key is added. */
+export interface AddOptions<C = unknown> {
+  /** Higher goes first. A key that is added several times has the highest of its priorities. @default 0 */
+  readonly priority?: number;
+  /** Why the key is added; the item that a worker takes carries it. */
+  readonly cause?: C;
+}
+
+/** Options of a {@link WorkQueue}. */
+export interface WorkQueueOptions<K> {
+  /** The queue's name in listings. */
+  readonly name: string;
+  /** Delays of `addRateLimited`. @default defaultRateLimiter({ clock }) */
+  readonly rateLimiter?: RateLimiter<K>;
+  /** @default systemClock */
+  readonly clock?: Clock;
+  /** Notified of everything that happens, e.g. `queueMetrics(registry, { name })`. @default none */
+  readonly metrics?: QueueMetrics;
+  /** Sorts keys into lanes that take turns within a priority, e.g. by namespace. @default one lane, first in first out */
+  readonly laneOf?: (key: K) => string;
+  /** How many keys a lane gives per turn, at least 1. @default 1 for every lane */
+  readonly laneWeight?: (lane: string) => number;
+  /** Takes that may pass over a lower priority before it has its turn. @default 10 */
+  readonly ageingTurns?: number;
+  /** How many causes a key carries: the first and the latest ones. @default 8 */
+  readonly maxCauses?: number;
+}
 
 /**
- * A queue of keys of type K, whose causes are of type C. Keys are told apart as a Map tells them apart, so they should
- * be strings or numbers: two objects that look alike are two keys.
+ * A queue of keys of type K, whose causes are of type C. Keys are compared as a Map compares them, so they should be
+ * strings or numbers: two objects with equal fields are two keys.
  *
  * @example
  * ```ts
@@ -44,27 +79,28 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   readonly #rateLimiter: RateLimiter<K>;
   readonly #metrics: QueueMetrics | undefined;
   readonly #laneOf: ((key: K) => string) | undefined;
-  readonly #causeLimit: number;
+  readonly #maxCauses: number;
   /** Every key that is queued or running. */
   readonly #entries = new Map<K, Entry<K, C>>();
-  readonly #ready: Ready<K, C>;
+  readonly #ready: ReadyKeys<K, C>;
   readonly #running = new EntryList<K, C>();
   #runningCount = 0;
   #dirtyCount = 0;
-  readonly #delays: Delays<K, C>;
-  readonly #parking = new Parking<K, C>();
-  readonly #waiters = new Waiters<QueueItem<K, C>>();
-  readonly #drainers = new Drainers();
+  readonly #delayed: DelayedKeys<K, C>;
+  readonly #parked = new ParkedKeys<K, C>();
+  readonly #takes = new PendingTakes<QueueItem<K, C>>();
+  /** Opens when calls of shutDownWithDrain may return; then a new one takes its place. */
+  #drained = new Latch();
   readonly #owner: ItemOwner<K, C>;
-  #shuttingDown = false;
+  #isShuttingDown = false;
 
-  /** @throws {RangeError} when ageingTurns or causeLimit is not a number from 0 up */
+  /** @throws {RangeError} when ageingTurns or maxCauses is not a number from 0 up */
   constructor(options: WorkQueueOptions<K>) {
     const { name, clock = systemClock, metrics } = options;
-    const { laneOf, laneWeight = () => 1, ageingTurns = 10, causeLimit = 8 } = options;
-    if (!(ageingTurns >= 0 && causeLimit >= 0)) {
+    const { laneOf, laneWeight = () => 1, ageingTurns = 10, maxCauses = 8 } = options;
+    if (!(ageingTurns >= 0 && maxCauses >= 0)) {
       throw new RangeError(
-        `Cannot create WorkQueue "${name}": ageingTurns ${ageingTurns} or causeLimit ${causeLimit} is negative`,
+        `Cannot create WorkQueue "${name}": ageingTurns ${ageingTurns} or maxCauses ${maxCauses} is negative`,
       );
     }
     this.name = name;
@@ -73,9 +109,9 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     this.#rateLimiter = options.rateLimiter ?? defaultRateLimiter({ clock: this.#clock });
     this.#metrics = metrics;
     this.#laneOf = laneOf;
-    this.#causeLimit = causeLimit;
-    this.#ready = new Ready({ laneOf, laneWeight }, ageingTurns);
-    this.#delays = new Delays(this.#clock, causeLimit, () => this.#addDue());
+    this.#maxCauses = maxCauses;
+    this.#ready = new ReadyKeys({ laneOf, laneWeight }, ageingTurns);
+    this.#delayed = new DelayedKeys(this.#clock, maxCauses, () => this.#addDue());
     metrics?.running(() => this.#runningWork());
   }
 
@@ -84,69 +120,70 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     return this.#ready.size;
   }
 
-  /** True from the first shutDown on. */
-  get shuttingDown(): boolean {
-    return this.#shuttingDown;
+  /** True after the first shutDown. */
+  get isShuttingDown(): boolean {
+    return this.#isShuttingDown;
   }
 
-  /** How many keys are in each state. Costs the same whatever the queue holds. */
+  /** How many keys are in each state. Constant time. */
   get counts(): QueueCounts {
     return {
       queued: this.#ready.size,
       running: this.#runningCount,
       runningDirty: this.#dirtyCount,
-      waiting: this.#delays.size,
-      parked: this.#parking.size,
+      waiting: this.#delayed.size,
+      parked: this.#parked.size,
     };
   }
 
-  /** Asks for a run of `key` as soon as possible. After shutDown nothing is added. */
+  /** Requests a run of `key` as soon as possible. Does nothing after shutDown. */
   add(key: K, options?: AddOptions<C>): void {
-    if (this.#shuttingDown) return;
+    if (this.#isShuttingDown) return;
     if (options === undefined) return this.#add(key, 0, undefined);
     this.#add(key, checkedPriority(key, options.priority), options.cause);
   }
 
   /**
-   * Asks for a run of `key` after `ms` milliseconds; zero and less is at once. An earlier time the key has stands.
+   * Requests a run of `key` after `ms` milliseconds; at once when `ms` is 0 or below. If the key is delayed already, the
+   * earlier time counts.
    *
    * @throws {RangeError} when `ms` is not a finite number
    */
   addAfter(key: K, ms: number, options?: AddOptions<C>): void {
-    if (this.#shuttingDown) return;
+    if (this.#isShuttingDown) return;
     if (!Number.isFinite(ms)) throw new RangeError(`Cannot add "${String(key)}": the delay is ${ms} ms`);
     const priority = checkedPriority(key, options?.priority);
     this.#metrics?.retried();
     if (ms <= 0) this.#add(key, priority, options?.cause);
-    else this.#delays.add(key, { dueAt: this.#clock.monotonic() + ms, priority, cause: options?.cause });
+    else this.#delayed.add(key, { dueAt: this.#clock.monotonic() + ms, priority, cause: options?.cause });
   }
 
-  /** Asks for a run of `key` when the rate limiter allows it: what one does with a key that failed. */
+  /** Requests a run of `key` when the rate limiter allows it. Use it for a key that failed. */
   addRateLimited(key: K, options?: AddOptions<C>): void {
-    if (!this.#shuttingDown) this.addAfter(key, this.#rateLimiter.when(key), options);
+    if (!this.#isShuttingDown) this.addAfter(key, this.#rateLimiter.when(key), options);
   }
 
-  /** Lets the rate limiter start over with `key`: it succeeded, or is given up. */
+  /** Resets the rate limiter for `key`. Use it when the key succeeded or will not be retried. */
   forget(key: K): void {
     this.#rateLimiter.forget(key);
   }
 
-  /** How often `key` was added rate-limited since it was last forgotten. */
+  /** How often `key` was added with addRateLimited since it was last forgotten. */
   retries(key: K): number {
     return this.#rateLimiter.retries(key);
   }
 
   /**
-   * Takes the next key, waiting until there is one. Dispose the item when its run is over: until then its key is with
-   * nobody else.
+   * Takes the next key, and waits until there is one. Dispose the item when its run is over: until then no other worker
+   * gets the key.
    *
    * @returns undefined when `signal` is aborted, or when the queue is shut down and empty
    */
   take(signal: AbortSignal): Promise<QueueItem<K, C> | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     const item = this.tryTake();
-    if (item !== undefined || this.#shuttingDown) return Promise.resolve(item);
-    return this.#waiters.wait(signal);
+    if (item !== undefined || this.#isShuttingDown) return Promise.resolve(item);
+    return this.#takes.wait(signal);
   }
 
   /** Takes the next key if there is one, without waiting. */
@@ -156,43 +193,43 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   }
 
   /**
-   * Takes `key` out of circulation: what asks for it is remembered, and comes to pass when it is unparked. A run in
-   * progress ends normally. Parking a parked key replaces the reason.
+   * Prevents runs of `key` until it is unparked; a run that is requested meanwhile happens then. A run in progress ends
+   * normally. Parking a parked key replaces the reason.
    */
   park(key: K, reason: string): void {
-    const parked = this.#parking.park(key, reason, this.#clock.monotonic());
+    const parked = this.#parked.park(key, reason, this.#clock.monotonic());
     const entry = this.#entries.get(key);
-    if (entry === undefined || (entry.item !== undefined && !entry.dirty)) return;
-    parked.hold(entry.priority);
-    moveCauses(entry, parked, this.#causeLimit);
+    if (entry === undefined || (entry.item !== undefined && !entry.isDirty)) return;
+    parked.request(entry.priority);
+    moveCauses(entry, parked, this.#maxCauses);
     this.#metrics?.withdrawn(entry.priority);
     this.#withdraw(entry);
     this.#checkDrained();
   }
 
-  /** Lets a parked key run again, at once if it was asked for meanwhile. Returns whether it was parked. */
+  /** Allows runs of a parked key again. @returns whether it was parked */
   unpark(key: K): boolean {
-    const parked = this.#parking.unpark(key);
+    const parked = this.#parked.unpark(key);
     if (parked === undefined) return false;
-    if (parked.pending && !this.#shuttingDown) this.#addHeld(key, parked.priority, parked);
+    if (parked.isPending && !this.#isShuttingDown) this.#addWithCauses(key, parked.priority, parked);
     return true;
   }
 
-  /** Adds nothing more and drops delayed adds. Takes go on until the queue is empty, and then answer undefined. */
+  /** Ignores further adds and drops delayed ones. Takes continue until the queue is empty, then return undefined. */
   shutDown(): void {
     this.#stop();
-    this.#drainers.release();
+    this.#endDrains();
   }
 
   /**
-   * As shutDown, and waits until nothing is queued, running or to be run again. A later plain shutDown ends the wait.
-   * Somebody must go on taking. Parked keys are not waited for.
+   * As shutDown, and waits until no key is queued or running. A later shutDown ends the wait. Workers must continue to
+   * take. It does not wait for parked keys.
    *
    * @throws `signal.reason` when aborted first
    */
-  shutDownWithDrain(signal?: AbortSignal): Promise<void> {
+  shutDownWithDrain(signal: AbortSignal = never): Promise<void> {
     this.#stop();
-    return this.#idle ? Promise.resolve() : this.#drainers.wait(signal);
+    return this.#isIdle ? Promise.resolve() : this.#drained.wait(signal);
   }
 
   /** The same as {@link shutDown}. */
@@ -200,42 +237,42 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     this.shutDown();
   }
 
-  /** Every key the queue knows, running ones first, then in the order of the queue. For people: it costs O(n). */
+  /** Every key of the queue, running ones first, then in the order of the queue. Takes O(n): for people. */
   snapshot(options: { readonly limit?: number } = {}): readonly QueueEntry<K, C>[] {
     const { limit = Infinity } = options;
-    return listing({
+    return listEntries({
       clock: this.#clock,
       rateLimiter: this.#rateLimiter,
       laneOf: this.#laneOf,
       running: this.#running,
       ready: this.#ready,
-      delays: this.#delays,
-      parking: this.#parking,
+      delayed: this.#delayed,
+      parked: this.#parked,
       isActive: (key) => this.#entries.has(key),
     }, limit);
   }
 
-  get #idle(): boolean {
+  get #isIdle(): boolean {
     return this.#ready.size === 0 && this.#runningCount === 0;
   }
 
   #add(key: K, priority: number, cause: C | undefined): void {
     const holder = this.#request(key, priority);
-    if (cause !== undefined) addCause(holder, cause, this.#causeLimit);
-    if (this.#waiters.size > 0) this.#feed();
+    if (cause !== undefined) addCause(holder, cause, this.#maxCauses);
+    if (this.#takes.size > 0) this.#feed();
   }
 
-  /** As #add, with all the causes that `from` has collected. */
-  #addHeld(key: K, priority: number, from: CauseHolder<C>): void {
-    moveCauses(from, this.#request(key, priority), this.#causeLimit);
-    if (this.#waiters.size > 0) this.#feed();
+  /** As #add, with all causes of `from`. */
+  #addWithCauses(key: K, priority: number, from: CauseHolder<C>): void {
+    moveCauses(from, this.#request(key, priority), this.#maxCauses);
+    if (this.#takes.size > 0) this.#feed();
   }
 
-  /** Makes a run of `key` due, and returns what collects its causes. */
+  /** Makes a run of `key` due. @returns what collects its causes */
   #request(key: K, priority: number): CauseHolder<C> {
-    const parked = this.#parking.find(key);
+    const parked = this.#parked.find(key);
     if (parked !== undefined) {
-      parked.hold(priority);
+      parked.request(priority);
       return parked;
     }
     let entry = this.#entries.get(key);
@@ -244,8 +281,8 @@ export class WorkQueue<K, C = unknown> implements Disposable {
       this.#ready.append(entry);
       this.#entries.set(key, entry);
       this.#metrics?.added(priority);
-    } else if (entry.item !== undefined && !entry.dirty) {
-      entry.dirty = true;
+    } else if (entry.item !== undefined && !entry.isDirty) {
+      entry.isDirty = true;
       entry.priority = priority;
       entry.addedAt = this.#clock.monotonic();
       this.#dirtyCount++;
@@ -264,13 +301,13 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     if (lane !== undefined) this.#ready.append(entry);
   }
 
-  /** Takes back the run that `entry` is due for. */
+  /** Cancels the queued run of `entry`. */
   #withdraw(entry: Entry<K, C>): void {
     if (entry.lane !== undefined) {
       this.#ready.remove(entry, entry.lane);
       this.#entries.delete(entry.key);
     } else {
-      entry.dirty = false;
+      entry.isDirty = false;
       this.#dirtyCount--;
       entry.causes = undefined;
       entry.causesDropped = 0;
@@ -279,18 +316,18 @@ export class WorkQueue<K, C = unknown> implements Disposable {
 
   #addDue(): void {
     const now = this.#clock.monotonic();
-    for (let delay = this.#delays.take(now); delay !== undefined; delay = this.#delays.take(now)) {
-      moveCauses(delay, this.#request(delay.key, delay.priority), this.#causeLimit);
+    for (let due = this.#delayed.take(now); due !== undefined; due = this.#delayed.take(now)) {
+      moveCauses(due, this.#request(due.key, due.priority), this.#maxCauses);
     }
-    // Only when all that is due is queued, so that the highest priority of it goes first.
+    // Only now that all due keys are queued, so that the highest of their priorities goes first.
     this.#feed();
   }
 
   #feed(): void {
-    while (this.#waiters.size > 0) {
+    while (this.#takes.size > 0) {
       const item = this.tryTake();
       if (item === undefined) return;
-      this.#waiters.hand(item);
+      this.#takes.deliver(item);
     }
   }
 
@@ -310,11 +347,11 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     this.#runningCount--;
     entry.item = undefined;
     this.#metrics?.finished(this.#clock.monotonic() - item.startedAt);
-    if (entry.dirty) {
-      entry.dirty = false;
+    if (entry.isDirty) {
+      entry.isDirty = false;
       this.#dirtyCount--;
       this.#ready.append(entry);
-      if (this.#waiters.size > 0) this.#feed();
+      if (this.#takes.size > 0) this.#feed();
     } else {
       this.#entries.delete(entry.key);
       this.#checkDrained();
@@ -322,13 +359,18 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   }
 
   #checkDrained(): void {
-    if (this.#shuttingDown && this.#idle) this.#drainers.release();
+    if (this.#isShuttingDown && this.#isIdle) this.#endDrains();
+  }
+
+  #endDrains(): void {
+    this.#drained.open();
+    this.#drained = new Latch();
   }
 
   #stop(): void {
-    this.#shuttingDown = true;
-    this.#delays.clear();
-    this.#waiters.release();
+    this.#isShuttingDown = true;
+    this.#delayed.clear();
+    this.#takes.release();
   }
 
   #runningWork(): RunningWork {
@@ -347,4 +389,48 @@ function checkedPriority<K>(key: K, priority: number | undefined): number {
   if (priority === undefined) return 0;
   if (!Number.isFinite(priority)) throw new RangeError(`Cannot add "${String(key)}": the priority is ${priority}`);
   return priority;
+}
+
+const never = new AbortController().signal;
+
+interface PendingTake<T> {
+  readonly resolve: (value: T | undefined) => void;
+  listening: Disposable | undefined;
+}
+
+/** The takes that found no key, first come first served. A take that ends leaves no listener on its signal. */
+class PendingTakes<T> {
+  readonly #takes = new Set<PendingTake<T>>();
+
+  get size(): number {
+    return this.#takes.size;
+  }
+
+  /** Resolves with a delivered value, or with undefined at an abort or a release. `signal` is not aborted yet. */
+  wait(signal: AbortSignal): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      const take: PendingTake<T> = { resolve, listening: undefined };
+      this.#takes.add(take);
+      take.listening = onAbort(signal, () => this.#end(take, undefined));
+    });
+  }
+
+  /** Resolves the take that has waited longest. There must be one. */
+  deliver(value: T): void {
+    for (const take of this.#takes) {
+      this.#end(take, value);
+      return;
+    }
+  }
+
+  /** Resolves all takes with undefined. */
+  release(): void {
+    for (const take of this.#takes) this.#end(take, undefined);
+  }
+
+  #end(take: PendingTake<T>, value: T | undefined): void {
+    this.#takes.delete(take);
+    take.listening?.[Symbol.dispose]();
+    take.resolve(value);
+  }
 }

@@ -1,8 +1,8 @@
 /**
- * F1 of behaviours.md: random operations on a WorkQueue, compared with a model after each of them.
+ * Random operations on a WorkQueue, compared with a model after each of them.
  *
- * The model says what the queue promises in the plainest way: arrays, searched from end to end. Invariants, beyond
- * equal answers: no key is with two workers, the counts are what the listing lists, and no timer outlives the queue.
+ * The model implements the contract of the queue in the simplest way: arrays, searched from end to end. Invariants,
+ * beside equal results: no two workers have one key, the counts equal the listing, and no timer remains at the end.
  * A failure names its seed; MODEL_RUNS=50000 makes it the nightly run.
  */
 import { assert, assertEquals, test } from "../../tests/testing.ts";
@@ -10,7 +10,7 @@ import { type Random, seededRandom, VirtualClock } from "../async/mod.ts";
 import { environment } from "../runtime/mod.ts";
 import { ExponentialRateLimiter, type QueueCounts, type QueueItem, WorkQueue } from "./mod.ts";
 
-const causeLimit = 3;
+const maxCauses = 3;
 
 interface Run {
   readonly key: string;
@@ -190,7 +190,7 @@ class Model {
 function merged(old: Run | undefined, run: Run): Run {
   if (old === undefined) return run;
   const all = [...old.causes, ...run.causes];
-  const causes = all.length <= causeLimit ? all : [...all.slice(0, 1), ...all.slice(1 - causeLimit)];
+  const causes = all.length <= maxCauses ? all : [...all.slice(0, 1), ...all.slice(1 - maxCauses)];
   return { key: run.key, priority: Math.max(old.priority, run.priority), causes };
 }
 
@@ -217,7 +217,7 @@ class Trial {
       clock: this.#clock,
       rateLimiter: new ExponentialRateLimiter<string>({ initialMs: 8, maxMs: 100 }),
       ageingTurns: shape.ageingTurns,
-      causeLimit,
+      maxCauses,
       ...(shape.lanes ? { laneOf: (key: string) => this.#model.laneOf(key), laneWeight: () => shape.weight } : {}),
     });
   }

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../../tests/testing.ts";
-import { make, never, takeAll, taken } from "./_testing.ts";
+import { CountedSignal } from "../async/testing/counted_signal.ts";
+import { make, never, takeAll, taken } from "./testing/test_queue.ts";
 
-test("[38] a key that is added while it runs runs exactly once more, and only afterwards", () => {
+test("[38] a key that is added during its run runs exactly once more, and only afterwards", () => {
   const { queue } = make();
   queue.add("a");
   const first = taken(queue);
@@ -27,7 +28,7 @@ test("[38] disposing an item twice does not end the next run of its key", () => 
   assertEquals(takeAll(queue), ["a"]);
 });
 
-test("[38] leaving a using block ends the run, also when the block throws", async () => {
+test("[38] the end of a using block ends the run, also when the block throws", async () => {
   const { queue } = make();
   queue.add("a");
   await assertRejects(async () => {
@@ -37,7 +38,7 @@ test("[38] leaving a using block ends the run, also when the block throws", asyn
   assertEquals(queue.counts.running, 0);
 });
 
-test("[38] many workers never have one key at the same time", async () => {
+test("[38] of many workers only one has a key at a time", async () => {
   const { queue, clock } = make();
   const running = new Set<string>();
   let runs = 0;
@@ -63,14 +64,14 @@ test("[38] many workers never have one key at the same time", async () => {
   assert(runs > 50, `only ${runs} runs`);
 });
 
-test("[39] keys that are queued already collapse, and keep their place", () => {
+test("[39] an add of a queued key changes nothing, and the key stays at its position", () => {
   const { queue } = make();
   for (const key of ["a", "b", "a", "c", "b"]) queue.add(key);
   assertEquals(queue.size, 3);
   assertEquals(takeAll(queue), ["a", "b", "c"]);
 });
 
-test("[39] of two delayed adds of a key the earlier one stands", async () => {
+test("[39] of two delayed adds of a key the earlier time counts", async () => {
   const { queue, clock } = make();
   queue.addAfter("a", 500);
   queue.addAfter("a", 100);
@@ -86,7 +87,7 @@ test("[39] of two delayed adds of a key the earlier one stands", async () => {
   assertEquals(clock.pendingTimers, 0);
 });
 
-test("an add does not cancel a delayed add of the same key: what was promised for later happens later", async () => {
+test("an add does not cancel a delayed add of the same key", async () => {
   const { queue, clock } = make();
   queue.addAfter("a", 100);
   queue.add("a");
@@ -95,7 +96,7 @@ test("an add does not cancel a delayed add of the same key: what was promised fo
   assertEquals(takeAll(queue), ["a"]);
 });
 
-test("a delay of zero or less adds at once, and one that is not finite is refused", () => {
+test("a delay of 0 or below adds at once, and one that is not finite is refused", () => {
   const { queue, clock } = make();
   queue.addAfter("a", 0);
   queue.addAfter("b", -5);
@@ -156,7 +157,7 @@ test("[40] shutDownWithDrain waits for queued, running and dirty keys", async ()
   assertEquals(runs, ["a", "b", "a"]);
 });
 
-test("[40] a later plain shutDown ends the wait of shutDownWithDrain", async () => {
+test("[40] a later shutDown ends the wait of shutDownWithDrain", async () => {
   const { queue } = make();
   queue.add("a");
   const stuck = taken(queue);
@@ -197,7 +198,7 @@ test("[41] a rate-limited key waits longer each time until it is forgotten; addA
   assertEquals([clock.nextTimerInMs, queue.retries("a")], [5, 1]);
 });
 
-test("[42] one key that fails for ever does not keep 10,000 healthy ones from finishing", async () => {
+test("[42] one key that always fails does not prevent 10,000 healthy keys from finishing", async () => {
   const { queue, clock } = make();
   queue.add("bad");
   const finished = new Set<string>();
@@ -217,7 +218,7 @@ test("[42] one key that fails for ever does not keep 10,000 healthy ones from fi
   assert(failures > 3 && failures < 20, `${failures} failures`);
 });
 
-test("[43] a key that was processed leaves nothing behind in the queue", () => {
+test("[43] a processed key leaves no memory in the queue", () => {
   const { queue } = make({ laneOf: (key) => key });
   for (let n = 0; n < 10_000; n++) queue.add(`k${n}`);
   assertEquals(takeAll(queue).length, 10_000);
@@ -235,7 +236,7 @@ test("[44] a delay beyond 2^31-1 ms fires at its time, not at once", async () =>
   assertEquals(takeAll(queue), ["a"]);
 });
 
-test("[45] blocked takes are served first come first served, and leave no listener behind", async () => {
+test("[45] blocked takes are served in the order of their calls, and leave no listeners", async () => {
   const { queue } = make();
   const signal = new CountedSignal();
   const first = queue.take(signal.signal), second = queue.take(signal.signal), third = queue.take(signal.signal);
@@ -248,7 +249,7 @@ test("[45] blocked takes are served first come first served, and leave no listen
   assertEquals(signal.listeners, 0);
 });
 
-test("[45] an aborted take gives up its place, and takes nothing", async () => {
+test("[45] an aborted take leaves its place in the line, and takes nothing", async () => {
   const { queue } = make();
   const abort = new AbortController();
   const gone = queue.take(abort.signal), next = queue.take(never);
@@ -261,7 +262,7 @@ test("[45] an aborted take gives up its place, and takes nothing", async () => {
   assertEquals(queue.size, 1);
 });
 
-test("[94] keys named as members of Object are keys like any other", async () => {
+test("[94] keys with the names of members of Object work as all others", async () => {
   const { queue, clock } = make({ laneOf: (key) => key });
   const names = ["__proto__", "constructor", "toString", "hasOwnProperty", ""];
   for (const name of names) queue.add(name);
@@ -270,22 +271,3 @@ test("[94] keys named as members of Object are keys like any other", async () =>
   await clock.advance(1_000);
   assertEquals(takeAll(queue), names);
 });
-
-/** An AbortSignal that counts its listeners. */
-class CountedSignal {
-  listeners = 0;
-  readonly signal = new AbortController().signal;
-
-  constructor() {
-    const { signal } = this;
-    const add = signal.addEventListener.bind(signal), remove = signal.removeEventListener.bind(signal);
-    signal.addEventListener = (type: string, listener: EventListenerOrEventListenerObject, options?: unknown) => {
-      this.listeners++;
-      add(type, listener, options === undefined ? undefined : { once: true });
-    };
-    signal.removeEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
-      this.listeners--;
-      remove(type, listener);
-    };
-  }
-}

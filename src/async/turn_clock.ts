@@ -1,15 +1,15 @@
 /**
- * TurnClock: a Clock whose monotonic time stands still while one piece of synchronous code runs, as libuv's loop
- * time does. Reading a runtime's clock costs more than the queue operation it is for (40 ns), and 50,000 adds of a
- * first list need not know the time 50,000 times.
+ * TurnClock: a Clock whose monotonic time stands still while one piece of synchronous code runs, as the loop time of
+ * libuv does. Reading a runtime's clock takes longer than the queue operation it is for (40 ns), and 50,000 adds of a
+ * first list need not read the time 50,000 times.
  *
- * Guarantees: the time is never ahead of the real one, and behind it at most by what the current turn has taken.
+ * Guarantees: the time is never ahead of the real one, and behind it by at most the duration of the current turn.
  */
-import type { Clock } from "../async/mod.ts";
+import type { Clock } from "./clock.ts";
 
 const settled = Promise.resolve();
 
-/** `clock`, read once per turn. */
+/** `clock`, read at most once per turn of the microtask queue. */
 export class TurnClock implements Clock {
   readonly #clock: Clock;
   readonly #expire = () => {

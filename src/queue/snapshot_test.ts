@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
-import { make, taken } from "./_testing.ts";
+import { make, taken } from "./testing/test_queue.ts";
 
-test("an item carries why it runs: the first cause and the latest, and how many were dropped", () => {
-  const { queue } = make({ causeLimit: 3 });
+test("an item carries the first cause and the latest ones, and how many were dropped", () => {
+  const { queue } = make({ maxCauses: 3 });
   for (const cause of ["one", "two", "three", "four", "five"]) queue.add("a", { cause });
   const item = taken(queue);
   assertEquals([item.causes, item.causesDropped], [["one", "four", "five"], 2]);
@@ -12,7 +12,7 @@ test("an item carries why it runs: the first cause and the latest, and how many 
   assertEquals(taken(queue).causes, ["six"]);
 });
 
-test("the cause of a delayed add arrives with the delayed run, not with an earlier one", async () => {
+test("the cause of a delayed add comes with the delayed run, not with an earlier one", async () => {
   const { queue, clock } = make();
   queue.addAfter("a", 100, { cause: "requeueAfter" });
   queue.add("a", { cause: "event" });
@@ -23,15 +23,15 @@ test("the cause of a delayed add arrives with the delayed run, not with an earli
   assertEquals(taken(queue).causes, ["requeueAfter"]);
 });
 
-test("no causes are kept when the limit is 0", () => {
-  const { queue } = make({ causeLimit: 0 });
+test("maxCauses 0 stores no causes", () => {
+  const { queue } = make({ maxCauses: 0 });
   queue.add("a", { cause: "one" });
   const item = taken(queue);
   assertEquals([item.causes, item.causesDropped], [[], 1]);
-  assertThrows(() => make({ causeLimit: -1 }), /^Cannot create WorkQueue "test"/);
+  assertThrows(() => make({ maxCauses: -1 }), /^Cannot create WorkQueue "test"/);
 });
 
-test("an item tells when it was added and how long it waited", async () => {
+test("an item says when it was added and how long it waited", async () => {
   const { queue, clock } = make();
   const start = clock.now();
   await clock.advance(50);
@@ -43,7 +43,7 @@ test("an item tells when it was added and how long it waited", async () => {
   assertEquals([item.addedAt - start, item.waitedMs], [50, 200]);
 });
 
-test("a parked key does not run until it is unparked, and then with all that was asked for", async () => {
+test("a parked key does not run until it is unparked, and then with all causes and the highest priority", async () => {
   const { queue, clock } = make();
   queue.add("a", { cause: "one" });
   queue.park("a", "writes oscillate in spec.replicas");
@@ -56,7 +56,7 @@ test("a parked key does not run until it is unparked, and then with all that was
   assertEquals([item.priority, item.causes], [5, ["one", "two", "three"]]);
 });
 
-test("a key that nobody asked for while it was parked does not run when unparked", () => {
+test("a key for which no run was requested while it was parked does not run when it is unparked", () => {
   const { queue } = make();
   queue.add("a");
   const item = taken(queue);
@@ -66,7 +66,7 @@ test("a key that nobody asked for while it was parked does not run when unparked
   assertEquals(queue.size, 0);
 });
 
-test("[40] parking the last queued key ends a drain", async () => {
+test("[40] park() of the last queued key ends a drain", async () => {
   const { queue } = make();
   queue.add("a");
   const drain = queue.shutDownWithDrain();
@@ -75,7 +75,7 @@ test("[40] parking the last queued key ends a drain", async () => {
   assertEquals(queue.counts.parked, 1);
 });
 
-test("the snapshot lists every key once, with its state and why it is there", async () => {
+test("snapshot() lists every key once, with its state and its causes", async () => {
   const { queue, clock } = make({ laneOf: (key) => key.slice(0, 1) });
   const start = clock.now();
   queue.add("running", { cause: "r" });
@@ -117,7 +117,7 @@ test("the snapshot lists every key once, with its state and why it is there", as
     },
     {
       key: "parked",
-      state: { kind: "parked", reason: "loops", pending: true, parkedAt: start + 10 },
+      state: { kind: "parked", reason: "loops", isPending: true, parkedAt: start + 10 },
       priority: 0,
       lane: "p",
       retries: 0,

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
-import { make, never, takeAll, taken } from "./_testing.ts";
+import { make, never, takeAll, taken } from "./testing/test_queue.ts";
 
 test("[42] higher priorities go first, first in first out within each", () => {
   const { queue } = make();
@@ -11,7 +11,7 @@ test("[42] higher priorities go first, first in first out within each", () => {
   assertEquals(takeAll(queue), ["high", "a", "b", "low1", "low2"]);
 });
 
-test("[42] a queued key that is added with a higher priority moves up, and one with a lower stays", () => {
+test("[42] a queued key that is added with a higher priority moves up, and with a lower one it stays", () => {
   const { queue } = make();
   queue.add("first", { priority: -100 });
   queue.add("second", { priority: -100 });
@@ -29,7 +29,7 @@ test("[42] a key of higher priority that becomes ready is taken before the ready
   assertEquals(takeAll(queue), ["high", "low"]);
 });
 
-test("[42] of keys that become due together the highest priority goes to the worker that waits", async () => {
+test("[42] of keys that become due together, a waiting worker gets the one with the highest priority", async () => {
   const { queue, clock } = make();
   const waiting = queue.take(never);
   queue.addAfter("low", 10, { priority: -100 });
@@ -55,7 +55,7 @@ test("[42] low priorities do not starve under an endless stream of higher ones",
   assertEquals(waitedTurns, [11, 22, 33, 44, 55, 66, 77, 88, 99, 110]);
 });
 
-test("[42] an endless number of priorities leaves none of them behind", () => {
+test("[42] any number of different priorities is served, and each key is taken once", () => {
   const { queue } = make();
   for (let n = 0; n < 1_000; n++) queue.add(`k${n}`, { priority: n });
   const keys = takeAll(queue);
@@ -80,7 +80,7 @@ test("[42] a lane of weight 3 gives three keys per turn", () => {
   assertEquals(takeAll(queue), ["a1", "a2", "a3", "b1", "a4", "b2", "b3"]);
 });
 
-test("a rule for lanes that throws leaves the queue as it was", () => {
+test("a laneOf that throws leaves the queue unchanged", () => {
   let broken = true;
   const { queue } = make({
     laneOf: (key) => {
