@@ -1,0 +1,3 @@
+/** Custom resources: their kinds, conversion between versions, tables, and the controllers that serve them. */
+export { CustomKind } from "./custom_kind.ts";
+export { CustomResources, type CustomResourcesOptions } from "./custom_resources.ts";
