@@ -37,6 +37,9 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(\\"resourceVersion\\":\\")\d+/g, "$1<version>"],
   [/(controller-uid(?:=|":"))[0-9a-f-]{36}/g, "$1<uid>"],
   [/\b10\.96\.\d+\.\d+\b/g, "<address>"],
+  // The real server ends a message about fields that must not change with a diff of Go structs, ours with their names.
+  [/(?<=(?:may not|is immutable) [^\n]*)\n@@ [^\n]*\n(?:[ +@-][^\n]*\n)*/g, "; <changed fields>"],
+  [/; this update changes "[^"]*"(?:(?:,| and) "[^"]*")*(?: and \d+ more)?/g, "; <changed fields>"],
   [/https?:\/\/127\.0\.0\.1:\d+/g, "<server>"],
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g, "<time>"],
 ];

@@ -53,7 +53,6 @@ export const ruleBook: RuleBook = merged(({ rules }) => rules);
 export const defaultingFunctions: DefaultingFunctions = merged(({ defaults = {} }) => defaults);
 
 const rows: ReadonlyMap<string, Row> = merged((group) => group.rows);
-
 const defaultRow = rowOf(nameCell, createdAtCell);
 
 /**

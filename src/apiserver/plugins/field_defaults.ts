@@ -9,7 +9,6 @@ import { readMetadata } from "../registry/mod.ts";
 import { created } from "./_request.ts";
 
 const taints = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
-
 const patienceSeconds = 300;
 
 /** The plugin, for Pods. */

@@ -110,7 +110,6 @@ interface SecurityPolicy {
 }
 
 const prefix = "pod-security.kubernetes.io/";
-
 const levels: readonly Level[] = ["privileged", "baseline", "restricted"];
 
 /** Reads the labels of a namespace. */

@@ -19,9 +19,7 @@ const mountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Seconds: an hour, and a little so that who watches clocks sees that it is the server's own. */
 const tokenSeconds = 3607;
-
 const mirror = "kubernetes.io/config.mirror";
-
 const enforced = "kubernetes.io/enforce-mountable-secrets";
 
 /** The plugin, for Pods. */

@@ -33,11 +33,8 @@ import {
 } from "./webhooks.ts";
 
 const mostAnnotations = 20;
-
 const longestValueExpression = 5 * 1024;
-
 const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
-
 const actions = ["Audit", "Deny", "Warn"];
 
 const common = {

@@ -34,9 +34,7 @@ import {
 } from "../types/mod.ts";
 
 const reviewVersions = ["v1", "v1beta1"];
-
 const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-
 const mostConditions = 64;
 
 /** What an old configuration may keep that a new one may not have. */

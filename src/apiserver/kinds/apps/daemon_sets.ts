@@ -37,7 +37,6 @@ import { draftAt, findObject, metadataOf, objectAt, setIfAbsent, setIfEmpty, tex
 import { checkSelectorKept, shownRolling } from "./deployments.ts";
 
 const specPath = FieldPath.of("spec");
-
 const generationKey = "deprecated.daemonset.template.generation";
 
 /** DaemonSet. */

@@ -49,7 +49,6 @@ import {
 } from "../types/mod.ts";
 
 const specPath = FieldPath.of("spec");
-
 const statusPath = FieldPath.of("status");
 
 /** Deployment. */

@@ -53,7 +53,6 @@ import {
 } from "../types/mod.ts";
 
 const specPath = FieldPath.of("spec");
-
 const statusPath = FieldPath.of("status");
 
 const changeable = [

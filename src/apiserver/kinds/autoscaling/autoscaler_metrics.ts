@@ -17,7 +17,6 @@ const sources: ReadonlyMap<string, string> = new Map([
 
 /** The order in which the fields are looked at. */
 const fields = ["object", "external", "pods", "resource", "containerResource"];
-
 const targetTypes = ["Utilization", "Value", "AverageValue"];
 
 /** All metrics of a spec. */

@@ -6,13 +6,9 @@ import { type Draft, draftOf, type DraftValue, isDraft, type Json, type JsonObje
 import { draftAt, draftsAt, findDraft, has, numberAt, objectAt, objectsAt, textAt, textMapAt } from "../types/mod.ts";
 
 const prefix = "autoscaling.alpha.kubernetes.io";
-
 const metricsKey = `${prefix}/metrics`;
-
 const behaviorKey = `${prefix}/behavior`;
-
 const currentMetricsKey = `${prefix}/current-metrics`;
-
 const conditionsKey = `${prefix}/conditions`;
 
 const travelling = [

@@ -34,13 +34,9 @@ import { checkMetrics, checkReference, whyBadVersion } from "./autoscaler_metric
 import { asNewAutoscaler, asOldAutoscaler, cpuUtilization, hasOtherMetrics } from "./autoscaler_versions.ts";
 
 const specPath = FieldPath.of("spec");
-
 const selectPolicies = ["Disabled", "Max", "Min"];
-
 const policyTypes = ["Percent", "Pods"];
-
 const longestPeriodSeconds = 1_800;
-
 const longestWindowSeconds = 3_600;
 
 /** HorizontalPodAutoscaler, in both versions. */

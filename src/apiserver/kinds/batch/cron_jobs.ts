@@ -77,7 +77,6 @@ function dropDisabledInJob(draft: Draft, old: JsonObject): void {
 }
 
 const specPath = FieldPath.of("spec");
-
 const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
 
 /** Checks a spec. @param old what it was, for a change */
@@ -144,7 +143,6 @@ interface Bounds {
 }
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 const fields: readonly Bounds[] = [
@@ -156,9 +154,7 @@ const fields: readonly Bounds[] = [
 ];
 
 const descriptors = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
-
 const every = "@every ";
-
 const duration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
 /** What is wrong with a schedule; undefined where it is right. */

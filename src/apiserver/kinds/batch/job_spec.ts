@@ -7,13 +7,9 @@ import { checkCounts, type FieldPath, type Problems, subdomainErrors } from "../
 import { findNumber, findObject, has, numberAt, objectAt, objectsAt, textAt, valuesAt } from "../types/mod.ts";
 
 const indexed = "Indexed";
-
 const manyIndexes = 100_000;
-
 const fewForMany = 10_000;
-
 const longestManager = 63;
-
 const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 const counts = [
@@ -130,17 +126,11 @@ export function jobSpecWarnings(spec: JsonObject, path: FieldPath): readonly str
 }
 
 const mostRules = 20;
-
 const mostCodes = 255;
-
 const mostPatterns = 20;
-
 const longestIndexes = 65_536;
-
 const actions = ["Count", "FailIndex", "FailJob", "Ignore"];
-
 const operators = ["In", "NotIn"];
-
 const statuses = ["False", "True", "Unknown"];
 
 /** `podFailurePolicy`. */

@@ -7,7 +7,6 @@ import { findNumber, flagAt, has, numberAt, objectAt, objectsAt, textAt, textsAt
 import { indexesOf, isIndexed, overlapOf } from "./job_spec.ts";
 
 const statusPath = FieldPath.of("status");
-
 const conditions = statusPath.child("conditions");
 
 function is(status: JsonObject, type: string, value = "True"): boolean {

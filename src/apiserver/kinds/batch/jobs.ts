@@ -213,9 +213,7 @@ function putResources(kept: Draft, pod: JsonObject, key: string): void {
 }
 
 const specPath = FieldPath.of("spec");
-
 const uidLabel = "batch.kubernetes.io/controller-uid";
-
 const nameLabel = "batch.kubernetes.io/job-name";
 
 /** The defaults of Jobs. */

@@ -20,7 +20,7 @@ import {
 } from "../../model/mod.ts";
 import {
   ageCell,
-  asInternal,
+  changedFields,
   FieldPath,
   type KindRules,
   labelErrors,
@@ -30,7 +30,6 @@ import {
   rowOf,
   subdomainErrors,
   textCell,
-  unifiedDiff,
 } from "../rules/mod.ts";
 import {
   draftAt,
@@ -49,17 +48,11 @@ import {
 import { derOutlineError, pemBlocks } from "./pem.ts";
 
 const specPath = FieldPath.of("spec");
-
 const conditionsPath = FieldPath.of("status", "conditions");
-
 const certificatePath = FieldPath.of("status", "certificate");
-
 const verdicts = ["Approved", "Denied"];
-
 const onlyTrue = [...verdicts, "Failed"];
-
 const leastSeconds = 600;
-
 const legacySigner = "kubernetes.io/legacy-unknown";
 
 const usages = [
@@ -236,10 +229,6 @@ function checkConditions(status: JsonObject, before: JsonObject, problems: Probl
   });
 }
 
-function shown(conditions: readonly JsonObject[]) {
-  return conditions.map((condition) => asInternal("CertificateSigningRequestCondition", condition));
-}
-
 function checkChange(request: JsonObject, old: JsonObject, part: string, problems: Problems): void {
   checkRequest(request, old, problems);
   const [status, before] = [objectAt(request, "status"), objectAt(old, "status")];
@@ -252,8 +241,9 @@ function checkChange(request: JsonObject, old: JsonObject, part: string, problem
     if (now.length > then.length) {
       problems.forbidden(conditionsPath, `updates may not add a condition of type "${type}"`);
     } else if (now.length === then.length && !isSameJson(now, then)) {
-      const why = `updates may not modify a condition of type "${type}"\n${unifiedDiff(shown(then), shown(now))}`;
-      problems.forbidden(conditionsPath, why);
+      const at = now.findIndex((condition, index) => !isSameJson(condition, then[index] ?? null));
+      const changed = changedFields(then[at] ?? null, now[at] ?? null, conditionsPath.key(type));
+      problems.forbidden(conditionsPath, `updates may not modify a condition of type "${type}"; ${changed}`);
     }
   }
   const [certificate, held] = [textAt(status, "certificate"), textAt(before, "certificate")];
@@ -266,7 +256,6 @@ const longestDomain = 253;
 
 /** A domain, a slash, and a path that has room for a label, a dot and a subdomain. */
 const longest = longestDomain + 1 + 253 + 63 + 1;
-
 const wrongForm = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
 
 /** What is wrong with the name of a signer. */

@@ -45,7 +45,6 @@ export function derOutlineError(bytes: Uint8Array): string | undefined {
 }
 
 const sequence = 0x30;
-
 const bitString = 0x03;
 
 interface Element {

@@ -42,9 +42,7 @@ import {
 
 /** All values of a ConfigMap or a Secret together. */
 const mostBytes = 1024 * 1024;
-
 const mountableSecrets = "kubernetes.io/enforce-mountable-secrets";
-
 const serviceAccountName = "kubernetes.io/service-account.name";
 
 /** ConfigMap. */

@@ -25,7 +25,6 @@ import {
 import { findNumber, findObject, has, metadataOf, nameOf, numberAt, objectAt, textAt } from "../types/mod.ts";
 
 const longestName = 128;
-
 const longestNote = 1024;
 
 /** How the fields of events.k8s.io are called in core. */
@@ -40,7 +39,6 @@ const coreNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 const newNames: ReadonlyMap<string, string> = new Map([...coreNames].map(([name, core]) => [core, name]));
-
 const objectFields = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
 
 /** Fields for selectors, by what this group calls the object and the controller. */

@@ -25,7 +25,6 @@ import {
 } from "../types/mod.ts";
 
 const types = ["Pod", "Container", "PersistentVolumeClaim"];
-
 const keys = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
 
 /** LimitRange. */

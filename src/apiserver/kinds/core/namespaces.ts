@@ -17,7 +17,6 @@ import {
 import { draftAt, has, metadataOf, nameOf, objectAt, setIfEmpty, textAt, textsAt } from "../types/mod.ts";
 
 const kubernetesFinalizer = "kubernetes";
-
 const standardFinalizers = [kubernetesFinalizer, "orphan", "foregroundDeletion"];
 
 /** Namespace. */

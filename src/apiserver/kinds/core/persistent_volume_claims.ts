@@ -5,11 +5,11 @@ import { type Draft, draftOf, isSameJson, type Json, type JsonObject, read } fro
 import { checkClaimSpec, claimSpecWarnings } from "../pods/mod.ts";
 import {
   ageCell,
+  changedFields,
   type DefaultsByType,
   FieldPath,
   hasBadValue,
   immutable,
-  internalDiff,
   type KindRules,
   type Problems,
   type QuotaMeter,
@@ -34,9 +34,7 @@ import {
 import { addFinalizer, checkCapacity, classOf, modesText, orUnset, phaseOf, sizeOf } from "./persistent_volumes.ts";
 
 const specPath = FieldPath.of("spec");
-
 const classAnnotation = "volume.beta.kubernetes.io/storage-class";
-
 const deprecatedClass = 'deprecated since v1.8; use "storageClassName" attribute instead';
 
 const fixed =
@@ -111,7 +109,7 @@ function checkChange(claim: JsonObject, old: JsonObject, problems: Problems): vo
   if (textAt(before, "volumeName") === "") keepField(kept, before, "volumeName");
   if (textAt(objectAt(claim, "status"), "phase") === "Bound") putBackWhatMayGrow(kept, before);
   if (!isSameJson(kept, before)) {
-    problems.forbidden(specPath, `${fixed}\n${internalDiff("PersistentVolumeClaimSpec", before, kept)}`);
+    problems.forbidden(specPath, `${fixed}; ${changedFields(before, kept, specPath)}`);
   }
   checkSize(claim, old, problems);
   if (!isSameJson(read(spec, "volumeMode") ?? null, read(before, "volumeMode") ?? null)) {

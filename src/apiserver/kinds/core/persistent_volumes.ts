@@ -18,11 +18,11 @@ import {
   annotationOf,
   asText,
   asTexts,
+  changedFields,
   checkNoBacksteps,
   type DefaultsByType,
   FieldPath,
   immutable,
-  internalDiff,
   isDeleted,
   type KindRules,
   labelErrors,
@@ -49,9 +49,7 @@ import {
 } from "../types/mod.ts";
 
 const specPath = FieldPath.of("spec");
-
 const reclaimPolicies = ["Delete", "Recycle", "Retain"];
-
 const mountOptions = "volume.beta.kubernetes.io/mount-options";
 
 /** The fields of sources, in the order in which they are looked at. */
@@ -245,9 +243,7 @@ function checkClasses(spec: JsonObject, problems: Problems): void {
 function checkChange(spec: JsonObject, before: JsonObject, problems: Problems): void {
   const [now, then] = [sourcesOf(spec, before), sourcesOf(before, before)];
   if (!isSameJson(now, then)) {
-    const why = `spec.persistentvolumesource is immutable after creation\n${
-      internalDiff("PersistentVolumeSource", then, now)
-    }`;
+    const why = `spec.persistentvolumesource is immutable after creation; ${changedFields(then, now, specPath)}`;
     problems.forbidden(specPath.child("persistentvolumesource"), why);
   }
   const mode = read(spec, "volumeMode") ?? null;

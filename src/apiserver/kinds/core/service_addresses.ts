@@ -43,7 +43,6 @@ const serviceRange: IpRange = parseCidr("10.96.0.0/16") ??
   { address: { family: "IPv4", value: 0n, isMapped: false, hasLeadingZeros: false }, bits: 16 };
 
 const firstPort = 30_000;
-
 const lastPort = 32_767;
 
 /** Draws before the free ones are looked for one by one. */

@@ -6,9 +6,7 @@ import { cidrWarnings, FieldPath, ipErrors, ipWarnings, parseIp, type Problems }
 import { has, metadataOf, objectAt, textAt, textMapAt, textsAt } from "../types/mod.ts";
 
 const families = ["IPv4", "IPv6"];
-
 const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-
 const setOnce = "may not change once set";
 
 /** True where a Service has no address of its own: its name leads to its endpoints. */
@@ -116,7 +114,6 @@ function checkRelease(spec: JsonObject, what: string, problems: Problems): void 
 }
 
 const topologyHints = "service.kubernetes.io/topology-aware-hints";
-
 const topologyMode = "service.kubernetes.io/topology-mode";
 
 /** The warnings that a Service earns. */

@@ -52,17 +52,11 @@ import {
 import { checkClusterIpChange, checkClusterIps, isHeadless, serviceWarnings } from "./service_cluster_ips.ts";
 
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-
 const protocols = ["SCTP", "TCP", "UDP"];
-
 const longestAffinity = 86_400;
-
 const sourceRanges = "service.beta.kubernetes.io/load-balancer-source-ranges";
-
 const topologyHints = "service.kubernetes.io/topology-aware-hints";
-
 const topologyMode = "service.kubernetes.io/topology-mode";
-
 const onlyForBalancer = "may only be used when `type` is 'LoadBalancer'";
 
 /** Service. */

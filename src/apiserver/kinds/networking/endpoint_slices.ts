@@ -27,7 +27,6 @@ import {
 import { has, metadataOf, objectAt, objectsAt, setIfAbsent, textAt, textMapAt, textsAt } from "../types/mod.ts";
 
 const managedBy = "endpointslice.kubernetes.io/managed-by";
-
 const controllers = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
 
 /** EndpointSlice. */

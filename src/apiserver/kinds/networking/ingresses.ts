@@ -41,13 +41,9 @@ import {
 } from "../types/mod.ts";
 
 const classAnnotation = "kubernetes.io/ingress.class";
-
 const longestController = 250;
-
 const pathTypes = ["Exact", "ImplementationSpecific", "Prefix"];
-
 const badSequences = ["//", "/./", "/../", "%2f", "%2F"];
-
 const badEnds = ["/..", "/."];
 
 /** Ingress. */

@@ -23,11 +23,8 @@ import {
 } from "../types/mod.ts";
 
 const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
-
 const volumeModes = ["Block", "Filesystem"];
-
 const claimKind = "PersistentVolumeClaim";
-
 const nanosPerByte = 1_000_000_000n;
 
 /** The access modes of a volume or a claim. */

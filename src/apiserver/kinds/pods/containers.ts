@@ -20,17 +20,11 @@ import { checkClaimNames, checkResourceRequirements } from "./resources.ts";
 import { checkContainerSecurity } from "./security.ts";
 
 const protocols = ["SCTP", "TCP", "UDP"];
-
 const pullPolicies = ["Always", "IfNotPresent", "Never"];
-
 const restartPolicies = ["Always", "Never", "OnFailure"];
-
 const notForEphemeral = "cannot be set for an Ephemeral Container";
-
 const mostRules = 20;
-
 const mostCodes = 255;
-
 const needsAlways = "may not be set for init containers without restartPolicy=Always";
 
 /** What containers are checked against. */
@@ -253,7 +247,6 @@ export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, path: Fi
 }
 
 const propagations = ["Bidirectional", "HostToContainer", "None"];
-
 const readOnlies = ["Disabled", "Enabled", "IfPossible"];
 
 /** The mounts and devices of a container. @param volumes those of the Pod that are right, by name */
@@ -362,9 +355,7 @@ function checkDevicePath(at: string, paths: Set<string>, path: FieldPath, proble
 }
 
 const probeHandlers = ["exec", "httpGet", "tcpSocket", "grpc"];
-
 const lifecycleHandlers = ["exec", "httpGet", "tcpSocket", "sleep"];
-
 const counts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
 
 /** The probes of a container. */

@@ -36,19 +36,12 @@ import { checkOs, checkPodSecurity } from "./security.ts";
 import { checkVolumes } from "./volumes.ts";
 
 const restartPolicies = ["Always", "OnFailure", "Never"];
-
 const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-
 const mostInt32 = 2_147_483_647;
-
 const mostNameservers = 3;
-
 const mostSearches = 32;
-
 const longestSearches = 2_048;
-
 const longestHostname = 64;
-
 const searchPattern = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
 
 /** Whose spec it is. */
@@ -294,7 +287,6 @@ function checkFileKeys(spec: JsonObject, path: FieldPath, problems: Problems): v
 }
 
 const projections = ["clusterTrustBundle", "podCertificate"];
-
 const containerLists = ["containers", "initContainers", "ephemeralContainers"];
 
 /** Drops them from the spec of a Pod or a template. @param before the spec that is changed */

@@ -8,7 +8,6 @@ import { isSidecar } from "./pod_containers.ts";
 import { checkPodAnnotationChange } from "./pod_updates.ts";
 
 const systemConditions = ["PodScheduled", "Ready", "Initialized"];
-
 const notNegative = "must be a non-negative integer";
 
 /** An observed generation that the writer does not know stays. */

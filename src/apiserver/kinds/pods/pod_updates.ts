@@ -3,7 +3,7 @@
  * gates; an update of `pods/resize` may change only CPU and memory.
  */
 import { type Draft, draftOf, isSameJson, type JsonObject, read } from "../../model/mod.ts";
-import { FieldPath, internalDiff, type Problems, rangeErrors } from "../rules/mod.ts";
+import { changedFields, FieldPath, type Problems, rangeErrors } from "../rules/mod.ts";
 import {
   draftAt,
   draftsAt,
@@ -27,11 +27,8 @@ import { checkPodAnnotations } from "./pod_spec.ts";
 import { checkOnlyAdded } from "./scheduling.ts";
 
 const mirror = "kubernetes.io/config.mirror";
-
 const appArmor = "container.apparmor.security.beta.kubernetes.io/";
-
 const mostInt32 = 2_147_483_647;
-
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 const updatable = [
@@ -76,7 +73,7 @@ export function checkPodChange(pod: JsonObject, old: JsonObject, problems: Probl
   if (isSameJson(rest, before)) return;
   problems.forbidden(
     path,
-    `pod updates may not change fields other than ${updatable}\n${internalDiff("PodSpec", before, rest)}`,
+    `pod updates may not change fields other than ${updatable}; ${changedFields(before, rest, path)}`,
   );
 }
 
@@ -187,7 +184,7 @@ export function checkEphemeralChange(pod: JsonObject, old: JsonObject, problems:
     const start = `existing ephemeral containers ${JSON.stringify(name)} may not be`;
     if (container === undefined) problems.forbidden(path, `${start} removed\n`);
     else if (!isSameJson(container, before)) {
-      problems.forbidden(path, `${start} changed\n${internalDiff("EphemeralContainer", before, container)}`);
+      problems.forbidden(path, `${start} changed; ${changedFields(before, container, path.key(name))}`);
     }
   }
 }

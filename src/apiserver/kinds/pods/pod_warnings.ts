@@ -39,13 +39,9 @@ const oldVolumes = [
 ] as const;
 
 const seccompPod = "seccomp.security.alpha.kubernetes.io/pod";
-
 const seccompContainer = "container.seccomp.security.alpha.kubernetes.io/";
-
 const oldSeccomp = 'non-functional in v1.27+; use the "seccompProfile" field instead';
-
 const noSelector = "a null labelSelector results in matching no pod";
-
 const nanosPerUnit = 1_000_000_000n;
 
 /** Of a Pod, or of a template. @param path the template's; the root for a Pod */

@@ -43,9 +43,7 @@ const quotas = [
 ];
 
 const standards = [...quotas, "storage"];
-
 const nanosPerUnit = 1_000_000_000n;
-
 const notInteger = "must be an integer";
 
 /** True for `hugepages-2Mi` and the like. */

@@ -17,13 +17,9 @@ import {
 } from "../types/mod.ts";
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
-
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
-
 const badOperator = "not a valid selector operator";
-
 const badWeight = "must be in the range 1-100";
-
 const schedules = ["DoNotSchedule", "ScheduleAnyway"];
 
 /** The affinity of a Pod. @param allowsAnyValue where an old selector with a bad value may stay */

@@ -19,17 +19,11 @@ import {
 import { containersOf } from "./pod_containers.ts";
 
 const profileTypes = ["Localhost", "RuntimeDefault", "Unconfined"];
-
 const longestProfile = 4_095;
-
 const sysctlSegment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
-
 const sysctlPattern = `^(${sysctlSegment}[\\./])*${sysctlSegment}$`;
-
 const longestSysctl = 253;
-
 const netSysctls = /^net[./]/;
-
 const ipcSysctls = /^(?:kernel[./](?:sem|msg|shm)|fs[./]mqueue[./])/;
 
 /** The security context of a Pod. @param spec the Pod's spec, since some of what it says stands there */
@@ -186,20 +180,14 @@ function checkSysctls(spec: JsonObject, context: JsonObject, path: FieldPath, pr
 }
 
 const mostSpecKibibytes = 64;
-
 const mostDomain = 256;
-
 const mostUser = 104;
 
 // deno-lint-ignore no-control-regex -- control characters are what is looked for
 const control = /[\x00-\x1f\x7f]/;
-
 const onlyDotsAndSpaces = /^[. ]+$/;
-
 const badUser = /["/\\:;|=,+*?<>@[\]]/;
-
 const netBios = /^[^\\/:*?|.][^\\/:*?|]{0,14}$/;
-
 const domainName = /^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*$/;
 
 /** Checks `windowsOptions` of a security context. */

@@ -75,9 +75,7 @@ const hostPathTypes = [
 ];
 
 const pullPolicies = ["Always", "IfNotPresent", "Never"];
-
 const mostMode = 0o777;
-
 const badMode = "must be a number between 0 and 0777 (octal), both inclusive";
 
 const downwardFields = [
@@ -89,9 +87,7 @@ const downwardFields = [
 ];
 
 const iqn = /^iqn\.\d{4}-\d{2}\.([0-9a-zA-Z.-]+)(:[^,;*&$|\s]*)$/;
-
 const eui = /^eui.[0-9a-fA-F]{16}$/;
-
 const naa = /^naa.[0-9a-fA-F]{32}$/;
 
 /** Whose volumes they are. */
@@ -310,9 +306,7 @@ const projectedSources = [
 ];
 
 const shortestToken = 600;
-
 const longestToken = 2 ** 32;
-
 const conflicting = "conflicting duplicate paths";
 
 /** The sources of a projected volume. */

@@ -23,7 +23,6 @@ import {
 import { findObject, has, objectAt, textAt } from "../types/mod.ts";
 
 const specPath = FieldPath.of("spec");
-
 const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
 
 /** PodDisruptionBudget. */

@@ -22,7 +22,6 @@ import {
 import { draftAt, findObject, objectAt, objectsAt, setIfEmpty, textAt, textsAt } from "../types/mod.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
-
 const common = { depth: "full", names: pathSegmentName, allowsCreateOnUpdate: true } as const satisfies KindRules;
 
 /** Role. */
@@ -131,7 +130,6 @@ function checkSubject(subject: JsonObject, isNamespaced: boolean, path: FieldPat
 }
 
 const rbacApiGroup = "rbac.authorization.k8s.io";
-
 const setBindingDefaults = (draft: Draft) => setIfEmpty(draftAt(draft, "roleRef"), "apiGroup", rbacApiGroup);
 
 function setSubjectDefaults(draft: Draft): void {

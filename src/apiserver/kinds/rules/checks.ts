@@ -233,13 +233,9 @@ export function countOf(holder: JsonObject, key: string): number {
 }
 
 const statuses = ["False", "True", "Unknown"];
-
 const longestReason = 1024;
-
 const longestMessage = 32 * 1024;
-
 const reason = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
-
 const reasonPattern = new RegExp(`^${reason}$`);
 
 const reasonWhy =

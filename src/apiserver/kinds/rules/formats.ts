@@ -7,9 +7,7 @@
 import { maskTrailingDash, regexError, utf8Length } from "../../model/mod.ts";
 
 const none: readonly string[] = [];
-
 const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-
 const labelPattern = new RegExp(`^${label}$`);
 
 const labelWhy =
@@ -17,7 +15,6 @@ const labelWhy =
   "an alphanumeric character";
 
 const subdomain = `${label}(\\.${label})*`;
-
 const subdomainPattern = new RegExp(`^${subdomain}$`);
 
 const subdomainWhy =
@@ -25,7 +22,6 @@ const subdomainWhy =
   "end with an alphanumeric character";
 
 const label1035 = "[a-z]([-a-z0-9]*[a-z0-9])?";
-
 const label1035Pattern = new RegExp(`^${label1035}$`);
 
 const label1035Why =
@@ -33,7 +29,6 @@ const label1035Why =
   "end with an alphanumeric character";
 
 const wildcard = `\\*\\.${subdomain}`;
-
 const wildcardPattern = new RegExp(`^${wildcard}$`);
 
 const wildcardWhy =
@@ -41,17 +36,11 @@ const wildcardWhy =
   "case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
 
 const configKey = "[-._a-zA-Z0-9]+";
-
 const configKeyPattern = new RegExp(`^${configKey}$`);
-
 const configKeyWhy = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
-
 const percent = "[0-9]+%";
-
 const percentPattern = new RegExp(`^${percent}$`);
-
 const headerName = "[-A-Za-z0-9]+";
-
 const headerNamePattern = new RegExp(`^${headerName}$`);
 
 /** How the names of a kind are checked. @param isPrefix true for the `generateName` before the generated part */

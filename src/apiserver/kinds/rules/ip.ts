@@ -21,7 +21,6 @@ export interface IpRange {
 }
 
 const badAddress = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-
 const badRange = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
 /** Reads an address; undefined where the text is none. */

@@ -31,6 +31,7 @@ export {
   sinceText,
   textCell,
 } from "./cells.ts";
+export { changedFields } from "./changed_fields.ts";
 export {
   checkAmount,
   checkAnnotations,
@@ -75,7 +76,6 @@ export {
   subdomainName,
   wildcardErrors,
 } from "./formats.ts";
-export { asInternal, internalDiff, unifiedDiff } from "./internal_form.ts";
 export {
   cidrErrors,
   cidrWarnings,

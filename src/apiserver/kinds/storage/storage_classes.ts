@@ -19,13 +19,9 @@ import {
 import { has, nameOf, objectsAt, setIfAbsent, textAt, textMapAt, textsAt } from "../types/mod.ts";
 
 const mostParameters = 512;
-
 const parameterBytes = 256 * 1024;
-
 const reclaimPolicies = ["Delete", "Retain"];
-
 const bindingModes = ["Immediate", "WaitForFirstConsumer"];
-
 const topologies = FieldPath.of("allowedTopologies");
 
 /** StorageClass. */

@@ -18,7 +18,6 @@ export class WireError extends Error {
 
 /** Go's decoder stops collecting there. */
 const mostUnknown = 100;
-
 const largestInt32 = 2_147_483_647;
 
 /**

@@ -19,7 +19,6 @@ import {
 } from "../../model/mod.ts";
 
 const nothing: JsonObject = Object.freeze({});
-
 const none: readonly never[] = Object.freeze([]);
 
 /** A string, "" where there is none. */

@@ -16,25 +16,18 @@ export class QuantityError extends Error {
 }
 
 const formatWrong = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-
 const numericWrong = "unable to parse numeric part of quantity";
-
 const suffixWrong = "unable to parse quantity's suffix";
-
 const unit = 1_000_000_000n;
-
 const binaryUnits = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 /** Powers of 1000, from the smallest. */
 const decimalUnits = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
-
 const decimalOne = 3;
 
 /** No quantity is larger than 2^63-1. */
 const largest = (2n ** 63n - 1n) * unit;
-
 const cacheSize = 2_000;
-
 const canonical = new Map<string, string>();
 
 /** The canonical form of a quantity, as the server stores it. @throws QuantityError */

@@ -9,11 +9,8 @@ export class TimeError extends Error {
 }
 
 const pattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
-
 const canonicalSeconds = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
-
 const layout = "2006-01-02T15:04:05Z07:00";
-
 const microLayout = "2006-01-02T15:04:05.000000Z07:00";
 
 /** The steps of the layout, and what the text must have there. */
@@ -32,7 +29,6 @@ const steps: readonly (readonly [string, RegExp])[] = [
 ];
 
 const fractionStep: readonly [string, RegExp] = [".000000", /^[.,]\d{6}/];
-
 const zoneStep: readonly [string, RegExp] = ["Z07:00", /^(?:Z|[+-]\d{2}:\d{2})/];
 
 /** The canonical form of a metav1.Time: UTC, whole seconds. @throws TimeError */

@@ -16,7 +16,6 @@ import { packages } from "../generated/packages.ts";
 import type { GroupVersionKind, WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
 
 const lines = new Map<string, ReadonlyMap<string, string>>();
-
 const structs = new Map<string, WireStruct>();
 
 /**
