@@ -1,11 +1,9 @@
-/** Files: bounded reads, writes that are whole or not there, what a path points at. */
+/** Tests of files: bounded reads, atomic writes, facts about paths. */
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile as write } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert, assertEquals, assertNotEquals, assertRejects, test } from "../../tests/testing.ts";
-import { fileStat } from "./file_stat.ts";
-import { findText, readText } from "./read_text.ts";
-import { makeDirectory, removePath, writeFile } from "./write_file.ts";
+import { fileStat, findText, makeDirectory, readText, removePath, resolvePath, writeFile } from "./files.ts";
 
 class Folder implements AsyncDisposable {
   readonly path: string;
@@ -23,7 +21,7 @@ class Folder implements AsyncDisposable {
   }
 }
 
-test("readText() reads UTF-8 across its chunks, and refuses what is too large", async () => {
+test("readText() decodes UTF-8 across its chunks, and refuses a file that is too large", async () => {
   await using folder = await Folder.make();
   const path = join(folder.path, "a");
   const text = "ä€😀".repeat(20_000);
@@ -33,14 +31,14 @@ test("readText() reads UTF-8 across its chunks, and refuses what is too large", 
   await assertRejects(() => readText("/dev/zero", { maxBytes: 1000 }), /larger than 1000 bytes/);
 });
 
-test("findText() knows a missing file from one it may not read", async () => {
+test("findText() returns undefined for a missing file, and throws for one that it cannot read", async () => {
   await using folder = await Folder.make();
   assertEquals(await findText(join(folder.path, "missing")), undefined);
   assertEquals(await findText(join(folder.path, "missing", "below")), undefined);
   await assertRejects(() => findText(folder.path));
 });
 
-test("[security 6] writeFile() writes for the owner alone and leaves no temporary file", async () => {
+test("[security 6] writeFile() writes for the owner only and leaves no temporary file", async () => {
   await using folder = await Folder.make();
   const path = join(folder.path, "secret");
   await writeFile(path, "one");
@@ -53,7 +51,7 @@ test("[security 6] writeFile() writes for the owner alone and leaves no temporar
   assertEquals(await readdir(folder.path), ["secret"]);
 });
 
-test("writeFile() replaces a symbolic link instead of writing through it", async () => {
+test("writeFile() replaces a symbolic link and does not follow it", async () => {
   await using folder = await Folder.make();
   const [victim, path] = [join(folder.path, "victim"), join(folder.path, "link")];
   await write(victim, "untouched");
@@ -62,7 +60,7 @@ test("writeFile() replaces a symbolic link instead of writing through it", async
   assertEquals([await readFile(victim, "utf8"), await readFile(path, "utf8")], ["untouched", "new"]);
 });
 
-test("writeFile() that fails leaves nothing behind", async () => {
+test("writeFile() leaves no file when it fails", async () => {
   await using folder = await Folder.make();
   const path = join(folder.path, "folder");
   await makeDirectory(join(path, "full"));
@@ -70,7 +68,7 @@ test("writeFile() that fails leaves nothing behind", async () => {
   assertEquals(await readdir(folder.path), ["folder"]);
 });
 
-test("fileStat() tells files from folders, and one content from the next", async () => {
+test("fileStat() distinguishes files from folders, and changes its identity with the content", async () => {
   await using folder = await Folder.make();
   const path = join(folder.path, "a");
   assertEquals(await fileStat(path), undefined);
@@ -82,7 +80,7 @@ test("fileStat() tells files from folders, and one content from the next", async
   assertEquals((await fileStat(folder.path))?.kind, "directory");
 });
 
-test("[security 6] makeDirectory() makes folders for the owner alone, removePath() removes them", async () => {
+test("[security 6] makeDirectory() creates folders for the owner only, and removePath() removes them", async () => {
   await using folder = await Folder.make();
   const path = join(folder.path, "a", "b");
   await makeDirectory(path);
@@ -91,4 +89,12 @@ test("[security 6] makeDirectory() makes folders for the owner alone, removePath
   await removePath(join(folder.path, "a"));
   await removePath(join(folder.path, "a"));
   assert((await fileStat(path)) === undefined);
+});
+
+test("resolvePath() resolves a relative path from the given folder", () => {
+  assertEquals([resolvePath("/a/b", "c/d"), resolvePath("/a/b", "../c"), resolvePath("/a/b", "/c")], [
+    "/a/b/c/d",
+    "/a/c",
+    "/c",
+  ]);
 });

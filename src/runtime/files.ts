@@ -1,0 +1,146 @@
+/**
+ * Files and paths.
+ *
+ * Guarantees: readText() reads a bounded number of bytes, because a path may lead to a device or to a very large file.
+ * writeFile() replaces a file as a whole, so that a reader sees the old content or the new one: it writes to a new file
+ * beside the target (O_EXCL, so an existing file or link is refused), syncs it and renames it. The permissions are set
+ * before the first byte is written. A symbolic link at the target is replaced, not followed (security 6).
+ */
+import { randomUUID } from "node:crypto";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+
+/** Options of {@link readText}. */
+export interface ReadTextOptions {
+  /** The most bytes of the file. @default 16777216 (16 MiB) */
+  readonly maxBytes?: number;
+}
+
+const chunkBytes = 64 * 1024;
+
+/**
+ * Reads a file as UTF-8.
+ *
+ * @throws Error with the `code` of the system (ENOENT, EACCES, EISDIR); RangeError when the file is too large.
+ */
+export async function readText(path: string, options: ReadTextOptions = {}): Promise<string> {
+  const { maxBytes = 16 * 1024 * 1024 } = options;
+  const file = await open(path, "r");
+  try {
+    const decoder = new TextDecoder();
+    const chunk = new Uint8Array(chunkBytes);
+    let text = "";
+    for (let sizeBytes = 0;;) {
+      const { bytesRead } = await file.read(chunk, 0, chunk.length);
+      if (bytesRead === 0) return text + decoder.decode();
+      sizeBytes += bytesRead;
+      if (sizeBytes > maxBytes) throw new RangeError(`Cannot read file "${path}": larger than ${maxBytes} bytes`);
+      text += decoder.decode(chunk.subarray(0, bytesRead), { stream: true });
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads a file as {@link readText} does; undefined if the file does not exist. */
+export async function findText(path: string, options: ReadTextOptions = {}): Promise<string | undefined> {
+  try {
+    return await readText(path, options);
+  } catch (error) {
+    if (isMissingFile(error)) return undefined;
+    throw error;
+  }
+}
+
+function isMissingFile(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}
+
+/** Options of {@link writeFile}. */
+export interface WriteFileOptions {
+  /** Permission bits. @default 0o600 */
+  readonly mode?: number;
+}
+
+/** Writes `content` to `path` and replaces an existing file. The folder must exist. */
+export async function writeFile(
+  path: string,
+  content: string | Uint8Array,
+  options: WriteFileOptions = {},
+): Promise<void> {
+  const { mode = 0o600 } = options;
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    const file = await open(temporary, "wx", mode);
+    try {
+      await file.chmod(mode); // `open` subtracts the umask.
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Creates a folder and its missing parents with the permission bits `mode`. An existing folder stays unchanged. */
+export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
+  await mkdir(path, { recursive: true, mode });
+}
+
+/** Removes a file, or a folder with its content, if it exists. */
+export async function removePath(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
+
+/** Facts about one file or folder. */
+export interface FileStat {
+  readonly kind: "file" | "directory" | "other";
+  readonly sizeBytes: number;
+  /** Milliseconds since the epoch. */
+  readonly modifiedAt: number;
+  /** Permission bits, e.g. 0o600. */
+  readonly mode: number;
+  /** Changes with the content, and when another file replaces it, as a Secret volume does on rotation. */
+  readonly identity: string;
+}
+
+/** Reads the facts about `path`, following symbolic links; undefined if it does not exist. */
+export async function fileStat(path: string): Promise<FileStat | undefined> {
+  try {
+    const found = await stat(path);
+    return {
+      kind: found.isFile() ? "file" : found.isDirectory() ? "directory" : "other",
+      sizeBytes: found.size,
+      modifiedAt: found.mtimeMs,
+      mode: found.mode & 0o7777,
+      identity: `${found.dev}:${found.ino}:${found.mtimeMs}:${found.size}`,
+    };
+  } catch (error) {
+    if (isMissingFile(error)) return undefined;
+    throw error;
+  }
+}
+
+/** `path` relative to the folder `base`; an absolute `path` stays unchanged. */
+export function resolvePath(base: string, path: string): string {
+  return isAbsolute(path) ? path : resolve(base, path);
+}
+
+/** Joins the parts with the separator of the system. */
+export function joinPath(...parts: readonly string[]): string {
+  return join(...parts);
+}
+
+/** The folder that contains `path`. */
+export function directoryOf(path: string): string {
+  return dirname(path);
+}
+
+/** The path that leads from the folder `from` to `to`, with slashes. */
+export function relativePath(from: string, to: string): string {
+  return relative(from, to).replaceAll("\\", "/");
+}

@@ -1,0 +1,179 @@
+/**
+ * The HTTP/1.1 client over the sockets of Bun, and its pool of connections. Measured against fetch of Bun 1.4.5: a quarter
+ * of the CPU for a stream of 50 MB, no second thread (9 MiB), no limit of 256 concurrent requests, no limit of 300 s, no
+ * proxy from the environment.
+ *
+ * Guarantees: each connection carries one request at a time; nothing is sent twice: if a kept connection breaks, the
+ * request fails, and the caller knows what may be repeated. The number of connections is not limited, because every
+ * watch needs its own.
+ */
+import { Buffer } from "node:buffer";
+import { type BunSocket, connectionClosed, dial, type SocketTarget } from "./bun_socket.ts";
+import { ClientExchange, type ClientExchangeOptions } from "./client_exchange.ts";
+import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
+
+/** Makes a client that connects directly. */
+export function bunHttpClient(options: HttpClientOptions): HttpClient {
+  const addedHeaders = checkedHeaders(options.headers ?? {});
+  const connections = new ConnectionPool();
+  return {
+    async fetch(request, { longLived = false } = {}) {
+      const { method, signal } = request;
+      signal.throwIfAborted();
+      const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+      const url = new URL(request.url);
+      const bytes = encode(headOf(request, url, { addedHeaders, bodyBytes: body?.length }), body);
+      return await connections.send(targetOf(url, options), { method, signal, longLived, bytes });
+    },
+    close: () => connections.close(),
+  };
+}
+
+/** @throws TypeError when a name or a value is not allowed in a head */
+function checkedHeaders(headers: NonNullable<HttpClientOptions["headers"]>): ReadonlyMap<string, readonly string[]> {
+  for (const [name, values] of Object.entries(headers)) {
+    for (const value of values) new Headers([[name, value]]);
+  }
+  return new Map(Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values]));
+}
+
+function targetOf(url: URL, options: HttpClientOptions): SocketTarget {
+  const { ca, cert, key, insecureSkipTlsVerify = false } = options;
+  const hostname = url.hostname.replace(/^\[|\]$/g, "");
+  const isSecure = url.protocol === "https:";
+  const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port);
+  const { serverName = hostname } = options;
+  const tls = isSecure ? { ca, cert, key, serverName, rejectUnauthorized: !insecureSkipTlsVerify } : undefined;
+  return { hostname, port, tls };
+}
+
+function headOf(
+  request: Request,
+  url: URL,
+  parts: { readonly addedHeaders: ReadonlyMap<string, readonly string[]>; readonly bodyBytes: number | undefined },
+): string {
+  const { addedHeaders, bodyBytes } = parts;
+  let head = `${request.method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  for (const [name, value] of request.headers) {
+    if (!addedHeaders.has(name)) head += `${name}: ${value}\r\n`;
+  }
+  for (const [name, values] of addedHeaders) {
+    for (const value of values) head += `${name}: ${value}\r\n`;
+  }
+  if (bodyBytes !== undefined) head += `content-length: ${bodyBytes}\r\n`;
+  return `${head}\r\n`;
+}
+
+function encode(head: string, body: Uint8Array | undefined): Uint8Array {
+  const bytes = Buffer.from(head, "latin1"); // Headers holds one byte per character.
+  return body === undefined ? bytes : Buffer.concat([bytes, body]);
+}
+
+/** A request, ready to be sent. */
+interface ClientRequest extends Pick<ClientExchangeOptions, "method" | "signal" | "longLived"> {
+  /** Head and body. */
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The connections to all servers of one client. A connection whose response was read to its end waits for the next
+ * request. The most recent one is used first, so that the other connections of a burst become idle and end.
+ */
+class ConnectionPool {
+  readonly #idle = new Map<string, ClientConnection[]>();
+  #isClosed = false;
+
+  /** Sends a request over an idle connection, or over a new one. @throws the error of the connection or of the signal */
+  async send(target: SocketTarget, request: ClientRequest): Promise<Response> {
+    const origin = `${target.tls === undefined ? "http" : "https"}://${target.hostname}:${target.port}`;
+    const connection = this.#take(origin) ?? await this.#connect(origin, target, request.signal);
+    return await connection.send(request, () => this.#keep(origin, connection));
+  }
+
+  /** Ends the idle connections; the others end with their responses. */
+  close(): void {
+    this.#isClosed = true;
+    for (const connections of this.#idle.values()) {
+      for (const connection of [...connections]) connection.close();
+    }
+  }
+
+  #take(origin: string): ClientConnection | undefined {
+    const connection = this.#idle.get(origin)?.pop();
+    connection?.setActive();
+    return connection;
+  }
+
+  #keep(origin: string, connection: ClientConnection): void {
+    if (this.#isClosed) return connection.close();
+    const connections = this.#idle.get(origin);
+    if (connections === undefined) this.#idle.set(origin, [connection]);
+    else connections.push(connection);
+    connection.setIdle();
+  }
+
+  #remove(origin: string, connection: ClientConnection): void {
+    const connections = this.#idle.get(origin) ?? [];
+    const at = connections.indexOf(connection);
+    if (at >= 0) connections.splice(at, 1);
+  }
+
+  /** Connects. If the request was aborted in the meantime, the connection is kept for the next request. */
+  #connect(origin: string, target: SocketTarget, signal: AbortSignal): Promise<ClientConnection> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => reject(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      dial(target).then((socket) => {
+        signal.removeEventListener("abort", onAbort);
+        const connection: ClientConnection = new ClientConnection(socket, () => this.#remove(origin, connection));
+        if (signal.aborted) this.#keep(origin, connection);
+        else resolve(connection);
+      }, (error) => {
+        signal.removeEventListener("abort", onAbort);
+        reject(error);
+      });
+    });
+  }
+}
+
+/** One connection and the exchange that it carries. */
+class ClientConnection {
+  readonly #socket: BunSocket;
+  #exchange: ClientExchange | undefined;
+
+  constructor(socket: BunSocket, onEnd: () => void) {
+    this.#socket = socket;
+    // Bytes without a request: the connection cannot be used any more.
+    socket.onBytes = (bytes) => this.#exchange === undefined ? this.close() : this.#exchange.receive(bytes);
+    socket.onEnd = (error) => {
+      onEnd();
+      this.#exchange?.connectionEnded(error);
+    };
+  }
+
+  /** Sends a request. `onIdle` is called when the connection can carry another one. */
+  send(request: ClientRequest, onIdle: () => void): Promise<Response> {
+    if (this.#socket.hasEnded) return Promise.reject(connectionClosed());
+    const onDone = (isReusable: boolean) => {
+      this.#exchange = undefined;
+      if (isReusable && !this.#socket.hasEnded) onIdle();
+      else this.close();
+    };
+    this.#exchange = new ClientExchange(this.#socket, { ...request, onDone });
+    const { response } = this.#exchange;
+    this.#socket.write(request.bytes);
+    return response;
+  }
+
+  setIdle(): void {
+    this.#socket.setIdle();
+  }
+
+  setActive(): void {
+    this.#socket.setActive();
+  }
+
+  close(): void {
+    this.#socket.end(new Error("the connection is no longer needed"));
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * httpClient(): HTTP with your own certificates and proxies, the same on both runtimes. All requests to the API server
+ * use it.
+ *
+ * Guarantees: a given CA replaces the authorities of the system; redirects are never followed; a proxy is used only if
+ * the options name it, never because of the environment; no request is sent twice; bodies are not decompressed, so a
+ * small response cannot grow. A request ends when its signal aborts, never by a timeout of the runtime.
+ *
+ * Caveats: fetch of the runtimes is not used. Deno's adds a CA to those of the system and knows neither server names nor
+ * skipping the verification; Bun's obeys the proxies of the environment, has room for 256 requests and spends most of
+ * its time on waking threads. On Bun requests use its sockets; on Deno, and through proxies, they use node:https.
+ */
+import { runtimeName } from "../process/mod.ts";
+import { bunHttpClient } from "./bun_http_client.ts";
+import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
+
+/** Makes a client for one set of certificates and one proxy. */
+export function httpClient(options: HttpClientOptions = {}): HttpClient {
+  return runtimeName === "bun" && options.proxy === undefined ? bunHttpClient(options) : lazyNodeHttpClient(options);
+}
+
+/** Loads node:https with the first request: a program on Bun without a proxy starts without it. */
+function lazyNodeHttpClient(options: HttpClientOptions): HttpClient {
+  let loading: Promise<HttpClient> | undefined;
+  const load = async () => (await import("./node_http_client.ts")).nodeHttpClient(options);
+  return {
+    fetch: async (request) => await (await (loading ??= load())).fetch(request),
+    close: () => void loading?.then((client) => client.close()),
+  };
+}

@@ -1,0 +1,37 @@
+/** The HTTP client as its users see it: options, requests, closing. */
+
+/** Options of {@link httpClient}. Certificates and keys are PEM text. */
+export interface HttpClientOptions {
+  /** The only authorities whose servers are trusted. @default those of the system */
+  readonly ca?: string;
+  /** The certificate chain of the client. */
+  readonly cert?: string;
+  /** The private key of `cert`. */
+  readonly key?: string;
+  /** Trusts any server. @default false */
+  readonly insecureSkipTlsVerify?: boolean;
+  /** The name that the certificate of the server must have, and the SNI. @default the host of the URL */
+  readonly serverName?: string;
+  /** `http://`, `https://` or `socks5://`, with `user:password@` if the proxy requires it. @default none */
+  readonly proxy?: string;
+  /** Sent with every request, each value on its own line, which fetch cannot do. @default {} */
+  readonly headers?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Options of one request. */
+export interface FetchOptions {
+  /** The response may stream for minutes, as a watch does. A busy stream is then read every 10 ms. @default false */
+  readonly longLived?: boolean;
+}
+
+/** Sends requests over connections that it keeps and closes. */
+export interface HttpClient {
+  /**
+   * Sends one request. Cancel a body that you do not read, or its connection stays open.
+   *
+   * @throws the error of the runtime when there is no response; the reason of the signal when it aborts.
+   */
+  fetch(request: Request, options?: FetchOptions): Promise<Response>;
+  /** Closes idle connections; those with a request in flight close when it ends. */
+  close(): void;
+}

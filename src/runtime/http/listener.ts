@@ -1,0 +1,201 @@
+/**
+ * Listener: accepts the connections of `serve.ts`, puts TLS on them with the current certificate, and limits their
+ * number.
+ *
+ * TLS is put on a plain TCP socket after it was accepted, by a tls.Server that never listens. A new certificate is a new
+ * such object, so a rotation closes no connection. (Bun cannot change the certificate of a server that listens.)
+ */
+import * as net from "node:net";
+import * as tls from "node:tls";
+import { isKeyPair } from "./certificates.ts";
+import type { CertificatePair, ConnectionInfo, ServeHandler, ServeLimits, ServeTls } from "./serve_options.ts";
+import { type ConnectionHost, ServerConnection } from "./server_connection.ts";
+import type { Timers } from "./timers.ts";
+
+/** A server cannot start because another process uses the port. The command line has its own exit code for it. */
+export class PortInUseError extends Error {
+  override readonly name = "PortInUseError";
+  readonly hostname: string;
+  readonly port: number;
+
+  constructor(hostname: string, port: number, options?: ErrorOptions) {
+    super(`Cannot listen on ${hostname}:${port}: the port is in use`, options);
+    this.hostname = hostname;
+    this.port = port;
+  }
+}
+
+/** Options of {@link listen}, with all defaults. */
+export interface ListenOptions {
+  readonly hostname: string;
+  readonly port: number;
+  readonly tls: ServeTls | undefined;
+  readonly handler: ServeHandler;
+  readonly limits: ServeLimits;
+  readonly onError: (error: unknown) => void;
+  readonly timers: Timers;
+}
+
+/** Starts to accept connections. @throws PortInUseError, or the error of the system */
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const { hostname, port } = options;
+  const listener = new Listener(options);
+  await new Promise<void>((resolve, reject) => {
+    listener.server.once("error", (error) => {
+      const isInUse = "code" in error && error.code === "EADDRINUSE";
+      reject(isInUse ? new PortInUseError(hostname, port, { cause: error }) : error);
+    });
+    listener.server.listen({ host: hostname, port }, resolve);
+  });
+  return listener;
+}
+
+/** A handshake or a connection that waits for its client. */
+interface Waiting {
+  destroy(): void;
+}
+
+/** All connections of one server. */
+export class Listener implements ConnectionHost {
+  readonly server: net.Server;
+  readonly handler: ServeHandler;
+  readonly limits: ServeLimits;
+  readonly timers: Timers;
+  readonly onError: (error: unknown) => void;
+  readonly waiting = new Set<Waiting>();
+  bufferedBytes = 0;
+  isDraining = false;
+  readonly #options: ListenOptions;
+  readonly #sockets = new Set<net.Socket>();
+  readonly #connections = new Set<ServerConnection>();
+  /** TLS handshakes in progress, by the address and port of the client. */
+  readonly #handshakes = new Map<string, Disposable>();
+  #tlsServer: tls.Server | undefined;
+  #onEmpty: (() => void) | undefined;
+
+  constructor(options: ListenOptions) {
+    this.#options = options;
+    this.handler = options.handler;
+    this.limits = options.limits;
+    this.timers = options.timers;
+    this.onError = options.onError;
+    if (options.tls !== undefined) this.#tlsServer = this.#createTlsServer(options.tls);
+    this.server = net.createServer((socket) => this.#accept(socket));
+  }
+
+  get port(): number {
+    const address = this.server.address();
+    return typeof address === "object" && address !== null ? address.port : this.#options.port;
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  replaceCertificate(pair: CertificatePair): void {
+    const { tls } = this.#options;
+    if (tls === undefined) throw new TypeError("Cannot replace certificate: the server uses plain HTTP");
+    this.#tlsServer = this.#createTlsServer({ ...tls, ...pair });
+  }
+
+  /** Accepts no new connections, and resolves when the last request in flight is answered. */
+  async finish(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    for (const connection of this.#connections) connection.retire();
+    if (this.#sockets.size > 0) await new Promise<void>((resolve) => this.#onEmpty = resolve);
+    await closed;
+  }
+
+  /** Cuts off all connections. */
+  async close(): Promise<void> {
+    const isEmpty = this.finish();
+    for (const connection of this.#connections) connection.destroy();
+    for (const socket of this.#sockets) socket.destroy();
+    await isEmpty;
+  }
+
+  #accept(socket: net.Socket): void {
+    if (!this.#makeRoom()) return void socket.destroy();
+    this.#sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("close", () => this.#remove(socket));
+    socket.setNoDelay(true);
+    if (this.#tlsServer === undefined) {
+      this.#run(socket, { remoteAddress: socket.remoteAddress ?? "", isTls: false });
+    } else {
+      this.#startHandshake(socket);
+      this.#tlsServer.emit("connection", socket);
+    }
+  }
+
+  /**
+   * At the limit, ends the connection that has waited longest for its client, so that many slow clients do not lock out
+   * a fast one. @returns false if none waits
+   */
+  #makeRoom(): boolean {
+    if (this.#sockets.size < this.limits.maxConnections) return true;
+    const [longest] = this.waiting;
+    if (longest === undefined) return false;
+    this.waiting.delete(longest);
+    longest.destroy();
+    return true;
+  }
+
+  #remove(socket: net.Socket): void {
+    this.#sockets.delete(socket);
+    if (this.#sockets.size === 0) this.#onEmpty?.();
+  }
+
+  #startHandshake(socket: net.Socket): void {
+    const key = clientOf(socket);
+    const waiting = { destroy: () => void socket.destroy() };
+    const timer = this.timers.timer(this.limits.headerTimeoutMs, waiting.destroy);
+    const end = () => {
+      timer[Symbol.dispose]();
+      this.waiting.delete(waiting);
+      if (this.#handshakes.get(key) === handshake) this.#handshakes.delete(key);
+    };
+    const handshake = { [Symbol.dispose]: end };
+    this.waiting.add(waiting);
+    this.#handshakes.set(key, handshake);
+    socket.once("close", end);
+  }
+
+  #createTlsServer(options: ServeTls): tls.Server {
+    const { cert, key, clientCa, requireClientCertificate = true } = options;
+    // The TLS library of Deno accepts a key of another certificate, and then each handshake fails.
+    if (!isKeyPair(cert, key)) throw new Error("Cannot use certificate: it and the private key are not a pair");
+    const clientOptions = clientCa === undefined
+      ? {}
+      : { ca: clientCa, requestCert: true, rejectUnauthorized: requireClientCertificate };
+    const server = tls.createServer({
+      cert,
+      key,
+      minVersion: "TLSv1.2",
+      ALPNProtocols: ["http/1.1"],
+      ...clientOptions,
+    });
+    server.on("secureConnection", (socket: tls.TLSSocket) => {
+      this.#handshakes.get(clientOf(socket))?.[Symbol.dispose]();
+      const clientName = socket.authorized ? commonNameOf(socket) : undefined;
+      this.#run(socket, { remoteAddress: socket.remoteAddress ?? "", isTls: true, clientName });
+    });
+    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    return server;
+  }
+
+  #run(socket: net.Socket, info: ConnectionInfo): void {
+    const connection = new ServerConnection(socket, info, this);
+    this.#connections.add(connection);
+    connection.run().catch(this.onError).finally(() => this.#connections.delete(connection));
+  }
+}
+
+function clientOf(socket: net.Socket): string {
+  return `${socket.remoteAddress}|${socket.remotePort}`;
+}
+
+function commonNameOf(socket: tls.TLSSocket): string | undefined {
+  const name: unknown = socket.getPeerCertificate().subject?.CN;
+  return typeof name === "string" ? name : undefined;
+}

@@ -1,0 +1,144 @@
+/**
+ * The HTTP client over node:https, for Deno and for proxies on Bun. Measured on Deno 2.9.6: streams as fast as fetch of
+ * Deno; a small GET costs 230 instead of 160 µs of CPU.
+ */
+import * as http from "node:http";
+import * as https from "node:https";
+import { runtimeName } from "../process/mod.ts";
+import { explainRefusedCertificate } from "./certificates.ts";
+import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
+import { tunnelAgent } from "./tunnel_agent.ts";
+
+/** Bytes read ahead of the consumer before the socket is paused. */
+const readAheadBytes = 256 * 1024;
+
+/**
+ * Idle connections end after 60 s, before kube-apiserver ends them at 90 s, so that no write uses a connection that is
+ * just being closed. TCP keep-alive probes start after 30 s, as in the dialer of client-go.
+ */
+const poolOptions = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 60_000 } as const;
+
+/** Makes a client of node:https. */
+export function nodeHttpClient(options: HttpClientOptions): HttpClient {
+  const { ca, cert, key, serverName, insecureSkipTlsVerify = false, proxy, headers = {} } = options;
+  const tls = { ca, cert, key, rejectUnauthorized: !insecureSkipTlsVerify, minVersion: "TLSv1.2" } as const;
+  const settings = { ...poolOptions, ...tls, ...(serverName === undefined ? {} : { servername: serverName }) };
+  const secure = proxy === undefined ? new https.Agent(settings) : tunnelAgent(proxy, settings);
+  const plain = new http.Agent(poolOptions);
+  return {
+    async fetch(request) {
+      const { signal } = request;
+      signal.throwIfAborted();
+      const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+      const agent = request.url.startsWith("https:") ? secure : plain;
+      try {
+        return await send({ request, body, agent, headers: { ...headersOf(request, body), ...linesOf(headers) } });
+      } catch (error) {
+        if (signal.aborted || proxy !== undefined || runtimeName !== "deno" || !(error instanceof Error)) throw error;
+        throw await explainRefusedCertificate(error, new URL(request.url));
+      }
+    },
+    close() {
+      for (const agent of [secure, plain]) closeIdle(agent);
+    },
+  };
+}
+
+interface Outgoing {
+  readonly request: Request;
+  readonly body: Uint8Array | undefined;
+  readonly agent: http.Agent;
+  readonly headers: http.OutgoingHttpHeaders;
+}
+
+function send({ request, body, agent, headers }: Outgoing): Promise<Response> {
+  const { signal } = request;
+  return new Promise((resolve, reject) => {
+    const start = agent instanceof https.Agent ? https.request : http.request;
+    const outgoing = start(request.url, { method: request.method, headers, agent });
+    const onAbort = () => outgoing.destroy();
+    signal.addEventListener("abort", onAbort, { once: true });
+    const onEnd = () => signal.removeEventListener("abort", onAbort);
+    // While `reusedSocket` is true, Deno repeats a request whose kept connection breaks, even a POST.
+    outgoing.on("socket", () => outgoing.reusedSocket = false);
+    outgoing.on("response", (incoming) => resolve(responseOf(incoming, signal, onEnd)));
+    outgoing.on("error", (error) => {
+      onEnd();
+      reject(signal.aborted ? signal.reason : error);
+    });
+    outgoing.on("close", () => {
+      if (signal.aborted) reject(signal.reason);
+    });
+    outgoing.end(body);
+  });
+}
+
+function headersOf(request: Request, body: Uint8Array | undefined): http.OutgoingHttpHeaders {
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, value] of request.headers) headers[name] = value;
+  if (body !== undefined) headers["content-length"] = String(body.length);
+  return headers;
+}
+
+function linesOf(headers: NonNullable<HttpClientOptions["headers"]>): http.OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, [...values]]));
+}
+
+/** @param onEnd Called once, when the body has ended or was cancelled. */
+function responseOf(incoming: http.IncomingMessage, signal: AbortSignal, onEnd: () => void): Response {
+  const status = incoming.statusCode ?? 0;
+  const headers = new Headers();
+  for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2) {
+    headers.append(incoming.rawHeaders[index] ?? "", incoming.rawHeaders[index + 1] ?? "");
+  }
+  const init = { status, statusText: incoming.statusMessage ?? "", headers };
+  if (status === 204 || status === 205 || status === 304) {
+    incoming.resume();
+    incoming.once("close", onEnd);
+    return new Response(null, init);
+  }
+  return new Response(streamOf(incoming, signal, onEnd), init);
+}
+
+/** The body as a stream. It pauses the socket while its reader is behind, and ends it when the reader cancels. */
+function streamOf(incoming: http.IncomingMessage, signal: AbortSignal, onEnd: () => void): ReadableStream<Uint8Array> {
+  let isOpen = true;
+  const finish = (act: () => void) => {
+    if (!isOpen) return;
+    isOpen = false;
+    onEnd();
+    act();
+  };
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      incoming.on("data", (chunk: Uint8Array) => {
+        if (!isOpen) return;
+        controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        if ((controller.desiredSize ?? 0) <= 0) incoming.pause();
+      });
+      const fail = (error?: Error) =>
+        finish(() => controller.error(signal.aborted ? signal.reason : error ?? connectionClosed()));
+      incoming.on("end", () => finish(() => controller.close()));
+      incoming.on("error", fail);
+      incoming.on("close", () => fail());
+    },
+    pull() {
+      incoming.resume();
+    },
+    cancel() {
+      finish(() => incoming.destroy());
+    },
+  }, { highWaterMark: readAheadBytes, size: (chunk) => chunk.byteLength });
+}
+
+function connectionClosed(): Error {
+  return Object.assign(new Error("the connection closed before the body was complete"), { code: "ECONNRESET" });
+}
+
+/** Closes the idle connections; those in use are not kept when they become idle. */
+function closeIdle(agent: http.Agent): void {
+  agent.maxFreeSockets = 0;
+  for (const sockets of Object.values(agent.freeSockets)) {
+    for (const socket of sockets ?? []) socket.destroy();
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Writes responses to a connection of the server. It sets the framing fields itself from the bytes of the body, so a
+ * handler cannot make them wrong.
+ *
+ * A small body whose length the handler announced is sent in one write with its head. Every other body is sent in
+ * chunks as it comes, as a watch needs it.
+ */
+import { joined } from "./bytes.ts";
+
+/** Where the bytes are written to. */
+export interface ByteSink {
+  /** Resolves when more can be written; false if the connection has ended. */
+  write(bytes: Uint8Array): Promise<boolean>;
+}
+
+/** Options of {@link writeResponse}. */
+export interface WriteResponseOptions {
+  /** The method of the request. A response to HEAD has no body. */
+  readonly method: string;
+  /** False adds `connection: close`. */
+  readonly keepsAlive: boolean;
+}
+
+/** The largest body that is sent with its length instead of in chunks. */
+const maxWholeBytes = 1024 * 1024;
+const encoder = new TextEncoder();
+const lastChunk = encoder.encode("0\r\n\r\n");
+/** Fields that this file sets; those of the handler are dropped. */
+const connectionFields = new Set([
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "keep-alive",
+  "date",
+  "trailer",
+]);
+
+/** Writes `response`. @returns false if the connection ended first @throws the error of the stream of the body */
+export async function writeResponse(
+  sink: ByteSink,
+  response: Response,
+  options: WriteResponseOptions,
+): Promise<boolean> {
+  const { method } = options;
+  if (isBodiless(response.status)) return await sink.write(headOf(response, options, ""));
+  const announced = response.headers.get("content-length");
+  if (method === "HEAD") {
+    await response.body?.cancel();
+    return await sink.write(headOf(response, options, announced === null ? "" : `content-length: ${announced}\r\n`));
+  }
+  if (response.body === null || (announced !== null && Number(announced) <= maxWholeBytes)) {
+    const body = new Uint8Array(await response.arrayBuffer());
+    return await sink.write(joined(headOf(response, options, `content-length: ${body.length}\r\n`), body));
+  }
+  const head = headOf(response, options, "transfer-encoding: chunked\r\n");
+  return await writeChunks(sink, head, response.body);
+}
+
+async function writeChunks(sink: ByteSink, head: Uint8Array, body: ReadableStream<Uint8Array>): Promise<boolean> {
+  if (!await sink.write(head)) {
+    await body.cancel();
+    return false;
+  }
+  // A return inside the loop cancels the stream.
+  for await (const part of body) {
+    if (part.length > 0 && !await sink.write(chunkOf(part))) return false;
+  }
+  return await sink.write(lastChunk);
+}
+
+function chunkOf(part: Uint8Array): Uint8Array {
+  const size = encoder.encode(`${part.length.toString(16)}\r\n`);
+  const chunk = new Uint8Array(size.length + part.length + 2);
+  chunk.set(size);
+  chunk.set(part, size.length);
+  chunk.set([13, 10], size.length + part.length);
+  return chunk;
+}
+
+function headOf(response: Response, options: WriteResponseOptions, framing: string): Uint8Array {
+  let text = `HTTP/1.1 ${response.status} ${response.statusText}\r\ndate: ${dateText()}\r\n`;
+  for (const [name, value] of response.headers) {
+    if (!connectionFields.has(name)) text += `${name}: ${value}\r\n`;
+  }
+  if (!options.keepsAlive) text += "connection: close\r\n";
+  return latin1(`${text}${framing}\r\n`);
+}
+
+/** The date is formatted once per second, because that is slow and thousands of responses share it. */
+let dateSecond = NaN;
+let lastDate = "";
+
+function dateText(): string {
+  const now = new Date();
+  const second = Math.floor(now.getTime() / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    lastDate = now.toUTCString();
+  }
+  return lastDate;
+}
+
+/** Field values are bytes; `Headers` holds each byte as one character. */
+function latin1(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 304;
+}

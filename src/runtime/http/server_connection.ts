@@ -1,0 +1,365 @@
+/**
+ * ServerConnection: one connection of the server in `serve.ts`, from its first byte to its last. It reads each request
+ * completely, passes it to the handler, and sends the response before it reads the next request.
+ *
+ * Guarantees: a client that is slow with a head or a body is cut off at the time limit; a malformed request gets its
+ * status and the connection closes; the signal of the request aborts when the client leaves; run() never rejects.
+ */
+import type { Socket } from "node:net";
+import { joined } from "./bytes.ts";
+import { bodyDecoder, bodyTooLarge, requestRules } from "./http_body.ts";
+import { findHeadEnd, parseRequestHead, RequestError, type RequestHead } from "./http_head.ts";
+import { type ByteSink, writeResponse } from "./response_writer.ts";
+import type { ConnectionInfo, ServeHandler, ServeLimits } from "./serve_options.ts";
+import type { Timers } from "./timers.ts";
+
+/** The state that all connections of one server share. */
+export interface ConnectionHost {
+  readonly handler: ServeHandler;
+  readonly limits: ServeLimits;
+  readonly timers: Timers;
+  readonly onError: (error: unknown) => void;
+  /** True if responses ask their clients to reconnect elsewhere. */
+  readonly isDraining: boolean;
+  /** Bytes of the bodies in memory, over all connections. */
+  bufferedBytes: number;
+  /** Connections that wait for their clients, the longest wait first. At the limit, the first one is ended. */
+  readonly waiting: Set<{ destroy(): void }>;
+}
+
+/** A client that still sends would reset the connection and lose the error, so we read on for a moment (RFC 9112, 9.6). */
+const lingerMs = 1_000;
+
+/** The connection of one client. */
+export class ServerConnection {
+  readonly #socket: Socket;
+  readonly #host: ConnectionHost;
+  readonly #info: ConnectionInfo;
+  readonly #source: ByteSource;
+  readonly #sink: ByteSink;
+  #request: AbortController | undefined;
+  #mustClose = false;
+
+  constructor(socket: Socket, info: ConnectionInfo, host: ConnectionHost) {
+    this.#socket = socket;
+    this.#info = info;
+    this.#host = host;
+    this.#source = new ByteSource(socket, () => this.#request?.abort(clientLeft()));
+    this.#sink = socketSink(socket, host);
+  }
+
+  /** Ends the connection now; the signal of a request in flight aborts. */
+  destroy(): void {
+    this.#mustClose = true;
+    this.#request?.abort(clientLeft());
+    this.#source.fail(clientLeft());
+    this.#socket.destroy();
+  }
+
+  /** Ends the connection as soon as no request is in flight. */
+  retire(): void {
+    this.#mustClose = true;
+    if (this.#request === undefined) this.destroy();
+  }
+
+  /** Serves requests until the connection ends. */
+  async run(): Promise<void> {
+    try {
+      while (!this.#mustClose && await this.#serveOne());
+      this.#socket.end();
+    } catch (error) {
+      if (error instanceof RequestError) await this.#sendError(error);
+      else if (!this.#source.hasEnded && !this.#mustClose) this.#host.onError(error);
+    } finally {
+      this.#host.waiting.delete(this);
+      this.#socket.destroy();
+    }
+  }
+
+  /** @returns true if another request may follow */
+  async #serveOne(): Promise<boolean> {
+    const head = await this.#readHead();
+    if (head === undefined) return false;
+    const body = await this.#readBody(head);
+    const controller = new AbortController();
+    this.#request = controller;
+    try {
+      const request = requestOf(head, body, this.#info, controller.signal);
+      const response = await this.#callHandler(request);
+      const keepsAlive = head.keepsAlive && !this.#mustClose && !this.#host.isDraining;
+      const isSent = await writeResponse(this.#sink, response, { method: head.method, keepsAlive });
+      return isSent && keepsAlive;
+    } finally {
+      this.#request = undefined;
+      this.#host.bufferedBytes -= body?.length ?? 0;
+    }
+  }
+
+  async #callHandler(request: Request): Promise<Response> {
+    try {
+      return await this.#host.handler(request, this.#info);
+    } catch (error) {
+      if (request.signal.aborted) throw error;
+      this.#host.onError(error);
+      return new Response("Internal error\n", { status: 500, headers: { "content-length": "15" } });
+    }
+  }
+
+  async #readHead(): Promise<RequestHead | undefined> {
+    const { limits } = this.#host;
+    if (this.#source.bytes.length === 0 && !await this.#waitForRequest()) return undefined;
+    let end = this.#headEnd(0);
+    if (end < 0) {
+      // Nearly every head arrives in one piece and needs no timer.
+      using _deadline = this.#deadline(limits.headerTimeoutMs, "the head took too long");
+      while (end < 0) {
+        const scannedTo = this.#source.bytes.length;
+        if (!await this.#source.more()) return undefined;
+        end = this.#headEnd(scannedTo);
+      }
+    }
+    const head = parseRequestHead(this.#source.bytes.subarray(0, end), limits);
+    this.#source.consume(end);
+    return head;
+  }
+
+  /** The index where the head ends; -1 if more bytes are needed. */
+  #headEnd(scannedTo: number): number {
+    const { maxHeaderBytes } = this.#host.limits;
+    const { bytes } = this.#source;
+    const end = findHeadEnd(bytes, scannedTo);
+    if (end > maxHeaderBytes || (end < 0 && bytes.length > maxHeaderBytes)) {
+      throw new RequestError(431, `the head is larger than ${maxHeaderBytes} bytes`);
+    }
+    return end;
+  }
+
+  async #readBody(head: RequestHead): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { limits } = this.#host;
+    const { framing } = head;
+    if (framing.kind === "none" || (framing.kind === "length" && framing.bytes === 0)) return undefined;
+    const isLength = framing.kind === "length";
+    if (isLength && framing.bytes > limits.maxBodyBytes) throw bodyTooLarge(limits.maxBodyBytes);
+    if (head.method === "GET" || head.method === "HEAD") throw new RequestError(400, `a ${head.method} has a body`);
+    const decoder = bodyDecoder(framing, requestRules(limits.maxBodyBytes));
+    const body = new ByteCollector(isLength ? framing.bytes : limits.maxBodyBytes);
+    if (head.expectsContinue) await this.#sink.write(continueBytes);
+    // Created when the body is not there yet: a small body arrives with its head.
+    let deadline: Disposable | undefined;
+    let heldBytes = 0;
+    try {
+      while (!decoder.isComplete) {
+        if (this.#source.bytes.length === 0) {
+          deadline ??= this.#deadline(limits.bodyTimeoutMs, "the body took too long");
+          if (!await this.#source.more()) throw clientLeft();
+        }
+        const receivedBytes = this.#source.bytes.length;
+        body.add(decoder.take(this.#source.bytes));
+        const takenBytes = receivedBytes - decoder.excessBytes;
+        this.#source.consume(takenBytes);
+        heldBytes += takenBytes;
+        this.#host.bufferedBytes += takenBytes;
+        if (this.#host.bufferedBytes > limits.maxBufferedBytes) {
+          throw new RequestError(503, "the bodies in memory are too large together");
+        }
+      }
+      const bytes = body.bytes();
+      this.#host.bufferedBytes += bytes.length;
+      return bytes;
+    } finally {
+      deadline?.[Symbol.dispose]();
+      this.#host.bufferedBytes -= heldBytes;
+    }
+  }
+
+  /** Waits for the next request; false if the client has closed, or was idle for too long. */
+  async #waitForRequest(): Promise<boolean> {
+    using _deadline = this.#deadline(this.#host.limits.idleTimeoutMs, undefined);
+    return await this.#source.more();
+  }
+
+  /**
+   * The time limit of a wait for the client. Dispose it when the wait is over.
+   *
+   * @param ms The limit; 0 for none.
+   * @param state The reason that the client gets after that; undefined to end the connection without one.
+   */
+  #deadline(ms: number, state: string | undefined): Disposable {
+    const { timers, waiting } = this.#host;
+    waiting.add(this);
+    const timer = ms === 0
+      ? undefined
+      : timers.timer(ms, () => state === undefined ? this.destroy() : this.#source.fail(new RequestError(408, state)));
+    return {
+      [Symbol.dispose]: () => {
+        timer?.[Symbol.dispose]();
+        waiting.delete(this);
+      },
+    };
+  }
+
+  async #sendError(error: RequestError): Promise<void> {
+    const text = `${error.message}\n`;
+    const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(text.length) };
+    const response = new Response(text, { status: error.status, headers });
+    await writeResponse(this.#sink, response, { method: "", keepsAlive: false });
+    await new Promise<void>((resolve) => {
+      if (this.#source.hasEnded) return resolve();
+      const linger = this.#host.timers.timer(lingerMs, () => this.#socket.destroy());
+      this.#socket.removeAllListeners("data");
+      this.#socket.on("data", () => {});
+      this.#socket.once("close", () => {
+        linger[Symbol.dispose]();
+        resolve();
+      });
+      this.#socket.resume();
+      this.#socket.end();
+    });
+  }
+}
+
+const continueBytes = new TextEncoder().encode("HTTP/1.1 100 Continue\r\n\r\n");
+
+function clientLeft(): DOMException {
+  return new DOMException("The client closed the connection", "AbortError");
+}
+
+function requestOf(
+  head: RequestHead,
+  body: Uint8Array<ArrayBuffer> | undefined,
+  info: ConnectionInfo,
+  signal: AbortSignal,
+): Request {
+  const { method, headers } = head;
+  const url = `${info.isTls ? "https" : "http"}://${head.host}${head.target}`;
+  try {
+    return new Request(url, { method, headers, body, signal });
+  } catch {
+    throw new RequestError(400, "the method, the host or the target is not valid in HTTP");
+  }
+}
+
+/** Writes to a socket as fast as the client reads; ends the connection if it reads nothing for the idle time. */
+function socketSink(socket: Socket, host: ConnectionHost): ByteSink {
+  return {
+    write(bytes) {
+      if (socket.destroyed || !socket.writable) return Promise.resolve(false);
+      if (socket.write(bytes)) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        const { idleTimeoutMs } = host.limits;
+        const timer = idleTimeoutMs === 0 ? undefined : host.timers.timer(idleTimeoutMs, () => socket.destroy());
+        const settle = () => {
+          timer?.[Symbol.dispose]();
+          socket.off("drain", settle);
+          socket.off("close", settle);
+          resolve(!socket.destroyed);
+        };
+        socket.on("drain", settle);
+        socket.on("close", settle);
+      });
+    },
+  };
+}
+
+/** Bytes in one array that grows by doubling, so that memory follows the received bytes, not the announced length. */
+class ByteCollector {
+  readonly #maxBytes: number;
+  #sizeBytes = 0;
+  #bytes = new Uint8Array(0);
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(part: Uint8Array): void {
+    const neededBytes = this.#sizeBytes + part.length;
+    if (neededBytes > this.#bytes.length) {
+      const grown = new Uint8Array(Math.min(this.#maxBytes, Math.max(neededBytes, this.#bytes.length * 2, 4096)));
+      grown.set(this.#bytes.subarray(0, this.#sizeBytes));
+      this.#bytes = grown;
+    }
+    this.#bytes.set(part, this.#sizeBytes);
+    this.#sizeBytes = neededBytes;
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.#sizeBytes);
+  }
+}
+
+/** Bytes read ahead before the socket is paused. */
+const readAheadBytes = 64 * 1024;
+const empty = new Uint8Array(0);
+
+/**
+ * ByteSource: the bytes that a socket receives, for one reader that takes them when it is ready.
+ *
+ * Guarantees: bytes come once and in order; a client that sends while the reader is busy is paused after 64 KiB; the end
+ * of the connection is noticed also while the reader is busy.
+ */
+class ByteSource {
+  /** Received and not consumed yet. */
+  bytes: Uint8Array<ArrayBuffer> = empty;
+  readonly #socket: Socket;
+  readonly #onEnd: () => void;
+  #hasEnded = false;
+  #failure: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  /** @param onEnd Called once, when the client has closed the connection or it is broken. */
+  constructor(socket: Socket, onEnd: () => void) {
+    this.#socket = socket;
+    this.#onEnd = onEnd;
+    socket.on("data", (chunk: Uint8Array<ArrayBuffer>) => this.#receive(chunk));
+    socket.on("end", () => this.#end());
+    socket.on("close", () => this.#end());
+    socket.on("error", () => this.#end());
+  }
+
+  /** True if no more bytes will come after those in `bytes`. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Removes the first `count` bytes. */
+  consume(count: number): void {
+    this.bytes = count === this.bytes.length ? empty : this.bytes.subarray(count);
+  }
+
+  /** Waits for more bytes; false if none will come. @throws the error given to {@link fail} */
+  async more(): Promise<boolean> {
+    const length = this.bytes.length;
+    while (this.bytes.length === length) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#hasEnded) return false;
+      if (this.#socket.isPaused()) this.#socket.resume();
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+    return true;
+  }
+
+  /** Ends the wait of the reader with this error. */
+  fail(error: Error): void {
+    this.#failure = error;
+    this.#notify();
+  }
+
+  #receive(chunk: Uint8Array<ArrayBuffer>): void {
+    this.bytes = this.bytes.length === 0 ? chunk : joined(this.bytes, chunk);
+    if (this.#wake === undefined && this.bytes.length > readAheadBytes) this.#socket.pause();
+    this.#notify();
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#notify();
+    this.#onEnd();
+  }
+
+  #notify(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}

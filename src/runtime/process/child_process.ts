@@ -1,0 +1,152 @@
+/**
+ * Running other programs: spawn() collects their output, runAttached() gives them the terminal of this process.
+ *
+ * Guarantees: there is no shell, so the arguments reach the program unchanged. spawn() bounds the output and the time of
+ * the program; it ends a program with SIGKILL and waits until the program is gone. A program that cannot be started is a
+ * result, like every other outcome; only an abort throws.
+ */
+import { type ChildProcess, spawn as nodeSpawn } from "node:child_process";
+import { clearTimeout, setTimeout } from "node:timers";
+
+/** Options of {@link spawn}. */
+export interface SpawnOptions {
+  /** All environment variables of the program; it inherits none. @default {} */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The text of its standard input; "inherit" gives it the terminal. @default "" (nothing) */
+  readonly stdin?: string | "inherit";
+  /** Its working folder. @default the working folder of this process */
+  readonly workingDirectory?: string;
+  /** Milliseconds until it is killed. @default Infinity */
+  readonly timeoutMs?: number;
+  /** The most bytes of standard output and of standard error; a program that writes more is killed. @default 1048576 (1 MiB) */
+  readonly maxOutputBytes?: number;
+  /** Kills the program when it aborts; the promise rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a program ended. */
+export type SpawnResult =
+  | { readonly kind: "ended"; readonly code: number; readonly stdout: string; readonly stderr: string }
+  | { readonly kind: "killed"; readonly by: string; readonly stdout: string; readonly stderr: string }
+  | { readonly kind: "timedOut"; readonly stdout: string; readonly stderr: string }
+  | { readonly kind: "tooMuchOutput"; readonly stdout: string; readonly stderr: string }
+  | { readonly kind: "notFound"; readonly message: string }
+  | { readonly kind: "notStarted"; readonly message: string };
+
+const defaultOutputBytes = 1024 * 1024;
+
+/** Runs the program `argv[0]` with the other elements as its arguments, and collects its output. */
+export async function spawn(argv: readonly string[], options: SpawnOptions = {}): Promise<SpawnResult> {
+  const [program, ...args] = argv;
+  if (program === undefined) throw new TypeError("Cannot run a program: its argument list is empty");
+  const { env = {}, stdin = "", workingDirectory, signal } = options;
+  signal?.throwIfAborted();
+  let child: ChildProcess;
+  try {
+    child = nodeSpawn(program, args, {
+      env: { ...env },
+      cwd: workingDirectory,
+      shell: false,
+      stdio: [stdin === "inherit" ? "inherit" : "pipe", "pipe", "pipe"],
+    });
+  } catch (error) {
+    return notStarted(error); // Deno and Bun throw where Node emits an event.
+  }
+  return await finish(child, options);
+}
+
+async function finish(child: ChildProcess, options: SpawnOptions): Promise<SpawnResult> {
+  const { stdin = "", timeoutMs = Infinity, maxOutputBytes = defaultOutputBytes, signal } = options;
+  let killedFor: "timedOut" | "tooMuchOutput" | "aborted" | undefined;
+  const kill = (reason: NonNullable<typeof killedFor>) => {
+    killedFor ??= reason;
+    child.kill("SIGKILL");
+  };
+  const onAbort = () => kill("aborted");
+  const timer = timeoutMs === Infinity ? undefined : setTimeout(() => kill("timedOut"), timeoutMs);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  const stdout = collect(child.stdout, maxOutputBytes, () => kill("tooMuchOutput"));
+  const stderr = collect(child.stderr, maxOutputBytes, () => kill("tooMuchOutput"));
+  child.stdin?.on("error", () => {}); // The program may end before it has read its input.
+  if (stdin !== "inherit") child.stdin?.end(stdin);
+  try {
+    const ending = await ended(child);
+    if (killedFor === "aborted") throw signal?.reason;
+    if (ending.kind === "error") return notStarted(ending.error);
+    const output = { stdout: stdout(), stderr: stderr() };
+    if (killedFor !== undefined) return { kind: killedFor, ...output };
+    if (ending.code === null) return { kind: "killed", by: ending.signal ?? "a signal", ...output };
+    return { kind: "ended", code: ending.code, ...output };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+type Ending =
+  | { readonly kind: "error"; readonly error: unknown }
+  | { readonly kind: "exit"; readonly code: number | null; readonly signal: string | null };
+
+function ended(child: ChildProcess): Promise<Ending> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve({ kind: "error", error }));
+    child.once("close", (code, signal) => resolve({ kind: "exit", code, signal }));
+  });
+}
+
+/** Collects the text of a stream. @returns a function that returns the text so far */
+function collect(stream: ChildProcess["stdout"], maxBytes: number, onOverflow: () => void): () => string {
+  const decoder = new TextDecoder();
+  let text = "";
+  let sizeBytes = 0;
+  stream?.on("data", (chunk: Uint8Array) => {
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBytes) return onOverflow();
+    text += decoder.decode(chunk, { stream: true });
+  });
+  stream?.on("error", () => {});
+  return () => text + decoder.decode();
+}
+
+function notStarted(error: unknown): SpawnResult {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" ? { kind: "notFound", message } : { kind: "notStarted", message };
+}
+
+/** Options of {@link runAttached}. */
+export interface RunAttachedOptions {
+  /** All environment variables of the program; it inherits none. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Ends the program with SIGTERM when it aborts. */
+  readonly signal: AbortSignal;
+}
+
+/** How a program of {@link runAttached} ended. */
+export type ChildResult =
+  | { readonly kind: "ended"; readonly code: number }
+  | { readonly kind: "notStarted"; readonly message: string };
+
+/**
+ * Runs the program `argv[0]` with the other elements as its arguments, on the terminal of this process, and waits for
+ * its end. If a signal ended the program, the code is 128 and the number of the signal, as in a shell.
+ */
+export async function runAttached(argv: readonly string[], options: RunAttachedOptions): Promise<ChildResult> {
+  const [program, ...args] = argv;
+  if (program === undefined) throw new TypeError("Cannot run a program: its argument list is empty");
+  const child = nodeSpawn(program, args, { env: { ...options.env }, shell: false, stdio: "inherit" });
+  const onAbort = () => void child.kill("SIGTERM");
+  options.signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await new Promise((resolve) => {
+      child.once("error", (error) => resolve({ kind: "notStarted", message: error.message }));
+      child.once("exit", (code, signal) => resolve({ kind: "ended", code: code ?? codeOf(signal) }));
+    });
+  } finally {
+    options.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function codeOf(signal: string | null): number {
+  return 128 + (signal === "SIGINT" ? 2 : signal === "SIGTERM" ? 15 : 9);
+}

@@ -1,0 +1,54 @@
+/** Tests of spawn() with /bin/sh, which every system has on which these tests run. */
+import { assert, assertEquals, assertRejects, test } from "../../../tests/testing.ts";
+import { spawn } from "./child_process.ts";
+
+const sh = (script: string, ...args: string[]) => ["/bin/sh", "-c", script, "sh", ...args];
+
+test("a program gets its arguments unchanged, without a shell", async () => {
+  const args = ["a b", "$HOME", "`id`", "; rm -rf /", "'\"\\", "", "*"];
+  const result = await spawn(sh('for a in "$@"; do printf "%s|" "$a"; done', ...args));
+  assertEquals(result, { kind: "ended", code: 0, stdout: args.map((arg) => `${arg}|`).join(""), stderr: "" });
+});
+
+test("a program gets the given environment and inherits nothing", async () => {
+  const result = await spawn(["/usr/bin/env"], { env: { ONLY: "this" } });
+  assert(result.kind === "ended");
+  const inherited = result.stdout.split("\n").filter((line) => /^(HOME|USER|PATH|LANG)=/.test(line));
+  assertEquals(inherited, []);
+  assert(result.stdout.includes("ONLY=this\n"));
+});
+
+test("standard input, both outputs and the exit code are passed on", async () => {
+  const result = await spawn(sh("cat; echo oops >&2; exit 7"), { stdin: "größe" });
+  assertEquals(result, { kind: "ended", code: 7, stdout: "größe", stderr: "oops\n" });
+});
+
+test("a program that takes too long is killed", async () => {
+  const result = await spawn(["/bin/sleep", "1000"], { timeoutMs: 20 });
+  assertEquals(result, { kind: "timedOut", stdout: "", stderr: "" });
+});
+
+test("a program that writes too much is killed", async () => {
+  const result = await spawn(sh("while :; do echo 0123456789; done"), { maxOutputBytes: 10_000 });
+  assert(result.kind === "tooMuchOutput");
+  assert(result.stdout.length <= 10_000);
+});
+
+test("an abort kills the program and rejects with the signal's reason", async () => {
+  const controller = new AbortController();
+  const reason = new Error("enough");
+  const running = spawn(["/bin/sleep", "1000"], { signal: controller.signal });
+  controller.abort(reason);
+  assertEquals(await assertRejects(() => running), reason);
+});
+
+test("a program that is missing, or cannot be run, is a result", async () => {
+  assertEquals((await spawn(["/no/such/program"])).kind, "notFound");
+  const folder = await spawn(["/tmp"]);
+  assert(folder.kind === "notStarted" || folder.kind === "notFound", folder.kind);
+});
+
+test("the result of a program that a signal ended names the signal", async () => {
+  const result = await spawn(sh("kill -TERM $$"));
+  assertEquals(result, { kind: "killed", by: "SIGTERM", stdout: "", stderr: "" });
+});

@@ -1,0 +1,38 @@
+/** This process, its standard streams, and other processes. */
+export {
+  type ChildResult,
+  runAttached,
+  type RunAttachedOptions,
+  spawn,
+  type SpawnOptions,
+  type SpawnResult,
+} from "./child_process.ts";
+export {
+  type Environment,
+  environment,
+  homeDirectory,
+  nextTurn,
+  onSignal,
+  onUnhandledRejection,
+  type ProcessFacts,
+  processFacts,
+  programArguments,
+  runtimeName,
+  runtimeVersion,
+  type SignalName,
+} from "./process.ts";
+export {
+  type LineReader,
+  standardError,
+  standardInput,
+  standardOutput,
+  type TextWriter,
+  textWriter,
+} from "./standard_streams.ts";
+export {
+  answerWorkerRequests,
+  coreCount,
+  ownCommand,
+  startWorkerProcess,
+  type WorkerProcess,
+} from "./worker_process.ts";

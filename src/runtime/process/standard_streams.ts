@@ -1,0 +1,103 @@
+/**
+ * Standard input, standard output and standard error of this process.
+ *
+ * Guarantees: text is written in the order of the calls. When the reader has closed the pipe (`controller ... | head`),
+ * later writes do nothing and raise no error (behaviour 85). Standard input is not read before `readLine` is called.
+ */
+import process from "node:process";
+
+/** Writes text for people and programs. */
+export interface TextWriter {
+  /** Writes `text` unchanged. @returns false if the reader has closed the pipe */
+  write(text: string): boolean;
+  /** Resolves when all text so far has left the process, or can no longer be written. */
+  flush(): Promise<void>;
+  /** False if nothing more can be written. @default true */
+  readonly isOpen?: boolean;
+  /** Why nothing more can be written. Undefined if the reader has closed the pipe. */
+  readonly failure?: Error;
+  /** True if the text goes to a terminal. */
+  readonly isTerminal: boolean;
+  /** Width of the terminal in characters; undefined if there is none. */
+  readonly columns: number | undefined;
+}
+
+/** The part of a stream that {@link textWriter} uses. */
+interface Stream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string, done: (error?: Error | null) => void): boolean;
+  on(event: "error", react: (error: Error) => void): unknown;
+}
+
+/** Makes a TextWriter for a stream. */
+export function textWriter(stream: Stream): TextWriter {
+  let isOpen = true;
+  let failure: Error | undefined;
+  let last: Promise<void> = Promise.resolve();
+  const close = (error: Error) => {
+    // EPIPE is no failure: a reader may stop when it has read enough.
+    if (isOpen && !("code" in error && error.code === "EPIPE")) failure = error;
+    isOpen = false;
+  };
+  stream.on("error", close);
+  return {
+    write(text) {
+      if (!isOpen) return false;
+      last = new Promise((resolve) => {
+        stream.write(text, (error) => {
+          if (error) close(error);
+          resolve();
+        });
+      });
+      return isOpen;
+    },
+    flush: () => last,
+    get isOpen() {
+      return isOpen;
+    },
+    get failure() {
+      return failure;
+    },
+    get isTerminal() {
+      return stream.isTTY === true;
+    },
+    get columns() {
+      // A terminal of unknown size reports 0.
+      return stream.isTTY === true && stream.columns !== 0 ? stream.columns : undefined;
+    },
+  };
+}
+
+/** The standard output of this process. */
+export const standardOutput: TextWriter = textWriter(process.stdout);
+
+/** The standard error of this process. */
+export const standardError: TextWriter = textWriter(process.stderr);
+
+/** Reads lines, e.g. the answers of the user. */
+export interface LineReader {
+  /** True if a terminal is connected, so that a user can answer. */
+  readonly isTerminal: boolean;
+  /** The next line without its line end; undefined at the end of the input. */
+  readLine(): Promise<string | undefined>;
+}
+
+/** The standard input of this process. */
+export const standardInput: LineReader = {
+  get isTerminal() {
+    return process.stdin.isTTY === true;
+  },
+  async readLine() {
+    // Loaded at the first question: most commands ask none.
+    const { createInterface } = await import("node:readline");
+    return await new Promise((resolve) => {
+      const lines = createInterface({ input: process.stdin });
+      lines.once("line", (line) => {
+        resolve(line);
+        lines.close();
+      });
+      lines.once("close", () => resolve(undefined));
+    });
+  },
+};

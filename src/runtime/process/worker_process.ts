@@ -1,0 +1,101 @@
+/**
+ * Worker processes: further processes of this same program, for work that needs more than one core. Requests and
+ * responses are lines on standard input and standard output.
+ *
+ * Guarantees: responses arrive in the order of the requests; a worker whose parent is gone ends, because its standard
+ * input ends; other output of a worker is dropped. It works in a compiled binary as well as under `deno run` and `bun`.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { runtimeName } from "./process.ts";
+
+/** Another process that answers requests. Dispose it to end the process. */
+export interface WorkerProcess extends Disposable {
+  /**
+   * Sends a request. Neither the request nor the response may contain a line break.
+   *
+   * @returns the response; rejects when the process has ended
+   */
+  request(line: string): Promise<string>;
+}
+
+/** The first character of each response. */
+const mark = "\u0002";
+
+/** The number of cores that this process may use. */
+export function coreCount(): number {
+  return availableParallelism();
+}
+
+/** The command that starts this program again, without its arguments. */
+export function ownCommand(): readonly string[] {
+  const script = process.argv[1] ?? "";
+  if (runtimeName === "bun") {
+    return /[/\\](\$bunfs|~BUN)[/\\]/.test(script) ? [process.execPath] : [process.execPath, script];
+  }
+  // Under `deno run` the executable is called deno; a compiled binary has the name of its file.
+  return /[/\\]deno(\.exe)?$/.test(process.execPath) ? [process.execPath, "run", "-A", script] : [process.execPath];
+}
+
+/**
+ * Starts a process that calls {@link answerWorkerRequests}.
+ *
+ * @param env All environment variables of the process.
+ */
+export function startWorkerProcess(
+  command: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): WorkerProcess {
+  const [program = "", ...args] = command;
+  let isOpen = true;
+  let pending: PromiseWithResolvers<string>[] = [];
+  const end = (state: string) => {
+    isOpen = false;
+    const unanswered = pending;
+    pending = [];
+    for (const { reject } of unanswered) reject(requestError(program, state));
+  };
+  const child = start(program, args, env);
+  child.once("error", (error) => end(error.message));
+  child.once("exit", () => end("it has ended"));
+  child.stdin?.on("error", (error) => end(error.message));
+  if (child.stdout !== null) {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (line.startsWith(mark)) pending.shift()?.resolve(line.slice(mark.length));
+    });
+  }
+  return {
+    request(line) {
+      if (!isOpen) return Promise.reject(requestError(program, "it has ended"));
+      const response = Promise.withResolvers<string>();
+      pending.push(response);
+      child.stdin?.write(`${line}\n`);
+      return response.promise;
+    },
+    [Symbol.dispose]() {
+      child.kill("SIGKILL");
+      end("it was disposed");
+    },
+  };
+}
+
+function start(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): ChildProcess {
+  return spawn(program, args, { env: { ...env }, shell: false, stdio: ["pipe", "pipe", "ignore"] });
+}
+
+function requestError(program: string, state: string): Error {
+  return new Error(`Cannot send request to process "${program}": ${state}`);
+}
+
+/** Runs in the worker: answers the requests of the parent one after the other, until the parent sends no more. */
+export async function answerWorkerRequests(answer: (line: string) => Promise<string>): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin })) {
+    process.stdout.write(`${mark}${await answer(line)}\n`);
+  }
+}
