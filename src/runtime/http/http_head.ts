@@ -6,6 +6,7 @@
  * no control characters; a body is announced by one Content-Length or by `Transfer-Encoding: chunked`, never by both.
  * A request is read more strictly than a response: it has exactly one Host, and its framing fields occur once.
  */
+import { Buffer } from "node:buffer";
 
 /** Why a request is not served. The peer gets the status before its connection is closed. */
 export class RequestError extends Error {
@@ -166,7 +167,7 @@ export function parseResponseHead(bytes: Uint8Array, method: string): ResponseHe
 
 /** The lines of a head, one character for each byte, as `Headers` holds them. */
 function linesOf(bytes: Uint8Array): readonly string[] {
-  const text = new TextDecoder("latin1").decode(bytes.subarray(0, Math.max(0, bytes.length - 4)));
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.max(0, bytes.length - 4)).toString("latin1");
   return text.split("\r\n");
 }
 

@@ -53,6 +53,15 @@ test("the head of a response is refused if two programs could see the end of the
   }
 });
 
+test("a field value may contain bytes above ASCII, as UTF-8 in a Warning header does", () => {
+  const value = String.fromCharCode(...new TextEncoder().encode('299 - "größer – …"'));
+  const response = parseResponseHead(bytesOf(`HTTP/1.1 200 OK\r\nwarning: ${value}\r\n\r\n`), "GET");
+  assertEquals(response.headers.get("warning"), value);
+  const limits = { maxHeaderFields: 10, maxUrlBytes: 100 };
+  const request = parseRequestHead(bytesOf(`GET / HTTP/1.1\r\nhost: a\r\nx: ${value}\r\n\r\n`), limits);
+  assertEquals(request.headers.get("x"), value);
+});
+
 test("a line feed without a carriage return in the head of a response is refused", () => {
   for (const text of ["HTTP/1.1 200 OK\nb\n", "HTTP/1.1 200 OK\r\na: b\nc\n", "HTTP/1.1 200 OK\r\na: b\r\n\n"]) {
     assertThrows(() => findHeadEnd(bytesOf(text), 0, responseError), /ends without a carriage return$/);
