@@ -86,7 +86,7 @@ export {
   controller,
   type ControllerDefinition,
   type ControllerOptions,
-  type DeleteChildOptions,
+  type DeleteDependentOptions,
   type Desired,
   type DesiredBody,
   done,
@@ -179,7 +179,7 @@ export {
   type Operator,
   operatorCli,
   type OperatorEndpoints,
-  type Surroundings,
+  type ProcessEnvironment,
 } from "./cli/mod.ts";
 export {
   type AccessRule,

@@ -170,9 +170,9 @@ test("run goes on without the controllers that cannot run yet, and names them", 
   const process = new TestProcess(["run", "--all"], { HOME: "/nonexistent" });
   const server = new FakeServer({ "GET /api/v1/pods?watch": endlessStream, "GET /api/v1/pods": emptyList });
   const running = operatorCli(operator, withTransport(process, server.transport));
-  for (let hop = 0; hop < 500 && !process.err.includes("workers start"); hop++) await process.clock.advance(10);
+  for (let hop = 0; hop < 500 && !process.err.includes("starting workers"); hop++) await process.clock.advance(10);
   assertMatch(process.err, /a controller cannot run yet +controller=website reason=.* is not installed/);
-  assertMatch(process.err, /INFO +controller.pods +workers start/);
+  assertMatch(process.err, /INFO +controller.pods +starting workers/);
   assert(process.signal("SIGTERM"));
   for (let hop = 0; hop < 50; hop++) await process.clock.advance(10);
   assertEquals(await running, 0);

@@ -1,70 +1,70 @@
 /**
- * LoopDetector: notices that a controller puts the same field right over and over, because somebody else, a defaulting
- * webhook or the controller's own indecision undoes it each time, and parks the key.
+ * LoopDetector: detects that a controller repairs the same field again and again, because another client, a mutating
+ * webhook or the controller itself reverts it each time, and parks the key.
  *
- * Guarantees: the tenth repair of one field of one object to the same end within five minutes parks the key that wrote
- * it, with a log record and a Warning Event on the primary object that name the field and who else writes the object;
- * after ten minutes the key runs again and counting starts over. Other keys are not affected. People who undo a
- * controller by hand do so more slowly than that. A field whose wanted value moves on each time (counts during a
- * rollout) is no loop until the hundredth time: then it is one that feeds on itself, such as a time that is always now.
+ * Guarantees: the tenth repair of one field of one object to the same desired state within five minutes parks the key
+ * that wrote it. A log record and a Warning Event on the primary object name the field and the field managers of the
+ * object. After ten minutes the key is reconciled again and counting starts over. Other keys are not affected. People who
+ * revert a field manually are slower than that. A field whose desired value changes each time (counters during a
+ * rollout) parks the key at the hundredth repair: such a value depends on the write itself, for example on the time.
  */
 import { keyOf, type KubeObject, type ObjectKey, resourceName } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { WorkQueue } from "../queue/mod.ts";
-import type { Cause, EventSink } from "./reconciler.ts";
-import type { FieldChange } from "./toolbox.ts";
+import type { Cause, EventSink } from "./request.ts";
+import type { FieldRepair } from "./toolbox.ts";
 
-/** What a LoopDetector works with. */
-export interface LoopDetectorParts {
+/** Options of a {@link LoopDetector}. */
+export interface LoopDetectorOptions {
   readonly queue: Pick<WorkQueue<ObjectKey, Cause>, "park" | "unpark">;
   readonly events: EventSink;
-  /** The object a key stands for, if it is cached. */
-  readonly primaryOf: (key: ObjectKey) => KubeObject | undefined;
+  /** Returns the cached object of a key. */
+  readonly findPrimary: (key: ObjectKey) => KubeObject | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-interface Repairs {
+interface RepairCount {
   readonly firstAt: number;
   count: number;
-  /** Repairs to the same end, by what was wanted. */
-  readonly goals: Map<string, number>;
+  /** Number of repairs per desired state. */
+  readonly byDesired: Map<string, number>;
 }
 
-/** To the same end. */
-const mostRepairs = 10;
-/** To whatever end. */
-const mostChanges = 100;
+const maxRepairsToSameState = 10;
+const maxRepairs = 100;
 const windowMs = 5 * 60_000;
 const parkMs = 10 * 60_000;
-/** Fields remembered at most; the one that was repaired first goes first. */
-const mostFields = 10_000;
+/** The field that was repaired least recently is forgotten first. */
+const maxFields = 10_000;
 
 export class LoopDetector implements Disposable {
-  readonly #parts: LoopDetectorParts;
-  readonly #repairs = new Map<string, Repairs>();
+  readonly #options: LoopDetectorOptions;
+  readonly #fields = new Map<string, RepairCount>();
   readonly #parked = new Map<ObjectKey, Disposable>();
 
-  constructor(parts: LoopDetectorParts) {
-    this.#parts = parts;
+  constructor(options: LoopDetectorOptions) {
+    this.#options = options;
   }
 
-  /** Hears that reconciling `key` put a field right. */
-  note(key: ObjectKey, change: FieldChange): void {
-    const now = this.#parts.clock.monotonic();
-    const field = `${key}|${resourceName(change.resource)}|${keyOf(change.object)}|${change.field}`;
-    const before = this.#repairs.get(field);
+  /** Records that a reconcile of `key` repaired a field. */
+  record(key: ObjectKey, repair: FieldRepair): void {
+    const now = this.#options.clock.monotonic();
+    const field = `${key}|${resourceName(repair.resource)}|${keyOf(repair.object)}|${repair.field}`;
+    const before = this.#fields.get(field);
     const repairs = before === undefined || now - before.firstAt > windowMs
-      ? { firstAt: now, count: 0, goals: new Map() }
+      ? { firstAt: now, count: 0, byDesired: new Map() }
       : before;
     repairs.count += 1;
-    const same = (repairs.goals.get(change.goal) ?? 0) + 1;
-    repairs.goals.set(change.goal, same);
-    this.#repairs.delete(field);
-    if (same >= mostRepairs || repairs.count >= mostChanges) return this.#park(key, change, repairs.count);
-    this.#repairs.set(field, repairs);
-    if (this.#repairs.size > mostFields) this.#forgetOldest();
+    const toSameState = (repairs.byDesired.get(repair.desired) ?? 0) + 1;
+    repairs.byDesired.set(repair.desired, toSameState);
+    this.#fields.delete(field);
+    if (toSameState >= maxRepairsToSameState || repairs.count >= maxRepairs) {
+      return this.#park(key, repair, repairs.count);
+    }
+    this.#fields.set(field, repairs);
+    if (this.#fields.size > maxFields) this.#forgetOldest();
   }
 
   [Symbol.dispose](): void {
@@ -72,24 +72,24 @@ export class LoopDetector implements Disposable {
     this.#parked.clear();
   }
 
-  #park(key: ObjectKey, change: FieldChange, times: number): void {
-    const { queue, clock, log } = this.#parts;
-    const reason = reasonOf(change, times);
-    log.error("write loop, the key is parked", { key, reason, minutes: parkMs / 60_000 });
+  #park(key: ObjectKey, repair: FieldRepair, times: number): void {
+    const { queue, clock, log } = this.#options;
+    const reason = reasonOf(repair, times);
+    log.error("parking the key because of a write loop", { key, reason, minutes: parkMs / 60_000 });
     queue.park(key, reason);
     this.#parked.get(key)?.[Symbol.dispose]();
-    this.#parked.set(key, clock.timer(parkMs, () => this.#release(key)));
-    this.#tell(key, reason);
+    this.#parked.set(key, clock.timer(parkMs, () => this.#unpark(key)));
+    this.#recordEvent(key, reason);
   }
 
-  #release(key: ObjectKey): void {
+  #unpark(key: ObjectKey): void {
     this.#parked.delete(key);
-    this.#parts.queue.unpark(key);
+    this.#options.queue.unpark(key);
   }
 
-  #tell(key: ObjectKey, reason: string): void {
-    const { primaryOf, events } = this.#parts;
-    const primary = primaryOf(key);
+  #recordEvent(key: ObjectKey, reason: string): void {
+    const { findPrimary, events } = this.#options;
+    const primary = findPrimary(key);
     if (primary === undefined) return;
     events.record({
       regarding: primary,
@@ -100,14 +100,14 @@ export class LoopDetector implements Disposable {
   }
 
   #forgetOldest(): void {
-    const oldest = this.#repairs.keys().next().value;
-    if (oldest !== undefined) this.#repairs.delete(oldest);
+    const oldest = this.#fields.keys().next().value;
+    if (oldest !== undefined) this.#fields.delete(oldest);
   }
 }
 
-function reasonOf({ resource, object, field }: FieldChange, times: number): string {
+function reasonOf({ resource, object, field }: FieldRepair, times: number): string {
   const writers = new Set((object.metadata.managedFields ?? []).map((entry) => entry.manager));
   const others = writers.size === 0 ? "" : ` (field managers: ${[...writers].join(", ")})`;
   const name = `${resource.kind} "${keyOf(object)}"`;
-  return `${field} of ${name} was put right ${times} times in 5 minutes and does not stay so${others}`;
+  return `${field} of ${name} was repaired ${times} times in 5 minutes and was reverted each time${others}`;
 }

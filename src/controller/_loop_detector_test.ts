@@ -3,7 +3,7 @@ import { builtin, type KubeObject, type ObjectKey, objectKey } from "../api/mod.
 import { VirtualClock } from "../async/mod.ts";
 import { logger } from "../observe/mod.ts";
 import { LoopDetector } from "./_loop_detector.ts";
-import type { EventNote } from "./reconciler.ts";
+import type { EventNote } from "./request.ts";
 
 const key = objectKey({ namespace: "shop", name: "web" });
 
@@ -11,44 +11,44 @@ function deployment(name: string): KubeObject {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name } };
 }
 
-function bench() {
+function createDetector() {
   const clock = new VirtualClock();
   const parked = new Map<ObjectKey, string>();
   const events: EventNote[] = [];
   const detector = new LoopDetector({
     queue: { park: (one, reason) => void parked.set(one, reason), unpark: (one) => parked.delete(one) },
     events: { record: (note) => void events.push(note) },
-    primaryOf: () => deployment("web"),
+    findPrimary: () => deployment("web"),
     clock,
     log: logger("test"),
   });
-  const repair = (times: number, field = "spec.replicas", of = key, goalOf = (_time: number) => "3") => {
+  const repair = (times: number, field = "spec.replicas", of = key, desiredAt = (_time: number) => "3") => {
     for (let time = 0; time < times; time++) {
-      detector.note(of, { resource: builtin.Deployment, object: deployment("web"), field, goal: goalOf(time) });
+      detector.record(of, { resource: builtin.Deployment, object: deployment("web"), field, desired: desiredAt(time) });
     }
   };
   return { clock, parked, events, detector, repair };
 }
 
 test("the tenth repair of one field in five minutes parks the key, and an Event names the field", () => {
-  const b = bench();
+  const b = createDetector();
   b.repair(9);
   assertEquals(b.parked.size, 0);
   b.repair(1);
-  assertMatch(b.parked.get(key) ?? "", /^spec\.replicas of Deployment "shop\/web" was put right 10 times/);
+  assertMatch(b.parked.get(key) ?? "", /^spec\.replicas of Deployment "shop\/web" was repaired 10 times/);
   assertEquals(b.events.map((event) => [event.type, event.reason]), [["Warning", "WriteLoop"]]);
 });
 
-test("a field whose wanted value moves on, as counts do in a rollout, is no loop; one that never stops is", () => {
-  const b = bench();
+test("a field whose desired value changes each time parks the key at the hundredth repair only", () => {
+  const b = createDetector();
   b.repair(99, "status.replicas", key, (time) => `${time}`);
   assertEquals(b.parked.size, 0);
   b.repair(1, "status.replicas", key, () => "99");
-  assertMatch(b.parked.get(key) ?? "", /put right 100 times/);
+  assertMatch(b.parked.get(key) ?? "", /repaired 100 times/);
 });
 
-test("a parked key runs again after ten minutes, and counting starts over", async () => {
-  const b = bench();
+test("a parked key is released after ten minutes, and counting starts over", async () => {
+  const b = createDetector();
   b.repair(10);
   await b.clock.advance(10 * 60_000);
   assertEquals(b.parked.size, 0);
@@ -56,8 +56,8 @@ test("a parked key runs again after ten minutes, and counting starts over", asyn
   assertEquals(b.parked.size, 0);
 });
 
-test("different fields, other keys and slow repairs do not add up", async () => {
-  const b = bench();
+test("repairs of different fields, of other keys, and slow repairs are counted separately", async () => {
+  const b = createDetector();
   for (let field = 0; field < 20; field++) b.repair(1, `data.f${field}`);
   b.repair(9, "spec.replicas", objectKey({ namespace: "shop", name: "other" }));
   for (let time = 0; time < 20; time++) {
@@ -67,8 +67,8 @@ test("different fields, other keys and slow repairs do not add up", async () => 
   assertEquals(b.parked.size, 0);
 });
 
-test("disposing it leaves no timer behind", () => {
-  const b = bench();
+test("a disposed detector has no timer left", () => {
+  const b = createDetector();
   b.repair(10);
   b.detector[Symbol.dispose]();
   assertEquals(b.clock.pendingTimers, 0);

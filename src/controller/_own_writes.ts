@@ -1,26 +1,28 @@
 /**
- * OwnWrites: read your own writes. Remembers, per key, how far the caches must be before the key may be reconciled
- * again, because the reconciler itself wrote that version. And what was created, or stood in the way, and is deleted by
- * somebody before the watch told of either, is missed: no event will come for it.
+ * OwnWrites: reads of a controller see its own writes. After a reconcile has written an object, its key is held until
+ * the cache has the written version.
  *
- * Guarantees: a held key comes back as soon as the caches have caught up, and after 10 s in any case (a cache that
- * cannot catch up must not stop the controller; the reconcile is then level-based as always). Only kinds that are
- * cached are waited for. The idea is KEP-5647's; the deadline is ours.
+ * Guarantees: a held key is released as soon as the cache has the version, and after 10 s in any case, because a cache
+ * that cannot catch up must not stop the controller. Only cached kinds are waited for. An object that was created, or
+ * that was found on the server and not in the cache, is reported as missing if the cache passes its version without
+ * having it: it was deleted before the watch sent it, so no event will come for it.
+ *
+ * The idea is that of KEP-5647; the deadline is ours.
  */
 import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceId, type ResourceVersion } from "../api/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { Caches } from "./caches.ts";
-import type { Cause } from "./reconciler.ts";
+import type { Cause } from "./request.ts";
 
-/** Hears what a controller's own writes came to. */
+/** Receives what became of a controller's own writes. */
 export interface OwnWritesListener {
-  /** A key that was held may run. */
-  released(key: ObjectKey, cause: Cause): void;
-  /** What reconciling `key` created or met is gone; nothing else tells of it. */
-  vanished(key: ObjectKey, resource: Resource, object: KubeObject): void;
+  /** A held key can be reconciled. */
+  onRelease(key: ObjectKey, cause: Cause): void;
+  /** An object that a reconcile of `key` created or found on the server is deleted. No other event reports that. */
+  onMissing(key: ObjectKey, resource: Resource, object: KubeObject): void;
 }
 
-const failOpenMs = 10_000;
+const maxHoldMs = 10_000;
 
 interface Write {
   readonly resource: Resource;
@@ -33,11 +35,11 @@ export class OwnWrites implements Disposable {
   readonly #log: Logger;
   readonly #listener: OwnWritesListener;
   readonly #stop = new AbortController();
-  /** The last write of each kind, per key. Small: an entry goes as soon as its key may run. */
+  /** The last write to each kind, per key. Small: an entry is deleted as soon as its key can be reconciled. */
   readonly #writes = new Map<ObjectKey, Map<string, Write>>();
   readonly #held = new Set<ObjectKey>();
-  /** Created or met, and not seen yet. */
-  #unseen = 0;
+  /** Number of objects for which `#awaitObject` waits. */
+  #awaited = 0;
 
   constructor(caches: Caches, log: Logger, listener: OwnWritesListener) {
     this.#caches = caches;
@@ -45,50 +47,51 @@ export class OwnWrites implements Disposable {
     this.#listener = listener;
   }
 
-  /** Notes that reconciling `key` made the server store `object`. */
-  remember(key: ObjectKey, resource: Resource, object: KubeObject): void {
+  /** Records that a reconcile of `key` made the server store `object`. */
+  record(key: ObjectKey, resource: Resource, object: KubeObject): void {
     const { resourceVersion: version, namespace } = object.metadata;
     const informer = this.#caches.findInformer(resource);
     if (version === undefined || informer === undefined) return;
     if (informer.isAtLeast(version, namespace)) {
-      // The answer was slower than the watch, which may not have told of it at all: a relist passes over what came and went.
-      if (informer.lister.find(keyOf(object)) === undefined) this.#listener.vanished(key, resource, object);
+      // The response came later than the watch, or later than a relist, which shows no object that was created and
+      // deleted before it.
+      if (informer.lister.find(keyOf(object)) === undefined) this.#listener.onMissing(key, resource, object);
       return;
     }
     const writes = this.#writes.get(key) ?? new Map<string, Write>();
     writes.set(resourceId(resource), { resource, version, namespace });
     this.#writes.set(key, writes);
-    if (informer.lister.find(keyOf(object)) === undefined) void this.#expect(key, resource, object);
+    if (informer.lister.find(keyOf(object)) === undefined) void this.#awaitObject(key, resource, object);
   }
 
-  /** Notes that reconciling `key` met an object on the server that its cache has not seen yet. */
-  meet(key: ObjectKey, resource: Resource, object: KubeObject): void {
+  /** Records that a reconcile of `key` found an object on the server that is not in the cache. Does not hold the key. */
+  observeUncached(key: ObjectKey, resource: Resource, object: KubeObject): void {
     const { resourceVersion: version, namespace } = object.metadata;
-    // A cache that has passed it and does not have it is not meant to.
+    // A cache that has passed the version without the object does not select it.
     if (version === undefined || this.#caches.findInformer(resource)?.isAtLeast(version, namespace) !== false) return;
-    void this.#expect(key, resource, object);
+    void this.#awaitObject(key, resource, object);
   }
 
-  /** True when `key` must wait; the listener hears when it need not any longer. */
+  /** Holds `key` while the cache lacks a write of it. @returns True when it is held; `onRelease` is called afterwards. */
   hold(key: ObjectKey): boolean {
     if (this.#held.has(key)) return true;
     const writes = this.#writes.get(key);
     if (writes === undefined) return false;
-    const behind = [...writes.values()].filter((write) => !this.#hasSeen(write));
-    if (behind.length === 0) {
+    const missing = [...writes.values()].filter((write) => !this.#isCached(write));
+    if (missing.length === 0) {
       this.#writes.delete(key);
       return false;
     }
     this.#held.add(key);
-    void this.#release(key, behind);
+    void this.#releaseWhenCached(key, missing);
     return true;
   }
 
-  /** True when the caches have seen everything that was written, so that nothing will come back because of it. */
+  /** True when the caches have all writes, so that none of them can add a key to the queue any more. */
   isSettled(): boolean {
-    if (this.#held.size > 0 || this.#unseen > 0) return false;
+    if (this.#held.size > 0 || this.#awaited > 0) return false;
     for (const [key, writes] of this.#writes) {
-      if (![...writes.values()].every((write) => this.#hasSeen(write))) return false;
+      if (![...writes.values()].every((write) => this.#isCached(write))) return false;
       this.#writes.delete(key);
     }
     return true;
@@ -99,44 +102,44 @@ export class OwnWrites implements Disposable {
     this.#writes.clear();
   }
 
-  #hasSeen(write: Write): boolean {
+  #isCached(write: Write): boolean {
     return this.#caches.findInformer(write.resource)?.isAtLeast(write.version, write.namespace) ?? true;
   }
 
-  /** Waits, however long, until the cache has passed what was created or met, and looks whether it is there. */
-  async #expect(key: ObjectKey, resource: Resource, object: KubeObject): Promise<void> {
+  /** Waits without a deadline until the cache has passed the version of the object, then checks that it has the object. */
+  async #awaitObject(key: ObjectKey, resource: Resource, object: KubeObject): Promise<void> {
     const { signal } = this.#stop;
     const { resourceVersion: version, namespace } = object.metadata;
     const informer = this.#caches.findInformer(resource);
     if (version === undefined || informer === undefined) return;
-    this.#unseen++;
+    this.#awaited++;
     try {
       if (!await informer.waitFor(version, signal, { namespace })) return;
-      if (informer.lister.find(keyOf(object)) === undefined) this.#listener.vanished(key, resource, object);
+      if (informer.lister.find(keyOf(object)) === undefined) this.#listener.onMissing(key, resource, object);
     } catch (error) {
-      if (!signal.aborted) this.#log.error("Cannot wait for the cache to pass an object", { key, error });
+      if (!signal.aborted) this.#log.error("waiting for the cache failed", { key, error });
     } finally {
-      this.#unseen--;
+      this.#awaited--;
     }
   }
 
-  async #release(key: ObjectKey, behind: readonly Write[]): Promise<void> {
+  async #releaseWhenCached(key: ObjectKey, missing: readonly Write[]): Promise<void> {
     const { signal } = this.#stop;
     try {
-      const caught = await Promise.all(
-        behind.map(({ resource, version, namespace }) =>
-          this.#caches.findInformer(resource)?.waitFor(version, signal, { timeoutMs: failOpenMs, namespace })
+      const results = await Promise.all(
+        missing.map(({ resource, version, namespace }) =>
+          this.#caches.findInformer(resource)?.waitFor(version, signal, { timeoutMs: maxHoldMs, namespace })
         ),
       );
-      if (caught.includes(false)) {
-        this.#log.warn("the cache is behind the controller's own write, reconciling anyway", { key });
+      if (results.includes(false)) {
+        this.#log.warn("cache did not receive the controller's own write in time, reconciling anyway", { key });
       }
     } catch (error) {
       if (signal.aborted) return;
-      this.#log.error("Cannot wait for the cache, reconciling anyway", { key, error });
+      this.#log.error("waiting for the cache failed, reconciling anyway", { key, error });
     }
     this.#held.delete(key);
     this.#writes.delete(key);
-    this.#listener.released(key, { source: "cache", change: "requeue", key });
+    this.#listener.onRelease(key, { source: "cache", change: "requeue", key });
   }
 }

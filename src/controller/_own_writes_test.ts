@@ -12,15 +12,15 @@ import type { SharedInformer } from "../cache/mod.ts";
 import { logger } from "../observe/mod.ts";
 import { OwnWrites, type OwnWritesListener } from "./_own_writes.ts";
 import type { Caches } from "./caches.ts";
-import type { Cause } from "./reconciler.ts";
+import type { Cause } from "./request.ts";
 
 const key = objectKey({ namespace: "default", name: "a" });
 const log = logger("test");
 
-/** A cache of Deployments whose progress the test decides. */
+/** A cache of Deployments. The test decides which versions and names it has. */
 class FakeCaches implements Caches {
   seen = 0;
-  /** Names that are in the cache. */
+  /** The names of the cached objects. */
   readonly names = new Set<string>();
   readonly #waiting: { readonly version: number; readonly resolve: (caughtUp: boolean) => void }[] = [];
 
@@ -43,13 +43,13 @@ class FakeCaches implements Caches {
     };
     return informer as SharedInformer<KubeObject>;
   }
-  /** Lets the cache see a version. */
+  /** Lets the cache reach a version. */
   reach(version: number): void {
     this.seen = version;
     for (const waiter of this.#waiting) if (waiter.version <= version) waiter.resolve(true);
   }
-  /** Plays the deadline of every wait. */
-  giveUp(): void {
+  /** Lets every wait reach its deadline. */
+  timeOut(): void {
     for (const waiter of this.#waiting) waiter.resolve(false);
   }
 }
@@ -59,29 +59,29 @@ function deployment(version: string): KubeObject {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata };
 }
 
-/** Notes what it hears. */
+/** Records the calls. */
 class Listener implements OwnWritesListener {
   readonly causes: Cause[] = [];
-  readonly vanishedNames: (string | undefined)[] = [];
+  readonly missingNames: (string | undefined)[] = [];
 
-  released(_key: ObjectKey, cause: Cause): void {
+  onRelease(_key: ObjectKey, cause: Cause): void {
     this.causes.push(cause);
   }
-  vanished(_key: ObjectKey, _resource: Resource, object: KubeObject): void {
-    this.vanishedNames.push(object.metadata.name);
+  onMissing(_key: ObjectKey, _resource: Resource, object: KubeObject): void {
+    this.missingNames.push(object.metadata.name);
   }
 }
 
 const settle = () =>
   new Promise<void>((resolve) => queueMicrotask(() => queueMicrotask(() => queueMicrotask(resolve))));
 
-test("[64] a key is held until the cache has seen the key's own write, then it comes back once", async () => {
+test("[64] a key is held until the cache has the key's own write, then it is released once", async () => {
   const caches = new FakeCaches();
   const listener = new Listener();
   using writes = new OwnWrites(caches, log, listener);
-  writes.remember(key, builtin.Deployment, deployment("7"));
+  writes.record(key, builtin.Deployment, deployment("7"));
   assertEquals(writes.hold(key), true);
-  assertEquals(writes.hold(key), true, "an event that comes meanwhile does not let it through");
+  assertEquals(writes.hold(key), true, "an event that comes in the meantime does not release it");
   caches.reach(6);
   await settle();
   assertEquals(listener.causes.length, 0);
@@ -91,82 +91,82 @@ test("[64] a key is held until the cache has seen the key's own write, then it c
   assertEquals(writes.hold(key), false);
 });
 
-test("[64] a key whose writes the cache has seen already is not held", () => {
+test("[64] a key is not held when the cache already has its writes", () => {
   const caches = new FakeCaches();
   using writes = new OwnWrites(caches, log, new Listener());
   caches.reach(9);
-  writes.remember(key, builtin.Deployment, deployment("7"));
+  writes.record(key, builtin.Deployment, deployment("7"));
   assertEquals(writes.hold(key), false);
 });
 
-test("[64] when the cache does not catch up in time the key runs anyway", async () => {
+test("[64] a held key is released at the deadline when the cache does not catch up", async () => {
   const caches = new FakeCaches();
   const listener = new Listener();
   using writes = new OwnWrites(caches, log, listener);
-  writes.remember(key, builtin.Deployment, deployment("7"));
+  writes.record(key, builtin.Deployment, deployment("7"));
   assertEquals(writes.hold(key), true);
-  caches.giveUp();
+  caches.timeOut();
   await settle();
   assertEquals(listener.causes.length, 1);
   assertEquals(writes.hold(key), false);
 });
 
-test("[64] one key's writes hold no other key, and kinds that are not cached hold nobody", () => {
+test("[64] the writes of one key hold no other key, and writes of kinds that are not cached hold no key", () => {
   const caches = new FakeCaches();
   using writes = new OwnWrites(caches, log, new Listener());
   const other: ObjectKey = objectKey({ namespace: "default", name: "b" });
-  writes.remember(key, builtin.Deployment, deployment("7"));
-  writes.remember(other, builtin.Secret, deployment("8"));
+  writes.record(key, builtin.Deployment, deployment("7"));
+  writes.record(other, builtin.Secret, deployment("8"));
   assertEquals(writes.hold(other), false);
 });
 
-test("what was created and is not there when the cache has passed it has vanished, and nobody rests before", async () => {
+test("a created object that the cache does not have when it passes its version is missing; before that nothing is settled", async () => {
   const caches = new FakeCaches();
   const listener = new Listener();
   using writes = new OwnWrites(caches, log, listener);
-  writes.remember(key, builtin.Deployment, deployment("7"));
+  writes.record(key, builtin.Deployment, deployment("7"));
   await settle();
-  assertEquals([listener.vanishedNames, writes.isSettled()], [[], false]);
+  assertEquals([listener.missingNames, writes.isSettled()], [[], false]);
   caches.reach(9);
-  assertEquals(writes.isSettled(), false, "nobody has looked yet");
+  assertEquals(writes.isSettled(), false, "the check has not run yet");
   await settle();
-  assertEquals([listener.vanishedNames, writes.isSettled()], [["web"], true]);
+  assertEquals([listener.missingNames, writes.isSettled()], [["web"], true]);
 });
 
-test("what was created has vanished when its answer is slower than a cache that does not have it", () => {
+test("a created object is missing when the response comes later than the cache passes its version without it", () => {
   const [caches, listener] = [new FakeCaches(), new Listener()];
   using writes = new OwnWrites(caches, log, listener);
   caches.reach(9);
-  writes.remember(key, builtin.Deployment, deployment("7"));
-  assertEquals([listener.vanishedNames, writes.hold(key)], [["web"], false]);
+  writes.record(key, builtin.Deployment, deployment("7"));
+  assertEquals([listener.missingNames, writes.hold(key)], [["web"], false]);
 });
 
-test("what stood in the way and is not there when the cache has passed it has vanished; a cache that has no use for it is let be", async () => {
+test("an object found on the server is missing when the cache passes its version without it; a cache that does not select it is ignored", async () => {
   const caches = new FakeCaches();
   const listener = new Listener();
   using writes = new OwnWrites(caches, log, listener);
-  writes.meet(key, builtin.Deployment, deployment("7"));
+  writes.observeUncached(key, builtin.Deployment, deployment("7"));
   assertEquals([writes.hold(key), writes.isSettled()], [false, false]);
   caches.reach(8);
   await settle();
-  assertEquals([listener.vanishedNames, writes.isSettled()], [["web"], true]);
-  writes.meet(key, builtin.Deployment, deployment("7"));
-  writes.meet(key, builtin.Secret, deployment("9"));
+  assertEquals([listener.missingNames, writes.isSettled()], [["web"], true]);
+  writes.observeUncached(key, builtin.Deployment, deployment("7"));
+  writes.observeUncached(key, builtin.Secret, deployment("9"));
   await settle();
-  assertEquals(listener.vanishedNames, ["web"]);
+  assertEquals(listener.missingNames, ["web"]);
 });
 
-test("what the cache has, or comes to have, has not vanished", async () => {
+test("an object that the cache has, or receives later, is not missing", async () => {
   const caches = new FakeCaches();
   const listener = new Listener();
   using writes = new OwnWrites(caches, log, listener);
-  writes.remember(key, builtin.Deployment, deployment("7"));
+  writes.record(key, builtin.Deployment, deployment("7"));
   caches.names.add("web");
   caches.reach(7);
   await settle();
-  writes.remember(key, builtin.Deployment, deployment("8"));
+  writes.record(key, builtin.Deployment, deployment("8"));
   caches.names.clear();
   caches.reach(8);
   await settle();
-  assertEquals(listener.vanishedNames, [], "the end of what was cached is heard of");
+  assertEquals(listener.missingNames, [], "the deletion of a cached object is an event");
 });

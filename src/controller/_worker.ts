@@ -1,71 +1,202 @@
 /**
- * The worker loop: takes keys, tries them, and decides by the outcome when they come back. Nothing else calls
- * reconcilers.
+ * The workers of a controller: they take keys from the queue, reconcile them, and decide when a key comes back. This file
+ * says what happens to a key after an error:
+ *
+ * | the reconciler                                  | what happens to the key                                           |
+ * |-------------------------------------------------|-------------------------------------------------------------------|
+ * | returns `done`                                  | its failures are forgotten, it waits for a change                 |
+ * | returns `requeueAfter(ms)`                      | its failures are forgotten, it comes back after `ms`              |
+ * | throws                                          | it comes back after a backoff (`queue/rate_limiter.ts`)           |
+ * | throws more than `maxRetries` times in a row    | it is dropped until it changes; an unreachable server counts not  |
+ * | throws a TerminalError (`request.ts`)           | it is dropped until it changes                                    |
+ * | throws because its owner changed (`toolbox.ts`) | owner deleted: it waits for a change; cache is old: after 1 s     |
+ * | throws because the process is stopping          | nothing; the next start lists all objects                         |
+ *
+ * Only this file calls reconcilers. A throw never ends a worker.
  */
-import type { ObjectKey } from "../api/mod.ts";
+import { type KubeObject, type ObjectKey, type Resource, splitKey } from "../api/mod.ts";
+import { type Clock, scope } from "../async/mod.ts";
+import { type Client, isUnreachable } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
-import type { Attempt } from "./_attempt.ts";
-import type { Outages } from "./_outages.ts";
-import type { Cause } from "./reconciler.ts";
+import type { DeletedDependents } from "./_deleted_dependents.ts";
+import { NormalizationCache } from "./_diff.ts";
+import type { CacheReader } from "./caches.ts";
+import type { ControllerDefinition } from "./controller_definition.ts";
+import type { ReconcileMetrics } from "./metrics.ts";
+import { type Cause, done, type EventSink, requeueAfter, type Result, TerminalError } from "./request.ts";
+import { type FieldRepair, findOwnerChange, type OwnerChangedError, Toolbox } from "./toolbox.ts";
 
 /** What the workers of one controller share. */
-export interface Job {
+export interface WorkerOptions {
   readonly queue: WorkQueue<ObjectKey, Cause>;
-  readonly attempt: Attempt;
-  /** True when the key must wait for the cache to see its last writes; it is added again then. */
-  readonly held: (key: ObjectKey) => boolean;
+  readonly attempt: ReconcileAttempt;
+  /** True when the key must wait until the cache has its last writes. The key is then added again. */
+  readonly isHeld: (key: ObjectKey) => boolean;
+  /** @default Infinity */
   readonly maxRetries?: number;
-  readonly outages: Outages;
-  /** Hears of a key that is given up. */
-  readonly dropped?: (key: ObjectKey, error: unknown) => void;
+  readonly unreachableFailures: UnreachableFailures;
+  /** Called when a key is dropped after `maxRetries`. */
+  readonly onDrop?: (key: ObjectKey, error: unknown) => void;
   readonly log: Logger;
 }
 
-/** Reconciles keys until `stop`. Guarantees: never throws, never runs one key twice at once. */
-export async function work(job: Job, stop: AbortSignal): Promise<void> {
+/** Reconciles keys until `stop`. Guarantees: never throws, never reconciles one key twice at the same time. */
+export async function work(options: WorkerOptions, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
-    // Without a promise where there is work already, which under load is always.
-    using item = job.queue.tryTake() ?? await job.queue.take(stop);
+    // Under load there is always a key, and tryTake() costs no promise.
+    using item = options.queue.tryTake() ?? await options.queue.take(stop);
     if (item === undefined) return;
-    if (!job.held(item.key)) await reconcileOnce(job, item);
+    if (!options.isHeld(item.key)) await reconcileOnce(options, item);
   }
 }
 
-async function reconcileOnce(job: Job, item: QueueItem<ObjectKey, Cause>): Promise<void> {
-  const { queue, attempt, maxRetries = Infinity, outages, log } = job;
+async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, Cause>): Promise<void> {
+  const { queue, attempt, maxRetries = Infinity, unreachableFailures, log } = options;
   const { key } = item;
   const outcome = await attempt(key, item.causes, queue.retries(key));
-  const excused = outages.note(key, outcome);
+  const uncounted = unreachableFailures.record(key, outcome);
   switch (outcome.kind) {
     case "done":
       return queue.forget(key);
     case "requeue":
       queue.forget(key);
-      return queue.addAfter(key, outcome.afterMs, { cause: again(key, "requeue") });
+      return queue.addAfter(key, outcome.afterMs, { cause: queueCause(key, "requeue") });
     case "aborted":
       return;
     case "terminal":
-      log.error("reconcile failed for good, waiting for a change", { key, error: outcome.error });
+      log.error("reconcile failed, not retrying until the object changes", { key, error: outcome.error });
       return queue.forget(key);
     case "failed":
-      if (queue.retries(key) - excused < maxRetries) {
-        log.warn("reconcile failed, will retry", { key, retries: queue.retries(key), error: outcome.error });
-        return queue.addRateLimited(key, { cause: again(key, "retry") });
+      if (queue.retries(key) - uncounted < maxRetries) {
+        log.warn("reconcile failed, retrying", { key, retries: queue.retries(key), error: outcome.error });
+        return queue.addRateLimited(key, { cause: queueCause(key, "retry") });
       }
-      log.error("reconcile failed too often, dropping the key until it changes", {
+      log.error("reconcile failed after all retries, dropping the key until it changes", {
         key,
         retries: queue.retries(key),
         error: outcome.error,
       });
-      outages.forget(key);
-      job.dropped?.(key, outcome.error);
+      unreachableFailures.forget(key);
+      options.onDrop?.(key, outcome.error);
       return queue.forget(key);
     default:
       outcome satisfies never;
   }
 }
 
-function again(key: ObjectKey, change: "retry" | "requeue"): Cause {
+function queueCause(key: ObjectKey, change: "retry" | "requeue"): Cause {
   return { source: "queue", change, key };
+}
+
+/** How an attempt ended. */
+export type Outcome =
+  | Result
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "terminal"; readonly error: TerminalError }
+  /** The process is stopping. This is not a failure of the key. */
+  | { readonly kind: "aborted" };
+
+/** Reconciles a key once. Guarantees: never throws. */
+export type ReconcileAttempt = (key: ObjectKey, causes: readonly Cause[], retries: number) => Promise<Outcome>;
+
+/** What all attempts of a controller share. The callbacks with a key are called once per attempt. */
+export interface ReconcileAttemptOptions {
+  readonly definition: ControllerDefinition;
+  readonly client: Client;
+  readonly caches: CacheReader;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  /** Aborts all attempts. */
+  readonly kill: AbortSignal;
+  readonly log: Logger;
+  readonly deletedDependents?: DeletedDependents;
+  readonly onWrite: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
+  readonly observeUncached?: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
+  readonly onRepair: (key: ObjectKey) => (repair: FieldRepair) => void;
+}
+
+/** Creates the function that reconciles one key: with a Toolbox of its own, under a signal with the time limit. */
+export function createReconcileAttempt(options: ReconcileAttemptOptions): ReconcileAttempt {
+  const { definition, client, caches, events, clock, kill, log, deletedDependents } = options;
+  const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
+  const normalizations = new NormalizationCache();
+  return async (key, causes, retries) => {
+    using attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
+    const toolbox = new Toolbox({
+      request: { key, ...splitKey(key) },
+      client,
+      caches,
+      events,
+      signal: attempt.signal,
+      log: log.with({ key }),
+      clock,
+      fieldManager,
+      normalizations,
+      deletedDependents,
+      causes,
+      retries,
+      onWrite: options.onWrite(key),
+      observeUncached: options.observeUncached?.(key),
+      onRepair: options.onRepair(key),
+    });
+    try {
+      return await definition.reconciler(toolbox.request, toolbox);
+    } catch (error) {
+      if (kill.aborted) return { kind: "aborted" };
+      const change = findOwnerChange(error);
+      if (change !== undefined) return resultAfterOwnerChange(change, toolbox.log);
+      if (error instanceof TerminalError) return { kind: "terminal", error };
+      return { kind: "failed", error };
+    }
+  };
+}
+
+/** The delay prevents an endless loop of requests if a cache claims to have the newer owner but cannot return it. */
+const staleCacheRequeueMs = 1_000;
+
+/** A deleted owner needs nothing more. For a newer owner the key waits until the cache has it (`_own_writes.ts`). */
+function resultAfterOwnerChange({ state, message }: OwnerChangedError, log: Logger): Result {
+  log.debug("waiting for the cache", { reason: message });
+  return state === "deleted" ? done : requeueAfter(staleCacheRequeueMs);
+}
+
+/** Wraps an attempt so that its number, duration and outcome are counted. */
+export function measureAttempt(attempt: ReconcileAttempt, metrics: ReconcileMetrics, clock: Clock): ReconcileAttempt {
+  return async (key, causes, retries) => {
+    const startedAt = clock.monotonic();
+    metrics.onStart();
+    const outcome = await attempt(key, causes, retries);
+    metrics.onFinish(outcome.kind, clock.monotonic() - startedAt);
+    return outcome;
+  };
+}
+
+/**
+ * Counts failures because the API server was unreachable, per key, until the key succeeds or is dropped. Such failures do
+ * not use up retries: they are not caused by the key, and an Event about a dropped key could not be sent either.
+ */
+export class UnreachableFailures {
+  readonly #counts = new Map<ObjectKey, number>();
+
+  /** @returns How many failures of the key do not count as retries; Infinity when this failure is one of them. */
+  record(key: ObjectKey, outcome: Outcome): number {
+    if (outcome.kind !== "failed") {
+      if (this.#counts.size > 0) this.#counts.delete(key);
+      return 0;
+    }
+    const before = this.#counts.get(key) ?? 0;
+    if (!isUnreachableFailure(outcome.error)) return before;
+    this.#counts.set(key, before + 1);
+    return Infinity;
+  }
+
+  forget(key: ObjectKey): void {
+    this.#counts.delete(key);
+  }
+}
+
+/** True when a request of the reconciler got no response. */
+function isUnreachableFailure(error: unknown): boolean {
+  return isUnreachable(error) || (error instanceof Error && isUnreachable(error.cause));
 }

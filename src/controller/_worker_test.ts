@@ -1,34 +1,34 @@
 import { assertEquals, test } from "../../tests/testing.ts";
-import { type ObjectKey, objectKey } from "../api/mod.ts";
+import { builtin, type ObjectKey, objectKey } from "../api/mod.ts";
 import { drain, VirtualClock } from "../async/mod.ts";
-import { UnreachableError } from "../client/mod.ts";
+import { Client, UnreachableError } from "../client/mod.ts";
 import { logger } from "../observe/mod.ts";
 import { ExponentialRateLimiter, WorkQueue } from "../queue/mod.ts";
-import type { Attempt, Outcome } from "./_attempt.ts";
-import { Outages } from "./_outages.ts";
-import { work } from "./_worker.ts";
-import type { Cause } from "./reconciler.ts";
-import { done, requeueAfter, TerminalError } from "./result.ts";
+import { createReconcileAttempt, type Outcome, type ReconcileAttempt, UnreachableFailures, work } from "./_worker.ts";
+import { controller } from "./builder.ts";
+import { type Cause, done, requeueAfter, TerminalError } from "./request.ts";
+import { OwnerChangedError, type OwnerState } from "./toolbox.ts";
 
 const key = objectKey({ namespace: "default", name: "a" });
 const failed: Outcome = { kind: "failed", error: new Error("no luck") };
 
-interface Bench extends AsyncDisposable {
+interface TestWorker extends AsyncDisposable {
   readonly queue: WorkQueue<ObjectKey, Cause>;
   readonly clock: VirtualClock;
   readonly attempts: number;
 }
 
-/** One worker whose attempts end as the test says, in order; the last outcome repeats. */
-function bench(outcomes: readonly Outcome[], options: { readonly maxRetries?: number } = {}): Bench {
+/** Starts one worker whose attempts end with these outcomes, in order; the last outcome repeats. */
+function startWorker(outcomes: readonly Outcome[], options: { readonly maxRetries?: number } = {}): TestWorker {
   const clock = new VirtualClock();
   const rateLimiter = new ExponentialRateLimiter<ObjectKey>({ initialMs: 10, maxMs: 1000 });
   const queue = new WorkQueue<ObjectKey, Cause>({ name: "test", clock, rateLimiter });
   const stop = new AbortController();
   let attempts = 0;
-  const attempt: Attempt = () => Promise.resolve(outcomes[Math.min(attempts++, outcomes.length - 1)] ?? done);
+  const attempt: ReconcileAttempt = () => Promise.resolve(outcomes[Math.min(attempts++, outcomes.length - 1)] ?? done);
+  const unreachableFailures = new UnreachableFailures();
   const running = work(
-    { queue, attempt, held: () => false, outages: new Outages(), log: logger("test"), ...options },
+    { queue, attempt, isHeld: () => false, unreachableFailures, log: logger("test"), ...options },
     stop.signal,
   );
   return {
@@ -46,75 +46,77 @@ function bench(outcomes: readonly Outcome[], options: { readonly maxRetries?: nu
   };
 }
 
-test("a key that succeeds is forgotten and not run again", async () => {
-  await using b = bench([failed, done]);
-  b.queue.add(key);
-  await b.clock.advance(60_000);
-  assertEquals(b.attempts, 2);
-  assertEquals(b.queue.retries(key), 0);
+test("a key that succeeds is forgotten and not reconciled again", async () => {
+  await using worker = startWorker([failed, done]);
+  worker.queue.add(key);
+  await worker.clock.advance(60_000);
+  assertEquals(worker.attempts, 2);
+  assertEquals(worker.queue.retries(key), 0);
 });
 
 test("[41] a key that fails is retried with growing delays", async () => {
-  await using b = bench([failed]);
-  b.queue.add(key);
-  await b.clock.advance(10 + 20 + 40 + 79);
-  assertEquals(b.attempts, 4);
-  await b.clock.advance(1);
-  assertEquals(b.attempts, 5);
+  await using worker = startWorker([failed]);
+  worker.queue.add(key);
+  await worker.clock.advance(10 + 20 + 40 + 79);
+  assertEquals(worker.attempts, 4);
+  await worker.clock.advance(1);
+  assertEquals(worker.attempts, 5);
 });
 
 test("[41] a requeue comes after its delay, is not rate limited, and forgets earlier failures", async () => {
-  await using b = bench([failed, requeueAfter(5_000), done]);
-  b.queue.add(key);
-  await b.clock.advance(10);
-  assertEquals([b.attempts, b.queue.retries(key)], [2, 0]);
-  await b.clock.advance(4_999);
-  assertEquals(b.attempts, 2);
-  await b.clock.advance(1);
-  assertEquals(b.attempts, 3);
+  await using worker = startWorker([failed, requeueAfter(5_000), done]);
+  worker.queue.add(key);
+  await worker.clock.advance(10);
+  assertEquals([worker.attempts, worker.queue.retries(key)], [2, 0]);
+  await worker.clock.advance(4_999);
+  assertEquals(worker.attempts, 2);
+  await worker.clock.advance(1);
+  assertEquals(worker.attempts, 3);
 });
 
-test("[41] a terminal error is not retried, but a new change is looked at", async () => {
-  await using b = bench([{ kind: "terminal", error: new TerminalError("bad input") }, done]);
-  b.queue.add(key);
-  await b.clock.advance(3_600_000);
-  assertEquals(b.attempts, 1);
-  b.queue.add(key);
+test("[41] a terminal error is not retried, but the key is reconciled again after a change", async () => {
+  await using worker = startWorker([{ kind: "terminal", error: new TerminalError("bad input") }, done]);
+  worker.queue.add(key);
+  await worker.clock.advance(3_600_000);
+  assertEquals(worker.attempts, 1);
+  worker.queue.add(key);
   await drain();
-  assertEquals(b.attempts, 2);
+  assertEquals(worker.attempts, 2);
 });
 
-test("after maxRetries a failing key is dropped until it changes", async () => {
-  await using b = bench([failed], { maxRetries: 2 });
-  b.queue.add(key);
-  await b.clock.advance(3_600_000);
-  assertEquals(b.attempts, 3);
-  b.queue.add(key);
-  await b.clock.advance(3_600_000);
-  assertEquals(b.attempts, 6);
+test("a failing key is dropped after maxRetries until it changes", async () => {
+  await using worker = startWorker([failed], { maxRetries: 2 });
+  worker.queue.add(key);
+  await worker.clock.advance(3_600_000);
+  assertEquals(worker.attempts, 3);
+  worker.queue.add(key);
+  await worker.clock.advance(3_600_000);
+  assertEquals(worker.attempts, 6);
 });
 
-test("a key whose requests get no answer is not dropped, and has all its retries after the outage", async () => {
+test("failures because the server is unreachable drop no key and use up no retries", async () => {
   const reason = { kind: "unreachable", detail: "reset" } as const;
   const error = new UnreachableError({ action: "apply Deployment", reason });
-  const outage: Outcome = { kind: "failed", error: new Error("Cannot bring Foo", { cause: error }) };
-  await using b = bench([outage, outage, outage, outage, failed, failed, done], { maxRetries: 2 });
-  b.queue.add(key);
-  await b.clock.advance(3_600_000);
-  assertEquals(b.attempts, 7);
+  const unreachable: Outcome = { kind: "failed", error: new Error("Cannot reconcile Foo", { cause: error }) };
+  const outcomes = [unreachable, unreachable, unreachable, unreachable, failed, failed, done];
+  await using worker = startWorker(outcomes, { maxRetries: 2 });
+  worker.queue.add(key);
+  await worker.clock.advance(3_600_000);
+  assertEquals(worker.attempts, 7);
 });
 
-test("after the stop no key is taken, and what is queued stays for the next start's list", async () => {
+test("after the stop a worker takes no more keys, although keys are queued", async () => {
   const clock = new VirtualClock();
   const queue = new WorkQueue<ObjectKey, Cause>({ name: "test", clock });
   const stop = new AbortController();
   const finish = Promise.withResolvers<Outcome>();
   const seen: string[] = [];
-  const attempt: Attempt = (attempted) => {
+  const attempt: ReconcileAttempt = (attempted) => {
     seen.push(attempted);
     return finish.promise;
   };
-  const running = work({ queue, attempt, held: () => false, outages: new Outages(), log: logger("test") }, stop.signal);
+  const unreachableFailures = new UnreachableFailures();
+  const running = work({ queue, attempt, isHeld: () => false, unreachableFailures, log: logger("test") }, stop.signal);
   queue.add(key);
   queue.add(objectKey({ namespace: "default", name: "b" }));
   await drain();
@@ -122,4 +124,45 @@ test("after the stop no key is taken, and what is queued stays for the next star
   finish.resolve(done);
   await running;
   assertEquals(seen, ["default/a"]);
+});
+
+const owner = {
+  resource: builtin.Namespace,
+  object: { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", uid: "u-shop" } },
+};
+const dependent = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } };
+
+/** The outcome of an attempt whose reconciler throws `error`. */
+async function outcomeOf(error: Error): Promise<unknown> {
+  const definition = controller("greeter").for(builtin.Namespace).reconcileKey(() => Promise.reject(error));
+  const attempt = createReconcileAttempt({
+    definition,
+    client: new Client(() => Promise.reject(new Error("not needed here"))),
+    caches: { find: () => undefined, list: () => [] },
+    events: { record: () => {} },
+    clock: new VirtualClock(),
+    kill: new AbortController().signal,
+    log: logger("test"),
+    onWrite: () => () => {},
+    onRepair: () => () => {},
+  });
+  return await attempt(objectKey({ name: "shop" }), [], 0);
+}
+
+function ownerChanged(state: OwnerState): OwnerChangedError {
+  return new OwnerChangedError(builtin.ConfigMap, dependent, owner, state);
+}
+
+test("an attempt whose owner is deleted on the server is done and has not failed", async () => {
+  assertEquals(await outcomeOf(ownerChanged("deleted")), { kind: "done" });
+  assertEquals(await outcomeOf(new Error("Cannot reconcile it", { cause: ownerChanged("deleted") })), { kind: "done" });
+});
+
+test("an attempt whose owner is newer on the server is requeued until the cache has it", async () => {
+  assertEquals(await outcomeOf(ownerChanged("newer")), { kind: "requeue", afterMs: 1_000 });
+});
+
+test("an attempt that throws any other error has failed", async () => {
+  const error = new Error("no luck");
+  assertEquals(await outcomeOf(error), { kind: "failed", error });
 });

@@ -1,55 +1,63 @@
 /**
- * The builder: `controller("foo").for(Foo).owns(Deployment).reconcile(fn)`. Collects what a controller watches, typed
- * end to end, and gives a ControllerDefinition. Nothing runs.
+ * The builder: `controller("foo").for(Foo).owns(Deployment).reconcile(fn)` creates a ControllerDefinition. It collects what
+ * a controller watches, with the types of the objects, and checks it. Nothing runs here.
  */
 import { type Infer, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
 import type { CustomResource } from "../schema/mod.ts";
-import { comfortable } from "./_comfortable.ts";
-import type { CacheReader } from "./cache_reader.ts";
+import { createObjectReconciler } from "./_object_reconciler.ts";
+import { type CacheReader, isNotCached, type Watchable } from "./caches.ts";
 import type { ReconcileContext } from "./context.ts";
-import type { ControllerDefinition, ControllerOptions, Permission } from "./controller_definition.ts";
+import {
+  checkedKey,
+  type ControllerDefinition,
+  type ControllerOptions,
+  keyOfController,
+  keyOfObject,
+  type Permission,
+  type Reconciler,
+  type Verb,
+  verbs as allVerbs,
+  type WatchDefinition,
+} from "./controller_definition.ts";
 import type { EventSource } from "./event_source.ts";
 import type { Predicate } from "./predicate.ts";
-import { isNotCached, type Watchable } from "./reading.ts";
-import type { Reconciler } from "./reconciler.ts";
-import type { Result } from "./result.ts";
-import { type Verb, verbs as knownVerbs } from "./verb.ts";
-import { checkedKey, itsController, itself, type WatchDefinition } from "./watch_definition.ts";
+import type { Result } from "./request.ts";
 
-/** Which changes of a kind count. */
+/** Options of a watched kind. */
 export interface WatchOptionsOf<R extends Resource> {
-  /** @default every change */
+  /** Accepts the changes that count. @default every change counts */
   readonly when?: Predicate<Infer<R>>;
   /**
-   * Finds objects by what a function says about them: `ctx.list(Pod, { index: { name: "node", value: "n1" } })`. Controllers
-   * of one Manager share a kind's indices, so a name stands for one function. @default none
+   * Functions that compute index values, by index name, for `ctx.list(Pod, { index: { name: "node", value: "n1" } })`.
+   * The controllers of one Manager share the indices of a kind, so one name must always mean the same function.
+   * @default none
    */
   readonly indices?: Readonly<Record<string, (object: Infer<R>) => readonly string[]>>;
 }
 
-/** What is done with the primary kind, besides reconciling it. */
+/** Options of the primary kind. */
 export interface PrimaryOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
-  /** The reconciler uses `ctx.patchStatus`. @default whether the kind is a custom one with a status */
+  /** The reconciler uses `ctx.patchStatus`. @default true for a custom resource with a status subresource */
   readonly writesStatus?: boolean;
 }
 
-/** What is done with a kind of children, besides applying them. */
+/** Options of a kind of dependents. */
 export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
   /** The reconciler uses `ctx.delete` on these objects. @default false */
   readonly deletes?: boolean;
   /**
-   * Whom else a change concerns, besides the object that controls the child: one that waits until a name is free, for
-   * instance. @default nobody
+   * Returns further keys to reconcile after a change, besides the controller of the dependent: for example of an object
+   * that waits until a name is free. @default none
    */
   readonly to?: (object: Infer<R>, caches: CacheReader) => readonly string[];
 }
 
-/** Which changes of a kind count, and for whom. */
+/** Options of a kind that the reconciler reads. */
 export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R> {
   /**
-   * The keys of the primary objects that a change of this object concerns.
+   * Returns the keys of the primary objects to reconcile after a change of this object.
    *
-   * @param caches What the controller watches, for asking who refers to the object. Not all of it may be there yet.
+   * @param caches The caches of the watched kinds, for finding the objects that refer to this one. They may be incomplete.
    */
   readonly to: (object: Infer<R>, caches: CacheReader) => readonly string[];
   /** The reconciler uses `ctx.applyFields` on these objects. @default false */
@@ -57,28 +65,28 @@ export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R
 }
 
 /**
- * A controller in the making, once its primary kind is known. What is declared is what it may do: its RBAC rules are
- * derived from it, and in tests a Manager refuses everything else.
+ * Builds a controller for a primary kind. The controller may do only what is declared here: its RBAC rules are derived
+ * from the declarations, and in tests a strict Manager rejects every other request.
  */
 export interface Builder<Primary extends Resource, Declared extends Resource> {
-  /** Watches a kind whose objects the reconciler creates: a change concerns the object that controls it. */
+  /** Watches a kind of dependents. After a change of one, the primary object that controls it is reconciled. */
   owns<R extends Watchable>(resource: R, options?: OwnOptionsOf<R>): Builder<Primary, Declared | R>;
-  /** Watches a kind that the reconciler reads: `to` says whom a change concerns. */
+  /** Watches a kind that the reconciler reads. After a change, the keys that `to` returns are reconciled. */
   watches<R extends Watchable>(resource: R, options: MappedWatchOptions<R>): Builder<Primary, Declared | R>;
   /**
-   * Declares what the reconciler does beyond what the other declarations say: requests of its own through `ctx.client`,
-   * `ctx.patch` on a kind that it does not own, and reads of a kind that is `notCached`.
+   * Declares what the reconciler does besides the other declarations: requests through `ctx.client`, `ctx.patch` on a
+   * kind that it does not own, and reads of a kind that is `notCached`.
    */
   uses<R extends Resource>(
     resource: R,
     verbs: readonly Verb[],
     subresource?: string,
   ): Builder<Primary, Declared | Extract<R, { readonly isCached: false }>>;
-  /** Adds a reason to reconcile that is no watched kind. */
+  /** Adds a reason to reconcile that does not come from a watched kind. */
   source(source: EventSource): Builder<Primary, Declared>;
   /**
-   * Cleans up what the garbage collector does not know, before an object goes. A finalizer is put on each object
-   * before it is first reconciled, and taken off when `fn` has returned done; until then `fn` is called again.
+   * Cleans up before an object is deleted, for what the garbage collector does not delete. A finalizer is added to each
+   * object before it is first reconciled, and removed when `fn` has returned done; until then `fn` is called again.
    *
    * @param name The finalizer. @default `<group>/<controller>`, or `pintle.dev/<controller>` for the core group
    */
@@ -86,16 +94,16 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
     fn: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>,
     name?: string,
   ): Builder<Primary, Declared>;
-  /** The comfortable form: called with an object that exists and is not being deleted. */
+  /** Sets the object reconciler: it is called with an object that exists and is not being deleted. */
   reconcile(fn: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>): ControllerDefinition;
-  /** The raw, level-based form: called with a key, whether or not there is an object. */
+  /** Sets the raw reconciler: it is called with a key, also if no object has that key. */
   reconcileKey(fn: Reconciler): ControllerDefinition;
 }
 
 /**
- * Begins a controller.
+ * Starts building a controller.
  *
- * @param name Lower case, unique in a Manager; names its queue, its field manager, its logs and metrics.
+ * @param name Lower case, unique in a Manager; the name of its queue, field manager, logs and metrics.
  * @throws TypeError when the name is not a DNS label
  * @example
  * ```ts
@@ -118,13 +126,13 @@ export function controller(
   }
   return {
     for(resource, watch = {}) {
-      const primary = { role: "for", resource, keysOf: itself, writes: false, deletes: false } as const;
-      return builder({
+      const primary = { role: "for", resource, keysOf: keyOfObject, writes: false, deletes: false } as const;
+      return createBuilder({
         name,
         options,
         primary: resource,
         writesStatus: watch.writesStatus ?? hasStatus(resource),
-        watches: [watchable(name, { ...primary, ...erased(watch) })],
+        watches: [checkedWatch(name, { ...primary, ...untyped(watch) })],
         permissions: [],
         sources: [],
       });
@@ -132,86 +140,87 @@ export function controller(
   };
 }
 
-type Draft<Primary extends Resource> = Omit<ControllerDefinition, "reconciler" | "primary"> & {
+type DefinitionDraft<Primary extends Resource> = Omit<ControllerDefinition, "reconciler" | "primary"> & {
   readonly primary: Primary;
 };
 
-type Finalize<Primary extends Resource, Declared extends Resource> = (
+type FinalizeFunction<Primary extends Resource, Declared extends Resource> = (
   ctx: ReconcileContext<Primary, Declared>,
 ) => Promise<Result>;
 
-function builder<Primary extends Resource, Declared extends Resource>(
-  draft: Draft<Primary>,
-  finalize?: Finalize<Primary, Declared>,
+function createBuilder<Primary extends Resource, Declared extends Resource>(
+  draft: DefinitionDraft<Primary>,
+  finalize?: FinalizeFunction<Primary, Declared>,
 ): Builder<Primary, Declared> {
-  // Whatever reads the kinds declared so far can be given a context that reads more.
-  const wider = <R extends Resource>(wide: Draft<Primary>) =>
-    builder<Primary, Declared | R>(wide, finalize as Finalize<Primary, Declared | R> | undefined);
-  const watching = <R extends Resource>(watch: WatchDefinition) =>
-    wider<R>({ ...draft, watches: [...draft.watches, unique(draft, watchable(draft.name, watch))] });
+  // A finalize function for the kinds declared so far also accepts a context with more kinds.
+  const declare = <R extends Resource>(changed: DefinitionDraft<Primary>) =>
+    createBuilder<Primary, Declared | R>(changed, finalize as FinalizeFunction<Primary, Declared | R> | undefined);
+  const addWatch = <R extends Resource>(watch: WatchDefinition) => {
+    assertNotWatched(draft, watch.resource);
+    return declare<R>({ ...draft, watches: [...draft.watches, checkedWatch(draft.name, watch)] });
+  };
   return {
     owns: (resource, options = {}) =>
-      watching({
+      addWatch({
         role: "owns",
         resource,
         keysOf: options.to === undefined
-          ? itsController(draft.primary)
-          : both(draft.primary, mapped(draft, options.to)),
+          ? keyOfController(draft.primary)
+          : keyOfControllerAnd(draft.primary, checkedKeys(draft.primary, options.to)),
         writes: true,
         deletes: options.deletes ?? false,
-        ...erased(options),
+        ...untyped(options),
       }),
     watches: (resource, options) =>
-      watching({
+      addWatch({
         role: "watches",
         resource,
-        keysOf: mapped(draft, options.to),
+        keysOf: checkedKeys(draft.primary, options.to),
         writes: options.writes ?? false,
         deletes: false,
-        ...erased(options),
+        ...untyped(options),
       }),
     uses(resource, verbs, subresource) {
-      const permission: Permission = { resource, verbs: verbs.map(known), subresource };
-      return wider({ ...draft, permissions: [...draft.permissions, permission] });
+      const permission: Permission = { resource, verbs: verbs.map(checkedVerb), subresource };
+      return declare({ ...draft, permissions: [...draft.permissions, permission] });
     },
-    source: (source) => builder({ ...draft, sources: [...draft.sources, source] }, finalize),
-    finalize: (fn, name = finalizerOf(draft)) => builder({ ...draft, finalizer: qualified(name) }, fn),
+    source: (source) => createBuilder({ ...draft, sources: [...draft.sources, source] }, finalize),
+    finalize: (fn, name = defaultFinalizer(draft)) =>
+      createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, fn),
     reconcile(fn) {
       const declared = draft.watches.map((watch) => watch.resource);
-      return { ...draft, reconciler: comfortable({ ...draft, declared, reconcile: fn, finalize }) };
+      return { ...draft, reconciler: createObjectReconciler({ ...draft, declared, reconcile: fn, finalize }) };
     },
     reconcileKey: (reconciler) => ({ ...draft, reconciler }),
   };
 }
 
-function finalizerOf(draft: Draft<Resource>): string {
+function defaultFinalizer(draft: DefinitionDraft<Resource>): string {
   return `${draft.primary.group === "" ? "pintle.dev" : draft.primary.group}/${draft.name}`;
 }
 
-/** The server wants finalizers of custom controllers to name a domain. */
-function qualified(finalizer: string): string {
+/** The server accepts finalizers of custom controllers only with a domain. */
+function checkedFinalizer(finalizer: string): string {
   if (/^[a-z0-9.-]+\/[A-Za-z0-9._-]+$/.test(finalizer)) return finalizer;
   throw new TypeError(`Cannot finalize with "${finalizer}": a finalizer has the form domain/name`);
 }
 
-function unique<Primary extends Resource>(draft: Draft<Primary>, watch: WatchDefinition): WatchDefinition {
-  const { kind, group } = watch.resource;
-  if (draft.watches.some((other) => other.resource.kind === kind && other.resource.group === group)) {
-    throw new TypeError(`Cannot watch ${kind} in controller "${draft.name}": it is watched already`);
+function assertNotWatched({ name, watches }: DefinitionDraft<Resource>, { kind, group }: Resource): void {
+  if (watches.some((other) => other.resource.kind === kind && other.resource.group === group)) {
+    throw new TypeError(`Cannot watch ${kind} in controller "${name}": it is already watched`);
   }
-  return watch;
 }
 
-function watchable(name: string, watch: WatchDefinition): WatchDefinition {
+function checkedWatch(name: string, watch: WatchDefinition): WatchDefinition {
   if (!isNotCached(watch.resource)) return watch;
   const kind = resourceName(watch.resource);
-  throw new TypeError(`Cannot watch ${kind} in controller "${name}": it is not cached; declare it with uses()`);
+  throw new TypeError(`Cannot watch ${kind} in controller "${name}": it is not cached. Declare it with uses()`);
 }
 
-/** For callers without types, and for the typing error that a `*` would be. */
-function known(verb: Verb): Verb {
-  if (knownVerbs.includes(verb)) return verb;
-  throw new TypeError(`Cannot declare verb "${verb}": there are ${knownVerbs.join(", ")}`);
+/** For callers without type checks: `*` is not a verb. */
+function checkedVerb(verb: Verb): Verb {
+  if (allVerbs.includes(verb)) return verb;
+  throw new TypeError(`Cannot declare verb "${verb}": the verbs are ${allVerbs.join(", ")}`);
 }
 
 function hasStatus(resource: Resource): boolean {
@@ -224,18 +233,18 @@ function isCustomResource(resource: Resource): resource is CustomResource {
   return "crd" in resource;
 }
 
-function both(primary: Resource, to: WatchDefinition["keysOf"]): WatchDefinition["keysOf"] {
-  const controlling = itsController(primary);
-  return (object, caches) => [...controlling(object), ...to(object, caches)];
+function keyOfControllerAnd(primary: Resource, to: WatchDefinition["keysOf"]): WatchDefinition["keysOf"] {
+  const controllerKeys = keyOfController(primary);
+  return (object, caches) => [...controllerKeys(object), ...to(object, caches)];
 }
 
-/** Keys that users write are strings; they are checked here, once, and are ObjectKeys from then on. */
-function mapped<R extends Resource>(draft: Draft<Resource>, to: MappedWatchOptions<R>["to"]) {
+/** Checks the strings that a user's mapping returns, so that only valid ObjectKeys reach the queue. */
+function checkedKeys<R extends Resource>(primary: Resource, to: MappedWatchOptions<R>["to"]) {
   return (object: KubeObject, caches: CacheReader): readonly ObjectKey[] =>
-    to(object as Infer<R>, caches).map((key) => checkedKey(draft.primary, key));
+    to(object as Infer<R>, caches).map((key) => checkedKey(primary, key));
 }
 
-/** The cache delivers objects of the watched kind and no other, so its functions may be called with their own type. */
-function erased<R extends Resource>(options: WatchOptionsOf<R>): Pick<WatchDefinition, "when" | "indices"> {
+/** The cache delivers only objects of the watched kind, so these functions can be called without type checks. */
+function untyped<R extends Resource>(options: WatchOptionsOf<R>): Pick<WatchDefinition, "when" | "indices"> {
   return { when: options.when as Predicate | undefined, indices: options.indices as WatchDefinition["indices"] };
 }

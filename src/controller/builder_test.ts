@@ -1,17 +1,16 @@
 import { assertEquals, assertThrows, assertType, type Same, test } from "../../tests/testing.ts";
 import { builtin, type Infer, untypedResource } from "../api/mod.ts";
 import { controller } from "./builder.ts";
-import type { CacheReader } from "./cache_reader.ts";
+import { type CacheReader, metadataOnly, notCached } from "./caches.ts";
 import { manifest } from "./desired.ts";
-import { metadataOnly, notCached } from "./reading.ts";
-import { done } from "./result.ts";
+import { done } from "./request.ts";
 
 type ConfigMap = builtin.ConfigMap;
 const { ConfigMap, Deployment, Namespace, Node, Secret } = builtin;
 
 const noCaches = { find: () => undefined, list: () => [] };
 
-test("a definition lists what is watched, the primary kind first", () => {
+test("a definition lists the watched kinds, the primary kind first", () => {
   const definition = controller("greeter", { maxConcurrentReconciles: 3 })
     .for(Namespace)
     .owns(ConfigMap)
@@ -27,7 +26,7 @@ test("a definition lists what is watched, the primary kind first", () => {
   assertEquals(definition.options.maxConcurrentReconciles, 3);
 });
 
-test("a builder is a value: two controllers can begin with the same one", () => {
+test("a builder is a value: two controllers can start from the same one", () => {
   const start = controller("a").for(Namespace);
   const left = start.owns(ConfigMap).reconcile(() => Promise.resolve(done));
   const right = start.owns(Secret).reconcile(() => Promise.resolve(done));
@@ -35,22 +34,22 @@ test("a builder is a value: two controllers can begin with the same one", () => 
   assertEquals(right.watches.map((watch) => watch.resource.kind), ["Namespace", "Secret"]);
 });
 
-test("a name that is no DNS label is refused", () => {
+test("controller() rejects a name that is not a DNS label", () => {
   assertThrows(() => controller("Foo Controller"), /Cannot create controller "Foo Controller"/);
 });
 
-test("the same kind twice is refused", () => {
-  assertThrows(() => controller("a").for(Namespace).owns(ConfigMap).owns(ConfigMap), /watched already/);
+test("a kind cannot be watched twice", () => {
+  assertThrows(() => controller("a").for(Namespace).owns(ConfigMap).owns(ConfigMap), /already watched/);
 });
 
-test("a mapping that returns keys of the wrong form says what they should look like", () => {
+test("a key of the wrong form from a mapping is an error that describes the right form", () => {
   const definition = controller("a").for(ConfigMap).watches(Node, { to: () => ["no-namespace"] })
     .reconcile(() => Promise.resolve(done));
   const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n" } };
   assertThrows(() => definition.watches[1]?.keysOf(node, noCaches), /its keys have the form namespace\/name/);
 });
 
-test("a mapping may ask the caches who refers to the object, and a kind may be found by what a function says", () => {
+test("a mapping can find objects through an index of the caches", () => {
   const indices = { node: ({ data }: ConfigMap) => data?.node === undefined ? [] : [data.node] };
   const definition = controller("a").for(ConfigMap, { indices }).watches(Node, {
     to: (node, caches) => {
@@ -59,40 +58,40 @@ test("a mapping may ask the caches who refers to the object, and a kind may be f
     },
   }).reconcile(() => Promise.resolve(done));
   assertEquals(Object.keys(definition.watches[0]?.indices ?? {}), ["node"]);
-  const asked: unknown[] = [];
+  const queries: unknown[] = [];
   const caches: CacheReader = {
     find: () => undefined,
     list: (resource, filter) => {
-      asked.push([resource.kind, filter.index]);
+      queries.push([resource.kind, filter.index]);
       return [{ metadata: { namespace: "x", name: "y" } }] as never;
     },
   };
   const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n" } };
   assertEquals(definition.watches[1]?.keysOf(node, caches).map(String), ["x/y"]);
-  assertEquals(asked, [["ConfigMap", { name: "node", value: "n" }]]);
+  assertEquals(queries, [["ConfigMap", { name: "node", value: "n" }]]);
 });
 
-test("a change of a child concerns its controller, and whom else the controller says", () => {
+test("a change of a dependent maps to its controller and to the keys that `to` returns", () => {
   const definition = controller("a").for(Namespace)
     .owns(ConfigMap, { to: ({ metadata }) => [metadata.namespace ?? ""] })
     .reconcile(() => Promise.resolve(done));
   const owner = { apiVersion: "v1", kind: "Namespace", name: "owner", uid: "u", controller: true };
   const metadata = { namespace: "x", name: "y", ownerReferences: [owner] };
-  const child = { apiVersion: "v1", kind: "ConfigMap", metadata };
-  assertEquals(definition.watches[1]?.keysOf(child, noCaches).map(String), ["owner", "x"]);
+  const dependent = { apiVersion: "v1", kind: "ConfigMap", metadata };
+  assertEquals(definition.watches[1]?.keysOf(dependent, noCaches).map(String), ["owner", "x"]);
 });
 
-test("a kind that is not cached cannot be watched, and a verb that there is not cannot be declared", () => {
+test("a kind that is not cached cannot be watched, and an unknown verb cannot be declared", () => {
   const Secrets = notCached(Secret);
-  // @ts-expect-error what is not cached cannot be watched
+  // @ts-expect-error a kind that is not cached cannot be watched
   assertThrows(() => controller("a").for(Secrets), /Cannot watch secrets in controller "a": it is not cached/);
-  // @ts-expect-error what is not cached cannot be watched
-  assertThrows(() => controller("a").for(Namespace).owns(Secrets), /declare it with uses\(\)/);
+  // @ts-expect-error a kind that is not cached cannot be watched
+  assertThrows(() => controller("a").for(Namespace).owns(Secrets), /Declare it with uses\(\)/);
   // @ts-expect-error not a verb
   assertThrows(() => controller("a").for(Namespace).uses(Secret, ["*"]), /Cannot declare verb "\*"/);
 });
 
-test("what a read gives says whether it is cached", () => {
+test("a read returns a promise if the kind is not cached", () => {
   const Secrets = notCached(Secret);
   controller("a").for(Namespace).owns(ConfigMap).uses(Secrets, ["get"]).uses(Node, ["get"]).reconcile(async (ctx) => {
     const cached = ctx.get(ConfigMap, "a/b");
@@ -101,21 +100,21 @@ test("what a read gives says whether it is cached", () => {
     assertType<Same<typeof promised, Promise<Infer<typeof Secret>>>>(true);
     const all = await ctx.list(Secrets);
     assertType<Same<typeof all, readonly Infer<typeof Secret>[]>>(true);
-    // @ts-expect-error the Secret itself is cached by nobody
+    // @ts-expect-error the Secret itself is not declared
     ctx.find(Secret, "a/b");
-    // @ts-expect-error to use a kind is not to read it from the cache
+    // @ts-expect-error uses() of a cached kind does not allow reads from the cache
     ctx.find(Node, "a");
-    // @ts-expect-error what is not cached is no child
+    // @ts-expect-error a kind that is not cached cannot be applied
     await ctx.apply(manifest(Secret, { metadata: { name: "a" } }));
     return done;
   });
 });
 
-test("metadata alone has no more than metadata; an untyped kind has fields of which nothing is known", () => {
+test("a metadataOnly kind has only metadata; the fields of an untyped kind are unknown", () => {
   const Widget = untypedResource({ group: "x", version: "v1", kind: "Widget", plural: "widgets", scope: "Cluster" });
   controller("a").for(metadataOnly(Secret)).watches(Widget, { to: () => [] }).reconcile((ctx) => {
     assertType<Same<typeof ctx.object.metadata, Infer<typeof Secret>["metadata"]>>(true);
-    // @ts-expect-error there is no data
+    // @ts-expect-error only the metadata is there
     ctx.object.data;
     const widget = ctx.find(Widget, "w");
     assertType<Same<NonNullable<typeof widget>["spec"], unknown>>(true);
@@ -124,7 +123,7 @@ test("metadata alone has no more than metadata; an untyped kind has fields of wh
   });
 });
 
-test("the context is typed by what was declared", () => {
+test("the context is typed by the declared kinds", () => {
   controller("a").for(Deployment).owns(ConfigMap).reconcile(async (ctx) => {
     assertType<Same<typeof ctx.object, Infer<typeof Deployment>>>(true);
     const found = ctx.find(ConfigMap, "a/b");

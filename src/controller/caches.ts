@@ -1,12 +1,106 @@
-/** Caches: where a controller finds the informer of a kind. The Manager's factory implements it. */
-import type { KubeObject, Resource } from "../api/mod.ts";
+/**
+ * What a controller reads: the cached objects of the kinds it watches, and how much of a kind is cached.
+ *
+ * `CacheReader` is what reconcilers and event mappings see, `Caches` is what a Controller needs beyond that; the Manager
+ * implements both. `notCached()` and `metadataOnly()` state in the type of a Resource how it is cached, so the compiler
+ * knows whether a read returns an object or a promise of one.
+ */
+import type { Infer, KubeObject, LabelSelector, ObjectKey, ObjectMeta, Resource } from "../api/mod.ts";
 import type { SharedInformer } from "../cache/mod.ts";
-import type { CacheReader } from "./cache_reader.ts";
+
+/** Selects cached objects. */
+export interface ListFilter {
+  /** @default all namespaces of the cache */
+  readonly namespace?: string;
+  readonly labelSelector?: LabelSelector;
+  /** Selects the objects that an index of the watched kind has under a value. */
+  readonly index?: { readonly name: string; readonly value: string };
+}
+
+/** Synchronous reads of cached objects. */
+export interface CacheReader {
+  /** @throws TypeError when the kind is not watched, because such a read would never find anything. */
+  find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined;
+  /** @throws TypeError when the kind is not watched. */
+  list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[];
+}
 
 /** The shared caches of one process. */
 export interface Caches extends CacheReader {
-  /** The informer of a kind; the same one for everybody who asks. */
+  /** The informer of a kind; every caller gets the same one. It is created on the first call. */
   informer(resource: Resource): SharedInformer<KubeObject>;
-  /** The informer of a kind if somebody has asked for it. */
+  /** The informer of a kind, or undefined when `informer` was never called for the kind. */
   findInformer(resource: Resource): SharedInformer<KubeObject> | undefined;
+}
+
+/** A kind that is not cached: each read is a request to the API server. */
+export type NotCached<R extends Resource = Resource> = R & { readonly isCached: false };
+
+/** A kind whose objects can be watched. */
+export type Watchable = Resource & { readonly isCached?: true };
+
+/** An object reduced to its metadata. */
+export interface MetadataObject<Kind extends string = string> {
+  readonly apiVersion: string;
+  readonly kind: Kind;
+  readonly metadata: ObjectMeta;
+}
+
+/** A kind whose cache has only the metadata of its objects. */
+export type MetadataOnly<Kind extends string = string> =
+  & Resource<MetadataObject<Kind>, Kind>
+  & { readonly projection: "metadata" };
+
+/** What a read returns: the value for a cached kind, a promise of it for a kind that is not cached. */
+export type Read<R extends Resource, Value> = R extends { readonly isCached: false } ? Promise<Value> : Value;
+
+/**
+ * Marks a kind that must not be cached: it has many large objects of which a reconcile needs one, or its objects are
+ * secrets that the process should not keep in memory. The kind cannot be watched. `ctx.find`, `ctx.get` and `ctx.list`
+ * send requests to the API server and return promises.
+ *
+ * @example
+ * ```ts
+ * import { controller, done, Namespace, notCached, Secret } from "@pintle/controller";
+ *
+ * const Secrets = notCached(Secret);
+ * const keeper = controller("keeper").for(Namespace).uses(Secrets, ["get"]).reconcile(async (ctx) => {
+ *   const secret = await ctx.find(Secrets, `${ctx.object.metadata.name}/tls`);
+ *   return secret === undefined ? done : done;
+ * });
+ * console.assert(keeper.watches.length === 1);
+ * ```
+ */
+export function notCached<R extends Resource>(resource: R): NotCached<R> {
+  return Object.freeze({ ...resource, isCached: false as const });
+}
+
+/**
+ * Marks a kind of which the controller needs only the metadata: labels, owners, existence. The API server sends only the
+ * metadata, and the cache keeps only that. If another controller watches whole objects of the kind, both share the
+ * whole objects.
+ *
+ * @example
+ * ```ts
+ * import { controller, done, metadataOnly, Namespace, Secret } from "@pintle/controller";
+ *
+ * const counter = controller("counter").for(Namespace)
+ *   .watches(metadataOnly(Secret), { to: (secret) => [secret.metadata.namespace ?? ""] })
+ *   .reconcile(() => Promise.resolve(done));
+ * console.assert(counter.watches[1]?.resource.kind === "Secret");
+ * ```
+ */
+export function metadataOnly<const Kind extends string>(resource: Resource<unknown, Kind>): MetadataOnly<Kind> {
+  const { _type, ...names } = resource;
+  return Object.freeze({ ...names, projection: "metadata" as const });
+}
+
+/** True for a kind marked with {@link notCached}. */
+export function isNotCached(resource: Resource): resource is NotCached {
+  return "isCached" in resource && resource.isCached === false;
+}
+
+/** True for a kind marked with {@link metadataOnly}. */
+export function isMetadataOnly(resource: Resource): resource is MetadataOnly {
+  return "projection" in resource && resource.projection === "metadata";
 }

@@ -1,15 +1,14 @@
 /**
- * ReconcileContext: the typed face of the Toolbox for `reconcile(ctx)`. `Primary` is the kind that is reconciled,
- * `Declared` every kind the controller said it watches: reading another one from the cache does not compile.
+ * ReconcileContext: the typed form of the Toolbox for `reconcile(ctx)` and `finalize(ctx)`. `Primary` is the reconciled
+ * kind, `Declared` are all kinds that the controller declared: reading another kind from the cache does not compile.
  */
 import { type Infer, keyOf, type Resource } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { Client, Patch, PatchValue } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
-import type { ListFilter } from "./cache_reader.ts";
+import { isNotCached, type ListFilter, type NotCached, type Read } from "./caches.ts";
 import type { Desired } from "./desired.ts";
-import { isNotCached, type NotCached, type Read } from "./reading.ts";
-import type { Cause, EventType } from "./reconciler.ts";
+import type { Cause, EventType } from "./request.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** The status of a Resource's objects. */
@@ -17,19 +16,19 @@ export type StatusOf<R extends Resource> = Infer<R> extends { readonly status?: 
   : never;
 
 /** Options of `ctx.delete`. */
-export interface DeleteChildOptions<Primary extends Resource> {
-  /** Asked about the object as the server has it now, so that no lagging cache decides what is destroyed. @default always */
+export interface DeleteDependentOptions<Primary extends Resource> {
+  /** Called with the live primary object, because an old cache must not decide what is deleted. @default every delete is sent */
   readonly onlyIf?: (live: Infer<Primary>) => boolean;
 }
 
-/** One attempt at one object. */
+/** One attempt to reconcile one object. */
 export interface ReconcileContext<Primary extends Resource, Declared extends Resource> {
-  /** The object, from the cache: it exists and is not being deleted. */
+  /** The object, from the cache. In `reconcile` it is not being deleted; in `finalize` it is, and it was read live. */
   readonly object: Infer<Primary>;
-  /** Aborts when the attempt's time is up or the process must end. */
+  /** Aborts when the time limit of the attempt has passed or the process must stop. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** What time it is: for conditions and deadlines. */
+  /** The current time, for conditions and deadlines. */
   readonly clock: Clock;
   /** Why this attempt was made. */
   readonly causes: readonly Cause[];
@@ -38,62 +37,65 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
   /** Direct access to the API server, for what the other members do not cover. */
   readonly client: Client;
   /**
-   * The object named `key` ("namespace/name", or "name" where cluster-scoped), or undefined: from the cache, and so at
-   * once. Of a kind that is `notCached` the API server is asked, and the object is promised.
+   * The cached object with the key "namespace/name", or "name" if cluster-scoped; undefined if there is none. For a kind
+   * that is `notCached` it sends a request to the API server and returns a promise.
    */
   find<R extends Declared>(resource: R, key: string): Read<R, Infer<R> | undefined>;
-  /** As `find`, for an object that must be there. @throws Error when the cache has none, ApiError when the server has none */
+  /** Like `find`, for an object that must exist. @throws Error when the cache has none, ApiError when the server has none */
   get<R extends Declared>(resource: R, key: string): Read<R, Infer<R>>;
-  /** The objects that pass the filter, from the cache; of a kind that is `notCached` from the API server, promised. */
+  /** The cached objects that match the filter. For a kind that is `notCached`, a promise of those of the API server. */
   list<R extends Declared>(resource: R, filter?: ListFilter): Read<R, readonly Infer<R>[]>;
   /**
-   * Brings a child of the object to the wanted state by server-side apply: created if missing, changed if it differs,
-   * left alone otherwise. Fields that were wanted before and are not named any more go. The object becomes its
-   * controller.
+   * Creates or changes a dependent of the object so that it has the desired values, by server-side apply. Nothing is sent
+   * if it already has them. Fields that an earlier apply set and that are no longer desired are removed. The object
+   * becomes the controller of the dependent.
    *
-   * @throws NotControlledError when one of that name belongs to somebody else
+   * @throws NotControlledError when an object with that name exists and another owner, or none, controls it
    */
   apply<K extends Exclude<Declared, NotCached>["kind"]>(
     desired: Desired<Extract<Declared, { readonly kind: K }>> & { readonly kind: K },
   ): Promise<Infer<Extract<Declared, { readonly kind: K }>>>;
   /**
-   * Holds some fields of an object that belongs to somebody else (a label on a Node): the named fields become ours,
-   * those that were ours and are not named any more go, all others are left alone. Declare the kind with
-   * `watches(..., { writes: true })`.
+   * Sets some fields of an object that another controller owns, such as a label on a Node: the controller owns the
+   * desired fields, fields that it owns and that are no longer desired are removed, all others stay as they are. Declare
+   * the kind with `watches(..., { writes: true })`.
    *
-   * @returns The live object; undefined when the cache has none: it is never created.
+   * @returns The live object; undefined when the cache has none, because it is never created.
    */
   applyFields<K extends Exclude<Declared, NotCached>["kind"]>(
     desired: Desired<Extract<Declared, { readonly kind: K }>> & { readonly kind: K },
   ): Promise<Infer<Extract<Declared, { readonly kind: K }>> | undefined>;
   /**
-   * Deletes a child of the object: the very one that was read, and only while the object itself, read live, is still
-   * there. A child that is gone already is fine. Declare the kind with `owns(..., { deletes: true })`.
+   * Deletes a dependent of the object: only in the version that was read, and only if the object itself, read live, still
+   * exists. A dependent that is already deleted is not an error. Declare the kind with `owns(..., { deletes: true })`.
    *
-   * @returns False when nothing was done, since the object is not as it was.
-   * @throws NotControlledError when it belongs to somebody else
+   * @returns False when nothing was deleted, because the object no longer exists or `onlyIf` returned false.
+   * @throws NotControlledError when another owner, or none, controls it
    */
-  delete<R extends Declared>(resource: R, child: Infer<R>, options?: DeleteChildOptions<Primary>): Promise<boolean>;
+  delete<R extends Declared>(
+    resource: R,
+    dependent: Infer<R>,
+    options?: DeleteDependentOptions<Primary>,
+  ): Promise<boolean>;
   /**
-   * Brings an object to what the patch says, whoever it belongs to: for what `apply` and `applyFields` cannot say, such
-   * as a list that others write, too. Declare it with `uses(..., ["patch"])`, unless the kind is one of children. A merge
-   * patch that would change nothing is not sent. Name
-   * `metadata.resourceVersion` in it when it depends on what was read; the answer is then a conflict if that is stale.
+   * Patches an object of any owner, for what `apply` and `applyFields` cannot express, such as a list that other clients
+   * write too. Declare it with `uses(..., ["patch"])`, unless the kind is declared with `owns`. A merge patch that would
+   * change nothing is not sent. Set `metadata.resourceVersion` in the patch if it depends on what was read; if that
+   * version is old, the response is a conflict.
    *
-   * @returns The live object; the one given when nothing had to be written.
-   * @throws ApiError when the server refuses, `isConflict`, `isNotFound`.
+   * @returns The live object; the given one when no write was necessary.
+   * @throws ApiError when the server rejects it, see `isConflict`, `isNotFound`.
    */
   patch<R extends Declared>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>>;
   /**
-   * Writes the named fields of the object's status, unless it has them already. Maps are merged: a key that shall go is
-   * named with null.
+   * Writes the given fields of the object's status, unless it already has them. Maps are merged; null removes a key.
    */
   patchStatus(status: PatchValue<StatusOf<Primary>>): Promise<void>;
   /** Records an Event about the object. */
   event(type: EventType, reason: string, note: string): void;
 }
 
-/** Makes the context of one attempt. The caller has found the object in the cache. */
+/** Creates the context of one attempt for an object. */
 export function reconcileContext<Primary extends Resource, Declared extends Resource>(
   primary: Primary,
   declared: readonly Resource[],
@@ -111,22 +113,22 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
     retries: toolbox.retries,
     client: toolbox.client,
     find: (resource, key) =>
-      readOf(resource, () => toolbox.find(resource, key), () => toolbox.client.find(resource, key, { signal })),
+      read(resource, () => toolbox.find(resource, key), () => toolbox.client.find(resource, key, { signal })),
     get: (resource, key) =>
-      readOf(resource, () => cached(toolbox, resource, key), () => toolbox.client.get(resource, key, { signal })),
+      read(resource, () => getCached(toolbox, resource, key), () => toolbox.client.get(resource, key, { signal })),
     list: (resource, filter) =>
-      readOf(resource, () => toolbox.list(resource, filter), () => listed(toolbox, resource, filter)),
+      read(resource, () => toolbox.list(resource, filter), () => listFromServer(toolbox, resource, filter)),
     async apply(desired) {
       return await toolbox.apply(resourceOf(declared, desired), desired, owner);
     },
     async applyFields(desired) {
       return await toolbox.applyFields(resourceOf(declared, desired), desired);
     },
-    async delete(resource, child, options = {}) {
+    async delete(resource, dependent, options = {}) {
       const { onlyIf } = options;
-      // What is read live is of the primary kind.
-      const stillDue = onlyIf === undefined ? undefined : (live: unknown) => onlyIf(live as Infer<Primary>);
-      return await toolbox.delete(resource, child, { ...owner, stillDue });
+      // The Toolbox reads the owner live, which is of the primary kind.
+      const isStillDue = onlyIf === undefined ? undefined : (live: unknown) => onlyIf(live as Infer<Primary>);
+      return await toolbox.delete(resource, dependent, { ...owner, isStillDue });
     },
     patch: (resource, object, patch) => toolbox.change(resource, object, patch),
     async patchStatus(status) {
@@ -136,8 +138,8 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
   };
 }
 
-/** TypeScript does not see that the question asked here is the one that `Read` asks. */
-function readOf<R extends Resource, Value>(
+/** TypeScript does not see that this condition is the one in the type `Read`. */
+function read<R extends Resource, Value>(
   resource: R,
   fromCache: () => Value,
   fromServer: () => Promise<Value>,
@@ -145,13 +147,13 @@ function readOf<R extends Resource, Value>(
   return (isNotCached(resource) ? fromServer() : fromCache()) as Read<R, Value>;
 }
 
-function cached<R extends Resource>(toolbox: Toolbox, resource: R, key: string): Infer<R> {
+function getCached<R extends Resource>(toolbox: Toolbox, resource: R, key: string): Infer<R> {
   const found = toolbox.find(resource, key);
-  if (found === undefined) throw new Error(`Cannot get ${resource.kind} "${key}": the cache has none`);
+  if (found === undefined) throw new Error(`Cannot get ${resource.kind} "${key}": it is not in the cache`);
   return found;
 }
 
-async function listed<R extends Resource>(
+async function listFromServer<R extends Resource>(
   toolbox: Toolbox,
   resource: R,
   filter: ListFilter = {},

@@ -1,10 +1,10 @@
 /**
- * Controller: a ControllerDefinition at work. Ties the caches of what it watches to its queue, and its queue to the
- * reconciler.
+ * Controller: a running ControllerDefinition. It connects the caches of the watched kinds to its queue, and the queue to
+ * its workers: `#enqueueChange` turns a watch event into keys, `_worker.ts` reconciles the keys.
  *
- * Guarantees: no key is reconciled before every watched kind has been listed and delivered; one key never runs twice
- * at once; a reconcile that throws, hangs or is too slow concerns its own key alone. On `stop` nothing new is taken
- * and what runs may finish; on `kill` what runs is aborted.
+ * Guarantees: no key is reconciled before all watched kinds have been listed and delivered; one key is never reconciled
+ * twice at the same time; a reconcile that throws or takes too long affects only its own key. On `stop`, workers take no
+ * more keys and running reconciles may finish; on `kill`, running reconciles are aborted.
  */
 import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
 import { type Clock, jittered, type Random, scope } from "../async/mod.ts";
@@ -12,32 +12,29 @@ import type { HandlerRegistration } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { errorText, type Logger, logger } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
-import { type Attempt, attemptWith, measured } from "./_attempt.ts";
+import { DeletedDependents } from "./_deleted_dependents.ts";
 import { LoopDetector } from "./_loop_detector.ts";
-import { LostChildren } from "./_lost_children.ts";
-import { Outages } from "./_outages.ts";
 import { OwnWrites } from "./_own_writes.ts";
-import { work } from "./_worker.ts";
+import { createReconcileAttempt, measureAttempt, type ReconcileAttempt, UnreachableFailures, work } from "./_worker.ts";
 import type { Caches } from "./caches.ts";
-import type { ControllerDefinition } from "./controller_definition.ts";
+import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
 import { keepSourceRunning } from "./event_source.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { Change } from "./predicate.ts";
-import type { Cause, EventSink } from "./reconciler.ts";
-import type { FieldChange } from "./toolbox.ts";
-import { checkedKey, type WatchDefinition } from "./watch_definition.ts";
+import type { Cause, EventSink } from "./request.ts";
+import type { FieldRepair } from "./toolbox.ts";
 
-/** What a Controller works with; the Manager gives it. */
-export interface ControllerParts {
+/** What a Controller needs. The Manager provides it. */
+export interface ControllerDependencies {
   readonly definition: ControllerDefinition;
   readonly client: Client;
   readonly caches: Caches;
   readonly events: EventSink;
   readonly clock: Clock;
   readonly random: Random;
-  /** Milliseconds between two resyncs, for controllers that do not say. @default none */
+  /** Milliseconds between two resyncs, if the definition has none. @default no resync */
   readonly resyncMs?: number;
-  /** Longest time in milliseconds by which each worker begins later, for controllers that do not say. @default 0 */
+  /** Maximum milliseconds of the random delay before each worker starts, if the definition has none. @default 0 */
   readonly workerJitterMs?: number;
   readonly queueMetrics?: QueueMetrics;
   readonly reconcileMetrics?: ReconcileMetrics;
@@ -47,24 +44,24 @@ export interface ControllerParts {
 const resyncJitter = 0.1;
 
 export class Controller {
-  readonly #parts: ControllerParts;
+  readonly #dependencies: ControllerDependencies;
   readonly #log: Logger;
   readonly #ownWrites: OwnWrites;
-  readonly #lost: LostChildren;
-  readonly #loops: LoopDetector;
+  readonly #deletedDependents: DeletedDependents;
+  readonly #loopDetector: LoopDetector;
   readonly queue: WorkQueue<ObjectKey, Cause>;
   #isSynced = false;
 
-  constructor(parts: ControllerParts) {
-    const { definition, clock, caches, queueMetrics } = parts;
+  constructor(dependencies: ControllerDependencies) {
+    const { definition, clock, caches, queueMetrics } = dependencies;
     const { queueName = definition.name, rateLimiter } = definition.options;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#log = logger("controller", definition.name);
-    const primaryOf = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
-    this.#lost = new LostChildren(definition.primary, primaryOf);
+    const findPrimary = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
+    this.#deletedDependents = new DeletedDependents(definition.primary, findPrimary);
     this.#ownWrites = new OwnWrites(caches, this.#log, {
-      released: (key, cause) => this.queue.add(key, { cause }),
-      vanished: (key, resource, object) => this.#vanished(key, resource, object),
+      onRelease: (key, cause) => this.queue.add(key, { cause }),
+      onMissing: (key, resource, object) => this.#enqueueMissing(key, resource, object),
     });
     this.queue = new WorkQueue({
       name: queueName,
@@ -72,40 +69,40 @@ export class Controller {
       clock,
       metrics: queueMetrics,
     });
-    this.#loops = new LoopDetector({
+    this.#loopDetector = new LoopDetector({
       queue: this.queue,
-      events: parts.events,
-      primaryOf,
+      events: dependencies.events,
+      findPrimary,
       clock,
       log: this.#log,
     });
   }
 
   get name(): string {
-    return this.#parts.definition.name;
+    return this.#dependencies.definition.name;
   }
 
   get definition(): ControllerDefinition {
-    return this.#parts.definition;
+    return this.#dependencies.definition;
   }
 
-  /** True while there is nothing to do: all is listed, no key waits or runs, and the caches have what was written. */
+  /** True while there is nothing to do: all kinds are listed, no key is queued or running, the caches have all writes. */
   isIdle(): boolean {
     const { queued, running } = this.queue.counts;
     return this.#isSynced && queued + running === 0 && this.#ownWrites.isSettled();
   }
 
-  /** Runs until `stop`, then until what is in hand is finished. */
+  /** Runs until `stop`, then until running reconciles have finished. */
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { definition, caches } = this.#parts;
+    const { definition, caches } = this.#dependencies;
     for (const { resource, indices } of definition.watches) {
       if (indices !== undefined) caches.informer(resource).addIndexers(indices);
     }
-    const registrations = definition.watches.map((watch) => this.#listen(watch));
+    const registrations = definition.watches.map((watch) => this.#addHandler(watch));
     try {
       await Promise.all(registrations.map((registration) => registration.synced(stop)));
       this.#isSynced = true;
-      this.#log.info("workers start", { workers: definition.options.maxConcurrentReconciles ?? 1 });
+      this.#log.info("starting workers", { count: definition.options.maxConcurrentReconciles ?? 1 });
       await Promise.all([this.#runWorkers(stop, kill), ...this.#runSources(stop)]);
     } catch (error) {
       if (!stop.aborted) throw error;
@@ -113,36 +110,114 @@ export class Controller {
       this.queue.shutDown();
       await Promise.all(registrations.map((registration) => registration.remove()));
       this.#ownWrites[Symbol.dispose]();
-      this.#loops[Symbol.dispose]();
+      this.#loopDetector[Symbol.dispose]();
     }
   }
 
-  async #runWorkers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { definition, reconcileMetrics } = this.#parts;
-    using running = scope(kill);
-    const attempt = this.#attempt(running.signal);
-    const { maxConcurrentReconciles = 1, maxRetries } = definition.options;
-    reconcileMetrics?.workers(maxConcurrentReconciles);
-    const held = (key: ObjectKey) => this.#ownWrites.hold(key);
-    const dropped = (key: ObjectKey, error: unknown) => this.#tellDropped(key, error);
-    const outages = new Outages();
-    const job = { queue: this.queue, attempt, held, maxRetries, outages, dropped, log: this.#log };
-    const begin = async () => {
-      await this.#workerDelay(stop);
-      await work(job, stop);
-    };
-    await Promise.all(Array.from({ length: maxConcurrentReconciles }, begin));
+  #addHandler(watch: WatchDefinition): HandlerRegistration {
+    const { caches, definition, random } = this.#dependencies;
+    const { resyncMs = this.#dependencies.resyncMs } = definition.options;
+    const source = resourceName(watch.resource);
+    const onChange = (change: Change, isInitial: boolean) => this.#enqueueChange(watch, source, change, isInitial);
+    return caches.informer(watch.resource).addHandler({
+      added: (object, { initial }) => onChange({ kind: "added", object }, initial),
+      updated: (old, object) => onChange({ kind: "updated", object, old }, false),
+      deleted: ({ lastKnown }) => {
+        if (watch.role === "owns") this.#deletedDependents.record(watch.resource, lastKnown);
+        onChange({ kind: "deleted", object: lastKnown }, false);
+      },
+    }, {
+      name: `${definition.name}/${source}`,
+      // The jitter spreads the resyncs of the kinds over time, as controller-runtime's informers do.
+      resyncMs: resyncMs === undefined ? undefined : jittered(resyncMs, resyncJitter, random),
+    });
   }
 
-  /** So that the controllers of a process that was just made the leader do not all write in the same moment. */
-  async #workerDelay(stop: AbortSignal): Promise<void> {
-    const { definition, clock, random } = this.#parts;
-    const { workerJitterMs = this.#parts.workerJitterMs ?? 0 } = definition.options;
+  /** The hot path from the cache to the queue: synchronous, and without allocation if the predicate rejects the change. */
+  #enqueueChange(watch: WatchDefinition, source: string, change: Change, isInitial: boolean): void {
+    if (watch.when !== undefined && !this.#isAccepted(watch, change)) return;
+    const { object } = change;
+    const cause: Cause = {
+      source,
+      change: change.kind,
+      key: keyOf(object),
+      resourceVersion: object.metadata.resourceVersion,
+    };
+    const priority = isInitial ? lowPriority : undefined;
+    const { caches } = this.#dependencies;
+    const keys = watch.keysOf(object, caches);
+    for (const key of keys) this.queue.add(key, { cause, priority });
+    if (change.kind !== "updated" || watch.role === "for") return;
+    // If a dependent got another owner, the previous owner is reconciled too.
+    for (const key of watch.keysOf(change.old, caches)) {
+      if (!keys.includes(key)) this.queue.add(key, { cause, priority });
+    }
+  }
+
+  #isAccepted(watch: WatchDefinition, change: Change): boolean {
+    try {
+      return watch.when === undefined || watch.when(change);
+    } catch (error) {
+      this.#log.error("predicate failed, accepting the change", { error, kind: watch.resource.kind });
+      return true;
+    }
+  }
+
+  /** An object was deleted before the cache had it: enqueues the key as for any other deletion. */
+  #enqueueMissing(key: ObjectKey, resource: Resource, object: KubeObject): void {
+    this.#deletedDependents.record(resource, object);
+    const cause: Cause = { source: resourceName(resource), change: "deleted", key: keyOf(object) };
+    this.queue.add(key, { cause });
+  }
+
+  async #runWorkers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    const { definition, reconcileMetrics } = this.#dependencies;
+    using running = scope(kill);
+    const { maxConcurrentReconciles = 1, maxRetries } = definition.options;
+    reconcileMetrics?.setMaxWorkers(maxConcurrentReconciles);
+    const options = {
+      queue: this.queue,
+      attempt: this.#createAttempt(running.signal),
+      isHeld: (key: ObjectKey) => this.#ownWrites.hold(key),
+      maxRetries,
+      unreachableFailures: new UnreachableFailures(),
+      onDrop: (key: ObjectKey, error: unknown) => this.#recordDropEvent(key, error),
+      log: this.#log,
+    };
+    const runWorker = async () => {
+      await this.#delayWorker(stop);
+      await work(options, stop);
+    };
+    await Promise.all(Array.from({ length: maxConcurrentReconciles }, runWorker));
+  }
+
+  /** The delay spreads the first writes of the controllers of a new leader over time. */
+  async #delayWorker(stop: AbortSignal): Promise<void> {
+    const { definition, clock, random } = this.#dependencies;
+    const { workerJitterMs = this.#dependencies.workerJitterMs ?? 0 } = definition.options;
     if (workerJitterMs > 0) await clock.sleep(random.next() * workerJitterMs, stop).catch(() => undefined);
   }
 
+  #createAttempt(kill: AbortSignal): ReconcileAttempt {
+    const { definition, client, caches, events, clock, reconcileMetrics } = this.#dependencies;
+    const attempt = createReconcileAttempt({
+      definition,
+      client,
+      caches,
+      events,
+      clock,
+      kill,
+      log: this.#log,
+      deletedDependents: this.#deletedDependents,
+      onWrite: (key) => (resource, object) => this.#ownWrites.record(key, resource, object),
+      observeUncached: (key) => (resource, object) => this.#ownWrites.observeUncached(key, resource, object),
+      onRepair: (key) => (repair: FieldRepair) => this.#loopDetector.record(key, repair),
+    });
+    return reconcileMetrics === undefined ? attempt : measureAttempt(attempt, reconcileMetrics, clock);
+  }
+
   #runSources(stop: AbortSignal): readonly Promise<void>[] {
-    const { definition, clock, random } = this.#parts;
+    const { definition, clock, random } = this.#dependencies;
     return definition.sources.map((source) => {
       const enqueue = (key: string) => {
         const cause: Cause = { source: source.name, change: "requeue", key };
@@ -152,81 +227,13 @@ export class Controller {
     });
   }
 
-  #attempt(kill: AbortSignal): Attempt {
-    const { definition, client, caches, events, clock, reconcileMetrics } = this.#parts;
-    const wrote = (key: ObjectKey) => (resource: Resource, object: KubeObject) =>
-      this.#ownWrites.remember(key, resource, object);
-    const met = (key: ObjectKey) => (resource: Resource, object: KubeObject) =>
-      this.#ownWrites.meet(key, resource, object);
-    const repaired = (key: ObjectKey) => (change: FieldChange) => this.#loops.note(key, change);
-    const [log, lost] = [this.#log, this.#lost];
-    const attempt = attemptWith({ definition, client, caches, events, clock, kill, log, lost, wrote, met, repaired });
-    return reconcileMetrics === undefined ? attempt : measured(attempt, reconcileMetrics, clock);
-  }
-
-  /** Tells those who look at the object, where the controller wants it. */
-  #tellDropped(key: ObjectKey, error: unknown): void {
-    const { caches, definition, events } = this.#parts;
+  /** Records an Event about an object whose key is dropped, if the definition has a reason for it. */
+  #recordDropEvent(key: ObjectKey, error: unknown): void {
+    const { caches, definition, events } = this.#dependencies;
     const { droppedReason: reason, maxRetries } = definition.options;
     const regarding = caches.findInformer(definition.primary)?.lister.find(key);
     if (reason === undefined || regarding === undefined) return;
     const note = `Given up after ${maxRetries} retries, until something changes: ${errorText(error)}`;
     events.record({ regarding, type: "Warning", reason, note });
-  }
-
-  #listen(watch: WatchDefinition): HandlerRegistration {
-    const { caches, definition, random } = this.#parts;
-    const { resyncMs = this.#parts.resyncMs } = definition.options;
-    const source = resourceName(watch.resource);
-    const changes = (change: Change, initial: boolean) => this.#changed(watch, source, change, initial);
-    return caches.informer(watch.resource).addHandler({
-      added: (object, { initial }) => changes({ kind: "added", object }, initial),
-      updated: (old, object) => changes({ kind: "updated", object, old }, false),
-      deleted: ({ lastKnown }) => {
-        if (watch.role === "owns") this.#lost.note(watch.resource, lastKnown);
-        changes({ kind: "deleted", object: lastKnown }, false);
-      },
-    }, {
-      name: `${definition.name}/${source}`,
-      // Kinds resync at different moments, as controller-runtime's informers do.
-      resyncMs: resyncMs === undefined ? undefined : jittered(resyncMs, resyncJitter, random),
-    });
-  }
-
-  /** What was created is gone before the cache had it: an end like any other. */
-  #vanished(key: ObjectKey, resource: Resource, object: KubeObject): void {
-    this.#lost.note(resource, object);
-    const cause: Cause = { source: resourceName(resource), change: "deleted", key: keyOf(object) };
-    this.queue.add(key, { cause });
-  }
-
-  /** The hot path from cache to queue: synchronous, and without allocation where a predicate says no. */
-  #changed(watch: WatchDefinition, source: string, change: Change, initial: boolean): void {
-    if (watch.when !== undefined && !this.#passes(watch, change)) return;
-    const { object } = change;
-    const cause: Cause = {
-      source,
-      change: change.kind,
-      key: keyOf(object),
-      resourceVersion: object.metadata.resourceVersion,
-    };
-    const priority = initial ? lowPriority : undefined;
-    const { caches } = this.#parts;
-    const keys = watch.keysOf(object, caches);
-    for (const key of keys) this.queue.add(key, { cause, priority });
-    if (change.kind !== "updated" || watch.role === "for") return;
-    // An object that moved from one owner to another concerns both; whoever keeps it is told once.
-    for (const key of watch.keysOf(change.old, caches)) {
-      if (!keys.includes(key)) this.queue.add(key, { cause, priority });
-    }
-  }
-
-  #passes(watch: WatchDefinition, change: Change): boolean {
-    try {
-      return watch.when === undefined || watch.when(change);
-    } catch (error) {
-      this.#log.error("predicate failed, the change is let through", { error, kind: watch.resource.kind });
-      return true;
-    }
   }
 }

@@ -1,48 +1,27 @@
 /**
- * ControllerDefinition: a controller as a value. Nothing runs; CRDs, RBAC and caches are read off it, and a Manager
- * turns it into a running Controller.
+ * ControllerDefinition: a controller as a value. The builder creates it, a Manager turns it into a running Controller,
+ * and CRDs, RBAC rules and caches are derived from it. Nothing runs here.
+ *
+ * A WatchDefinition is the step between a cache and a queue: Informer -> Predicate -> `keysOf` -> WorkQueue. Its types
+ * are erased; the builder checks them.
  */
-import type { ObjectKey, Resource } from "../api/mod.ts";
+import {
+  apiVersionOf,
+  controllerOf,
+  keyOf,
+  type KubeObject,
+  type ObjectKey,
+  objectKey,
+  type Resource,
+  splitKey,
+} from "../api/mod.ts";
+import type { Indexers } from "../cache/mod.ts";
 import type { RateLimiter } from "../queue/mod.ts";
+import type { CacheReader } from "./caches.ts";
 import type { EventSource } from "./event_source.ts";
-import type { Reconciler } from "./reconciler.ts";
-import type { Verb } from "./verb.ts";
-import type { WatchDefinition } from "./watch_definition.ts";
-
-/** How a controller works; what it works on is said with the builder. */
-export interface ControllerOptions {
-  /** Keys reconciled at the same time; the same key never twice. @default 1 */
-  readonly maxConcurrentReconciles?: number;
-  /** Name of the work queue in logs and metrics. @default the controller's name */
-  readonly queueName?: string;
-  /** Backoff of failing keys. @default 5 ms doubling to 1000 s, joined with 10/s and a burst of 100, as client-go's */
-  readonly rateLimiter?: () => RateLimiter<ObjectKey>;
-  /** Milliseconds after which a reconcile's signal aborts. @default Infinity */
-  readonly reconcileTimeoutMs?: number;
-  /** Failed attempts in a row that are tried again; after one more the key is dropped until it changes. @default Infinity */
-  readonly maxRetries?: number;
-  /** Reason of the Warning Event about an object whose key is dropped after `maxRetries`. @default no Event, only a log record */
-  readonly droppedReason?: string;
-  /** The one namespace it works on: objects elsewhere are neither cached for it nor reconciled. @default the Manager's */
-  readonly namespace?: string;
-  /** Who reports its Events. @default the Manager's name and the controller's: `controller/foo` */
-  readonly eventComponent?: string;
-  /** Every object counts as changed each so many milliseconds. @default the Manager's */
-  readonly resyncMs?: number;
-  /** Longest time in milliseconds by which each worker begins later, at random. @default the Manager's */
-  readonly workerJitterMs?: number;
-  /** Owner of the fields that `ctx.apply` writes. @default the controller's name */
-  readonly fieldManager?: string;
-  /** The controller records Events. @default true */
-  readonly recordsEvents?: boolean;
-}
-
-/** A kind the controller may write or read besides those it watches; RBAC is derived from it. */
-export interface Permission {
-  readonly resource: Resource;
-  readonly verbs: readonly Verb[];
-  readonly subresource?: string;
-}
+import type { Predicate } from "./predicate.ts";
+import type { Request, Result } from "./request.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 /** One controller, ready to be added to a Manager. */
 export interface ControllerDefinition {
@@ -54,10 +33,114 @@ export interface ControllerDefinition {
   /** The primary kind first. */
   readonly watches: readonly WatchDefinition[];
   readonly permissions: readonly Permission[];
-  /** Reasons to reconcile that are no watched kind. */
+  /** Reasons to reconcile that do not come from a watched kind. */
   readonly sources: readonly EventSource[];
-  /** Put on every primary object, when the controller cleans up. */
+  /** Added to every primary object. @default none, the controller has no `finalize` */
   readonly finalizer?: string;
   readonly options: ControllerOptions;
   readonly reconciler: Reconciler;
+}
+
+/**
+ * Changes the object that the request names towards its desired state. This is the raw form; the builder creates it from
+ * `reconcile(ctx)` and `finalize(ctx)` (`_object_reconciler.ts`).
+ */
+export type Reconciler = (request: Request, toolbox: Toolbox) => Promise<Result>;
+
+/** How a controller works. The builder declares what it works on. */
+export interface ControllerOptions {
+  /** Keys that are reconciled at the same time; never the same key twice. @default 1 */
+  readonly maxConcurrentReconciles?: number;
+  /** Name of the work queue in logs and metrics. @default the controller's name */
+  readonly queueName?: string;
+  /** Backoff of failing keys. @default 5 ms doubling to 1000 s, joined with 10/s and a burst of 100, as client-go's */
+  readonly rateLimiter?: () => RateLimiter<ObjectKey>;
+  /** Milliseconds after which a reconcile's signal aborts. @default Infinity */
+  readonly reconcileTimeoutMs?: number;
+  /** Retries of a failing key. When all have failed, the key is dropped until it changes. @default Infinity */
+  readonly maxRetries?: number;
+  /** Reason of the Warning Event about an object whose key is dropped after `maxRetries`. @default no Event, only a log record */
+  readonly droppedReason?: string;
+  /** The only namespace of the controller: objects elsewhere are neither cached for it nor reconciled. @default the Manager's */
+  readonly namespace?: string;
+  /** Reporting controller of its Events. @default the Manager's name and the controller's: `controller/foo` */
+  readonly eventComponent?: string;
+  /** Milliseconds between two resyncs; a resync counts every object as changed. @default the Manager's */
+  readonly resyncMs?: number;
+  /** Maximum milliseconds of the random delay before each worker starts. @default the Manager's */
+  readonly workerJitterMs?: number;
+  /** Owner of the fields that `ctx.apply` writes. @default the controller's name */
+  readonly fieldManager?: string;
+  /** The controller records Events. @default true */
+  readonly recordsEvents?: boolean;
+}
+
+/** What the controller may do besides what its watches declare. RBAC rules are derived from it. */
+export interface Permission {
+  readonly resource: Resource;
+  readonly verbs: readonly Verb[];
+  readonly subresource?: string;
+}
+
+/** All RBAC verbs, in the order in which rules list them. */
+export const verbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
+
+/** An RBAC verb. */
+export type Verb = (typeof verbs)[number];
+
+/** Why a kind is watched: it is reconciled, the reconciler creates its objects, or the reconciler only reads it. */
+export type WatchRole = "for" | "owns" | "watches";
+
+/** One watched kind of a controller. */
+export interface WatchDefinition {
+  readonly role: WatchRole;
+  readonly resource: Resource;
+  /** The keys of the primary objects to reconcile after a change of `object`. `caches` are the controller's. */
+  readonly keysOf: (object: KubeObject, caches: CacheReader) => readonly ObjectKey[];
+  /** True when the reconciler applies fields to these objects. The cache then keeps the managedFields of the controller. */
+  readonly writes: boolean;
+  /** True when the reconciler deletes these objects. */
+  readonly deletes: boolean;
+  /** @default every change counts */
+  readonly when?: Predicate;
+  /** Functions that compute index values, by index name. @default none */
+  readonly indices?: Indexers<KubeObject>;
+}
+
+/** Maps an object to its own key. */
+export function keyOfObject(object: KubeObject): readonly ObjectKey[] {
+  return [keyOf(object)];
+}
+
+/**
+ * Maps a dependent to the key of the owner that controls it, if that owner is of kind `owner`. Group and kind must
+ * match. The version need not: a dependent keeps the owner reference when the API of its owner gets a new version.
+ */
+export function keyOfController(owner: Resource): (object: KubeObject) => readonly ObjectKey[] {
+  return (object) => {
+    const reference = controllerOf(object);
+    if (reference === undefined || reference.kind !== owner.kind) return [];
+    if (groupOf(reference.apiVersion) !== groupOf(apiVersionOf(owner))) return [];
+    const namespace = owner.scope === "Namespaced" ? object.metadata.namespace : undefined;
+    return [objectKey({ namespace, name: reference.name })];
+  };
+}
+
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? "" : apiVersion.slice(0, slash);
+}
+
+/**
+ * Checks that a key written by a user is a key of the primary kind.
+ *
+ * @throws TypeError when the form of the key does not match the scope of the kind.
+ */
+export function checkedKey(primary: Resource, key: string): ObjectKey {
+  const parts = splitKey(key);
+  if ((parts.namespace !== undefined) !== (primary.scope === "Namespaced")) {
+    const form = primary.scope === "Namespaced" ? "namespace/name" : "name";
+    throw new TypeError(`Cannot enqueue ${primary.kind} "${key}": its keys have the form ${form}`);
+  }
+  return objectKey(parts);
 }

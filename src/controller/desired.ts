@@ -1,20 +1,20 @@
 /**
- * Desired: what a controller writes, typed by the Resource it writes it for. Server-side apply is partial by nature,
- * so everything but the identity is optional: fields that are not named are left to others.
+ * Desired: the part of an object that a controller writes, typed by its Resource. Server-side apply is partial, so
+ * everything but the identity is optional: a field that is not set belongs to other field managers.
  */
 import { apiVersionOf, type Infer, type ObjectMeta, type Resource } from "../api/mod.ts";
 import type { Partly } from "../client/mod.ts";
 
-/** The part of an object a controller wants to hold. */
+/** The part of an object that a controller writes. */
 export type Desired<R extends Resource> =
   & { readonly apiVersion: string; readonly kind: R["kind"]; readonly metadata: ObjectMeta & { readonly name: string } }
   & Partly<Omit<Infer<R>, "apiVersion" | "kind" | "metadata">>;
 
-/** The body of {@link Desired}: what remains to be said when the Resource is known. */
+/** {@link Desired} without the fields that follow from the Resource. */
 export type DesiredBody<R extends Resource> = Omit<Desired<R>, "apiVersion" | "kind">;
 
 /**
- * Makes an object to apply: the kind comes from the Resource, the rest is checked against its type.
+ * Creates an object for `ctx.apply`: apiVersion and kind come from the Resource, the rest is checked against its type.
  *
  * @example
  * ```ts

@@ -1,58 +1,59 @@
 /**
- * EventSource: reasons to reconcile that are no watched kind: a timer, a poller, a queue of another system.
+ * EventSource: reasons to reconcile that do not come from a watched kind, such as a timer, a poller or an external queue.
  *
- * A source says which objects to look at and nothing else; the reconciler reads the present state as always. One that
- * ends or throws while the controller runs is started again with growing delays.
+ * A source only enqueues keys; the reconciler reads the current state as always. A source that returns or throws while
+ * the controller runs is restarted with a backoff of 1 s to 1 min.
  */
 import { Backoff, type Clock, type Random } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 
-/** Says when which objects should be looked at. */
+/** Enqueues keys of primary objects. */
 export interface EventSource {
   /** For logs and causes, e.g. `dns-poller`. */
   readonly name: string;
   /**
-   * Calls `enqueue` with the key of a primary object, whenever there is a reason. Runs until aborted.
+   * Calls `enqueue` with the key of each primary object to reconcile. Runs until aborted.
    *
-   * @param enqueue Takes `namespace/name`, or `name` where the kind is cluster-scoped.
+   * @param enqueue Takes `namespace/name`, or `name` if the kind is cluster-scoped.
    */
   run(enqueue: (key: string) => void, signal: AbortSignal): Promise<void>;
 }
 
-/** What keeps a source running. */
-export interface EventSourceParts {
+/** Options of {@link keepSourceRunning}. */
+export interface KeepSourceRunningOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
-/** Runs a source until aborted, again whenever it ends. Never throws. */
+/** Runs a source until aborted, and restarts it whenever it ends. Never throws. */
 export async function keepSourceRunning(
   source: EventSource,
   enqueue: (key: string) => void,
   stop: AbortSignal,
-  parts: EventSourceParts,
+  options: KeepSourceRunningOptions,
 ): Promise<void> {
-  const { clock, random, log } = parts;
+  const { clock, random, log } = options;
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, jitter: 1, resetAfterMs: 120_000, clock, random });
   while (!stop.aborted) {
     try {
       await source.run(enqueue, stop);
-      if (!stop.aborted) log.warn("event source ended, will be started again", { source: source.name });
+      if (!stop.aborted) log.warn("event source ended, restarting it", { source: source.name });
     } catch (error) {
-      if (!stop.aborted) log.error("event source failed, will be started again", { source: source.name, error });
+      if (!stop.aborted) log.error("event source failed, restarting it", { source: source.name, error });
     }
     await clock.sleep(backoff.next(), stop).catch(() => undefined);
   }
 }
 
 /**
- * A source that looks at the same objects every so many milliseconds.
+ * Creates a source that enqueues keys every `everyMs` milliseconds.
  *
- * @param keys The objects, asked for anew each time.
+ * @param keys Called each time; returns the keys to enqueue.
+ * @throws RangeError when `everyMs` is not greater than 0.
  */
 export function ticker(name: string, everyMs: number, keys: () => readonly string[], clock: Clock): EventSource {
-  if (!(everyMs > 0)) throw new RangeError(`Cannot create ticker "${name}": ${everyMs} ms is not a time between ticks`);
+  if (!(everyMs > 0)) throw new RangeError(`Cannot create ticker "${name}": everyMs ${everyMs} is not greater than 0`);
   return {
     name,
     async run(enqueue, signal) {

@@ -3,7 +3,7 @@ import { seededRandom, VirtualClock } from "../async/mod.ts";
 import { logger } from "../observe/mod.ts";
 import { type EventSource, keepSourceRunning, ticker } from "./event_source.ts";
 
-function bench() {
+function createRunner() {
   const clock = new VirtualClock();
   const keys: string[] = [];
   const stop = new AbortController();
@@ -16,8 +16,8 @@ function bench() {
   return { clock, keys, stop, run };
 }
 
-test("a ticker asks for its keys at every tick", async () => {
-  const b = bench();
+test("a ticker calls keys() at every tick", async () => {
+  const b = createRunner();
   let round = 0;
   const running = b.run(ticker("tick", 1_000, () => [`shop/${++round}`], b.clock));
   await b.clock.advance(3_500);
@@ -27,8 +27,8 @@ test("a ticker asks for its keys at every tick", async () => {
   assertEquals(b.clock.pendingTimers, 0);
 });
 
-test("a source that throws or ends is started again, with growing delays", async () => {
-  const b = bench();
+test("a source that throws or ends is restarted with growing delays", async () => {
+  const b = createRunner();
   let starts = 0;
   const running = b.run({
     name: "flaky",
@@ -44,6 +44,6 @@ test("a source that throws or ends is started again, with growing delays", async
   await running;
 });
 
-test("a ticker without time between ticks is refused", () => {
-  assertThrows(() => ticker("t", 0, () => [], new VirtualClock()), /is not a time between ticks/);
+test("ticker() rejects a period that is not greater than 0", () => {
+  assertThrows(() => ticker("t", 0, () => [], new VirtualClock()), /everyMs 0 is not greater than 0/);
 });

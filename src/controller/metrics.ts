@@ -1,19 +1,19 @@
 /**
- * ReconcileMetrics: what a controller tells about its reconciles, and the adapter that keeps it under controller-runtime's
- * names. All series of a controller exist from the start, so that a rate over them has a beginning.
+ * ReconcileMetrics: the callbacks for the metrics of a controller's reconciles, and their implementation on a
+ * MetricsRegistry under controller-runtime's names. All series of a controller exist from the start with 0, so that a
+ * rate over them includes the first reconcile.
  */
 import type { Counter, MetricsRegistry } from "../observe/mod.ts";
 
-/** How a reconcile ended, as the worker sees it. */
-export type ReconcileEnding = "done" | "requeue" | "failed" | "terminal" | "aborted";
+/** How a reconcile ended, see `Outcome` in `_worker.ts`. */
+export type ReconcileOutcome = "done" | "requeue" | "failed" | "terminal" | "aborted";
 
-/** Told by a controller of each of its reconciles. */
+/** Called by a controller for each of its reconciles. */
 export interface ReconcileMetrics {
-  /** How many run at the same time at most. */
-  workers(count: number): void;
-  started(): void;
-  /** @param tookMs Milliseconds. */
-  finished(ending: ReconcileEnding, tookMs: number): void;
+  setMaxWorkers(count: number): void;
+  onStart(): void;
+  /** @param durationMs Milliseconds. */
+  onFinish(outcome: ReconcileOutcome, durationMs: number): void;
 }
 
 /** Options of {@link reconcileMetrics}. */
@@ -22,23 +22,23 @@ export interface ReconcileMetricsOptions {
   readonly controller: string;
 }
 
-/** Seconds; the bounds of controller-runtime. */
+/** Seconds; the bounds are those of controller-runtime. */
 const buckets = [
   ...[0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
   ...[1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60],
 ];
 
-/** Keeps the reconcile metrics of one controller in `registry`: controller_runtime_reconcile_total and its siblings. */
+/** Creates the reconcile metrics of one controller in `registry`: `controller_runtime_reconcile_total` and others. */
 export function reconcileMetrics(registry: MetricsRegistry, options: ReconcileMetricsOptions): ReconcileMetrics {
   const { controller } = options;
-  const count = endingCounter(registry, controller);
+  const count = outcomeCounter(registry, controller);
   const seconds = registry.histogram({
     name: "controller_runtime_reconcile_time_seconds",
     help: "Seconds a reconcile takes, per controller",
     labelNames: ["controller"],
     buckets,
   }).labels({ controller });
-  const mostWorkers = registry.gauge({
+  const maxWorkers = registry.gauge({
     name: "controller_runtime_max_concurrent_reconciles",
     help: "Reconciles per controller that may run at the same time",
     labelNames: ["controller"],
@@ -49,18 +49,18 @@ export function reconcileMetrics(registry: MetricsRegistry, options: ReconcileMe
     labelNames: ["controller"],
   }).labels({ controller });
   return {
-    workers: (max) => mostWorkers.set(max),
-    started: () => active.inc(),
-    finished(ending, tookMs) {
+    setMaxWorkers: (count) => maxWorkers.set(count),
+    onStart: () => active.inc(),
+    onFinish(outcome, durationMs) {
       active.dec();
-      seconds.observe(tookMs / 1000);
-      count(ending);
+      seconds.observe(durationMs / 1000);
+      count(outcome);
     },
   };
 }
 
-/** What an ending adds to the totals: a terminal error is an error too. */
-function endingCounter(registry: MetricsRegistry, controller: string): (ending: ReconcileEnding) => void {
+/** Adds an outcome to the totals. A terminal error also counts as an error. */
+function outcomeCounter(registry: MetricsRegistry, controller: string): (outcome: ReconcileOutcome) => void {
   const total = registry.counter({
     name: "controller_runtime_reconcile_total",
     help: "Reconciles per controller and result",
@@ -79,12 +79,12 @@ function endingCounter(registry: MetricsRegistry, controller: string): (ending: 
     help: "Reconciles per controller that failed and are not retried",
     labelNames: ["controller"],
   }).labels({ controller });
-  const counted: Readonly<Record<ReconcileEnding, readonly Counter[]>> = {
+  const counted: Readonly<Record<ReconcileOutcome, readonly Counter[]>> = {
     done: [success],
     requeue: [requeueAfter],
     failed: [failure, errors],
     terminal: [failure, errors, terminal],
-    aborted: [], // the process ends: it is nobody's result
+    aborted: [], // the process is stopping, which is not a result of the reconcile
   };
-  return (ending) => counted[ending].forEach((counter) => counter.inc());
+  return (outcome) => counted[outcome].forEach((counter) => counter.inc());
 }

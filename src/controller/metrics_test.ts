@@ -7,7 +7,7 @@ async function values(registry: MetricsRegistry): Promise<Readonly<Record<string
   return Object.fromEntries(lines.filter((line) => !line.includes("_bucket")).map((line) => line.split(" ", 2)));
 }
 
-test("reconciles are counted under controller-runtime's names, all of them from the start", async () => {
+test("reconciles are counted under controller-runtime's names, and all series exist from the start", async () => {
   const registry = new MetricsRegistry();
   const metrics = reconcileMetrics(registry, { controller: "foo" });
   const label = '{controller="foo"}';
@@ -24,12 +24,12 @@ test("reconciles are counted under controller-runtime's names, all of them from 
   };
   assertEquals(await values(registry), zero);
 
-  metrics.workers(4);
-  for (const ending of ["done", "done", "requeue", "failed", "terminal", "aborted"] as const) {
-    metrics.started();
-    metrics.finished(ending, 250);
+  metrics.setMaxWorkers(4);
+  for (const outcome of ["done", "done", "requeue", "failed", "terminal", "aborted"] as const) {
+    metrics.onStart();
+    metrics.onFinish(outcome, 250);
   }
-  metrics.started();
+  metrics.onStart();
   assertEquals(await values(registry), {
     ...zero,
     'controller_runtime_reconcile_total{controller="foo",result="success"}': "2",

@@ -1,4 +1,4 @@
-/** From a change in a cache to a reconcile: the builder, what a reconciler may do, and the loop that calls it. */
+/** From a change in a cache to a reconcile: the builder, the Controller, its workers, and what a reconciler can do. */
 export {
   type Builder,
   controller,
@@ -7,24 +7,12 @@ export {
   type PrimaryOptionsOf,
   type WatchOptionsOf,
 } from "./builder.ts";
-export type { CacheReader, ListFilter } from "./cache_reader.ts";
-export type { Caches } from "./caches.ts";
-export type { DeleteChildOptions, ReconcileContext, StatusOf } from "./context.ts";
-export { Controller, type ControllerParts } from "./controller.ts";
-export type { ControllerDefinition, ControllerOptions, Permission } from "./controller_definition.ts";
-export { type Desired, type DesiredBody, manifest } from "./desired.ts";
-export { type EventSource, ticker } from "./event_source.ts";
 export {
-  type ReconcileEnding,
-  type ReconcileMetrics,
-  reconcileMetrics,
-  type ReconcileMetricsOptions,
-} from "./metrics.ts";
-export { NotControlledError } from "./not_controlled_error.ts";
-export { allOf, anyOf, type Change, changed, labelled, not, type Predicate } from "./predicate.ts";
-export {
+  type CacheReader,
+  type Caches,
   isMetadataOnly,
   isNotCached,
+  type ListFilter,
   type MetadataObject,
   type MetadataOnly,
   metadataOnly,
@@ -32,9 +20,37 @@ export {
   notCached,
   type Read,
   type Watchable,
-} from "./reading.ts";
-export type { Cause, EventNote, EventSink, EventType, Reconciler, Request } from "./reconciler.ts";
-export { done, requeueAfter, type Result, TerminalError } from "./result.ts";
-export { type Owner, Toolbox, type ToolboxParts } from "./toolbox.ts";
-export { type Verb, verbs } from "./verb.ts";
-export type { WatchDefinition, WatchRole } from "./watch_definition.ts";
+} from "./caches.ts";
+export type { DeleteDependentOptions, ReconcileContext, StatusOf } from "./context.ts";
+export { Controller, type ControllerDependencies } from "./controller.ts";
+export {
+  type ControllerDefinition,
+  type ControllerOptions,
+  type Permission,
+  type Reconciler,
+  type Verb,
+  verbs,
+  type WatchDefinition,
+  type WatchRole,
+} from "./controller_definition.ts";
+export { type Desired, type DesiredBody, manifest } from "./desired.ts";
+export { type EventSource, ticker } from "./event_source.ts";
+export {
+  type ReconcileMetrics,
+  reconcileMetrics,
+  type ReconcileMetricsOptions,
+  type ReconcileOutcome,
+} from "./metrics.ts";
+export { allOf, anyOf, type Change, changed, labelled, not, type Predicate } from "./predicate.ts";
+export {
+  type Cause,
+  done,
+  type EventNote,
+  type EventSink,
+  type EventType,
+  type Request,
+  requeueAfter,
+  type Result,
+  TerminalError,
+} from "./request.ts";
+export { NotControlledError, type Owner, Toolbox, type ToolboxOptions } from "./toolbox.ts";

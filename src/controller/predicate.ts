@@ -1,11 +1,12 @@
 /**
- * Predicate: decides whether a change of an object is worth a reconcile. Runs inside the cache's delivery, so it is
- * synchronous and cheap. A predicate that throws lets the change pass: better one reconcile too many.
+ * Predicate: decides whether a change of an object leads to a reconcile. It runs for every watch event while the cache
+ * delivers the event, so it is synchronous and must be cheap. If a predicate throws, the change counts: one unnecessary
+ * reconcile is better than a missing one.
  */
 import type { KubeObject } from "../api/mod.ts";
-import { sameValue } from "./_same.ts";
+import { isDeepEqual } from "./_diff.ts";
 
-/** What happened to an object, as the cache saw it. */
+/** What happened to an object in the cache. */
 export type Change<T = KubeObject> =
   | { readonly kind: "added"; readonly object: T }
   | { readonly kind: "updated"; readonly object: T; readonly old: T }
@@ -14,63 +15,63 @@ export type Change<T = KubeObject> =
 /** True for the changes that count. */
 export type Predicate<T = KubeObject> = (change: Change<T>) => boolean;
 
-function updates(counts: (object: KubeObject, old: KubeObject) => boolean): Predicate {
-  return (change) => change.kind !== "updated" || counts(change.object, change.old);
+function updatesWhere(isChanged: (object: KubeObject, old: KubeObject) => boolean): Predicate {
+  return (change) => change.kind !== "updated" || isChanged(change.object, change.old);
 }
 
-/** Predicates that pass every add and delete, and those updates in which the named part changed. */
+/** Predicates that accept every add and delete, and those updates in which the named part changed. */
 export const changed = {
-  /** The desired state. Also passes when deletion begins, which Kubernetes counts as a new generation. */
-  generation: updates((object, old) => object.metadata.generation !== old.metadata.generation),
-  /** Anything at all; drops the repetitions of a resync. */
-  resourceVersion: updates((object, old) => object.metadata.resourceVersion !== old.metadata.resourceVersion),
-  /** Anything but the resourceVersion: drops resyncs, and writes that changed nothing of what the cache keeps. */
-  content: updates((object, old) => !sameContent(object, old)),
+  /** The desired state. Deletion counts too, because Kubernetes increases the generation when it begins. */
+  generation: updatesWhere((object, old) => object.metadata.generation !== old.metadata.generation),
+  /** Any change; rejects the updates of a resync. */
+  resourceVersion: updatesWhere((object, old) => object.metadata.resourceVersion !== old.metadata.resourceVersion),
+  /** Any change except of the resourceVersion; rejects resyncs and writes that changed nothing in the cached object. */
+  content: updatesWhere((object, old) => !hasSameContent(object, old)),
   /** The labels. */
-  labels: updates((object, old) => !sameStrings(object.metadata.labels, old.metadata.labels)),
+  labels: updatesWhere((object, old) => !isSameMap(object.metadata.labels, old.metadata.labels)),
   /** The annotations. */
-  annotations: updates((object, old) => !sameStrings(object.metadata.annotations, old.metadata.annotations)),
+  annotations: updatesWhere((object, old) => !isSameMap(object.metadata.annotations, old.metadata.annotations)),
 } as const;
 
 /**
- * Passes changes of objects that carry the labels; the value "*" stands for any value. An update passes when the
- * object carries them before or after, so that losing a label is noticed.
+ * Accepts changes of objects that have the labels; "*" matches any value. An update counts if the object has the labels
+ * before or after it, so that the removal of a label counts.
  */
 export function labelled(labels: Readonly<Record<string, string>>): Predicate {
-  const wanted = Object.entries(labels);
-  const carries = (object: KubeObject) =>
-    wanted.every(([key, value]) => {
-      const held = object.metadata.labels;
-      if (held === undefined || !Object.hasOwn(held, key)) return false;
-      return value === "*" || held[key] === value;
+  const required = Object.entries(labels);
+  const hasLabels = (object: KubeObject) =>
+    required.every(([key, value]) => {
+      const present = object.metadata.labels;
+      if (present === undefined || !Object.hasOwn(present, key)) return false;
+      return value === "*" || present[key] === value;
     });
-  return (change) => carries(change.object) || (change.kind === "updated" && carries(change.old));
+  return (change) => hasLabels(change.object) || (change.kind === "updated" && hasLabels(change.old));
 }
 
-/** Passes what every one of the predicates passes. */
+/** Accepts a change if all of the predicates accept it. */
 export function allOf<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
-  return (change) => predicates.every((passes) => passes(change));
+  return (change) => predicates.every((predicate) => predicate(change));
 }
 
-/** Passes what at least one of the predicates passes. */
+/** Accepts a change if at least one of the predicates accepts it. */
 export function anyOf<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
-  return (change) => predicates.some((passes) => passes(change));
+  return (change) => predicates.some((predicate) => predicate(change));
 }
 
-/** Passes what the predicate does not. */
+/** Accepts a change if the predicate rejects it. */
 export function not<T>(predicate: Predicate<T>): Predicate<T> {
   return (change) => !predicate(change);
 }
 
-/** Deep equality, but for `metadata.resourceVersion`. */
-function sameContent(object: KubeObject, old: KubeObject): boolean {
+/** Deep equality, except for `metadata.resourceVersion`. */
+function hasSameContent(object: KubeObject, old: KubeObject): boolean {
   if (object === old) return true;
   const { resourceVersion: _, ...metadata } = object.metadata;
   const { resourceVersion: __, ...oldMetadata } = old.metadata;
-  return sameValue({ ...object, metadata }, { ...old, metadata: oldMetadata });
+  return isDeepEqual({ ...object, metadata }, { ...old, metadata: oldMetadata });
 }
 
-function sameStrings(
+function isSameMap(
   left: Readonly<Record<string, string>> | undefined,
   right: Readonly<Record<string, string>> | undefined,
 ): boolean {

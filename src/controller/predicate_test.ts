@@ -17,105 +17,125 @@ interface Case {
   readonly name: string;
   readonly predicate: Predicate;
   readonly change: Change;
-  readonly passes: boolean;
+  readonly isAccepted: boolean;
 }
 
 const cases: readonly Case[] = [
-  { name: "generation: adds pass", predicate: changed.generation, change: added, passes: true },
-  { name: "generation: deletes pass", predicate: changed.generation, change: removed, passes: true },
+  { name: "generation: accepts adds", predicate: changed.generation, change: added, isAccepted: true },
+  { name: "generation: accepts deletes", predicate: changed.generation, change: removed, isAccepted: true },
   {
-    name: "generation: a status update does not",
+    name: "generation: rejects a status update",
     predicate: changed.generation,
     change: update({ generation: 1 }, { generation: 1 }),
-    passes: false,
+    isAccepted: false,
   },
   {
-    name: "generation: a new one passes",
+    name: "generation: accepts a new generation",
     predicate: changed.generation,
     change: update({ generation: 1 }, { generation: 2 }),
-    passes: true,
+    isAccepted: true,
   },
   {
-    name: "resourceVersion: a resync does not pass",
+    name: "resourceVersion: rejects a resync",
     predicate: changed.resourceVersion,
     change: update({ resourceVersion: resourceVersion("5") }, { resourceVersion: resourceVersion("5") }),
-    passes: false,
+    isAccepted: false,
   },
   {
-    name: "content: a rewrite that changed nothing does not pass",
+    name: "content: rejects a write that changed nothing",
     predicate: changed.content,
     change: update(
       { resourceVersion: resourceVersion("5"), labels: { a: "1", b: "2" }, finalizers: ["x"] },
       { resourceVersion: resourceVersion("6"), labels: { b: "2", a: "1" }, finalizers: ["x"] },
     ),
-    passes: false,
+    isAccepted: false,
   },
   {
-    name: "content: a change of a list passes",
+    name: "content: accepts a change of a list",
     predicate: changed.content,
     change: update({ finalizers: ["x", "y"] }, { finalizers: ["y", "x"] }),
-    passes: true,
+    isAccepted: true,
   },
   {
-    name: "content: a field that went passes, a key of every object among them",
+    name: "content: accepts the removal of a key, also of the key `constructor`",
     predicate: changed.content,
     change: update({ labels: { constructor: "" } }, { labels: {} }),
-    passes: true,
+    isAccepted: true,
   },
   {
-    name: "content: a field of another type passes",
+    name: "content: accepts a field of another type",
     predicate: changed.content,
     change: update({ generation: 1 }, { labels: {} }),
-    passes: true,
+    isAccepted: true,
   },
   {
-    name: "labels: the same in another order do not pass",
+    name: "labels: rejects the same labels in another order",
     predicate: changed.labels,
     change: update({ labels: { a: "1", b: "2" } }, { labels: { b: "2", a: "1" } }),
-    passes: false,
+    isAccepted: false,
   },
   {
-    name: "labels: one more passes",
+    name: "labels: accepts an added label",
     predicate: changed.labels,
     change: update({}, { labels: { a: "" } }),
-    passes: true,
+    isAccepted: true,
   },
   {
-    name: "annotations: a changed value passes",
+    name: "annotations: accepts a changed value",
     predicate: changed.annotations,
     change: update({ annotations: { a: "1" } }, { annotations: { a: "2" } }),
-    passes: true,
+    isAccepted: true,
   },
-  { name: "labelled: without labels does not pass", predicate: labelled({ a: "*" }), change: added, passes: false },
   {
-    name: "labelled: any value",
+    name: "labelled: rejects an object without labels",
+    predicate: labelled({ a: "*" }),
+    change: added,
+    isAccepted: false,
+  },
+  {
+    name: "labelled: accepts any value for `*`",
     predicate: labelled({ a: "*" }),
     change: { kind: "added", object: pod({ labels: { a: "x" } }) },
-    passes: true,
+    isAccepted: true,
   },
   {
-    name: "labelled: another value",
+    name: "labelled: rejects another value",
     predicate: labelled({ a: "y" }),
     change: { kind: "added", object: pod({ labels: { a: "x" } }) },
-    passes: false,
+    isAccepted: false,
   },
   {
-    name: "labelled: losing the label passes",
+    name: "labelled: accepts the removal of the label",
     predicate: labelled({ a: "x" }),
     change: update({ labels: { a: "x" } }, {}),
-    passes: true,
+    isAccepted: true,
   },
   {
-    name: "labelled: constructor is no label everybody has",
+    name: "labelled: rejects an object without the label `constructor`",
     predicate: labelled({ constructor: "*" }),
     change: update({ labels: {} }, { labels: {} }),
-    passes: false,
+    isAccepted: false,
   },
-  { name: "allOf needs all", predicate: allOf(changed.generation, labelled({ a: "*" })), change: added, passes: false },
-  { name: "anyOf needs one", predicate: anyOf(labelled({ a: "*" }), changed.generation), change: added, passes: true },
-  { name: "not turns around", predicate: not(changed.generation), change: added, passes: false },
+  {
+    name: "allOf: rejects unless all predicates accept",
+    predicate: allOf(changed.generation, labelled({ a: "*" })),
+    change: added,
+    isAccepted: false,
+  },
+  {
+    name: "anyOf: accepts if one predicate accepts",
+    predicate: anyOf(labelled({ a: "*" }), changed.generation),
+    change: added,
+    isAccepted: true,
+  },
+  {
+    name: "not: rejects what the predicate accepts",
+    predicate: not(changed.generation),
+    change: added,
+    isAccepted: false,
+  },
 ];
 
-for (const { name, predicate, change, passes } of cases) {
-  test(name, () => assertEquals(predicate(change), passes));
+for (const { name, predicate, change, isAccepted } of cases) {
+  test(name, () => assertEquals(predicate(change), isAccepted));
 }

@@ -1,13 +1,16 @@
 /**
- * Toolbox: what a reconciler may do, for one attempt at one key. Reads come from the cache and are synchronous,
- * writes go to the server and are remembered, so that the key is not reconciled again from a cache older than them.
+ * Toolbox: what a raw reconciler works with during one attempt. `ReconcileContext` is its typed form. Reads come from the
+ * cache and are synchronous; writes go to the server and are recorded, so that the key is not reconciled again before the
+ * cache has them (`_own_writes.ts`).
  *
- * Guarantees: a write that would change nothing is not sent; a child is created only where there is none, and changed
- * only while it has the UID that was looked at and its controller is the given owner; every request ends with the
- * attempt's signal.
+ * Guarantees: a write that would change nothing is not sent (`_diff.ts`). A dependent is created only if no object has
+ * its name, and changed only while it has the UID that was read and the given owner controls it; otherwise the attempt
+ * ends with a NotControlledError. A deleted dependent is created again only after a live read of its owner; if the cache
+ * of the owner is old, the attempt ends with an OwnerChangedError. Every request ends with the attempt's signal.
  */
 import {
   compareResourceVersions,
+  controllerOf,
   controllerReference,
   type Infer,
   isControlledBy,
@@ -21,18 +24,20 @@ import {
 import { type Clock, systemClock } from "../async/mod.ts";
 import { type Client, type Draft, isConflict, isNotFound, type Patch, type PatchValue } from "../client/mod.ts";
 import type { Fields, Logger } from "../observe/mod.ts";
-import { FilledIn } from "./_filled_in.ts";
-import type { LostChildren } from "./_lost_children.ts";
-import { OwnerChangedError } from "./_owner_changed_error.ts";
-import { surplusOf } from "./_ownership.ts";
-import { type Deviation, difference, gapsOf } from "./_same.ts";
-import type { CacheReader, ListFilter } from "./cache_reader.ts";
+import type { DeletedDependents } from "./_deleted_dependents.ts";
+import {
+  type FieldDifference,
+  findDifferences,
+  findExtraFields,
+  firstDifference,
+  NormalizationCache,
+} from "./_diff.ts";
+import type { CacheReader, ListFilter } from "./caches.ts";
 import type { Desired } from "./desired.ts";
-import { NotControlledError } from "./not_controlled_error.ts";
-import type { Cause, EventNote, EventSink, Request } from "./reconciler.ts";
+import type { Cause, EventNote, EventSink, Request } from "./request.ts";
 
-/** What a Toolbox is made of; the Controller gives it. */
-export interface ToolboxParts {
+/** Options of a {@link Toolbox}. */
+export interface ToolboxOptions {
   readonly request: Request;
   readonly client: Client;
   readonly caches: CacheReader;
@@ -43,271 +48,321 @@ export interface ToolboxParts {
   readonly clock?: Clock;
   /** Owner of the fields that are written. */
   readonly fieldManager: string;
-  /** What is known of the server's ways, from earlier attempts. @default nothing */
-  readonly filledIn?: FilledIn;
-  /** Children whose owner is read live before they are made again. @default none */
-  readonly lost?: LostChildren;
+  /** How the server normalizes values, as earlier attempts found out. @default empty */
+  readonly normalizations?: NormalizationCache;
+  /** Dependents whose owner is read live before they are created again. @default none */
+  readonly deletedDependents?: DeletedDependents;
   /** Why this attempt was made. */
   readonly causes: readonly Cause[];
   /** 0 on the first attempt, then the number of failures in a row. */
   readonly retries: number;
-  /** Hears of every write's answer. */
-  readonly wrote: (resource: Resource, object: KubeObject) => void;
-  /** Hears of every object that stood on the server where the cache has none. @default nobody */
-  readonly met?: (resource: Resource, object: KubeObject) => void;
-  /** Hears of every field that was put right; a write that was refused or got lost is none. */
-  readonly repaired: (change: FieldChange) => void;
+  /** Called with the response to every write. */
+  readonly onWrite: (resource: Resource, object: KubeObject) => void;
+  /** Called with every object found on the server that is not in the cache. @default not called */
+  readonly observeUncached?: (resource: Resource, object: KubeObject) => void;
+  /** Called after a write has repaired a field; not for writes that failed. */
+  readonly onRepair: (repair: FieldRepair) => void;
 }
 
-/** A field that was not as it should be, and was written. */
-export interface FieldChange {
+/** A field that did not have the desired value and was written. */
+export interface FieldRepair {
   readonly resource: Resource;
   readonly object: KubeObject;
   /** Path of the first such field, e.g. `spec.replicas`. */
   readonly field: string;
-  /** All that is wanted, as text: what is wanted twice was undone in between. */
-  readonly goal: string;
+  /** The whole desired state, as text: if two repairs have the same, the field was reverted in between. */
+  readonly desired: string;
 }
 
 /** The object that controls what is written. */
 export interface Owner {
   readonly resource: Resource;
   readonly object: KubeObject;
-  /** For what is destroyed: asked about the owner as the server has it now. @default it need only be the same object */
-  readonly stillDue?: (live: unknown) => boolean;
+  /** Called before a delete with the live owner; the delete is sent only if it returns true. @default every delete is sent */
+  readonly isStillDue?: (live: unknown) => boolean;
 }
 
-/** No object that is stored has this version: in an apply it says that there must be none (ADR 0007). */
+/** No stored object has this version. In an apply it means that the object must not exist (ADR 0007). */
 const absent = resourceVersion("1");
 
-/** The untyped tools; `ReconcileContext` is their typed face. */
+/** The untyped tools of one attempt. */
 export class Toolbox {
-  readonly #parts: ToolboxParts;
-  readonly #filledIn: FilledIn;
+  readonly #options: ToolboxOptions;
+  readonly #normalizations: NormalizationCache;
 
-  constructor(parts: ToolboxParts) {
-    this.#parts = parts;
-    this.#filledIn = parts.filledIn ?? new FilledIn();
+  constructor(options: ToolboxOptions) {
+    this.#options = options;
+    this.#normalizations = options.normalizations ?? new NormalizationCache();
   }
 
   get request(): Request {
-    return this.#parts.request;
+    return this.#options.request;
   }
-  /** Aborts when the attempt's time is up or the process must end. */
+  /** Aborts when the time limit of the attempt has passed or the process must stop. */
   get signal(): AbortSignal {
-    return this.#parts.signal;
+    return this.#options.signal;
   }
   get log(): Logger {
-    return this.#parts.log;
+    return this.#options.log;
   }
   get causes(): readonly Cause[] {
-    return this.#parts.causes;
+    return this.#options.causes;
   }
   get retries(): number {
-    return this.#parts.retries;
+    return this.#options.retries;
   }
   /** Direct access to the API server, for what the other tools do not cover. */
   get client(): Client {
-    return this.#parts.client;
+    return this.#options.client;
   }
-  /** What time it is: for conditions and deadlines. */
+  /** The current time, for conditions and deadlines. */
   get clock(): Clock {
-    return this.#parts.clock ?? systemClock;
+    return this.#options.clock ?? systemClock;
   }
 
   /** The cached object, or undefined. */
   find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
-    return this.#parts.caches.find(resource, key as ObjectKey);
+    return this.#options.caches.find(resource, key as ObjectKey);
   }
 
-  /** The cached objects that pass the filter. */
+  /** The cached objects that match the filter. */
   list<R extends Resource>(resource: R, filter: ListFilter = {}): readonly Infer<R>[] {
-    return this.#parts.caches.list(resource, filter);
+    return this.#options.caches.list(resource, filter);
   }
 
   /** Records an Event about an object. */
   event(note: EventNote): void {
-    this.#parts.events.record(note);
+    this.#options.events.record(note);
   }
 
   /**
-   * Brings a child to the wanted state. What is wanted becomes ours, and what was ours and is not wanted any more goes.
+   * Creates or changes a dependent so that it has the desired values, by server-side apply. The controller owns all
+   * desired fields; fields that it owns and that are no longer desired are removed.
    *
-   * @param owner Becomes the controller of what is created; what exists must be controlled by it.
-   * A child that was there before and is gone is made again only after the owner was read live: a cache that lags must
-   * not keep making children of an owner that is gone. Where it lags, the attempt ends here, and the key comes back.
+   * A deleted dependent is created again only after a live read of the owner, so that an old cache does not keep creating
+   * dependents of a deleted owner. If the cache of the owner is old, the attempt ends here and the key comes back.
    *
-   * @returns The live object, from the cache when nothing had to be written.
-   * @throws NotControlledError when the object belongs to somebody else.
-   * @throws ApiError when the server refuses.
+   * @param owner Becomes the controller of a created object; it must already be the controller of an existing object.
+   * @returns The live object; the cached one when no write was necessary.
+   * @throws NotControlledError when `owner` does not control the existing object.
+   * @throws ApiError when the server rejects a request.
    */
   async apply<R extends Resource>(resource: R, desired: Desired<R>, owner: Owner): Promise<Infer<R>> {
-    const wanted = withOwner(desired, owner);
-    const held = this.find(resource, keyOf(wanted));
-    if (held !== undefined) return await this.#change(resource, wanted, held, owner);
-    const child = kubeObject(wanted);
-    if (this.#parts.lost?.has(resource, child, owner.object)) await this.#checkOwner(resource, child, owner);
+    const desiredObject = withOwner(desired, owner);
+    const cached = this.find(resource, keyOf(desiredObject));
+    if (cached !== undefined) return await this.#applyIfDifferent(resource, desiredObject, cached, owner);
+    const { deletedDependents } = this.#options;
+    const dependent = kubeObject(desiredObject);
+    if (deletedDependents?.has(resource, dependent, owner.object)) await this.#checkOwner(resource, dependent, owner);
     try {
-      this.#note("create", resource, wanted);
-      const created = await this.#write(resource, wanted, { resourceVersion: absent });
-      this.#parts.lost?.forget(resource, child, owner.object);
+      this.#logWrite("create", resource, desiredObject);
+      const created = await this.#apply(resource, desiredObject, { resourceVersion: absent });
+      deletedDependents?.forget(resource, dependent, owner.object);
       return created;
     } catch (error) {
       if (!isConflict(error)) throw error;
-      // Not in the cache yet: our own create whose answer was lost, or somebody else's. The server knows.
-      const live = await this.client.find(resource, keyOf(wanted), { signal: this.signal });
+      // An object that the cache does not have yet: from our own create whose response was lost, or from another client.
+      const live = await this.client.find(resource, keyOf(desiredObject), { signal: this.signal });
       if (live === undefined) throw error;
-      this.#parts.met?.(resource, kubeObject(live));
-      return await this.#change(resource, wanted, live, owner);
+      this.#options.observeUncached?.(resource, kubeObject(live));
+      return await this.#applyIfDifferent(resource, desiredObject, live, owner);
     }
   }
 
   /**
-   * Holds some fields of an object that belongs to somebody else, by server-side apply: the named fields become ours,
-   * those that were ours and are not named any more go, all others are left alone.
+   * Sets some fields of an object that another controller owns, by server-side apply. The controller owns the desired
+   * fields; fields that it owns and that are no longer desired are removed, all others stay as they are.
    *
-   * @returns The live object; undefined when the cache has none: it is never created.
+   * @returns The live object; undefined when the cache has none, because it is never created.
    */
   async applyFields<R extends Resource>(resource: R, desired: Desired<R>): Promise<Infer<R> | undefined> {
-    const held = this.find(resource, keyOf(desired));
-    return held === undefined ? undefined : await this.#change(resource, desired, held, undefined);
+    const cached = this.find(resource, keyOf(desired));
+    return cached === undefined ? undefined : await this.#applyIfDifferent(resource, desired, cached, undefined);
   }
 
-  /** Writes the named fields of the status, unless the object holds them already. */
+  /** Writes the given fields of the status, unless the object already has them. */
   async patchStatus<R extends Resource>(resource: R, object: Infer<R>, status: object): Promise<Infer<R>> {
-    const field = difference(statusOf(object), status);
+    const field = firstDifference(statusOf(object), status);
     if (field === undefined) return object;
     const value = { status } as PatchValue<Infer<R>>;
     const live = await this.patch(resource, object, { kind: "merge", value }, "status");
-    const goal = JSON.stringify(status);
-    this.#parts.repaired({ resource, object: kubeObject(object), field: `status.${field}`, goal });
+    const desired = JSON.stringify(status);
+    this.#options.onRepair({ resource, object: kubeObject(object), field: `status.${field}`, desired });
     return live;
   }
 
   /**
-   * Brings an object to what the patch says, whoever it belongs to. A merge patch that would change nothing is not sent.
+   * Patches an object of any owner, unless a merge patch would change nothing.
    *
-   * @returns The live object; the one given when nothing had to be written.
+   * @returns The live object; the given one when no write was necessary.
    */
   async change<R extends Resource>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>> {
-    const field = changedBy(patch, object);
+    const field = changedField(patch, object);
     if (field === undefined) return object;
     const live = await this.patch(resource, object, patch);
-    this.#parts.repaired({ resource, object: kubeObject(object), field, goal: JSON.stringify(patch) });
+    this.#options.onRepair({ resource, object: kubeObject(object), field, desired: JSON.stringify(patch) });
     return live;
   }
 
-  /** Patches an object, as this controller's field manager, and remembers the answer's version. */
+  /** Patches an object as this controller's field manager, and records the version in the response. */
   async patch<R extends Resource>(
     resource: R,
     object: Infer<R>,
     patch: Patch<R>,
     subresource?: string,
   ): Promise<Infer<R>> {
-    const { fieldManager } = this.#parts;
-    this.#note(subresource === undefined ? "patch" : `patch ${subresource}`, resource, object);
+    const { fieldManager } = this.#options;
+    this.#logWrite(subresource === undefined ? "patch" : `patch ${subresource}`, resource, object);
     const options = { subresource, fieldManager, signal: this.signal };
     const live = await this.client.patch(resource, keyOf(kubeObject(object)), patch, options);
-    this.#parts.wrote(resource, kubeObject(live));
+    this.#options.onWrite(resource, kubeObject(live));
     return live;
   }
 
   /**
-   * Deletes a child of `owner`: that very object in the state that was looked at, so that one which was taken over since
-   * stays, and only while the owner is still the one that was looked at. The owner is read live first, because a cache
-   * that lags must not decide what is destroyed. A child that changed meanwhile is a conflict: the key is tried again.
+   * Deletes a dependent of `owner`: only the object that was read, in the version that was read, so that a dependent
+   * which got another owner in the meantime stays. The owner is read live first, because an old cache must not decide
+   * what is deleted. If the dependent has changed, the delete is a conflict and the key is retried.
    *
-   * @returns False when the owner is not the same any more, or says no, and nothing was done.
-   * @throws NotControlledError when the object belongs to somebody else.
+   * @returns False when the owner has another UID or `isStillDue` returns false; then nothing was deleted.
+   * @throws NotControlledError when `owner` does not control the object.
    */
   async delete<R extends Resource>(resource: R, object: Infer<R>, owner: Owner): Promise<boolean> {
-    const child = kubeObject(object);
-    if (!isControlledBy(child, owner.object)) throw new NotControlledError(resource, child, owner);
+    const dependent = kubeObject(object);
+    if (!isControlledBy(dependent, owner.object)) throw new NotControlledError(resource, dependent, owner);
     const live = await this.client.find(owner.resource, keyOf(owner.object), { signal: this.signal });
     if (live === undefined || kubeObject(live).metadata.uid !== owner.object.metadata.uid) return false;
-    if (owner.stillDue?.(live) === false) return false;
-    this.#note("delete", resource, object);
+    if (owner.isStillDue?.(live) === false) return false;
+    this.#logWrite("delete", resource, object);
     try {
-      const { uid, resourceVersion: version } = child.metadata;
+      const { uid, resourceVersion: version } = dependent.metadata;
       const preconditions = { uid, resourceVersion: version };
-      await this.client.delete(resource, keyOf(child), { preconditions, signal: this.signal });
+      await this.client.delete(resource, keyOf(dependent), { preconditions, signal: this.signal });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
     return true;
   }
 
-  /** @throws OwnerChangedError when the owner is not what the cache says: the cache will hear of that. */
-  async #checkOwner(resource: Resource, child: KubeObject, owner: Owner): Promise<void> {
+  /** @throws OwnerChangedError when the live owner is not the cached one. An event about that change will follow. */
+  async #checkOwner(resource: Resource, dependent: KubeObject, owner: Owner): Promise<void> {
     const found = await this.client.find(owner.resource, keyOf(owner.object), { signal: this.signal });
     const live = found === undefined ? undefined : kubeObject(found);
-    const { uid, resourceVersion: known = "" } = owner.object.metadata;
+    const { uid, resourceVersion: cachedVersion = "" } = owner.object.metadata;
     if (live === undefined || live.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined) {
-      throw new OwnerChangedError(resource, child, owner, "gone");
+      throw new OwnerChangedError(resource, dependent, owner, "deleted");
     }
-    if ((compareResourceVersions(live.metadata.resourceVersion ?? "", known) ?? 0) <= 0) return;
-    // As if it had been written here: the key waits until the cache has it.
-    this.#parts.wrote(owner.resource, live);
-    throw new OwnerChangedError(resource, child, owner, "newer");
+    if ((compareResourceVersions(live.metadata.resourceVersion ?? "", cachedVersion) ?? 0) <= 0) return;
+    // Recorded like an own write, so that the key waits until the cache has this version.
+    this.#options.onWrite(owner.resource, live);
+    throw new OwnerChangedError(resource, dependent, owner, "newer");
   }
 
-  async #change<R extends Resource>(
+  async #applyIfDifferent<R extends Resource>(
     resource: R,
-    wanted: Desired<R>,
-    held: Infer<R>,
+    desired: Desired<R>,
+    existing: Infer<R>,
     owner: Owner | undefined,
   ): Promise<Infer<R>> {
-    const live = kubeObject(held);
+    const live = kubeObject(existing);
     if (owner !== undefined && !isControlledBy(live, owner.object)) throw new NotControlledError(resource, live, owner);
-    const field = this.#unsettled(resource, live, wanted);
-    if (field === undefined) return held;
-    this.#note("apply", resource, wanted);
-    // The UID makes it this very object: an apply to one that is gone would otherwise create it.
-    const written = await this.#write(resource, wanted, { uid: live.metadata.uid });
-    this.#parts.repaired({ resource, object: live, field, goal: JSON.stringify(wanted) });
+    const field = this.#fieldToWrite(resource, live, desired);
+    if (field === undefined) return existing;
+    this.#logWrite("apply", resource, desired);
+    // Without the UID, an apply to an object that was deleted would create it again.
+    const written = await this.#apply(resource, desired, { uid: live.metadata.uid });
+    this.#options.onRepair({ resource, object: live, field, desired: JSON.stringify(desired) });
     return written;
   }
 
-  /** Applies what is wanted, if the object is the one that `identity` names. */
-  async #write<R extends Resource>(
+  /** Sends the apply. It is a conflict if the object does not have the given UID or version. */
+  async #apply<R extends Resource>(
     resource: R,
-    wanted: Desired<R>,
+    desired: Desired<R>,
     identity: Pick<KubeObject["metadata"], "uid" | "resourceVersion">,
   ): Promise<Infer<R>> {
-    const { fieldManager } = this.#parts;
-    const body = { ...wanted, metadata: { ...wanted.metadata, ...identity } };
-    // The server parses an apply once more to look for double keys, of which JSON.stringify makes none. Fields that the
-    // kind does not have it refuses in any case.
+    const { fieldManager } = this.#options;
+    const body = { ...desired, metadata: { ...desired.metadata, ...identity } };
+    // For field validation the server parses an apply twice, to find duplicate keys. JSON.stringify writes none, and
+    // the server rejects unknown fields in an apply anyway.
     const options = { fieldManager, force: true, fieldValidation: "Ignore", signal: this.signal } as const;
-    const answer = await this.client.apply(resource, body as Draft<R>, options);
-    this.#filledIn.learn(resource, this.#deviations(kubeObject(answer), wanted));
-    // A dry run answers a create with the version that was sent: nothing was stored, no cache will ever have it.
-    if (kubeObject(answer).metadata.resourceVersion !== absent) this.#parts.wrote(resource, kubeObject(answer));
-    return answer;
+    const response = await this.client.apply(resource, body as Draft<R>, options);
+    this.#normalizations.add(resource, this.#differences(kubeObject(response), desired));
+    // The response to a dry-run create has the version that was sent. Nothing was stored, so no cache will ever have it.
+    if (kubeObject(response).metadata.resourceVersion !== absent) {
+      this.#options.onWrite(resource, kubeObject(response));
+    }
+    return response;
   }
 
-  /** The field that makes a write necessary; undefined when the object is as it should be. */
-  #unsettled(resource: Resource, live: KubeObject, wanted: unknown): string | undefined {
-    return this.#deviations(live, wanted).find((deviation) => !this.#filledIn.explains(resource, deviation))?.field;
+  /** The field that makes a write necessary; undefined when no write is necessary. */
+  #fieldToWrite(resource: Resource, live: KubeObject, desired: unknown): string | undefined {
+    return this.#differences(live, desired)
+      .find((difference) => !this.#normalizations.has(resource, difference))?.field;
   }
 
-  #deviations(live: KubeObject, wanted: unknown): readonly Deviation[] {
-    return [...gapsOf(live, wanted), ...surplusOf(live, wanted, this.#parts.fieldManager)];
+  #differences(live: KubeObject, desired: unknown): readonly FieldDifference[] {
+    return [...findDifferences(live, desired), ...findExtraFields(live, desired, this.#options.fieldManager)];
   }
 
-  #note(action: string, resource: Resource, object: unknown): void {
+  #logWrite(action: string, resource: Resource, object: unknown): void {
     const fields: Fields = { resource: resourceName(resource), object: keyOf(kubeObject(object)) };
     this.log.debug(action, fields);
   }
 }
 
-/** The first field that a patch puts right; undefined when it is known to change nothing. */
-function changedBy<R extends Resource>(patch: Patch<R>, object: Infer<R>): string | undefined {
+/** Thrown instead of changing or deleting a foreign object. Retried with backoff. */
+export class NotControlledError extends Error {
+  override readonly name = "NotControlledError";
+  /** The foreign object. */
+  readonly object: KubeObject;
+
+  constructor(resource: Resource, object: KubeObject, owner: Owner) {
+    const controller = controllerOf(object);
+    const expected = `${owner.resource.kind} "${keyOf(owner.object)}"`;
+    const state = controller === undefined
+      ? `it has no controller, expected ${expected}`
+      : `it is controlled by ${controller.kind} "${controller.name}", not by ${expected}`;
+    super(`Cannot apply ${resource.kind} "${keyOf(object)}": ${state}`);
+    this.object = object;
+  }
+}
+
+/** How the live owner differs from the cached one. */
+export type OwnerState =
+  /** It does not exist, has another UID, or is being deleted. */
+  | "deleted"
+  /** The same object, in a newer version than the cached one. */
+  | "newer";
+
+/**
+ * A deleted dependent is not created again, because its live owner is not the cached one. It ends the attempt, but is not
+ * a failure: the cache will receive the change (`_worker.ts`).
+ */
+export class OwnerChangedError extends Error {
+  override readonly name = "OwnerChangedError";
+  readonly state: OwnerState;
+
+  constructor(resource: Resource, dependent: KubeObject, owner: Owner, state: OwnerState) {
+    const ownerName = `${owner.resource.kind} "${keyOf(owner.object)}"`;
+    super(`Cannot create ${resource.kind} "${keyOf(dependent)}" again: ${ownerName} is ${state} on the server`);
+    this.state = state;
+  }
+}
+
+/** The OwnerChangedError that an error is, or that caused it. */
+export function findOwnerChange(error: unknown): OwnerChangedError | undefined {
+  for (let one = error; one instanceof Error; one = one.cause) if (one instanceof OwnerChangedError) return one;
+  return undefined;
+}
+
+/** The first field that a patch changes; undefined when it certainly changes nothing. */
+function changedField<R extends Resource>(patch: Patch<R>, object: Infer<R>): string | undefined {
   switch (patch.kind) {
     case "merge":
-      return difference(object, patch.value);
+      return firstDifference(object, patch.value);
     case "strategic":
-      return difference(object, patch.value) ?? "metadata";
+      return firstDifference(object, patch.value) ?? "metadata";
     case "json":
       return patch.operations.find((operation) => operation.op !== "test")?.path.slice(1).replaceAll("/", ".");
     default:

@@ -107,7 +107,7 @@ const once: Case = {
     assertEquals([wire.writes, linesOf(second)], [[], [`Sync/Add/Update for Pod ${name}`]]);
     assertEquals(await readFile(file, "utf8"), `${site.namespace}/${name}\n`);
     await using pools = site.run(["nodepool"]);
-    await pools.logged(/workers start/);
+    await pools.logged(/starting workers/);
     await clear(site, name);
   },
 };
@@ -120,7 +120,7 @@ const handingOver: Case = {
     const times = ["lease-duration=3s", "renew-deadline=2s", "retry-period=500ms"];
     const args = ["--all", ...election, ...where, ...times.map((time) => `--leader-election-${time}`)];
     await using first = site.run(args);
-    await first.logged(/workers start/);
+    await first.logged(/starting workers/);
     await using second = site.run(args);
     const before = await makeWork(site, "before");
     await seeWorkDone(site, first, before);

@@ -117,7 +117,7 @@ const delaying: Case = {
     const failing = wire.answer(() => Response.json(status, { status: 500 }), isLabelling);
     await using program = run(site, [], { wire });
     await makeBinding(site, machine);
-    await program.logged(/reconcile failed, will retry.* retries=3 /);
+    await program.logged(/reconcile failed, retrying.* retries=3 /);
     failing[Symbol.dispose]();
     await labelled(site, machine, undefined);
     assert(wire.writes.filter(isLabelling).length >= 5);

@@ -131,7 +131,7 @@ const foreign: Case = {
     const foo = await makeFoo(site, "a", "web", 2);
     const event = await eventuallyEvent(site, foo, "ErrResourceExists");
     assertEquals([event.type, event.note], ["Warning", 'Resource "web" already exists and is not managed by Foo']);
-    await program.logged(/reconcile failed, will retry .*not by Foo/);
+    await program.logged(/reconcile failed, retrying .*expected Foo/);
     const untouched = await site.client.get(Deployment, key);
     assertEquals(untouched.metadata.uid, theirs.metadata.uid);
     assertEquals([untouched.spec, untouched.metadata.ownerReferences], [theirs.spec, undefined]);
@@ -163,7 +163,7 @@ const refusing: Case = {
     const wire = await site.wire();
     await using program = run(site, [], { wire });
     await makeFoo(site, "a", "");
-    await program.logged(/failed for good.*spec\.deploymentName is empty/);
+    await program.logged(/not retrying.*spec\.deploymentName is empty/);
     // A Foo that comes later is served meanwhile, which gives a retry of the first one time to be seen.
     await makeFoo(site, "b", "web");
     await eventually(site, Deployment, `${site.namespace}/web`);
@@ -192,7 +192,7 @@ const silent: Case = {
     await first.ended();
     // A process that knows nothing of the first one's Events would write them anew.
     await using second = run(site, args, { wire });
-    await second.logged(/workers start/);
+    await second.logged(/starting workers/);
     await wire.quiet(4_000);
     assertEquals([wire.writes.slice(writes), eventsNoted(second)], [[], 0]);
     assertEquals(await stateOf(site), before);

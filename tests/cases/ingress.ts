@@ -72,7 +72,7 @@ const creating: Case = {
     assertEquals([ingress.metadata.annotations, ingress.metadata.labels], [undefined, undefined]);
     await eventually(site, Ingress, `${site.namespace}/later`);
     assertEquals(await site.client.find(Ingress, `${site.namespace}/plain`), undefined);
-    assertMatch(program.stderr, /controller\.ingress +workers start +workers=5\n/);
+    assertMatch(program.stderr, /controller\.ingress +starting workers +count=5\n/);
   },
 };
 
@@ -253,7 +253,7 @@ const givingUp: Case = {
     const service = await makeService(site, "web", { annotation: "" });
     await using program = run(site, [], { wire });
     await program.logged(/ERROR .*dropping the key until it changes.*key=\S+\/web retries=10 /);
-    assertEquals(program.stderr.match(/reconcile failed, will retry/g)?.length, 10);
+    assertEquals(program.stderr.match(/reconcile failed, retrying/g)?.length, 10);
     assertEquals(wire.writes.filter(isIngressWrite).length, 11);
     const event = await eventuallyEvent(site, service, "IngressFailed");
     assertEquals(event.type, "Warning");

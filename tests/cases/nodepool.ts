@@ -219,7 +219,7 @@ const silent: Case = {
     first.signal("SIGTERM");
     await first.ended();
     await using second = pools.run(["--resync", "500ms"], { wire });
-    await second.logged(/workers start/);
+    await second.logged(/starting workers/);
     await wire.quiet(4_000);
     assertEquals(wire.writes.slice(writes), []);
   },

@@ -43,7 +43,7 @@ export const podsCases: readonly Case[] = [
       await printed(site, all, sync(there));
       assert(!usual.stdout.includes(there), usual.stdout);
       assert(!named.stdout.includes(here), named.stdout);
-      assertMatch(usual.stderr, /controller\.pods +workers start +workers=1\n/);
+      assertMatch(usual.stderr, /controller\.pods +starting workers +count=1\n/);
     },
   },
   {
@@ -86,7 +86,7 @@ export const podsCases: readonly Case[] = [
       await makePod(site, "a");
       await using program = site.run(["pods", "-n", site.namespace], { stdout: "full" });
       await program.logged(/ERROR .*dropping the key until it changes.*key=test-[a-z0-9]+\/a /);
-      assertEquals(program.stderr.match(/reconcile failed, will retry/g)?.length, 5);
+      assertEquals(program.stderr.match(/reconcile failed, retrying/g)?.length, 5);
       assertEquals((await finish(program)).code, 0);
     },
   },

@@ -70,7 +70,7 @@ export class CrashProcess implements AsyncDisposable {
 
   /** Waits until the workers of the process that runs now have started. */
   async works(): Promise<void> {
-    await this.#binary.logged(/workers start/);
+    await this.#binary.logged(/starting workers/);
   }
 
   /** Waits until nothing that counts was written for so long. */

@@ -125,7 +125,7 @@ test("[85] who reads only the first line of what dev prints ends it with 0", asy
 
 test("[61] two signals end dev at once, with 1 and without its kubeconfig", async () => {
   await using dev = new Binary(["dev", "foo"]);
-  await dev.logged(/workers start/);
+  await dev.logged(/starting workers/);
   const file = /export KUBECONFIG=(\S+)/.exec(dev.stderr)?.[1] ?? "";
   assert(existsSync(file));
   dev.signal("SIGINT");
@@ -146,7 +146,7 @@ else {
   });
 
   test("a Ctrl-C on dev's terminal ends it with 0", async () => {
-    const answer = { when: "workers start", text: "\u0003" };
+    const answer = { when: "starting workers", text: "\u0003" };
     assertEquals((await onTerminal(["dev", "foo"], { answer })).code, 0);
   });
 

@@ -97,6 +97,6 @@ controlPlaneTest("every flag of run can come from the environment", async (contr
   const { code, stderr } = await runBinary(["run"], { env, timeoutMs });
   assertEquals(code, 0, stderr);
   const records = stderr.trimEnd().split("\n").map((line) => JSON.parse(line));
-  assert(records.some(({ msg, workers }) => msg === "workers start" && workers === 3), stderr);
+  assert(records.some(({ msg, count }) => msg === "starting workers" && count === 3), stderr);
   assert(await namespace.find("deployment/a") !== undefined);
 });

@@ -1,57 +1,59 @@
-/** A real Toolbox over a real Client, in front of a server that answers as the test says: fakes at the wire only. */
+/** A real Toolbox with a real Client, in front of a server whose responses the test defines. */
 import type { KubeObject, ObjectKey, Resource } from "../../src/api/mod.ts";
 import { type Infer, splitKey } from "../../src/api/mod.ts";
 import { Client, type Transport } from "../../src/client/mod.ts";
-import { type ControllerDefinition, type EventNote, Toolbox, type ToolboxParts } from "../../src/controller/mod.ts";
+import { type ControllerDefinition, type EventNote, Toolbox, type ToolboxOptions } from "../../src/controller/mod.ts";
 import { declaredTransport } from "../../src/manager/mod.ts";
 import { logger } from "../../src/observe/mod.ts";
 import { assert } from "../testing.ts";
 
-/** A request as the server saw it. */
+/** A request that the server received. */
 export interface Sent {
   readonly method: string;
   readonly url: URL;
   readonly body: unknown;
 }
 
-/** A Toolbox and what it did. */
-export interface ToolboxBench {
+/** A Toolbox, and records of what it did. */
+export interface TestToolbox {
   readonly toolbox: Toolbox;
   readonly sent: readonly Sent[];
-  readonly wrote: readonly KubeObject[];
+  /** The objects passed to `onWrite`. */
+  readonly written: readonly KubeObject[];
   readonly events: readonly EventNote[];
 }
 
-/** What is in the cache, and the server's answers in order. */
-export interface ToolboxBenchOptions {
+/** Options of {@link createTestToolbox}. */
+export interface TestToolboxOptions {
   /** The key that is reconciled. @default "shop" */
   readonly key?: string;
-  /** Found for every key of its kind. */
+  /** The cached objects. `find` returns the first one of the kind, whatever the key is. */
   readonly cached?: readonly KubeObject[];
-  readonly answers?: readonly Response[];
+  /** The server's responses, in order. */
+  readonly responses?: readonly Response[];
   /** @default "greeter" */
   readonly fieldManager?: string;
-  /** What the Toolbox knows of children that went. @default nothing */
-  readonly lost?: ToolboxParts["lost"];
-  /** Whose declarations the Toolbox is held to, as RBAC would. @default nobody's */
+  /** @default none */
+  readonly deletedDependents?: ToolboxOptions["deletedDependents"];
+  /** Rejects requests that this controller did not declare, as RBAC would. @default all requests are allowed */
   readonly definition?: ControllerDefinition;
 }
 
-/** Makes a Toolbox for one attempt. A request beyond the last answer fails the test. */
-export function toolboxBench(options: ToolboxBenchOptions = {}): ToolboxBench {
-  const { key = "shop", cached = [], answers = [], fieldManager = "greeter", definition, lost } = options;
+/** Creates a Toolbox for one attempt. A request after the last response fails the test. */
+export function createTestToolbox(options: TestToolboxOptions = {}): TestToolbox {
+  const { key = "shop", cached = [], responses = [], fieldManager = "greeter", definition } = options;
   const sent: Sent[] = [];
-  const wrote: KubeObject[] = [];
+  const written: KubeObject[] = [];
   const events: EventNote[] = [];
-  const answerNext: Transport = async (request) => {
+  const sendNextResponse: Transport = async (request) => {
     const text = await request.text();
     const body: unknown = text === "" ? undefined : JSON.parse(text);
     sent.push({ method: request.method, url: new URL(request.url), body });
-    const answer = answers[sent.length - 1];
-    assert(answer !== undefined, `a request too many: ${request.method} ${request.url}`);
-    return answer;
+    const response = responses[sent.length - 1];
+    assert(response !== undefined, `unexpected request: ${request.method} ${request.url}`);
+    return response;
   };
-  const client = new Client(definition === undefined ? answerNext : declaredTransport(answerNext, definition));
+  const transport = definition === undefined ? sendNextResponse : declaredTransport(sendNextResponse, definition);
   const ofKind = (resource: Resource) => cached.filter((object) => object.kind === resource.kind);
   const caches = {
     find: <R extends Resource>(resource: R, _key: ObjectKey) => ofKind(resource)[0] as Infer<R> | undefined,
@@ -59,22 +61,22 @@ export function toolboxBench(options: ToolboxBenchOptions = {}): ToolboxBench {
   };
   const toolbox = new Toolbox({
     request: { key: key as ObjectKey, ...splitKey(key) },
-    client,
+    client: new Client(transport),
     caches,
     events: { record: (note) => void events.push(note) },
     signal: new AbortController().signal,
     log: logger("test"),
     fieldManager,
-    lost,
+    deletedDependents: options.deletedDependents,
     causes: [],
     retries: 0,
-    wrote: (_resource, object) => void wrote.push(object),
-    repaired: () => {},
+    onWrite: (_resource, object) => void written.push(object),
+    onRepair: () => {},
   });
-  return { toolbox, sent, wrote, events };
+  return { toolbox, sent, written, events };
 }
 
-/** The server's refusal. */
-export function refusal(code: number, reason: string): Response {
+/** A response with an error Status. */
+export function statusResponse(code: number, reason: string): Response {
   return Response.json({ kind: "Status", status: "Failure", code, reason, message: reason }, { status: code });
 }

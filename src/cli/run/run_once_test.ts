@@ -120,7 +120,7 @@ test("run --once that a signal ends before is no success", async () => {
   const process = processOf(["run", "--all", "--once"], { transport: cluster.transport });
   const operator = { name: "op", version: "1.0.0", controllers: [exposing(step)] };
   const ending = start(operator, process, cluster.transport);
-  while (!process.err.includes("workers start")) await process.clock.advance(1);
+  while (!process.err.includes("starting workers")) await process.clock.advance(1);
   assert(process.signal("SIGTERM"));
   for (let step = 0; step < 100; step++) await process.clock.advance(10);
   assertEquals(await ending, 1);

@@ -1,6 +1,6 @@
 import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
-import { toolboxBench } from "../../../tests/fakes/toolbox.ts";
+import { createTestToolbox } from "../../../tests/fakes/toolbox.ts";
 import { drain } from "../../async/mod.ts";
 import { Client, configureLogging, type KubeObject, Manager, seededRandom, VirtualClock } from "../../mod.ts";
 import { ecsbindingController } from "./controller.ts";
@@ -18,8 +18,8 @@ function node(name: string): KubeObject {
 
 /** One attempt: what it wrote, and what it told. */
 async function attempt(...cached: readonly KubeObject[]): Promise<readonly unknown[]> {
-  const answers = [Response.json(cached[0])];
-  const { toolbox, sent, events } = toolboxBench({ key: "m1", cached, answers, fieldManager: "ecsbinding" });
+  const responses = [Response.json(cached[0])];
+  const { toolbox, sent, events } = createTestToolbox({ key: "m1", cached, responses, fieldManager: "ecsbinding" });
   await ecsbindingController.reconciler(toolbox.request, toolbox);
   return [
     sent.map(({ method, url, body }) => [method, url.pathname.split("/").at(-1), body]),

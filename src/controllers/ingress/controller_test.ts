@@ -11,7 +11,7 @@ import {
 import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { drain } from "../../async/mod.ts";
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
-import { refusal, type ToolboxBench, toolboxBench } from "../../../tests/fakes/toolbox.ts";
+import { createTestToolbox, statusResponse, type TestToolbox } from "../../../tests/fakes/toolbox.ts";
 import { ingressManager } from "./controller.ts";
 import { parseHostRule, type Rules } from "./rules.ts";
 
@@ -47,17 +47,17 @@ function ingress(owner: typeof ours | undefined, host = "example.com"): Ingress 
 
 interface Scene {
   readonly cached: readonly KubeObject[];
-  readonly answers?: readonly Response[];
+  readonly responses?: readonly Response[];
   readonly rules?: Rules;
 }
 
-async function attempt({ cached, answers, rules }: Scene): Promise<ToolboxBench> {
-  const bench = toolboxBench({ key: "shop/web", cached, answers, fieldManager: "ingress" });
+async function attempt({ cached, responses, rules }: Scene): Promise<TestToolbox> {
+  const bench = createTestToolbox({ key: "shop/web", cached, responses, fieldManager: "ingress" });
   await ingressManager(rules).reconciler(bench.toolbox.request, bench.toolbox);
   return bench;
 }
 
-function told({ sent, events }: ToolboxBench): readonly (readonly string[])[] {
+function told({ sent, events }: TestToolbox): readonly (readonly string[])[] {
   return [
     sent.map(({ method, url }) => `${method} ${url.pathname.replace(/^.*\/namespaces\/shop\//, "")}`),
     events.map(({ type, reason }) => `${type} ${reason}`),
@@ -65,7 +65,7 @@ function told({ sent, events }: ToolboxBench): readonly (readonly string[])[] {
 }
 
 test("a missing Ingress is created, with the Service as its controller", async () => {
-  const bench = await attempt({ cached: [service("")], answers: [Response.json(ingress(ours))] });
+  const bench = await attempt({ cached: [service("")], responses: [Response.json(ingress(ours))] });
   assertEquals(told(bench), [["PATCH ingresses/web"], []]);
   const { metadata, spec } = bench.sent[0]?.body as Ingress;
   assertEquals([metadata.ownerReferences, metadata.annotations, metadata.labels], [[ours], undefined, undefined]);
@@ -79,8 +79,8 @@ test("[65] an Ingress that is as it should be causes no request and no Event", a
 });
 
 test("a changed annotation changes the Ingress that is there", async () => {
-  const answers = [Response.json(ingress(ours, "shop.example.org"))];
-  const bench = await attempt({ cached: [service("shop.example.org"), ingress(ours)], answers });
+  const responses = [Response.json(ingress(ours, "shop.example.org"))];
+  const bench = await attempt({ cached: [service("shop.example.org"), ingress(ours)], responses });
   assertEquals(told(bench), [["PATCH ingresses/web"], []]);
   const body = bench.sent[0]?.body as Ingress;
   assertEquals([body.metadata.uid, body.spec.rules?.[0]?.host], ["u2", "shop.example.org"]);
@@ -96,8 +96,8 @@ test("somebody else's Ingress is told of and left alone, whatever the annotation
 });
 
 test("one that was made while the cache did not know it is left alone as well", async () => {
-  const answers = [refusal(409, "Conflict"), Response.json(ingress(undefined))];
-  const bench = await attempt({ cached: [service("")], answers });
+  const responses = [statusResponse(409, "Conflict"), Response.json(ingress(undefined))];
+  const bench = await attempt({ cached: [service("")], responses });
   assertEquals(told(bench), [["PATCH ingresses/web", "GET ingresses/web"], ["Warning IngressExists"]]);
 });
 
@@ -107,16 +107,16 @@ test("the Ingress of a Service of the same name that has gone is waited for in s
 });
 
 test("without the annotation the Service's own Ingress is deleted, that very one, after a live look", async () => {
-  const answers = [Response.json(service()), Response.json({ kind: "Status", status: "Success" })];
-  const bench = await attempt({ cached: [service(), ingress(ours)], answers });
+  const responses = [Response.json(service()), Response.json({ kind: "Status", status: "Success" })];
+  const bench = await attempt({ cached: [service(), ingress(ours)], responses });
   assertEquals(told(bench), [["GET services/web", "DELETE ingresses/web"], []]);
   assertEquals((bench.sent[1]?.body as { preconditions?: unknown }).preconditions, { uid: "u2" });
 });
 
 test("a cache that lags deletes nothing: not when the annotation is back, not when the Service is another", async () => {
   const other = { ...service(), metadata: { ...service().metadata, uid: "u5" } };
-  for (const answer of [Response.json(service("")), Response.json(other), refusal(404, "NotFound")]) {
-    const bench = await attempt({ cached: [service(), ingress(ours)], answers: [answer] });
+  for (const answer of [Response.json(service("")), Response.json(other), statusResponse(404, "NotFound")]) {
+    const bench = await attempt({ cached: [service(), ingress(ours)], responses: [answer] });
     assertEquals(told(bench), [["GET services/web"], []]);
   }
 });
@@ -125,8 +125,8 @@ test("a Service that claims what it may not loses the Ingress it had, and is tol
   const gone = () => Response.json({ kind: "Status", status: "Success" });
   const rules = { hosts: [parseHostRule("bank=*"), parseHostRule("shop.example")] };
   for (const [value, reason] of [["bank.example", "HostNotAllowed"], ["a b", "InvalidAnnotation"]] as const) {
-    const answers = [Response.json(service(value)), gone()];
-    const bench = await attempt({ cached: [service(value), ingress(ours)], answers, rules });
+    const responses = [Response.json(service(value)), gone()];
+    const bench = await attempt({ cached: [service(value), ingress(ours)], responses, rules });
     assertEquals(told(bench), [["GET services/web", "DELETE ingresses/web"], [`Warning ${reason}`]]);
   }
 });

@@ -12,7 +12,7 @@ import { type EventNote, type Result, Toolbox } from "../../controller/mod.ts";
 import { declaredTransport } from "../../manager/mod.ts";
 import { logger } from "../../observe/mod.ts";
 import { isSelected } from "../../api/mod.ts";
-import { refusal } from "../../../tests/fakes/toolbox.ts";
+import { statusResponse } from "../../../tests/fakes/toolbox.ts";
 import { assert } from "../../../tests/testing.ts";
 import { Node, RuntimeClass } from "../../mod.ts";
 import { nodepoolController } from "./controller.ts";
@@ -141,8 +141,8 @@ export class Rig {
       fieldManager: "nodepool",
       causes: [],
       retries: 0,
-      wrote: () => {},
-      repaired: () => {},
+      onWrite: () => {},
+      onRepair: () => {},
     });
     return await nodepoolController.reconciler(toolbox.request, toolbox);
   }
@@ -159,7 +159,7 @@ export class Rig {
     if (list !== undefined) return request.method === "POST" ? this.#create(list, body) : this.#list(list);
     const path = pathname.replace(/\/status$/, "");
     const live = this.#objects.get(path);
-    if (live === undefined) return isApply(request) ? this.#put(path, body) : refusal(404, "NotFound");
+    if (live === undefined) return isApply(request) ? this.#put(path, body) : statusResponse(404, "NotFound");
     if (request.method === "DELETE") return this.#delete(path);
     return request.method === "GET" ? Response.json(live) : this.#patch(path, live, body);
   }
@@ -172,7 +172,7 @@ export class Rig {
 
   #create(resource: Resource, body: Stored): Response {
     const path = pathOf(resource, body.metadata.name ?? "");
-    if (this.#objects.has(path)) return refusal(409, "AlreadyExists");
+    if (this.#objects.has(path)) return statusResponse(409, "AlreadyExists");
     return this.#put(path, body);
   }
 
@@ -190,7 +190,7 @@ export class Rig {
     if (Array.isArray(body)) return Response.json(this.#store(path, finalizersPatched(live, body)));
     const patch = body as Json & { metadata?: { resourceVersion?: string } };
     const wanted = patch.metadata?.resourceVersion;
-    if (wanted !== undefined && wanted !== live.metadata.resourceVersion) return refusal(409, "Conflict");
+    if (wanted !== undefined && wanted !== live.metadata.resourceVersion) return statusResponse(409, "Conflict");
     return Response.json(this.#store(path, owned(merged(live, patch), patch, "nodepool")));
   }
 

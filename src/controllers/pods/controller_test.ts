@@ -115,7 +115,7 @@ test("what cannot be printed is tried five times more with growing delays, then 
   await bench.clock.advance(60_000);
   const delays = triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0));
   assertEquals(delays, [5, 10, 20, 40, 80]);
-  assertEquals(bench.log.match(/reconcile failed, will retry/g)?.length, 5);
+  assertEquals(bench.log.match(/reconcile failed, retrying/g)?.length, 5);
   assertMatch(bench.log, /ERROR .*dropping the key until it changes.* key=default\/a .*the disk is full/);
   bench.cluster.put(pathOf("a"), pod("a"));
   await bench.until(() => triedAt.length === 7);

@@ -1,0 +1,194 @@
+/**
+ * Decides whether a write is necessary. Three questions, in this order:
+ *
+ * - Does the live object have every desired value? (`findDifferences`)
+ * - Does our field manager own fields that are no longer desired, so that an apply would remove them? (`findExtraFields`)
+ * - Did an earlier apply leave exactly this difference? Then it comes from the server, and another apply changes nothing
+ *   (`NormalizationCache`).
+ */
+import { type KubeObject, type Resource, resourceId } from "../api/mod.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A field whose live value is not the desired one. */
+export interface FieldDifference {
+  /** `spec.replicas`; "" for the whole object. */
+  readonly field: string;
+  readonly live: unknown;
+  readonly desired: unknown;
+}
+
+/** All desired values that `live` does not have, as fields; a list is compared as a whole. */
+export function findDifferences(live: unknown, desired: unknown, field = ""): readonly FieldDifference[] {
+  const first = firstDifference(live, desired);
+  if (first === undefined) return [];
+  if (!isObject(desired) || !isObject(live) || first === "") return [{ field, live, desired }];
+  return Object.entries(desired).flatMap(([key, below]) => {
+    const isPresent = Object.hasOwn(live, key);
+    if (!isPresent && (isEmptyList(below) || below === null)) return [];
+    return findDifferences(isPresent ? live[key] : undefined, below, field === "" ? key : `${field}.${key}`);
+  });
+}
+
+/** True when `live` has every value in `desired`; lists must have the same length. */
+export function hasDesiredValues(live: unknown, desired: unknown): boolean {
+  return firstDifference(live, desired) === undefined;
+}
+
+/**
+ * The path of the first value in `desired` that `live` does not have, e.g. `spec.replicas`; undefined when it has all.
+ * A null means that the field must be absent, as in a merge patch.
+ */
+export function firstDifference(live: unknown, desired: unknown): string | undefined {
+  if (desired === undefined) return undefined;
+  if (Array.isArray(desired)) return firstListDifference(live, desired);
+  if (isObject(desired)) return firstObjectDifference(live, desired);
+  return Object.is(live, desired) ? undefined : "";
+}
+
+function firstListDifference(live: unknown, desired: readonly unknown[]): string | undefined {
+  if (!Array.isArray(live) || live.length !== desired.length) return "";
+  for (const [at, item] of desired.entries()) {
+    const below = firstDifference(live[at], item);
+    if (below !== undefined) return `[${at}]${pathBelow(below)}`;
+  }
+  return undefined;
+}
+
+function firstObjectDifference(live: unknown, desired: Json): string | undefined {
+  for (const [key, value] of Object.entries(desired)) {
+    if (value === undefined) continue;
+    if (!isObject(live) || !Object.hasOwn(live, key)) {
+      if (isEmptyList(value) || value === null) continue;
+      return key;
+    }
+    const below = firstDifference(live[key], value);
+    if (below !== undefined) return `${key}${pathBelow(below)}`;
+  }
+  return undefined;
+}
+
+function pathBelow(below: string): string {
+  return below === "" || below.startsWith("[") ? below : `.${below}`;
+}
+
+/** The server leaves empty lists out of its responses. */
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** True when two JSON values are equal. The order of the keys of an object does not matter. */
+export function isDeepEqual(left: unknown, right: unknown): boolean {
+  if (Object.is(left, right)) return true;
+  if (Array.isArray(left)) {
+    return Array.isArray(right) && left.length === right.length &&
+      left.every((item, at) => isDeepEqual(item, right[at]));
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isDeepEqual(left[key], right[key]));
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The fields that `manager` owns by Apply in `live` and that have more than `desired`, according to
+ * `metadata.managedFields`. An apply would remove them. Values that the server defaulted in fields that we never set do
+ * not count, because we do not own them.
+ *
+ * The format is that of structured-merge-diff (`fieldpath/serialize`). A field without fields below it is owned as a
+ * whole. If such a field has more than the desired value, either we desired more of it earlier or the server adds
+ * defaults. Only an apply can find out which, see {@link NormalizationCache}.
+ */
+export function findExtraFields(live: KubeObject, desired: unknown, manager: string): readonly FieldDifference[] {
+  const found: FieldDifference[] = [];
+  for (const entry of live.metadata.managedFields ?? []) {
+    const isOurs = entry.manager === manager && entry.operation === "Apply" && entry.subresource === undefined;
+    if (isOurs && entry.fieldsV1 !== undefined) collectExtraFields(entry.fieldsV1, { live, desired, field: "" }, found);
+  }
+  return found;
+}
+
+function collectExtraFields(fields: Json, place: FieldDifference, found: FieldDifference[]): void {
+  for (const [step, below] of Object.entries(fields)) {
+    if (step === ".") continue;
+    const field = `${place.field}${place.field === "" ? "" : "."}${step.slice(2)}`;
+    const here = { field, live: follow(place.live, step), desired: follow(place.desired, step) };
+    const isWhole = !isObject(below) || Object.keys(below).length === 0;
+    if (here.desired === undefined) found.push(here);
+    else if (!isWhole) collectExtraFields(below, here, found);
+    else if (!step.startsWith("v:") && hasExtraKeys(here.live, here.desired)) found.push(here);
+  }
+}
+
+/** True when `live` has a key at any depth that `desired` does not have. */
+function hasExtraKeys(live: unknown, desired: unknown): boolean {
+  if (Array.isArray(live) && Array.isArray(desired)) return live.some((item, at) => hasExtraKeys(item, desired[at]));
+  if (!isObject(live) || !isObject(desired)) return false;
+  return Object.keys(live).some((key) => {
+    const below = Object.hasOwn(desired, key) ? desired[key] : undefined;
+    return below === undefined || hasExtraKeys(live[key], below);
+  });
+}
+
+/** The value below `value` that one path element of managedFields selects. */
+function follow(value: unknown, step: string): unknown {
+  const selector = step.slice(2);
+  switch (step.slice(0, 2)) {
+    case "f:":
+      return isObject(value) && Object.hasOwn(value, selector) ? value[selector] : undefined;
+    case "k:": {
+      const keys: unknown = JSON.parse(selector);
+      return Array.isArray(value) ? value.find((item) => hasKeys(item, keys)) : undefined;
+    }
+    case "v:": {
+      const desired: unknown = JSON.parse(selector);
+      return Array.isArray(value) && value.some((item) => hasDesiredValues(item, desired)) ? value : undefined;
+    }
+    case "i:":
+      return Array.isArray(value) ? value[Number(selector)] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Our object may lack keys that the server defaults, such as a port's protocol. A missing key therefore matches. */
+function hasKeys(item: unknown, keys: unknown): boolean {
+  if (!isObject(item) || !isObject(keys)) return false;
+  return Object.entries(keys).every(([key, value]) => item[key] === undefined || hasDesiredValues(item[key], value));
+}
+
+/** The oldest entry is removed first. */
+const maxNormalizations = 1_000;
+
+/**
+ * Remembers how the server normalizes desired values: it writes quantities in its own form (`1000m` becomes `1`), a
+ * webhook may enforce a value, and defaults appear in what we own as a whole (the apiVersion of a `fieldRef`). An apply
+ * reveals each of these differences once; without this cache every reconcile would send the apply again.
+ *
+ * All keys of a controller share one cache: a thousand equal dependents cost one apply after a restart.
+ */
+export class NormalizationCache {
+  readonly #known = new Set<string>();
+
+  /** True when the server is known to turn this desired value into this live value. */
+  has(resource: Resource, difference: FieldDifference): boolean {
+    return this.#known.size > 0 && this.#known.has(textOf(resource, difference));
+  }
+
+  /** Adds the differences that an apply of the desired object has left. */
+  add(resource: Resource, remaining: readonly FieldDifference[]): void {
+    for (const difference of remaining) this.#known.add(textOf(resource, difference));
+    while (this.#known.size > maxNormalizations) {
+      const [oldest = ""] = this.#known;
+      this.#known.delete(oldest);
+    }
+  }
+}
+
+function textOf(resource: Resource, { field, live, desired }: FieldDifference): string {
+  return JSON.stringify([resourceId(resource), field, live, desired]);
+}
