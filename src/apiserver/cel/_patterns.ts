@@ -1,12 +1,12 @@
 /** Regular expressions in expressions. Compiled ones are kept, up to a number, since rules run again and again. */
-import { Regex } from "../re2/mod.ts";
+import { Pattern } from "../model/mod.ts";
 import { CelError, type Value } from "./values.ts";
 
 const maxKept = 200;
-const kept = new Map<string, Regex | CelError>();
+const kept = new Map<string, Pattern | CelError>();
 
 /** The compiled expression, or the error that names what is wrong with it. */
-export function patternOf(source: string): Regex | CelError {
+export function patternOf(source: string): Pattern | CelError {
   let found = kept.get(source);
   if (found === undefined) {
     if (kept.size >= maxKept) kept.clear();
@@ -15,9 +15,9 @@ export function patternOf(source: string): Regex | CelError {
   return found;
 }
 
-function compiled(source: string): Regex | CelError {
+function compiled(source: string): Pattern | CelError {
   try {
-    return new Regex(source);
+    return new Pattern(source);
   } catch (error) {
     if (error instanceof SyntaxError) return new CelError(error.message);
     throw error;

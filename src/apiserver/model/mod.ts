@@ -47,6 +47,7 @@ export {
   utf8Length,
 } from "./formats.ts";
 export { goFloat, goJson, goQuote } from "./go_text.ts";
+export { Pattern, type PatternMatch } from "./pattern.ts";
 export { humanDuration } from "./human_duration.ts";
 export { jsonError } from "./json_error.ts";
 export { type FieldError, fieldErrorBody, type FieldErrorType, formatFieldErrors } from "./field_error.ts";
