@@ -12,6 +12,6 @@ export {
   type ReviewHandler,
   type SubresourceHandler,
 } from "./registry/mod.ts";
-export { type CallWebhook, httpsWebhookCaller, WebhookUnreachable } from "./admission/mod.ts";
+export { type CallWebhook, httpsWebhookCaller, WebhookCallError } from "./admission/mod.ts";
 export { type KubernetesApi, kubernetesApi, type KubernetesApiOptions } from "./kubernetes_api.ts";
 export { ObjectStorage, type StorageChange, type StorageOptions } from "./storage/mod.ts";

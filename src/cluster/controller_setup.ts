@@ -3,7 +3,7 @@
  * are called as functions with the same bodies that would go over the network, so no certificate and no socket is needed.
  */
 import { builtin, type Resource, resourceId } from "../api/mod.ts";
-import { type CallWebhook, WebhookUnreachable } from "../apiserver/mod.ts";
+import { type CallWebhook, WebhookCallError } from "../apiserver/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
@@ -59,13 +59,13 @@ export function webhookCaller(
     const { service: target, url } = webhook;
     if (target?.name !== service.name || target.namespace !== service.namespace) {
       if (others !== undefined) return await others(webhook, body, options);
-      throw new WebhookUnreachable(
+      throw new WebhookCallError(
         `failed to call webhook: ${url ?? `service ${target?.name}`} is not in this process`,
       );
     }
     const headers = { "content-type": "application/json" };
     const response = await handler(new Request(`https://in.process${target.path}`, { method: "POST", headers, body }));
-    if (!response.ok) throw new WebhookUnreachable(`failed to call webhook: the response was ${response.status}`);
+    if (!response.ok) throw new WebhookCallError(`failed to call webhook: the response was ${response.status}`);
     return await response.text();
   };
 }

@@ -1,7 +1,7 @@
 /**
- * What expressions of admission may name: `object`, `oldObject`, `request`, `namespaceObject`, and where it is declared
- * `params`, `authorizer` and `variables`. Types are those of apiserver `admission/plugin/cel` of Kubernetes 1.36: objects
- * are dynamic, the request and the namespace are not.
+ * The variables of expressions in webhooks and policies: `object`, `oldObject`, `request`, `namespaceObject`, and where
+ * declared `params`, `authorizer` and `variables`. Types are those of apiserver `admission/plugin/cel` of Kubernetes 1.36:
+ * objects are dynamic, the request and the namespace are typed.
  */
 import {
   AccessCheck,
@@ -29,13 +29,12 @@ import {
   type Kind,
   read,
 } from "../model/mod.ts";
-import { requestFields } from "./_review.ts";
 
-/** Which variables there are beside those that always are. */
+/** The variables that an expression may use besides the common ones. */
 export interface DeclaredVariables {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
-  /** Types of the fields of `variables`. @default there is no such variable */
+  /** Types of the fields of `variables`. @default the variable is not declared */
   readonly composed?: ReadonlyMap<string, CelType>;
 }
 
@@ -105,7 +104,7 @@ function objectType(name: string, fields: Readonly<Record<string, CelType>>): Ce
   return { kind: "object", name, fields: new Map(Object.entries(fields)) };
 }
 
-/** The environment in which an expression is compiled. */
+/** The environment for compiling an expression. */
 export function environmentOf({ hasParams, hasAuthorizer, composed }: DeclaredVariables): CelEnvironment {
   const types = new Map<string, CelType>([
     ["object", dynType],
@@ -121,22 +120,22 @@ export function environmentOf({ hasParams, hasAuthorizer, composed }: DeclaredVa
   return new CelEnvironment(types);
 }
 
-/** Values by the names of {@link environmentOf}. */
+/** Values by name, for the variables of {@link environmentOf}. */
 export type VariableValues = Map<string, Value>;
 
-/** What surrounds a request. */
+/** What the variables depend on besides the request. */
 export interface RequestContext {
   readonly authorizer: Authorizer;
-  /** @default it is in none */
+  /** @default the request has no namespace */
   readonly namespace?: JsonObject;
-  /** The kind of the client's request, where it is shown in another version. @default the one that is shown */
-  readonly asked?: Kind;
+  /** The kind of the client's request, when `request` was converted to another version. @default request.kind */
+  readonly requestKind?: Kind;
 }
 
-/** What the variables are for a request. */
+/** The values of the variables for a request. */
 export function valuesOf(
   request: AdmissionRequest,
-  { authorizer, namespace, asked }: RequestContext,
+  { authorizer, namespace, requestKind }: RequestContext,
 ): VariableValues {
   const { kind, subresource, name } = request;
   const answer = answerFor(request, authorizer);
@@ -144,7 +143,7 @@ export function valuesOf(
     ["object", jsonValueOf(request.object ?? null)],
     ["oldObject", jsonValueOf(request.oldObject ?? null)],
     ["namespaceObject", jsonValueOf(namespace === undefined ? null : namespaceFields(namespace))],
-    ["request", jsonValueOf(requestFields(request, asked))],
+    ["request", jsonValueOf(requestFields(request, requestKind))],
     ["params", null],
     ["authorizer", AccessCheck.authorizer(answer)],
     [
@@ -182,11 +181,45 @@ function accountUser(namespace: string, name: string) {
 
 const hiddenMetadata = new Set(["managedFields", "ownerReferences", "selfLink"]);
 
-/** The parts of a Namespace that policies see. */
+/** The fields of a Namespace that expressions can see. */
 function namespaceFields(namespace: JsonObject): JsonObject {
   const metadata = read<Json>(namespace, "metadata");
   const shown = isJsonObject(metadata)
     ? Object.fromEntries(Object.entries(metadata).filter(([key]) => !hiddenMetadata.has(key)))
     : {};
   return { metadata: shown, spec: namespace.spec ?? {}, status: namespace.status ?? {} };
+}
+
+/** `request` of an AdmissionReview and of expressions. @param requestKind the kind of the client's request */
+export function requestFields(request: AdmissionRequest, requestKind: Kind = request.kind): JsonObject {
+  const { kind, subresource, namespace, name, operation, user, isDryRun, options } = request;
+  const [shown, requested] = [namesOf(kind, subresource), namesOf(requestKind, subresource)];
+  return {
+    kind: shown.kind,
+    resource: shown.resource,
+    ...(subresource === "" ? {} : { subResource: subresource }),
+    requestKind: requested.kind,
+    requestResource: requested.resource,
+    ...(subresource === "" ? {} : { requestSubResource: subresource }),
+    ...(name === "" ? {} : { name }),
+    ...(namespace === "" ? {} : { namespace }),
+    operation,
+    userInfo: {
+      username: user.name,
+      ...(user.uid === "" ? {} : { uid: user.uid }),
+      groups: user.groups,
+      ...(user.extra.size === 0 ? {} : { extra: Object.fromEntries(user.extra) }),
+    },
+    dryRun: isDryRun,
+    options,
+  };
+}
+
+/** @param subresource may have another kind: a Scale */
+function namesOf({ group, version, kind, plural, subresources }: Kind, subresource: string) {
+  const body = subresources.get(subresource)?.body ?? { group, version, kind };
+  return {
+    kind: { group: body.group, version: body.version, kind: body.kind },
+    resource: { group, version, resource: plural },
+  };
 }

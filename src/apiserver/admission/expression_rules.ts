@@ -1,23 +1,23 @@
 /**
- * The rules of webhooks and policies with their expressions compiled when they are written: those of kinds/, and what CEL has
- * to say in between. Texts of `admissionregistration/validation` of Kubernetes 1.36.
+ * The rules of webhook configurations and policies (see kinds/admissionregistration) with checks that compile their CEL
+ * expressions on each write. Texts of `admissionregistration/validation` of Kubernetes 1.36.
  */
 import { type CelEnvironment } from "../cel/mod.ts";
 import {
   type ExpressionChecks,
   type FieldPath,
+  objectsAt,
   type PolicyExpressionChecks,
   policyRules,
   type Problems,
   type RuleBook,
+  textAt,
   webhookRules,
 } from "../kinds/mod.ts";
 import { isJsonObject, type Json, type JsonObject, read } from "../model/mod.ts";
-import { annotationTypes, textAt } from "./_compiled_policy.ts";
-import { compositionOf } from "./_composed_variables.ts";
+import { annotationTypes, compositionOf } from "./compiled_policy.ts";
 import { environmentOf } from "./cel_variables.ts";
 import { compileExpression, type Expression } from "./expression.ts";
-import { listOf } from "./_hook.ts";
 
 const checks: ExpressionChecks = {
   condition: (expression, hasParams, path, problems) =>
@@ -34,20 +34,24 @@ export const expressionRules: RuleBook = new Map([
 
 function policyChecks(spec: JsonObject): PolicyExpressionChecks {
   const hasParams = isJsonObject(read<Json>(spec, "paramKind"));
-  const variables = listOf(spec.variables);
+  const variables = objectsAt(spec, "variables");
   const composition = compositionOf(variables, { hasParams, hasAuthorizer: true });
   const composed = variables.length === 0 ? {} : { composed: composition.types };
-  const judging = environmentOf({ hasParams, hasAuthorizer: true, ...composed });
-  const speaking = environmentOf({ hasParams, hasAuthorizer: false, ...composed });
+  const validation = environmentOf({ hasParams, hasAuthorizer: true, ...composed });
+  const messages = environmentOf({ hasParams, hasAuthorizer: false, ...composed });
   return {
     variable(index, path, problems) {
       const compiled = composition.expressions.get(textAt(variables[index] ?? {}, "name"));
       if (compiled !== undefined) report(compiled, path, problems);
     },
-    validation: (expression, path, problems) => check(expression, ["bool"], judging, path, problems),
-    message: (expression, path, problems) => check(expression, ["string"], speaking, path, problems),
+    validation: (expression, path, problems) => check(expression, ["bool"], validation, path, problems),
+    message: (expression, path, problems) => check(expression, ["string"], messages, path, problems),
     annotation: (expression, path, problems) =>
-      report({ ...compileExpression(expression.trim(), annotationTypes, judging), source: expression }, path, problems),
+      report(
+        { ...compileExpression(expression.trim(), annotationTypes, validation), source: expression },
+        path,
+        problems,
+      ),
   };
 }
 
@@ -62,5 +66,5 @@ function check(
 }
 
 function report(expression: Expression, path: FieldPath, problems: Problems): void {
-  if (expression.kind === "broken") problems.invalid(path, expression.source, expression.why);
+  if (expression.kind === "invalid") problems.invalid(path, expression.source, expression.message);
 }

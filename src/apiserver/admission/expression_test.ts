@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { environmentOf } from "./cel_variables.ts";
 import { compileExpression, runExpressions } from "./expression.ts";
-import { unexpectedAnswer } from "./_server_response.ts";
+import { unexpectedResponse } from "./webhook_call.ts";
 
 const environment = environmentOf({ hasParams: false, hasAuthorizer: false });
 
@@ -18,25 +18,28 @@ const types: readonly (readonly [source: string, returns: readonly string[], why
 for (const [source, returns, why] of types) {
   test(`${source} ${why === "" ? "is" : "is not"} ${returns.length === 0 ? "anything" : returns.join(" or ")}`, () => {
     const compiled = compileExpression(source, returns, environment);
-    assertEquals(compiled.kind === "broken" ? compiled.why : "", why);
+    assertEquals(compiled.kind === "invalid" ? compiled.message : "", why);
   });
 }
 
-test("the variables of messages do not include an authorizer", () => {
-  assertEquals(compileExpression("authorizer.path('/').check('get').reason()", ["string"], environment).kind, "broken");
+test("messageExpressions cannot use the authorizer", () => {
+  assertEquals(
+    compileExpression("authorizer.path('/').check('get').reason()", ["string"], environment).kind,
+    "invalid",
+  );
 });
 
-test("expressions run until the budget is spent, and then none of them counts", () => {
+test("when the budget is spent, the whole evaluation fails", () => {
   const expressions = ["1 == 1", "2 == 2"].map((source) => compileExpression(source, ["bool"], environment));
   const run = runExpressions(expressions, new Map(), 10);
   assertEquals(run.kind === "done" && run.results.length === 2, true);
   assertEquals(runExpressions(expressions, new Map(), 1).kind, "failed");
 });
 
-test("what a server says of an answer that is no success is what client-go says", () => {
+test("unexpectedResponse() has the messages of client-go", () => {
   const server = (text: string) => `an error on the server ("${text}") has prevented the request from succeeding`;
-  assertEquals(unexpectedAnswer(500, ""), server("unknown"));
-  assertEquals(unexpectedAnswer(500, "no"), server("no"));
-  assertEquals(unexpectedAnswer(404, "no"), "the server could not find the requested resource");
-  assertEquals(unexpectedAnswer(403, "keep out"), "keep out");
+  assertEquals(unexpectedResponse(500, ""), server("unknown"));
+  assertEquals(unexpectedResponse(500, "no"), server("no"));
+  assertEquals(unexpectedResponse(404, "no"), "the server could not find the requested resource");
+  assertEquals(unexpectedResponse(403, "keep out"), "keep out");
 });

@@ -2,19 +2,23 @@ import { assert, assertEquals, assertThrows, test } from "../../../tests/testing
 import { type AdmissionRequest, type JsonObject, Refusal } from "../model/mod.ts";
 import {
   admissionGroup,
-  type Asked,
   authorizer,
   configMap,
   otherKinds,
   requestFor,
   StoredObjects,
-} from "./_admission_rig.ts";
+  type TestRequest,
+} from "./testing/admission_requests.ts";
 import { PolicyAdmission } from "./policy_admission.ts";
 
 const rule = { apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"], operations: ["*"] };
 
-/** A server's policies: the one of a test and its binding. */
-function policed(spec: JsonObject, binding: JsonObject = {}, others: readonly JsonObject[] = []): PolicyAdmission {
+/** The admission plugin with one policy and its binding. */
+function admissionWith(
+  spec: JsonObject,
+  binding: JsonObject = {},
+  others: readonly JsonObject[] = [],
+): PolicyAdmission {
   const objects = new StoredObjects();
   objects.add(`validatingadmissionpolicies.${admissionGroup}`, {
     metadata: { name: "p" },
@@ -29,8 +33,8 @@ function policed(spec: JsonObject, binding: JsonObject = {}, others: readonly Js
   return new PolicyAdmission({ objects, authorizer, findKind, otherKinds });
 }
 
-/** What a policy says of a ConfigMap; "" where it lets it through. */
-function verdict(policy: PolicyAdmission, { request }: Asked): string {
+/** The message of a policy's denial; "" when it allows the request. */
+function denialOf(policy: PolicyAdmission, { request }: TestRequest): string {
   try {
     policy.validate(request);
     return "";
@@ -44,18 +48,18 @@ const validation = (expression: string, rest: JsonObject = {}): JsonObject => ({
   validations: [{ expression, ...rest }],
 });
 
-test("a policy that is not met refuses, with the words of the real server", () => {
-  const policy = policed(validation("size(object.data) < 2", { message: "too many", reason: "Forbidden" }));
-  assertEquals(verdict(policy, requestFor({ x: "1" })), "");
+test("a violated policy denies the request with the message of the real server", () => {
+  const policy = admissionWith(validation("size(object.data) < 2", { message: "too many", reason: "Forbidden" }));
+  assertEquals(denialOf(policy, requestFor({ x: "1" })), "");
   const error = assertThrows(() => policy.validate(requestFor({ x: "1", y: "2" }).request));
   assert(error instanceof Refusal);
-  const why = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: too many";
-  assertEquals(error.status.message, `configmaps "a" is forbidden: ${why}`);
+  const detail = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: too many";
+  assertEquals(error.status.message, `configmaps "a" is forbidden: ${detail}`);
   assertEquals([error.status.code, error.status.reason], [403, "Forbidden"]);
-  assertEquals(error.status.details, { name: "a", kind: "configmaps", causes: [{ message: why }] });
+  assertEquals(error.status.details, { name: "a", kind: "configmaps", causes: [{ message: detail }] });
 });
 
-const outcomes: readonly (readonly [name: string, spec: JsonObject, said: string])[] = [
+const outcomes: readonly (readonly [name: string, spec: JsonObject, message: string])[] = [
   [
     "an expression that fails",
     validation("object.data.absent == ''"),
@@ -109,19 +113,19 @@ const outcomes: readonly (readonly [name: string, spec: JsonObject, said: string
   ],
 ];
 
-for (const [name, spec, said] of outcomes) {
-  test(`a policy with ${name} ${said === "" ? "lets the request through" : "refuses"}`, () => {
-    assertEquals(verdict(policed(spec), requestFor({ x: "1" })), said);
+for (const [name, spec, message] of outcomes) {
+  test(`a policy with ${name} ${message === "" ? "allows the request" : "denies it"}`, () => {
+    assertEquals(denialOf(admissionWith(spec), requestFor({ x: "1" })), message);
   });
 }
 
-test("a binding may warn instead, and an audit annotation that fails refuses all the same", () => {
+test("a binding can warn instead, but a failed audit annotation always denies", () => {
   const binding = { validationActions: ["Warn", "Audit"] };
-  const asked = requestFor({});
-  assertEquals(verdict(policed(validation("false", { message: "no" }), binding), asked), "");
-  assertEquals(asked.warnings, ["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': no"]);
-  const failing = policed({ auditAnnotations: [{ key: "k", valueExpression: "object.absent + ''" }] }, binding);
-  assert(verdict(failing, requestFor({})) !== "");
+  const created = requestFor({});
+  assertEquals(denialOf(admissionWith(validation("false", { message: "no" }), binding), created), "");
+  assertEquals(created.warnings, ["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': no"]);
+  const failing = admissionWith({ auditAnnotations: [{ key: "k", valueExpression: "object.absent + ''" }] }, binding);
+  assert(denialOf(failing, requestFor({})) !== "");
 });
 
 const params = (name: string, most: string): JsonObject => ({
@@ -135,25 +139,27 @@ const counted = {
 const both = [params("few", "1"), params("many", "3")];
 const two = requestFor({ x: "1", y: "2" });
 
-test("params are found by name or by label; each of them is asked", () => {
+test("params are found by name or by label, and the policy runs once for each", () => {
   const failed = "failed expression: size(object.data) <= int(params.data.most)";
-  const byName = (name: string) => policed(counted, { paramRef: { name, parameterNotFoundAction: "Deny" } }, both);
-  assertEquals([verdict(byName("few"), two), verdict(byName("many"), two)], [failed, ""]);
+  const byName = (name: string) =>
+    admissionWith(counted, { paramRef: { name, parameterNotFoundAction: "Deny" } }, both);
+  assertEquals([denialOf(byName("few"), two), denialOf(byName("many"), two)], [failed, ""]);
   const selector = { matchLabels: { params: "yes" } };
   assertEquals(
-    verdict(policed(counted, { paramRef: { selector, parameterNotFoundAction: "Deny" } }, both), two),
+    denialOf(admissionWith(counted, { paramRef: { selector, parameterNotFoundAction: "Deny" } }, both), two),
     failed,
   );
 });
 
-test("params that are absent refuse or not, as the binding has it", () => {
-  const absent = (action: string) => policed(counted, { paramRef: { name: "x", parameterNotFoundAction: action } });
-  const why = "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction";
-  assertEquals([verdict(absent("Deny"), two), verdict(absent("Allow"), two)], [why, ""]);
+test("parameterNotFoundAction decides about missing params", () => {
+  const absent = (action: string) =>
+    admissionWith(counted, { paramRef: { name: "x", parameterNotFoundAction: action } });
+  const detail = "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction";
+  assertEquals([denialOf(absent("Deny"), two), denialOf(absent("Allow"), two)], [detail, ""]);
 });
 
 const no = validation("false");
-const matches: readonly (readonly [name: string, match: JsonObject, isAsked: boolean])[] = [
+const matches: readonly (readonly [name: string, match: JsonObject, isMatch: boolean])[] = [
   ["the object's label", { objectSelector: { matchLabels: { a: "b" } } }, false],
   ["the namespace's label", { namespaceSelector: { matchLabels: { team: "a" } } }, true],
   ["another namespace's label", { namespaceSelector: { matchLabels: { team: "b" } } }, false],
@@ -163,27 +169,27 @@ const matches: readonly (readonly [name: string, match: JsonObject, isAsked: boo
   ["another operation", { resourceRules: [{ ...rule, operations: ["DELETE"] }] }, false],
 ];
 
-for (const [name, matchResources, isAsked] of matches) {
-  test(`a binding for ${name} ${isAsked ? "is followed" : "is not"}`, () => {
-    assertEquals(verdict(policed(no, { matchResources }), requestFor({})) !== "", isAsked);
+for (const [name, matchResources, isMatch] of matches) {
+  test(`a binding for ${name} ${isMatch ? "matches" : "does not match"}`, () => {
+    assertEquals(denialOf(admissionWith(no, { matchResources }), requestFor({})) !== "", isMatch);
   });
 }
 
-test("a policy is not asked about policies", () => {
+test("policies do not match policies", () => {
   const kind: AdmissionRequest["kind"] = {
     ...configMap,
     group: admissionGroup,
     plural: "validatingadmissionpolicies",
   };
-  const all = policed({ ...no, matchConstraints: {} });
-  assert(verdict(all, requestFor({})) !== "");
-  assertEquals(verdict(all, requestFor({}, { kind })), "");
+  const all = admissionWith({ ...no, matchConstraints: {} });
+  assert(denialOf(all, requestFor({})) !== "");
+  assertEquals(denialOf(all, requestFor({}, { kind })), "");
 });
 
-test("expressions of one policy share a budget", () => {
+test("the expressions of one policy share a cost budget", () => {
   const loop = "object.data.all(a, object.data.all(b, object.data.all(c, true)))";
   const data = Object.fromEntries(Array.from({ length: 55 }, (_, index) => [`k${index}`, "x"]));
   const many = { validations: Array.from({ length: 60 }, () => ({ expression: loop })) };
-  const said = verdict(policed(many), requestFor(data));
-  assertEquals(said, "validation failed due to running out of cost budget, no further validation rules will be run");
+  const message = denialOf(admissionWith(many), requestFor(data));
+  assertEquals(message, "validation failed due to running out of cost budget, no further validation rules will be run");
 });

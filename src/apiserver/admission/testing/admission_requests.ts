@@ -1,4 +1,4 @@
-/** What the tests of admission share: objects in a list, a kind, and requests about ConfigMaps in few words. */
+/** Shared by the tests of admission: stored objects, a kind, and short admission requests about ConfigMaps. */
 import {
   type AdmissionRequest,
   type Draft,
@@ -6,12 +6,12 @@ import {
   type JsonObject,
   type Kind,
   type ObjectReader,
-} from "../model/mod.ts";
-import { configMap } from "../kind_test_data.ts";
+} from "../../model/mod.ts";
+import { configMap } from "../../kind_test_data.ts";
 
 export const admissionGroup = "admissionregistration.k8s.io";
 
-/** Everybody may do everything that is a `get`. */
+/** Every user may do every `get`. */
 export const authorizer = {
   authorize: ({ verb }: { readonly verb: string }) => ({ isAllowed: verb === "get", reason: "" }),
 };
@@ -46,14 +46,14 @@ export class StoredObjects implements ObjectReader {
   }
 }
 
-/** A request, and the warnings it earned. */
-export interface Asked {
+/** A request, and the warnings for its client. */
+export interface TestRequest {
   readonly request: AdmissionRequest;
   readonly warnings: readonly string[];
 }
 
-/** The creation of a ConfigMap, or what else is said. */
-export function requestFor(data: JsonObject, rest: Partial<AdmissionRequest> = {}): Asked {
+/** A request to create a ConfigMap, changed by `rest`. */
+export function requestFor(data: JsonObject, rest: Partial<AdmissionRequest> = {}): TestRequest {
   const warnings: string[] = [];
   const object: Draft = {
     apiVersion: "v1",
@@ -78,7 +78,7 @@ export function requestFor(data: JsonObject, rest: Partial<AdmissionRequest> = {
   return { request, warnings };
 }
 
-/** No kind has other versions here. */
+/** Every kind has only one version here. */
 export const otherKinds = (_kind: Kind): readonly Kind[] => [];
 
 export { configMap };
