@@ -1,6 +1,6 @@
 /**
- * What the project wants to reach, each as a ratio of medians against a peer of the same run (issue 4, "Speed and
- * memory"), and whether a run reached it.
+ * The bars: what the project wants to reach, each as a ratio of medians against a peer of the same run, and whether a
+ * run reached it.
  */
 import { growthSubject, ours, type Scale, valuesOf } from "./cases/mod.ts";
 import { type Metric, metrics, type Sample } from "./metric.ts";
@@ -10,19 +10,19 @@ import { median, spread } from "./statistics.ts";
 export interface Bar {
   readonly caseName: string;
   readonly metric: Metric;
-  /** Whom we are compared with; absent: ourselves at other sizes, where the ratio is the largest over the smallest. */
+  /** The peer; absent where other sizes of our own side are compared, as the ratio of the largest to the smallest. */
   readonly peer?: string;
-  /** Which sizes those are. @default "growth" */
+  /** The sizes to compare. @default "growth" */
   readonly sizes?: "growth" | "stored";
-  /** Instead of a peer: a value in the metric's own unit that is promised to users. */
+  /** Instead of a peer: a value that is promised to users, in the metric's unit. */
   readonly limit?: number;
   /** The ratio ours / peer that must be reached: at most this where lower is better, at least where higher is. */
   readonly bar: number;
-  /** The ratio that is hoped for. */
+  /** The ratio that is the next goal. */
   readonly aim: number;
 }
 
-/** A bar, and what a run gave. */
+/** A bar, and the result of a run. */
 export interface Verdict {
   readonly bar: Bar;
   readonly ours: number;
@@ -33,7 +33,7 @@ export interface Verdict {
 
 const manager = "controller-runtime";
 const kubernetes = "kube-apiserver + etcd";
-/** Peers as they come, and as their guides advise; we drop managedFields by default, so both are of interest. */
+/** Peers with their defaults, and as their guides advise; we drop managedFields by default, so both matter. */
 const typed = ["controller-runtime (typed)", "controller-runtime (typed, managedFields dropped)"] as const;
 const streaming = ["kube-rs (streaming)", "kube-rs (streaming, managedFields dropped)"] as const;
 
@@ -54,7 +54,7 @@ export const bars: readonly Bar[] = [
   { caseName: "reconcile", metric: "cpuMs", peer: manager, bar: 0.9, aim: 0.6 },
   { caseName: "latency", metric: "p50Us", peer: manager, bar: 1, aim: 0.7 },
   { caseName: "latency", metric: "p99Us", peer: manager, bar: 1, aim: 0.7 },
-  // Nearly all of it is the server's own time; this is the rest.
+  // Nearly all of the latency is the server's time; this is the rest.
   { caseName: "latency", metric: "afterAnswerP50Us", peer: manager, bar: 1, aim: 0.7 },
   { caseName: "latency", metric: "afterAnswerP99Us", peer: manager, bar: 1, aim: 0.7 },
   { caseName: "queue", metric: "addTakeDone", peer: "client-go", bar: 1, aim: 2 },
@@ -64,10 +64,10 @@ export const bars: readonly Bar[] = [
   { caseName: "start", metric: "idleRssBytes", peer: manager, bar: 1.3, aim: 1 },
   { caseName: "growth", metric: "usPerObject", bar: 1.15, aim: 1.15 },
   { caseName: "growth", metric: "bytesPerObject", bar: 1.15, aim: 1.15 },
-  // 50 ms at 200/s, as issue 5 has it.
+  // The promise is 50 ms at 200 requests a second.
   { caseName: "webhook", metric: "p99Us", limit: 50_000, bar: 1, aim: 0.2 },
   { caseName: "webhook", metric: "freshP99Us", limit: 50_000, bar: 1, aim: 0.2 },
-  // Issue 7, "Speed".
+  // The embedded API server.
   { caseName: "apiserver", metric: "created", peer: kubernetes, bar: 3, aim: 6 },
   { caseName: "apiserver", metric: "cpuUsPerCreate", peer: kubernetes, bar: 0.33, aim: 0.1 },
   { caseName: "apiserver", metric: "maxRssBytes", peer: kubernetes, bar: 0.5, aim: 0.33 },
@@ -76,7 +76,7 @@ export const bars: readonly Bar[] = [
   { caseName: "apiserver-memory", metric: "cpuUsPerOperation", sizes: "stored", bar: 1.15, aim: 1.05 },
 ];
 
-/** The sizes at which we are compared with ourselves. */
+/** The sizes at which our own side is measured. */
 type Sizes = Pick<Scale, "growth" | "stored">;
 
 /** Judges one bar; undefined when one of the two sides was not measured. */
@@ -96,7 +96,7 @@ function judgeLimit(bar: Bar, limit: number, samples: readonly Sample[]): Verdic
   return own.length === 0 ? undefined : verdict(bar, median(own), limit, median(own) / limit);
 }
 
-/** The extremes stand in the columns of the two sides. */
+/** The columns of the two sides show the extremes. */
 function judgeSpread(bar: Bar, samples: readonly Sample[], scale: Sizes): Verdict | undefined {
   const bySize = scale[bar.sizes ?? "growth"].map((objects) =>
     valuesOf(samples, growthSubject(ours, objects), bar.metric)

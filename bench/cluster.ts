@@ -1,9 +1,8 @@
 /**
- * The cluster a case runs against: a real etcd and kube-apiserver of its own, with the Foo CRD and as many Foos as the
- * case asks for.
+ * The cluster of a case: a new etcd and kube-apiserver, with the Foo CRD and as many Foos as the case needs.
  *
- * No kube-controller-manager runs: it would make pods of the Deployments that the reconcile case creates, and share
- * the processors with what is measured.
+ * No kube-controller-manager runs: it would create Pods for the Deployments of the reconcile case, and use the
+ * processors that the measured program needs.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -18,7 +17,7 @@ import { type Usage, usageOf } from "./usage.ts";
 
 const crd = join(import.meta.dirname ?? ".", "..", "crds", "samplecontroller.k8s.io_foos.yaml");
 const foosPath = "/apis/samplecontroller.k8s.io/v1alpha1/foos";
-/** What the server has to do after a load or a list (compaction, garbage collection) is not to be measured. */
+/** Work of the server after a load or a list (compaction, garbage collection) must not be measured. */
 const calmMs = 1_000;
 
 /** A cluster with Foos in it. */
@@ -49,7 +48,7 @@ export class Cluster implements AsyncDisposable {
     await this.calm();
   }
 
-  /** Updates the first Foos in turn, and returns when each was sent and how long its answer took. */
+  /** Updates the first Foos in turn. Returns when each update was sent and how long its response took. */
   async update(options: { objects: number; rate: number; count: number }): Promise<readonly TimedUpdate[]> {
     const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
     return updatedLine.parse(JSON.parse(await this.#tool(["update", ...args]))).updates;
@@ -60,7 +59,7 @@ export class Cluster implements AsyncDisposable {
     return new MeasuredProcess({ command, env: this.#environment });
   }
 
-  /** What one of its servers has used by now. */
+  /** The CPU time and memory that one of its servers has used. */
   usage(component: Component): Usage {
     const path = join(this.#controlPlane.dir, "run", `${component}.pid`);
     return usageOf(Number(readFileSync(path, "utf8")));
@@ -71,7 +70,7 @@ export class Cluster implements AsyncDisposable {
     return this.#controlPlane.kubeconfig;
   }
 
-  /** Waits until the server has nothing left to do, as far as that can be known. */
+  /** Waits until the server is probably idle. */
   async calm(): Promise<void> {
     await sleep(calmMs);
   }
@@ -97,8 +96,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Waits until the kinds are served: a CRD is not at once when it was applied. The server also fills its caches of a
-   * kind when somebody first asks for it, and has others wait a second meanwhile.
+   * Waits until the kinds are served, which takes a moment after a CRD was applied. The server also fills its cache of a
+   * kind at the first request for it, which delays other requests by a second.
    */
   async #serveKinds(): Promise<void> {
     await until("list Foos and Deployments", async () => {

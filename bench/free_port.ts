@@ -1,7 +1,7 @@
-/** freePort(): a port of the loopback interface that nobody listens on, for a server that is told where to listen. */
+/** freePort(): a free port of the loopback interface, for a server that needs its port as a flag. */
 import { createServer } from "node:net";
 
-/** Finds one. Another program may take it before the server does. */
+/** Finds a free port. Another program may take it before the server does. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,7 +1,7 @@
 /**
- * What the numbers were measured with: the versions of all sides, and the shape of the machine, without its name.
+ * What the numbers were measured with: the versions of all sides, and the size of the machine, without its name.
  *
- * Versions are read from where they are pinned (go.mod, Cargo.toml, deno.json) or asked of the tools themselves.
+ * Versions are read from the files that pin them (go.mod, Cargo.toml, deno.json) or printed by the tools.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import type { Facts } from "./cases/mod.ts";
 
 const benchDir = import.meta.dirname ?? ".";
 
-/** Versions and the machine's shape. */
+/** Versions and the size of the machine. */
 export async function describeSetup(): Promise<Facts> {
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   return {

@@ -1,9 +1,9 @@
 /**
- * A program under measurement: started, read line by line (protocol.ts), looked at in /proc at the moment a line
+ * A program under measurement: started, read line by line (protocol.ts), inspected in /proc at the moment when a line
  * arrives, and ended through its stdin.
  *
- * Guarantees: no program outlives its `await using` block, nor this process (its stdin ends with us). A program that
- * ends early, or says something else than expected, is an error with the end of its stderr.
+ * Guarantees: no program outlives its `await using` block or this process (closing its stdin ends it). A program that
+ * ends early, or prints an unexpected line, is an error with the end of its stderr.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import process from "node:process";
@@ -12,7 +12,7 @@ import type { Readable, Writable } from "node:stream";
 import type { z } from "zod";
 import { type Usage, usageOf } from "./usage.ts";
 
-/** A line, and how things stood when it came. */
+/** A line, and the resources that the program had used when it arrived. */
 export interface Arrival<T> {
   readonly line: T;
   /** Milliseconds since the program was started. */
@@ -62,7 +62,7 @@ export class MeasuredProcess implements AsyncDisposable {
   /**
    * Waits for the next line.
    *
-   * @throws Error when the program ends instead, or says something else.
+   * @throws Error when the program ends instead, or prints another line.
    */
   async read<T>(schema: z.ZodType<T>): Promise<Arrival<T>> {
     while (this.#arrivals.length === 0 && !this.#hasEnded) {
@@ -73,17 +73,17 @@ export class MeasuredProcess implements AsyncDisposable {
     return { ...arrival, line: schema.parse(JSON.parse(arrival.line)) };
   }
 
-  /** What it has used by now. */
+  /** The CPU time and memory that it has used. */
   usage(): Usage {
     return usageOf(this.#child.pid ?? 0);
   }
 
-  /** Asks for its next line by an empty one. */
+  /** Requests its next line with an empty line. */
   ask(): void {
     this.#child.stdin.write("\n");
   }
 
-  /** Ends the program, by force if it does not leave by itself. */
+  /** Ends the program; kills it if it does not end. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.stdin.end();
     const kill = setTimeout(() => this.#child.kill("SIGKILL"), endGraceMs);
@@ -91,7 +91,7 @@ export class MeasuredProcess implements AsyncDisposable {
     clearTimeout(kill);
   }
 
-  /** A line of a program that is gone already counts for nothing: `read` will say that it has ended. */
+  /** Ignores errors of a program that has ended: `read` reports them. */
   #arrive(line: string): void {
     const afterMs = performance.now() - this.#startedAt;
     try {

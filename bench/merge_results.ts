@@ -1,17 +1,17 @@
 /**
- * mergeResults(): the results of some cases into the file that holds those of all, so that a case can be measured again
- * by itself: its rows of the first table, its own table, and the facts it was measured with take the place of the old.
+ * mergeResults(): puts the results of some cases into the file with the results of all cases, so that a case can be
+ * measured again: its rows of the first table, its own table and its facts replace the old ones.
  *
- * Both texts are as report.ts writes them; a case is known by its title.
+ * Both texts have the format of report.ts; a case is identified by its title.
  */
 
-/** A results file, taken apart. */
+/** The parts of a results file. */
 interface Parts {
   /** Everything up to the rows of the first table. */
   readonly head: string;
   /** The rows of the first table, by the title they begin with. */
   readonly rows: ReadonlyMap<string, readonly string[]>;
-  /** What stands below each `## title`, facts aside. */
+  /** The text below each `## title`, without the facts. */
   readonly sections: ReadonlyMap<string, string>;
   /** The rows of the facts, by their name. */
   readonly facts: ReadonlyMap<string, string>;
@@ -20,7 +20,7 @@ interface Parts {
 const factsTitle = "Measured with";
 const tableHead = /^\|(?: .* )?\|$\n^\|(?: --- \|)+$\n/m;
 
-/** Puts the cases of `part` into `whole`. @throws Error when one of them is no results file */
+/** Puts the cases of `part` into `whole`. @throws Error when one of them is not a results file */
 export function mergeResults(whole: string, part: string): string {
   const [old, fresh] = [takenApart(whole), takenApart(part)];
   const rows = new Map([...old.rows, ...fresh.rows]);

@@ -1,4 +1,4 @@
-/** Tests of measuring one case again. */
+/** Tests of mergeResults(). */
 import { assertEquals, assertThrows, test } from "../tests/testing.ts";
 import { mergeResults } from "./merge_results.ts";
 import { type CaseResult, renderResults, type Results } from "./report.ts";

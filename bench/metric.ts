@@ -1,4 +1,4 @@
-/** What is measured: each number's name, unit and direction, in the order in which the tables show them. */
+/** The metrics: name, unit and direction of each number, in the order of the tables. */
 
 /** How a number is shown. */
 export type Unit = "milliseconds" | "microseconds" | "bytes" | "perSecond";
@@ -42,9 +42,9 @@ export const metrics = {
 /** The name of a number. */
 export type Metric = keyof typeof metrics;
 
-/** What one run of one subject gave. */
+/** The results of one run of one subject. */
 export interface Sample {
-  /** Who was measured. */
+  /** The name of the subject. */
   readonly subject: string;
   readonly values: Readonly<Partial<Record<Metric, number>>>;
 }

@@ -5,10 +5,10 @@
  *   --subjects pintle,rs   only the subjects whose name contains one of these
  *   --runs 5               runs of every subject, in turn  [3]
  *   --against DIR          also our own programs of another checkout, which must be built there (dist/bench/)
- *   --quick                everything small, to see that it works
+ *   --quick                everything in small, to check that it works
  *
- * Builds what it measures, prints every sample to stderr as it comes, and the tables to stdout. Cases that were run in
- * full, with all their subjects, are written to bench/RESULTS.md as well, and leave the other cases there as they are.
+ * Builds the programs, prints every sample to stderr and the tables to stdout. Cases that were run in full, with all
+ * their subjects, replace their rows in bench/RESULTS.md; the other rows stay.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -45,7 +45,7 @@ interface Selection {
   readonly cases: readonly Case[];
   readonly runs: number;
   readonly scale: Scale;
-  /** Nothing is left out of the cases. */
+  /** The cases run with all their subjects, at full size. */
   readonly isFull: boolean;
 }
 
@@ -106,7 +106,7 @@ function containsOneOf(parts: readonly string[]): (subject: { readonly name: str
   return ({ name }) => parts.some((part) => name.includes(part));
 }
 
-/** The Go program is the load generator too. */
+/** The Go program is always needed: it is the load generator. */
 function programsOf(selected: readonly Case[]): ReadonlySet<ProgramName> {
   return new Set(["go", ...selected.flatMap(({ subjects }) => subjects.map(({ program }) => program))]);
 }

@@ -1,6 +1,6 @@
 /**
- * The programs that are measured: built in release form, those that a run needs, before anything is timed (each
- * builder's own cache makes it cheap the second time). Our own side is compiled by Bun, as compile.sh does it.
+ * The programs that are measured. Those that a run needs are built in release form before anything is timed. Our own
+ * side is compiled by Bun with the flags of compile.sh.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -16,7 +16,7 @@ const bun = join(root, "tasks", "bun.sh");
 /** As in compile.sh. */
 const compileFlags = ["--bytecode", "--minify", "--format=esm", "--splitting", "--compile-jit-policy=4"] as const;
 
-/** How a program is built, where that is needed, and started; subcommands follow. */
+/** How a program is built and started; a subcommand follows the command. */
 interface Program {
   readonly build?: { readonly cwd: string; readonly command: readonly string[] };
   readonly command: readonly string[];
@@ -39,7 +39,7 @@ const programs = {
     build: { cwd: root, command: ["sh", "compile.sh", "--outfile", join(outputDir, "controller")] },
     command: [join(outputDir, "controller")],
   },
-  /** controller-runtime and client-go; the load generators too. */
+  /** controller-runtime and client-go, and the load generators. */
   go: {
     build: {
       cwd: join(benchDir, "peers", "go"),

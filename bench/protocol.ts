@@ -1,8 +1,8 @@
 /**
- * What a measured program says: one JSON object a line on stdout.
+ * The output of a measured program: one JSON object per line on stdout.
  *
- * The first line comes as soon as the measured work is done. Then the program stays as it is, so that its CPU time and
- * memory can be read, until its stdin ends. The latency case has a second line, asked for by an empty line on stdin.
+ * The first line follows as soon as the measured work is done. The program then stays idle until its stdin ends, so that
+ * its CPU time and memory can be read. The latency case prints a second line after an empty line on stdin.
  */
 import { z } from "zod";
 
@@ -25,7 +25,7 @@ export const ratesLine = z.object({
 });
 /** The objects are in the cluster. */
 export const loadedLine = z.object({ kind: z.literal("loaded"), objects: count });
-/** The objects were created by so many requests in turn, whose answers took so long. */
+/** Objects were created by several requests in turn; the times of their responses. */
 export const createdLine = z.object({
   kind: z.literal("created"),
   objects: count,
@@ -35,7 +35,7 @@ export const createdLine = z.object({
   p50Us: z.number(),
   p99Us: z.number(),
 });
-/** A server that was started has answered: milliseconds from its exec, and what it had used by then. */
+/** A started server has responded: milliseconds from its exec, and the resources it had used. */
 export const servedLine = z.object({ kind: z.literal("served"), ms: z.number().positive(), cpuMs: z.number() });
 /** Requests to a server in the same process; by number of objects stored, CPU per operation. */
 export const inMemoryLine = z.object({
@@ -44,16 +44,16 @@ export const inMemoryLine = z.object({
   cpuUsPerCreate: z.number().positive(),
   stored: z.array(z.object({ objects: count, cpuUsPerOperation: z.number().positive() })),
 });
-/** The webhook or the API server answers. */
+/** The webhook or the API server accepts requests. */
 export const servingLine = z.object({ kind: z.literal("serving") });
-/** Reviews were sent for so many milliseconds; microseconds until each was answered well. */
+/** Reviews were sent for some milliseconds; microseconds until each correct response. */
 export const reviewedLine = z.object({
   kind: z.literal("reviewed"),
   micros: z.array(z.number()),
   ms: z.number().positive(),
   failed: count,
-  /** What the first one that failed was answered. */
+  /** The response to the first review that failed. */
   firstFailure: z.string().optional(),
 });
-/** The updates were made; until each was answered. */
+/** The updates were made; microseconds until each response. */
 export const updatedLine = z.object({ kind: z.literal("updated"), updates: z.array(timedUpdate) });

@@ -1,6 +1,6 @@
 /**
- * The results as Markdown: the bars first, then every median with its range, then what it was measured with. A pure
- * function of its argument, so that its test needs no benchmark.
+ * Writes the results as Markdown: the bars, every median with its range, and the versions and sizes. A pure function, so
+ * that its test needs no benchmark.
  */
 import { type Bar, bars, judge, type Verdict } from "./bars.ts";
 import { type Case, type Facts, type Scale, valuesOf } from "./cases/mod.ts";
@@ -14,7 +14,7 @@ export interface CaseResult {
   readonly samples: readonly Sample[];
 }
 
-/** All there is to tell. */
+/** The content of the results file. */
 export interface Results {
   /** The day, as 2026-11-21. */
   readonly date: string;

@@ -1,15 +1,14 @@
 /**
- * The little arithmetic the benchmark needs: quantiles of a few samples, and how far apart numbers are.
+ * Statistics of the benchmark: quantiles of a few samples, and the ratio of the largest to the smallest.
  *
- * Everything here is a pure function of its arguments. A quantile between two samples is interpolated linearly (type 7
- * of Hyndman and Fan, as R and NumPy do by default).
+ * A quantile between two samples is interpolated linearly (type 7 of Hyndman and Fan, the default of R and NumPy).
  */
 
 /**
- * The value below which the share `q` of the values lies.
+ * Returns the value below which the share `q` of the values lies.
  *
  * @param q From 0, the smallest value, to 1, the largest.
- * @throws RangeError when there are no values, or `q` is no share.
+ * @throws RangeError when there are no values, or `q` is not between 0 and 1.
  */
 export function quantile(values: readonly number[], q: number): number {
   if (values.length === 0) throw new RangeError("Cannot compute a quantile: there are no values");
@@ -26,7 +25,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** How many times the smallest value the largest one is. */
+/** The ratio of the largest value to the smallest one. */
 export function spread(values: readonly number[]): number {
   return quantile(values, 1) / quantile(values, 0);
 }

@@ -1,4 +1,4 @@
-/** Tests of the arithmetic, against values worked out by hand. */
+/** Tests of the statistics, against values that were calculated manually. */
 import { assert, assertEquals, assertThrows, test } from "../tests/testing.ts";
 import { median, quantile, spread } from "./statistics.ts";
 
@@ -22,7 +22,7 @@ test("quantile() sorts numbers as numbers and leaves its argument alone", () => 
   assertEquals(values, [9, 100, 20]);
 });
 
-test("quantile() refuses no values, and what is no share", () => {
+test("quantile() refuses an empty list, and a share that is not between 0 and 1", () => {
   assertThrows(() => quantile([], 0.5), /no values/);
   assertThrows(() => quantile([1], 1.01), /not between/);
   assertThrows(() => quantile([1], NaN), /not between/);

@@ -1,5 +1,5 @@
 /**
- * What a living process has used so far, as Linux tells it in /proc: CPU time of all its threads, present and largest
+ * The resources that a running process has used, from /proc on Linux: CPU time of all its threads, present and peak
  * resident memory.
  */
 import { readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * What is inside of the binary: Bun bundles the main module and says which files it took, and each file of a package stands
- * in a folder that names the package and its version.
+ * Lists the packages in the binary: Bun bundles the main module and names the files it used, and each file of a package
+ * is in a folder that names the package and its version.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -13,9 +13,9 @@ import { root } from "./_root.ts";
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
-  /** As the package states it, an SPDX expression. */
+  /** An SPDX expression, from the package itself. */
   readonly license: string | undefined;
-  /** Of its archive, as deno.lock has it: `sha512-` and Base64. */
+  /** The checksum of its archive in deno.lock: `sha512-` and Base64. */
   readonly integrity: string | undefined;
 }
 
@@ -30,7 +30,7 @@ const lockFile = z.object({
   npm: z.record(z.string(), z.object({ integrity: z.string().optional(), scripts: z.boolean().optional() })),
 });
 
-/** @throws ZodError when deno.lock is none */
+/** Reads deno.lock. @throws ZodError when it is not a lockfile */
 export function readLock(): LockFile {
   return lockFile.parse(JSON.parse(readFileSync(join(root, "deno.lock"), "utf8")));
 }
@@ -47,7 +47,7 @@ export function bundledPackages(entry: string): readonly BundledPackage[] {
   });
 }
 
-/** Files that Bun takes into the bundle. */
+/** The files that Bun bundles. */
 function inputsOf(entry: string): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), "pintle-bundle-"));
   try {

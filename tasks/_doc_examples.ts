@@ -1,13 +1,14 @@
 /**
  * Finds the ```ts blocks in docstrings and pages and turns each into a module that a test can import.
  *
- * Convention: an example is what a user would write. It imports from "@pintle/controller" (src/mod.ts), or, for what
- * is not public, from the path its own file would write ("./mod.ts"); it says what holds with console.assert. A block
- * that cannot run alone is marked ```ts ignore. (`deno test --doc` was tried: it adds an import of everything the file
- * exports to each block, which noUnusedLocals refuses, and lets a failing console.assert pass.)
+ * Convention: an example is code of a user. It imports from "@pintle/controller" or one of its other entries; an example
+ * of something that is not public imports the path that its own file would write ("./mod.ts"). It asserts with
+ * console.assert. A block that cannot run alone is marked ```ts ignore. (`deno test --doc` was tried: it adds an import
+ * of everything the file exports to each block, which noUnusedLocals rejects, and lets a failing console.assert pass.)
  */
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import config from "../deno.json" with { type: "json" };
 
 /** One block. */
 export interface Example {
@@ -18,13 +19,12 @@ export interface Example {
   readonly code: string;
 }
 
-/** The names under which examples import the public surface. */
-const entries: ReadonlyMap<string, string> = new Map([
-  ["@pintle/controller", "src/mod.ts"],
-  ["@pintle/controller/testing", "src/testing.ts"],
-]);
+/** The public entries, by the specifiers under which examples import them. */
+const entries: ReadonlyMap<string, string> = new Map(
+  Object.entries(config.exports).map(([subpath, file]) => [`${config.name}${subpath.slice(1)}`, file]),
+);
 
-/** The examples of a file: of its docstrings if it is TypeScript, of its text if it is Markdown. */
+/** The examples of a file: in its docstrings if it is TypeScript, in its text if it is Markdown. */
 export function examplesIn(path: string, text: string): readonly Example[] {
   const examples: Example[] = [];
   let open: { readonly line: number; readonly code: string[] } | undefined;
@@ -43,7 +43,7 @@ export function examplesIn(path: string, text: string): readonly Example[] {
   return examples;
 }
 
-/** The example as a module of its own, wherever that is stored. */
+/** The example as a module that can be stored anywhere. */
 export function moduleOf(example: Example, root: string): string {
   const { path, line, code } = example;
   const folder = dirname(join(root, path));
@@ -67,7 +67,7 @@ export function testOf(examples: readonly Example[], modules: readonly string[])
   return `${throwingAssert}\n${tests.join("\n")}\n`;
 }
 
-/** Runtimes only print a line where an assertion of the console fails. */
+/** Makes a failed console.assert throw; runtimes only print a line. */
 const throwingAssert = `console.assert = (condition?: unknown, ...words: readonly unknown[]) => {
   if (!condition) throw new Error(["Assertion failed", ...words].join(": "));
 };`;

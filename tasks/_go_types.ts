@@ -1,11 +1,11 @@
 /**
- * Reads the struct types of Go packages from their sources: what OpenAPI leaves out (pointers, `omitempty`, the names of
- * string types). gofmt'd `types.go` files are regular enough for that: one field per line, tags in back quotes.
+ * Reads the struct types of Go packages from their sources, for facts that OpenAPI omits (pointers, `omitempty`, the
+ * names of string types). gofmt'd `types.go` files have one field per line and tags in back quotes.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** A type in Go's words, names resolved to packages. */
+/** A Go type, with names resolved to packages. */
 export type GoType =
   | { readonly kind: "named"; readonly path: string; readonly name: string }
   | { readonly kind: "list"; readonly items: GoType }
@@ -25,7 +25,7 @@ export type GoDeclaration =
   | { readonly kind: "struct"; readonly fields: readonly GoField[] }
   | { readonly kind: "alias"; readonly type: GoType };
 
-/** The types of Go packages below a module cache, read when they are asked for. */
+/** The types of Go packages in a module cache, read on demand. */
 export class GoTypes {
   readonly #directoryOf: (path: string) => string;
   readonly #packages = new Map<string, ReadonlyMap<string, GoDeclaration>>();
@@ -58,7 +58,7 @@ export class GoTypes {
   }
 }
 
-/** How reflect names a type: `[]v1.Container`. */
+/** The name of a type in Go's package reflect: `[]v1.Container`. */
 export function reflectName(type: GoType): string {
   switch (type.kind) {
     case "named":

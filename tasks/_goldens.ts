@@ -1,6 +1,6 @@
 /**
- * What the golden files must say: a CRD for each kind that a controller under src/controllers defines, the list of
- * names that src/mod.ts exports, and what `manifests` prints. The task writes them, the test compares them.
+ * The content of the golden files: a CRD for each kind that a controller under src/controllers defines, the list of
+ * public names, and the output of `manifests`. The task writes them, the test compares them.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -51,7 +51,7 @@ export async function publicApiGolden(): Promise<Golden> {
 
 const image = "--image=registry.example.com/controller:1.2.3";
 
-/** What `manifests` is asked for, by the name of its golden file. */
+/** The arguments of `manifests`, by the name of the golden file. */
 const manifestCalls: Readonly<Record<string, readonly string[]>> = {
   all: [image],
   foo: ["foo", image],
@@ -61,7 +61,7 @@ const manifestCalls: Readonly<Record<string, readonly string[]>> = {
   pods: ["pods", image, "--replicas=1", "--existing-namespace", "-o", "json"],
 };
 
-/** What `manifests` prints for Pintle's own controllers. */
+/** The output of `manifests` for Pintle's own controllers. */
 export async function manifestGoldens(): Promise<readonly Golden[]> {
   const nodepool = withWebhooks(nodepoolController, nodepoolWebhooks);
   const controllers = [fooController, podsController, ecsbindingController, nodepool, ingressController];
@@ -78,14 +78,14 @@ export async function manifestGoldens(): Promise<readonly Golden[]> {
   return goldens;
 }
 
-/** Golden files under crds/ that no controller stands for any more. */
+/** Golden files under crds/ whose kind no controller defines any more. */
 export function strayCrds(goldens: readonly Golden[]): readonly string[] {
   const known = new Set(goldens.map(({ path }) => path));
   return readdirSync(join(root, "crds")).filter((name) => name.endsWith(".yaml")).map((name) => `crds/${name}`)
     .filter((path) => !known.has(path));
 }
 
-/** What a golden file says now; "" where there is none. */
+/** The present content of a golden file; "" if it does not exist. */
 export function present(golden: Golden): string {
   const path = join(root, golden.path);
   return existsSync(path) ? readFileSync(path, "utf8") : "";

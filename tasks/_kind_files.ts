@@ -1,4 +1,4 @@
-/** The files that tasks/api_kinds.ts writes, as TypeScript that a bundler takes along: texts, read when first needed. */
+/** The files that tasks/api_kinds.ts writes: texts in TypeScript modules, so that they are bundled; parsed on demand. */
 import type { GroupVersion } from "./_published_api.ts";
 import type { Json, JsonObject } from "./_wire_packages.ts";
 
@@ -6,7 +6,7 @@ const generated = "Written by tasks/api_kinds.ts from what a real kube-apiserver
 
 /** One package of types. */
 export function packageFile(fullName: string, lines: readonly string[]): string {
-  return `/** ${fullName}: its types, one a line (see ../_wire_text.ts). ${generated} */
+  return `/** ${fullName}: its types, one a line (see ../types/wire_types.ts). ${generated} */
 // deno-fmt-ignore-file
 export const text = \`
 ${lines.join("\n")}
@@ -24,7 +24,7 @@ export function packagesFile(packages: readonly { name: string; fullName: string
 // deno-fmt-ignore-file
 ${imports.join("\n")}
 
-/** A package: where its types stand in OpenAPI, and their text. */
+/** A package: the prefix of its types in OpenAPI, and their text. */
 export const packages: ReadonlyMap<string, { readonly fullName: string; readonly text: string }> = new Map([
 ${entries.join("\n")}
 ]);
@@ -40,7 +40,7 @@ export function namesFile(groupVersions: readonly GroupVersion[]): string {
     })
   );
   return `/**
- * The names of all built-in kinds, one a line (see ../_kind_names.ts): group, version, kind, plural, singular, N where it
+ * The names of all built-in kinds, one a line (see ../kind_names.ts): group, version, kind, plural, singular, N where it
  * is namespaced, short names, categories, verbs, storage version hash, subresources. ${generated}
  */
 // deno-fmt-ignore-file
@@ -87,7 +87,7 @@ function words(value: Json | undefined): string {
   return Array.isArray(value) ? value.join(",") : "";
 }
 
-/** The columns of the tables; descriptions dropped. */
+/** The columns of the tables, without descriptions. */
 export function columnsFile(columns: ReadonlyMap<string, readonly Json[]>): string {
   const tables = [...columns].map(([key, definitions]) => {
     const rows = definitions.map((definition) => {

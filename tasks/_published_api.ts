@@ -1,6 +1,6 @@
 /**
- * What a kube-apiserver says about its kinds: discovery, OpenAPI and the columns of its tables. Either a running one, or,
- * for trying the task without a server, the files that the module k8s.io/kubernetes carries (which list alpha kinds too).
+ * Reads the kinds of a kube-apiserver: discovery, OpenAPI and the columns of its tables. The source is a running server,
+ * or, to try the task without one, the files in the module k8s.io/kubernetes (which also list alpha kinds).
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:https";
@@ -14,13 +14,13 @@ export interface GroupVersion {
   readonly resources: readonly JsonObject[];
 }
 
-/** Where the task reads from. */
+/** A source of published kinds. */
 export interface PublishedApi {
   /** In the order of discovery. */
   groupVersions(): Promise<readonly GroupVersion[]>;
   /** The components of /openapi/v3 of each group and version. */
   components(): Promise<readonly JsonObject[]>;
-  /** The columns of a list shown as a table; undefined where that cannot be had. */
+  /** The columns of a list in table form; undefined if the source does not have them. */
   columns(path: string): Promise<readonly Json[] | undefined>;
 }
 
@@ -63,21 +63,21 @@ export class RunningApi implements PublishedApi {
     return listAt(table, "columnDefinitions");
   }
 
-  /** One answer as JSON. */
+  /** Sends a GET and parses the response as JSON. */
   get(path: string, accept = "application/json"): Promise<JsonObject> {
     const headers = { authorization: `Bearer ${this.#token}`, accept };
     return new Promise((resolve, reject) => {
-      const asked = request(this.#server + path, { ca: this.#ca, headers }, (response) => {
+      const sent = request(this.#server + path, { ca: this.#ca, headers }, (response) => {
         let body = "";
         response.setEncoding("utf8").on("data", (text: string) => body += text);
         response.on("end", () => resolve(JSON.parse(body)));
       });
-      asked.on("error", reject).end();
+      sent.on("error", reject).end();
     });
   }
 }
 
-/** The files of the module k8s.io/kubernetes; alpha and beta versions are left out. */
+/** The files of the module k8s.io/kubernetes, without alpha and beta versions. */
 export class ModuleApi implements PublishedApi {
   readonly #directory: string;
 

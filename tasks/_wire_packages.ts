@@ -1,6 +1,6 @@
 /**
- * Writes wire types: one line per struct, from the Go sources and the OpenAPI that the real server publishes. What is
- * written is read back and compared with that OpenAPI, so a type that this cannot say stops the task.
+ * Writes wire types: one line per struct, from the Go sources and the OpenAPI document of the real server. The task reads
+ * the lines back and compares them with that document, so a type that the format cannot express stops the task.
  */
 import { type GoDeclaration, type GoField, type GoType, type GoTypes, reflectName } from "./_go_types.ts";
 
@@ -53,7 +53,7 @@ export function packageOf(component: string): { readonly wirePackage: WirePackag
   return { wirePackage: pack(name, fullName, `k8s.io/api/${name}`), typeName };
 }
 
-/** Leaves that are types with a name of their own in Go. */
+/** Leaf types that have a name in Go. */
 const leaves: Readonly<Record<string, string>> = {
   "k8s.io/apimachinery/pkg/apis/meta/v1.Time": "t",
   "k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime": "u",
@@ -73,7 +73,7 @@ const builtinLeaves: Readonly<Record<string, string>> = {
   float64: "d",
 };
 
-/** What Go calls the letters, where the reader would derive it. */
+/** The Go names that the reader of the lines derives from the letters. */
 const derivedNames: Readonly<Record<string, string>> = {
   s: "string",
   b: "bool",
@@ -117,9 +117,9 @@ export class WireWriter {
     return `${typeName}\t${Object.keys(rest).length === 0 ? "" : compact(rest)}\t${words.join(" ")}`;
   }
 
-  /** Fields by JSON name, those of embedded structs among them. */
+  /** Fields by JSON name, including those of embedded structs. */
   #fieldsOf(declaration: GoDeclaration | undefined, typeName: string): ReadonlyMap<string, GoField> {
-    if (declaration?.kind !== "struct") throw new Error(`Cannot write ${typeName}: it is no struct in Go`);
+    if (declaration?.kind !== "struct") throw new Error(`Cannot write ${typeName}: it is not a struct in Go`);
     const found = new Map<string, GoField>();
     for (const field of declaration.fields) {
       if (field.jsonName !== "") found.set(field.jsonName, field);
@@ -142,7 +142,7 @@ export class WireWriter {
     ].join("");
     const shown = `${name}:${flags}${type}${attributesOf(property)}`;
     if (/[ \t`\\]/.test(shown)) {
-      throw new Error(`Cannot write ${shown}: a character that the text form has no room for`);
+      throw new Error(`Cannot write ${shown}: it contains a character that the format does not allow`);
     }
     return shown + defaultOf(property, isPointer, flags.includes("!"), type);
   }
@@ -202,7 +202,7 @@ function attributesOf(property: JsonObject): string {
   return words.join("");
 }
 
-/** Values of an enum; fields are parted by spaces, so a space in a value is written as "~". */
+/** Values of an enum. Spaces separate fields, so a space in a value is written as "~". */
 function wordsOf(values: Json | undefined): string {
   const words = listOf(values).map(String);
   if (words.some((word) => /[~,]/.test(word))) {
@@ -211,7 +211,7 @@ function wordsOf(values: Json | undefined): string {
   return words.join(",").replaceAll(" ", "~");
 }
 
-/** An explicit default where it is not the one that the type implies. */
+/** An explicit default if the type implies another one. */
 function defaultOf(property: JsonObject, isPointer: boolean, isAlways: boolean, type: string): string {
   const implied = isPointer ? undefined : impliedDefault(type.replace(/^<[^>]*>/, ""), isAlways);
   const real = property["default"];
@@ -235,7 +235,7 @@ function objectOf(value: Json | undefined): JsonObject {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     return Object.fromEntries(Object.entries(value));
   }
-  throw new Error(`Cannot read ${JSON.stringify(value)}: no object`);
+  throw new Error(`Cannot read ${JSON.stringify(value)}: it is not an object`);
 }
 
 function listOf(value: Json | undefined): readonly Json[] {

@@ -1,9 +1,9 @@
 /**
  * Writes src/apiserver/kinds/generated/: the types and names of all built-in kinds, as a real kube-apiserver publishes
- * them, and what its tables look like.
+ * them, and the columns of its tables.
  *
- *   deno run -A tasks/api_kinds.ts                   starts a control plane and asks it
- *   deno run -A tasks/api_kinds.ts --from-module     tries the types only, from the files of k8s.io/kubernetes
+ *   deno run -A tasks/api_kinds.ts                   starts a control plane and reads from it
+ *   deno run -A tasks/api_kinds.ts --from-module     tries only the types, from the files of k8s.io/kubernetes
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ import { root } from "./_root.ts";
 
 const target = join(root, "src/apiserver/kinds/generated");
 
-/** Where the sources of each module are. */
+/** The folder with the sources of each module. */
 function moduleDirectories(): ReadonlyMap<string, string> {
   const modules = ["api", "apimachinery", "apiextensions-apiserver", "kube-aggregator", "kubernetes"].map((name) =>
     `k8s.io/${name}`
@@ -35,11 +35,11 @@ function directoryIn(modules: ReadonlyMap<string, string>): (path: string) => st
     for (const [module, directory] of modules) {
       if (path === module || path.startsWith(`${module}/`)) return directory + path.slice(module.length);
     }
-    throw new Error(`Cannot find the package ${path}: not in the modules that are read`);
+    throw new Error(`Cannot find the package ${path}: no module contains it`);
   };
 }
 
-/** All components, each once; descriptions dropped. */
+/** All components, each once, without descriptions. */
 function mergedComponents(documents: readonly JsonObject[]): ReadonlyMap<string, JsonObject> {
   const found = new Map<string, JsonObject>();
   for (const document of documents) {
@@ -47,7 +47,7 @@ function mergedComponents(documents: readonly JsonObject[]): ReadonlyMap<string,
       const bare = withoutDescriptions(schema);
       const known = found.get(name);
       if (known !== undefined && JSON.stringify(withoutKinds(known)) !== JSON.stringify(withoutKinds(bare))) {
-        throw new Error(`Cannot merge the component ${name}: two versions say different things`);
+        throw new Error(`Cannot merge the component ${name}: two versions differ`);
       }
       if (known === undefined || JSON.stringify(known).length < JSON.stringify(bare).length) {
         found.set(name, Object(bare));
@@ -57,7 +57,7 @@ function mergedComponents(documents: readonly JsonObject[]): ReadonlyMap<string,
   return found;
 }
 
-/** Options that many groups share list the groups, and not all documents list all of them. */
+/** Options are shared by many groups and list them, but not every document lists all. */
 function withoutKinds(schema: Json): Json {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return schema;
   return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "x-kubernetes-group-version-kind"));
@@ -93,7 +93,7 @@ async function writeTypes(api: PublishedApi, modules: ReadonlyMap<string, string
   await checkTypes(components);
 }
 
-/** Reads back what was written. */
+/** Reads the written types back and compares them. */
 async function checkTypes(components: ReadonlyMap<string, JsonObject>): Promise<void> {
   const { openApiOf, wireStruct } = await import("../src/apiserver/kinds/mod.ts");
   let wrong = 0;
@@ -106,7 +106,7 @@ async function checkTypes(components: ReadonlyMap<string, JsonObject>): Promise<
     console.error(`${component}:\n  real ${JSON.stringify(real)}\n  read ${JSON.stringify(read)}`);
   }
   if (wrong > 0) {
-    throw new Error(`Cannot write the types: ${wrong} of ${components.size} are not what the server published`);
+    throw new Error(`Cannot write the types: ${wrong} of ${components.size} differ from what the server published`);
   }
   console.log(`${components.size} types`);
 }

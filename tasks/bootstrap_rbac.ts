@@ -1,6 +1,6 @@
 /**
- * Writes src/apiserver/access/_bootstrap_rbac_data.ts: the roles and bindings that every cluster has from its first moment,
- * as the real control plane makes them. Run with the control plane: `deno task cluster -- deno run -A tasks/bootstrap_rbac.ts`.
+ * Writes src/apiserver/access/_bootstrap_rbac_data.ts: the roles and bindings that a kube-apiserver creates when it
+ * starts. Run it with a real control plane: `deno task cluster -- deno run -A tasks/bootstrap_rbac.ts`.
  */
 import { execFileSync } from "node:child_process";
 
@@ -28,7 +28,7 @@ function itemsOf(kind: string): readonly Item[] {
   return JSON.parse(text).items;
 }
 
-/** What was written once; the rest is what a server adds. */
+/** The object without the fields that a server adds. */
 function bare({ metadata, ...rest }: Item): Item {
   const { name, namespace, labels, annotations } = metadata;
   return { ...rest, metadata: { name, namespace, labels, annotations } } as Item;

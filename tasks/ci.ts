@@ -16,10 +16,10 @@ const clusterTests = [
 const clusterSteps: readonly Step[] = [
   { name: "compile", command: ["sh", "compile.sh"] },
   {
-    name: "compile an operator of one's own",
+    name: "compile the example operator",
     command: ["sh", "compile.sh", "--entry", "examples/operator/main.ts", "--outfile", "dist/website-operator"],
   },
-  { name: "an operator of one's own", command: ["dist/website-operator", "dev", "website", "--until-settled"] },
+  { name: "the example operator", command: ["dist/website-operator", "dev", "website", "--until-settled"] },
   { name: "every single fault", command: ["dist/controller", "simulate", "--all", "--seeds", "0"] },
   {
     name: "tests on a real control plane",

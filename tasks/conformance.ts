@@ -1,8 +1,8 @@
 /**
- * The conformance suite by hand.
+ * Runs the conformance suite manually.
  *
  *   deno task conformance [WORDS]           shows where the embedded server and a real one differ
- *   deno task conformance --record [GROUP]  writes tests/conformance/recordings/ anew from a real one
+ *   deno task conformance --record [GROUP]  records a real one into tests/conformance/recordings/
  *   deno task conformance --page            writes docs/CONFORMANCE.md, and needs no control plane
  *   deno task conformance --page --check    writes nothing and exits 1 if the page is out of date
  */
@@ -15,7 +15,7 @@ import { root } from "./_root.ts";
 
 const page = join(root, "docs", "CONFORMANCE.md");
 
-/** As `deno fmt` leaves it, so that the page passes the gate's own check. */
+/** Formats the page as `deno fmt` does, so that it passes the gate's own check. */
 function formatted(text: string): string {
   const options = { cwd: root, input: text, encoding: "utf8" } as const;
   const { status, stdout, stderr } = spawnSync("deno", ["fmt", "--ext", "md", "-"], options);

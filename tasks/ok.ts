@@ -1,11 +1,11 @@
 /**
- * `deno task ok`: the whole gate before a commit. Everything that needs no cluster: style, types, layers, goldens,
- * the examples in the docs, all unit tests on Deno, and the runtime's and engine's tests on Bun.
+ * `deno task ok`: the gate before a commit, everything that needs no cluster: style, types, layers, golden files, the
+ * examples in the docs, all unit tests on Deno, and the tests of the runtime and the engine on Bun.
  */
 import process from "node:process";
 import { report, runSteps, type Step } from "./steps.ts";
 
-/** The steps of the gate, in the order from cheap to dear. */
+/** The steps of the gate, the fastest first. */
 export const okSteps: readonly Step[] = [
   { name: "fmt", command: ["deno", "fmt", "--check", "--quiet"] },
   { name: "lint", command: ["deno", "lint", "--quiet"] },
@@ -14,7 +14,7 @@ export const okSteps: readonly Step[] = [
   { name: "behaviours", command: ["deno", "run", "-A", "tasks/behaviours.ts", "--check"] },
   { name: "conformance page", command: ["deno", "run", "-A", "tasks/conformance.ts", "--page", "--check"] },
   { name: "doc examples", command: ["deno", "run", "-A", "tasks/doc_examples.ts"] },
-  // Not all of tests/: what needs a cluster is run by `deno task e2e`.
+  // Only a part of tests/: `deno task e2e` runs the tests that need a cluster.
   {
     name: "tests on Deno",
     command: ["deno", "test", "-A", "--no-check", "--quiet", "src", "bench", "tests/*_test.ts", "tests/simulation"],

@@ -57,7 +57,7 @@ for (const packageName of packageNames()) {
   try {
     text = readFileSync(join(directory, path, "generated.proto"), "utf8");
   } catch {
-    continue; // its types have an encoding of their own, or none
+    continue; // the package has no protobuf types
   }
   const messages = messagesOf(text);
   const known = new Set(structNames(packageName));

@@ -1,6 +1,6 @@
 /**
- * Writes the bill of materials of the binary: every package inside of it, the runtime, and the binary's own checksum, as
- * CycloneDX 1.6. What scanners for known vulnerabilities and licences read.
+ * Writes the bill of materials of the binary as CycloneDX 1.6: every package in it, the runtime, and the checksum of the
+ * binary. Scanners for vulnerabilities and licences read this format.
  *
  *   sh compile.sh && deno task sbom            writes dist/controller.cdx.json
  */
@@ -13,7 +13,7 @@ import config from "../deno.json" with { type: "json" };
 import { type BundledPackage, bundledPackages } from "./_bundled_packages.ts";
 import { root } from "./_root.ts";
 
-/** A CycloneDX document, as far as it is used here. */
+/** The part of a CycloneDX document that is used here. */
 export interface BillOfMaterials {
   readonly bomFormat: "CycloneDX";
   readonly specVersion: "1.6";
@@ -31,7 +31,7 @@ interface Component {
   readonly hashes?: readonly { readonly alg: "SHA-256" | "SHA-512"; readonly content: string }[];
 }
 
-/** The bill of a binary. @param binary its bytes; the same bytes and packages give the same bill */
+/** Makes the bill of materials. @param binary its bytes; the same bytes and packages give the same bill */
 export function billOfMaterials(binary: Uint8Array, packages: readonly BundledPackage[]): BillOfMaterials {
   const content = createHash("sha256").update(binary).digest("hex");
   const { version } = config;
@@ -50,7 +50,7 @@ export function billOfMaterials(binary: Uint8Array, packages: readonly BundledPa
   };
 }
 
-/** The version of the runtime that is in the binary. @throws Error when deno.json pins none */
+/** The version of the runtime in the binary. @throws Error when deno.json pins no version */
 export function bunVersion(): string {
   const version = /^npm:bun@(\d+\.\d+\.\d+)$/.exec(config.imports.bun)?.[1];
   if (version === undefined) throw new Error(`Cannot name the runtime: deno.json pins "${config.imports.bun}"`);

@@ -1,7 +1,7 @@
 /**
  * Creates over HTTPS: the same load program (peers/go/create.go) against the embedded API server and against a
- * kube-apiserver with etcd, each of them new for every run. Their CPU and memory are those of their processes; etcd's
- * CPU counts, its memory does not.
+ * kube-apiserver with etcd, each of them new for every run. CPU and memory are those of their processes; etcd's CPU
+ * counts, its memory does not.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -28,7 +28,7 @@ export const apiserverCase: Case = {
   subjects: [
     { name: ours, program: "pintle", args: ["apiserver"] },
     { name: "pintle, with its simulated cluster", program: "pintle", args: ["apiserver", "--workloads"] },
-    // The control plane is built by its own means; from the Go program it has only the load.
+    // The control plane has its own build; the Go program only provides the load.
     { name: kubernetes, program: "go", args: [] },
   ],
   run: runApiserver,

@@ -1,4 +1,4 @@
-/** The embedded API server in the process of its client: how fast it is, and whether that depends on how much it holds. */
+/** The embedded API server in the process of its client: its speed, and whether it depends on the number of objects. */
 import { MeasuredProcess } from "../measured_process.ts";
 import { commandOf } from "../programs.ts";
 import { inMemoryLine } from "../protocol.ts";

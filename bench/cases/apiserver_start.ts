@@ -1,4 +1,4 @@
-/** From exec of the released binary, with nothing but `dev`, to the first request that its API server answers. */
+/** From exec of the released binary, with `dev` only, to the first response of its API server. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { freePort } from "../free_port.ts";
@@ -7,10 +7,10 @@ import { commandOf } from "../programs.ts";
 import { servedLine } from "../protocol.ts";
 import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
 
-/** Starts of one run: a start is short, and what else the machine does at that moment is not. */
+/** Starts of one run: a single start is so short that other load on the machine would decide the result. */
 const starts = 5;
 
-/** The start of a cluster of one's own. */
+/** Starts an embedded cluster. */
 export const apiserverStartCase: Case = {
   name: "apiserver-start",
   title: () => `\`controller dev\`, from exec to the first answer, ${starts} times a run`,

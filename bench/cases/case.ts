@@ -1,12 +1,12 @@
 /**
- * What every case of the benchmark is: a title, its subjects, and how one run of one subject gives numbers.
+ * A case of the benchmark: a title, its subjects, and how one run of one subject gives numbers.
  *
- * Subjects take turns (A B C A B C …), so that a machine that gets slower or busier is so for all of them.
+ * Subjects take turns (A B C A B C …), so that a machine that becomes slower affects all of them.
  */
 import { type Metric, type Sample } from "../metric.ts";
 import type { ProgramName } from "../programs.ts";
 
-/** Who is measured in a case. */
+/** A program that is measured in a case. */
 export interface Subject {
   readonly name: string;
   readonly program: ProgramName;
@@ -22,7 +22,7 @@ export interface Scale {
   readonly reconcileObjects: number;
   readonly updates: number;
   readonly growth: readonly number[];
-  /** Objects that the embedded API server creates, or holds while others are. */
+  /** Objects that the embedded API server creates. */
   readonly created: number;
   readonly stored: readonly number[];
   /** Milliseconds between the first sync and the reading of idle memory. */
@@ -31,16 +31,16 @@ export interface Scale {
   readonly webhookMs: number;
 }
 
-/** What a case is run with. */
+/** How a case is run. */
 export interface Setting {
   readonly subjects: readonly Subject[];
   readonly runs: number;
   readonly scale: Scale;
-  /** Says what is going on, to whoever waits. */
+  /** Prints progress. */
   readonly note: (text: string) => void;
 }
 
-/** What a case gave, apart from the samples: facts for the head of the table. */
+/** Facts of a case for the head of the table, apart from the samples. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** The result of a case. */
@@ -57,10 +57,10 @@ export interface Case {
   readonly run: (setting: Setting) => Promise<Outcome>;
 }
 
-/** The name our own side has in every case. */
+/** The name of our own side in every case. */
 export const ours = "pintle";
 
-/** A case with our own side twice: as it is here, and as it was built in another checkout. */
+/** Adds our own side a second time to a case, as it was built in another checkout. */
 export function against(one: Case, checkout: string): Case {
   const others = one.subjects.filter(({ name }) => name === ours)
     .map((subject) => ({ ...subject, name: `${ours} of the other checkout`, checkout }));
@@ -83,7 +83,7 @@ export async function interleaved(
   return samples;
 }
 
-/** All values that a subject has of a metric. */
+/** All values of a metric for a subject. */
 export function valuesOf(samples: readonly Sample[], subject: string, metric: Metric): readonly number[] {
   return samples.flatMap((sample) => sample.subject === subject ? sample.values[metric] ?? [] : []);
 }

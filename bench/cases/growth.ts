@@ -1,7 +1,7 @@
 /**
- * Whether the cost of an object stays the same as there are more of them: the sync case at several sizes. What a process
- * costs with an empty cache is measured first, and taken off. Beside us stands what no client can be faster than: the
- * server's stream, read and thrown away.
+ * Whether the cost of an object stays the same with more objects: the sync case at several sizes. The cost of a process
+ * with an empty cache is measured first and subtracted. The lower bound for every client is measured as well: the
+ * server's stream, read and discarded.
  */
 import { Cluster } from "../cluster.ts";
 import type { Sample } from "../metric.ts";
@@ -20,7 +20,7 @@ export const growthCase: Case = {
   run: runGrowth,
 };
 
-/** The name under which a subject's numbers at one size are kept. */
+/** The name of a subject at one size. */
 export function growthSubject(subject: string, objects: number): string {
   return `${subject}, ${objects.toLocaleString("en")} Foos`;
 }

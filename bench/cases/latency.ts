@@ -1,7 +1,7 @@
 /**
- * From the sending of an update until the reconcile of its Foo begins, and the part of it that comes after the server
- * has answered the update (it can be negative: a watch event may overtake the answer). One and the same load generator
- * makes the updates for every subject; it puts its clock into an annotation, the reconciler subtracts that from its own.
+ * From sending an update until the reconcile of its Foo begins, and the part of this time after the server's response to
+ * the update (it can be negative: a watch event may arrive before the response). The same load generator makes the
+ * updates for every subject. It writes its clock into an annotation, and the reconciler subtracts that from its own.
  */
 import { Cluster } from "../cluster.ts";
 import type { Sample } from "../metric.ts";
@@ -55,7 +55,7 @@ async function measureLatency(cluster: Cluster, subject: Subject, updates: numbe
   };
 }
 
-/** Microseconds from the answer of each update until its reconcile began. */
+/** Microseconds from the response to each update until its reconcile began. */
 function sinceAnswer(begun: readonly TimedUpdate[], answered: readonly TimedUpdate[]): readonly number[] {
   const microsBySentAt = new Map(answered.map(({ sentAt, micros }) => [sentAt, micros]));
   return begun.map(({ sentAt, micros }) => micros - (microsBySentAt.get(sentAt) ?? NaN));

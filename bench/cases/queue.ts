@@ -1,11 +1,11 @@
-/** Operations a second of the work queue alone: one producer that is its own consumer, no cluster. */
+/** Operations a second of the work queue: one producer that is also the consumer, no cluster. */
 import { MeasuredProcess } from "../measured_process.ts";
 import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
 import { ratesLine } from "../protocol.ts";
 import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
 
-/** The queue by itself. */
+/** The queue without a cluster. */
 export const queueCase: Case = {
   name: "queue",
   title: () => "workqueue, operations a second",

@@ -1,6 +1,6 @@
 /**
  * From exec until each of many new Foos has its Deployment, its status and its Event: three writes each, ten workers.
- * Every run has a new cluster, so that all find the same one.
+ * Every run has a new cluster, so that all start from the same state.
  */
 import { Cluster } from "../cluster.ts";
 import type { Sample } from "../metric.ts";

@@ -1,7 +1,7 @@
 /**
- * A defaulting webhook at 200 requests a second: over connections that are kept, over a fresh one for each request, and
- * then as many requests as it answers. One load generator for every subject (peers/go/webhook_load.go), which looks into
- * each answer; no cluster, since what a kube-apiserver adds is the same for all.
+ * A defaulting webhook at 200 requests a second over reused connections, the same with a new connection for each
+ * request, and at its maximum. One load generator (peers/go/webhook_load.go) checks each response, for every subject.
+ * There is no cluster, because a kube-apiserver would add the same to all.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -80,7 +80,7 @@ async function measureWebhook(subject: Subject, { certDir, ms }: Site): Promise<
   };
 }
 
-/** @throws Error when one review was not answered as it should be. */
+/** @throws Error when the response to one review is wrong. */
 async function review(subject: Subject, args: readonly string[], ms: number): Promise<Reviews> {
   const [command = "", ...rest] = commandOf("go", ["webhook-load", ...args, `--seconds=${ms / 1000}`]);
   const { stdout } = await promisify(execFile)(command, rest, { maxBuffer: 64 << 20 });

@@ -1,12 +1,12 @@
 /**
- * Micro-benchmark of the embedded API server, in memory: what a scenario test or a simulation pays per request.
+ * Micro-benchmark of the embedded API server, in memory: the cost of a request in a scenario test or a simulation.
  *
  *   bun bench/micro/apiserver.ts [objects]
  *   deno run -A bench/micro/apiserver.ts [objects]
  *
- * One watcher reads along, from a streaming list on. Each case sends its requests one after the other, each as a
- * Request whose Response is read to the end, as a client does; `objects` (default 50,000) of about 1 KB are created.
- * Printed are requests per second and CPU microseconds per request, and at last the memory of the process.
+ * One watcher reads all events, beginning with a streaming list. Each case sends its requests one after the other, and
+ * reads each response to the end, as a client does; it creates `objects` (default 50,000) of about 1 KB. It prints
+ * requests per second, CPU microseconds per request, and finally the memory of the process.
  */
 import process from "node:process";
 import { families as testFamilies, foo } from "../../src/apiserver/kind_test_data.ts";
@@ -18,7 +18,7 @@ const rounds = 11;
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const foos = `/apis/${foo.group}/${foo.version}/namespaces/default/foos`;
 
-/** A kind and how to write one of it. */
+/** A kind and its example object. */
 interface Subject {
   readonly name: string;
   readonly server: ApiServer;
@@ -74,7 +74,7 @@ async function send(
   if (response.status >= 300) throw new Error(`${method} ${suffix}: ${new TextDecoder().decode(answer)}`);
 }
 
-/** Reads a watch to its end. @returns how many events it had */
+/** Reads a watch to its end. @returns the number of its events */
 async function count(subject: Subject, signal: AbortSignal): Promise<number> {
   const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
   const response = await subject.server.fetch(new Request(`http://in.memory${subject.path}?${query}`, { signal }));
@@ -93,7 +93,7 @@ function linesIn(chunk: Uint8Array): number {
   return lines;
 }
 
-/** Prints requests a second over all rounds, and the CPU of the median round: the first ones compile what they run through. */
+/** Prints requests a second over all rounds, and the CPU of the median round: the first ones include compilation. */
 async function measure(name: string, times: number, run: (index: number) => Promise<void>): Promise<void> {
   const perRound = Math.ceil(times / rounds);
   const cpuUs: number[] = [];

@@ -1,12 +1,12 @@
 /**
- * Micro-benchmark of field ownership and patches: what a write costs beyond storing it.
+ * Micro-benchmark of field ownership and patches: the cost of a write without storage.
  *
  *   deno run -A bench/micro/patch.ts [rounds]
  *   bun bench/micro/patch.ts [rounds]
  *
- * Each case does 2,000 writes of the same shape, twice to warm up and then `rounds` times (default 9). Printed are the
- * slowest round, the median and the fastest, in microseconds a write. The Foo has the size of the one in bench/; the Deployment is one that
- * kubectl sends, with its defaults filled in.
+ * Each case makes 2,000 writes of the same shape, twice to warm up and then `rounds` times (default 9). It prints the
+ * slowest round, the median and the fastest, in microseconds a write. The Foo has the size of the one in bench/; the
+ * Deployment is one that kubectl sends, with its defaults.
  */
 import process from "node:process";
 import { builtinFamilies, typeLibrary } from "../../src/apiserver/kinds/mod.ts";
@@ -35,7 +35,7 @@ interface Case {
 }
 
 const writes = 2000;
-/** So many different objects are written, in turn: few enough to be in the processor's caches, as a body just parsed is. */
+/** Number of different objects: few enough for the processor's caches, where the body of a request is as well. */
 const variety = 50;
 
 const fooType = typeSchemaOf({
@@ -91,7 +91,7 @@ const deployments = builtinFamilies().find((family) => family.collection === "de
 const deploymentKind = deployments?.storage;
 if (deploymentKind === undefined) throw new Error("Cannot measure Deployments: there is no such kind");
 
-/** An object as the server has it once a writer's body is decoded. */
+/** An object as the server has it after decoding a request body. */
 function decoded(config: JsonObject): Draft {
   const draft = draftOf(config);
   if (config["kind"] !== "Deployment" || deploymentKind === undefined) return draft;
@@ -114,7 +114,7 @@ function contextOf(config: JsonObject, type: TypeSchema, subresource = ""): Fiel
   };
 }
 
-/** The answer of something that has no reason to wait. */
+/** The result of a function that may return a promise but must not here. */
 function atOnce<Value>(value: Value | Promise<Value>): Value {
   if (value instanceof Promise) throw new Error("Cannot measure: it waits");
   return value;

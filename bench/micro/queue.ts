@@ -1,11 +1,11 @@
 /**
- * Micro-benchmark of the WorkQueue: operations per second of what client-go's workqueue is measured by.
+ * Micro-benchmark of the WorkQueue: operations per second, in the cases that client-go measures for its workqueue.
  *
  *   deno run -A bench/micro/queue.ts [rounds]
  *   bun bench/micro/queue.ts [rounds]
  *
- * Each case runs over the same 100,000 keys, once to warm up and then `rounds` times (default 9). Printed are the
- * slowest round and the median, in million operations per second; one operation is one key through the whole case.
+ * Each case uses the same 100,000 keys, once to warm up and then `rounds` times (default 9). It prints the slowest
+ * round and the median, in million operations per second; one operation is one key through the whole case.
  */
 import process from "node:process";
 import { MetricsRegistry } from "../../src/observe/mod.ts";
@@ -20,7 +20,7 @@ interface Case {
 const keys = Array.from({ length: 100_000 }, (_, n) => `namespace-${n % 97}/object-${n}`);
 const signal = new AbortController().signal;
 
-/** A key at a time: the queue is all but empty, as under light load. */
+/** One key at a time: the queue is almost empty, as under light load. */
 function addTakeDone(queue: WorkQueue<string, string>): void {
   for (const key of keys) {
     queue.add(key);
@@ -28,7 +28,7 @@ function addTakeDone(queue: WorkQueue<string, string>): void {
   }
 }
 
-/** All keys in, then all keys out: the first list of an informer. */
+/** Adds all keys and then takes all keys, as for the first list of an informer. */
 function addAllTakeAll(queue: WorkQueue<string, string>): void {
   for (const key of keys) queue.add(key);
   for (let item = queue.tryTake(); item !== undefined; item = queue.tryTake()) item[Symbol.dispose]();

@@ -1,4 +1,4 @@
-/** The client of the cluster that KUBECONFIG names, made as the command line makes it. */
+/** The client for the cluster in KUBECONFIG, created as the command line does it. */
 import { Client, clusterTransport, loadClusterAccess } from "../../src/client/mod.ts";
 import { environment as environmentOf, homeDirectory } from "../../src/runtime/mod.ts";
 

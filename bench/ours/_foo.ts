@@ -1,6 +1,6 @@
 /**
- * The controller that gives each Foo its Deployment, its status and its Event: the same three writes, at the
- * same point, as the Go peer's. The Event is written here rather than recorded, because recorders merge and drop.
+ * The controller that gives each Foo its Deployment, its status and its Event: the same three writes as the Go peer, at
+ * the same points. The Event is a plain write, because event recorders merge and drop.
  */
 import {
   changed,
@@ -16,7 +16,7 @@ import { Foo } from "../../src/controllers/foo/mod.ts";
 
 export { Foo };
 
-/** What {@link fooController} is told. */
+/** Options of {@link fooController}. */
 export interface FooControllerOptions {
   readonly workers: number;
   /** Called for each Foo whose three writes were made. */

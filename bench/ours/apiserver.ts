@@ -1,6 +1,6 @@
 /**
  * apiserver: the embedded API server behind its TLS listener, as `dev` starts it, with the Foo CRD; `--workloads` adds
- * the simulated cluster that `dev` has. The kubeconfig goes to the file that is named.
+ * the simulated cluster of `dev`. The kubeconfig is written to the given file.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -8,7 +8,7 @@ import { EmbeddedCluster } from "../../src/cluster/mod.ts";
 import { createFooKind } from "./_foo_kind.ts";
 import { inputEnded, report } from "./_stdio.ts";
 
-/** Serves, reports, and goes on. */
+/** Serves and reports, and continues until stdin ends. */
 export async function apiserver(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],

@@ -1,6 +1,6 @@
 /**
- * apiserver-memory: the embedded API server without a socket, as tests and simulations have it: creates a second with one
- * watcher that reads along, and the CPU of an operation beside few stored objects and beside many, which take turns.
+ * apiserver-memory: the embedded API server without a socket, as in tests and simulations: creates per second with one
+ * watcher, and the CPU of an operation beside few and beside many stored objects, in turn.
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
@@ -9,9 +9,9 @@ import { createFooKind } from "./_foo_kind.ts";
 import { inputEnded, report } from "./_stdio.ts";
 
 const url = "http://in.memory/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos";
-/** Creates until the runtime has compiled what they run through; until then each takes twice as long. */
+/** Creates before the measurement: until the runtime has compiled the code, each takes twice as long. */
 const warmUp = 20_000;
-/** Operations that are measured together before the other size has its turn. */
+/** Operations per turn of one size. */
 const roundObjects = 500;
 const rounds = 24;
 
@@ -29,7 +29,7 @@ export async function apiserverMemory(args: readonly string[]): Promise<void> {
   await inputEnded();
 }
 
-/** One after the other, each answer read to its end, beside a watcher who reads each event. */
+/** Creates objects one after the other and reads each response, beside a watcher that reads each event. */
 async function measureCreates(objects: number) {
   using server = await startedServer();
   const stop = new AbortController();
@@ -42,7 +42,7 @@ async function measureCreates(objects: number) {
   const cpuUsPerCreate = cpuSince(cpu) / objects;
   stop.abort();
   const seen = await events;
-  // The bookmark that ends the initial events, and what the watcher had not read when it was stopped.
+  // The difference: the bookmark after the initial events, and events that the watcher had not read at the end.
   if (seen < (warmUp + objects) * 0.99) throw new Error(`Cannot use the creates: the watcher saw ${seen} events`);
   return { createsPerSecond: objects / ms * 1000, cpuUsPerCreate };
 }
@@ -73,7 +73,7 @@ async function filled(objects: number): Promise<Server> {
 async function measureRound(server: Server, round: number): Promise<number> {
   const cpu = process.cpuUsage();
   for (let index = 0; index < roundObjects; index++) {
-    // Spread over the names that are there.
+    // Distributed over the existing names.
     const name = `${nameOf((index * 7919) % 50_000)}-${round + 4}`;
     await create(server, name);
     await send(server, "GET", `/${name}`);

@@ -1,5 +1,5 @@
 /**
- * Our side of the benchmark, one program with a subcommand per case, compiled as an operator of one's own would be.
+ * Our side of the benchmark: one program with a subcommand per case, compiled like a user's operator.
  * Every subcommand speaks bench/protocol.ts, as the peers do, and loads only what it measures.
  */
 import process from "node:process";

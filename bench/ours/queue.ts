@@ -4,7 +4,7 @@ import { median } from "../statistics.ts";
 import { inputEnded, report } from "./_stdio.ts";
 
 const rounds = 21;
-/** They are not counted: a compiler at run time is through with its work after them, and operators live for weeks. */
+/** Rounds that are not counted: they include compilation at run time, and an operator lives for weeks. */
 const warmUpRounds = 10;
 const keys = Array.from({ length: 100_000 }, (_, number) => `namespace-${number % 97}/object-${number}`);
 const signal = new AbortController().signal;
@@ -32,7 +32,7 @@ async function medianRate(operate: (queue: WorkQueue<string>) => void | Promise<
   return median(rates);
 }
 
-/** Takes as a worker does: at once what there is, through the promise only when there is nothing. */
+/** Takes as a worker does: synchronously when a key is ready, else through the promise. */
 async function addTakeDone(queue: WorkQueue<string>): Promise<void> {
   for (const key of keys) {
     queue.add(key);

@@ -1,4 +1,4 @@
-/** reconcile: a Manager with the Foo controller, until so many Foos have their three writes. */
+/** reconcile: a Manager with the Foo controller, until the given number of Foos have their three writes. */
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { Manager } from "../../src/mod.ts";
@@ -25,5 +25,5 @@ export async function reconcile(args: readonly string[]): Promise<void> {
   await Promise.race([allDone, running]);
   report({ kind: "reconciled", objects: finished });
   await inputEnded();
-  process.exit(0); // nobody waits for an orderly end
+  process.exit(0); // the measurement is over
 }

@@ -1,4 +1,4 @@
-/** webhook: a defaulting webhook for Foo, the certificate from a folder; the Go peer's webhook.go fills in the same. */
+/** webhook: a defaulting webhook for Foo with a certificate from a folder; the Go peer's webhook.go does the same. */
 import { parseArgs } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MetricsRegistry } from "../../src/observe/mod.ts";
@@ -25,7 +25,7 @@ export async function webhook(args: readonly string[]): Promise<void> {
     certificates: certificateFiles(values["cert-dir"]),
     hostname: "127.0.0.1",
     port: Number(values.port),
-    // As controller-runtime's, which has metrics too.
+    // controller-runtime has these metrics as well.
     metrics: new MetricsRegistry(),
   });
   const stop = new AbortController();

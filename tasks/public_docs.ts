@@ -1,0 +1,54 @@
+/**
+ * Checks the public surface as a registry for TypeScript packages does: each public symbol has a docstring and refers to
+ * public types only (`deno doc --lint`), and its types can be read without inference (`deno publish --dry-run`, "slow
+ * types").
+ *
+ * Findings about zod, which `z` exports again, are not ours.
+ */
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import config from "../deno.json" with { type: "json" };
+import { root } from "./_root.ts";
+
+/** One finding: `error[code]: message`, then where it is. */
+interface Finding {
+  readonly text: string;
+  readonly place: string;
+}
+
+/** Reads the findings from what Deno prints. */
+export function findingsIn(output: string): readonly Finding[] {
+  return output.split(/^(?=error\[)/m).filter((block) => block.startsWith("error["))
+    .map((block) => ({
+      text: block.split("\n")[0] ?? "",
+      place: /--> (\S+)/.exec(block)?.[1] ?? "",
+    }));
+}
+
+/** True for a finding about a type of zod. */
+export function isAboutZod({ text, place }: Finding): boolean {
+  return place.includes("node_modules") || /references private type '(Zod\w+|output|input|core)'/.test(text);
+}
+
+function run(args: readonly string[]): { readonly status: number | null; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...args], {
+    cwd: root,
+    env: { ...process.env, NO_COLOR: "1" },
+    encoding: "utf8",
+    maxBuffer: 64 << 20,
+  });
+  return { status, output: `${stdout}\n${stderr}` };
+}
+
+function main(): number {
+  const lint = run(["doc", "--lint", ...Object.values(config.exports)]);
+  const ours = findingsIn(lint.output).filter((finding) => !isAboutZod(finding));
+  for (const { text, place } of ours) console.error(`${text}\n  ${place}`);
+  const publish = run(["publish", "--dry-run", "--allow-dirty", "--quiet"]);
+  if (publish.status !== 0) console.error(publish.output);
+  if (ours.length === 0 && publish.status === 0) return 0;
+  console.error(`Cannot accept the public surface: ${ours.length} findings of deno doc --lint, see above`);
+  return 1;
+}
+
+if (import.meta.main) process.exitCode = main();
