@@ -13,7 +13,7 @@ import {
   type JsonObject,
   type Kind,
   read,
-  Refusal,
+  StatusError,
   type Subresource,
   type Table,
   type TypeLibrary,
@@ -37,10 +37,10 @@ import {
   wireStruct,
 } from "./types/mod.ts";
 
-/** What a built-in kind is made of. */
+/** Options of a {@link BuiltinKind}. */
 interface BuiltinKindParts {
   readonly names: BuiltinNames;
-  /** Its type, e.g. `apps/v1.Deployment`. */
+  /** The name of its type, e.g. `apps/v1.Deployment`. */
   readonly typeName: string;
   readonly collection: string;
   readonly rules: KindRules;
@@ -49,7 +49,7 @@ interface BuiltinKindParts {
   readonly table: () => Table;
 }
 
-/** A kind of Kubernetes itself, in one version. */
+/** A built-in kind in one version. */
 export class BuiltinKind implements Kind {
   readonly group: string;
   readonly version: string;
@@ -125,7 +125,7 @@ export class BuiltinKind implements Kind {
     return empty;
   }
 
-  /** Its generated type. */
+  /** The generated type. */
   get struct(): WireStruct {
     this.#struct ??= wireStruct(this.typeName);
     return this.#struct;
@@ -206,7 +206,7 @@ export class BuiltinKind implements Kind {
     return this.#parts.rules.selectable?.has(field) ?? false;
   }
 
-  /** The fields a write of this part does not change, and so does not own. */
+  /** The fields that a write of this subresource does not change, and so does not own. */
   resetFields(subresource: string): readonly (readonly string[])[] {
     const own = this.#parts.rules.resetFields?.get(subresource);
     if (own !== undefined) return own;
@@ -267,7 +267,7 @@ function withScale(subresources: ReadonlyMap<string, Subresource>, rules: KindRu
   return new Map([...subresources, ["scale", { ...scale, scale: rules.scale }]]);
 }
 
-/** Collections whose last DELETE answers the object, since clients of long ago relied on it (ReturnDeletedObject). */
+/** Collections whose last DELETE responds with the object (ReturnDeletedObject), which old clients rely on. */
 const answersObject: ReadonlySet<string> = new Set([
   "csidrivers.storage.k8s.io",
   "csinodes.storage.k8s.io",
@@ -288,13 +288,15 @@ const answersObject: ReadonlySet<string> = new Set([
   "volumeattributesclasses.storage.k8s.io",
 ]);
 
-/** The rules of deletion of a collection. */
+/** The deletion rules of a collection. */
 function deletionOf(collection: string, { deletion = {} }: KindRules): DeletionRules {
   return answersObject.has(collection) ? { ...deletion, answersObject: true } : deletion;
 }
 
-/** 400: the body is not of the kind. `detail` is what Go's decoder would say, for those who put it into other words. */
-export class UndecodableError extends Refusal {
+/**
+ * 400: the body is not an object of the kind. `detail` is the message of Go's decoder without the prefix of the kind.
+ */
+export class UndecodableError extends StatusError {
   readonly detail: string;
 
   constructor(kind: { readonly kind: string; readonly version: string }, detail: string) {

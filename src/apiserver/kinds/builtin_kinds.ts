@@ -8,7 +8,7 @@ import { type BuiltinNames, readBuiltinNames } from "./kind_names.ts";
 import type { KindRules, RuleBook } from "./rules/mod.ts";
 import { fullNameOf, openApiOf, packageNames, structNames, TypeDefaulter, wireStruct } from "./types/mod.ts";
 
-/** The built-in kinds that are stored together. */
+/** The built-in kinds whose objects are stored together. */
 export interface BuiltinFamily {
   readonly collection: string;
   readonly served: readonly BuiltinKind[];
@@ -21,10 +21,10 @@ export interface BuiltinKindsOptions {
   readonly rules?: RuleBook;
 }
 
-/** Kinds that have another home than their name says, by `<plural>.<group>`. */
+/** Kinds that are stored in the collection of another kind, by `<plural>.<group>`. */
 const homes: ReadonlyMap<string, string> = new Map([["events.events.k8s.io", "events"]]);
 
-/** The version that is stored where there are several. */
+/** The stored version of collections with several versions. */
 const storageVersions: ReadonlyMap<string, string> = new Map([
   ["events", "v1"],
   ["horizontalpodautoscalers.autoscaling", "autoscaling/v2"],
@@ -33,7 +33,7 @@ const storageVersions: ReadonlyMap<string, string> = new Map([
 const noRules: KindRules = { depth: "schema" };
 
 /**
- * The families of all built-in kinds, in the order of discovery. Types and tables are read when they are first needed.
+ * Returns the families of all built-in kinds, in the order of discovery. Types and tables are read when they are first used.
  *
  * @example
  * ```ts
@@ -66,9 +66,9 @@ export function builtinFamilies(options: BuiltinKindsOptions = {}): readonly Bui
 }
 
 /**
- * The kinds that have no URL of their own and are sent to a part of another: the TokenRequest of a ServiceAccount.
+ * Returns the kinds that have no URL and are the body of a subresource: the TokenRequest of a ServiceAccount.
  *
- * @returns a family for each, which serves nothing that discovery shows
+ * @returns a family for each; discovery does not show them
  */
 export function bodyFamilies(): readonly BuiltinFamily[] {
   const filler = new TypeDefaulter(defaultingFunctions);
@@ -119,7 +119,7 @@ function rulesOf({ kind, group, version }: BuiltinNames, others: RuleBook | unde
   return noRules;
 }
 
-/** Go packages are named after the first part of their group; four are not. */
+/** Go packages have the name of the first part of their group, with these exceptions. */
 const packagesOf: ReadonlyMap<string, string> = new Map([
   ["", "core"],
   ["rbac.authorization.k8s.io", "rbac"],
@@ -132,7 +132,7 @@ function typeNameOf({ group, version, kind }: BuiltinNames): string {
 
 let library: TypeLibrary | undefined;
 
-/** All types, for patches and apply. Its components are made when they are looked at. */
+/** All types, for patches and apply. A component is built when it is first read. */
 export function typeLibrary(): TypeLibrary {
   library ??= new TypeLibrary(lazyComponents());
   return library;

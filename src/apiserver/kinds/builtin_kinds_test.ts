@@ -5,18 +5,18 @@ const plain = allKinds.filter((kind) => kind.verbs.includes("create") && kind.ve
 
 for (const kind of plain) {
   const name = `${kind.group}/${kind.version} ${kind.kind}`;
-  test(`an empty ${name} is judged without a crash, and twice the same`, () => {
+  test(`an empty ${name} is validated without an exception, and twice with the same result`, () => {
     const first = created(kind, { metadata: { name: "a" } });
     assertEquals(created(kind, { metadata: { name: "a" } }), first);
     assertEquals(first.object.kind, kind.kind);
   });
-  test(`a write of the same ${name} changes nothing`, () => {
+  test(`an update of a ${name} without changes changes nothing`, () => {
     const { object } = created(kind, { metadata: { name: "a" } });
     assertEquals(updated(kind, object, object).object, object);
   });
 }
 
-/** Kinds, and the generation of a new object: none where the kind does not count. */
+/** Kinds, and the generation of a new object: undefined for kinds without generations. */
 const generations: readonly (readonly [kind: string, apiVersion: string, generation: number | undefined])[] = [
   ["Pod", "v1", 1],
   ["PodTemplate", "v1", 1],
@@ -44,14 +44,14 @@ for (const [name, apiVersion, generation] of generations) {
   });
 }
 
-test("a CSIDriver counts the changes of its spec from nothing", () => {
+test("a CSIDriver has a generation from the first change of its spec", () => {
   const kind = kindNamed("CSIDriver", "storage.k8s.io/v1");
   const { object } = created(kind, { metadata: { name: "a" } });
   const next = updated(kind, { ...object, spec: { ...object.spec, storageCapacity: true } }, object);
   assertEquals(next.object.metadata.generation, 1);
 });
 
-test("a DELETE of what has always answered its object still does", () => {
+test("a DELETE responds with the object for kinds where old clients rely on it", () => {
   const answers = allKinds.filter(({ deletion }) => deletion.answersObject === true).map(({ plural }) => plural);
   for (
     const plural of ["namespaces", "pods", "services", "serviceaccounts", "persistentvolumeclaims", "podtemplates"]
@@ -61,13 +61,13 @@ test("a DELETE of what has always answered its object still does", () => {
   assert(!answers.includes("configmaps") && !answers.includes("deployments"));
 });
 
-test("Endpoints warn of their end with every request, EndpointSlices do not", () => {
+test("requests for Endpoints get a deprecation warning, requests for EndpointSlices do not", () => {
   const warning = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
   assertEquals(kindNamed("Endpoints", "v1").deprecation, warning);
   assertEquals(kindNamed("EndpointSlice", "discovery.k8s.io/v1").deprecation, undefined);
 });
 
-test("what a write of each part leaves alone is not owned by its writer", () => {
+test("a write of a subresource does not own the fields that it resets", () => {
   const paths = (kind: string, apiVersion: string, part: string) =>
     kindNamed(kind, apiVersion).resetFields(part).map((path) => path.join("."));
   assertEquals(paths("ConfigMap", "v1", ""), []);
@@ -82,7 +82,7 @@ test("what a write of each part leaves alone is not owned by its writer", () => 
   ]);
 });
 
-test("kinds that are written with care are not overwritten by who has not read them", () => {
+test("some kinds reject updates without a resourceVersion", () => {
   const careless = allKinds.filter((kind) => kind.allowsUnconditionalUpdate).map(({ kind }) => kind);
   for (const name of ["Lease", "PodDisruptionBudget", "CSIDriver", "VolumeAttachment", "ValidatingAdmissionPolicy"]) {
     assert(!careless.includes(name), name);

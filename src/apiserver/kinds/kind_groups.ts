@@ -46,7 +46,7 @@ function merged<Value>(partOf: (group: KindGroup) => Readonly<Record<string, Val
   return new Map(groups.flatMap((group) => Object.entries(partOf(group))));
 }
 
-/** The rules of all kinds that have any. */
+/** The rules of all kinds that have rules. */
 export const ruleBook: RuleBook = merged(({ rules }) => rules);
 
 /** The defaulting functions of all types that have one. */

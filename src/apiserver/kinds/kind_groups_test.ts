@@ -11,7 +11,7 @@ const kinds: readonly KindNames[] = builtinFamilies()
   .flatMap(({ served }) => served)
   .filter(({ verbs }) => verbs.includes("list"));
 
-/** Its cells, by the names of their columns. */
+/** The cells of an object, by the names of their columns. */
 function shown(title: string, object: JsonObject): ReadonlyMap<string, Json> {
   const kind = kinds.find(({ plural, group }) => title === (group === "" ? plural : `${plural}.${group}`));
   assert(kind !== undefined, title);
@@ -20,15 +20,15 @@ function shown(title: string, object: JsonObject): ReadonlyMap<string, Json> {
   return new Map(table.columns.map((column, index) => [column.name, cells[index] ?? null]));
 }
 
-/** What no object is like. */
+/** Objects that no client would send. */
 const odd: readonly JsonObject[] = [{}, { metadata }, { metadata, spec: null, status: [] }, { metadata: 1, spec: "x" }];
 
-/** The real server has a cell for the age of an IPAddress, and no column. */
+/** The real server has a cell for the age of an IPAddress, but no column. */
 const unnamed: ReadonlyMap<string, number> = new Map([["IPAddress", 1]]);
 
 for (const kind of kinds) {
   const { group, version, plural } = kind;
-  test(`${group}/${version} ${plural} have a cell for each column, whatever the object holds`, () => {
+  test(`the table of ${group}/${version} ${plural} has a cell for each column, whatever the object contains`, () => {
     const { columns, cells } = builtinTable(kind);
     assert(columns.length > 0);
     const expected = columns.length + (unnamed.get(kind.kind) ?? 0);
@@ -37,7 +37,7 @@ for (const kind of kinds) {
   });
 }
 
-test("an age is counted from the creation, and unknown without one", () => {
+test("the age of an object is counted from its creation, and is unknown without a creationTimestamp", () => {
   assertEquals(shown("configmaps", {}).get("Age"), "60m");
   assertEquals(shown("configmaps", { metadata: { name: "a" } }).get("Age"), "<unknown>");
 });
@@ -46,7 +46,7 @@ const template = { spec: { containers: [{ name: "a", image: "x:1" }, { name: "b"
 
 const ref = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db" };
 
-/** Resource, column, object and what is shown. */
+/** Resource, column, object, and the expected cell. */
 const cells: readonly (readonly [string, string, JsonObject, Json])[] = [
   ["configmaps", "Data", { data: { a: "1", b: "2" }, binaryData: { c: "" } }, 3],
   ["nodes", "Status", {}, "Unknown"],

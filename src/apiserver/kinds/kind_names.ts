@@ -4,20 +4,20 @@
 import type { KindNames, Subresource, Verb } from "../model/mod.ts";
 import { names } from "./generated/names.ts";
 
-/** What discovery says of a built-in kind. */
+/** The names and verbs of a built-in kind, as discovery shows them. */
 export interface BuiltinNames extends KindNames {
   readonly verbs: readonly Verb[];
   readonly subresources: ReadonlyMap<string, Subresource>;
-  /** How its storage version is called in discovery; "" for kinds that are not stored. */
+  /** The storage version hash in discovery; "" for kinds that are not stored. */
   readonly storageVersionHash: string;
 }
 
-/** All of them. */
+/** Reads the names of all built-in kinds. */
 export function readBuiltinNames(): readonly BuiltinNames[] {
   return names.trim().split("\n").map(readLine);
 }
 
-/** Their groups, in the order of discovery; "" is core. */
+/** The groups of the built-in kinds, in the order of discovery; "" is core. */
 export function builtinGroups(): readonly string[] {
   return [...new Set(names.trim().split("\n").map((line) => line.slice(0, line.indexOf("|"))))];
 }

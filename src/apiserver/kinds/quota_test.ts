@@ -10,7 +10,7 @@ function usage(plural: string, object: object, group = "", now = 0): Readonly<Re
   return Object.fromEntries([...meterOf({ plural, group }).usage(json, now)].toSorted());
 }
 
-test("a Pod counts for the sum of its containers, or its largest init container, under each name", () => {
+test("a Pod uses the sum of its containers or its largest init container, under each name of a resource", () => {
   const container = (cpu: string) => ({
     resources: { requests: { cpu }, limits: { cpu: "2", "example.com/gpu": "1" } },
   });
@@ -24,7 +24,7 @@ test("a Pod counts for the sum of its containers, or its largest init container,
   });
 });
 
-test("a Pod that has ended, or whose grace is over, counts as an object alone", () => {
+test("a Pod that has finished, or whose grace period is over, only counts as an object", () => {
   const spec = { containers: [{ resources: { requests: { cpu: "1" } } }] };
   assertEquals(usage("pods", { spec, status: { phase: "Succeeded" } }), { "count/pods": "1" });
   const metadata = { deletionTimestamp: "1970-01-01T00:00:10Z", deletionGracePeriodSeconds: 5 };
@@ -32,7 +32,7 @@ test("a Pod that has ended, or whose grace is over, counts as an object alone", 
   assertEquals(usage("pods", { metadata, spec }, "", 12_000)["pods"], "1");
 });
 
-test("Services count their ports where nodes give them out, and load balancers", () => {
+test("a Service uses node ports and load balancers", () => {
   const service = (spec: object) =>
     usage("services", { spec: { ports: [{ port: 1 }, { port: 2, nodePort: 30_000 }], ...spec } });
   const numbers = (spec: object) => [service(spec)["services.nodeports"], service(spec)["services.loadbalancers"]];
@@ -42,7 +42,7 @@ test("Services count their ports where nodes give them out, and load balancers",
   assertEquals(numbers({ type: "LoadBalancer", allocateLoadBalancerNodePorts: false }), ["1", "1"]);
 });
 
-test("a claim counts for its storage, once more under its class", () => {
+test("a PersistentVolumeClaim uses its storage, and once more under its StorageClass", () => {
   const spec = { storageClassName: "fast", resources: { requests: { storage: "2Gi" } } };
   assertEquals(usage("persistentvolumeclaims", { spec }), {
     "count/persistentvolumeclaims": "1",
@@ -53,18 +53,18 @@ test("a claim counts for its storage, once more under its class", () => {
   });
 });
 
-test("any other object counts as one of its kind, some under an older name as well", () => {
+test("an object of any other kind counts as one of its kind, for some kinds also under an older name", () => {
   assertEquals(usage("deployments", {}, "apps"), { "count/deployments.apps": "1" });
   assertEquals(usage("secrets", {}), { "count/secrets": "1", secrets: "1" });
 });
 
-test("a meter knows the resources it measures", () => {
+test("a quota meter measures the resources of its kind", () => {
   const measured = ["pods", "cpu", "limits.memory", "requests.example.com/gpu", "hugepages-2Mi", "count/pods"];
   assertEquals(measured.filter(pods.measures), measured);
   assertEquals(["services", "requests.storage", "example.com/gpu", "count/pods.example.com"].filter(pods.measures), []);
 });
 
-test("containers that do not say what a quota bounds are named", () => {
+test("containers without a request or limit that a quota requires are named", () => {
   const said = { name: "a", resources: { requests: { cpu: "1" }, limits: { cpu: "1" } } };
   const pod = { spec: { containers: [said, { name: "c" }, { name: "b" }] } };
   assertEquals(
@@ -97,7 +97,7 @@ const scopes: readonly (readonly [scope: object, spec: object, isCovered: boolea
   ],
 ];
 
-test("scopes choose Pods by deadline, class of service, priority and affinity", () => {
+test("scopes select Pods by deadline, QoS class, priority and affinity", () => {
   for (const [spec, podSpec, isCovered] of scopes) {
     const [quota, pod] = [JSON.parse(JSON.stringify({ spec })), JSON.parse(JSON.stringify({ spec: podSpec }))];
     assertEquals(coversScopes(quota, "pods", pod), isCovered, JSON.stringify(spec));
@@ -106,7 +106,7 @@ test("scopes choose Pods by deadline, class of service, priority and affinity", 
   assertEquals(coversScopes({ spec: {} }, "services", {}), true);
 });
 
-test("amounts are added, taken from each other and shown", () => {
+test("amounts are added, subtracted and formatted", () => {
   const [left, right] = [new Map([["a", "1"], ["b", "500m"]]), new Map([["b", "700m"], ["c", "1Gi"]])];
   assertEquals(amountsText(addAmounts(left, right)), "a=1,b=1200m,c=1Gi");
   assertEquals(amountsText(lessAmounts(left, right)), "a=1,b=0,c=0");

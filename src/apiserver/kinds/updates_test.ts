@@ -21,11 +21,11 @@ interface Change {
   readonly kind: string;
   readonly apiVersion: string;
   readonly object: JsonObject;
-  /** Over the top-level fields of the object, or over those of its spec. */
+  /** A change of top-level fields of the object, or of fields of its spec. */
   readonly change: JsonObject;
-  /** The fields that may not be so. */
+  /** The fields of the expected errors. */
   readonly fields: readonly string[];
-  /** @default whether the kind counts */
+  /** @default none: the kind has no generation */
   readonly generation?: number;
 }
 
@@ -181,7 +181,7 @@ const changes: readonly Change[] = [
 ];
 
 for (const { what, kind, apiVersion, object, change, fields, generation } of changes) {
-  test(`${what} ${fields.length === 0 ? "may change" : "stays as it is"}`, () => {
+  test(`an update of ${what} is ${fields.length === 0 ? "accepted" : "rejected"}`, () => {
     const known = kindNamed(kind, apiVersion);
     const { object: old, problems } = created(known, object);
     assertEquals(problems, []);
@@ -192,14 +192,14 @@ for (const { what, kind, apiVersion, object, change, fields, generation } of cha
   });
 }
 
-test("what the server decided of a Service is kept where its writer leaves it out", () => {
+test("an update of a Service without the allocated fields keeps them", () => {
   const kind = kindNamed("Service", "v1");
   const { object: old } = created(kind, service);
   const { object } = updated(kind, { metadata: old.metadata, ...service }, old);
   assertEquals([object.spec.clusterIP, object.spec.clusterIPs], [old.spec.clusterIP, old.spec.clusterIPs]);
 });
 
-test("a status is written by who writes the status, and nothing else", () => {
+test("an update of the status changes only the status", () => {
   for (const [kind, apiVersion] of [["Deployment", "apps/v1"], ["StatefulSet", "apps/v1"], ["DaemonSet", "apps/v1"]]) {
     const known = kindNamed(kind ?? "", apiVersion ?? "");
     const { object: old } = created(known, workload);

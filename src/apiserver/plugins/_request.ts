@@ -1,7 +1,7 @@
 /**
  * Reading an admission request, and rejecting it as the built-in plugins do: apiserver `admission/errors.go`.
  */
-import { type AdmissionRequest, type Draft, forbidden, type Refusal } from "../model/mod.ts";
+import { type AdmissionRequest, type Draft, forbidden, type StatusError } from "../model/mod.ts";
 import { metadataText } from "../registry/mod.ts";
 
 /** The draft of a new object; undefined for any other request. */
@@ -9,8 +9,8 @@ export function created({ operation, subresource, object }: AdmissionRequest): D
   return operation === "CREATE" && subresource === "" ? object : undefined;
 }
 
-/** 403, with the name that the object has or will be made from. */
-export function refused(request: AdmissionRequest, why: string): Refusal {
+/** 403, with the name of the object or its generateName. */
+export function refused(request: AdmissionRequest, why: string): StatusError {
   const { kind, name, object = {} } = request;
   const made = metadataText(object, "name") || metadataText(object, "generateName") || "Unknown";
   return forbidden({ group: kind.group, resource: kind.plural, name: name === "" ? made : name }, why);

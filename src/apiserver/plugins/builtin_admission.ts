@@ -20,7 +20,7 @@ import { resourceQuotas, type SetUsed } from "./resource_quotas.ts";
 import { runtimeClasses } from "./runtime_classes.ts";
 import { serviceAccounts } from "./service_accounts.ts";
 
-/** What the plugins need. */
+/** The dependencies of the plugins. */
 export interface BuiltinAdmissionParts {
   readonly objects: ObjectReader;
   readonly random: Random;
@@ -29,7 +29,7 @@ export interface BuiltinAdmissionParts {
   readonly setUsed: SetUsed;
 }
 
-/** The plugins, in the order in which the real server asks them. */
+/** Returns the plugins, in the order of the real server. */
 export function builtinAdmission(parts: BuiltinAdmissionParts): {
   readonly first: AdmissionPlugin;
   readonly last: AdmissionPlugin;
@@ -60,7 +60,7 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
   return { first: byCollection(plugins), last: resourceQuotas(parts) };
 }
 
-/** Kinds that make Pods of a template. */
+/** Workloads: kinds with a Pod template. */
 const templated = [
   "daemonsets.apps",
   "deployments.apps",
@@ -72,7 +72,7 @@ const templated = [
   "replicationcontrollers",
 ];
 
-/** One plugin that asks those of a kind: most kinds have none. None of them waits for anything. */
+/** One plugin that calls those of a kind; most kinds have none. None of them is asynchronous. */
 function byCollection(plugins: ReadonlyMap<string, readonly AdmissionPlugin[]>): AdmissionPlugin {
   const each = (request: AdmissionRequest, ask: (plugin: AdmissionPlugin) => void) => {
     for (const plugin of plugins.get(request.kind.collection) ?? []) ask(plugin);

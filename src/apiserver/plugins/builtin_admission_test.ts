@@ -12,7 +12,7 @@ function pod(name: string, spec: object = {}, container: object = {}, metadata: 
   };
 }
 
-test("a Pod gets the default account, its token in a volume, a priority and five minutes of patience", async () => {
+test("a Pod gets the default ServiceAccount, a token volume, a priority and default tolerations", async () => {
   using rig = new KubernetesRig();
   const { spec } = await rig.create(pods, pod("a"));
   assertEquals([spec.serviceAccountName, spec.serviceAccount], ["default", "default"]);
@@ -35,7 +35,7 @@ test("a Pod gets the default account, its token in a volume, a priority and five
   );
 });
 
-test("the Pod's word on its token counts before its account's; a mount of its own stays alone", async () => {
+test("the Pod decides before its ServiceAccount whether a token is mounted; an existing mount stays", async () => {
   using rig = new KubernetesRig();
   const account = {
     metadata: { name: "quiet" },
@@ -54,7 +54,7 @@ test("the Pod's word on its token counts before its account's; a mount of its ow
   assertEquals((await rig.send("GET", `${pods}/a`)).body.spec.imagePullSecrets, [{ name: "s" }]);
 });
 
-/** Each Pod is refused with 403 and these words. */
+/** A Pod, and the text after "forbidden:" when it is rejected with 403. */
 const refusedPods: readonly (readonly [what: string, body: object, words: string])[] = [
   [
     "an account that is not there",
@@ -86,14 +86,14 @@ const refusedPods: readonly (readonly [what: string, body: object, words: string
 ];
 
 for (const [what, body, words] of refusedPods) {
-  test(`a Pod is refused for ${what}`, async () => {
+  test(`a Pod is rejected for ${what}`, async () => {
     using rig = new KubernetesRig();
     const answer = await rig.send("POST", pods, body);
     assertEquals([answer.code, answer.body.message], [403, `pods "a" is forbidden: ${words}`]);
   });
 }
 
-test("an account that enforces its secrets lets no Pod have others", async () => {
+test("a ServiceAccount with enforced secrets rejects Pods with other secrets", async () => {
   using rig = new KubernetesRig();
   const annotations = { "kubernetes.io/enforce-mountable-secrets": "true" };
   await rig.create(`${home}/serviceaccounts`, {
@@ -113,7 +113,7 @@ test("an account that enforces its secrets lets no Pod have others", async () =>
   await rig.create(pods, withSecret("mine"));
 });
 
-test("a PriorityClass gives its number; the one for all is the only one", async () => {
+test("a PriorityClass sets the priority of Pods; only one can be the global default", async () => {
   using rig = new KubernetesRig();
   const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
   await rig.create(classes, { metadata: { name: "high" }, value: 100, preemptionPolicy: "Never" });
@@ -131,7 +131,7 @@ test("a PriorityClass gives its number; the one for all is the only one", async 
   assertEquals([updated.code, updated.body.spec.priority], [200, 5]);
 });
 
-test("the classes of the system are there from the start", async () => {
+test("the system PriorityClasses exist from the start", async () => {
   using rig = new KubernetesRig();
   const { body } = await rig.send("GET", "/apis/scheduling.k8s.io/v1/priorityclasses");
   const values = body.items.map((
@@ -142,7 +142,7 @@ test("the classes of the system are there from the start", async () => {
   assertEquals(made.spec.priority, 2_000_001_000);
 });
 
-test("a new node is not ready, and a claim or a volume is protected", async () => {
+test("a new Node is tainted as not ready, and a PersistentVolumeClaim gets its protection finalizer", async () => {
   using rig = new KubernetesRig();
   const node = await rig.create("/api/v1/nodes", { metadata: { name: "n" } });
   assertEquals(node.spec.taints, [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }]);
@@ -151,7 +151,7 @@ test("a new node is not ready, and a claim or a volume is protected", async () =
   assertEquals(claim.metadata.finalizers, ["kubernetes.io/pvc-protection"]);
 });
 
-test("the newest class that is marked as the default is given to claims and Ingresses that name none", async () => {
+test("claims and Ingresses without a class get the newest class that is marked as the default", async () => {
   using rig = new KubernetesRig();
   const mark = (key: string) => ({ annotations: { [key]: "true" } });
   const storage = "/apis/storage.k8s.io/v1/storageclasses";
@@ -179,7 +179,7 @@ test("the newest class that is marked as the default is given to claims and Ingr
   assertEquals((await ingress("b", { "kubernetes.io/ingress.class": "x" })).spec.ingressClassName, undefined);
 });
 
-test("a RuntimeClass adds its overhead, its nodes and its tolerations", async () => {
+test("a RuntimeClass adds its overhead, its node selector and its tolerations", async () => {
   using rig = new KubernetesRig();
   await rig.create("/apis/node.k8s.io/v1/runtimeclasses", {
     metadata: { name: "sandbox" },

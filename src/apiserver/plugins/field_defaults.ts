@@ -11,7 +11,7 @@ import { created } from "./_request.ts";
 const taints = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 const patienceSeconds = 300;
 
-/** The plugin, for Pods. */
+/** The plugin for Pods: tolerates nodes that are not ready or unreachable for five minutes. */
 export const defaultTolerations: AdmissionPlugin = {
   name: "DefaultTolerationSeconds",
   admit({ operation, subresource, object }) {
@@ -37,7 +37,7 @@ function bears(toleration: JsonObject, taint: string): boolean {
 
 const notReady = "node.kubernetes.io/not-ready";
 
-/** The plugin, for Nodes. */
+/** The plugin for Nodes: a new node is tainted as not ready. */
 export const newNodes: AdmissionPlugin = {
   name: "TaintNodesByCondition",
   admit(request) {
@@ -50,7 +50,7 @@ export const newNodes: AdmissionPlugin = {
   },
 };
 
-/** The plugin, for PersistentVolumes and their claims, each with its finalizer. */
+/** The plugin for PersistentVolumes and claims: adds the finalizer that keeps an object while it is in use. */
 export function volumeProtection(finalizer: string): AdmissionPlugin {
   return {
     name: "StorageObjectInUseProtection",
@@ -64,19 +64,19 @@ export function volumeProtection(finalizer: string): AdmissionPlugin {
   };
 }
 
-/** How a kind names its class, and which class is for all. */
+/** Where a kind names its class, and how a class is marked as the default. */
 interface Classes {
   readonly name: string;
   readonly collection: string;
   /** The field of the spec. */
   readonly field: string;
-  /** The annotation that once named it. */
+  /** The deprecated annotation. */
   readonly annotation: string;
   /** Annotations that mark the default. */
   readonly marks: readonly string[];
 }
 
-/** The plugin, for PersistentVolumeClaims. */
+/** The plugin for PersistentVolumeClaims. */
 export function defaultStorageClass(objects: ObjectReader): AdmissionPlugin {
   return defaulting(objects, {
     name: "DefaultStorageClass",
@@ -87,7 +87,7 @@ export function defaultStorageClass(objects: ObjectReader): AdmissionPlugin {
   });
 }
 
-/** The plugin, for Ingresses. */
+/** The plugin for Ingresses. */
 export function defaultIngressClass(objects: ObjectReader): AdmissionPlugin {
   return defaulting(objects, {
     name: "DefaultIngressClass",

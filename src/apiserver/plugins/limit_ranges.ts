@@ -22,7 +22,7 @@ type Amounts = ReadonlyMap<string, string>;
 
 const annotation = "kubernetes.io/limit-ranger";
 
-/** The plugin, for Pods and PersistentVolumeClaims. */
+/** The plugin for Pods and PersistentVolumeClaims. */
 export function limitRanges(objects: ObjectReader): AdmissionPlugin {
   return {
     name: "LimitRanger",
@@ -47,7 +47,7 @@ function isBounded({ operation, subresource, kind, oldObject }: AdmissionRequest
   if (operation !== "CREATE" && operation !== "UPDATE") return false;
   if (oldObject !== undefined && has(readMetadata(oldObject), "deletionTimestamp")) return false;
   if (kind.collection !== "pods") return subresource === "";
-  // Resources are settled when a Pod is made; later only a resize changes them.
+  // Later only a resize can change resources.
   return operation === "CREATE" ? subresource === "" : subresource === "resize";
 }
 
@@ -55,7 +55,7 @@ function limitsOf(range: JsonObject, type: string): readonly JsonObject[] {
   return objectsAt(objectAt(range, "spec"), "limits").filter((limit) => textAt(limit, "type") === type);
 }
 
-/** Gives containers what they leave out, and says so in an annotation. */
+/** Sets default requests and limits of containers, and records them in an annotation. */
 function fillIn(pod: Draft, range: JsonObject): void {
   const limits = limitsOf(range, "Container");
   const [wanted, most] = [merged(limits, "defaultRequest"), merged(limits, "default")];
@@ -152,7 +152,7 @@ function aboveRatio({ type, name, bound }: Bound, request?: string, limit?: stri
   return ratio > amount(bound) / 1e9 ? `${title}, but provided ratio is ${ratio.toFixed(6)}` : undefined;
 }
 
-/** Of claims only what they request counts. */
+/** Only the requests of a claim are limited. */
 function claimErrors(range: JsonObject, claim: JsonObject): readonly string[] {
   const requests = textMapAt(objectAt(objectAt(claim, "spec"), "resources"), "requests");
   return limitsOf(range, "PersistentVolumeClaim").flatMap((limit) => {

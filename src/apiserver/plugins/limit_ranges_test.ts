@@ -13,7 +13,7 @@ function pod(resources: object, more: object = {}) {
   return { metadata: { name: "a" }, spec: { containers: [{ name: "main", image: "app:1", resources }], ...more } };
 }
 
-test("a container that asks for nothing gets the defaults, and an annotation that says so", async () => {
+test("a container without resources gets the defaults, and the Pod an annotation", async () => {
   using rig = await rigWith({
     type: "Container",
     default: { cpu: "1", memory: "1Gi" },
@@ -30,7 +30,7 @@ test("a container that asks for nothing gets the defaults, and an annotation tha
   );
 });
 
-/** What a LimitRange says, what a Pod asks for, and how it is refused. */
+/** A LimitRange, the resources of a Pod, and the error. */
 const refused: readonly (readonly [limit: object, resources: object, words: string])[] = [
   [
     { type: "Container", min: { cpu: "100m" } },
@@ -57,7 +57,7 @@ const refused: readonly (readonly [limit: object, resources: object, words: stri
 ];
 
 for (const [limit, resources, words] of refused) {
-  test(`a Pod is refused: ${words}`, async () => {
+  test(`a Pod is rejected: ${words}`, async () => {
     using rig = await rigWith(limit);
     const answer = await rig.send("POST", `${home}/pods`, pod(resources));
     const plain = words.startsWith("[maximum") ? words.slice(1, -1) : words;
@@ -65,7 +65,7 @@ for (const [limit, resources, words] of refused) {
   });
 }
 
-test("a claim is bounded by what it requests", async () => {
+test("a PersistentVolumeClaim is limited by its requests", async () => {
   using rig = await rigWith({ type: "PersistentVolumeClaim", min: { storage: "1Gi" }, max: { storage: "5Gi" } });
   const claim = (name: string, storage: string) => ({
     metadata: { name },
@@ -85,7 +85,7 @@ test("a claim is bounded by what it requests", async () => {
   await rig.create(path, claim("b", "2Gi"));
 });
 
-test("a namespace without a LimitRange, and one beside it, are not bounded", async () => {
+test("a Pod in a namespace without a LimitRange is not limited", async () => {
   using rig = await rigWith({ type: "Pod", max: { cpu: "1" } });
   await rig.create("/api/v1/namespaces/kube-public/pods", pod({ limits: { cpu: "9" } }));
 });

@@ -10,10 +10,10 @@ import { metadataText, readMetadata } from "../registry/mod.ts";
 import { refused } from "./_request.ts";
 import { baseline, restricted, viewOf } from "./pod_security_checks.ts";
 
-/** The parts of a Pod that can make it less secure; the rest is about Pods that run already. */
+/** The subresources that can make a Pod less secure. */
 const parts: ReadonlySet<string> = new Set(["", "ephemeralcontainers", "resize"]);
 
-/** The plugin, for Pods. */
+/** The plugin for Pods. */
 export function podSecurity(objects: ObjectReader): AdmissionPlugin {
   return {
     name: "PodSecurity",
@@ -31,7 +31,7 @@ export function podSecurity(objects: ObjectReader): AdmissionPlugin {
   };
 }
 
-/** The plugin, for what makes Pods: it is warned, never refused. */
+/** The plugin for workloads, which are warned about, never rejected. */
 export function templateSecurity(objects: ObjectReader): AdmissionPlugin {
   return {
     name: "PodSecurity",
@@ -46,7 +46,7 @@ export function templateSecurity(objects: ObjectReader): AdmissionPlugin {
   };
 }
 
-/** The plugin, for Namespaces: their labels mean something. */
+/** The plugin for Namespaces: checks their labels. */
 export const namespaceSecurity: AdmissionPlugin = {
   name: "PodSecurity",
   validate({ object, oldObject, subresource, kind }) {
@@ -62,7 +62,7 @@ export const namespaceSecurity: AdmissionPlugin = {
   },
 };
 
-/** Undefined for a namespace without any such label, which is nearly all of them. */
+/** The policy of a namespace; undefined for a namespace without such labels. */
 function policyIn(objects: ObjectReader, namespace: string): SecurityPolicy | undefined {
   const found = objects.get("namespaces", "", namespace);
   const labels = found === undefined ? {} : objectAt(readMetadata(found), "labels");
@@ -78,7 +78,7 @@ function templateOf(object: JsonObject): JsonObject | undefined {
   return findObject(object, "template") ?? findObject(job === undefined ? spec : objectAt(job, "spec"), "template");
 }
 
-/** Of a Pod that is there only images and further containers can change. */
+/** True when an update changes images or adds containers, which is all that can make an existing Pod less secure. */
 function isNewImage(pod: JsonObject, old: JsonObject): boolean {
   return ["containers", "initContainers", "ephemeralContainers"].some((list) => {
     const images = (object: JsonObject) =>
@@ -91,21 +91,21 @@ function isNewImage(pod: JsonObject, old: JsonObject): boolean {
   });
 }
 
-/** From the one that allows everything to the strictest. */
+/** The levels, from the least strict to the strictest. */
 export type Level = "privileged" | "baseline" | "restricted";
 
-/** A level, and the release whose rules it means. */
+/** A level, and the version of its checks. */
 interface LeveledVersion {
   readonly level: Level;
-  /** `latest` or `v1.25`: shown, while the rules are always those of 1.36. */
+  /** `latest` or `v1.25`. It is only shown: the checks are always those of 1.36. */
   readonly version: string;
 }
 
-/** What to refuse, and what to warn of. */
+/** The levels of a namespace. */
 interface SecurityPolicy {
   readonly enforce: LeveledVersion;
   readonly warn: LeveledVersion;
-  /** Labels that say nothing sensible, with what is wrong. */
+  /** Invalid labels, with their errors. */
   readonly errors: readonly { readonly label: string; readonly value: string; readonly detail: string }[];
 }
 
@@ -133,7 +133,7 @@ export function policyOf(labels: ReadonlyMap<string, string>): SecurityPolicy {
   read("audit", "privileged");
   readVersion("audit");
   const [warn, warnVersion] = [read("warn", "privileged"), readVersion("warn")];
-  // Who refuses is warned of what a template will come to, unless the namespace says otherwise.
+  // Without a label for warnings, templates are warned about as Pods are rejected.
   const isTaken = !warn.isSet && enforce.isSet;
   const hasOwnVersion = labels.has(`${prefix}warn-version`);
   return {
@@ -146,7 +146,7 @@ export function policyOf(labels: ReadonlyMap<string, string>): SecurityPolicy {
   };
 }
 
-/** `restricted:latest`, quoted. */
+/** A quoted policy, e.g. `restricted:latest`. */
 function shownPolicy({ level, version }: LeveledVersion): string {
   return goQuote(`${level}:${version}`);
 }

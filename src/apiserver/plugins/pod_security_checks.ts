@@ -107,7 +107,7 @@ const hostProbes: Check = ({ containers }) => {
   return { reason: "probe or lifecycle host", detail: `${containersText(names)} ${verb} ${what} ${quotedSet(hosts)}` };
 };
 
-/** The hosts that probes and handlers name: others than the Pod. */
+/** The hosts that probes and handlers name, other than the Pod. */
 function hostsOf(container: JsonObject): readonly string[] {
   const lifecycle = objectAt(container, "lifecycle");
   const handlers = [
@@ -125,7 +125,7 @@ const privileged: Check = ({ containers }) => {
   return { reason: "privileged", detail: `${who} must not set securityContext.privileged=true` };
 };
 
-/** For the level `restricted` a user namespace makes no difference. */
+/** The check for the level `restricted`, where a user namespace makes no difference. */
 const procMountAnyway: Check = ({ containers }) => {
   const mountOf = (security: JsonObject) => textAt(security, "procMount");
   const found = containers.filter(({ security }) => !["", "Default"].includes(mountOf(security)));
@@ -206,7 +206,7 @@ const hostProcess: Check = ({ security, containers }) => {
   return { reason: "hostProcess", detail: `${who} must not set securityContext.windowsOptions.hostProcess=true` };
 };
 
-/** All rules, in order. */
+/** All checks, in order. */
 export const baseline: readonly Check[] = [
   appArmor,
   capabilities,
@@ -306,10 +306,10 @@ const strictSeccomp: Check = (pod) => {
   return { reason: "seccompProfile", detail };
 };
 
-/** Rules of `baseline` in whose place a stricter one stands. */
+/** Checks of `baseline` that stricter ones replace. */
 const replaced: ReadonlySet<Check> = new Set([capabilities, hostPathVolumes, procMount, seccomp]);
 
-/** All rules, in order. */
+/** All checks, in order. */
 export const restricted: readonly Check[] = [
   ...baseline.filter((check) => !replaced.has(check)),
   escalation,
@@ -321,14 +321,14 @@ export const restricted: readonly Check[] = [
   strictSeccomp,
 ];
 
-/** A Pod, or the template of Pods. */
+/** A Pod or a Pod template. */
 interface PodView {
   readonly spec: JsonObject;
   readonly security: JsonObject;
   readonly annotations: ReadonlyMap<string, string>;
   readonly containers: readonly ContainerView[];
   readonly isWindows: boolean;
-  /** True in a user namespace of its own, where root is nobody. */
+  /** True for a Pod with a user namespace, where root has no privileges on the host. */
   readonly hasOwnUsers: boolean;
 }
 
@@ -336,20 +336,20 @@ interface PodView {
 interface ContainerView {
   readonly name: string;
   readonly container: JsonObject;
-  /** Empty where there is none. */
+  /** Empty when the container has none. */
   readonly security: JsonObject;
 }
 
-/** What a check found wrong. */
+/** An error that a check found. */
 interface Violation {
   readonly reason: string;
   readonly detail: string;
 }
 
-/** One rule of a level. */
+/** One check of a level. */
 type Check = (pod: PodView) => Violation | undefined;
 
-/** Looks at a Pod. */
+/** Reads a Pod. */
 export function viewOf(pod: JsonObject): PodView {
   const spec = objectAt(pod, "spec");
   const containers = ["initContainers", "containers", "ephemeralContainers"].flatMap((list) => objectsAt(spec, list));
@@ -372,7 +372,7 @@ function quoted(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(", ");
 }
 
-/** `"a", "b"`, sorted, each once. */
+/** `"a", "b"`, sorted, without duplicates. */
 function quotedSet(names: Iterable<string>): string {
   return quoted([...new Set(names)].sort());
 }
@@ -382,12 +382,12 @@ function containersText(names: readonly string[]): string {
   return `${names.length === 1 ? "container" : "containers"} ${quoted(names)}`;
 }
 
-/** Who sets what they must not: the Pod, containers, or both. */
+/** The Pod, the containers, or both. */
 function settersText(isPod: boolean, names: readonly string[]): string {
   return [...(isPod ? ["pod"] : []), ...(names.length > 0 ? [containersText(names)] : [])].join(" and ");
 }
 
-/** The value of a setting in a security context, e.g. the type of a profile; undefined where there is none. */
+/** The type of a profile in a security context; undefined when it has none. */
 function typeIn(security: JsonObject, key: string): string | undefined {
   const profile = findObject(security, key);
   return profile === undefined ? undefined : textAt(profile, "type");

@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { type Level, policyOf, violationsOf } from "./pod_security.ts";
 
-/** How a Pod with this spec violates a level; "" when it is allowed. */
+/** The violation of a Pod with this spec; "" when it is allowed. */
 function found(level: Level, spec: object, container: object = {}, annotations: object = {}): string {
   const pod = { metadata: { annotations }, spec: { containers: [{ name: "a", ...container }], ...spec } };
   const text = violationsOf(JSON.parse(JSON.stringify(pod)), { level, version: "latest" });
@@ -46,11 +46,11 @@ const baseline: readonly (readonly [spec: object, container: object, words: stri
   ],
 ];
 
-test("the level baseline refuses what reaches out of a Pod", () => {
+test("the level baseline rejects privilege escalations", () => {
   for (const [spec, container, words] of baseline) assertEquals(found("baseline", spec, container), words);
 });
 
-test("a profile of AppArmor may be wrong in the Pod, in a container and in an annotation", () => {
+test("invalid AppArmor profiles are found in the Pod, in containers and in annotations", () => {
   const unconfined = { securityContext: { appArmorProfile: { type: "Unconfined" } } };
   const annotations = { "container.apparmor.security.beta.kubernetes.io/a": "unconfined" };
   assertEquals(
@@ -60,7 +60,7 @@ test("a profile of AppArmor may be wrong in the Pod, in a container and in an an
   );
 });
 
-test("the level restricted wants every container to give up what it does not need", () => {
+test("the level restricted requires every container to drop privileges", () => {
   assertEquals(
     found("restricted", {}),
     'allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), ' +
@@ -80,12 +80,12 @@ test("the level restricted wants every container to give up what it does not nee
   );
 });
 
-test("Windows knows no capabilities, and the level privileged no rules", () => {
+test("the level restricted ignores Linux settings of Windows Pods, and the level privileged has no checks", () => {
   assertEquals(found("restricted", { securityContext: { runAsNonRoot: true }, os: { name: "windows" } }), "");
   assertEquals(found("privileged", { hostNetwork: true }), "");
 });
 
-test("the labels of a namespace say what is refused and what is warned of", () => {
+test("the labels of a namespace set the levels for rejections and warnings", () => {
   const read = (labels: Readonly<Record<string, string>>) => {
     const named = Object.entries(labels).map(([key, value]) => [`pod-security.kubernetes.io/${key}`, value] as const);
     const { enforce, warn, errors } = policyOf(new Map(named));

@@ -14,17 +14,17 @@ import {
 import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, ObjectReader } from "../model/mod.ts";
 import { created, refused } from "./_request.ts";
 
-/** Where the classes are. */
+/** The collection of the classes. */
 export const priorityCollection = "priorityclasses.scheduling.k8s.io";
 
-/** What a class says. */
+/** The settings of a class. */
 interface Priority {
   readonly className: string;
   readonly value: number;
   readonly preemptionPolicy: string;
 }
 
-/** The plugin, for Pods. */
+/** The plugin for Pods. */
 export function priorities(objects: ObjectReader): AdmissionPlugin {
   return {
     name: "Priority",
@@ -37,7 +37,7 @@ export function priorities(objects: ObjectReader): AdmissionPlugin {
   };
 }
 
-/** The plugin, for PriorityClasses: one of them at most is for all who name none. */
+/** The plugin for PriorityClasses: at most one of them is the global default. */
 export function priorityClasses(objects: ObjectReader): AdmissionPlugin {
   return {
     name: "Priority",
@@ -52,7 +52,7 @@ export function priorityClasses(objects: ObjectReader): AdmissionPlugin {
   };
 }
 
-/** An update that leaves them out means what was; changing them is refused by the kind. */
+/** An update without these fields keeps the old values; the rules of Pods reject a change. */
 function keep(spec: Draft, old: JsonObject): void {
   const before = objectAt(old, "spec");
   const priority = findNumber(before, "priority");
@@ -98,7 +98,7 @@ function readClass(object: JsonObject): Priority {
   return { className: nameOf(object), value: numberAt(object, "value"), preemptionPolicy };
 }
 
-/** Of several, which only a race can make, the lowest. */
+/** The global default; the lowest if a race created several. */
 function defaultClass(objects: ObjectReader): JsonObject | undefined {
   let found: JsonObject | undefined;
   for (const each of objects.list(priorityCollection)) {

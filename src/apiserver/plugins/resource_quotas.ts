@@ -25,12 +25,12 @@ import {
   type AdmissionRequest,
   type JsonObject,
   type ObjectReader,
-  Refusal,
+  StatusError,
 } from "../model/mod.ts";
 import { readMetadata } from "../registry/mod.ts";
 import { refused } from "./_request.ts";
 
-/** Writes what a quota has used, unless somebody was faster. @returns false then */
+/** Writes the used amounts of a quota. @returns false on a conflict */
 export type SetUsed = (quota: JsonObject, used: Amounts) => Promise<boolean>;
 
 /** Options of {@link resourceQuotas}. */
@@ -41,16 +41,16 @@ interface ResourceQuotasOptions {
   readonly setUsed: SetUsed;
 }
 
-/** A quota that the request takes something from, and what is used then. */
+/** A quota that the request uses, and its used amounts afterwards. */
 interface Charge {
   readonly quota: JsonObject;
   readonly used: Amounts;
 }
 
-/** Races with other requests that are lost before the client is told. */
+/** Conflicts with other requests until the request fails. */
 const mostAttempts = 100;
 
-/** The plugin, for all kinds. */
+/** The plugin for all kinds. */
 export function resourceQuotas(options: ResourceQuotasOptions): AdmissionPlugin {
   return {
     name: "ResourceQuota",
@@ -74,11 +74,15 @@ async function charge(
     const lost: Charge[] = [];
     for (const each of charges) if (!await options.setUsed(each.quota, each.used)) lost.push(each);
     if (lost.length === 0) return;
-    // Only those that were changed by others are asked again: the rest has been charged.
+    // Only quotas with a conflict are calculated again: the others have been charged.
     const names = new Set(lost.map(({ quota }) => nameOf(quota)));
     charges = chargesOf(options, request).filter(({ quota }) => names.has(nameOf(quota)));
   }
-  throw new Refusal(409, "Conflict", "Operation cannot be fulfilled on resource quotas: they are changed all the time");
+  throw new StatusError(
+    409,
+    "Conflict",
+    "Operation cannot be fulfilled on resource quotas: they are changed all the time",
+  );
 }
 
 function chargesOf({ objects, now }: ResourceQuotasOptions, request: AdmissionRequest): readonly Charge[] {
@@ -101,7 +105,7 @@ function chargesOf({ objects, now }: ResourceQuotasOptions, request: AdmissionRe
   return charges;
 }
 
-/** Which writes can change what is used. */
+/** True for writes that can change the used amounts. */
 function isCharged(
   { operation, subresource, kind, object = {}, oldObject }: AdmissionRequest,
   meter: QuotaMeter,
@@ -124,7 +128,7 @@ function resourcesOf(quota: JsonObject, meter: QuotaMeter): readonly string[] {
   return [...textMapAt(objectAt(quota, "status"), "hard").keys()].filter((name) => meter.measures(name));
 }
 
-/** An object that cannot be measured, and a quota that has not been counted yet, let nothing in. */
+/** Rejects an object that cannot be measured, and any object while a quota has no used amounts yet. */
 function checkKnown(
   request: AdmissionRequest,
   quota: JsonObject,
@@ -138,7 +142,7 @@ function checkKnown(
   throw refused(request, `status unknown for quota: ${nameOf(quota)}, resources: ${names}`);
 }
 
-/** What the request takes: all of a new object, the difference of a changed one. */
+/** The amounts that the request uses: all of a new object, the difference for an updated one. */
 function takenBy(request: AdmissionRequest, quota: JsonObject, meter: QuotaMeter, now: number): Amounts {
   const { object = {}, oldObject, kind, operation } = request;
   const usage = meter.usage(object, now);

@@ -5,7 +5,7 @@ const home = "/api/v1/namespaces/default";
 
 const quotas = `${home}/resourcequotas`;
 
-/** A server with a quota of which so much is used, as a controller would have counted it. */
+/** A server with a quota with these used amounts, as its controller would have counted them. */
 async function rigWith(hard: object, used: object, spec: object = {}): Promise<KubernetesRig> {
   const rig = new KubernetesRig();
   const quota = await rig.create(quotas, { metadata: { name: "q" }, spec: { hard, ...spec } });
@@ -23,7 +23,7 @@ async function usedIn(rig: KubernetesRig): Promise<unknown> {
   return (await rig.send("GET", `${quotas}/q`)).body.status.used;
 }
 
-test("what is created is added to what is used, until nothing is left", async () => {
+test("creates are added to the used amounts, until the quota is exceeded", async () => {
   using rig = await rigWith({ pods: "2", "requests.cpu": "1" }, { pods: "0", "requests.cpu": "0" });
   await rig.create(`${home}/pods`, pod("a", { cpu: "600m" }));
   assertEquals(await usedIn(rig), { pods: "1", "requests.cpu": "600m" });
@@ -38,7 +38,7 @@ test("what is created is added to what is used, until nothing is left", async ()
   assertEquals(rig.errors, []);
 });
 
-test("of many requests at once no more get in than the quota allows", async () => {
+test("concurrent requests do not exceed the quota", async () => {
   using rig = await rigWith({ "count/configmaps": "5" }, { "count/configmaps": "0" });
   const sent = Array.from(
     { length: 20 },
@@ -49,7 +49,7 @@ test("of many requests at once no more get in than the quota allows", async () =
   assertEquals(await usedIn(rig), { "count/configmaps": "5" });
 });
 
-test("a dry run is judged, and takes nothing", async () => {
+test("a dry run is checked, and uses nothing", async () => {
   using rig = await rigWith({ pods: "1" }, { pods: "0" });
   assertEquals((await rig.send("POST", `${home}/pods?dryRun=All`, pod("a"))).code, 201);
   assertEquals(await usedIn(rig), { pods: "0" });
@@ -57,7 +57,7 @@ test("a dry run is judged, and takes nothing", async () => {
   assertEquals((await rig.send("POST", `${home}/pods?dryRun=All`, pod("b"))).code, 403);
 });
 
-test("a quota that was never counted lets nothing in, and one on cpu wants every container to say how much", async () => {
+test("a quota without used amounts rejects objects, and a quota on CPU limits requires them on every container", async () => {
   using rig = await rigWith({ "limits.cpu": "1", pods: "5" }, { pods: "0" });
   const unsaid = await rig.send("POST", `${home}/pods`, pod("a"));
   assertEquals(unsaid.body.message, 'pods "a" is forbidden: failed quota: q: must specify limits.cpu for: main');
@@ -72,13 +72,13 @@ test("a quota that was never counted lets nothing in, and one on cpu wants every
   );
 });
 
-test("scopes leave out what they are not about", async () => {
+test("scopes exclude the objects that they do not match", async () => {
   using rig = await rigWith({ pods: "0" }, { pods: "0" }, { scopes: ["BestEffort"] });
   await rig.create(`${home}/pods`, pod("a", { cpu: "1" }));
   assertEquals((await rig.send("POST", `${home}/pods`, pod("b"))).code, 403);
 });
 
-test("a Service that becomes one of another type is charged the difference", async () => {
+test("an update of the type of a Service is charged the difference", async () => {
   using rig = await rigWith(
     { services: "5", "services.nodeports": "1" },
     { services: "0", "services.nodeports": "0" },

@@ -14,7 +14,7 @@ import {
 } from "../model/mod.ts";
 import { created, refused } from "./_request.ts";
 
-/** The plugin, for Pods. */
+/** The plugin for Pods. */
 export function runtimeClasses(objects: ObjectReader): AdmissionPlugin {
   return {
     name: "RuntimeClass",

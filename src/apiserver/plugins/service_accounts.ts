@@ -12,17 +12,17 @@ import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, ObjectReader
 import { generatedName, readMetadata } from "../registry/mod.ts";
 import { created, refused } from "./_request.ts";
 
-/** How the volumes of tokens are called, before five characters of chance. */
+/** The prefix of the names of token volumes; five random characters follow. */
 export const tokenVolumePrefix = "kube-api-access-";
 
 const mountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Seconds: an hour, and a little so that who watches clocks sees that it is the server's own. */
+/** One hour and seven seconds, so that the default of the server can be recognized. */
 const tokenSeconds = 3607;
 const mirror = "kubernetes.io/config.mirror";
 const enforced = "kubernetes.io/enforce-mountable-secrets";
 
-/** The plugin, for Pods. */
+/** The plugin for Pods. */
 export function serviceAccounts(objects: ObjectReader, random: Random): AdmissionPlugin {
   return {
     name: "ServiceAccount",
@@ -70,7 +70,7 @@ function accountOf(objects: ObjectReader, request: AdmissionRequest, name: strin
   throw refused(request, `error looking up service account ${namespace}/${name}: ${missing}`);
 }
 
-/** The Pod's own wish counts before its account's. */
+/** The setting of the Pod has precedence over that of its ServiceAccount. */
 function wantsToken(spec: JsonObject, account: JsonObject): boolean {
   const own = spec["automountServiceAccountToken"];
   if (typeof own === "boolean") return own;
@@ -103,7 +103,7 @@ function tokenSource(): Draft {
   };
 }
 
-/** A Pod that a kubelet reports from a file may not reach into the cluster. */
+/** Rejects mirror Pods, which a kubelet creates from files, that refer to objects of the cluster. */
 function checkMirror(request: AdmissionRequest, pod: JsonObject): void {
   const spec = objectAt(pod, "spec");
   if (textAt(spec, "serviceAccountName") !== "") {
@@ -119,7 +119,7 @@ function checkMirror(request: AdmissionRequest, pod: JsonObject): void {
   }
 }
 
-/** A secret that a container takes variables from, and how it says so. */
+/** A secret that a container uses in environment variables, and a description of the place. */
 interface SecretUse {
   readonly secret: string;
   readonly where: string;
@@ -143,7 +143,7 @@ function secretsOfContainers(spec: JsonObject): readonly SecretUse[] {
   );
 }
 
-/** An account may say that its Pods take no secrets but those that it names. */
+/** Checks the secrets of a Pod whose ServiceAccount allows only the secrets that it names. */
 function checkSecrets(request: AdmissionRequest, spec: JsonObject, account: JsonObject): void {
   const allowed = new Set(objectsAt(account, "secrets").map((secret) => textAt(secret, "name")));
   const name = textAt(readMetadata(account), "name");

@@ -43,7 +43,7 @@ const common = {
   warnings: (object: JsonObject) => staticNameWarnings(nameOf(object)),
 } as const;
 
-/** The rules of a ValidatingAdmissionPolicy. @param expressions compiles what is CEL in it */
+/** Returns the rules of a ValidatingAdmissionPolicy. @param expressions compiles the CEL expressions in it */
 export function policyRules(expressions: ExpressionChecks): KindRules {
   return {
     ...common,
@@ -292,7 +292,7 @@ function parameterKind(object: JsonObject): Json {
   return kind === undefined ? "<unset>" : `${textAt(kind, "apiVersion")}/${textAt(kind, "kind")}`;
 }
 
-/** A binding does not know whether its parameter has a namespace: `*` is any or none. */
+/** The namespace `*` means any namespace or none: the binding does not know whether its parameters are namespaced. */
 function parameter(object: JsonObject): Json {
   const reference = findObject(objectAt(object, "spec"), "paramRef");
   if (reference === undefined) return "<unset>";

@@ -37,17 +37,17 @@ const reviewVersions = ["v1", "v1beta1"];
 const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const mostConditions = 64;
 
-/** What an old configuration may keep that a new one may not have. */
+/** Errors that an update may keep when the old configuration has them already. */
 interface Leniency {
   readonly sideEffects: boolean;
   readonly reviewVersions: boolean;
   readonly sameNames: boolean;
   readonly labelValues: boolean;
-  /** Match conditions that are the same are not looked at. */
+  /** True when the match conditions have not changed: they are not checked again. */
   readonly sameConditions: boolean;
 }
 
-/** What sort of configuration it is. */
+/** The two differences between webhook configurations. */
 interface Sort {
   readonly isMutating: boolean;
   readonly expressions: ExpressionChecks;
@@ -61,7 +61,7 @@ const strict: Leniency = {
   sameConditions: false,
 };
 
-/** The rules of a webhook configuration. @param expressions compiles its match conditions */
+/** Returns the rules of a webhook configuration. @param expressions compiles its match conditions */
 export function webhookRules(isMutating: boolean, expressions: ExpressionChecks): KindRules {
   const sort = { isMutating, expressions };
   return {
@@ -74,7 +74,7 @@ export function webhookRules(isMutating: boolean, expressions: ExpressionChecks)
   };
 }
 
-/** Names that the server's own configuration files will have. */
+/** Warns about names that are reserved for configurations in files of the server. */
 export function staticNameWarnings(name: string): readonly string[] {
   if (!name.endsWith(".static.k8s.io")) return [];
   const why =
@@ -167,7 +167,7 @@ function checkQualifiedDomain(hook: JsonObject, path: FieldPath, problems: Probl
   }
 }
 
-/** A value that is one of a few where there is one. */
+/** Checks that a field, if it is set, has one of the known values. */
 export function checkKnown(
   object: JsonObject,
   key: string,
@@ -180,7 +180,7 @@ export function checkKnown(
   }
 }
 
-/** What a rule matches: operations on resources. */
+/** Checks which operations and resources a rule matches. */
 function checkRule(rule: JsonObject, path: FieldPath, problems: Problems): void {
   const wanted = textsAt(rule, "operations");
   if (wanted.length === 0) problems.required(path.child("operations"));
@@ -253,7 +253,7 @@ function checkReviewVersions(hook: JsonObject, leniency: Leniency, path: FieldPa
   }
 }
 
-/** Where a webhook is: a URL or a Service. */
+/** Checks the address of a webhook: a URL or a Service. */
 export function checkClientConfig(config: JsonObject, path: FieldPath, problems: Problems): void {
   const service = findObject(config, "service");
   if (has(config, "url") === (service !== undefined)) {
@@ -268,7 +268,7 @@ const form = "; desired format: https://host[/path]";
 function checkUrl(text: string, path: FieldPath, problems: Problems): void {
   const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(text)?.[1] ?? "";
   const [, authority = "", rest = ""] = /^[^:/?#]*:?\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
-  // deno-lint-ignore no-control-regex -- control characters are what it looks for
+  // deno-lint-ignore no-control-regex -- it searches for control characters
   if (/[\s\x00-\x1f\x7f]/.test(authority) || /%(?![0-9a-fA-F]{2})/.test(text)) {
     return problems.required(path, `url must be a valid URL: parse ${JSON.stringify(text)}: invalid URL${form}`);
   }
@@ -301,7 +301,7 @@ function checkService(service: JsonObject, path: FieldPath, problems: Problems):
   });
 }
 
-/** Conditions in CEL. @param compile says what is wrong with an expression */
+/** Checks conditions in CEL. @param compile reports the errors of an expression */
 export function checkMatchConditions(
   object: JsonObject,
   path: FieldPath,
@@ -324,7 +324,7 @@ export function checkMatchConditions(
   });
 }
 
-/** What a policy or a binding matches. */
+/** Checks the resources that a policy or a binding matches. */
 export function checkMatchResources(match: JsonObject, path: FieldPath, problems: Problems): void {
   if (!has(match, "matchPolicy")) problems.required(path.child("matchPolicy"));
   checkKnown(match, "matchPolicy", ["Equivalent", "Exact"], path, problems);
@@ -349,7 +349,7 @@ function checkNamedRule(rule: JsonObject, path: FieldPath, problems: Problems): 
   checkRule(rule, path, problems);
 }
 
-/** True where nothing that conditions depend on has changed. */
+/** True when no field that the conditions depend on has changed. */
 export function hasSameConditions(now: JsonObject, old: JsonObject): boolean {
   return ["paramKind", "matchConditions"].every((key) => isSameJson(read(now, key) ?? null, read(old, key) ?? null));
 }

@@ -76,7 +76,7 @@ export const daemonSetRules: KindRules = {
   warnings: templateWarnings,
 };
 
-/** The number of templates there were, in the annotation where older clients look for it. */
+/** Sets the number of templates so far in the annotation that older clients read. */
 function countTemplates(draft: Draft, old: JsonObject): void {
   const before = textAt(objectAt(metadataOf(old), "annotations"), generationKey);
   const isKept = isSameJson(objectAt(draftAt(draft, "spec"), "template"), objectAt(objectAt(old, "spec"), "template"));
@@ -85,11 +85,11 @@ function countTemplates(draft: Draft, old: JsonObject): void {
   else annotations[generationKey] = isKept ? before : String(Number(before) + 1);
 }
 
-function checkSpec(spec: JsonObject, allowsAnyValue: boolean, problems: Problems): void {
+function checkSpec(spec: JsonObject, allowsInvalidValues: boolean, problems: Problems): void {
   const selector = findObject(spec, "selector");
   const template = objectAt(spec, "template");
   const place = specPath.child("template");
-  checkSelector(selector, specPath.child("selector"), problems, allowsAnyValue);
+  checkSelector(selector, specPath.child("selector"), problems, allowsInvalidValues);
   if (selector === undefined) {
     const labels = read(metadataOf(template), "labels") ?? null;
     problems.invalid(place.child("metadata", "labels"), labels, "`selector` does not match template `labels`");
@@ -132,7 +132,7 @@ function checkStrategy(strategy: JsonObject, place: FieldPath, problems: Problem
 export const daemonSetDefaults: DefaultsByType = { "apps/v1.DaemonSet": setDaemonSetDefaults };
 
 function setDaemonSetDefaults(draft: Draft): void {
-  // The server's own type has a field for it, so every DaemonSet it has read carries the annotation.
+  // The internal type of the real server has a field for it, so every DaemonSet that it has read has the annotation.
   setIfAbsent(draftAt(draftAt(draft, "metadata"), "annotations"), templateGeneration, "0");
   const spec = draftAt(draft, "spec");
   const strategy = draftAt(spec, "updateStrategy");
@@ -145,7 +145,7 @@ function setDaemonSetDefaults(draft: Draft): void {
   setIfAbsent(spec, "revisionHistoryLimit", 10);
 }
 
-/** Where older clients look for the number of templates that a DaemonSet has had. */
+/** The annotation that tells older clients how many templates a DaemonSet has had. */
 const templateGeneration = "deprecated.daemonset.template.generation";
 
 /** The cells of a DaemonSet. */

@@ -80,7 +80,7 @@ export const deploymentRules: KindRules = {
   ],
 };
 
-/** A selector never changes: what it selected would be nobody's. */
+/** Checks that the selector has not changed: Pods that only the old selector matches would become orphans. */
 export function checkSelectorKept(object: JsonObject, old: JsonObject, problems: Problems): void {
   const [now, before] = [
     findObject(objectAt(object, "spec"), "selector"),
@@ -133,7 +133,7 @@ function checkStrategy(strategy: JsonObject, place: FieldPath, problems: Problem
   else checkRolling(rolling, at, problems);
 }
 
-/** The limits of a rolling update as the server's own type shows them. */
+/** The limits of a rolling update in the form of the Go type. */
 export function shownRolling(rolling: JsonObject): JsonObject {
   return { MaxUnavailable: read(rolling, "maxUnavailable") ?? 0, MaxSurge: read(rolling, "maxSurge") ?? 0 };
 }
@@ -162,7 +162,7 @@ function checkReplicaStatus(object: JsonObject, problems: Problems): void {
 
 function checkReplicaSetSpec(spec: JsonObject, problems: Problems): void {
   checkCounts(spec, ["replicas", "minReadySeconds"], specPath, problems);
-  // The server says "deployment" here, too.
+  // The real server says "deployment" here, too.
   checkOwnSelector(spec, "deployment", specPath.child("selector"), problems);
   checkReplicaTemplate(spec, problems);
 }
@@ -248,7 +248,7 @@ export const deploymentRow: Row = rowOf(
   deploymentSelector,
 );
 
-/** Unlike the other kinds', an empty one is shown as nothing at all. */
+/** Shows an empty selector as "", unlike the other kinds. */
 function deploymentSelector(object: JsonObject): Json {
   return selectorText(read(objectAt(object, "spec"), "selector")) ?? "<invalid>";
 }

@@ -113,7 +113,7 @@ function prepare(draft: Draft, old: JsonObject): void {
   dropDisabledInTemplate(draft, old);
   const rolling = findDraft(draftAt(draftAt(draft, "spec"), "updateStrategy"), "rollingUpdate");
   const before = objectAt(objectAt(objectAt(old, "spec"), "updateStrategy"), "rollingUpdate");
-  // The feature is off in 1.36.
+  // The feature gate is off in 1.36.
   if (rolling !== undefined && !has(before, "maxUnavailable")) delete rolling["maxUnavailable"];
 }
 
@@ -122,7 +122,7 @@ function fixedOf(spec: JsonObject): JsonObject {
 }
 
 interface SpecOptions {
-  /** What never changes is checked once, at the start. */
+  /** True for a new object: fields that never change are checked only then. */
   readonly isNew: boolean;
   readonly checksTemplate: boolean;
 }
@@ -191,7 +191,7 @@ function checkTemplate(spec: JsonObject, { checksTemplate }: SpecOptions, proble
       problems.invalid(place.child("metadata", "labels"), labels, "`selector` does not match template `labels`");
     } else checkSelected(template, selector, place, problems);
     if (checksTemplate) checkPodTemplate(template, place, problems);
-    // The server looks at these twice.
+    // The real server checks these twice.
     checkLabels(metadataOf(template), "labels", place.child("labels"), problems);
     checkAnnotations(metadataOf(template), "annotations", place.child("annotations"), problems);
     checkPodAnnotations(metadataOf(template), objectAt(template, "spec"), place.child("annotations"), problems);
@@ -199,7 +199,7 @@ function checkTemplate(spec: JsonObject, { checksTemplate }: SpecOptions, proble
   checkLasting(template, "StatefulSet", place, problems);
 }
 
-/** The template as its Pods will be: with the volumes that are made for each, and a name of their own. */
+/** The template with the volumes and without the host names that the controller replaces in each Pod. */
 function withVolumes(template: JsonObject, claims: readonly JsonObject[]): JsonObject {
   const names = claims.map(nameOf);
   const { hostname: _hostname, subdomain: _subdomain, ...spec } = objectAt(template, "spec");
@@ -266,7 +266,7 @@ export const statefulSetRow: Row = rowOf(
 /** The cells of a ControllerRevision. */
 export const controllerRevisionRow: Row = rowOf(nameCell, controllerName, integerCell("revision"), ageCell);
 
-/** `statefulset.apps/db`. */
+/** The controller owner, e.g. `statefulset.apps/db`. */
 function controllerName(object: JsonObject): Json {
   const owners = objectsAt(objectAt(object, "metadata"), "ownerReferences");
   const owner = owners.find((candidate) => read(candidate, "controller") === true);

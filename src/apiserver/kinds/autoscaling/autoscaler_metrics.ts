@@ -6,7 +6,7 @@ import { checkContainerResourceName } from "../pods/mod.ts";
 import { checkLabelText, type FieldPath, pathSegmentName, type Problems } from "../rules/mod.ts";
 import { compareQuantities, findNumber, findObject, has, objectAt, objectsAt, textAt } from "../types/mod.ts";
 
-/** The field of each type of metric. */
+/** The field that each type of metric uses. */
 const sources: ReadonlyMap<string, string> = new Map([
   ["ContainerResource", "containerResource"],
   ["External", "external"],
@@ -15,11 +15,11 @@ const sources: ReadonlyMap<string, string> = new Map([
   ["Resource", "resource"],
 ]);
 
-/** The order in which the fields are looked at. */
+/** The order in which the fields are checked. */
 const fields = ["object", "external", "pods", "resource", "containerResource"];
 const targetTypes = ["Utilization", "Value", "AverageValue"];
 
-/** All metrics of a spec. */
+/** Checks all metrics of a spec. */
 export function checkMetrics(spec: JsonObject, options: ReferenceOptions, path: FieldPath, problems: Problems): void {
   const metrics = objectsAt(spec, "metrics");
   metrics.forEach((metric, index) => checkMetric(metric, options, path.index(index), problems));
@@ -131,7 +131,7 @@ interface ReferenceOptions {
   readonly allowsCore: boolean;
 }
 
-/** A reference to an object of any kind. */
+/** Checks a reference to an object of any kind. */
 export function checkReference(
   reference: JsonObject,
   place: FieldPath,
@@ -149,7 +149,7 @@ export function checkReference(
   if (why !== undefined) problems.invalid(place.child("apiVersion"), apiVersion, why);
 }
 
-/** What is wrong with an apiVersion, if anything is. */
+/** Returns the error of an apiVersion, or undefined. */
 export function whyBadVersion(apiVersion: string, allowsCore: boolean): string | undefined {
   const parts = apiVersion.split("/");
   if (apiVersion !== "/" && parts.length > 2) return `unexpected GroupVersion string: ${apiVersion}`;

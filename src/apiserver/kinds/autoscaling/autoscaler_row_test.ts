@@ -37,10 +37,11 @@ const rows: readonly (readonly [string, readonly JsonObject[], readonly JsonObje
 ];
 
 for (const [what, metrics, current, expected] of rows) {
-  test(`an autoscaler by ${what} shows ${expected}`, () => assertEquals(targets(metrics, current), expected));
+  test(`a HorizontalPodAutoscaler with ${what} shows the targets ${expected}`, () =>
+    assertEquals(targets(metrics, current), expected));
 }
 
-test("an autoscaler of autoscaling/v1 shows the CPU", () => {
+test("a HorizontalPodAutoscaler of autoscaling/v1 shows the CPU target", () => {
   const row = (status: JsonObject) =>
     autoscalerRow({
       metadata: { name: "a" },

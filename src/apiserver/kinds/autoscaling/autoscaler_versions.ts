@@ -20,15 +20,15 @@ const travelling = [
   `${prefix}/scale-up-tolerance`,
 ];
 
-/** Percent of the CPU that an autoscaler without metrics aims at. */
+/** The default CPU target in percent. */
 export const cpuUtilization = 80;
 
-/** Whether an autoscaling/v1 object carries metrics of autoscaling/v2. */
+/** True when an autoscaling/v1 object has metrics of autoscaling/v2 in its annotations. */
 export function hasOtherMetrics(object: JsonObject): boolean {
   return textMapAt(objectAt(object, "metadata"), "annotations").has(metricsKey);
 }
 
-/** An autoscaling/v1 object as autoscaling/v2. */
+/** Converts an autoscaling/v1 object to autoscaling/v2. */
 export function asNewAutoscaler(object: JsonObject): JsonObject {
   const draft = draftOf(object);
   draft["apiVersion"] = "autoscaling/v2";
@@ -57,7 +57,7 @@ function newStatus(status: Draft, annotations: ReadonlyMap<string, string>): voi
   if (annotations.has(conditionsKey)) status["conditions"] = listIn(annotations, conditionsKey);
 }
 
-/** An autoscaling/v2 object as autoscaling/v1. */
+/** Converts an autoscaling/v2 object to autoscaling/v1. */
 export function asOldAutoscaler(object: JsonObject): JsonObject {
   const draft = draftOf(object);
   draft["apiVersion"] = "autoscaling/v1";
@@ -118,7 +118,7 @@ function cpuMetric(key: "current" | "target", use: DraftValue): Draft {
 
 type Side = "current" | "target";
 
-/** A metric of autoscaling/v2 in the shape of old, its fields in their order there. */
+/** Converts a metric to the older form, with the fields in the order of that form. */
 function oldMetric(metric: JsonObject, side: Side): Draft {
   const type = textAt(metric, "type");
   const field = `${type.charAt(0).toLowerCase()}${type.slice(1)}`;
@@ -160,7 +160,7 @@ function oldSource(type: string, source: JsonObject, side: Side): readonly (read
   }
 }
 
-/** A metric in the shape of old, as autoscaling/v2 has it. */
+/** Converts a metric of the older form to autoscaling/v2. */
 function newMetric(metric: JsonObject, side: Side): Draft {
   const type = textAt(metric, "type");
   const field = `${type.charAt(0).toLowerCase()}${type.slice(1)}`;
@@ -174,7 +174,7 @@ function newMetric(metric: JsonObject, side: Side): Draft {
   const use = source[`${side}AverageUtilization`];
   const amounts = given([
     ["type", side === "current" ? undefined : targetType(use, average, value)],
-    // The shape of old cannot leave the value out.
+    // The older form cannot omit the value.
     ["value", type === "Object" && average !== undefined && value === "0" && side === "target" ? undefined : value],
     ["averageValue", average],
     ["averageUtilization", use],
@@ -197,7 +197,7 @@ function ordered(object: JsonObject, names: readonly string[]): Draft {
   return given(names.map((name) => [name, object[name]]));
 }
 
-/** The behavior as the server's own type shows it: that is what its JSON in the annotation looks like. */
+/** The behavior with the Go names of the internal type, as the real server writes it into the annotation. */
 function shownBehavior(behavior: JsonObject): Draft {
   const rules = (key: string): DraftValue => {
     const held = objectAt(behavior, key);
@@ -222,7 +222,7 @@ function valueOf(object: JsonObject, key: string): DraftValue {
 
 const lowered = (name: string): string => `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 
-/** The value with other names for its fields, and without those that are null. */
+/** The value with renamed fields, and without fields that are null. */
 function recased(value: DraftValue, rename: (name: string) => string): DraftValue {
   if (Array.isArray(value)) return value.map((item) => recased(item, rename));
   if (!isDraft(value)) return value;
@@ -243,7 +243,7 @@ function listIn(annotations: ReadonlyMap<string, string>, key: string): Draft[] 
   return Array.isArray(value) ? value.filter(isDraft) : [];
 }
 
-/** What people wrote into an annotation may be no JSON; then it says nothing. */
+/** Parses an annotation; undefined when it is not JSON. */
 function parsed(text: string | undefined): DraftValue | undefined {
   if (text === undefined) return undefined;
   try {

@@ -84,7 +84,7 @@ function checkSpec(spec: JsonObject, before: JsonObject | undefined, problems: P
 
 function checkReplicas(spec: JsonObject, before: JsonObject | undefined, problems: Problems): void {
   const [least, most] = [findNumber(spec, "minReplicas"), numberAt(spec, "maxReplicas")];
-  // Scaling to zero is off in 1.36, but who has it keeps it.
+  // The feature gate for scaling to zero is off in 1.36, but an object that has 0 may keep it.
   const bound = before !== undefined && findNumber(before, "minReplicas") === 0 ? 0 : 1;
   if (least !== undefined && least < bound) {
     problems.invalid(specPath.child("minReplicas"), least, `must be greater than or equal to ${bound}`);
@@ -188,7 +188,7 @@ function metrics(object: JsonObject): Json {
   return all.length > most ? `${shown} + ${all.length - most} more...` : shown;
 }
 
-/** autoscaling/v1 knows the CPU alone. */
+/** autoscaling/v1 has only a CPU target. */
 function firstVersion(spec: JsonObject, status: JsonObject): readonly string[] {
   const target = read(spec, "targetCPUUtilizationPercentage");
   if (typeof target !== "number") return [];
@@ -213,7 +213,7 @@ function metricText(metric: JsonObject, status: JsonObject | undefined): string 
   }
 }
 
-/** A metric of something that is not a Pod: a value, or one for each Pod. */
+/** The text of an Object or External metric: a value, or an average for each Pod. */
 function valueText(metric: JsonObject, status: JsonObject | undefined, source: string): string {
   const target = targetOf(metric, source);
   const average = textAt(target, "averageValue");
@@ -241,7 +241,7 @@ function targetOf(metric: JsonObject, source: string): JsonObject {
   return objectAt(objectAt(metric, source), "target");
 }
 
-/** What a metric is. @param otherwise where there is a status that does not say: Go prints a nil pointer so */
+/** The current value of a metric. @param otherwise when the status lacks the field: Go prints a nil pointer */
 function currentOf(status: JsonObject | undefined, source: string, field: string, otherwise = "<nil>"): string {
   const found = status === undefined ? undefined : findObject(status, source);
   if (found === undefined) return "<unknown>";

@@ -40,18 +40,18 @@ const bad: readonly (readonly [what: string, spec: object, problems: readonly st
 ];
 
 for (const [what, spec, problems] of bad) {
-  test(`an autoscaler with ${what}: ${problems.length} problems`, () => {
+  test(`a HorizontalPodAutoscaler with ${what} has ${problems.length} errors`, () => {
     assertEquals(created(next, { spec: { ...spec } }).problems, problems);
   });
 }
 
-test("an autoscaler whose target was wrong before may keep it", () => {
+test("a HorizontalPodAutoscaler may keep a target that was invalid before", () => {
   const spec = { scaleTargetRef: { kind: "Deployment", name: "web" }, maxReplicas: 1 };
   const { object } = created(next, { spec });
   assertEquals(updated(next, { ...object, spec: { ...object.spec, maxReplicas: 2 } }, object).problems, []);
 });
 
-test("an autoscaler of the old version aims at 80 percent of the CPU", () => {
+test("a HorizontalPodAutoscaler of autoscaling/v1 gets a CPU target of 80 percent", () => {
   const { object } = created(old, { spec: { scaleTargetRef, maxReplicas: 3 } });
   assertEquals([object.spec.targetCPUUtilizationPercentage, object.spec.minReplicas], [80, 1]);
   const [converted] = next.convert([object]);
@@ -81,7 +81,7 @@ const metrics: readonly JsonObject[] = [
   },
 ];
 
-test("what only the new version says survives the old one", () => {
+test("settings that only autoscaling/v2 has survive a conversion to autoscaling/v1 and back", () => {
   const behavior = { scaleDown: { stabilizationWindowSeconds: 60 } };
   const { object } = created(next, { spec: { scaleTargetRef, maxReplicas: 3, metrics, behavior } });
   const [older = {}] = old.convert([object]);
@@ -91,7 +91,7 @@ test("what only the new version says survives the old one", () => {
   assertEquals(back, { ...rest, metadata });
 });
 
-test("an annotation that holds no JSON says nothing", () => {
+test("a conversion annotation that is not JSON is ignored", () => {
   const annotations = {
     "autoscaling.alpha.kubernetes.io/metrics": "{",
     "autoscaling.alpha.kubernetes.io/behavior": "1",

@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../../../tests/testing.ts";
 import { scaleTable } from "./scale_table.ts";
 
-test("a Scale shows how many there should be and how many there are", () => {
+test("the table of a Scale shows the desired and the available replicas", () => {
   const metadata = { name: "web", creationTimestamp: "2026-01-01T00:00:00Z" };
   const cells = scaleTable.cells(
     { metadata, spec: { replicas: 3 }, status: { replicas: 1 } },

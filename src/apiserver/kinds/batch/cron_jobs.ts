@@ -79,7 +79,7 @@ function dropDisabledInJob(draft: Draft, old: JsonObject): void {
 const specPath = FieldPath.of("spec");
 const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
 
-/** Checks a spec. @param old what it was, for a change */
+/** Checks a spec. @param old the old spec, for an update */
 function checkCronSpec(spec: JsonObject, old: JsonObject | undefined, problems: Problems): void {
   const schedule = textAt(spec, "schedule");
   if (schedule === "") problems.required(specPath.child("schedule"));
@@ -135,7 +135,7 @@ function checkTemplate(job: JsonObject, place: FieldPath, problems: Problems): v
   if (flagAt(job, "manualSelector")) problems.notSupported(place.child("manualSelector"), true, ["nil", "false"]);
 }
 
-/** The limits of one field, and names that may stand for its numbers. */
+/** The limits of one field, and the names that may replace its numbers. */
 interface Bounds {
   readonly least: number;
   readonly most: number;
@@ -157,7 +157,7 @@ const descriptors = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@
 const every = "@every ";
 const duration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
-/** What is wrong with a schedule; undefined where it is right. */
+/** Returns the error of a schedule, or undefined. */
 function scheduleError(schedule: string): string | undefined {
   try {
     checkCronText(schedule);
@@ -240,7 +240,7 @@ function fail(message: string): never {
   throw new ScheduleError(message);
 }
 
-/** What is wrong with the name of a time zone; undefined where it is right. */
+/** Returns the error of the name of a time zone, or undefined. */
 function timeZoneError(name: string): string | undefined {
   if (name === "" || name === "UTC" || name === "Local") return undefined;
   try {

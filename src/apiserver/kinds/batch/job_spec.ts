@@ -42,7 +42,7 @@ export function checkJobSpec(spec: JsonObject, path: FieldPath, problems: Proble
   checkRestarts(spec, failure !== undefined, path.child("template", "spec", "restartPolicy"), problems);
 }
 
-/** True where each Pod has a number. */
+/** True when each Pod of the Job has an index. */
 export function isIndexed(spec: JsonObject): boolean {
   return textAt(spec, "completionMode") === indexed;
 }
@@ -113,7 +113,7 @@ function checkRestarts(spec: JsonObject, hasFailurePolicy: boolean, path: FieldP
   }
 }
 
-/** What a spec earns. */
+/** Returns the warnings about a spec. */
 export function jobSpecWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
   const isLarge = isIndexed(spec) && numberAt(spec, "completions") > manyIndexes &&
     numberAt(spec, "parallelism") > fewForMany;
@@ -133,7 +133,7 @@ const actions = ["Count", "FailIndex", "FailJob", "Ignore"];
 const operators = ["In", "NotIn"];
 const statuses = ["False", "True", "Unknown"];
 
-/** `podFailurePolicy`. */
+/** Checks `podFailurePolicy`. */
 function checkFailurePolicy(spec: JsonObject, policy: JsonObject, path: FieldPath, problems: Problems): void {
   const rules = objectsAt(policy, "rules");
   if (rules.length > mostRules) problems.tooMany(path.child("rules"), rules.length, mostRules);
@@ -201,7 +201,7 @@ function checkCodeValues(codes: JsonObject, operator: string, path: FieldPath, p
   }
 }
 
-/** `successPolicy`. */
+/** Checks `successPolicy`. */
 function checkSuccessPolicy(spec: JsonObject, policy: JsonObject, path: FieldPath, problems: Problems): void {
   const rules = objectsAt(policy, "rules");
   const place = path.child("rules");
@@ -236,7 +236,7 @@ function checkSuccessRule(rule: JsonObject, completions: number, path: FieldPath
   }
 }
 
-/** A policy as the server's own type shows it. */
+/** A policy in the form of the Go type. */
 function shownSuccessPolicy(policy: JsonObject): JsonObject {
   const rules = objectsAt(policy, "rules").map((rule) => ({
     SucceededIndexes: read(rule, "succeededIndexes") ?? null,
@@ -245,15 +245,15 @@ function shownSuccessPolicy(policy: JsonObject): JsonObject {
   return { Rules: rules };
 }
 
-/** What a text of indexes says. */
+/** Parsed indexes of Pods: `0,2-5,9`. */
 interface Indexes {
-  /** How many there are; 0 where the text cannot be read. */
+  /** The number of indexes; 0 when the text is invalid. */
   readonly total: number;
   readonly error: string | undefined;
   readonly intervals: readonly (readonly [first: number, last: number])[];
 }
 
-/** Reads indexes. @param completions each must be less than it */
+/** Parses indexes. @param completions each index must be less */
 export function indexesOf(text: string, completions: number): Indexes {
   const intervals: (readonly [number, number])[] = [];
   const failed = (error: string): Indexes => ({ total: 0, error, intervals });
@@ -282,7 +282,7 @@ function outOfOrder(previous: number, current: number): string {
   return `non-increasing order, previous: ${previous}, current: ${current}`;
 }
 
-/** The first index that is in both; undefined where there is none. */
+/** Returns the first index that is in both, or undefined. */
 export function overlapOf(left: Indexes, right: Indexes): number | undefined {
   for (const [first, last] of left.intervals) {
     for (const [start, end] of right.intervals) if (first <= end && start <= last) return Math.max(first, start);

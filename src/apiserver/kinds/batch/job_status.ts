@@ -17,7 +17,7 @@ function isFinished(status: JsonObject): boolean {
   return is(status, "Complete") || is(status, "Failed");
 }
 
-/** Checks a change of the status. */
+/** Checks an update of the status. */
 export function checkJobStatus(job: JsonObject, old: JsonObject, problems: Problems): void {
   const [status, before, spec] = [objectAt(job, "status"), objectAt(old, "status"), objectAt(job, "spec")];
   const change = new Change(status, before);
@@ -30,7 +30,7 @@ export function checkJobStatus(job: JsonObject, old: JsonObject, problems: Probl
   checkSteps(spec, change, problems);
 }
 
-/** What differs between two statuses. */
+/** The differences of two statuses. */
 class Change {
   readonly status: JsonObject;
   readonly before: JsonObject;
@@ -40,12 +40,12 @@ class Change {
     this.before = before;
   }
 
-  /** True where one of the fields differs. */
+  /** True when one of the fields differs. */
   of(...keys: readonly string[]): boolean {
     return keys.some((key) => !isSameJson(read(this.status, key) ?? null, read(this.before, key) ?? null));
   }
 
-  /** True where one of the conditions became true or is no longer. */
+  /** True when one of the conditions became true or is no longer true. */
   ofCondition(...types: readonly string[]): boolean {
     return types.some((type) => is(this.status, type) !== is(this.before, type));
   }
@@ -54,7 +54,7 @@ class Change {
     return isFinished(this.status);
   }
 
-  /** True where it ended with this change. */
+  /** True when the update finishes the Job. */
   ofEnd(): boolean {
     return isFinished(this.status) !== isFinished(this.before);
   }
@@ -184,7 +184,7 @@ function checkIndexes(spec: JsonObject, change: Change, problems: Problems): voi
   }
 }
 
-/** What only goes forward. */
+/** Checks values that must not go back. */
 function checkSteps(spec: JsonObject, change: Change, problems: Problems): void {
   const { status, before } = change;
   for (const type of ["Failed", "Complete", "FailureTarget"]) {

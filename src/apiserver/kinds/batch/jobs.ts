@@ -58,11 +58,11 @@ export const jobRules: KindRules = {
     dropDisabledInTemplate(draft);
   },
   prepareForUpdate: dropDisabledInTemplate,
-  validate: (job, problems) => checkJob(job, { isPrefixed: true, allowsAnyValue: false }, problems),
+  validate: (job, problems) => checkJob(job, { isPrefixed: true, allowsInvalidValues: false }, problems),
   validateUpdate(job, old, problems) {
     const labels = textMapAt(metadataOf(objectAt(objectAt(old, "spec"), "template")), "labels");
-    const allowsAnyValue = hasBadValue(objectAt(objectAt(old, "spec"), "selector"));
-    checkJob(job, { isPrefixed: labels.has(nameLabel) && labels.has(uidLabel), allowsAnyValue }, problems);
+    const allowsInvalidValues = hasBadValue(objectAt(objectAt(old, "spec"), "selector"));
+    checkJob(job, { isPrefixed: labels.has(nameLabel) && labels.has(uidLabel), allowsInvalidValues }, problems);
     checkChange(job, old, problems);
   },
   validateStatus: checkJobStatus,
@@ -75,7 +75,7 @@ export const jobRules: KindRules = {
   },
 };
 
-/** Every Job finds its own Pods by its uid. */
+/** Every Job selects its Pods by its UID. */
 function addSelector(spec: Draft, metadata: Draft): void {
   const labels = draftAt(draftAt(draftAt(spec, "template"), "metadata"), "labels");
   for (const key of ["job-name", nameLabel]) setIfAbsent(labels, key, textAt(metadata, "name"));
@@ -85,9 +85,9 @@ function addSelector(spec: Draft, metadata: Draft): void {
 }
 
 interface JobOptions {
-  /** False where the Job is older than the labels with a prefix. */
+  /** False for a Job that is older than the labels with a prefix. */
   readonly isPrefixed: boolean;
-  readonly allowsAnyValue: boolean;
+  readonly allowsInvalidValues: boolean;
 }
 
 function checkJob(job: JsonObject, options: JobOptions, problems: Problems): void {
@@ -106,10 +106,10 @@ function checkJob(job: JsonObject, options: JobOptions, problems: Problems): voi
   );
 }
 
-function checkOwnSelector(spec: JsonObject, { allowsAnyValue }: JobOptions, problems: Problems): void {
+function checkOwnSelector(spec: JsonObject, { allowsInvalidValues }: JobOptions, problems: Problems): void {
   const selector = findObject(spec, "selector");
   if (selector === undefined) problems.required(specPath.child("selector"));
-  else checkSelector(selector, specPath.child("selector"), problems, allowsAnyValue);
+  else checkSelector(selector, specPath.child("selector"), problems, allowsInvalidValues);
   if (!canSelect(selector)) return;
   const labels = metadataOf(objectAt(spec, "template"));
   if (selector !== undefined && selects(selector, textMapAt(labels, "labels"))) return;
@@ -121,7 +121,7 @@ function checkOwnSelector(spec: JsonObject, { allowsAnyValue }: JobOptions, prob
   );
 }
 
-/** A selector that the server makes must be the one it made. */
+/** Checks that a generated selector has not been replaced. */
 function checkGenerated(job: JsonObject, { isPrefixed }: JobOptions, problems: Problems): void {
   const spec = objectAt(job, "spec");
   const selector = findObject(spec, "selector");
@@ -174,7 +174,7 @@ function checkCompletions(spec: JsonObject, before: JsonObject, problems: Proble
   problems.invalid(specPath.child("completions"), completions, why);
 }
 
-/** What a suspended Job makes may still be told where to run, and what it needs. */
+/** Checks the template of an existing Job. While a Job is suspended, its scheduling fields and resources may change. */
 function checkTemplateKept(spec: JsonObject, old: JsonObject, problems: Problems): void {
   const [before, status] = [objectAt(old, "spec"), objectAt(old, "status")];
   const isSuspended = flagAt(before, "suspend");
@@ -228,7 +228,7 @@ function setJobDefaults(draft: Draft): void {
   setIfAbsent(spec, "parallelism", 1);
   setIfAbsent(spec, "backoffLimit", has(spec, "backoffLimitPerIndex") ? mostInt32 : 6);
   const labels = findDraft(draftAt(draftAt(spec, "template"), "metadata"), "labels");
-  // The very same map, as in the server: the labels that the template gets later are those of the Job, too.
+  // The same map, as in the real server: labels that the template gets later become labels of the Job, too.
   if (labels !== undefined) setIfAbsent(draftAt(draft, "metadata"), "labels", labels);
   setIfAbsent(spec, "completionMode", "NonIndexed");
   setIfAbsent(spec, "suspend", false);
@@ -249,7 +249,7 @@ export const jobRow: Row = rowOf(
   selectorCell("spec.selector"),
 );
 
-/** The first that holds, by the condition that says so. */
+/** The first of these that is true is shown. */
 const jobStates = ["Complete", "Failed", "Terminating", "Suspended", "FailureTarget", "SuccessCriteriaMet"] as const;
 
 function jobStatus(job: JsonObject): Json {

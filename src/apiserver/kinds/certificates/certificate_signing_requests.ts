@@ -125,7 +125,7 @@ function signWithUser(spec: Draft, user: User | undefined): void {
   spec["extra"] = extra;
 }
 
-/** Who writes the status leaves the verdict as it is, as far as there are as many conditions of it as before. */
+/** An update of the status keeps the approval conditions, when their number has not changed. */
 function keepVerdicts(status: Draft, before: JsonObject): void {
   for (const verdict of verdicts) {
     const old = conditionsOf(before, verdict);
@@ -153,7 +153,7 @@ function conditionsOf(status: JsonObject, type: string): readonly JsonObject[] {
   return objectsAt(status, "conditions").filter((condition) => textAt(condition, "type") === type);
 }
 
-/** What is wrong with the whole; what was wrong before may stay. */
+/** Checks the whole request. An update may keep errors that the old object has. */
 function checkRequest(request: JsonObject, old: JsonObject | undefined, problems: Problems): void {
   const [spec, before] = [objectAt(request, "spec"), objectAt(old ?? {}, "spec")];
   const why = whyNoRequest(textAt(spec, "request"));
@@ -254,11 +254,11 @@ function checkChange(request: JsonObject, old: JsonObject, part: string, problem
 
 const longestDomain = 253;
 
-/** A domain, a slash, and a path that has room for a label, a dot and a subdomain. */
+/** A domain, a slash, and a path with room for a label, a dot and a subdomain. */
 const longest = longestDomain + 1 + 253 + 63 + 1;
 const wrongForm = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
 
-/** What is wrong with the name of a signer. */
+/** Checks the name of a signer: `example.com/signer`. */
 function checkSignerName(name: string, path: FieldPath, problems: Problems): void {
   if (name === "") return problems.required(path);
   const [domain = "", place = "", ...more] = name.split("/");
@@ -272,7 +272,7 @@ function checkSignerName(name: string, path: FieldPath, problems: Problems): voi
   if (utf8Length(name) > longest) problems.tooLong(path, longest);
 }
 
-/** Only the first wrong part is named. */
+/** Reports only the first invalid part. */
 function checkParts(
   text: string,
   errorsOf: (part: string) => readonly string[],

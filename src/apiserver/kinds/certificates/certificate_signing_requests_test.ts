@@ -12,20 +12,20 @@ const spec = { request: pem("CERTIFICATE REQUEST"), signerName: "example.com/a",
 
 const approved = { type: "Approved", status: "True", reason: "Tested" };
 
-test("a request says who made it, whoever it claims to be from", () => {
+test("a new request records its real user, whatever the body says", () => {
   const { object, problems } = created(requests, { spec: { ...spec, username: "root", groups: ["system:masters"] } });
   assertEquals(problems, []);
   assertEquals([object.spec.username, object.spec.groups, object.spec.extra], ["jane", ["people"], { scope: ["all"] }]);
   assertEquals(object.status, {});
 });
 
-test("a request does not change", () => {
+test("an update does not change the spec of a request", () => {
   const { object } = created(requests, { spec });
   const next = updated(requests, { ...object, spec: { ...spec, signerName: "b.example/c" } }, object);
   assertEquals(next.object.spec, object.spec);
 });
 
-test("only an approval approves, and nothing else takes it back", () => {
+test("only the approval subresource approves, and no update removes the approval", () => {
   const { object } = created(requests, { spec });
   const wanted = { ...object, status: { conditions: [approved] } };
   assertEquals(updated(requests, wanted, object).object.status, {});
@@ -41,7 +41,7 @@ test("only an approval approves, and nothing else takes it back", () => {
   ]);
 });
 
-test("what is approved is not denied", () => {
+test("an approved request cannot be denied", () => {
   const { object } = created(requests, { spec });
   const both = { conditions: [approved, { ...approved, type: "Denied" }] };
   assertEquals(updated(requests, { ...object, status: both }, object, "approval").problems, [
@@ -56,7 +56,7 @@ const certificates: readonly (readonly [what: string, certificate: string, probl
 ];
 
 for (const [what, certificate, problem] of certificates) {
-  test(`${what} as the certificate of a request is ${problem === undefined ? "taken" : "refused"}`, () => {
+  test(`${what} as the certificate of a request is ${problem === undefined ? "accepted" : "rejected"}`, () => {
     const { object } = created(requests, { spec });
     const { problems } = updated(requests, { ...object, status: { certificate } }, object, "status");
     const expected = `status.certificate: Invalid value: "<certificate data>": ${problem}`;
@@ -77,7 +77,7 @@ const signers: readonly (readonly [name: string, problems: number])[] = [
 ];
 
 for (const [signerName, count] of signers) {
-  test(`the signer ${JSON.stringify(signerName)} is ${count === 0 ? "right" : "wrong"}`, () => {
+  test(`the signer ${JSON.stringify(signerName)} is ${count === 0 ? "valid" : "invalid"}`, () => {
     assertEquals(created(requests, { spec: { ...spec, signerName } }).problems.length, count);
   });
 }

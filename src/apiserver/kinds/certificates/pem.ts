@@ -2,14 +2,14 @@
  * Reads PEM as Kubernetes does, and the outline of DER: enough to tell a signed structure from other bytes.
  */
 
-/** What stands between BEGIN and END. */
+/** A PEM block. */
 interface PemBlock {
   readonly type: string;
   readonly bytes: Uint8Array;
   readonly hasHeaders: boolean;
 }
 
-/** The blocks of a text; what is not one is passed over. */
+/** Returns the PEM blocks of a text; other text is skipped. */
 export function pemBlocks(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = [];
   for (const match of text.matchAll(/^-----BEGIN ([^\n]*?)-----[ \t\r]*\n([\s\S]*?)^-----END \1-----/gm)) {
@@ -29,7 +29,7 @@ function decoded(base64: string): Uint8Array | undefined {
   }
 }
 
-/** What is wrong with the outline of a signed structure: a sequence of what is signed, the algorithm and the signature. */
+/** Returns the error of a signed structure, which is a sequence of the signed data, the algorithm and the signature. */
 export function derOutlineError(bytes: Uint8Array): string | undefined {
   const outer = elementAt(bytes, 0);
   if (outer === undefined || outer.tag !== sequence) return "asn1: structure error: tags don't match";

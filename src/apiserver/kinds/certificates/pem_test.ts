@@ -11,7 +11,7 @@ test("PEM blocks are found among other text", () => {
   ]);
 });
 
-test("headers of a block are told, and are no part of it", () => {
+test("headers of a block are detected, and are not part of its bytes", () => {
   const [found] = pemBlocks(block("Proc-Type: 4\n\nAAEC"));
   assertEquals([found?.hasHeaders, [...found?.bytes ?? []]], [true, [0, 1, 2]]);
   assertEquals(pemBlocks(block("AAEC"))[0]?.hasHeaders, false);
@@ -33,7 +33,7 @@ const outlines: readonly (readonly [what: string, bytes: readonly number[], erro
 ];
 
 for (const [what, bytes, error] of outlines) {
-  test(`the outline of ${what} is ${error === undefined ? "right" : "wrong"}`, () => {
+  test(`the outline of ${what} is ${error === undefined ? "valid" : "invalid"}`, () => {
     assertEquals(derOutlineError(new Uint8Array(bytes)), error);
   });
 }

@@ -40,7 +40,7 @@ import {
   toBase64,
 } from "../types/mod.ts";
 
-/** All values of a ConfigMap or a Secret together. */
+/** The limit for all values of a ConfigMap or a Secret together. */
 const mostBytes = 1024 * 1024;
 const mountableSecrets = "kubernetes.io/enforce-mountable-secrets";
 const serviceAccountName = "kubernetes.io/service-account.name";
@@ -71,7 +71,7 @@ function checkConfigMap(object: JsonObject, problems: Problems): void {
   if (bytes > mostBytes) problems.tooLong(FieldPath.root.key(""), mostBytes);
 }
 
-/** Data that is marked as immutable stays, and stays marked. */
+/** Checks that immutable data has not changed, and is still marked as immutable. */
 function checkFrozen(object: JsonObject, old: JsonObject, keys: readonly string[], problems: Problems): void {
   if (!flagAt(old, "immutable")) return;
   const why = "field is immutable when `immutable` is set";
@@ -98,7 +98,7 @@ export const secretRules: KindRules = {
   },
 };
 
-/** Keys without which a Secret of the type makes no sense; of the last two one is enough. */
+/** The keys that a Secret of a type must have. */
 const requiredKeys: ReadonlyMap<string, readonly string[]> = new Map([
   ["kubernetes.io/dockercfg", [".dockercfg"]],
   ["kubernetes.io/dockerconfigjson", [".dockerconfigjson"]],
@@ -140,7 +140,7 @@ function checkDockerConfig(data: JsonObject, path: FieldPath, problems: Problems
   }
 }
 
-/** What Go's decoder says of a text that is no JSON object. */
+/** Returns the error of Go's decoder for a text that is not a JSON object. */
 function whyNoJsonObject(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -167,7 +167,7 @@ export const serviceAccountRules: KindRules = {
   },
 };
 
-/** A Secret is named, and nothing more is said of it. */
+/** Keeps only the name in references to Secrets. */
 function keepSecretNames(draft: Draft): void {
   for (const secret of draftsAt(draft, "secrets")) {
     for (const key of Object.keys(secret)) if (key !== "name") delete secret[key];
@@ -182,7 +182,7 @@ export const secretDefaults: DefaultsByType = {
   },
 };
 
-/** Moves what was written as text to where it is kept. */
+/** Encodes `stringData` into `data`. */
 function encodeStringData(draft: Draft): void {
   const texts = findDraft(draft, "stringData");
   if (texts === undefined) return;

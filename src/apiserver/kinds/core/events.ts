@@ -27,7 +27,7 @@ import { findNumber, findObject, has, metadataOf, nameOf, numberAt, objectAt, te
 const longestName = 128;
 const longestNote = 1024;
 
-/** How the fields of events.k8s.io are called in core. */
+/** The core names of the fields of events.k8s.io. */
 const coreNames: ReadonlyMap<string, string> = new Map([
   ["regarding", "involvedObject"],
   ["note", "message"],
@@ -41,7 +41,9 @@ const coreNames: ReadonlyMap<string, string> = new Map([
 const newNames: ReadonlyMap<string, string> = new Map([...coreNames].map(([name, core]) => [core, name]));
 const objectFields = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
 
-/** Fields for selectors, by what this group calls the object and the controller. */
+/**
+ * Fields for selectors. @param involved the name of the object field @param controller the name of the controller field
+ */
 function selectable(involved: string, controller: string): ReadonlyMap<string, (object: JsonObject) => string> {
   const fields = new Map<string, (object: JsonObject) => string>([
     ["reason", (event) => textAt(event, "reason")],
@@ -105,7 +107,7 @@ export const newEventRules: KindRules = {
   convert: (event, to) => renamed(event, newNames, to),
 };
 
-/** What an Event of the new group keeps, and how the message calls it. */
+/** The fields of an events.k8s.io Event that must not change, and their names in messages. */
 const frozen: readonly (readonly [string, string])[] = [
   ["involvedObject", "involvedObject"],
   ["reason", "reason"],
@@ -122,7 +124,7 @@ const frozen: readonly (readonly [string, string])[] = [
   ["reportingInstance", "reportingInstance"],
 ];
 
-/** Renames the fields that the groups call differently. */
+/** Renames the fields that have other names in the other group. */
 function renamed(
   event: JsonObject,
   names: ReadonlyMap<string, string>,

@@ -32,25 +32,25 @@ const newer: JsonObject = {
   deprecatedSource: { component: "kubelet", host: "n1" },
 };
 
-test("an Event is shown alike in both of its versions", () => {
+test("an Event has the same cells in both of its versions", () => {
   const expected = ["5m", "Normal", "Pulled", "pod/p", "spec.containers{a}", "kubelet, n1", "done", "60m", 7, "e"];
   assertEquals(eventRow(core, now), expected);
   assertEquals(eventRow(newer, now), expected);
 });
 
-test("an Event that was seen once has one time and the count 1", () => {
+test("an Event that occurred once shows one time and the count 1", () => {
   const event = { ...name, eventTime: "2026-01-01T00:59:30.000000Z", reportingController: "c", reportingInstance: "i" };
   const [last, , , object, , source, , first, count] = eventRow(event, now);
   assertEquals([last, first, count, object, source], ["30s", "30s", 1, "", "c, i"]);
 });
 
-test("an Event of a series was last seen when the series was", () => {
+test("an Event series shows when it was last observed", () => {
   const series = { count: 12, lastObservedTime: "2026-01-01T00:59:59.000000Z" };
   const [last, , , , , , , first, count] = eventRow({ ...core, series }, now);
   assertEquals([last, first, count], ["1s", "60m", 12]);
 });
 
-test("an Event without any time was seen nobody knows when", () => {
+test("an Event without timestamps shows <unknown>", () => {
   const [last, , , object, , source, , first] = eventRow({ ...name, regarding: { kind: "Pod" } }, now);
   assertEquals([last, first, object, source], ["<unknown>", "<unknown>", "pod", ""]);
 });

@@ -52,7 +52,7 @@ function checkType(type: string, path: FieldPath, problems: Problems): void {
   problems.invalid(path, type, "must be a standard limit type or fully qualified");
 }
 
-/** What may be said of a limit of this type: a Pod has no defaults. */
+/** The keys that a limit of this type may have: a Pod has no defaults. */
 function keysOf(type: string): readonly string[] {
   return type === "Pod" ? keys.filter((key) => !key.startsWith("default")) : keys;
 }
@@ -82,7 +82,9 @@ function checkClaim(limit: JsonObject, path: FieldPath, problems: Problems): voi
   problems.required(path.child("limits"), why);
 }
 
-/** Two amounts of which the first may not be more: where that is said, with which value, and in which words. */
+/**
+ * Pairs of keys: the first amount must not exceed the second; then the key and the value in the error, and two titles.
+ */
 const orders: readonly (readonly [string, string, string, string, string, string])[] = [
   ["min", "max", "min", "min", "min value", "max value"],
   ["min", "defaultRequest", "defaultRequest", "defaultRequest", "min value", "default request value"],
@@ -135,7 +137,7 @@ function checkRatio(
 /** The defaults of LimitRanges. */
 export const limitRangeDefaults: DefaultsByType = { "core/v1.LimitRangeItem": setLimitRangeItemDefaults };
 
-/** Limits of containers: what is not said follows from what is. */
+/** Sets default limits from maxima, and default requests from default limits and minima. */
 function setLimitRangeItemDefaults(draft: Draft): void {
   if (textAt(draft, "type") !== "Container") return;
   const limits = draftAt(draft, "default");

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../model/mod.ts";
 import { FieldPath, ipErrors, ipWarnings, parseIp, type Problems, subdomainErrors } from "../rules/mod.ts";
 import { objectAt, objectsAt, textAt } from "../types/mod.ts";
 
-/** Addresses of a load balancer in a status. */
+/** Checks the addresses of a load balancer in a status. */
 export function checkBalancer(
   ingresses: readonly JsonObject[],
   before: readonly JsonObject[],
@@ -23,7 +23,7 @@ export function checkBalancer(
   });
 }
 
-/** Warnings of the addresses of a load balancer. */
+/** Returns the warnings about the addresses of a load balancer. */
 export function balancerWarnings(object: JsonObject): readonly string[] {
   const path = FieldPath.of("status", "loadBalancer", "ingress");
   return objectsAt(objectAt(objectAt(object, "status"), "loadBalancer"), "ingress").flatMap((ingress, index) =>
@@ -33,7 +33,7 @@ export function balancerWarnings(object: JsonObject): readonly string[] {
 
 export const noIp = "must be a DNS name, not an IP address";
 
-/** Where a load balancer listens, of a Service or an Ingress. */
+/** The addresses of the load balancer of a Service or an Ingress. */
 export function loadBalancerAddresses(object: JsonObject): readonly string[] {
   const ingress = objectsAt(objectAt(objectAt(object, "status"), "loadBalancer"), "ingress");
   const addresses = ingress.map((item) => textAt(item, "ip") === "" ? textAt(item, "hostname") : textAt(item, "ip"));

@@ -30,7 +30,7 @@ export const namespaceRules: KindRules = {
     isHeld: (object) => textsAt(objectAt(object, "spec"), "finalizers").length > 0,
     mark(draft) {
       put(draftAt(draft, "status"), "phase", "Terminating");
-      // A namespace knows no grace, not even one of nothing.
+      // A namespace has no grace period, not even 0.
       delete draftAt(draft, "metadata")["deletionGracePeriodSeconds"];
     },
   },
@@ -81,7 +81,7 @@ function keepStatus(draft: Draft, old: JsonObject): void {
   draft["status"] = draftOf(objectAt(old, "status"));
 }
 
-/** Its name as a label, so that selectors of namespaces can name one. */
+/** Sets the name as a label, so that label selectors can select one namespace. */
 function labelWithName(draft: Draft): void {
   draftAt(draftAt(draft, "metadata"), "labels")["kubernetes.io/metadata.name"] = nameOf(draft);
 }

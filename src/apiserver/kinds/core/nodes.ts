@@ -118,7 +118,7 @@ export const nodeDefaults: DefaultsByType = {
   "core/v1.NodeStatus": setNodeStatusDefaults,
 };
 
-/** The one range and the list of them say the same, whichever was written. */
+/** Sets `podCIDR` and `podCIDRs` from each other. */
 function setNodeSpecDefaults(draft: Draft): void {
   const [one, many] = [textAt(draft, "podCIDR"), textsAt(draft, "podCIDRs")];
   if (one !== "" && many.length === 0) draft["podCIDRs"] = [one];
@@ -157,7 +157,7 @@ function statusText(node: JsonObject): string {
 
 const rolePrefix = "node-role.kubernetes.io/";
 
-/** Roles stand in the keys of labels, and in one label's value as they once did. */
+/** The roles are in the keys of labels; older nodes have one in the value of a label. */
 function rolesText(node: JsonObject): string {
   const roles = new Set<string>();
   for (const [key, value] of Object.entries(objectAt(objectAt(node, "metadata"), "labels"))) {

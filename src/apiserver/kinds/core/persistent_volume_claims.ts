@@ -52,8 +52,8 @@ export const claimRules: KindRules = {
   prepareForUpdate: (draft, old) => fillDataSources(draftAt(draft, "spec"), objectAt(old, "spec")),
   validate: (claim, problems) => checkClaimSpec(objectAt(claim, "spec"), specPath, problems),
   validateUpdate(claim, old, problems) {
-    const allowsAnyValue = hasBadValue(findObject(objectAt(old, "spec"), "selector"));
-    checkClaimSpec(objectAt(claim, "spec"), specPath, problems, allowsAnyValue);
+    const allowsInvalidValues = hasBadValue(findObject(objectAt(old, "spec"), "selector"));
+    checkClaimSpec(objectAt(claim, "spec"), specPath, problems, allowsInvalidValues);
     checkChange(claim, old, problems);
   },
   validateStatus(claim, _old, problems) {
@@ -70,10 +70,10 @@ export const claimRules: KindRules = {
   ],
 };
 
-/** Two fields say where the data comes from, the old and the new; whoever knows only one of them finds both filled. */
+/** Sets `dataSource` and `dataSourceRef` from each other. */
 function fillDataSources(spec: Draft, before: JsonObject): void {
   const reference = findDraft(spec, "dataSourceRef");
-  // To another namespace is off in 1.36.
+  // The feature gate for sources in other namespaces is off in 1.36.
   if (textAt(reference ?? {}, "namespace") !== "" && !has(before, "dataSourceRef")) delete spec["dataSourceRef"];
   const isKnown = has(before, "dataSource") || has(before, "dataSourceRef");
   if (!isKnown && !has(spec, "dataSourceRef") && !isClassic(objectAt(spec, "dataSource"))) delete spec["dataSource"];
@@ -84,7 +84,7 @@ function fillDataSources(spec: Draft, before: JsonObject): void {
   }
 }
 
-/** What the old field has always held: claims and snapshots. */
+/** True for the sources that `dataSource` could always refer to: claims and snapshots. */
 function isClassic(source: JsonObject): boolean {
   const [kind, group] = [textAt(source, "kind"), textAt(source, "apiGroup")];
   return (kind === "PersistentVolumeClaim" && group === "") ||
@@ -144,7 +144,7 @@ export const claimDefaults: DefaultsByType = {
   "core/v1.PersistentVolumeClaimSpec": (draft) => setIfAbsent(draft, "volumeMode", "Filesystem"),
 };
 
-/** The cells of a PersistentVolumeClaim: what it got stands there once it has a volume. */
+/** The cells of a PersistentVolumeClaim: capacity and access modes are shown once it is bound. */
 export function claimRow(claim: JsonObject, now: number): readonly Json[] {
   const [spec, status] = [objectAt(claim, "spec"), objectAt(claim, "status")];
   const volume = textAt(spec, "volumeName");

@@ -52,7 +52,7 @@ const specPath = FieldPath.of("spec");
 const reclaimPolicies = ["Delete", "Recycle", "Retain"];
 const mountOptions = "volume.beta.kubernetes.io/mount-options";
 
-/** The fields of sources, in the order in which they are looked at. */
+/** The volume sources, in the order in which they are checked. */
 const sources = [
   "hostPath",
   "gcePersistentDisk",
@@ -78,7 +78,7 @@ const sources = [
   "csi",
 ];
 
-/** Those that can be mounted with options in an annotation. */
+/** The volume sources that support mount options in an annotation. */
 const mountable = new Set([
   "gcePersistentDisk",
   "awsElasticBlockStore",
@@ -112,7 +112,7 @@ export const persistentVolumeRules: KindRules = {
   warnings: warningsOf,
 };
 
-/** Keeps the object until somebody has seen that nothing needs it; what controllers of the cluster do. */
+/** Adds a protection finalizer, which a controller removes when the object is no longer in use. */
 export function addFinalizer(draft: Draft, finalizer: string): void {
   const metadata = draftAt(draft, "metadata");
   const present = textsAt(metadata, "finalizers");
@@ -163,7 +163,7 @@ function checkSpecCapacity(spec: JsonObject, problems: Problems): void {
   }
 }
 
-/** Amounts that may not be negative. */
+/** Checks that amounts are not negative. */
 export function checkCapacity(holder: JsonObject, place: FieldPath, problems: Problems): void {
   for (const [name, amount] of textMapAt(holder, "capacity")) {
     if (compareQuantities(amount, "0") < 0) {
@@ -255,7 +255,7 @@ function checkChange(spec: JsonObject, before: JsonObject, problems: Problems): 
   }
 }
 
-/** The sources of a volume, as far as they may not change: a secret for growing may come later. */
+/** The volume source without the field that may be added later, `controllerExpandSecretRef`. */
 function sourcesOf(spec: JsonObject, before: JsonObject): JsonObject {
   const held = Object.fromEntries(Object.entries(spec).filter(([key]) => sources.includes(key)));
   const csi = findObject(spec, "csi");
@@ -335,7 +335,7 @@ export function sizeOf(holder: JsonObject): string {
   return size === "" ? "0" : size;
 }
 
-/** In the order in which they are shown. */
+/** The access modes and their abbreviations, in the order in which they are shown. */
 const accessModes = [
   ["ReadWriteOnce", "RWO"],
   ["ReadOnlyMany", "ROX"],
@@ -348,7 +348,7 @@ export function modesText(holder: JsonObject): string {
   return accessModes.flatMap(([mode, short]) => modes.has(mode) ? [short] : []).join(",");
 }
 
-/** The annotation is older than the field, and goes before it. */
+/** The class of a volume or a claim; the older annotation has precedence. */
 export function classOf(object: JsonObject): string {
   return annotationOf(object, "volume.beta.kubernetes.io/storage-class") ??
     textAt(objectAt(object, "spec"), "storageClassName");

@@ -43,7 +43,7 @@ const forPods = new Set([
 
 const forClaims = new Set(["persistentvolumeclaims", "requests.storage"]);
 
-/** By scope: the resources that may be counted within it. */
+/** The resources that a quota with a scope may count. */
 const scopes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["Terminating", forPods],
   ["NotTerminating", forPods],
@@ -95,7 +95,7 @@ function checkAmounts(holder: JsonObject, key: string, place: FieldPath, problem
   }
 }
 
-/** The resources that a quota of this scope may not count. */
+/** The resources of a quota that this scope does not allow. */
 function uncountable(scope: string, spec: JsonObject): readonly string[] {
   const counted = scopes.get(scope);
   const names = [...textMapAt(spec, "hard").keys()].filter(isStandardQuota);
@@ -151,7 +151,7 @@ function checkOperator(expression: JsonObject, place: FieldPath, problems: Probl
   } else problems.invalid(place.child("operator"), operator, "not a valid selector operator");
 }
 
-/** A selector as the server's own type shows it. */
+/** A selector in the form of the Go type. */
 function shownSelector(expressions: readonly JsonObject[]): JsonObject {
   return {
     MatchExpressions: expressions.map((expression) => ({
@@ -180,7 +180,7 @@ interface Scope {
   readonly values: readonly string[];
 }
 
-/** True when all scopes of the quota are met by the object. A kind that has no scopes meets none. */
+/** True when the object matches all scopes of the quota. Only Pods and claims can match a scope. */
 export function coversScopes(quota: JsonObject, collection: string, object: JsonObject): boolean {
   return scopesOf(objectAt(quota, "spec")).every((scope) => {
     if (collection === "pods") return coversPod(scope, objectAt(object, "spec"));
@@ -232,7 +232,7 @@ function coversValue({ operator, values }: Scope, value: string): boolean {
   }
 }
 
-/** True for a Pod whose place depends on Pods of other namespaces. */
+/** True for a Pod whose affinity depends on Pods of other namespaces. */
 function reachesOut(spec: JsonObject): boolean {
   const affinity = objectAt(spec, "affinity");
   const terms = ["podAffinity", "podAntiAffinity"].flatMap((key) => {
@@ -249,7 +249,7 @@ function reachesOut(spec: JsonObject): boolean {
 /** The cells of a ResourceQuota. */
 export const resourceQuotaRow: Row = rowOf(nameCell, quota(false), quota(true), ageCell);
 
-/** What is used of what there may be, of limits or of all the rest. */
+/** A cell of used and allowed amounts. @param isOfLimits true for limits, false for all other resources */
 function quota(isOfLimits: boolean): Cell {
   return (object) => {
     const status = objectAt(object, "status");

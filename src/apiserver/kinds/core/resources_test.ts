@@ -7,7 +7,7 @@ const quotas = kindNamed("ResourceQuota", "v1");
 
 const ranges = kindNamed("LimitRange", "v1");
 
-test("a budget says one number, not two, and at most all", () => {
+test("a PodDisruptionBudget has minAvailable or maxUnavailable, at most 100%", () => {
   const { problems } = created(budgets, { spec: { minAvailable: "101%", maxUnavailable: -1 } });
   assertEquals(problems, [
     'spec: Invalid value: {"MinAvailable":"101%","Selector":null,"MaxUnavailable":-1,' +
@@ -17,7 +17,7 @@ test("a budget says one number, not two, and at most all", () => {
   ]);
 });
 
-test("a budget's status is written apart, and its conditions are checked", () => {
+test("an update of the status of a PodDisruptionBudget keeps the spec and checks the conditions", () => {
   const { object } = created(budgets, { spec: { minAvailable: 1 } });
   const status = { expectedPods: -1, conditions: [{ type: "A b", status: "Maybe", reason: "1" }] };
   const next = updated(budgets, { ...object, spec: {}, status }, object, "status");
@@ -52,12 +52,12 @@ const scopes: readonly (readonly [what: string, spec: object, problems: readonly
 ];
 
 for (const [what, spec, problems] of scopes) {
-  test(`a quota with ${what}: ${problems.length} problems`, () => {
+  test(`a ResourceQuota with ${what} has ${problems.length} errors`, () => {
     assertEquals(created(quotas, { spec: { ...spec } }).problems, problems);
   });
 }
 
-test("a quota keeps its scopes", () => {
+test("an update of a ResourceQuota must not change its scopes", () => {
   const { object } = created(quotas, { spec: { hard: { pods: "1" }, scopes: ["BestEffort", "Terminating"] } });
   const swapped = { ...object, spec: { ...object.spec, scopes: ["Terminating", "BestEffort"] } };
   assertEquals(updated(quotas, swapped, object).problems, []);
@@ -67,7 +67,7 @@ test("a quota keeps its scopes", () => {
   ]);
 });
 
-test("a quota warns where more is asked for than is allowed", () => {
+test("a ResourceQuota warns when a request exceeds the limit", () => {
   const { warnings } = created(quotas, { spec: { hard: { memory: "2Gi", "limits.memory": "1024Mi", cpu: "1" } } });
   assertEquals(warnings, ["ResourceQuota memory (2Gi) should be less than limits.memory (1Gi)"]);
 });

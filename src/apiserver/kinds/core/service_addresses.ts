@@ -38,17 +38,17 @@ import {
 } from "../types/mod.ts";
 import { checkClusterIps } from "./service_cluster_ips.ts";
 
-/** The addresses of Services. */
+/** The range of cluster IPs. */
 const serviceRange: IpRange = parseCidr("10.96.0.0/16") ??
   { address: { family: "IPv4", value: 0n, isMapped: false, hasLeadingZeros: false }, bits: 16 };
 
 const firstPort = 30_000;
 const lastPort = 32_767;
 
-/** Draws before the free ones are looked for one by one. */
+/** Random attempts before the first free value is searched. */
 const draws = 64;
 
-/** Fills in what a new Service was not given. @throws Refusal where what it asks for is taken */
+/** Allocates the missing values of a new Service. @throws Refusal when a requested value is already allocated */
 export function allocateForCreate(draft: Draft, context: WriteContext): void {
   const spec = draftAt(draft, "spec");
   const clusterIp = textAt(spec, "clusterIP");
@@ -57,7 +57,7 @@ export function allocateForCreate(draft: Draft, context: WriteContext): void {
   allocate(draft, undefined, context);
 }
 
-/** Fills in what a changed Service was not given, from what it had where that goes on. @throws Refusal */
+/** Allocates the missing values of an updated Service; it keeps the old values that still apply. @throws Refusal */
 export function allocateForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void {
   keepAllocated(draft, old);
   normalizeClusterIps(draft, old);
@@ -65,18 +65,18 @@ export function allocateForUpdate(draft: Draft, old: JsonObject, context: WriteC
   allocate(draft, old, context);
 }
 
-/** True where a Service of this type has an address of its own. */
+/** True for a Service with a cluster IP. */
 export function needsClusterIp(spec: JsonObject): boolean {
   return textAt(spec, "type") !== "ExternalName";
 }
 
-/** True where a Service is reached through the nodes. */
+/** True for a Service with node ports. */
 export function needsNodePorts(spec: JsonObject): boolean {
   const type = textAt(spec, "type");
   return type === "NodePort" || type === "LoadBalancer";
 }
 
-/** True where a load balancer asks the nodes for their health. */
+/** True for a Service with a health check node port. */
 export function needsHealthCheck(spec: JsonObject): boolean {
   return textAt(spec, "type") === "LoadBalancer" && textAt(spec, "externalTrafficPolicy") === "Local";
 }
@@ -105,7 +105,7 @@ function keepNodePorts(spec: Draft, before: JsonObject): void {
   }
 }
 
-/** Keeps the one and the many in step where a client changed only one of them. */
+/** Updates `clusterIPs` when a client changed only `clusterIP`. */
 function normalizeClusterIps(draft: Draft, old: JsonObject): void {
   const [spec, before] = [draftAt(draft, "spec"), objectAt(old, "spec")];
   const [now, then] = [textAt(spec, "clusterIP"), textAt(before, "clusterIP")];
@@ -164,7 +164,7 @@ function refuse(draft: Draft, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: "", resource: "Service", name: nameOf(draft) }, errors);
 }
 
-/** What other Services have. */
+/** The values that are allocated to other Services. */
 interface Taken {
   readonly addresses: ReadonlySet<string>;
   readonly ports: Set<number>;
@@ -215,7 +215,7 @@ function allocateIp(draft: Draft, before: JsonObject, taken: Taken, context: Wri
   spec["clusterIPs"] = [free];
 }
 
-/** What is no address at all is left to the validation that follows. */
+/** Returns why an address cannot be allocated. An invalid address is left to the validation. */
 function whyNotFree(wanted: string, taken: Taken): string | undefined {
   const address = parseIp(wanted);
   if (address === undefined || address.family !== "IPv4") return undefined;
@@ -271,7 +271,7 @@ function freePort(taken: Taken, context: WriteContext): number {
   return firstPort + offset;
 }
 
-/** A free one of so many, drawn; the first free one where drawing does not find any. */
+/** Returns a random free offset, or the first free one after too many attempts; undefined when all are in use. */
 function drawn(count: number, isFree: (offset: number) => boolean, context: WriteContext): number | undefined {
   for (let draw = 0; draw < draws; draw++) {
     const offset = Math.floor(context.random() * count);

@@ -9,13 +9,13 @@ const families = ["IPv4", "IPv6"];
 const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 const setOnce = "may not change once set";
 
-/** True where a Service has no address of its own: its name leads to its endpoints. */
+/** True for a headless Service. */
 export function isHeadless(spec: JsonObject): boolean {
   const ips = textsAt(spec, "clusterIPs");
   return ips.length === 1 && ips[0] === "None";
 }
 
-/** What is wrong with the addresses. @param before the old spec, empty where there is none */
+/** Checks the addresses. @param before the old spec; empty for a new Service */
 export function checkClusterIps(spec: JsonObject, before: JsonObject, problems: Problems): void {
   if (textAt(spec, "type") === "ExternalName") return;
   const [ip, ips] = [textAt(spec, "clusterIP"), textsAt(spec, "clusterIPs")];
@@ -67,7 +67,7 @@ function checkFamiliesOf(spec: JsonObject, ips: readonly string[], path: FieldPa
   });
 }
 
-/** What is wrong with a change of the addresses. */
+/** Checks an update of the addresses. */
 export function checkClusterIpChange(spec: JsonObject, before: JsonObject, problems: Problems): void {
   if (textAt(spec, "type") === "ExternalName" || textAt(before, "type") === "ExternalName") return;
   const [isNow, was] = [isHeadless(spec), isHeadless(before)];
@@ -116,7 +116,7 @@ function checkRelease(spec: JsonObject, what: string, problems: Problems): void 
 const topologyHints = "service.kubernetes.io/topology-aware-hints";
 const topologyMode = "service.kubernetes.io/topology-mode";
 
-/** The warnings that a Service earns. */
+/** Returns the warnings about a Service. */
 export function serviceWarnings(service: JsonObject): readonly string[] {
   const spec = objectAt(service, "spec");
   const isMarked = textMapAt(metadataOf(service), "annotations").has(topologyHints);

@@ -89,7 +89,7 @@ export const serviceRules: KindRules = {
   warnings: (service, old) => [...serviceWarnings(service), ...(old === undefined ? [] : balancerWarnings(service))],
 };
 
-/** Goes from one type to another: what the new type has not is dropped where the client did not change it. */
+/** Drops the fields that the new type does not have, unless the client changed them. */
 function dropWhatTypeHasNot(draft: Draft, old: JsonObject): void {
   const [spec, before] = [draftAt(draft, "spec"), objectAt(old, "spec")];
   const dropSame = (...keys: readonly string[]) => {
@@ -230,7 +230,7 @@ function checkNodePorts(spec: JsonObject, path: FieldPath, problems: Problems): 
   });
 }
 
-/** A port as the server's own type shows it. */
+/** A port in the form of the Go type. */
 function shownPort(port: JsonObject): JsonObject {
   return {
     Name: "",
@@ -363,7 +363,7 @@ function setSessionAffinity(spec: Draft): void {
   }
 }
 
-/** Three hours: how long a client stays with its endpoint. */
+/** Three hours. */
 const affinitySeconds = 10_800;
 
 /** The cells of a Service. */

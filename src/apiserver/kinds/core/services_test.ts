@@ -11,7 +11,7 @@ const http = { port: 80, protocol: "TCP" };
 
 const balanced = { type: "LoadBalancer", clusterIPs: ["10.0.0.1"] };
 
-/** What it is, the Service, and TYPE CLUSTER-IP EXTERNAL-IP PORT(S). */
+/** What the test is about, the Service, and TYPE CLUSTER-IP EXTERNAL-IP PORT(S). */
 const services: readonly (readonly [string, JsonObject, string])[] = [
   [
     "plain",

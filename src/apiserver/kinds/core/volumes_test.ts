@@ -11,14 +11,14 @@ const claim = { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: {
 
 const volume = { spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/a" } } };
 
-test("a new claim waits, and is protected once", () => {
+test("a new PersistentVolumeClaim is Pending and gets its protection finalizer once", () => {
   const { object, problems } = created(claims, claim);
   assertEquals(problems, []);
   assertEquals([object.status.phase, object.metadata.finalizers], ["Pending", ["kubernetes.io/pvc-protection"]]);
   assertEquals(created(claims, object).object.metadata.finalizers, ["kubernetes.io/pvc-protection"]);
 });
 
-test("both fields of a claim say where its data comes from, whichever was written", () => {
+test("dataSource and dataSourceRef of a PersistentVolumeClaim are set from each other", () => {
   const source = { kind: "PersistentVolumeClaim", name: "b" };
   const old = created(claims, { spec: { ...claim.spec, dataSource: source } }).object.spec;
   const now = created(claims, { spec: { ...claim.spec, dataSourceRef: source } }).object.spec;
@@ -40,7 +40,7 @@ const changes: readonly (readonly [what: string, phase: string, change: object, 
 ];
 
 for (const [what, phase, change, fields] of changes) {
-  test(`a claim that is ${phase} and asks for ${what}: ${fields.length} problems`, () => {
+  test(`an update of a ${phase} PersistentVolumeClaim to ${what} has ${fields.length} errors`, () => {
     const { object } = created(claims, claim);
     const old = { ...object, status: { phase, capacity: { storage: "1Gi" } } };
     const { problems } = updated(claims, { ...old, spec: { ...old.spec, ...change } }, old);
@@ -48,7 +48,7 @@ for (const [what, phase, change, fields] of changes) {
   });
 }
 
-test("a volume tells when its phase changed last", () => {
+test("the status of a PersistentVolume records when the phase changed last", () => {
   const { object } = created(volumes, volume);
   assertEquals(object.status, { phase: "Pending", lastPhaseTransitionTime: "2026-01-01T00:00:00Z" });
   const before = { ...object, status: { ...object.status, lastPhaseTransitionTime: "2025-01-01T00:00:00Z" } };
@@ -72,7 +72,7 @@ const wrong: readonly (readonly [what: string, spec: object, problems: readonly 
 ];
 
 for (const [what, spec, problems] of wrong) {
-  test(`a volume with ${what} is refused`, () => {
+  test(`a PersistentVolume with ${what} is rejected`, () => {
     const made = Object.fromEntries(Object.entries({ ...volume.spec, ...spec }).filter(([, value]) => value));
     assertEquals(created(volumes, { spec: made }).problems, problems);
   });
@@ -87,7 +87,7 @@ test("an update of a volume's source is rejected, and the message names the chan
   ]);
 });
 
-test("a class keeps what its volumes were made with", () => {
+test("an update of a StorageClass must not change its parameters and its reclaim policy", () => {
   const { object } = created(classes, { provisioner: "a.example/x", parameters: { a: "b" } });
   const next = { ...object, parameters: {}, allowVolumeExpansion: true, reclaimPolicy: "Retain" };
   assertEquals(updated(classes, next, object).problems.map((problem) => problem.split(":")[0]), [

@@ -1,4 +1,4 @@
-/** io.k8s.kube-aggregator.pkg.apis.apiregistration.v1: its types, one a line (see ../_wire_text.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
+/** io.k8s.kube-aggregator.pkg.apis.apiregistration.v1: its types, one a line (see ../types/wire_types.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
 // deno-fmt-ignore-file
 export const text = `
 APIService	{"x-kubernetes-group-version-kind":[{"group":"apiregistration.k8s.io","kind":"APIService","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ObjectMeta spec:@apiregistration/v1.APIServiceSpec status:@apiregistration/v1.APIServiceStatus

@@ -1,4 +1,4 @@
-/** io.k8s.api.certificates.v1: its types, one a line (see ../_wire_text.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
+/** io.k8s.api.certificates.v1: its types, one a line (see ../types/wire_types.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
 // deno-fmt-ignore-file
 export const text = `
 CertificateSigningRequest	{"x-kubernetes-group-version-kind":[{"group":"certificates.k8s.io","kind":"CertificateSigningRequest","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ObjectMeta spec:!r@certificates/v1.CertificateSigningRequestSpec status:@certificates/v1.CertificateSigningRequestStatus

@@ -1,5 +1,5 @@
 /**
- * The names of all built-in kinds, one a line (see ../_kind_names.ts): group, version, kind, plural, singular, N where it
+ * The names of all built-in kinds, one a line (see ../kind_names.ts): group, version, kind, plural, singular, N where it
  * is namespaced, short names, categories, verbs, storage version hash, subresources. Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit.
  */
 // deno-fmt-ignore-file

@@ -1,4 +1,4 @@
-/** io.k8s.api.networking.v1: its types, one a line (see ../_wire_text.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
+/** io.k8s.api.networking.v1: its types, one a line (see ../types/wire_types.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
 // deno-fmt-ignore-file
 export const text = `
 HTTPIngressPath		path:s pathType:*!r<v1.PathType>s;eExact,ImplementationSpecific,Prefix backend:!r@networking/v1.IngressBackend

@@ -1,4 +1,4 @@
-/** io.k8s.api.policy.v1: its types, one a line (see ../_wire_text.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
+/** io.k8s.api.policy.v1: its types, one a line (see ../types/wire_types.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
 // deno-fmt-ignore-file
 export const text = `
 Eviction	{"x-kubernetes-group-version-kind":[{"group":"policy","kind":"Eviction","version":"v1"}]}	kind:s apiVersion:s metadata:@meta/v1.ObjectMeta deleteOptions:*@meta/v1.DeleteOptions

@@ -1,4 +1,4 @@
-/** io.k8s.apimachinery.pkg.api.resource: its types, one a line (see ../_wire_text.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
+/** io.k8s.apimachinery.pkg.api.resource: its types, one a line (see ../types/wire_types.ts). Written by tasks/api_kinds.ts from what a real kube-apiserver publishes. Do not edit. */
 // deno-fmt-ignore-file
 export const text = `
 Quantity	{"oneOf":[{"type":"string"},{"type":"number"}]}	

@@ -153,7 +153,7 @@ function checkBackend(backend: JsonObject, path: FieldPath, problems: Problems):
   else problems.required(path, "port name or number is required");
 }
 
-/** A reference to an object of any kind in the same namespace. */
+/** Checks a reference to an object of any kind in the same namespace. */
 function checkTypedReference(reference: JsonObject, path: FieldPath, problems: Problems): void {
   if (has(reference, "apiGroup")) {
     const group = textAt(reference, "apiGroup");
@@ -252,7 +252,7 @@ function parameters(object: JsonObject): Json {
 
 const mostHosts = 3;
 
-/** Rules without a host are for any, and are counted but not shown once others are. */
+/** The first hosts. Rules without a host match any host; they are only counted when other rules have hosts. */
 function hosts(object: JsonObject): Json {
   const rules = objectsAt(objectAt(object, "spec"), "rules");
   const shown: string[] = [];

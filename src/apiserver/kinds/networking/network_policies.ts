@@ -36,7 +36,7 @@ import {
 
 const protocols = ["TCP", "UDP", "SCTP"];
 
-/** Ingress and egress rules, with what the peers of each are called. */
+/** Ingress and egress rules, with the names of their fields for peers. */
 const directions = [["ingress", "from"], ["egress", "to"]] as const;
 
 /** NetworkPolicy. */
@@ -71,18 +71,18 @@ function blocksOf(policy: JsonObject): readonly { readonly block: JsonObject; re
 function checkNetworkPolicy(
   policy: JsonObject,
   known: readonly string[],
-  allowsAnyValue: boolean,
+  allowsInvalidValues: boolean,
   problems: Problems,
 ): void {
   const spec = objectAt(policy, "spec");
   const path = FieldPath.of("spec");
-  checkSelector(findObject(spec, "podSelector"), path.child("podSelector"), problems, allowsAnyValue);
+  checkSelector(findObject(spec, "podSelector"), path.child("podSelector"), problems, allowsInvalidValues);
   for (const [direction, peers] of directions) {
     objectsAt(spec, direction).forEach((rule, index) => {
       const place = path.child(direction).index(index);
       objectsAt(rule, "ports").forEach((port, at) => checkPolicyPort(port, place.child("ports").index(at), problems));
       objectsAt(rule, peers).forEach((peer, at) =>
-        checkPeer(peer, known, allowsAnyValue, place.child(peers).index(at), problems)
+        checkPeer(peer, known, allowsInvalidValues, place.child(peers).index(at), problems)
       );
     });
   }
@@ -114,12 +114,12 @@ function checkPolicyPort(port: JsonObject, path: FieldPath, problems: Problems):
 function checkPeer(
   peer: JsonObject,
   known: readonly string[],
-  allowsAnyValue: boolean,
+  allowsInvalidValues: boolean,
   path: FieldPath,
   problems: Problems,
 ): void {
   const selectors = ["podSelector", "namespaceSelector"].filter((key) => has(peer, key));
-  for (const key of selectors) checkSelector(findObject(peer, key), path.child(key), problems, allowsAnyValue);
+  for (const key of selectors) checkSelector(findObject(peer, key), path.child(key), problems, allowsInvalidValues);
   const block = findObject(peer, "ipBlock");
   if (block !== undefined) checkBlock(block, known, path.child("ipBlock"), problems);
   if (block === undefined && selectors.length === 0) problems.required(path, "must specify a peer");

@@ -21,7 +21,7 @@ export const resourceClaimRules: KindRules = { depth: "schema", statusMetadata: 
 /** ResourceSlice and DeviceClass. */
 export const deviceRules: KindRules = { depth: "schema", generation: ["spec"] };
 
-/** The defaults of what asks for devices. */
+/** The defaults of device requests. */
 export const deviceDefaults: DefaultsByType = {
   "resource/v1.ExactDeviceRequest": setDeviceRequestDefaults,
   "resource/v1.DeviceSubRequest": setDeviceRequestDefaults,

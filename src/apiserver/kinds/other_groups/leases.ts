@@ -29,7 +29,7 @@ export const leaseRules: KindRules = {
   },
 };
 
-/** Coordinated leader election is off by default, and what belongs to it is not kept. */
+/** Drops the fields of coordinated leader election, whose feature gate is off by default. */
 function dropElection(draft: Draft, before: JsonObject): void {
   const spec = draftAt(draft, "spec");
   for (const key of ["strategy", "preferredHolder"]) if (!has(before, key)) delete spec[key];

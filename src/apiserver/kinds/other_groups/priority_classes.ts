@@ -73,7 +73,7 @@ export const priorityClassRow: Row = rowOf(
   textCell("preemptionPolicy"),
 );
 
-/** The value of each, and what it is for. Source: kubernetes `pkg/apis/scheduling/v1/helpers.go` of 1.36. */
+/** Source: kubernetes `pkg/apis/scheduling/v1/helpers.go` of 1.36. */
 const classes = [
   {
     name: "system-node-critical",
@@ -88,23 +88,23 @@ const classes = [
   },
 ];
 
-/** The values by name. */
+/** The values of the system classes, by name. */
 export const systemPriorities: ReadonlyMap<string, number> = new Map(classes.map(({ name, value }) => [name, value]));
 
 /**
- * The classes as they are stored.
+ * The system classes as they are stored.
  *
- * @param seal gives an object what a server adds to its metadata
+ * @param serverMetadata returns the metadata that a server adds to a new object
  */
 export function systemPriorityClasses(
-  seal: () => JsonObject,
+  serverMetadata: () => JsonObject,
 ): readonly { readonly name: string; readonly object: JsonObject }[] {
   return classes.map(({ name, value, description }) => ({
     name,
     object: {
       apiVersion: "scheduling.k8s.io/v1",
       kind: "PriorityClass",
-      metadata: { name, generation: 1, ...seal() },
+      metadata: { name, generation: 1, ...serverMetadata() },
       value,
       description,
       preemptionPolicy: "PreemptLowerPriority",

@@ -27,7 +27,7 @@ const volumeModes = ["Block", "Filesystem"];
 const claimKind = "PersistentVolumeClaim";
 const nanosPerByte = 1_000_000_000n;
 
-/** The access modes of a volume or a claim. */
+/** Checks the access modes of a volume or a claim. */
 export function checkAccessModes(spec: JsonObject, detail: string, path: FieldPath, problems: Problems): void {
   const modes = textsAt(spec, "accessModes");
   const place = path.child("accessModes");
@@ -38,7 +38,7 @@ export function checkAccessModes(spec: JsonObject, detail: string, path: FieldPa
   if (isMixed) problems.forbidden(place, "may not use ReadWriteOncePod with other access modes");
 }
 
-/** The mode of a volume or a claim. */
+/** Checks the volume mode of a volume or a claim. */
 export function checkVolumeMode(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const mode = textAt(spec, "volumeMode");
   if (has(spec, "volumeMode") && !volumeModes.includes(mode)) {
@@ -46,10 +46,15 @@ export function checkVolumeMode(spec: JsonObject, path: FieldPath, problems: Pro
   }
 }
 
-/** The spec of a claim. @param allowsAnyValue where an old selector with a bad value may stay */
-export function checkClaimSpec(spec: JsonObject, path: FieldPath, problems: Problems, allowsAnyValue = false): void {
+/** Checks the spec of a claim. @param allowsInvalidValues true when the old selector has an invalid label value */
+export function checkClaimSpec(
+  spec: JsonObject,
+  path: FieldPath,
+  problems: Problems,
+  allowsInvalidValues = false,
+): void {
   checkAccessModes(spec, "at least 1 access mode is required", path, problems);
-  checkSelector(findObject(spec, "selector"), path.child("selector"), problems, allowsAnyValue);
+  checkSelector(findObject(spec, "selector"), path.child("selector"), problems, allowsInvalidValues);
   const storage = textMapAt(objectAt(spec, "resources"), "requests").get("storage");
   const place = path.child("resources").key("storage");
   if (storage === undefined) problems.required(place);
@@ -89,7 +94,7 @@ function checkDataSource(source: JsonObject, path: FieldPath, problems: Problems
   if (group !== "") problems.invalidAll(path.child("apiGroup"), group, subdomainErrors(group));
 }
 
-/** A claim as a template, without a name of its own. */
+/** Checks a template of claims. */
 export function checkClaimTemplate(template: JsonObject, path: FieldPath, problems: Problems): void {
   const metadata = objectAt(template, "metadata");
   const place = path.child("metadata");
@@ -101,7 +106,7 @@ export function checkClaimTemplate(template: JsonObject, path: FieldPath, proble
   checkClaimSpec(objectAt(template, "spec"), path.child("spec"), problems);
 }
 
-/** What the server warns of a claim's spec: sizes are whole bytes. */
+/** Returns the warnings about the spec of a claim: sizes must be whole bytes. */
 export function claimSpecWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
   return ["requests", "limits"].flatMap((key) => {
     const amount = textMapAt(objectAt(spec, "resources"), key).get("storage");

@@ -30,11 +30,11 @@ const needsAlways = "may not be set for init containers without restartPolicy=Al
 /** What containers are checked against. */
 interface ContainerContext {
   readonly spec: JsonObject;
-  /** The volumes of the Pod that are right, by name. */
+  /** The valid volumes of the Pod, by name. */
   readonly volumes: ReadonlyMap<string, JsonObject>;
 }
 
-/** The containers of a Pod. */
+/** Checks the containers of a Pod. */
 export function checkContainers(context: ContainerContext, path: FieldPath, problems: Problems): void {
   const containers = objectsAt(context.spec, "containers");
   if (containers.length === 0) return problems.required(path);
@@ -52,7 +52,7 @@ export function checkContainers(context: ContainerContext, path: FieldPath, prob
   checkHostPorts(containers, path, problems);
 }
 
-/** The containers that run before those, and those that run beside them from the start. */
+/** Checks the init containers of a Pod. */
 export function checkInitContainers(context: ContainerContext, path: FieldPath, problems: Problems): void {
   const names = new Set(objectsAt(context.spec, "containers").map((container) => textAt(container, "name")));
   objectsAt(context.spec, "initContainers").forEach((container, index) => {
@@ -84,7 +84,7 @@ function checkInitResize(container: JsonObject, path: FieldPath, problems: Probl
   });
 }
 
-/** Fields that a container which joins a running Pod cannot have. */
+/** Fields that an ephemeral container must not have. */
 const ephemeralForbidden = [
   "ports",
   "resources",
@@ -97,7 +97,7 @@ const ephemeralForbidden = [
   "lifecycle",
 ];
 
-/** The containers that join a running Pod. */
+/** Checks the ephemeral containers of a Pod. */
 export function checkEphemeralContainers(context: ContainerContext, path: FieldPath, problems: Problems): void {
   const namesOf = (key: string) => objectsAt(context.spec, key).map((container) => textAt(container, "name"));
   const others = new Set([...namesOf("containers"), ...namesOf("initContainers")]);
@@ -125,7 +125,7 @@ export function checkEphemeralContainers(context: ContainerContext, path: FieldP
   });
 }
 
-/** The image of a container may not have spaces around it; checked for Pods only. */
+/** Checks that an image has no spaces around it; for Pods only. */
 export function checkImageSpace(container: JsonObject, path: FieldPath, problems: Problems): void {
   const image = textAt(container, "image");
   if (image.trim() !== image) {
@@ -233,7 +233,7 @@ function checkRestartRule(rule: JsonObject, path: FieldPath, problems: Problems)
   }
 }
 
-/** Ports on the host's network are the same inside and outside. @param isPod false for a template, which may leave them out */
+/** Checks the ports of a Pod on the host network. @param isPod false for a template, which may omit host ports */
 export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, path: FieldPath, problems: Problems): void {
   if (!flagAt(spec, "hostNetwork")) return;
   objectsAt(spec, "containers").forEach((container, index) => {
@@ -249,7 +249,7 @@ export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, path: Fi
 const propagations = ["Bidirectional", "HostToContainer", "None"];
 const readOnlies = ["Disabled", "Enabled", "IfPossible"];
 
-/** The mounts and devices of a container. @param volumes those of the Pod that are right, by name */
+/** Checks the mounts and devices of a container. @param volumes the valid volumes of the Pod, by name */
 function checkMounts(
   container: JsonObject,
   volumes: ReadonlyMap<string, JsonObject>,
@@ -289,7 +289,7 @@ function checkVolumeMounts(
   });
 }
 
-/** The path of a sub path does not say which mount it is of: neither does the real server's. */
+/** Checks a sub path. The path in the error does not contain the index of the mount, as in the real server. */
 function checkSubPath(mount: JsonObject, place: FieldPath, path: FieldPath, problems: Problems): void {
   const [subPath, expression] = [textAt(mount, "subPath"), textAt(mount, "subPathExpr")];
   if (subPath !== "") checkDescending(subPath, path.child("subPath"), problems);
@@ -358,7 +358,7 @@ const probeHandlers = ["exec", "httpGet", "tcpSocket", "grpc"];
 const lifecycleHandlers = ["exec", "httpGet", "tcpSocket", "sleep"];
 const counts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
 
-/** The probes of a container. */
+/** Checks the probes of a container. */
 function checkProbes(container: JsonObject, path: FieldPath, problems: Problems): void {
   for (const key of ["livenessProbe", "readinessProbe", "startupProbe"]) {
     const probe = findObject(container, key);
@@ -380,7 +380,7 @@ function checkProbe(probe: JsonObject, isReadiness: boolean, path: FieldPath, pr
   if (successes !== 1) problems.invalid(path.child("successThreshold"), successes, "must be 1");
 }
 
-/** What happens after a container starts and before it stops. */
+/** Checks the lifecycle hooks of a container. */
 function checkLifecycle(container: JsonObject, spec: JsonObject, path: FieldPath, problems: Problems): void {
   const lifecycle = findObject(container, "lifecycle");
   if (lifecycle === undefined) return;

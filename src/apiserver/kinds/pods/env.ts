@@ -14,7 +14,7 @@ import {
 } from "../rules/mod.ts";
 import { findObject, objectsAt, textAt } from "../types/mod.ts";
 
-/** Fields of the Pod that a variable may hold. */
+/** Fields of the Pod that an environment variable can refer to. */
 const envFields = [
   "metadata.name",
   "metadata.namespace",
@@ -27,7 +27,7 @@ const envFields = [
   "status.podIPs",
 ];
 
-/** Fields that can be read at all, and what the old names of some are now. */
+/** Fields that a field reference can name at all. */
 const readable = new Set([
   ...envFields,
   "metadata.annotations",
@@ -48,7 +48,7 @@ const resources = [
 const byteDivisors = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 const sources = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
 
-/** Variables that are listed one by one. */
+/** Checks `env`. */
 export function checkEnv(container: JsonObject, path: FieldPath, problems: Problems): void {
   objectsAt(container, "env").forEach((variable, index) => {
     const place = path.index(index);
@@ -100,7 +100,7 @@ function checkFileKey(reference: JsonObject, path: FieldPath, problems: Problems
   else checkNoBacksteps(file, path.child("path"), problems);
 }
 
-/** A field of the Pod. @param known what may be read here */
+/** Checks a reference to a field of the Pod. @param known the fields that are allowed here */
 export function checkFieldRef(
   reference: JsonObject,
   known: readonly string[],
@@ -132,7 +132,7 @@ function checkSubscript(name: string, key: string, field: string, path: FieldPat
   }
 }
 
-/** What a container asks for or may have at most. */
+/** Checks a reference to a request or a limit of a container. */
 export function checkResourceRef(reference: JsonObject, isVolume: boolean, path: FieldPath, problems: Problems): void {
   const resource = textAt(reference, "resource");
   const isHugePages = /^(?:limits|requests)\.hugepages-/.test(resource);
@@ -159,7 +159,7 @@ export function checkResourceRef(reference: JsonObject, isVolume: boolean, path:
   );
 }
 
-/** Variables that come from all keys of a ConfigMap or a Secret. */
+/** Checks `envFrom`. */
 export function checkEnvFrom(container: JsonObject, path: FieldPath, problems: Problems): void {
   objectsAt(container, "envFrom").forEach((source, index) => {
     const place = path.index(index);

@@ -13,7 +13,7 @@ import {
   textMapAt,
 } from "../types/mod.ts";
 
-/** All containers of a spec with their paths: those before, the others, those that joined. */
+/** All containers of a spec with their paths: init containers, containers, ephemeral containers. */
 export function containersOf(
   spec: JsonObject,
   path: FieldPath,
@@ -25,12 +25,12 @@ export function containersOf(
 
 type Amounts = ReadonlyMap<string, string>;
 
-/** True for an init container that goes on running beside the others. */
+/** True for a restartable init container (a sidecar). */
 export function isSidecar(container: JsonObject): boolean {
   return textAt(container, "restartPolicy") === "Always";
 }
 
-/** The sum of the containers, or what an init container needs before them, whichever is more. */
+/** The resources that a Pod needs: the sum of its containers, or the largest need of an init container. */
 export function aggregated(spec: JsonObject, key: "limits" | "requests"): Amounts {
   const amountsOf = (container: JsonObject) => textMapAt(objectAt(container, "resources"), key);
   let sum: Amounts = objectsAt(spec, "containers").map(amountsOf).reduce(plus, new Map());
@@ -65,7 +65,7 @@ function larger(left: Amounts, right: Amounts): Amounts {
 
 const computes = ["cpu", "memory"];
 
-/** `Guaranteed`, `Burstable` or `BestEffort`. */
+/** The QoS class of a Pod: `Guaranteed`, `Burstable` or `BestEffort`. */
 export function serviceClassOf(spec: JsonObject): string {
   const whole = findObject(spec, "resources");
   const holders = whole !== undefined

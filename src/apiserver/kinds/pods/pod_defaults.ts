@@ -18,7 +18,7 @@ import {
 } from "../types/mod.ts";
 import { aggregated } from "./pod_containers.ts";
 
-/** Mode of files from a ConfigMap, a Secret and the like: 0644. */
+/** The default mode of files in volumes. */
 const fileMode = 0o644;
 
 function setContainerDefaults(draft: Draft): void {
@@ -33,7 +33,7 @@ function setPodSpecDefaults(draft: Draft): void {
   setIfAbsent(draft, "securityContext", {});
   setIfAbsent(draft, "terminationGracePeriodSeconds", 30);
   setIfEmpty(draft, "schedulerName", "default-scheduler");
-  // Both names of the field are written, whichever was read.
+  // Both names of the field are written, whichever the client used.
   const account = textAt(draft, "serviceAccountName") || textAt(draft, "serviceAccount");
   if (account === "") return;
   draft["serviceAccountName"] = account;
@@ -47,7 +47,7 @@ function setProbeDefaults(draft: Draft): void {
   setIfZero(draft, "failureThreshold", 3);
 }
 
-/** Sources of volumes: a volume without one is an empty directory. */
+/** The volume sources. A volume without one is an emptyDir. */
 const volumeSources = [
   "hostPath",
   "emptyDir",
@@ -110,7 +110,7 @@ function setHostPorts(each: Draft): void {
   for (const port of draftsAt(each, "ports")) setIfZero(port, "hostPort", numberAt(port, "containerPort"));
 }
 
-/** Resources of the Pod as a whole follow from those of its containers. */
+/** Sets the requests of the Pod as a whole from those of its containers and from its limits. */
 function setPodResources(spec: Draft): void {
   const resources = draftAt(spec, "resources");
   const limits = findDraft(resources, "limits");
@@ -128,7 +128,7 @@ function setPodResources(spec: Draft): void {
   if (Object.keys(requests).length > 0) resources["requests"] = requests;
 }
 
-/** Who knows only of one address writes only that one. */
+/** Sets `podIP` and `podIPs` from each other. */
 function setPodStatusDefaults(draft: Draft): void {
   const [ip, first] = [textAt(draft, "podIP"), draftsAt(draft, "podIPs")[0]];
   if (ip !== "" && textAt(first ?? {}, "ip") !== ip) draft["podIPs"] = [{ ip }];
@@ -137,7 +137,7 @@ function setPodStatusDefaults(draft: Draft): void {
 
 const setDefaultMode = (draft: Draft) => setIfAbsent(draft, "defaultMode", fileMode);
 
-/** The defaults of Pods, and of all that stands in their templates. */
+/** The defaults of Pods, and of all types in Pod templates. */
 export const podDefaults: DefaultsByType = {
   "core/v1.Container": setContainerDefaults,
   "core/v1.EphemeralContainer": setContainerDefaults,
@@ -160,16 +160,8 @@ export const podDefaults: DefaultsByType = {
 };
 
 /**
- * The tag of an image: `latest` where it has neither a tag nor a digest, "" for a digest and for a name that is none.
- *
- * @example
- * ```ts
- * import { imageTag } from "./images.ts";
- *
- * console.assert(imageTag("registry.example:5000/app") === "latest");
- * console.assert(imageTag("app:v1") === "v1");
- * console.assert(imageTag("app@sha256:" + "0".repeat(64)) === "");
- * ```
+ * The tag of an image: `latest` when it has neither a tag nor a digest; "" for a digest or an invalid name. E.g. `latest` for
+ * `registry.example:5000/app`, `v1` for `app:v1`.
  */
 function imageTag(image: string): string {
   const at = image.indexOf("@");

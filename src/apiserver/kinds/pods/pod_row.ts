@@ -40,7 +40,7 @@ const messages: ReadonlyMap<Json | undefined, string> = new Map([
   ["Failed", "The pod failed."],
 ]);
 
-/** A Pod that is over says so: kubectl once left these rows out. */
+/** A condition of the row for a Pod that has finished: older versions of kubectl hid these rows. */
 export function podConditions(pod: JsonObject): readonly JsonObject[] {
   const phase = read(objectAt(pod, "status"), "phase");
   const message = messages.get(phase);
@@ -48,13 +48,13 @@ export function podConditions(pod: JsonObject): readonly JsonObject[] {
   return [{ type: "Completed", status: "True", reason: phase, message }];
 }
 
-/** A Pod in short. */
+/** The values of a row that need all containers. */
 interface PodStatus {
   readonly word: string;
   readonly ready: number;
   readonly total: number;
   readonly restarts: number;
-  /** When a container last ended before it was restarted; "" where none was. */
+  /** When a container last ended before a restart; "" without restarts. */
   readonly restartedAt: string;
 }
 
@@ -64,23 +64,23 @@ interface Restarts {
   readonly lastAt: string;
 }
 
-/** What some containers add. */
+/** Ready containers and restarts of a list of containers. */
 interface Progress {
   readonly ready: number;
   readonly restarts: Restarts;
 }
 
-/** Init containers, in the order in which they run. */
+/** The state of the init containers, in the order in which they run. */
 interface Initialization extends Progress {
-  /** What holds the Pod up; undefined where nothing does. */
+  /** The status of the init container that the Pod waits for; undefined when it waits for none. */
   readonly word: string | undefined;
-  /** Restarts of those that run as long as the Pod does. */
+  /** Restarts of sidecars. */
   readonly sidecarRestarts: Restarts;
 }
 
 const noRestarts: Restarts = { count: 0, lastAt: "" };
 
-/** Sums a Pod up. */
+/** Summarizes a Pod. */
 function podStatus(pod: JsonObject): PodStatus {
   const [spec, status] = [objectAt(pod, "spec"), objectAt(pod, "status")];
   const sidecars = new Set(
@@ -110,7 +110,7 @@ function phaseWord(status: JsonObject): string {
   return reason === "" ? textAt(status, "phase") : reason;
 }
 
-/** Goes through the init containers up to the first that the Pod still waits for. */
+/** Goes through the init containers up to the first that the Pod waits for. */
 function initialization(spec: JsonObject, status: JsonObject, sidecars: ReadonlySet<string>): Initialization {
   const count = objectsAt(spec, "initContainers").length;
   let [restarts, sidecarRestarts, ready] = [noRestarts, noRestarts, 0];
@@ -144,7 +144,10 @@ function terminatedWord(terminated: JsonObject): string {
   return signal === 0 ? `ExitCode:${numberAt(terminated, "exitCode")}` : `Signal:${signal}`;
 }
 
-/** Goes through the containers from the last to the first: the first one's word counts most. @param before if none has one */
+/**
+ * Goes through the containers from last to first, so that the status of the first wins. @param before the default
+ * status
+ */
 function containersOf(status: JsonObject, before: string): Progress & { readonly word: string } {
   let [word, ready, restarts] = [before, 0, noRestarts];
   let failure: string | undefined;
@@ -160,7 +163,7 @@ function containersOf(status: JsonObject, before: string): Progress & { readonly
   return { word: word === "Completed" ? completedWord(status, failure, ready > 0) : word, ready, restarts };
 }
 
-/** A Pod is not over while one of its containers runs, and not well when one has failed. */
+/** A Pod with a running container is not Completed; with a failed container it shows the failure. */
 function completedWord(status: JsonObject, failure: string | undefined, hasRunning: boolean): string {
   if (hasRunning && isReady(status)) return "Running";
   return failure ?? (hasRunning ? "NotReady" : "Completed");
@@ -189,7 +192,7 @@ function restartsOf(container: JsonObject): Restarts {
   return { count: numberAt(container, "restartCount"), lastAt: last === undefined ? "" : textAt(last, "finishedAt") };
 }
 
-/** Instants of metav1.Time are written alike, so the later one is the larger text. */
+/** Adds restarts. Timestamps have one format, so the later one is the larger string. */
 function sumOf(left: Restarts, right: Restarts): Restarts {
   return { count: left.count + right.count, lastAt: left.lastAt < right.lastAt ? right.lastAt : left.lastAt };
 }

@@ -6,7 +6,7 @@ const now = Date.parse("2026-01-01T01:00:00Z");
 
 const created = "2026-01-01T00:00:00Z";
 
-/** A Pod of some containers `c0`, `c1`, … with these statuses. */
+/** A Pod with containers `c0`, `c1`, … that have these statuses. */
 function pod(status: JsonObject, spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
   return {
     metadata: { name: "p", creationTimestamp: created, ...metadata },
@@ -39,7 +39,7 @@ const inits: JsonObject = { initContainers: [{ name: "i0" }, { name: "i1" }] };
 
 const sidecar: JsonObject = { initContainers: [{ name: "i0", restartPolicy: "Always" }, { name: "i1" }] };
 
-/** What it is, the Pod, READY and STATUS. */
+/** What the test is about, the Pod, READY and STATUS. */
 const states: readonly (readonly [string, JsonObject, string, string])[] = [
   ["waits for a node", pod({}), "0/1", "Pending"],
   [
@@ -170,13 +170,13 @@ const states: readonly (readonly [string, JsonObject, string, string])[] = [
 ];
 
 for (const [what, object, ready, status] of states) {
-  test(`a Pod that ${what} is ${ready} ${status || "nothing"}`, () => {
+  test(`a Pod that ${what} is shown as ${ready} ${status || "nothing"}`, () => {
     const [, shownReady, shownStatus] = podRow(object, now);
     assertEquals([shownReady, shownStatus], [ready, status]);
   });
 }
 
-test("restarts are counted with the time of the last", () => {
+test("the row of a Pod shows the restarts and the time of the last one", () => {
   const restarted = (count: number, finishedAt: string): JsonObject => ({
     ...running,
     restartCount: count,
@@ -187,7 +187,7 @@ test("restarts are counted with the time of the last", () => {
   assertEquals([restarts, age], ["5 (5m ago)", "60m"]);
 });
 
-test("once a Pod is initialized, of its init containers only the restarts of sidecars count", () => {
+test("the row of an initialized Pod counts only the restarts of sidecars among its init containers", () => {
   const initContainerStatuses = [
     { ...running, name: "i0", started: true, restartCount: 1 },
     { ...ended(0), name: "i1", restartCount: 7 },
@@ -198,7 +198,7 @@ test("once a Pod is initialized, of its init containers only the restarts of sid
   assertEquals(before, "7");
 });
 
-test("the wide columns of a Pod", () => {
+test("the wide columns of a Pod show its IP, nodes and readiness gates", () => {
   const gates = { readinessGates: [{ conditionType: "a" }, { conditionType: "b" }] };
   const conditions = [{ type: "a", status: "True" }, { type: "b", status: "False" }];
   const status = { podIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }], nominatedNodeName: "n2", conditions };
@@ -206,7 +206,7 @@ test("the wide columns of a Pod", () => {
   assertEquals(podRow(pod({}), now).slice(5), ["<none>", "<none>", "<none>", "<none>"]);
 });
 
-test("a Pod that is over says so in a condition of its row", () => {
+test("the row of a finished Pod has a condition Completed", () => {
   const reasons = ["Succeeded", "Failed", "Running"].map((phase) =>
     podConditions(pod({ phase })).map(({ type, status, reason }) => [type, status, reason])
   );

@@ -44,19 +44,19 @@ const longestSearches = 2_048;
 const longestHostname = 64;
 const searchPattern = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
 
-/** Whose spec it is. */
+/** Where the spec is. */
 export interface PodSpecOptions {
   readonly isPod: boolean;
-  /** The Pod's name; "" for a template. */
+  /** The name of the Pod; "" for a template. */
   readonly podName: string;
-  /** Where an old selector with a bad value may stay. */
-  readonly allowsAnyValue: boolean;
+  /** True when the old object has a selector with an invalid label value. */
+  readonly allowsInvalidValues: boolean;
 }
 
-/** How the spec of a template is checked. */
-const templateOptions: PodSpecOptions = { isPod: false, podName: "", allowsAnyValue: false };
+/** The options for the spec of a template. */
+const templateOptions: PodSpecOptions = { isPod: false, podName: "", allowsInvalidValues: false };
 
-/** The template of Pods: labels, annotations and spec. */
+/** Checks a Pod template: labels, annotations and spec. */
 export function checkPodTemplate(template: JsonObject, path: FieldPath, problems: Problems): void {
   const metadata = metadataOf(template);
   checkLabels(metadata, "labels", path.child("labels"), problems);
@@ -69,7 +69,7 @@ export function checkPodTemplate(template: JsonObject, path: FieldPath, problems
   }
 }
 
-/** Annotations that mean something for a Pod. */
+/** Checks the annotations that have a meaning for Pods. */
 export function checkPodAnnotations(metadata: JsonObject, spec: JsonObject, path: FieldPath, problems: Problems): void {
   const annotations = textMapAt(metadata, "annotations");
   const [mirror, cost] = ["kubernetes.io/config.mirror", "controller.kubernetes.io/pod-deletion-cost"];
@@ -83,7 +83,7 @@ export function checkPodAnnotations(metadata: JsonObject, spec: JsonObject, path
   if (!isRight) problems.invalid(path.key(cost), price, "must be a 32bit integer");
 }
 
-/** The spec of a Pod or of a template. */
+/** Checks the spec of a Pod or of a template. */
 export function checkPodSpec(spec: JsonObject, options: PodSpecOptions, path: FieldPath, problems: Problems): void {
   if (!has(spec, "terminationGracePeriodSeconds")) problems.required(path.child("terminationGracePeriodSeconds"));
   const volumes = checkVolumes(spec, options, path.child("volumes"), problems);
@@ -99,7 +99,7 @@ export function checkPodSpec(spec: JsonObject, options: PodSpecOptions, path: Fi
   checkLabels(spec, "nodeSelector", path.child("nodeSelector"), problems);
   checkPodSecurity(spec, path, problems);
   const affinity = findObject(spec, "affinity");
-  if (affinity !== undefined) checkAffinity(affinity, options.allowsAnyValue, path.child("affinity"), problems);
+  if (affinity !== undefined) checkAffinity(affinity, options.allowsInvalidValues, path.child("affinity"), problems);
   checkDns(spec, path.child("dnsConfig"), problems);
   checkGates(spec, path, problems);
   checkSpreading(spec, path.child("topologySpreadConstraints"), problems);
@@ -270,7 +270,7 @@ function checkHostAliases(spec: JsonObject, path: FieldPath, problems: Problems)
   });
 }
 
-/** Variables that come from a file need a volume that holds it. */
+/** Checks that variables from a file refer to an emptyDir volume. */
 function checkFileKeys(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const volumes = new Map(objectsAt(spec, "volumes").map((volume) => [textAt(volume, "name"), volume]));
   for (const { container, path: place } of containersOf(spec, path)) {
@@ -289,7 +289,7 @@ function checkFileKeys(spec: JsonObject, path: FieldPath, problems: Problems): v
 const projections = ["clusterTrustBundle", "podCertificate"];
 const containerLists = ["containers", "initContainers", "ephemeralContainers"];
 
-/** Drops them from the spec of a Pod or a template. @param before the spec that is changed */
+/** Drops disabled fields from the spec of a Pod or a template. @param before the old spec, whose fields are kept */
 export function dropDisabled(spec: Draft, before: JsonObject = {}): void {
   if (!has(before, "schedulingGroup")) delete spec["schedulingGroup"];
   for (const key of projections) {

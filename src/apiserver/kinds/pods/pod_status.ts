@@ -10,7 +10,7 @@ import { checkPodAnnotationChange } from "./pod_updates.ts";
 const systemConditions = ["PodScheduled", "Ready", "Initialized"];
 const notNegative = "must be a non-negative integer";
 
-/** An observed generation that the writer does not know stays. */
+/** Keeps observed generations that the writer leaves out. */
 export function keepObservedGenerations(status: Draft, before: JsonObject): void {
   if (numberAt(before, "observedGeneration") !== 0) {
     setIfZero(status, "observedGeneration", numberAt(before, "observedGeneration"));
@@ -24,7 +24,7 @@ export function keepObservedGenerations(status: Draft, before: JsonObject): void
   }
 }
 
-/** Checks a change of the status. */
+/** Checks an update of the status. */
 export function checkPodStatus(pod: JsonObject, old: JsonObject, problems: Problems): void {
   const [status, before] = [objectAt(pod, "status"), objectAt(old, "status")];
   const path = FieldPath.of("status");
@@ -71,7 +71,7 @@ function checkNomination(pod: JsonObject, old: JsonObject, path: FieldPath, prob
   problems.forbidden(path, "may not be set on pods that are already bound to a node");
 }
 
-/** A container that has ended does not come back, unless it is one that is started again. */
+/** Checks that a terminated container stays terminated, unless it may be restarted. */
 function checkTransitions(
   pod: JsonObject,
   old: JsonObject,

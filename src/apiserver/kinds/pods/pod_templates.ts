@@ -44,7 +44,7 @@ import { podWarnings } from "./pod_warnings.ts";
 
 const noMatch = "`selector` does not match template `labels`";
 
-/** A selector that must be there and may not be empty. @param what the kind in the message */
+/** Checks a selector that must not be empty. @param what the kind in the message */
 export function checkOwnSelector(spec: JsonObject, what: string, path: FieldPath, problems: Problems): void {
   const selector = findObject(spec, "selector");
   if (selector === undefined) return problems.required(path);
@@ -54,7 +54,7 @@ export function checkOwnSelector(spec: JsonObject, what: string, path: FieldPath
   }
 }
 
-/** True where a selector can be asked: all its keys, values and operators are right. */
+/** True for a selector with valid keys, values and operators. */
 export function canSelect(selector: JsonObject | undefined): boolean {
   for (const [key, value] of textMapAt(selector ?? {}, "matchLabels")) {
     if (labelKeyErrors(key).length > 0 || labelValueErrors(value).length > 0) return false;
@@ -70,20 +70,20 @@ export function canSelect(selector: JsonObject | undefined): boolean {
   });
 }
 
-/** A template that must have the labels which its owner looks for. */
+/** Checks that a template has the labels that its owner selects. */
 export function checkSelected(template: JsonObject, selector: JsonObject, path: FieldPath, problems: Problems): void {
   const metadata = metadataOf(template);
   if (isEmptySelector(selector) || selects(selector, textMapAt(metadata, "labels"))) return;
   problems.invalid(path.child("metadata", "labels"), read(metadata, "labels") ?? null, noMatch);
 }
 
-/** A template of Pods that run for ever. @param owner the kind in the message */
+/** Checks the template of Pods that do not finish. @param owner the kind in the message */
 export function checkLastingTemplate(template: JsonObject, owner: string, path: FieldPath, problems: Problems): void {
   checkPodTemplate(template, path, problems);
   checkLasting(template, owner, path, problems);
 }
 
-/** What keeps Pods from running for ever. */
+/** Checks that the Pods of a template do not finish. */
 export function checkLasting(template: JsonObject, owner: string, path: FieldPath, problems: Problems): void {
   const spec = objectAt(template, "spec");
   const policy = textAt(spec, "restartPolicy");
@@ -96,14 +96,14 @@ export function checkLasting(template: JsonObject, owner: string, path: FieldPat
   }
 }
 
-/** A count of collisions that may only grow. */
+/** Checks that a collision count does not decrease. */
 export function checkCollisions(status: JsonObject, before: JsonObject, path: FieldPath, problems: Problems): void {
   const [now, then] = [findNumber(status, "collisionCount"), findNumber(before, "collisionCount")];
   if (then === undefined || (now !== undefined && now >= then)) return;
   problems.invalid(path.child("collisionCount"), now ?? 0, "cannot be decremented");
 }
 
-/** Names of what makes Pods become part of the Pods' names. */
+/** Returns the warnings about the name of a workload, which becomes part of the names of its Pods. */
 export function podNameWarnings(object: JsonObject): readonly string[] {
   const errors = labelErrors(nameOf(object));
   const why =
@@ -111,13 +111,13 @@ export function podNameWarnings(object: JsonObject): readonly string[] {
   return errors.length === 0 ? [] : [`metadata.name: ${why}: [${errors.join(" ")}]`];
 }
 
-/** What the template of a new object, or of a changed one, earns. */
+/** Returns the warnings about the template of a new or changed object. */
 export function templateWarnings(object: JsonObject, old: JsonObject | undefined): readonly string[] {
   const isKept = old !== undefined && isSameJson(metadataOf(object)["generation"], metadataOf(old)["generation"]);
   return isKept ? [] : podWarnings(objectAt(objectAt(object, "spec"), "template"), FieldPath.of("spec", "template"));
 }
 
-/** Drops fields of the template whose features are off. */
+/** Drops fields of the template whose feature gates are off. */
 export function dropDisabledInTemplate(draft: Draft, old: JsonObject = {}): void {
   const template = findDraft(draftAt(draft, "spec"), "template");
   if (template === undefined) return;

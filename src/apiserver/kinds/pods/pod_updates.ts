@@ -39,7 +39,7 @@ const updatable = [
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 ].join(",");
 
-/** Checks the annotations that are part of what a Pod is. */
+/** Checks an update of the annotations that have a meaning for Pods. */
 export function checkPodAnnotationChange(pod: JsonObject, old: JsonObject, problems: Problems): void {
   const [now, before] = [textMapAt(metadataOf(pod), "annotations"), textMapAt(metadataOf(old), "annotations")];
   const path = FieldPath.of("metadata", "annotations");
@@ -56,7 +56,7 @@ export function checkPodAnnotationChange(pod: JsonObject, old: JsonObject, probl
   checkPodAnnotations(metadataOf(pod), objectAt(pod, "spec"), path, problems);
 }
 
-/** Checks a change of the spec. */
+/** Checks an update of the spec. */
 export function checkPodChange(pod: JsonObject, old: JsonObject, problems: Problems): void {
   const [spec, before] = [objectAt(pod, "spec"), objectAt(old, "spec")];
   const path = FieldPath.of("spec");
@@ -77,7 +77,7 @@ export function checkPodChange(pod: JsonObject, old: JsonObject, problems: Probl
   );
 }
 
-/** @returns false where there is nothing to compare */
+/** @returns false when the containers cannot be compared */
 function checkImages(spec: JsonObject, before: JsonObject, key: string, path: FieldPath, problems: Problems): boolean {
   const containers = objectsAt(spec, key);
   if (containers.length !== objectsAt(before, key).length) {
@@ -91,7 +91,7 @@ function checkImages(spec: JsonObject, before: JsonObject, key: string, path: Fi
   return true;
 }
 
-/** @returns false where it is wrong */
+/** @returns false when the deadline is invalid */
 function checkDeadlineChange(spec: JsonObject, before: JsonObject, path: FieldPath, problems: Problems): boolean {
   const [now, then] = [findNumber(spec, "activeDeadlineSeconds"), findNumber(before, "activeDeadlineSeconds")];
   if (now === undefined) {
@@ -119,7 +119,7 @@ function checkGates(spec: JsonObject, before: JsonObject, path: FieldPath, probl
   });
 }
 
-/** Puts back what may change, so that what is left is what may not. */
+/** Restores the fields that may change, so that any other difference is an error. */
 function putBack(rest: Draft, before: JsonObject): void {
   for (const key of ["containers", "initContainers"]) {
     const images = objectsAt(before, key);
@@ -130,7 +130,7 @@ function putBack(rest: Draft, before: JsonObject): void {
   if (numberAt(before, grace) < 0 && findNumber(rest, grace) === 1) keepField(rest, before, grace);
 }
 
-/** A Pod that waits at a gate may still be told more of where it is to run. */
+/** Restores the scheduling fields, to which a Pod with scheduling gates may add. */
 function putBackPlacement(rest: Draft, before: JsonObject, path: FieldPath, problems: Problems): void {
   const [now, then] = [textMapAt(rest, "nodeSelector"), textMapAt(before, "nodeSelector")];
   if ([...then].some(([key, value]) => now.get(key) !== value)) {
@@ -174,7 +174,7 @@ function hasOnlyAdditions(term: JsonObject, old: JsonObject): boolean {
   });
 }
 
-/** Containers that joined a Pod stay as they are. */
+/** Checks that existing ephemeral containers have not changed. */
 export function checkEphemeralChange(pod: JsonObject, old: JsonObject, problems: Problems): void {
   const path = FieldPath.of("spec", "ephemeralContainers");
   const now = objectsAt(objectAt(pod, "spec"), "ephemeralContainers");
@@ -191,7 +191,10 @@ export function checkEphemeralChange(pod: JsonObject, old: JsonObject, problems:
 
 const lists = ["containers", "initContainers"] as const;
 
-/** Leaves of a draft what may be resized. Containers that do not fit the old ones stay, for validation to say so. */
+/**
+ * Restores all fields except for resources. Containers that do not match the old ones stay, so that validation rejects
+ * them.
+ */
 export function keepAllButResources(draft: Draft, old: JsonObject): void {
   const [spec, before] = [draftAt(draft, "spec"), objectAt(old, "spec")];
   if (lists.some((key) => draftsAt(spec, key).length !== objectsAt(before, key).length)) return;
@@ -214,7 +217,7 @@ export function keepAllButResources(draft: Draft, old: JsonObject): void {
   keepMetadata(draft, old);
 }
 
-/** Checks a change of the resources. */
+/** Checks a resize. */
 export function checkPodResize(pod: JsonObject, old: JsonObject, problems: Problems): void {
   const [spec, before] = [objectAt(pod, "spec"), objectAt(old, "spec")];
   const path = FieldPath.of("spec");
@@ -269,7 +272,7 @@ function checkWhole(spec: JsonObject, before: JsonObject, path: FieldPath, probl
   }
 }
 
-/** @returns false where containers cannot be compared */
+/** @returns false when the containers cannot be compared */
 function checkOrder(spec: JsonObject, before: JsonObject, path: FieldPath, problems: Problems): boolean {
   const count = problems.count;
   for (const key of lists) {

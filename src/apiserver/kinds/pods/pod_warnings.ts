@@ -44,7 +44,7 @@ const oldSeccomp = 'non-functional in v1.27+; use the "seccompProfile" field ins
 const noSelector = "a null labelSelector results in matching no pod";
 const nanosPerUnit = 1_000_000_000n;
 
-/** Of a Pod, or of a template. @param path the template's; the root for a Pod */
+/** Returns the warnings about a Pod or a template. @param path of the template; the root for a Pod */
 export function podWarnings(template: JsonObject, path: FieldPath = FieldPath.root): readonly string[] {
   const spec = objectAt(template, "spec");
   const place = path.child("spec");
@@ -162,7 +162,7 @@ function containerWarnings(
   ];
 }
 
-/** A variable that is there twice hides the first, and apply loses one of them. */
+/** Warns about a variable that is listed twice: it hides the first, and apply drops one of them. */
 function variableWarnings(variables: readonly JsonObject[], path: FieldPath): readonly string[] {
   const names = new Set<string>();
   return variables.flatMap((variable, index) => {
@@ -252,11 +252,11 @@ function affinityWarnings(spec: JsonObject, key: string, path: FieldPath): reado
 
 interface Place {
   readonly path: string;
-  /** What the file comes from; "" where the volume says it. */
+  /** The source of the file; "" when the volume has only one. */
   readonly source: string;
 }
 
-/** What is said of the volumes of a spec. */
+/** Returns warnings about files of volumes at the same path, or at the path of a directory of another file. */
 function overlapWarnings(volumes: readonly JsonObject[]): readonly string[] {
   return volumes.flatMap((volume) => {
     const name = textAt(volume, "name");
@@ -268,7 +268,7 @@ function overlapWarnings(volumes: readonly JsonObject[]): readonly string[] {
   });
 }
 
-/** How a volume that files come from is shown. */
+/** The titles of volumes in warnings. */
 const titles: ReadonlyMap<string, (source: JsonObject) => string> = new Map([
   ["configMap", (source: JsonObject) => `ConfigMap ${JSON.stringify(textAt(source, "name"))}`],
   ["secret", (source: JsonObject) => `Secret ${JSON.stringify(textAt(source, "secretName"))}`],

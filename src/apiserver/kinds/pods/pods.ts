@@ -114,7 +114,7 @@ function podIp(pod: JsonObject): string {
   return textAt(objectsAt(objectAt(pod, "status"), "podIPs")[0] ?? {}, "ip");
 }
 
-/** A Pod is given time to end; one that no node runs needs none. */
+/** The grace period of a deletion: 0 for a Pod that no node runs. */
 function graceOf(pod: JsonObject, asked: number | undefined): number {
   const spec = objectAt(pod, "spec");
   const phase = textAt(objectAt(pod, "status"), "phase");
@@ -165,7 +165,7 @@ function checkPod(pod: JsonObject, old: JsonObject | undefined, problems: Proble
   const options: PodSpecOptions = {
     isPod: true,
     podName: nameOf(pod),
-    allowsAnyValue: old !== undefined && hasBadValues(old),
+    allowsInvalidValues: old !== undefined && hasBadValues(old),
   };
   checkPodSpec(spec, options, path, problems);
   if (textAt(spec, "serviceAccountName") === "") checkNoTokens(spec, path.child("volumes"), problems);
@@ -184,7 +184,7 @@ function checkNoTokens(spec: JsonObject, path: FieldPath, problems: Problems): v
   });
 }
 
-/** True where the affinity has a selector that would not be let in today. */
+/** True when the affinity has a selector with an invalid label value, which was allowed in the past. */
 function hasBadValues(pod: JsonObject): boolean {
   return ["podAffinity", "podAntiAffinity"].some((key) => {
     const affinity = objectIn(pod, "spec", "affinity", key);
@@ -204,7 +204,7 @@ function nameWarnings(pod: JsonObject): readonly string[] {
   return [`metadata.name: ${why}: [${errors.join(" ")}]`];
 }
 
-/** Adds the expressions that the keys stand for. */
+/** Adds the values of `matchLabelKeys` and `mismatchLabelKeys` in the Pod's labels to the label selectors. */
 function applyLabelKeys(spec: Draft, labels: JsonObject): void {
   const affinity = findDraft(spec, "affinity");
   for (const key of affinity === undefined ? [] : ["podAffinity", "podAntiAffinity"]) {
@@ -244,7 +244,7 @@ const podResources: ReadonlySet<string> = new Set([
 
 const required = ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
 
-/** Resources that Kubernetes itself knows; a quota bounds requests of all others. */
+/** Matches requests of native resources; a quota can limit the requests of all other resources. */
 const native = /^requests\.(cpu|memory|ephemeral-storage|storage|[^/]*|([^/]*\.)?kubernetes\.io\/.*)$/;
 
 export const podMeter: QuotaMeter = {
@@ -284,7 +284,7 @@ export const podMeter: QuotaMeter = {
   },
 };
 
-/** The names under which a quota may bound the same amount. */
+/** The usage under each name that a quota can limit. */
 function podUsage(requests: Amounts, limits: Amounts): Amounts {
   const usage = new Map([["pods", "1"]]);
   for (const [name, amount] of requests) {
@@ -297,7 +297,7 @@ function podUsage(requests: Amounts, limits: Amounts): Amounts {
   return usage;
 }
 
-/** A Pod that has ended, or whose grace is over, takes nothing. */
+/** A Pod that has finished, or whose grace period is over, uses nothing. */
 function isAlive(pod: JsonObject, now: number): boolean {
   const phase = textAt(objectAt(pod, "status"), "phase");
   if (phase === "Failed" || phase === "Succeeded") return false;

@@ -46,7 +46,7 @@ const standards = [...quotas, "storage"];
 const nanosPerUnit = 1_000_000_000n;
 const notInteger = "must be an integer";
 
-/** True for `hugepages-2Mi` and the like. */
+/** True for `hugepages-2Mi` and other huge pages. */
 function isHugePages(name: string): boolean {
   return name.startsWith("hugepages-");
 }
@@ -60,17 +60,17 @@ function isNative(name: string): boolean {
   return !name.includes("/") || name.includes("kubernetes.io/");
 }
 
-/** True for resources that somebody else defines, e.g. `example.com/gpu`. */
+/** True for extended resources, e.g. `example.com/gpu`. */
 function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith("requests.") && labelKeyErrors(`requests.${name}`).length === 0;
 }
 
-/** True where more may be promised than there is. */
+/** True when a request may be less than the limit. */
 export function allowsOvercommit(name: string): boolean {
   return isNative(name) && !isHugePages(name);
 }
 
-/** Checks a name of any resource. @returns true where it is right */
+/** Checks the name of a resource. @returns true when it is valid */
 export function checkResourceName(name: string, path: FieldPath, problems: Problems): boolean {
   const errors = labelKeyErrors(name);
   problems.invalidAll(path, name, errors);
@@ -80,7 +80,7 @@ export function checkResourceName(name: string, path: FieldPath, problems: Probl
   return false;
 }
 
-/** Checks the name of a resource that a container may ask for. */
+/** Checks the name of a resource of a container. */
 export function checkContainerResourceName(name: string, path: FieldPath, problems: Problems): void {
   checkResourceName(name, path, problems);
   if (!name.includes("/")) {
@@ -92,7 +92,7 @@ export function checkContainerResourceName(name: string, path: FieldPath, proble
   }
 }
 
-/** Checks the name of a resource that a Pod as a whole may ask for. */
+/** Checks the name of a resource of a Pod as a whole. */
 function checkPodResourceName(name: string, path: FieldPath, problems: Problems): void {
   if (!checkResourceName(name, path, problems)) return;
   if (name !== "cpu" && name !== "memory" && !isHugePages(name)) {
@@ -100,7 +100,7 @@ function checkPodResourceName(name: string, path: FieldPath, problems: Problems)
   }
 }
 
-/** Checks the name of a resource that a quota may limit. */
+/** Checks the name of a resource of a quota. */
 export function checkQuotaResourceName(name: string, path: FieldPath, problems: Problems): void {
   checkResourceName(name, path, problems);
   if (!name.includes("/") && !quotas.includes(name) && !isQuotaHugePages(name)) {
@@ -108,22 +108,22 @@ export function checkQuotaResourceName(name: string, path: FieldPath, problems: 
   }
 }
 
-/** True for the names that a quota knows without a prefix. */
+/** True for the names that a quota can limit without a prefix. */
 export function isStandardQuota(name: string): boolean {
   return quotas.includes(name);
 }
 
-/** Checks an amount: never negative, and whole where the resource is counted. */
+/** Checks that an amount is not negative, and is an integer for countable resources. */
 export function checkResourceAmount(name: string, amount: string, path: FieldPath, problems: Problems): void {
   if (compareQuantities(amount, "0") < 0) problems.invalid(path, amount, notNegative);
   const isCounted = integers.includes(name) || isExtended(name);
   if (isCounted && parseQuantity(amount).nano % nanosPerUnit !== 0n) problems.invalid(path, amount, notInteger);
 }
 
-/** How the names in a set of resources are checked. */
+/** Checks the name of a resource. */
 type NameCheck = (name: string, path: FieldPath, problems: Problems) => void;
 
-/** Limits and requests of a container or of a Pod. */
+/** Checks the limits and requests of a container or of a Pod. */
 export function checkResourceRequirements(
   resources: JsonObject,
   path: FieldPath,
@@ -220,7 +220,7 @@ function checkEach(spec: JsonObject, resources: JsonObject, path: FieldPath, pro
   });
 }
 
-/** Checks `claims` of the resources of a container or of a Pod. @param spec the Pod's */
+/** Checks `resources.claims` of a container or of a Pod. @param spec of the Pod */
 export function checkClaimNames(resources: JsonObject, spec: JsonObject, path: FieldPath, problems: Problems): void {
   const known = [...new Set(objectsAt(spec, "resourceClaims").map((claim) => textAt(claim, "name")))].filter((name) =>
     name !== ""

@@ -22,10 +22,10 @@ const badOperator = "not a valid selector operator";
 const badWeight = "must be in the range 1-100";
 const schedules = ["DoNotSchedule", "ScheduleAnyway"];
 
-/** The affinity of a Pod. @param allowsAnyValue where an old selector with a bad value may stay */
+/** Checks the affinity of a Pod. @param allowsInvalidValues true when the old selector has an invalid label value */
 export function checkAffinity(
   affinity: JsonObject,
-  allowsAnyValue: boolean,
+  allowsInvalidValues: boolean,
   path: FieldPath,
   problems: Problems,
 ): void {
@@ -35,12 +35,12 @@ export function checkAffinity(
     const pods = objectAt(affinity, key);
     const place = path.child(key);
     objectsAt(pods, required).forEach((term, index) =>
-      checkPodTerm(term, allowsAnyValue, place.child(required).index(index), problems)
+      checkPodTerm(term, allowsInvalidValues, place.child(required).index(index), problems)
     );
     objectsAt(pods, preferred).forEach((weighted, index) => {
       const at = place.child(preferred).index(index);
       checkWeight(weighted, at, problems);
-      checkPodTerm(objectAt(weighted, "podAffinityTerm"), allowsAnyValue, at.child("podAffinityTerm"), problems);
+      checkPodTerm(objectAt(weighted, "podAffinityTerm"), allowsInvalidValues, at.child("podAffinityTerm"), problems);
     });
   }
 }
@@ -60,7 +60,7 @@ function checkWeight(weighted: JsonObject, path: FieldPath, problems: Problems):
   if (weight <= 0 || weight > 100) problems.invalid(path.child("weight"), weight, badWeight);
 }
 
-/** Terms that select nodes. */
+/** Checks a node selector. */
 export function checkNodeSelector(selector: JsonObject, path: FieldPath, problems: Problems): void {
   const place = path.child("nodeSelectorTerms");
   const terms = objectsAt(selector, "nodeSelectorTerms");
@@ -68,16 +68,21 @@ export function checkNodeSelector(selector: JsonObject, path: FieldPath, problem
   terms.forEach((term, index) => checkNodeTerm(term, false, place.index(index), problems));
 }
 
-function checkNodeTerm(term: JsonObject, allowsAnyValue: boolean, path: FieldPath, problems: Problems): void {
+function checkNodeTerm(term: JsonObject, allowsInvalidValues: boolean, path: FieldPath, problems: Problems): void {
   objectsAt(term, "matchExpressions").forEach((each, index) =>
-    checkNodeRequirement(each, allowsAnyValue, path.child("matchExpressions").index(index), problems)
+    checkNodeRequirement(each, allowsInvalidValues, path.child("matchExpressions").index(index), problems)
   );
   objectsAt(term, "matchFields").forEach((each, index) =>
     checkNodeField(each, path.child("matchFields").index(index), problems)
   );
 }
 
-function checkNodeRequirement(each: JsonObject, allowsAnyValue: boolean, path: FieldPath, problems: Problems): void {
+function checkNodeRequirement(
+  each: JsonObject,
+  allowsInvalidValues: boolean,
+  path: FieldPath,
+  problems: Problems,
+): void {
   const [key, operator, values] = [textAt(each, "key"), textAt(each, "operator"), textsAt(each, "values")];
   const place = path.child("values");
   switch (operator) {
@@ -101,7 +106,7 @@ function checkNodeRequirement(each: JsonObject, allowsAnyValue: boolean, path: F
       problems.invalid(path.child("operator"), operator, badOperator);
   }
   problems.invalidAll(path.child("key"), key, labelKeyErrors(key));
-  if (allowsAnyValue) return;
+  if (allowsInvalidValues) return;
   values.forEach((value, index) => problems.invalidAll(place.index(index), value, labelValueErrors(value)));
 }
 
@@ -118,9 +123,9 @@ function checkNodeField(each: JsonObject, path: FieldPath, problems: Problems): 
   );
 }
 
-function checkPodTerm(term: JsonObject, allowsAnyValue: boolean, path: FieldPath, problems: Problems): void {
+function checkPodTerm(term: JsonObject, allowsInvalidValues: boolean, path: FieldPath, problems: Problems): void {
   for (const key of ["labelSelector", "namespaceSelector"]) {
-    checkSelector(findObject(term, key), path.child(key), problems, allowsAnyValue);
+    checkSelector(findObject(term, key), path.child(key), problems, allowsInvalidValues);
   }
   for (const name of textsAt(term, "namespaces")) problems.invalidAll(path.child("namespace"), name, labelErrors(name));
   checkLabelKeys(term, path, problems);
@@ -129,7 +134,7 @@ function checkPodTerm(term: JsonObject, allowsAnyValue: boolean, path: FieldPath
   problems.invalidAll(path.child("topologyKey"), key, labelKeyErrors(key));
 }
 
-/** Keys of labels that are taken from the Pod itself. */
+/** Checks `matchLabelKeys` and `mismatchLabelKeys`. */
 function checkLabelKeys(term: JsonObject, path: FieldPath, problems: Problems): void {
   const selector = findObject(term, "labelSelector");
   const [match, mismatch] = [textsAt(term, "matchLabelKeys"), textsAt(term, "mismatchLabelKeys")];
@@ -158,7 +163,7 @@ function checkLabelKeys(term: JsonObject, path: FieldPath, problems: Problems): 
   });
 }
 
-/** How Pods are spread over the parts of a cluster. */
+/** Checks the topology spread constraints. */
 export function checkSpreading(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const constraints = objectsAt(spec, "topologySpreadConstraints");
   constraints.forEach((constraint, index) => {
@@ -256,7 +261,7 @@ export function checkTaints(taints: readonly JsonObject[], path: FieldPath, prob
   });
 }
 
-/** Checks that tolerations are only added, or their time changed. */
+/** Checks that an update only adds tolerations, or changes their `tolerationSeconds`. */
 export function checkOnlyAdded(
   tolerations: readonly JsonObject[],
   before: readonly JsonObject[],
@@ -276,7 +281,7 @@ function withoutTime(toleration: JsonObject): JsonObject {
   return rest;
 }
 
-/** By label: since when it is deprecated, and what stands in its place. */
+/** The deprecated labels of nodes, and since when. */
 const deprecated: ReadonlyMap<string, string> = new Map([
   ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
   ["beta.kubernetes.io/os", 'deprecated since v1.14; use "kubernetes.io/os" instead'],
@@ -288,12 +293,12 @@ const deprecated: ReadonlyMap<string, string> = new Map([
   ["node-role.kubernetes.io/master", 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
-/** What is said of one label; undefined where it is right. */
+/** Returns the warning about a label of nodes, or undefined. */
 export function nodeLabelWarning(label: string): string | undefined {
   return deprecated.get(label);
 }
 
-/** What is said of the expressions of a term that selects nodes. @param checksValues true where values may be wrong */
+/** Returns the warnings about a node selector term. @param checksValues true to warn about invalid label values */
 export function nodeTermWarnings(term: JsonObject, checksValues: boolean, path: FieldPath): readonly string[] {
   return objectsAt(term, "matchExpressions").flatMap((expression, index) => {
     const place = path.child("matchExpressions").index(index);
@@ -309,7 +314,7 @@ export function nodeTermWarnings(term: JsonObject, checksValues: boolean, path: 
   });
 }
 
-/** What is said of the labels of a node selector. */
+/** Returns the warnings about the labels of a node selector. */
 export function nodeLabelWarnings(selector: JsonObject, path: FieldPath): readonly string[] {
   return Object.keys(selector).flatMap((label) => {
     const warning = nodeLabelWarning(label);

@@ -26,7 +26,7 @@ const longestSysctl = 253;
 const netSysctls = /^net[./]/;
 const ipcSysctls = /^(?:kernel[./](?:sem|msg|shm)|fs[./]mqueue[./])/;
 
-/** The security context of a Pod. @param spec the Pod's spec, since some of what it says stands there */
+/** Checks the security context of a Pod. @param spec of the Pod, which contains some of the settings */
 export function checkPodSecurity(spec: JsonObject, parent: FieldPath, problems: Problems): void {
   const context = findObject(spec, "securityContext");
   const path = parent.child("securityContext");
@@ -48,7 +48,7 @@ export function checkPodSecurity(spec: JsonObject, parent: FieldPath, problems: 
   checkOneOfWhereSet(context, "seLinuxChangePolicy", ["MountOption", "Recursive"], path, problems);
 }
 
-/** The security context of a container. */
+/** Checks the security context of a container. */
 export function checkContainerSecurity(
   container: JsonObject,
   spec: JsonObject,
@@ -72,7 +72,7 @@ export function checkContainerSecurity(
   }
 }
 
-/** A security context as the server's own type shows it. */
+/** A security context in the form of the Go type. */
 function shownContext(context: JsonObject): JsonObject {
   const capabilities = findObject(context, "capabilities");
   const seccomp = findObject(context, "seccompProfile");
@@ -183,7 +183,7 @@ const mostSpecKibibytes = 64;
 const mostDomain = 256;
 const mostUser = 104;
 
-// deno-lint-ignore no-control-regex -- control characters are what is looked for
+// deno-lint-ignore no-control-regex -- it searches for control characters
 const control = /[\x00-\x1f\x7f]/;
 const onlyDotsAndSpaces = /^[. ]+$/;
 const badUser = /["/\\:;|=,+*?<>@[\]]/;
@@ -231,7 +231,7 @@ function userErrors(name: string): readonly string[] {
   return errors;
 }
 
-/** Processes of the host: all containers of a Pod are, or none. */
+/** Checks HostProcess containers: all containers of a Pod have to be, or none. */
 function checkHostProcesses(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const ofPod = read(objectIn(spec, "securityContext", "windowsOptions"), "hostProcess");
   const containers = containersOf(spec, path);
@@ -258,7 +258,7 @@ function checkHostProcesses(spec: JsonObject, path: FieldPath, problems: Problem
   }
 }
 
-/** What a Pod for Windows may not have. Paths as in the message. */
+/** The fields that a Pod for Windows must not set. */
 const notOnWindows = {
   podSecurity: [
     "appArmorProfile",
@@ -291,7 +291,7 @@ const notOnWindows = {
 
 const noWindows = "cannot be set for a windows pod";
 
-/** Checks what depends on the operating system. */
+/** Checks the fields that depend on the operating system. */
 export function checkOs(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const os = findObject(spec, "os");
   if (os === undefined) return;

@@ -29,7 +29,7 @@ import {
 import { checkClaimTemplate } from "./claim_spec.ts";
 import { checkFieldRef, checkResourceRef } from "./env.ts";
 
-/** Kinds of volumes in the order in which they are looked for. */
+/** The volume sources, in the order in which they are checked. */
 const volumeSources = [
   "emptyDir",
   "hostPath",
@@ -90,14 +90,14 @@ const iqn = /^iqn\.\d{4}-\d{2}\.([0-9a-zA-Z.-]+)(:[^,;*&$|\s]*)$/;
 const eui = /^eui.[0-9a-fA-F]{16}$/;
 const naa = /^naa.[0-9a-fA-F]{32}$/;
 
-/** Whose volumes they are. */
+/** The owner of the volumes. */
 interface VolumeOwner {
-  /** The Pod's name; "" for a template. */
+  /** The name of the Pod; "" for a template. */
   readonly podName: string;
   readonly isPod: boolean;
 }
 
-/** Checks the volumes of a Pod. @returns those that are right, by name */
+/** Checks the volumes of a Pod. @returns the valid volumes, by name */
 export function checkVolumes(
   spec: JsonObject,
   owner: VolumeOwner,
@@ -183,7 +183,7 @@ function checkEmptyDir(source: JsonObject, path: FieldPath, problems: Problems):
   }
 }
 
-/** A folder of the node. */
+/** Checks a hostPath volume. */
 export function checkHostPath(source: JsonObject, path: FieldPath, problems: Problems): void {
   const [at, type] = [textAt(source, "path"), textAt(source, "type")];
   if (at === "") return problems.required(path.child("path"));
@@ -191,7 +191,7 @@ export function checkHostPath(source: JsonObject, path: FieldPath, problems: Pro
   if (!hostPathTypes.includes(type)) problems.notSupported(path.child("type"), type, hostPathTypes);
 }
 
-/** A folder of a server. */
+/** Checks an NFS volume. */
 export function checkNfs(source: JsonObject, path: FieldPath, problems: Problems): void {
   const at = textAt(source, "path");
   if (textAt(source, "server") === "") problems.required(path.child("server"));
@@ -199,7 +199,7 @@ export function checkNfs(source: JsonObject, path: FieldPath, problems: Problems
   if (!at.startsWith("/")) problems.invalid(path.child("path"), at, "must be an absolute path");
 }
 
-/** A device of a server. */
+/** Checks an iSCSI volume. */
 export function checkIscsi(source: JsonObject, path: FieldPath, problems: Problems): void {
   if (textAt(source, "targetPortal") === "") problems.required(path.child("targetPortal"));
   const name = textAt(source, "iqn");
@@ -222,7 +222,7 @@ function checkIscsiName(name: string, path: FieldPath, problems: Problems): void
   if (!pattern.test(name)) problems.invalid(path, name, "must be valid format");
 }
 
-/** The name of a driver. */
+/** Checks the name of a CSI driver. */
 export function checkDriverName(name: string, path: FieldPath, problems: Problems): void {
   if (name === "") return problems.required(path);
   if (name.length > 63) problems.tooLong(path, 63);
@@ -250,14 +250,14 @@ function checkImage(source: JsonObject, owner: VolumeOwner, path: FieldPath, pro
   if (!pullPolicies.includes(policy)) problems.notSupported(path.child("pullPolicy"), policy, pullPolicies);
 }
 
-/** Files from the keys of a ConfigMap or a Secret. @param nameKey where its name stands */
+/** Checks files from a ConfigMap or a Secret. @param nameKey the field with its name */
 function checkKeys(source: JsonObject, nameKey: string, path: FieldPath, problems: Problems): void {
   if (textAt(source, nameKey) === "") problems.required(path.child(nameKey));
   checkMode(source, "defaultMode", path, problems);
   objectsAt(source, "items").forEach((item, index) => checkKeyToPath(item, path.child("items").index(index), problems));
 }
 
-/** One file from one key. */
+/** Checks a file from one key. */
 function checkKeyToPath(item: JsonObject, path: FieldPath, problems: Problems): void {
   const [key, file] = [textAt(item, "key"), textAt(item, "path")];
   if (key === "") problems.required(path.child("key"));
@@ -266,7 +266,7 @@ function checkKeyToPath(item: JsonObject, path: FieldPath, problems: Problems): 
   checkMode(item, "mode", path, problems);
 }
 
-/** One file from a field of the Pod. */
+/** Checks a file from a field of the Pod. */
 function checkDownwardFile(file: JsonObject, path: FieldPath, problems: Problems): void {
   const at = textAt(file, "path");
   if (at === "") problems.required(path.child("path"));
@@ -287,7 +287,7 @@ function checkMode(holder: JsonObject, key: string, path: FieldPath, problems: P
   if (mode !== undefined && (mode > mostMode || mode < 0)) problems.invalid(path.child(key), mode, badMode);
 }
 
-/** A volume of a kind that has no rules of its own here. */
+/** Checks a volume of a removed in-tree plugin against its schema. */
 function checkOld(kind: string, source: JsonObject, path: FieldPath, problems: Problems): void {
   const type = wireStruct("core/v1.Volume").fields.get(kind)?.type;
   if (type?.kind !== "struct") return;
@@ -309,10 +309,10 @@ const shortestToken = 600;
 const longestToken = 2 ** 32;
 const conflicting = "conflicting duplicate paths";
 
-/** The sources of a projected volume. */
+/** Checks the sources of a projected volume. */
 function checkProjected(volume: JsonObject, path: FieldPath, problems: Problems): void {
   const paths = new Set<string>();
-  /** @param shown what the message shows where two files have one path */
+  /** @param shown the value in the error when two files have the same path */
   const take = (file: string, shown: string) => {
     if (file === "") return;
     if (paths.has(file)) problems.invalid(path, shown, conflicting);

@@ -32,8 +32,8 @@ export const budgetRules: KindRules = {
   allowsUnconditionalUpdate: false,
   validate: (budget, problems) => checkSpec(objectAt(budget, "spec"), false, problems),
   validateUpdate(budget, old, problems) {
-    const allowsAnyValue = hasBadValue(findObject(objectAt(old, "spec"), "selector"));
-    checkSpec(objectAt(budget, "spec"), allowsAnyValue, problems);
+    const allowsInvalidValues = hasBadValue(findObject(objectAt(old, "spec"), "selector"));
+    checkSpec(objectAt(budget, "spec"), allowsInvalidValues, problems);
   },
   validateStatus(budget, _old, problems) {
     const status = objectAt(budget, "status");
@@ -43,7 +43,7 @@ export const budgetRules: KindRules = {
   },
 };
 
-function checkSpec(spec: JsonObject, allowsAnyValue: boolean, problems: Problems): void {
+function checkSpec(spec: JsonObject, allowsInvalidValues: boolean, problems: Problems): void {
   if (has(spec, "minAvailable") && has(spec, "maxUnavailable")) {
     problems.invalidStruct(specPath, shownSpec(spec), "minAvailable and maxUnavailable cannot be both set");
   }
@@ -51,14 +51,14 @@ function checkSpec(spec: JsonObject, allowsAnyValue: boolean, problems: Problems
     checkNumberOrPercent(read(spec, key), specPath.child(key), problems);
     checkPercent(spec, key, specPath, problems);
   }
-  checkSelector(findObject(spec, "selector"), specPath.child("selector"), problems, allowsAnyValue);
+  checkSelector(findObject(spec, "selector"), specPath.child("selector"), problems, allowsInvalidValues);
   const policy = textAt(spec, "unhealthyPodEvictionPolicy");
   if (has(spec, "unhealthyPodEvictionPolicy") && !evictionPolicies.includes(policy)) {
     problems.notSupported(specPath.child("unhealthyPodEvictionPolicy"), policy, evictionPolicies);
   }
 }
 
-/** A spec as the server's own type shows it. */
+/** A spec in the form of the Go type. */
 function shownSpec(spec: JsonObject): JsonObject {
   const selector = findObject(spec, "selector");
   return {

@@ -40,7 +40,7 @@ export const clusterRoleRules: KindRules = {
   },
 };
 
-function checkClusterRole(role: JsonObject, problems: Problems, allowsAnyValue: boolean): void {
+function checkClusterRole(role: JsonObject, problems: Problems, allowsInvalidValues: boolean): void {
   checkPolicyRules(role, false, problems);
   const aggregation = findObject(role, "aggregationRule");
   if (aggregation === undefined) return;
@@ -49,7 +49,7 @@ function checkClusterRole(role: JsonObject, problems: Problems, allowsAnyValue: 
   if (selectors.length === 0) {
     problems.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil");
   }
-  selectors.forEach((selector, index) => checkSelector(selector, path.index(index), problems, allowsAnyValue));
+  selectors.forEach((selector, index) => checkSelector(selector, path.index(index), problems, allowsInvalidValues));
 }
 
 function checkPolicyRules(role: JsonObject, isNamespaced: boolean, problems: Problems): void {
@@ -90,7 +90,7 @@ function bindingRules(isNamespaced: boolean, kinds: readonly string[]): KindRule
       checkBinding(binding, isNamespaced, kinds, problems);
       const now = objectAt(binding, "roleRef");
       if (!isSameJson(now, read(old, "roleRef") ?? {})) {
-        // The server shows its own type here, whose fields are named as in Go.
+        // The real server shows the Go type here.
         const shown = { APIGroup: textAt(now, "apiGroup"), Kind: textAt(now, "kind"), Name: textAt(now, "name") };
         problems.invalidStruct(FieldPath.of("roleRef"), shown, "cannot change roleRef");
       }

@@ -8,13 +8,13 @@
 import { humanDuration, isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../../model/mod.ts";
 import { findObject, nameOf, objectAt, objectsAt, textAt } from "../types/mod.ts";
 
-/** One cell of an object. @param now milliseconds since 1970 */
+/** One cell of the row of an object. @param now milliseconds since 1970 */
 export type Cell = (object: JsonObject, now: number) => Json;
 
-/** All cells of an object. */
+/** The row of an object: all its cells. */
 export type Row = (object: JsonObject, now: number) => readonly Json[];
 
-/** A row of cells that do not need each other. */
+/** A row of independent cells. */
 export function rowOf(...cells: readonly Cell[]): Row {
   return (object, now) => cells.map((cell) => cell(object, now));
 }
@@ -22,18 +22,18 @@ export function rowOf(...cells: readonly Cell[]): Row {
 /** The name. */
 export const nameCell: Cell = nameOf;
 
-/** How long ago an object was created. */
+/** How long ago the object was created. */
 export const ageCell: Cell = (object, now) => sinceText(textAt(objectAt(object, "metadata"), "creationTimestamp"), now);
 
-/** When an object was created: what kinds show that have no table of their own. */
+/** When the object was created, for kinds without a table of their own. */
 export const createdAtCell: Cell = (object) => textAt(objectAt(object, "metadata"), "creationTimestamp");
 
-/** How long ago an instant was. @param written RFC 3339 */
+/** How long ago a timestamp was. @param written RFC 3339 */
 export function sinceText(written: string, now: number): string {
   return written === "" ? "<unknown>" : humanDuration(now - Date.parse(written));
 }
 
-/** How long ago the instant at a path was. */
+/** How long ago the timestamp at a path was. */
 export function sinceCell(path: string, otherwise = "<unknown>"): Cell {
   const find = readerOf(path);
   return (object, now) => {
@@ -42,7 +42,7 @@ export function sinceCell(path: string, otherwise = "<unknown>"): Cell {
   };
 }
 
-/** A text; where it is empty, another. */
+/** A text, or another one when it is empty. */
 export function textCell(path: string, otherwise = ""): Cell {
   const find = readerOf(path);
   return (object) => {
@@ -51,7 +51,7 @@ export function textCell(path: string, otherwise = ""): Cell {
   };
 }
 
-/** A number or a text, as text: a number of Pods or a share of them. */
+/** A number or a text as text, e.g. a number or a percentage of Pods. */
 export function scalarCell(path: string, otherwise: string): Cell {
   const find = readerOf(path);
   return (object) => {
@@ -60,13 +60,13 @@ export function scalarCell(path: string, otherwise: string): Cell {
   };
 }
 
-/** A number; 0 where there is none. */
+/** A number, or 0. */
 export function integerCell(path: string): Cell {
   const find = readerOf(path);
   return (object) => asNumber(find(object));
 }
 
-/** A number; a text where there is none. */
+/** A number, or a text. */
 export function optionalIntegerCell(path: string, otherwise: string): Cell {
   const find = readerOf(path);
   return (object) => {
@@ -75,7 +75,7 @@ export function optionalIntegerCell(path: string, otherwise: string): Cell {
   };
 }
 
-/** True or false. */
+/** A boolean. */
 export function booleanCell(path: string, otherwise = false): Cell {
   const find = readerOf(path);
   return (object) => {
@@ -84,7 +84,7 @@ export function booleanCell(path: string, otherwise = false): Cell {
   };
 }
 
-/** How many items of a list or keys of a map there are. */
+/** The number of items of lists or keys of maps. */
 export function countCell(...paths: readonly string[]): Cell {
   const finders = paths.map(readerOf);
   return (object) => finders.reduce((sum, find) => sum + sizeOf(find(object)), 0);
@@ -95,13 +95,13 @@ function sizeOf(value: Json | undefined): number {
   return isJsonObject(value) ? Object.keys(value).length : 0;
 }
 
-/** How many of how many: `1/2`. */
+/** Two numbers: `1/2`. */
 export function ratioCell(part: string, whole: string): Cell {
   const [findPart, findWhole] = [readerOf(part), readerOf(whole)];
   return (object) => `${asNumber(findPart(object))}/${asNumber(findWhole(object))}`;
 }
 
-/** Texts with commas between. */
+/** Texts with commas between them. */
 export function joinedCell(path: string, otherwise = ""): Cell {
   const find = readerOf(path);
   return (object) => {
@@ -132,7 +132,7 @@ export function selectorCell(path: string): Cell {
   };
 }
 
-/** The names and the images of the containers of a Pod's template. @param template the path of the template */
+/** The names and the images of the containers of a Pod template. @param template the path of the template */
 export function containerCells(template: string): readonly [names: Cell, images: Cell] {
   const find = readerOf(`${template}.spec.containers`);
   const column = (key: string): Cell => (object) =>
@@ -140,16 +140,16 @@ export function containerCells(template: string): readonly [names: Cell, images:
   return [column("name"), column("image")];
 }
 
-/** Some texts, and how many more there are. */
+/** The first texts, and the number of the others. */
 export function firstTexts(texts: readonly string[], most = 3): string {
   const shown = texts.slice(0, most).join(",");
   return texts.length > most ? `${shown} + ${texts.length - most} more...` : shown;
 }
 
-/** Finds a value in an object. */
+/** Reads a value of an object. */
 type ValueReader = (object: JsonObject) => Json | undefined;
 
-/** A path of fields, and of positions in lists: `status.podIPs.0.ip`. */
+/** Makes a reader for a path of fields and indexes of lists: `status.podIPs.0.ip`. */
 function readerOf(path: string): ValueReader {
   const keys = path.split(".");
   return (object) => keys.reduce<Json | undefined>(step, object);
@@ -160,22 +160,22 @@ function step(value: Json | undefined, key: string): Json | undefined {
   return isJsonObject(value) ? read(value, key) : undefined;
 }
 
-/** A list of structs, from a value. */
+/** The objects of a list. */
 function asObjects(value: Json | undefined): readonly JsonObject[] {
   return isJsonArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** A list of texts. */
+/** The strings of a list. */
 export function asTexts(value: Json | undefined): readonly string[] {
   return isJsonArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** A text, or "", from a value. */
+/** A string, or "". */
 export function asText(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A number, or 0, from a value. */
+/** A number, or 0. */
 export function asNumber(value: Json | undefined): number {
   return typeof value === "number" ? value : 0;
 }
@@ -186,17 +186,17 @@ export function annotationOf(object: JsonObject, key: string): string | undefine
   return typeof value === "string" ? value : undefined;
 }
 
-/** True for an object that is on its way out. */
+/** True for an object that is being deleted. */
 export function isDeleted(object: JsonObject): boolean {
   return textAt(objectAt(object, "metadata"), "deletionTimestamp") !== "";
 }
 
-/** The condition of a type. */
+/** The first condition of a type. */
 export function conditionOf(status: JsonObject, type: string): JsonObject | undefined {
   return objectsAt(status, "conditions").find((condition) => textAt(condition, "type") === type);
 }
 
-/** True where the first condition of a type says so. */
+/** True when the first condition of a type is "True". */
 export function isConditionTrue(status: JsonObject, type: string): boolean {
   const condition = conditionOf(status, type);
   return condition !== undefined && textAt(condition, "status") === "True";
@@ -207,7 +207,7 @@ interface Requirement {
   readonly text: string;
 }
 
-/** The text, "" for one that selects everything or nothing. @returns undefined where it is no selector */
+/** Formats a LabelSelector; "" when it is empty or absent. @returns undefined when it is invalid */
 export function selectorText(selector: Json | undefined): string | undefined {
   if (!isJsonObject(selector)) return "";
   const requirements: Requirement[] = [];
@@ -240,7 +240,7 @@ function requirementOf(expression: JsonObject): Requirement | undefined {
   }
 }
 
-/** A LabelSelector as Go's generated code prints the struct: one column shows it so. */
+/** A LabelSelector as Go's generated code prints the struct, which one column shows. */
 export function selectorStruct(selector: JsonObject): string {
   const labels = Object.entries(findObject(selector, "matchLabels") ?? {}).map(([key, value]) => `${key}: ${value},`);
   const expressions = objectsAt(selector, "matchExpressions").map((expression) =>

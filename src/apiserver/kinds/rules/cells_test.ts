@@ -23,7 +23,7 @@ for (const [selector, text] of selectors) {
   });
 }
 
-test("a selector is shown as Go's generated code prints the struct", () => {
+test("a selector struct is shown as Go's generated code prints it", () => {
   const matchExpressions = [{ key: "k", operator: "In", values: ["x", "y"] }];
   assertEquals(
     selectorStruct({ matchLabels: { a: "1" }, matchExpressions }),

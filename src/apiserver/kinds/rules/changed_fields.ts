@@ -5,7 +5,7 @@
 import { isJsonArray, isJsonObject, isSameJson, type Json, read } from "../../model/mod.ts";
 import type { FieldPath } from "./problems.ts";
 
-/** More changed fields are counted, not named. */
+/** The number of changed fields that the text names; the others are counted. */
 const maxNamed = 8;
 
 /**

@@ -34,10 +34,10 @@ import {
 import { immutable, labelErrors, notNegative, percentErrors, portErrors, portNameErrors } from "./formats.ts";
 import { FieldPath, type Problems } from "./problems.ts";
 
-/** All keys and values of annotations together. */
+/** The limit for all keys and values of annotations together. */
 const annotationBytes = 256 * 1024;
 
-/** Labels of a template or a selector. */
+/** Checks the labels of a template or a selector. */
 export function checkLabels(object: JsonObject, key: string, path: FieldPath, problems: Problems): void {
   for (const [name, value] of textMapAt(object, key)) {
     problems.invalidAll(path, name, labelKeyErrors(name));
@@ -45,7 +45,7 @@ export function checkLabels(object: JsonObject, key: string, path: FieldPath, pr
   }
 }
 
-/** Annotations of a template. */
+/** Checks the annotations of a template. */
 export function checkAnnotations(object: JsonObject, key: string, path: FieldPath, problems: Problems): void {
   let bytes = 0;
   for (const [name, value] of textMapAt(object, key)) {
@@ -55,21 +55,26 @@ export function checkAnnotations(object: JsonObject, key: string, path: FieldPat
   if (bytes > annotationBytes) problems.tooLong(path, annotationBytes);
 }
 
-/** A LabelSelector. @param allowsAnyValue where an old one with a bad value may stay */
+/** Checks a LabelSelector. @param allowsInvalidValues true when the old selector has an invalid label value */
 export function checkSelector(
   selector: JsonObject | undefined,
   path: FieldPath,
   problems: Problems,
-  allowsAnyValue = false,
+  allowsInvalidValues = false,
 ): void {
   if (selector === undefined) return;
   checkLabels(selector, "matchLabels", path.child("matchLabels"), problems);
   objectsAt(selector, "matchExpressions").forEach((expression, index) =>
-    checkRequirement(expression, path.child("matchExpressions").index(index), problems, allowsAnyValue)
+    checkRequirement(expression, path.child("matchExpressions").index(index), problems, allowsInvalidValues)
   );
 }
 
-function checkRequirement(expression: JsonObject, path: FieldPath, problems: Problems, allowsAnyValue: boolean): void {
+function checkRequirement(
+  expression: JsonObject,
+  path: FieldPath,
+  problems: Problems,
+  allowsInvalidValues: boolean,
+): void {
   const operator = textAt(expression, "operator");
   const values = textsAt(expression, "values");
   if (operator === "In" || operator === "NotIn") {
@@ -82,27 +87,27 @@ function checkRequirement(expression: JsonObject, path: FieldPath, problems: Pro
     }
   } else problems.invalid(path.child("operator"), operator, "not a valid selector operator");
   problems.invalidAll(path.child("key"), textAt(expression, "key"), labelKeyErrors(textAt(expression, "key")));
-  if (allowsAnyValue) return;
+  if (allowsInvalidValues) return;
   values.forEach((value, index) =>
     problems.invalidAll(path.child("values").index(index), value, labelValueErrors(value))
   );
 }
 
-/** True where a selector has a value that no label can have: it may stay where it was there before. */
+/** True when a selector has an invalid label value, which an update may keep. */
 export function hasBadValue(selector: JsonObject | undefined): boolean {
   return objectsAt(selector ?? {}, "matchExpressions").some((expression) =>
     textsAt(expression, "values").some((value) => labelValueErrors(value).length > 0)
   );
 }
 
-/** True where a LabelSelector selects everything, or there is none. */
+/** True when a LabelSelector is empty or absent. */
 export function isEmptySelector(selector: JsonObject | undefined): boolean {
   if (selector === undefined) return true;
   return Object.keys(findObject(selector, "matchLabels") ?? {}).length === 0 &&
     objectsAt(selector, "matchExpressions").length === 0;
 }
 
-/** True where a LabelSelector selects these labels. */
+/** True when a LabelSelector matches the labels. */
 export function selects(selector: JsonObject, labels: ReadonlyMap<string, string>): boolean {
   for (const [name, value] of textMapAt(selector, "matchLabels")) if (labels.get(name) !== value) return false;
   return objectsAt(selector, "matchExpressions").every((expression) => {
@@ -123,18 +128,18 @@ export function selects(selector: JsonObject, labels: ReadonlyMap<string, string
   });
 }
 
-/** A number that may not be negative; absent is right. */
+/** Checks that a number, if it is set, is not negative. */
 export function checkNotNegative(object: JsonObject, key: string, path: FieldPath, problems: Problems): void {
   const value = findNumber(object, key);
   if (value !== undefined && value < 0) problems.invalid(path.child(key), value, notNegative);
 }
 
-/** A quantity that may not be negative. */
+/** Checks that a quantity is not negative. */
 export function checkAmount(amount: string, path: FieldPath, problems: Problems): void {
   if (compareQuantities(amount, "0") < 0) problems.invalid(path, amount, notNegative);
 }
 
-/** A field that may not change. */
+/** Checks that a field has not changed. */
 export function checkImmutable(
   object: JsonObject,
   old: JsonObject,
@@ -152,7 +157,7 @@ function zeroLike(value: Json | undefined): Json {
   return typeof value === "string" ? "" : null;
 }
 
-/** A text that must be one of a few. */
+/** Checks that a text is one of the supported values. */
 export function checkOneOf(
   object: JsonObject,
   key: string,
@@ -165,29 +170,29 @@ export function checkOneOf(
   else if (!supported.includes(value)) problems.notSupported(path.child(key), value, supported);
 }
 
-/** A port by number or by name. */
+/** Checks a port number or port name. */
 export function checkPortNumberOrName(value: Json | undefined, path: FieldPath, problems: Problems): void {
   if (typeof value === "number") problems.invalidAll(path, value, portErrors(value));
   else if (typeof value === "string") problems.invalidAll(path, value, portNameErrors(value));
 }
 
-/** A number, or a percentage: `maxSurge`, `minAvailable`. */
+/** Checks a number or a percentage: `maxSurge`, `minAvailable`. */
 export function checkNumberOrPercent(value: Json | undefined, path: FieldPath, problems: Problems): void {
   if (typeof value === "string") problems.invalidAll(path, value, percentErrors(value));
   else if (typeof value === "number" && value < 0) problems.invalid(path, value, notNegative);
 }
 
-/** The number before the `%`, for a percentage. */
+/** The number of a percentage. */
 function percentOf(value: Json | undefined): number | undefined {
   return typeof value === "string" && percentErrors(value).length === 0 ? Number.parseInt(value, 10) : undefined;
 }
 
-/** A text that must be an RFC 1123 label. */
+/** Checks that a text is an RFC 1123 label. */
 export function checkLabelText(object: JsonObject, key: string, path: FieldPath, problems: Problems): void {
   problems.invalidAll(path.child(key), textAt(object, key), labelErrors(textAt(object, key)));
 }
 
-/** A selector as the server's own type shows it. */
+/** A selector in the form of the Go type. */
 export function shownSelector(selector: JsonObject | undefined): JsonObject {
   const { matchLabels, matchExpressions } = selector ?? {};
   const labels = Object.entries(objectAt({ matchLabels: matchLabels ?? null }, "matchLabels"));
@@ -199,12 +204,12 @@ export function shownSelector(selector: JsonObject | undefined): JsonObject {
   };
 }
 
-/** Counts that may not be negative. */
+/** Checks that counts are not negative. */
 export function checkCounts(holder: JsonObject, keys: readonly string[], path: FieldPath, problems: Problems): void {
   for (const key of keys) checkNotNegative(holder, key, path, problems);
 }
 
-/** Counts that may not be more than another one. */
+/** Checks that counts are not greater than another count. */
 export function checkNotMore(
   status: JsonObject,
   keys: readonly string[],
@@ -219,13 +224,13 @@ export function checkNotMore(
   }
 }
 
-/** A percentage may not be more than the whole. */
+/** Checks that a percentage is at most 100. */
 export function checkPercent(holder: JsonObject, key: string, path: FieldPath, problems: Problems): void {
   const value = read(holder, key);
   if ((percentOf(value) ?? 0) > 100) problems.invalid(path.child(key), value ?? null, "must not be greater than 100%");
 }
 
-/** A number, or how many percent. */
+/** A number, or the number of a percentage. */
 export function countOf(holder: JsonObject, key: string): number {
   const value = read(holder, key);
   if (typeof value !== "string") return typeof value === "number" ? value : 0;
@@ -244,7 +249,7 @@ const reasonWhy =
 
 const reasonExamples = ["my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB"];
 
-/** The conditions of a status: one of each type. */
+/** Checks the conditions of a status: meta/v1 Condition, one of each type. */
 export function checkConditions(status: JsonObject, path: FieldPath, problems: Problems): void {
   const seen = new Set<string>();
   objectsAt(status, "conditions").forEach((condition, index) => {
@@ -277,31 +282,31 @@ function checkReason(text: string, path: FieldPath, problems: Problems): void {
   if (utf8Length(text) > longestReason) problems.tooLong(path, longestReason);
 }
 
-/** A path that may not go up. */
+/** Checks that a path does not contain `..`. */
 export function checkNoBacksteps(path: string, place: FieldPath, problems: Problems): void {
   if (hasBacksteps(path)) problems.invalid(place, path, "must not contain '..'");
 }
 
-/** True for a path that goes up. */
+/** True for a path that contains `..`. */
 export function hasBacksteps(path: string): boolean {
   return path.split("/").includes("..");
 }
 
-/** A relative path that may not go up. */
+/** Checks a relative path that must not contain `..`. */
 export function checkDescending(path: string, place: FieldPath, problems: Problems): void {
   if (path.startsWith("/")) problems.invalid(place, path, "must be a relative path");
   checkNoBacksteps(path, place, problems);
 }
 
-/** The path of a file that a volume makes: names that begin with two dots are its own. */
+/** Checks the path of a file in a volume. Names that begin with `..` are reserved for the kubelet. */
 export function checkFilePath(path: string, place: FieldPath, problems: Problems): void {
   checkDescending(path, place, problems);
   if (path.startsWith("..") && !path.startsWith("../")) problems.invalid(place, path, "must not start with '..'");
 }
 
 /**
- * Collects what is wrong with an object by its schema alone. Its metadata is the server's to check; a status is written by
- * controllers, and Kubernetes takes what they say.
+ * Checks an object against its schema: required fields and enums. The metadata is checked by the registry; the status is not
+ * checked, as in Kubernetes.
  */
 export function checkBySchema(struct: WireStruct, object: JsonObject, problems: Problems): void {
   checkStruct(struct, object, FieldPath.root, problems);

@@ -43,16 +43,16 @@ const percentPattern = new RegExp(`^${percent}$`);
 const headerName = "[-A-Za-z0-9]+";
 const headerNamePattern = new RegExp(`^${headerName}$`);
 
-/** How the names of a kind are checked. @param isPrefix true for the `generateName` before the generated part */
+/** Returns the errors of a name. @param isPrefix true for a `generateName` */
 export type NameRule = (name: string, isPrefix: boolean) => readonly string[];
 
-/** Names that are RFC 1123 subdomains: most. */
+/** Names that are RFC 1123 subdomains, as for most kinds. */
 export const subdomainName: NameRule = (name, isPrefix) => subdomainErrors(isPrefix ? maskTrailingDash(name) : name);
 
-/** Names that are RFC 1123 labels: namespaces. */
+/** Names that are RFC 1123 labels, e.g. of Namespaces. */
 export const labelName: NameRule = (name, isPrefix) => labelErrors(isPrefix ? maskTrailingDash(name) : name);
 
-/** Names that need only be a segment of a path: RBAC. */
+/** Names that are segments of a path, e.g. of Roles. */
 export const pathSegmentName: NameRule = (name, isPrefix) => {
   if (!isPrefix && (name === "." || name === "..")) return [`may not be '${name}'`];
   return ["/", "%"].filter((character) => name.includes(character)).map((character) =>
@@ -60,7 +60,7 @@ export const pathSegmentName: NameRule = (name, isPrefix) => {
   );
 };
 
-/** What is wrong with an RFC 1123 label. */
+/** Returns the errors of an RFC 1123 label. */
 export function labelErrors(value: string): readonly string[] {
   const isWellFormed = labelPattern.test(value);
   if (isWellFormed && value.length <= 63) return none;
@@ -70,29 +70,29 @@ export function labelErrors(value: string): readonly string[] {
   return [...errors, regexError(labelWhy, label, ["my-name", "123-abc"])];
 }
 
-/** What is wrong with an RFC 1123 subdomain. */
+/** Returns the errors of an RFC 1123 subdomain. */
 export function subdomainErrors(value: string): readonly string[] {
   return checked(value, 253, subdomainPattern, () => regexError(subdomainWhy, subdomain, ["example.com"]));
 }
 
-/** What is wrong with an RFC 1035 label. */
+/** Returns the errors of an RFC 1035 label. */
 export function label1035Errors(value: string): readonly string[] {
   return checked(value, 63, label1035Pattern, () => regexError(label1035Why, label1035, ["my-name", "abc-123"]));
 }
 
-/** What is wrong with a host like `*.example.com`. */
+/** Returns the errors of a host like `*.example.com`. */
 export function wildcardErrors(value: string): readonly string[] {
   return checked(value, 253, wildcardPattern, () => regexError(wildcardWhy, wildcard, ["*.example.com"]));
 }
 
-/** What is wrong with a key of a ConfigMap or a Secret. */
+/** Returns the errors of a key of a ConfigMap or a Secret. */
 export function configKeyErrors(value: string): readonly string[] {
   const examples = ["key.name", "KEY_NAME", "key-name"];
   const errors = checked(value, 253, configKeyPattern, () => regexError(configKeyWhy, configKey, examples));
   return [...errors, ...dotErrors(value)];
 }
 
-/** What is wrong with the name of an environment variable. */
+/** Returns the errors of the name of an environment variable. */
 export function envNameErrors(value: string): readonly string[] {
   const errors: string[] = [];
   if (value === "") errors.push("environment variable name must be non-empty");
@@ -102,7 +102,7 @@ export function envNameErrors(value: string): readonly string[] {
   return errors;
 }
 
-/** What is wrong with the name of a port (IANA_SVC_NAME). */
+/** Returns the errors of the name of a port (IANA_SVC_NAME). */
 export function portNameErrors(value: string): readonly string[] {
   if (/^[a-z]([a-z0-9]*(-[a-z0-9])?)*$/.test(value) && value.length <= 15) return none;
   const errors = tooLong(value, 15);
@@ -115,37 +115,37 @@ export function portNameErrors(value: string): readonly string[] {
   return errors;
 }
 
-/** What is wrong with the number of a port. */
+/** Returns the errors of a port number. */
 export function portErrors(value: number): readonly string[] {
   return rangeErrors(value, 1, 65_535);
 }
 
-/** What is wrong with a number that must be in a range. */
+/** Returns the error of a number outside a range. */
 export function rangeErrors(value: number, least: number, most: number): readonly string[] {
   return value >= least && value <= most ? none : [`must be between ${least} and ${most}, inclusive`];
 }
 
-/** What is wrong with the id of a user or a group. */
+/** Returns the error of the id of a user or a group. */
 export function idErrors(value: number): readonly string[] {
   return rangeErrors(value, 0, 2_147_483_647);
 }
 
-/** What is wrong with a percentage like `25%`. */
+/** Returns the error of a percentage like `25%`. */
 export function percentErrors(value: string): readonly string[] {
   const why = "a valid percent string must be a numeric string followed by an ending '%'";
   return percentPattern.test(value) ? none : [regexError(why, percent, ["1%", "93%"])];
 }
 
-/** What is wrong with the name of an HTTP header. */
+/** Returns the error of the name of an HTTP header. */
 export function headerNameErrors(value: string): readonly string[] {
   const why = "a valid HTTP header must consist of alphanumeric characters or '-'";
   return headerNamePattern.test(value) ? none : [regexError(why, headerName, ["X-Header-Name"])];
 }
 
-/** The complaint about a number that must not be negative. */
+/** The error of a negative number. */
 export const notNegative = "must be greater than or equal to 0";
 
-/** The complaint about a change of what may not change. */
+/** The error of a change of an immutable field. */
 export const immutable = "field is immutable";
 
 function checked(value: string, longest: number, pattern: RegExp, why: () => string): readonly string[] {

@@ -4,17 +4,17 @@
  */
 import type { FieldPath } from "./problems.ts";
 
-/** An address. */
+/** An IP address. */
 interface IpAddress {
   readonly family: "IPv4" | "IPv6";
   readonly value: bigint;
-  /** Written as IPv4 within IPv6, e.g. `::ffff:1.2.3.4`. */
+  /** True for an IPv4-mapped IPv6 address, e.g. `::ffff:1.2.3.4`. */
   readonly isMapped: boolean;
-  /** Written with leading zeros, which some read as octal. */
+  /** True for an address with leading zeros, which some programs read as octal. */
   readonly hasLeadingZeros: boolean;
 }
 
-/** A range of addresses. */
+/** A CIDR range. */
 export interface IpRange {
   readonly address: IpAddress;
   readonly bits: number;
@@ -23,7 +23,7 @@ export interface IpRange {
 const badAddress = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 const badRange = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
-/** Reads an address; undefined where the text is none. */
+/** Parses an address; undefined when it is invalid. */
 export function parseIp(text: string): IpAddress | undefined {
   return text.includes(":") ? parseIp6(text) : parseIp4(text);
 }
@@ -50,7 +50,7 @@ function parseIp6(text: string): IpAddress | undefined {
   return { family: "IPv6", value, isMapped, hasLeadingZeros: false };
 }
 
-/** The groups of 16 bits of a part of an IPv6 address; its end may be written as IPv4. */
+/** The 16-bit groups of a part of an IPv6 address, whose end may be written as IPv4. */
 function groupsOf(text: string): readonly number[] | undefined {
   if (text === "") return [];
   const groups: number[] = [];
@@ -65,7 +65,7 @@ function groupsOf(text: string): readonly number[] | undefined {
   return groups;
 }
 
-/** An address in canonical form (RFC 5952). */
+/** Formats an address in canonical form (RFC 5952). */
 export function formatIp({ family, value }: Pick<IpAddress, "family" | "value">): string {
   if (family === "IPv4") return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".");
   const groups = Array.from({ length: 8 }, (_, index) => Number((value >> BigInt(112 - 16 * index)) & 0xffffn));
@@ -85,7 +85,7 @@ function longestZeros(groups: readonly number[]): { readonly start: number; read
   return best;
 }
 
-/** Reads a range; undefined where the text is none. */
+/** Parses a range; undefined when it is invalid. */
 export function parseCidr(text: string): IpRange | undefined {
   const slash = text.indexOf("/");
   const address = slash < 0 ? undefined : parseIp(text.slice(0, slash));
@@ -108,12 +108,12 @@ export function isInRange(address: IpAddress, range: IpRange): boolean {
   return networkOf({ address, bits: range.bits }) === networkOf(range);
 }
 
-/** A range in canonical form. */
+/** Formats a range in canonical form. */
 export function formatCidr(range: IpRange): string {
   return `${formatIp({ family: range.address.family, value: networkOf(range) })}/${range.bits}`;
 }
 
-/** What is wrong with an address. @param known addresses that were there before, which may stay */
+/** Returns the errors of an address. @param known addresses of the old object, which may stay */
 export function ipErrors(value: string, known: readonly string[] = []): readonly string[] {
   if (known.includes(value)) return [];
   const address = parseIp(value);
@@ -122,7 +122,7 @@ export function ipErrors(value: string, known: readonly string[] = []): readonly
   return address.isMapped ? ["must not be an IPv4-mapped IPv6 address"] : [];
 }
 
-/** What is wrong with a range. @param known ranges that were there before, which may stay */
+/** Returns the errors of a range. @param known ranges of the old object, which may stay */
 export function cidrErrors(value: string, known: readonly string[] = []): readonly string[] {
   if (known.includes(value)) return [];
   const range = parseCidr(value);
@@ -132,7 +132,7 @@ export function cidrErrors(value: string, known: readonly string[] = []): readon
   return range.address.value === networkOf(range) ? [] : ["must not have bits set beyond the prefix length"];
 }
 
-/** What the server warns of an address that is not in canonical form. */
+/** Returns the warnings about an address that is not in canonical form. */
 export function ipWarnings(path: FieldPath, value: string): readonly string[] {
   const address = parseIp(value);
   if (address === undefined) return [];
@@ -144,7 +144,7 @@ export function ipWarnings(path: FieldPath, value: string): readonly string[] {
   return [`${path}: IPv6 address ${quoted(value)} should be in RFC 5952 canonical format (${quoted(canonical)})`];
 }
 
-/** What the server warns of a range that is not in canonical form. */
+/** Returns the warnings about a range that is not in canonical form. */
 export function cidrWarnings(path: FieldPath, value: string): readonly string[] {
   const range = parseCidr(value);
   if (range === undefined) return [];
@@ -167,7 +167,7 @@ export function cidrWarnings(path: FieldPath, value: string): readonly string[] 
   return warnings;
 }
 
-/** What is wrong with an address that others shall send to. */
+/** Returns the errors of the address of an endpoint. */
 export function endpointIpErrors(value: string): readonly string[] {
   const address = parseIp(value);
   if (address === undefined) return ["must be a valid IP address"];

@@ -12,9 +12,9 @@ import type { QuotaMeter } from "./quota_meter.ts";
 
 /**
  * How closely a kind follows the real server:
- * - `full`: defaults, validation, immutability and messages by hand, as the real one has them;
- * - `partial`: the same for what people use, the rest by schema;
- * - `schema`: required fields and enums only.
+ * - `full`: all defaults, checks and messages of the real server;
+ * - `partial`: those of the common fields, the other fields against the schema;
+ * - `schema`: only required fields and enums.
  */
 export type Depth = "full" | "partial" | "schema";
 
@@ -23,24 +23,24 @@ export interface KindRules {
   readonly depth: Depth;
   /** @default subdomainName */
   readonly names?: NameRule;
-  /** Top-level fields whose change bumps `metadata.generation`. @default none: the kind has no generation */
+  /** Top-level fields whose changes increment `metadata.generation`. @default none: the kind has no generation */
   readonly generation?: readonly string[];
-  /** Whether changed annotations bump it as well (Deployments). @default false */
+  /** True when changes of annotations increment it as well (Deployments). @default false */
   readonly countsAnnotations?: boolean;
-  /** Whether changed labels bump it as well (EndpointSlices). @default false */
+  /** True when changes of labels increment it as well (EndpointSlices). @default false */
   readonly countsLabels?: boolean;
-  /** True where a creator may set the status (Nodes). @default false */
+  /** True when a create may set the status (Nodes). @default false */
   readonly keepsStatus?: boolean;
-  /** The group that messages about an invalid object name. @default the kind's */
+  /** The group in messages about an invalid object. @default the group of the kind */
   readonly errorGroup?: string;
-  /** The warning that every request about the kind earns. @default none */
+  /** The warning for every request for the kind. @default none */
   readonly deprecation?: string;
-  /** What a write of the status leaves of the metadata. @default "all": metadata is written too */
+  /** The metadata that a write of the status keeps. @default "all": none is kept, the metadata is written too */
   readonly statusMetadata?: "all" | "noLabels" | "none";
   /**
-   * By subresource, "" for the object: the fields that its writes do not change and so never own.
+   * The fields that a write does not change and so never owns, by subresource; "" for the object.
    *
-   * @default the status, and all but the status
+   * @default the status for the object, all other fields for the status
    */
   readonly resetFields?: ReadonlyMap<string, readonly (readonly string[])[]>;
   /** @default true */
@@ -49,33 +49,33 @@ export interface KindRules {
   readonly allowsCreateOnUpdate?: boolean;
   readonly deletion?: DeletionRules;
   readonly scale?: ScalePaths;
-  /** Fields that a field selector may name, beside metadata.name and metadata.namespace. */
+  /** Fields that a field selector may use, in addition to metadata.name and metadata.namespace. */
   readonly selectable?: ReadonlyMap<string, (object: JsonObject) => string>;
 
-  /** After the status was dropped and the generation set. */
+  /** Runs after the status was dropped and the generation was set. */
   prepareForCreate?(draft: Draft, context: WriteContext): void;
-  /** After the status was kept, before the generation is counted. */
+  /** Runs after the old status was restored, before the generation is incremented. */
   prepareForUpdate?(draft: Draft, old: JsonObject, context: WriteContext): void;
-  /** For a write of the status, after the spec was kept. */
+  /** Runs for a write of the status, after the old spec was restored. */
   prepareForStatus?(draft: Draft, old: JsonObject, context: WriteContext): void;
-  /** For a write of another part, e.g. `resize` or `approval`. */
+  /** Runs for a write of another subresource, e.g. `resize` or `approval`. */
   prepareForPart?(draft: Draft, old: JsonObject, context: WriteContext): void;
 
-  /** What is wrong with a new object. */
+  /** Checks a new object. */
   validate?(object: JsonObject, problems: Problems, context: WriteContext): void;
-  /** What is wrong with a change. @default validate */
+  /** Checks an update. @default validate */
   validateUpdate?(object: JsonObject, old: JsonObject, problems: Problems, context: WriteContext): void;
-  /** What is wrong with a change of the status. @default nothing */
+  /** Checks an update of the status. @default no checks */
   validateStatus?(object: JsonObject, old: JsonObject, problems: Problems, context: WriteContext): void;
-  /** What is wrong with a change of another part. @default nothing */
+  /** Checks an update of another subresource. @default no checks */
   validatePart?(object: JsonObject, old: JsonObject, problems: Problems, context: WriteContext): void;
   /** @param old undefined for a new object */
   warnings?(object: JsonObject, old: JsonObject | undefined): readonly string[];
-  /** From another version of the same collection. */
+  /** Converts an object from another version of the same collection. */
   convert?(object: JsonObject, to: Pick<Kind, "group" | "version" | "kind">): JsonObject;
 }
 
-/** The rules by `<kind>.<group>`, `<kind>.<group>/<version>` where versions differ: `Pod.`, `Event.events.k8s.io`. */
+/** Rules by `<kind>.<group>`, or by `<kind>.<group>/<version>` where versions differ: `Pod.`, `Event.events.k8s.io`. */
 export type RuleBook = ReadonlyMap<string, KindRules>;
 
 /** Defaulting functions by the names of their types: `core/v1.Pod`. */
@@ -89,19 +89,19 @@ export interface KindGroup {
   readonly defaults?: DefaultsByType;
   /** Rows of tables by `<plural>.<group>`. A kind without one shows its name and when it was created. */
   readonly rows: Readonly<Record<string, Row>>;
-  /** By collection. The objects of other kinds are only counted. */
+  /** Quota meters by collection. Objects of other kinds are only counted. */
   readonly quotaMeters?: Readonly<Record<string, QuotaMeter>>;
 }
 
-/** Compiles expressions and says what is wrong with them. Blank ones are not passed on. */
+/** Compiles CEL expressions and reports their errors. It is not called for blank expressions. */
 export interface ExpressionChecks {
-  /** A match condition. @param hasParams whether it may name `params` */
+  /** Checks a match condition. @param hasParams whether it may use `params` */
   condition(expression: string, hasParams: boolean, path: FieldPath, problems: Problems): void;
-  /** The expressions of a policy. @param spec of the policy */
+  /** Returns the checks of a policy. @param spec of the policy */
   policy(spec: JsonObject): PolicyExpressionChecks;
 }
 
-/** Those of one policy; `index` is that of the item. */
+/** Checks the expressions of one policy; `index` is the index of the item. */
 export interface PolicyExpressionChecks {
   variable(index: number, path: FieldPath, problems: Problems): void;
   validation(expression: string, path: FieldPath, problems: Problems): void;
@@ -111,7 +111,7 @@ export interface PolicyExpressionChecks {
 
 const nothing = (): void => {};
 
-/** Compiles nothing: for whoever has no CEL. */
+/** Compiles nothing: for servers without CEL. */
 export const noExpressionChecks: ExpressionChecks = {
   condition: nothing,
   policy: () => ({ variable: nothing, validation: nothing, message: nothing, annotation: nothing }),

@@ -4,7 +4,7 @@
  */
 import { type FieldError, isJsonObject, type Json, type JsonObject } from "../../model/mod.ts";
 
-/** Where a field is. */
+/** The path of a field. */
 export class FieldPath {
   readonly #parent: FieldPath | undefined;
   readonly #step: string;
@@ -14,12 +14,12 @@ export class FieldPath {
     this.#step = step;
   }
 
-  /** `spec.template`: a path from the top of an object. */
+  /** A path from the root of an object: `spec.template`. */
   static of(...names: readonly string[]): FieldPath {
     return names.reduce<FieldPath>((path, name) => path.child(name), FieldPath.root);
   }
 
-  /** A field of the object that is at this path. */
+  /** A field of the object at this path. */
   child(...names: readonly string[]): FieldPath {
     return names.reduce<FieldPath>(
       (path, name) => new FieldPath(path, path === FieldPath.root ? name : `.${name}`),
@@ -27,12 +27,12 @@ export class FieldPath {
     );
   }
 
-  /** An item of the list that is at this path. */
+  /** An item of the list at this path. */
   index(index: number): FieldPath {
     return new FieldPath(this, `[${index}]`);
   }
 
-  /** A value of the map that is at this path. */
+  /** A value of the map at this path. */
   key(key: string): FieldPath {
     return new FieldPath(this, `[${key}]`);
   }
@@ -41,11 +41,11 @@ export class FieldPath {
     return (this.#parent?.toString() ?? "") + this.#step;
   }
 
-  /** The top of an object. */
+  /** The root of an object. */
   static readonly root = new FieldPath(undefined, "");
 }
 
-/** Collects what is wrong. */
+/** Collects field errors. */
 export class Problems {
   readonly #errors: FieldError[] = [];
 
@@ -65,17 +65,17 @@ export class Problems {
     this.#errors.push({ type: "Invalid", field: path.toString(), value, detail });
   }
 
-  /** The same where what stands there is not shown. */
+  /** An Invalid error without the value. */
   wrong(path: FieldPath, detail: string): void {
     this.#errors.push({ type: "Invalid", field: path.toString(), detail });
   }
 
-  /** One problem for each text, as the checks of formats give them. */
+  /** One Invalid error for each text. */
   invalidAll(path: FieldPath, value: Json, details: readonly string[]): void {
     for (const detail of details) this.invalid(path, value, detail);
   }
 
-  /** @param supported in the order in which they are listed */
+  /** @param supported in the order of the message */
   notSupported(path: FieldPath, value: Json, supported: readonly string[]): void {
     const detail = supported.length === 0
       ? ""
@@ -83,19 +83,19 @@ export class Problems {
     this.#errors.push({ type: "NotSupported", field: path.toString(), value, detail });
   }
 
-  /** The same for an object, shown with its fields in the order they have here. */
+  /** A NotSupported error for an object, whose fields are shown in this order. */
   notSupportedStruct(path: FieldPath, value: JsonObject, supported: readonly string[]): void {
     const detail = `supported values: ${supported.map((known) => JSON.stringify(known)).join(", ")}`;
     this.#errors.push({ type: "NotSupported", field: path.toString(), value, shown: JSON.stringify(value), detail });
   }
 
-  /** @param value an object is shown with its fields in the order they have here, as Go shows its own types */
+  /** @param value an object is shown with its fields in this order, as Go shows structs */
   duplicate(path: FieldPath, value: Json, detail = ""): void {
     const shown = isJsonObject(value) ? { shown: JSON.stringify(value) } : {};
     this.#errors.push({ type: "Duplicate", field: path.toString(), value, detail, ...shown });
   }
 
-  /** The same for a value that is invalid. */
+  /** An Invalid error for an object, whose fields are shown in this order. */
   invalidStruct(path: FieldPath, value: JsonObject, detail: string): void {
     this.#errors.push({ type: "Invalid", field: path.toString(), value, shown: JSON.stringify(value), detail });
   }
@@ -112,7 +112,7 @@ export class Problems {
     this.#errors.push({ type: "Forbidden", field: path.toString(), detail });
   }
 
-  /** @param bytes at most; of text */
+  /** @param bytes the limit */
   tooLong(path: FieldPath, bytes: number): void {
     const detail = `may not be more than ${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
     this.#errors.push({ type: "TooLong", field: path.toString(), detail });

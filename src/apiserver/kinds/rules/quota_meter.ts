@@ -7,15 +7,15 @@ import { compareQuantities, formatQuantity, parseQuantity, sumOfQuantities } fro
 
 /** Measures the objects of one collection. */
 export interface QuotaMeter {
-  /** What an object counts for. @param now milliseconds since 1970 */
+  /** The amounts that an object uses. @param now milliseconds since 1970 */
   usage(object: JsonObject, now: number): Amounts;
-  /** True for a resource that objects of this kind can count for. */
+  /** True for a resource that objects of this kind can use. */
   measures(resource: string): boolean;
-  /** What an object has to say so that it can be measured; undefined when it says it. */
+  /** Returns an error when an object lacks fields that a quota on these resources requires. */
   missing(resources: readonly string[], object: JsonObject): string | undefined;
 }
 
-/** Kinds that could be counted before `count/` was invented. */
+/** Kinds that have an older name beside `count/<name>`. */
 const aliases: ReadonlySet<string> = new Set(["configmaps", "resourcequotas", "replicationcontrollers", "secrets"]);
 
 export function countMeter(collection: string): QuotaMeter {
@@ -27,7 +27,7 @@ export function countMeter(collection: string): QuotaMeter {
 /** Quantities by the names of resources. */
 export type Amounts = ReadonlyMap<string, string>;
 
-/** The sums; a resource that one of them lacks counts as 0 there. */
+/** Adds amounts; a missing resource counts as 0. */
 export function addAmounts(left: Amounts, right: Amounts): Amounts {
   const sum = new Map(left);
   for (const [name, amount] of right) {
@@ -37,7 +37,7 @@ export function addAmounts(left: Amounts, right: Amounts): Amounts {
   return sum;
 }
 
-/** What `left` has more than `right`, never less than 0. */
+/** Subtracts `right` from `left`; the results are at least 0. */
 export function lessAmounts(left: Amounts, right: Amounts): Amounts {
   const rest = new Map<string, string>();
   for (const [name, amount] of left) {
@@ -49,18 +49,18 @@ export function lessAmounts(left: Amounts, right: Amounts): Amounts {
   return rest;
 }
 
-/** Those of the resources that are named. */
+/** Keeps the named resources. */
 export function onlyAmounts(amounts: Amounts, names: Iterable<string>): Amounts {
   const wanted = new Set(names);
   return new Map([...amounts].filter(([name]) => wanted.has(name)));
 }
 
-/** Those that are not 0. */
+/** Keeps the amounts that are not 0. */
 export function withoutZeros(amounts: Amounts): Amounts {
   return new Map([...amounts].filter(([, amount]) => compareQuantities(amount, "0") !== 0));
 }
 
-/** `pods=1,requests.cpu=2`, as messages show them. */
+/** Formats amounts for messages: `pods=1,requests.cpu=2`. */
 export function amountsText(amounts: Amounts): string {
   return [...amounts].toSorted(([left], [right]) => left < right ? -1 : 1).map(([name, amount]) => `${name}=${amount}`)
     .join(",");

@@ -18,7 +18,7 @@ import {
 } from "../rules/mod.ts";
 import { draftAt, metadataOf, numberAt, objectAt, objectsAt, setIfAbsent, textAt, valuesAt } from "../types/mod.ts";
 
-/** CSIDriver. A new one has no generation; each change of the spec adds 1. */
+/** CSIDriver. A new one has no generation; each change of its spec increments it. */
 export const csiDriverRules: KindRules = {
   depth: "schema",
   allowsUnconditionalUpdate: false,

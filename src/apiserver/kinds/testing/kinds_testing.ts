@@ -14,10 +14,10 @@ import { builtinFamilies, type BuiltinKind } from "../mod.ts";
 
 const families = builtinFamilies();
 
-/** Every built-in kind. */
+/** All built-in kinds. */
 export const allKinds: readonly BuiltinKind[] = families.flatMap(({ served }) => served);
 
-/** A kind by its name and apiVersion. */
+/** Finds a kind by its name and apiVersion. */
 export function kindNamed(kind: string, apiVersion: string): BuiltinKind {
   const found = allKinds.find((each) =>
     each.kind === kind && (each.group === "" ? each.version : `${each.group}/${each.version}`) === apiVersion
@@ -26,7 +26,7 @@ export function kindNamed(kind: string, apiVersion: string): BuiltinKind {
   return found;
 }
 
-/** The instant of every write. */
+/** The time of every write. */
 const writtenAt = Date.UTC(2026, 0, 1);
 
 function contextOf(subresource: string): WriteContext {
@@ -56,7 +56,7 @@ function textOf(error: FieldError): string {
   return `${error.field}: ${fieldErrorBody(error)}`;
 }
 
-/** What a write has become, and what is wrong with it. */
+/** The result of a write: the object, its errors and its warnings. */
 interface Outcome {
   // deno-lint-ignore no-explicit-any
   readonly object: any;
@@ -72,7 +72,7 @@ export function created(kind: BuiltinKind, object: JsonObject): Outcome {
   return { object: draft, problems: kind.validate(draft, context).map(textOf), warnings: kind.warnings(draft) };
 }
 
-/** Writes over an object that {@link created} made. */
+/** Updates an object that {@link created} returned. */
 export function updated(kind: BuiltinKind, object: JsonObject, old: JsonObject, subresource = ""): Outcome {
   const draft = decoded(kind, object);
   const context = contextOf(subresource);

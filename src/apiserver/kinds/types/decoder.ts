@@ -11,19 +11,19 @@ import { canonicalMicroTime, canonicalTime, TimeError } from "./times.ts";
 import type { WireField, WireScalar, WireStruct, WireType } from "./wire_type.ts";
 import { wireStruct } from "./wire_types.ts";
 
-/** A body that the types have no place for. The message is what Go's decoder says. */
+/** A body that does not match the types. The message is that of Go's decoder. */
 export class WireError extends Error {
   override readonly name = "WireError";
 }
 
-/** Go's decoder stops collecting there. */
+/** Go's decoder stops collecting at this number. */
 const mostUnknown = 100;
 const largestInt32 = 2_147_483_647;
 
 /**
  * Decodes a draft in place.
  *
- * @returns `unknown field "spec.foo"` for each field that was dropped
+ * @returns `unknown field "spec.foo"` for each dropped field
  * @throws WireError
  */
 export function decodeStruct(struct: WireStruct, draft: Draft): readonly string[] {
@@ -32,17 +32,17 @@ export function decodeStruct(struct: WireStruct, draft: Draft): readonly string[
   return decoder.unknown;
 }
 
-/** What stands on the way to a value: a field's name, an index, or the key of a map. */
+/** One step of the path to a value: the name of a field, an index, or the key of a map. */
 type Step = string | number | { readonly key: string };
 
 class Decoder {
   readonly unknown: string[] = [];
   readonly #steps: Step[] = [];
-  /** The struct that the innermost field is of. */
+  /** The struct of the innermost field. */
   #owner = "";
 
   struct(struct: WireStruct, draft: Draft): void {
-    // Unions like JSONSchemaPropsOrBool have no fields of their own.
+    // Unions like JSONSchemaPropsOrBool have no fields.
     if (struct.fields.size === 0) return;
     const owner = this.#owner;
     for (const key of Object.keys(draft)) {
@@ -69,7 +69,7 @@ class Decoder {
       return;
     }
     const decoded = this.#value(field.type, value);
-    // An empty list of managed fields is a request to forget them, so it is told apart from none.
+    // An empty list of managed fields is a request to drop all of them, so it differs from an absent list.
     const isKept = field.isPointer || field.isAlwaysWritten || name === "managedFields";
     if (!isKept && isEmpty(decoded, field.type)) delete draft[name];
     else if (decoded !== value) draft[name] = decoded;
@@ -210,7 +210,7 @@ class Decoder {
   }
 }
 
-/** The path that strict decoding names: with indexes, keys as they are. */
+/** The path in errors of strict decoding, with indexes and keys. */
 function pathOf(steps: readonly Step[]): string {
   let path = "";
   for (const step of steps) {
@@ -229,7 +229,7 @@ function jsonTypeOf(value: DraftValue): string {
   return typeof value;
 }
 
-/** What Go's omitempty drops. */
+/** True for a value that Go's omitempty drops. */
 function isEmpty(value: DraftValue, type: WireType): boolean {
   switch (type.kind) {
     case "list":
@@ -245,7 +245,7 @@ function isEmpty(value: DraftValue, type: WireType): boolean {
   }
 }
 
-/** What null becomes in a list or a map. */
+/** The value of null in a list or a map. */
 function zeroOf(type: WireType): DraftValue {
   if (type.kind === "struct") return {};
   if (type.kind !== "scalar") return null;
@@ -275,7 +275,7 @@ function zeroOf(type: WireType): DraftValue {
 
 const base64Text = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Where a text stops being base64, as Go counts; -1 where it does not. */
+/** The index of the first byte that is not base64, as Go counts it; -1 for valid base64. */
 function firstNoBase64(text: string): number {
   if (base64Text.test(text)) return -1;
   const illegal = text.search(/[^A-Za-z0-9+/=]/);

@@ -21,70 +21,70 @@ import {
 const nothing: JsonObject = Object.freeze({});
 const none: readonly never[] = Object.freeze([]);
 
-/** A string, "" where there is none. */
+/** A string, or "". */
 export function textAt(object: JsonObject, key: string): string {
   const value = read(object, key);
   return typeof value === "string" ? value : "";
 }
 
-/** A number, undefined where there is none. */
+/** A number, or undefined. */
 export function findNumber(object: JsonObject, key: string): number | undefined {
   const value = read(object, key);
   return typeof value === "number" ? value : undefined;
 }
 
-/** A number, 0 where there is none. */
+/** A number, or 0. */
 export function numberAt(object: JsonObject, key: string): number {
   return findNumber(object, key) ?? 0;
 }
 
-/** A boolean, false where there is none. */
+/** A boolean, or false. */
 export function flagAt(object: JsonObject, key: string): boolean {
   return read(object, key) === true;
 }
 
-/** True where the key holds something other than null. */
+/** True when the field has a value other than null. */
 export function has(object: JsonObject, key: string): boolean {
   return (read(object, key) ?? null) !== null;
 }
 
-/** An object, undefined where there is none. */
+/** An object, or undefined. */
 export function findObject(object: JsonObject, key: string): JsonObject | undefined {
   const value = read(object, key);
   return isJsonObject(value) ? value : undefined;
 }
 
-/** An object, an empty one where there is none. */
+/** An object, or an empty one. */
 export function objectAt(object: JsonObject, key: string): JsonObject {
   return findObject(object, key) ?? nothing;
 }
 
-/** A list of any values, empty where there is none. */
+/** A list of any values, or an empty one. */
 export function valuesAt(object: JsonObject, key: string): readonly Json[] {
   const value = read(object, key);
   return isJsonArray(value) ? value : none;
 }
 
-/** A list of objects, empty where there is none. */
+/** A list of objects, or an empty one. */
 export function objectsAt(object: JsonObject, key: string): readonly JsonObject[] {
   const value = read(object, key);
   return isJsonArray(value) ? value.filter(isJsonObject) : none;
 }
 
-/** A list of strings, empty where there is none. */
+/** A list of strings, or an empty one. */
 export function textsAt(object: JsonObject, key: string): readonly string[] {
   const value = read(object, key);
   return isJsonArray(value) ? value.filter((item) => typeof item === "string") : none;
 }
 
-/** A map of strings: labels, annotations, data. */
+/** A map of strings (labels, annotations, data), or an empty one. */
 export function textMapAt(object: JsonObject, key: string): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(objectAt(object, key)).map(([name, value]) => [name, typeof value === "string" ? value : ""]),
   );
 }
 
-/** Follows keys down to an object; empty where one of them leads nowhere. */
+/** The object at a path of keys, or an empty one. */
 export function objectIn(object: JsonObject, ...keys: readonly string[]): JsonObject {
   return keys.reduce(objectAt, object);
 }
@@ -99,13 +99,13 @@ export function nameOf(object: JsonObject): string {
   return textAt(metadataOf(object), "name");
 }
 
-/** A draft within a draft, undefined where there is none. */
+/** A draft inside of a draft, or undefined. */
 export function findDraft(draft: Draft, key: string): Draft | undefined {
   const value = read(draft, key);
   return isDraft(value) ? value : undefined;
 }
 
-/** A draft within a draft, made where there is none. */
+/** A draft inside of a draft, which is created if it is absent. */
 export function draftAt(draft: Draft, key: string): Draft {
   const known = findDraft(draft, key);
   if (known !== undefined) return known;
@@ -114,18 +114,18 @@ export function draftAt(draft: Draft, key: string): Draft {
   return made;
 }
 
-/** The drafts of a list, none where there is no list. */
+/** The drafts of a list, or none. */
 export function draftsAt(draft: Draft, key: string): readonly Draft[] {
   const value = read(draft, key);
   return Array.isArray(value) ? value.filter(isDraft) : none;
 }
 
-/** Sets a field that is absent. For pointers, which may be zero. */
+/** Sets a field that is absent. For Go pointers, whose value may be zero. */
 export function setIfAbsent(draft: Draft, key: string, value: DraftValue): void {
   if (!has(draft, key)) put(draft, key, value);
 }
 
-/** Sets a text that is absent or empty. */
+/** Sets a string that is absent or empty. */
 export function setIfEmpty(draft: Draft, key: string, value: string): void {
   if (textAt(draft, key) === "") put(draft, key, value);
 }
@@ -135,13 +135,13 @@ export function setIfZero(draft: Draft, key: string, value: number): void {
   if (numberAt(draft, key) === 0) put(draft, key, value);
 }
 
-/** Sets a field, or removes it where there is no value. */
+/** Sets a field, or removes it when there is no value. */
 function setOrDelete(draft: Draft, key: string, value: DraftValue | undefined): void {
   if (value === undefined) delete draft[key];
   else put(draft, key, value);
 }
 
-/** The parts of the metadata that a write of a status leaves alone, where the kind says so. */
+/** The metadata that a write of the status keeps, for kinds that say so. */
 const keptMetadata = [
   "deletionTimestamp",
   "generation",
@@ -152,29 +152,29 @@ const keptMetadata = [
   "ownerReferences",
 ];
 
-/** Puts what the old object has into the draft. */
+/** Sets a field of the draft to its value in the old object. */
 export function keepField(draft: Draft, old: JsonObject, name: string): void {
   const value = read(old, name);
   setOrDelete(draft, name, value === undefined ? undefined : draftOf(value));
 }
 
-/** Puts back the metadata that people write. */
+/** Sets metadata of the draft to its value in the old object. */
 export function keepMetadata(draft: Draft, old: JsonObject, names: readonly string[] = keptMetadata): void {
   const [metadata, before] = [draftAt(draft, "metadata"), metadataOf(old)];
   for (const name of names) keepField(metadata, before, name);
 }
 
-/** A text as base64 of its UTF-8. */
+/** Encodes the UTF-8 of a text as base64. */
 export function toBase64(text: string): string {
   return new TextEncoder().encode(text).toBase64();
 }
 
-/** The text that base64 stands for; bytes that are no UTF-8 become U+FFFD. */
+/** Decodes base64 to a text; invalid UTF-8 becomes U+FFFD. */
 export function fromBase64(base64: string): string {
   return new TextDecoder().decode(Uint8Array.fromBase64(base64));
 }
 
-/** How many bytes base64 stands for. */
+/** The number of bytes that base64 encodes. */
 export function base64Bytes(base64: string): number {
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
   return Math.max(0, (base64.length / 4) * 3 - padding);

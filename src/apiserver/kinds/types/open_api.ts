@@ -6,10 +6,10 @@ import { isJsonObject, type Json, type JsonObject } from "../../model/mod.ts";
 import type { WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
 import { fullNameOf, wireStruct } from "./wire_types.ts";
 
-/** Where references lead. */
+/** The prefix of references to components. */
 const componentPrefix = "#/components/schemas/";
 
-/** The components of leaves that are Go types with a name of their own. */
+/** The components of scalars that are named Go types. */
 const leafComponents: ReadonlyMap<WireScalarName, string> = new Map([
   ["time", "meta/v1.Time"],
   ["microTime", "meta/v1.MicroTime"],
@@ -37,7 +37,7 @@ export function openApiOf(struct: WireStruct): JsonObject {
   return { type: "object", properties, ...listed, ...extra, ...gvk };
 }
 
-/** The names of the structs that a struct refers to, leaves with a component of their own among them. */
+/** The names of the types that a struct refers to, and that have components. */
 export function referencesOf(struct: WireStruct): readonly string[] {
   const found = new Set<string>();
   for (const field of struct.fields.values()) {
@@ -49,7 +49,7 @@ export function referencesOf(struct: WireStruct): readonly string[] {
   return [...found];
 }
 
-/** The reference to a struct's component. */
+/** A reference to the component of a struct. */
 function referenceTo(name: string): JsonObject {
   return { $ref: componentPrefix + fullNameOf(name) };
 }
@@ -91,7 +91,7 @@ function schemaOf(type: WireType): JsonObject {
   }
 }
 
-/** Items and values carry the default of their Go type, so a reference to a struct stands in `allOf`. */
+/** Items and values have the default of their Go type, so a reference to a struct is wrapped in `allOf`. */
 function elementSchema(type: WireType): JsonObject {
   if (type.kind === "struct") {
     const hasFields = wireStruct(type.name).fields.size > 0;

@@ -10,7 +10,7 @@ interface Quantity {
   readonly format: "binary" | "decimal" | "exponent";
 }
 
-/** What is wrong with a text that is no quantity, in the words of the real server. */
+/** An invalid quantity. The message is that of the real server. */
 export class QuantityError extends Error {
   override readonly name = "QuantityError";
 }
@@ -30,7 +30,7 @@ const largest = (2n ** 63n - 1n) * unit;
 const cacheSize = 2_000;
 const canonical = new Map<string, string>();
 
-/** The canonical form of a quantity, as the server stores it. @throws QuantityError */
+/** Returns the canonical form of a quantity, which is stored. @throws QuantityError */
 export function canonicalQuantity(text: string): string {
   const known = canonical.get(text);
   if (known !== undefined) return known;
@@ -40,7 +40,7 @@ export function canonicalQuantity(text: string): string {
   return made;
 }
 
-/** Reads a quantity. @throws QuantityError */
+/** Parses a quantity. @throws QuantityError */
 export function parseQuantity(text: string): Quantity {
   if (text === "") throw new QuantityError(formatWrong);
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(.*)$/s.exec(text);
@@ -70,7 +70,7 @@ function suffixOf(suffix: string): { multiplier: bigint; divisor: bigint; format
     : { multiplier: 1n, divisor: 10n ** -power, format: "exponent" };
 }
 
-/** Writes a quantity in its canonical form: no fraction, the largest unit that is exact. */
+/** Formats a quantity in its canonical form: no fraction, and the largest exact unit. */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return "0";
   const isSmall = nano > -1024n * unit && nano < 1024n * unit;
@@ -88,7 +88,7 @@ function binaryText(value: bigint): string {
   return `${mantissa}${binaryUnits[power] ?? ""}`;
 }
 
-/** Rounds up to thousandths: the least that the API keeps of a resource. @throws QuantityError */
+/** Rounds up to thousandths, the precision of resources. @throws QuantityError */
 export function roundedToMilli(text: string): string {
   const quantity = parseQuantity(text);
   const step = unit / 1000n;
@@ -98,13 +98,13 @@ export function roundedToMilli(text: string): string {
   return formatQuantity({ nano, format: quantity.format });
 }
 
-/** Less than 0 where the left one is smaller. Both are quantities that were decoded. */
+/** Compares two valid quantities: less than 0 when the left one is smaller. */
 export function compareQuantities(left: string, right: string): number {
   const difference = parseQuantity(left).nano - parseQuantity(right).nano;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** The sum of quantities, in the format of the first. */
+/** Adds quantities, in the format of the first. */
 export function sumOfQuantities(texts: readonly string[]): string {
   const quantities = texts.map(parseQuantity);
   const nano = quantities.reduce((sum, quantity) => sum + quantity.nano, 0n);

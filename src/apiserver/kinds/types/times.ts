@@ -3,7 +3,7 @@
  * other texts are those of Go's time package.
  */
 
-/** A text that is no instant, in the words of the real server. */
+/** An invalid timestamp. The message is that of the real server. */
 export class TimeError extends Error {
   override readonly name = "TimeError";
 }
@@ -13,7 +13,7 @@ const canonicalSeconds = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 const layout = "2006-01-02T15:04:05Z07:00";
 const microLayout = "2006-01-02T15:04:05.000000Z07:00";
 
-/** The steps of the layout, and what the text must have there. */
+/** The parts of the layout, and the patterns of their texts. */
 const steps: readonly (readonly [string, RegExp])[] = [
   ["2006", /^\d{4}/],
   ["-", /^-/],
@@ -31,20 +31,20 @@ const steps: readonly (readonly [string, RegExp])[] = [
 const fractionStep: readonly [string, RegExp] = [".000000", /^[.,]\d{6}/];
 const zoneStep: readonly [string, RegExp] = ["Z07:00", /^(?:Z|[+-]\d{2}:\d{2})/];
 
-/** The canonical form of a metav1.Time: UTC, whole seconds. @throws TimeError */
+/** Returns the canonical form of a metav1.Time: UTC, whole seconds. @throws TimeError */
 export function canonicalTime(text: string): string {
   if (canonicalSeconds.test(text) && !Number.isNaN(Date.parse(text))) return text;
   return formatTime(parsed(text, layout).atMs);
 }
 
-/** The canonical form of a metav1.MicroTime: UTC, six digits, which must have been written. @throws TimeError */
+/** Returns the canonical form of a metav1.MicroTime: UTC, six digits, which are required. @throws TimeError */
 export function canonicalMicroTime(text: string): string {
   const { atMs, fraction } = parsed(text, microLayout);
   if (fraction.length !== 6) throw new TimeError(whyNoTime(text, microLayout, false));
   return formatMicroTime(atMs, fraction);
 }
 
-/** An instant as metav1.MicroTime writes it. @param atMs milliseconds since 1970 @param fraction six digits */
+/** Formats a metav1.MicroTime. @param atMs milliseconds since 1970 @param fraction six digits */
 function formatMicroTime(
   atMs: number,
   fraction: string = new Date(atMs).toISOString().slice(20, 23).padEnd(6, "0"),
@@ -52,7 +52,7 @@ function formatMicroTime(
   return `${formatTime(atMs).slice(0, -1)}.${fraction}Z`;
 }
 
-/** An instant as metav1.Time writes it. @param atMs milliseconds since 1970 */
+/** Formats a metav1.Time. @param atMs milliseconds since 1970 */
 export function formatTime(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }
@@ -72,7 +72,7 @@ function whyNoTime(text: string, shownLayout: string, isWellFormed: boolean): st
   let rest = text;
   const isMicro = shownLayout === microLayout;
   for (const [step, wanted] of [...steps, ...(isMicro ? [fractionStep] : []), zoneStep]) {
-    // Where the layout has no fraction, one may stand there all the same.
+    // A fraction is allowed although the layout has none.
     if (step === "Z07:00" && !isMicro) rest = rest.replace(/^[.,]\d+/, "");
     const found = wanted.exec(rest)?.[0];
     if (found === undefined) {

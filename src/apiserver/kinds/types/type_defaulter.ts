@@ -9,29 +9,29 @@ import { roundedToMilli } from "./quantity.ts";
 import type { WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
 import { wireStruct } from "./wire_types.ts";
 
-/** Fills in what was left out of one struct; what is below it is filled afterwards. */
+/** Sets the defaults of one struct; the structs inside of it get theirs afterwards. */
 export type DefaultingFunction = (draft: Draft) => void;
 
-/** The defaulters by the names of their types. */
+/** Defaulting functions by the names of their types. */
 export type DefaultingFunctions = ReadonlyMap<string, DefaultingFunction>;
 
 /**
- * How much is filled in: all defaults; what is declared and what is always written, for a draft that has its defaults; or
- * only what Go writes of a value that nobody has set.
+ * Which defaults are set: all of them; only declared defaults and zero values that are always written, for a draft that
+ * already has its defaults; or only the zero values that Go writes for an unset value.
  */
 type DefaultingScope = "defaults" | "declared" | "zeros";
 
-/** What there is to do for a struct. */
+/** The steps for a struct. */
 interface StructPlan {
   readonly defaulter: DefaultingFunction | undefined;
-  /** Fields that have something to be filled in or below them. */
+  /** The fields that can get a default, or contain a field that can. */
   readonly fields: readonly FieldPlan[];
 }
 
 interface FieldPlan {
   readonly name: string;
   readonly type: WireType;
-  /** What an absent field gets; `undefined` leaves it absent. Made anew each time. */
+  /** Returns the value of an absent field; `undefined` leaves it absent. */
   readonly absent: (() => DraftValue) | undefined;
   /** The same without declared defaults. */
   readonly zero: (() => DraftValue) | undefined;
@@ -39,7 +39,7 @@ interface FieldPlan {
   readonly isWrittenEmpty: boolean;
 }
 
-/** Fills drafts. One serves all kinds, as they share their types. */
+/** Sets defaults. One instance serves all kinds, since they share their types. */
 export class TypeDefaulter {
   readonly #defaulters: DefaultingFunctions;
   readonly #plans = new Map<string, StructPlan>();
@@ -49,7 +49,7 @@ export class TypeDefaulter {
     this.#defaulters = defaulters;
   }
 
-  /** Fills a draft in place. */
+  /** Sets the defaults of a draft in place. */
   fill(struct: WireStruct, draft: Draft, filling: DefaultingScope = "defaults"): void {
     const plan = this.#planOf(struct);
     if (filling === "defaults") plan.defaulter?.(draft);
@@ -61,7 +61,7 @@ export class TypeDefaulter {
         put(draft, field.name, absent);
         if (field.isDeep) this.#value(field.type, absent, filling);
       } else if (field.isWrittenEmpty && filling !== "defaults" && isEmptyCollection(value)) {
-        // Only once its owner is written down: who sets an empty list owns it, whatever is stored.
+        // Only after the field's owner is recorded: a client that sets an empty list owns it, whatever is stored.
         put(draft, field.name, null);
       } else if (field.isDeep) this.#value(field.type, value, filling);
     }
@@ -107,7 +107,7 @@ export class TypeDefaulter {
     return plan;
   }
 
-  /** True where something may be filled in below a value of the type. */
+  /** True when a value of the type can contain a field with a default. */
   #isDeep(type: WireType): boolean {
     switch (type.kind) {
       case "scalar":
@@ -126,7 +126,7 @@ export class TypeDefaulter {
   #isDeepStruct(struct: WireStruct): boolean {
     const known = this.#deep.get(struct.name);
     if (known !== undefined) return known;
-    // A type that holds itself (JSONSchemaProps) is deep only by what else it holds.
+    // A recursive type (JSONSchemaProps) counts only with its other fields.
     this.#deep.set(struct.name, false);
     const isDeep = this.#defaulters.has(struct.name) ||
       [...struct.fields.values()].some((field) =>
@@ -137,13 +137,13 @@ export class TypeDefaulter {
   }
 }
 
-/** What an absent field is given. */
+/** The value of an absent field. */
 function absentValue(field: WireField): (() => DraftValue) | undefined {
   const declared = field.isOmittedWhenZero ? undefined : declaredDefault(field);
   return declared === undefined ? zeroValue(field) : () => declared;
 }
 
-/** What Go writes for a field that nobody has set. */
+/** The value that Go writes for an unset field. */
 function zeroValue({ type, isPointer, isAlwaysWritten, isOmittedWhenZero }: WireField): (() => DraftValue) | undefined {
   if (isOmittedWhenZero) return undefined;
   if (type.kind === "struct" && !isPointer) return () => ({});
@@ -154,7 +154,7 @@ function zeroValue({ type, isPointer, isAlwaysWritten, isOmittedWhenZero }: Wire
   return undefined;
 }
 
-/** Structs in Go, which omitempty does not drop. */
+/** True for Go structs, which omitempty does not drop. */
 function isUnlessAlways(scalar: WireScalarName): boolean {
   return scalar === "time" || scalar === "microTime" || scalar === "quantity" || scalar === "intOrString" ||
     scalar === "raw";
@@ -185,10 +185,12 @@ function writtenZero(scalar: WireScalarName): string | number | boolean | null |
   }
 }
 
-/** A default that the type declares, and not the zero that kube-openapi publishes for what is always written. */
+/**
+ * The default that the type declares, without the zeros that kube-openapi publishes for fields that are always written.
+ */
 function declaredDefault(field: WireField): string | number | boolean | undefined {
   const value: Json | undefined = field.default;
-  // A pointer has no zero of its own, so any default it has was declared.
+  // The zero value of a pointer is nil, so any other default was declared.
   if (field.isPointer && typeof value !== "object") return value;
   if (typeof value === "string") return value === "" ? undefined : value;
   if (typeof value === "number") return value === 0 ? undefined : value;

@@ -7,7 +7,7 @@
  */
 import type { Json, JsonObject } from "../../model/mod.ts";
 
-/** Leaves: what the Go type decodes from. */
+/** Scalars, by the form that the Go type decodes. */
 export type WireScalarName =
   | "string"
   | "int32"
@@ -23,7 +23,7 @@ export type WireScalarName =
   | "fields"
   | "json";
 
-/** A leaf. `goName` as in `cannot unmarshal number into ... of type v1.PullPolicy`. */
+/** A scalar. `goName` as in `cannot unmarshal number into ... of type v1.PullPolicy`. */
 export interface WireScalar {
   readonly kind: "scalar";
   readonly scalar: WireScalarName;
@@ -44,7 +44,7 @@ interface WireMap {
   readonly goName: string;
 }
 
-/** A struct, by the name that {@link wireStruct} knows, e.g. `core/v1.PodSpec`. */
+/** A reference to a struct by the name for {@link wireStruct}, e.g. `core/v1.PodSpec`. */
 interface WireReference {
   readonly kind: "struct";
   readonly name: string;
@@ -58,23 +58,23 @@ export type WireType = WireScalar | WireList | WireMap | WireReference;
 export interface WireField {
   readonly name: string;
   readonly type: WireType;
-  /** A Go pointer: absent and zero are different things. */
+  /** A Go pointer: absent and zero differ. */
   readonly isPointer: boolean;
   /** Written even when it is zero or absent (Go: no `omitempty`). */
   readonly isAlwaysWritten: boolean;
-  /** A struct that is left out when it is zero (Go: `omitzero`). */
+  /** A struct that is omitted when it is zero (Go: `omitzero`). */
   readonly isOmittedWhenZero: boolean;
   /** OpenAPI `required`. */
   readonly isRequired: boolean;
-  /** OpenAPI extensions, by their names. */
+  /** OpenAPI extensions by name. */
   readonly extensions: JsonObject;
-  /** Its OpenAPI is a reference and nothing else, as the server has no description for it. */
+  /** Its OpenAPI is only a reference, since the server has no description for it. */
   readonly isBareReference: boolean;
-  /** OpenAPI `enum`; empty where any value may be written. */
+  /** OpenAPI `enum`; empty when any value is allowed. */
   readonly allowed: readonly string[];
-  /** The same for the items of a list, or the values of a map. */
+  /** The same for the items of a list or the values of a map. */
   readonly allowedElements: readonly string[];
-  /** OpenAPI `default` of the field; undefined where it has none. */
+  /** OpenAPI `default` of the field, if any. */
   readonly default: Json | undefined;
 }
 
@@ -94,8 +94,8 @@ export interface WireStruct {
   /** `PodSpec`. */
   readonly goName: string;
   readonly fields: ReadonlyMap<string, WireField>;
-  /** x-kubernetes-group-version-kind; empty for most. */
+  /** x-kubernetes-group-version-kind; empty for most structs. */
   readonly kinds: readonly GroupVersionKind[];
-  /** Further members of its OpenAPI schema; the whole of it where there are no fields. */
+  /** Further members of its OpenAPI schema; the whole schema for a struct without fields. */
   readonly extra: JsonObject;
 }

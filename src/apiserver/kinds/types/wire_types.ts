@@ -21,7 +21,7 @@ const structs = new Map<string, WireStruct>();
 /**
  * A struct by its name, e.g. `core/v1.PodSpec`.
  *
- * @throws RangeError when there is none
+ * @throws RangeError for an unknown name
  */
 export function wireStruct(name: string): WireStruct {
   const known = structs.get(name);
@@ -64,7 +64,7 @@ function linesOf(packageName: string): ReadonlyMap<string, string> {
   return read;
 }
 
-/** Letters of the leaves, and what Go calls them. */
+/** Letters of the scalars, and their Go types. */
 const leaves: ReadonlyMap<string, readonly [WireScalarName, string]> = new Map([
   ["s", ["string", "string"]],
   ["i", ["int32", "int32"]],
@@ -81,7 +81,7 @@ const leaves: ReadonlyMap<string, readonly [WireScalarName, string]> = new Map([
   ["j", ["json", "v1.JSON"]],
 ]);
 
-/** Reads one line. @param fullPrefix what stands before the name in OpenAPI, e.g. `io.k8s.api.core.v1` */
+/** Reads one line. @param fullPrefix the prefix of the name in OpenAPI, e.g. `io.k8s.api.core.v1` */
 function readStruct(packageName: string, fullPrefix: string, line: string): WireStruct {
   const [goName = "", extraText = "", fieldsText = ""] = line.split("\t");
   const extra: Json = extraText === "" ? {} : JSON.parse(extraText);
@@ -106,7 +106,7 @@ function kindOf(value: Json): GroupVersionKind {
   return { group: String(group), version: String(version), kind: String(kind) };
 }
 
-/** What stands after the `;` of a field. */
+/** The attributes after the `;` of a field. */
 interface Attributes {
   readonly extensions: JsonObject;
   readonly fallback: { readonly value: Json | undefined } | undefined;
@@ -237,7 +237,9 @@ function extensionOf(letter: string, value: string): JsonObject {
   }
 }
 
-/** What kube-openapi publishes as default where the Go type says nothing: the zero of what is always written. */
+/**
+ * The default that kube-openapi publishes for a Go type without one: the zero value of a field that is always written.
+ */
 function impliedDefault(flags: string, type: WireType): Json | undefined {
   if (flags.includes("*")) return undefined;
   if (type.kind === "struct") return {};
