@@ -43,6 +43,7 @@ export const layers: Readonly<Record<string, Layer>> = {
  * mod.ts; "." stands for the files beside them, which come last where the list does not name them.
  */
 export const innerFolders: Readonly<Record<string, readonly string[]>> = {
+  runtime: ["process", "http"],
   apiserver: [
     "model",
     "storage",
@@ -77,6 +78,20 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "other_groups",
   ],
   "apiserver/crd": ["schema", "rules", "definition", "objects"],
+  cli: [
+    "flags",
+    "output",
+    "command",
+    "connection",
+    "crds",
+    "run",
+    "manifests",
+    "doctor",
+    "dev",
+    "new",
+    "simulate",
+    "completions",
+  ],
 };
 
 /** Tests, and the folders of what only tests use. They are not shipped, so they may import sideways. */

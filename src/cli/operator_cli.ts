@@ -1,19 +1,11 @@
 /**
- * operatorCli(): a whole command line out of a list of controllers. This is what an operator's main.ts calls.
+ * operatorCli(): turns a list of controllers into a command line. This is what an operator's main.ts calls.
  *
- * Guarantees: never ends the process, it returns the exit code; every error is one line on stderr and the code of
- * behaviours.md 84; an error that nobody handled ends the program too, with 70, instead of leaving it half alive (89).
+ * Guarantees: it returns the exit code and never ends the process; every error is one line on stderr and an exit code
+ * (behaviour 84); an unhandled error ends the program with 70 instead of leaving a part of it running (behaviour 89).
+ * A command's files are loaded only when that command is called, so help and version stay fast.
  */
-/* MERGED program.ts
- * The program on commander: one root command, and under it the table of subcommands, each defined when it is called.
- *
- * Commander prints help and versions; its errors become UsageErrors, so that they look like all others. It never exits
- * the process and reads neither its arguments nor its environment.
- */
-/* MERGED subcommands.ts
- * The table of commands. A command is a file and a line here; the file is loaded only when its command is called, so
- * help and version cost nothing of what running controllers needs.
- */
+import { Command, CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import {
   type ExitCode,
   exitCode,
@@ -25,14 +17,67 @@ import {
   Session,
   type SubcommandEntry,
 } from "./command/mod.ts";
-import { Command, CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import { UsageError } from "./flags/mod.ts";
+
+/** All commands, in the order of help. */
+export const subcommands: readonly SubcommandEntry[] = [
+  {
+    name: "run",
+    summary: "run controllers until a signal ends them",
+    load: async () => (await import("./run/mod.ts")).run,
+  },
+  {
+    name: "dev",
+    summary: "run controllers on a Kubernetes API in this process, for development",
+    load: async () => (await import("./dev/mod.ts")).dev,
+  },
+  {
+    name: "new",
+    summary: "write the first files of a new controller",
+    load: async () => (await import("./new/mod.ts")).newController,
+  },
+  {
+    name: "simulate",
+    summary: "test controllers against faults in a simulated cluster, and show what they break",
+    load: async () => (await import("./simulate/mod.ts")).simulateCommand,
+  },
+  {
+    name: "install-crds",
+    summary: "install or update the custom resource definitions of controllers",
+    load: async () => (await import("./crds/mod.ts")).installCrds,
+  },
+  {
+    name: "uninstall-crds",
+    summary: "delete the custom resource definitions of controllers, and all their objects",
+    load: async () => (await import("./crds/mod.ts")).uninstallCrds,
+  },
+  {
+    name: "doctor",
+    summary: "check whether controllers can run on a cluster, and show what is missing",
+    load: async () => (await import("./doctor/mod.ts")).doctor,
+  },
+  {
+    name: "completions",
+    summary: "print a shell script that completes commands, flags and names",
+    load: async () => (await import("./completions/mod.ts")).completions,
+  },
+  {
+    name: "manifests",
+    summary: "print the manifests to run controllers in a cluster, with the permissions they need",
+    load: async () => (await import("./manifests/mod.ts")).manifests,
+  },
+  {
+    name: "version",
+    summary: "print the versions of this program and of the server",
+    load: async () => (await import("./version.ts")).version,
+  },
+];
 
 /**
  * Runs an operator's command line.
  *
- * @param surroundings What a test puts in the place of the process.
- * @returns The exit code. What still runs then was told to stop twice, or is broken: the caller should exit with it.
+ * @param replaced Parts of the process that a test replaces.
+ * @returns The exit code. The caller should exit with it: code that still runs then has ignored two signals, or is broken.
  * @example
  * ```ts
  * import { controller, done, Namespace, operatorCli } from "@pintle/controller";
@@ -42,21 +87,18 @@ import { UsageError } from "./flags/mod.ts";
  * console.assert(code === 0);
  * ```
  */
-export async function operatorCli(
-  operator: Operator,
-  processEnvironment: Partial<ProcessEnvironment> = {},
-): Promise<number> {
-  using session = new Session(operator, processEnvironmentWith(processEnvironment));
+export async function operatorCli(operator: Operator, replaced: Partial<ProcessEnvironment> = {}): Promise<number> {
+  using session = new Session(operator, processEnvironmentWith(replaced));
   const unhandled = Promise.withResolvers<ExitCode>();
-  using _net = session.processEnvironment.onUnhandledRejection((error) => {
-    unhandled.resolve(report(session, new Error(`Cannot go on: nobody handled ${describe(error)}`, { cause: error })));
+  using _listening = session.processEnvironment.onUnhandledRejection((error) => {
+    unhandled.resolve(report(session, new Error(`Cannot continue: unhandled ${describe(error)}`, { cause: error })));
   });
-  const code = await Promise.race([guarded(session), unhandled.promise]);
+  const code = await Promise.race([runReported(session), unhandled.promise]);
   await session.flush();
   return code;
 }
 
-async function guarded(session: Session): Promise<ExitCode> {
+async function runReported(session: Session): Promise<ExitCode> {
   try {
     return await runProgram(session);
   } catch (error) {
@@ -66,7 +108,7 @@ async function guarded(session: Session): Promise<ExitCode> {
 
 function report(session: Session, error: unknown): ExitCode {
   const failure = failureOf(error);
-  session.fail(failure, error);
+  session.printError(failure, error);
   return failure.code;
 }
 
@@ -74,17 +116,22 @@ function describe(error: unknown): string {
   return error instanceof Error ? `${error.name} "${error.message}"` : String(error);
 }
 
-/** Parses the session's arguments and runs the command they name. @throws UsageError, or whatever the command throws */
-async function runProgram(session: Session, table: readonly SubcommandEntry[] = subcommands): Promise<ExitCode> {
+/**
+ * Parses the session's arguments and runs the command they name. Commander prints help and versions; it neither exits the
+ * process nor reads its arguments.
+ *
+ * @throws UsageError, or the error of the command
+ */
+async function runProgram(session: Session): Promise<ExitCode> {
   const { args } = session.processEnvironment;
   if (args[0] === "__complete") {
-    return await (await import("./completions/mod.ts")).answerShell(args.slice(1), session, table);
+    return await (await import("./completions/mod.ts")).answerShell(args.slice(1), session, subcommands);
   }
   let code: ExitCode = exitCode.done;
-  const root = rootCommand(session);
-  for (const { name, summary } of table) root.command(name).summary(summary);
+  const root = createRootCommand(session);
+  for (const { name, summary } of subcommands) root.command(name).summary(summary);
   root.hook("preSubcommand", async (_root, command) => {
-    const subcommand = await table.find((entry) => entry.name === command.name())?.load();
+    const subcommand = await subcommands.find((entry) => entry.name === command.name())?.load();
     if (subcommand === undefined) return;
     subcommand.define(command, session.operator);
     command.exitOverride(usageErrorsOf(`${session.operator.name} ${command.name()}`));
@@ -101,16 +148,16 @@ async function runProgram(session: Session, table: readonly SubcommandEntry[] = 
   return code;
 }
 
-/** `help run` as `run --help`: commander's own help command does not know that commands are defined when called. */
+/** Turns `help run` into `run --help`: commander's own help command would show a command that is not defined yet. */
 function helpAsFlag(args: readonly string[]): readonly string[] {
   const [first, second] = args;
   return first === "help" && second !== undefined ? [second, "--help"] : args;
 }
 
-function rootCommand(session: Session): CommandUnknownOpts {
+function createRootCommand(session: Session): CommandUnknownOpts {
   const { operator, processEnvironment: { stdout, stderr } } = session;
   return new Command(operator.name)
-    .description(operator.description ?? `Runs the controllers ${names(session)}.`)
+    .description(operator.description ?? `Runs the controllers ${controllerNames(session)}.`)
     .usage("<command> [options]")
     .version(session.version, "--version", "print the version of this program")
     .helpOption("-h, --help", "show help")
@@ -121,7 +168,7 @@ function rootCommand(session: Session): CommandUnknownOpts {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      outputError: () => {}, // reported with the exit code, in one line
+      outputError: () => {}, // printed later, in one line, with the exit code
       getOutHelpWidth: () => stdout.columns ?? 100,
       getErrHelpWidth: () => stderr.columns ?? 100,
       getOutHasColors: () => false,
@@ -129,7 +176,7 @@ function rootCommand(session: Session): CommandUnknownOpts {
     });
 }
 
-/** Lets help and versions pass, and makes what is wrong a UsageError. */
+/** Rethrows what commander throws for help and version; all other errors become UsageErrors. */
 function usageErrorsOf(path: string): (error: CommanderError) => void {
   return (error) => {
     if (error.code === "commander.help" || error.exitCode === 0) throw error;
@@ -138,7 +185,7 @@ function usageErrorsOf(path: string): (error: CommanderError) => void {
   };
 }
 
-function names(session: Session): string {
+function controllerNames(session: Session): string {
   return session.operator.controllers.map((controller) => controller.name).join(", ");
 }
 
@@ -147,7 +194,7 @@ function rootHelp(session: Session): string {
   const first = controllers[0]?.name ?? "NAME";
   return [
     "",
-    `Controllers: ${names(session)}`,
+    `Controllers: ${controllerNames(session)}`,
     "",
     "Examples:",
     `  ${name} install-crds ${first}    # once per cluster`,
@@ -157,57 +204,3 @@ function rootHelp(session: Session): string {
     ...exitCodeList.map(({ code, meaning }) => `  ${String(code).padStart(2)}  ${meaning}`),
   ].join("\n");
 }
-
-/** All commands, in the order of help. */
-export const subcommands: readonly SubcommandEntry[] = [
-  {
-    name: "run",
-    summary: "run controllers until a signal ends them",
-    load: async () => (await import("./run/mod.ts")).run,
-  },
-  {
-    name: "dev",
-    summary: "run controllers on a Kubernetes of this process, for development",
-    load: async () => (await import("./dev/mod.ts")).dev,
-  },
-  {
-    name: "new",
-    summary: "write the first files of a controller of your own",
-    load: async () => (await import("./new/mod.ts")).newController,
-  },
-  {
-    name: "simulate",
-    summary: "play faults against controllers in a world of this process, and find what they break",
-    load: async () => (await import("./simulate/mod.ts")).simulateCommand,
-  },
-  {
-    name: "install-crds",
-    summary: "install the custom resource definitions of controllers, or bring them up to date",
-    load: async () => (await import("./crds/mod.ts")).installCrds,
-  },
-  {
-    name: "uninstall-crds",
-    summary: "delete the custom resource definitions of controllers, and all their objects",
-    load: async () => (await import("./crds/mod.ts")).uninstallCrds,
-  },
-  {
-    name: "doctor",
-    summary: "find out whether controllers could run on a cluster, and what is missing",
-    load: async () => (await import("./doctor/mod.ts")).doctor,
-  },
-  {
-    name: "completions",
-    summary: "print what makes a shell complete commands, flags and names",
-    load: async () => (await import("./completions/mod.ts")).completions,
-  },
-  {
-    name: "manifests",
-    summary: "print what controllers need to run in a cluster, with the permissions they declare",
-    load: async () => (await import("./manifests/mod.ts")).manifests,
-  },
-  {
-    name: "version",
-    summary: "print the versions of this program and of the server",
-    load: async () => (await import("./version.ts")).version,
-  },
-];

@@ -2,8 +2,8 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, test } from ".
 import type { Transport } from "../client/mod.ts";
 import { emptyList, podController, websiteController } from "./testing/test_kinds.ts";
 import { TestProcess } from "./testing/test_process.ts";
-import { processOf, runCommandLine, start } from "./testing/run_command.ts";
-import { failed, FakeServer } from "./testing/fake_server.ts";
+import { createProcess, runCommandLine, startCommandLine } from "./testing/run_command.ts";
+import { FakeServer, statusResponse } from "./testing/fake_server.ts";
 import { flagsOf } from "./flags/flag.ts";
 import { operatorCli, subcommands } from "./operator_cli.ts";
 import { runFlags } from "./run/run_flags.ts";
@@ -22,7 +22,7 @@ async function call(line: string, transport?: Transport): Promise<Outcome> {
   return { code, out: process.out, err: process.err };
 }
 
-/** The server is a name only: its requests go to `transport`. */
+/** The server has only a name: `transport` handles its requests. */
 function withTransport(process: TestProcess, transport?: Transport) {
   const { args, environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection } = process;
   const installOnServer = transport === undefined ? args : [...args, "--server", "https://10.0.0.1:6443"];
@@ -52,7 +52,14 @@ test("--version and --help print to stdout and end with 0", async () => {
 test("help of a command shows its flags with defaults, variables and examples", async () => {
   const help = await call("run --help");
   assertEquals([help.code, help.err], [0, ""]);
-  for (const text of ["--workers <count>", "(default: 30s)", "Cluster (as kubectl's):", "every flag: CONTROLLER_"]) {
+  for (
+    const text of [
+      "--workers <count>",
+      "(default: 30s)",
+      "Cluster (as in kubectl):",
+      "CONTROLLER_<FLAG> sets every flag: ",
+    ]
+  ) {
     assertStringIncludes(help.out, text);
   }
   assertStringIncludes(help.out, "  controller run website -n team-a -n team-b --workers 4");
@@ -60,11 +67,11 @@ test("help of a command shows its flags with defaults, variables and examples", 
   assertEquals(await call("help run"), help);
   assertStringIncludes(
     (await call("install-crds -h")).out,
-    "CONTROLLER_<FLAG> stands in for every flag but --dry-run,",
+    "CONTROLLER_<FLAG> sets every flag except --dry-run,",
   );
 });
 
-test("every command explains itself with examples of this very operator, and of no other", async () => {
+test("help of every command shows examples with the names of this operator", async () => {
   for (const { name, summary } of subcommands) {
     const { code, out, err } = await call(`${name} --help`);
     assertEquals([code, err], [0, ""], name);
@@ -75,14 +82,14 @@ test("every command explains itself with examples of this very operator, and of 
   }
 });
 
-test("every flag of run can come from the environment, under a name that begins as the operator's", async () => {
+test("every flag of run can come from the environment, with the operator's name as prefix", async () => {
   for (const flag of flagsOf(runFlags)) assert(flag.fromEnvironment === true, flag.longName);
-  const process = processOf(["run", "pods"], { environment: { MY_OPERATOR_WORKERS: "none" } });
-  assertEquals(await start({ ...operator, name: "my-operator" }, process), 2);
+  const process = createProcess(["run", "pods"], { environment: { MY_OPERATOR_WORKERS: "none" } });
+  assertEquals(await startCommandLine({ ...operator, name: "my-operator" }, process), 2);
   assertMatch(process.err, /^my-operator: Cannot parse MY_OPERATOR_WORKERS "none": it is not a whole number/);
 });
 
-test("all commands are there for any operator: what they do is read off its controllers", async () => {
+test("every operator has all commands, which act on its own controllers", async () => {
   const mine = { ...operator, name: "my-operator" };
   const server = new FakeServer({});
   const install = await runCommandLine(mine, ["install-crds", "--dry-run=client"]);
@@ -98,7 +105,7 @@ test("all commands are there for any operator: what they do is read off its cont
   for (const { out, err } of [install, uninstall, doctor]) assert(!`${out}${err}`.includes("controller "), out);
 });
 
-test("[84] a command line that makes no sense is one line on stderr and exit code 2", async () => {
+test("[84] an invalid command line is one line on stderr and exit code 2", async () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ["fly", /unknown command 'fly'/],
     ["runn foo", /unknown command 'runn' \(Did you mean run\?\)/],
@@ -109,7 +116,7 @@ test("[84] a command line that makes no sense is one line on stderr and exit cod
       /Cannot parse --workers "0": it is not a whole number from 1 to 1000. Example: --workers 4/,
     ],
     ["run pods --resync 30", /Cannot parse --resync "30": it is not a duration with a unit/],
-    ["run", /none is named, there are website, pods. Run: controller run NAME, or controller run --all/],
+    ["run", /no controller is named, there are website, pods. Run: controller run NAME, or controller run --all/],
     ["run --all pods", /both names and --all are given/],
     ["run pods -A -n a", /both --namespace and --all-namespaces are given/],
     ["run websit", /Cannot find controller "websit": there are website, pods. Did you mean website\?/],
@@ -126,13 +133,13 @@ test("[84] a command line that makes no sense is one line on stderr and exit cod
   }
 });
 
-test("no command at all shows help on stderr and is a usage error", async () => {
+test("without a command, help is shown on stderr and the exit code is 2", async () => {
   const { code, out, err } = await call("");
   assertEquals([code, out], [2, ""]);
   assertStringIncludes(err, "install-crds");
 });
 
-test("[84] without any kubeconfig it is exit code 3, in one line", async () => {
+test("[84] a missing kubeconfig is one line and exit code 3", async () => {
   for (const line of ["run pods", "install-crds", "version --kubeconfig /nonexistent/config"]) {
     const { code, err } = await call(line);
     assertEquals(code, 3, err);
@@ -140,14 +147,14 @@ test("[84] without any kubeconfig it is exit code 3, in one line", async () => {
   }
 });
 
-test("version prints what it knows before it says that the server cannot be asked", async () => {
+test("version prints the version of the program before the error about the server", async () => {
   const alone = await call("version --client -o json");
   assertEquals([alone.code, alone.err], [0, ""]);
   assertEquals(JSON.parse(alone.out).clientVersion, { gitVersion: "1.2.3" });
   const both = await call("version", new FakeServer({}).transport);
   assertEquals(both.code, 0, both.err);
   assertMatch(both.out, /^Client Version: 1.2.3\nRuntime: (deno|bun) [^\n]+\nServer Version: v1.36.3\n$/);
-  const refused = await call("version", () => Promise.resolve(failed(401, "Unauthorized", "no")));
+  const refused = await call("version", () => Promise.resolve(statusResponse(401, "Unauthorized", "no")));
   assertEquals(refused.code, 4);
   assertMatch(refused.out, /^Client Version: 1.2.3\nRuntime: [^\n]+\n$/);
 });
@@ -166,12 +173,12 @@ test("[84] run on a cluster without the CRD is exit code 6 and writes nothing", 
   assertEquals(server.requests.filter((line) => !line.startsWith("GET")), []);
 });
 
-test("run goes on without the controllers that cannot run yet, and names them", async () => {
+test("run starts the controllers that can run, and logs the others", async () => {
   const process = new TestProcess(["run", "--all"], { HOME: "/nonexistent" });
   const server = new FakeServer({ "GET /api/v1/pods?watch": endlessStream, "GET /api/v1/pods": emptyList });
   const running = operatorCli(operator, withTransport(process, server.transport));
   for (let hop = 0; hop < 500 && !process.err.includes("starting workers"); hop++) await process.clock.advance(10);
-  assertMatch(process.err, /a controller cannot run yet +controller=website reason=.* is not installed/);
+  assertMatch(process.err, /controller cannot run yet +controller=website reason=.* is not installed/);
   assertMatch(process.err, /INFO +controller.pods +starting workers/);
   assert(process.signal("SIGTERM"));
   for (let hop = 0; hop < 50; hop++) await process.clock.advance(10);
@@ -191,7 +198,7 @@ function endlessStream(request: Request): Response {
   return new Response(body);
 }
 
-test("errors are records where logs are JSON", async () => {
+test("an error is a log record with --log-format json", async () => {
   const { code, err } = await call("run website --log-format json", new FakeServer({}).transport);
   assertEquals(code, 6);
   const record = JSON.parse(err);
@@ -199,8 +206,9 @@ test("errors are records where logs are JSON", async () => {
   assertMatch(record.msg, /is not installed/);
 });
 
-test("[84] -v adds the stack, once the flags are known", async () => {
-  const forbidden: Transport = new FakeServer({ "GET /version": () => failed(401, "Unauthorized", "no") }).transport;
+test("[84] -v adds the stack trace to an error", async () => {
+  const forbidden: Transport =
+    new FakeServer({ "GET /version": () => statusResponse(401, "Unauthorized", "no") }).transport;
   const quiet = await call("run website", forbidden);
   assertEquals([quiet.code, quiet.err.split("\n").length], [4, 2]);
   const verbose = await call("run website -v", forbidden);
@@ -208,7 +216,7 @@ test("[84] -v adds the stack, once the flags are known", async () => {
   assertMatch(verbose.err, /Caused by: ApiError/);
 });
 
-test("[85] install-crds --dry-run=client prints definitions without any server", async () => {
+test("[85] install-crds --dry-run=client prints definitions without a server", async () => {
   const yaml = await call("install-crds --dry-run=client -o yaml");
   assertEquals([yaml.code, yaml.err], [0, ""]);
   assertMatch(yaml.out, /^apiVersion: apiextensions.k8s.io\/v1\nkind: CustomResourceDefinition\n/);
@@ -221,13 +229,13 @@ test("[85] install-crds --dry-run=client prints definitions without any server",
   );
 });
 
-test("install-crds of controllers without kinds of their own says so and asks no server", async () => {
+test("install-crds of controllers without custom resources says so and sends no request", async () => {
   const { code, out, err } = await call("install-crds pods");
   assertEquals([code, out], [0, ""]);
   assertMatch(err, /^controller: nothing to do/);
 });
 
-test("[89] an error that nobody handled ends the program with 70 and its cause", async () => {
+test("[89] an unhandled error ends the program with 70 and its message", async () => {
   const process = new TestProcess(["run", "pods"], { HOME: "/nonexistent" });
   const never: Transport = () => new Promise(() => {});
   const running = operatorCli(operator, withTransport(process, never));
@@ -236,22 +244,23 @@ test("[89] an error that nobody handled ends the program with 70 and its cause",
   assertEquals(await running, 70);
   assertEquals(
     process.err,
-    'controller: Cannot go on: nobody handled TypeError "x is not a function". This is a defect: -v shows where\n',
+    'controller: Cannot continue: unhandled TypeError "x is not a function". ' +
+      "This is a defect of the program: -v shows the stack trace\n",
   );
 });
 
-test("[61] a signal before anything runs is an orderly end, and a second one ends at once with 1", async () => {
+test("[61] a signal before the start ends run with 0, and a second one ends it at once with 1", async () => {
   for (const [signals, code] of [[["SIGTERM"], 0], [["SIGINT", "SIGTERM"], 1]] as const) {
     const process = new TestProcess(["run", "pods"], { HOME: "/nonexistent" });
-    // Answers an abort only where one signal is meant to be enough.
+    // Reacts to an abort only in the case with one signal.
     const stubborn: Transport = (request) =>
       new Promise((_, reject) => {
         if (code === 0) request.signal.addEventListener("abort", () => reject(request.signal.reason));
       });
     const running = operatorCli(operator, withTransport(process, stubborn));
-    while (!process.signalsAreHeard) await process.clock.advance(1);
+    while (!process.hasSignalListeners) await process.clock.advance(1);
     for (const signal of signals) assert(process.signal(signal));
     assertEquals(await running, code);
-    assertEquals(process.err.match(/signal: finishing what runs/g)?.length, 1);
+    assertEquals(process.err.match(/received a signal, finishing running reconciles/g)?.length, 1);
   }
 });

@@ -1,20 +1,22 @@
 /**
- * `version`: of this program, of the runtime inside it, and of the server. Where the server cannot be asked, the rest is
- * printed all the same, as kubectl does.
+ * `version`: prints the versions of this program, of its runtime, and of the API server. When the server cannot be reached,
+ * the other versions are printed before the error, as in kubectl.
  */
 import { z } from "zod";
 import { processFacts, runtimeName, runtimeVersion } from "../runtime/mod.ts";
 import { connect, connectionFlags, waitForServer } from "./connection/mod.ts";
 import { exitCode, type Session, subcommand } from "./command/mod.ts";
-import { flagSyntax, oneOf } from "./flags/mod.ts";
-import { type ObjectFormat, printValue } from "./output/mod.ts";
+import { commandLineOnly, flag, oneOf } from "./flags/mod.ts";
+import { formatValue, type ObjectFormat } from "./output/mod.ts";
 
 const versionFlags = z.object({
-  client: z.boolean().default(false).register(flagSyntax, {
+  client: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--client",
-    about: "print the version of this program only, and ask no server",
+    about: "print the version of this program only, without a request to the server",
   }),
-  output: oneOf(["json", "yaml"]).optional().register(flagSyntax, {
+  output: flag(oneOf(["json", "yaml"]).optional(), {
+    ...commandLineOnly,
     flags: "-o, --output <format>",
     about: "json or yaml, instead of text",
     example: "-o json",
@@ -26,8 +28,8 @@ const versionFlags = z.object({
 export const version = subcommand({
   description: "Prints the versions of this program, of its runtime, and of the server.",
   examples: [
-    { line: "", about: "program and server" },
-    { line: "--client -o json", about: "the program alone, for a script" },
+    { line: "", about: "the program and the server" },
+    { line: "--client -o json", about: "the program only, for a script" },
   ],
   flags: versionFlags,
   async run({ flags, session }) {
@@ -59,7 +61,8 @@ function print(session: Session, output: ObjectFormat | undefined, serverVersion
   const runtime = { name: runtimeName, version: runtimeVersion, platform: `${os}/${arch}` };
   if (output !== undefined) {
     const server = serverVersion === undefined ? {} : { serverVersion: { gitVersion: serverVersion } };
-    return printValue({ clientVersion: { gitVersion: session.version }, runtime, ...server }, output, session);
+    const value = { clientVersion: { gitVersion: session.version }, runtime, ...server };
+    return session.print(formatValue(value, output));
   }
   session.print(`Client Version: ${session.version}\n`);
   session.print(`Runtime: ${runtime.name} ${runtime.version} (${runtime.platform})\n`);

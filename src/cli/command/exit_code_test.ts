@@ -23,33 +23,33 @@ test("[84] each kind of error has its exit code", () => {
   for (const [error, code] of cases) assertEquals(failureOf(error).code, code, String(error));
 });
 
-test("[84] an error is known by what caused it, however many layers are in between", () => {
+test("[84] an error is classified by its causes, however many layers are in between", () => {
   const forbidden = new ApiError({ code: 403, message: "no" }, { action });
   const wrapped = new Error('Cannot run controller "foo"', { cause: new Error("Cannot start", { cause: forbidden }) });
   assertEquals(failureOf(wrapped).code, exitCode.permission);
   assertEquals(failureOf(new AggregateError([wrapped, new Error("other")], "Cannot run controllers")).code, 4);
 });
 
-test("a file that cannot be read or written is nobody's defect", () => {
+test("an error of the file system is not a defect", () => {
   const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
   const error = new Error("Cannot write known Pods: ENOSPC: no space left on device", { cause: full });
   assertEquals(failureOf(error), { code: exitCode.failed, message: error.message, advice: undefined });
   assertEquals(failureOf(new Error("x", { cause: Object.assign(new Error(), { code: "EBUG" }) })).code, 70);
 });
 
-test("failureOf() survives causes that form a ring", () => {
-  const ring = new Error("Cannot turn: round");
-  ring.cause = ring;
-  assertEquals(failureOf(ring), {
+test("failureOf() ends when causes form a cycle", () => {
+  const cycle = new Error("Cannot turn: round");
+  cycle.cause = cycle;
+  assertEquals(failureOf(cycle), {
     code: exitCode.internal,
     message: "Cannot turn: round",
-    advice: "This is a defect: -v shows where",
+    advice: "This is a defect of the program: -v shows the stack trace",
   });
 });
 
-test("[84] every message keeps to the grammar, also that of an error from elsewhere", () => {
-  assertEquals(failureOf(new Error("boom")).message, "Cannot go on: boom");
-  assertEquals(failureOf(new Error("")).message, "Cannot go on: an error without a message");
+test("[84] the message of an unknown error follows the grammar, too", () => {
+  assertEquals(failureOf(new Error("boom")).message, "Cannot continue: boom");
+  assertEquals(failureOf(new Error("")).message, "Cannot continue: an error without a message");
 });
 
 test("every exit code is explained, once, in order", () => {

@@ -1,4 +1,4 @@
-/** TODO */
+/** What every command is made of: the operator, its process, the session of one call, exit codes and the subcommand itself. */
 export { CommandError, type ExitCode, exitCode, exitCodeList, failureOf } from "./exit_code.ts";
 export {
   type Operator,
@@ -11,8 +11,8 @@ export { crdsOf, isCustomResource, selectControllers } from "./select_controller
 export { Session } from "./session.ts";
 export {
   type Call,
+  type ExtraFlags,
   type FlagGroup,
-  type FurtherFlags,
   type Subcommand,
   subcommand,
   type SubcommandEntry,

@@ -1,10 +1,8 @@
 /**
- * Operator: what makes one operator's command line different from another's, and where that command line runs. The
- * second half is there for tests: everything a command reads or writes of its process comes from here.
- */
-/* MERGED _stamped_version.ts
- * The version that compile.sh puts into a binary. Bun replaces the global by a constant (`--define`); `deno compile` has
- * no such flag and embeds an environment variable of that name instead.
+ * Operator: a name and its controllers, which is all that makes one operator's command line differ from another's; and
+ * ProcessEnvironment: the process that the command line runs in.
+ *
+ * Guarantees: commands read and write their process only through ProcessEnvironment, so that a test can replace any part.
  */
 import { type Clock, type Random, systemClock, systemRandom } from "../../async/mod.ts";
 import type { Transport } from "../../client/mod.ts";
@@ -21,41 +19,41 @@ import {
   standardError,
   standardInput,
   standardOutput,
-  startTwin,
+  startWorkerProcess,
   type TextWriter,
-  type Twin,
+  type WorkerProcess,
 } from "../../runtime/mod.ts";
 
 /** An operator: a name and its controllers. */
 export interface Operator {
-  /** Name of the program: in help, in error lines, as field manager and, in upper case, before environment variables. */
+  /** Name of the program: in help, in error lines, as field manager and, in upper case, as prefix of variables. */
   readonly name: string;
   readonly controllers: readonly OperatorController[];
-  /** @default the one that compile.sh put into the binary, else "dev" */
+  /** @default the version that compile.sh put into the binary, else "dev" */
   readonly version?: string;
   /** One sentence for help. */
   readonly description?: string;
-  /** What is kept of single kinds, and which must not be cached. @default everything but managedFields */
+  /** Which fields of a kind are cached, and which kinds must not be cached. @default everything but managedFields */
   readonly cacheRules?: readonly CacheRule[];
-  /** What `run` serves besides the usual, and under which names. @default nothing, and Kubernetes' names */
+  /** Names of the endpoints of `run`, and further endpoints. @default the names that Kubernetes uses */
   readonly endpoints?: OperatorEndpoints;
 }
 
-/** Endpoints of `run`, where its flags ask for probes and metrics at all. */
+/** Endpoints of `run`. They are served only when flags ask for probes or metrics. */
 export interface OperatorEndpoints {
-  /** Where the metrics are. @default "/metrics" */
+  /** The path of the metrics. @default "/metrics" */
   readonly metricsPath?: string;
-  /** Further handlers beside the metrics, by their whole path: whoever may not read those may not ask these. */
+  /** Further handlers beside the metrics, by path. A client needs the same permission as for the metrics. */
   readonly extra?: ReadonlyMap<string, ServeHandler>;
-  /** What the liveness probe asks. @default "healthz", and "livez" with it */
+  /** The endpoint of the liveness probe. @default "healthz", and also "livez" */
   readonly livenessName?: string;
-  /** What the readiness probe asks. @default "readyz" */
+  /** The endpoint of the readiness probe. @default "readyz" */
   readonly readinessName?: string;
 }
 
-/** The process around a command line. */
+/** The process that a command line runs in. */
 export interface ProcessEnvironment {
-  /** The words after the program's name. */
+  /** The arguments after the program's name. */
   readonly args: readonly string[];
   readonly environment: Environment;
   readonly stdin: LineReader;
@@ -65,13 +63,13 @@ export interface ProcessEnvironment {
   readonly random: Random;
   readonly onSignal: typeof onSignal;
   readonly onUnhandledRejection: typeof onUnhandledRejection;
-  /** Starts this program once more, with other arguments and variables; undefined where that cannot be. */
-  readonly startTwin: (args: readonly string[], env: Environment) => Twin | undefined;
-  /** Takes the requests of whatever cluster the flags name. @default HTTPS to that cluster */
+  /** Starts this program again with other arguments and variables; undefined where that is not possible. */
+  readonly startWorkerProcess: (args: readonly string[], env: Environment) => WorkerProcess | undefined;
+  /** Handles the requests to the cluster. @default HTTPS to the cluster that the flags name */
   readonly transport?: Transport;
 }
 
-/** The real process, but for what a test replaces. */
+/** Returns the real process, with the parts of `replaced` in place of its own. */
 export function processEnvironmentWith(replaced: Partial<ProcessEnvironment>): ProcessEnvironment {
   return {
     args: replaced.args ?? programArguments(),
@@ -83,19 +81,21 @@ export function processEnvironmentWith(replaced: Partial<ProcessEnvironment>): P
     random: replaced.random ?? systemRandom,
     onSignal: replaced.onSignal ?? onSignal,
     onUnhandledRejection: replaced.onUnhandledRejection ?? onUnhandledRejection,
-    startTwin: replaced.startTwin ?? ((args, env) => startTwin([...ownCommand(), ...args], env)),
+    startWorkerProcess: replaced.startWorkerProcess ??
+      ((args, env) => startWorkerProcess([...ownCommand(), ...args], env)),
     transport: replaced.transport,
   };
 }
 
-/** The version of an operator's program. */
+/** Returns the version of an operator's program. */
 export function versionOf(operator: Operator, environment: Environment): string {
   return operator.version ?? stampedVersion(environment);
 }
 
+/** Bun replaces this global by a constant when compile.sh builds a binary (`--define`). */
 declare const PINTLE_OPERATOR_VERSION: string | undefined;
 
-/** The stamped version, or "dev" when this was not compiled. */
+/** `deno compile` cannot define a constant; it embeds an environment variable of the same name. */
 function stampedVersion(environment: Environment): string {
   if (typeof PINTLE_OPERATOR_VERSION === "string") return PINTLE_OPERATOR_VERSION;
   return environment.PINTLE_OPERATOR_VERSION ?? "dev";

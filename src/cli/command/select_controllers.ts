@@ -1,14 +1,17 @@
-/** From names on the command line to controllers; a name that nobody has is answered with those that exist. */
-/* MERGED custom_resources.ts  Which of the kinds that controllers watch are defined by a CRD of their own. */
-import { listOf, mostSimilar } from "../output/mod.ts";
-import type { OperatorController } from "../../manager/mod.ts";
-import type { Operator } from "./operator.ts";
-import { UsageError } from "../flags/mod.ts";
+/** Finds controllers by the names on a command line, and the CustomResourceDefinitions that controllers bring with them. */
 import { type Resource, resourceName } from "../../api/mod.ts";
 import type { ControllerDefinition } from "../../controller/mod.ts";
+import type { OperatorController } from "../../manager/mod.ts";
 import type { Crd, CustomResource } from "../../schema/mod.ts";
+import { UsageError } from "../flags/mod.ts";
+import { listOf, mostSimilar } from "../output/mod.ts";
+import type { Operator } from "./operator.ts";
 
-/** The controllers of `names`, each once, in the order of the operator. @throws UsageError naming one it does not have */
+/**
+ * Returns the controllers of these names, each once, in the order of the operator.
+ *
+ * @throws UsageError that lists the known names when one is unknown
+ */
 export function selectControllers(operator: Operator, names: readonly string[]): readonly OperatorController[] {
   const known = operator.controllers.map((controller) => controller.name);
   for (const name of names) {
@@ -27,7 +30,7 @@ export function isCustomResource(resource: Resource): resource is CustomResource
   return "crd" in resource;
 }
 
-/** The CRDs of the controllers, each once, in the order of the controllers. */
+/** Returns the CustomResourceDefinitions of the controllers, each once, in the order of the controllers. */
 export function crdsOf(controllers: readonly ControllerDefinition[]): readonly Crd[] {
   const resources = controllers.flatMap((controller) => controller.watches.map((watch) => watch.resource));
   const custom = resources.filter(isCustomResource);

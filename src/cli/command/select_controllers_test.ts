@@ -10,12 +10,12 @@ const controllers = ["foo", "pods", "ecsbinding", "nodepool"].map((name) =>
 );
 const operator = { name: "controller", controllers };
 
-test("selectControllers() gives each once, in the order of the operator", () => {
+test("selectControllers() returns each controller once, in the order of the operator", () => {
   assertEquals(selectControllers(operator, ["pods", "foo", "pods"]).map(({ name }) => name), ["foo", "pods"]);
   assertEquals(selectControllers(operator, []), []);
 });
 
-test("[84] an unknown name is answered with the known ones and, if there is one, the similar one", () => {
+test("[84] the error for an unknown name lists the known names and suggests a similar one", () => {
   const error = assertThrows(() => selectControllers(operator, ["foo", "nodepol"]));
   assertEquals(error.message, 'Cannot find controller "nodepol": there are foo, pods, ecsbinding, nodepool');
   assertEquals(error instanceof UsageError ? error.advice : undefined, "Did you mean nodepool?");
@@ -24,7 +24,7 @@ test("[84] an unknown name is answered with the known ones and, if there is one,
   assertEquals(far instanceof UsageError ? far.advice : "", undefined);
 });
 
-test("mostSimilar() prefers the nearest and gives up beyond a third of the word", () => {
+test("mostSimilar() prefers the nearest word and ignores words that differ in more than a third", () => {
   assertEquals(mostSimilar("fo", ["foo", "for"]), "foo");
   assertEquals(mostSimilar("pod", ["foo", "pods"]), "pods");
   assertEquals(mostSimilar("xyz", ["foo", "pods"]), undefined);

@@ -1,15 +1,13 @@
-/** The flags of every command about what it says on stderr. */
-/* MERGED session.ts
- * Session: one call of an operator's program. Commands get it instead of the process.
+/**
+ * Session: one call of an operator's program. Commands use it instead of the process.
  *
- * Guarantees: results go to stdout and nothing else does; what is said to people on stderr is one line each time, with
- * control characters escaped, however strange the names a cluster sent (behaviours.md, security 19).
+ * Guarantees: stdout gets results and nothing else; messages on stderr are one line each, with control characters escaped,
+ * whatever names a cluster sent (security 19).
  */
 import { z } from "zod";
-import { flagSyntax, oneOf } from "../flags/mod.ts";
 import { configureLogging, logger, redactText } from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
-import { exitCode, type Failure } from "./exit_code.ts";
+import { flag, oneOf } from "../flags/mod.ts";
 import {
   hasColors,
   type LiveLines,
@@ -20,27 +18,28 @@ import {
   type Progress,
   StatusLine,
 } from "../output/mod.ts";
+import { exitCode, type Failure } from "./exit_code.ts";
 import { type Operator, type ProcessEnvironment, versionOf } from "./operator.ts";
 
-/** How much is logged, and how. */
+const group = "Logging (on stderr):";
+
+/** The flags of every command about logging. */
 export const logFlags = z.object({
-  verbose: z.number().default(0).register(flagSyntax, {
+  verbose: flag(z.number().default(0), {
     flags: "-v, --verbose",
-    about: "say more; errors come with a stack trace",
+    about: "log more, and show the stack trace of an error",
     arity: "count",
-    group: "Logging (on stderr):",
-    fromEnvironment: true,
+    group,
   }),
-  logFormat: oneOf(["text", "json"]).prefault("text").register(flagSyntax, {
+  logFormat: flag(oneOf(["text", "json"]).prefault("text"), {
     flags: "--log-format <format>",
     about: "text for people, json for programs",
     example: "--log-format json",
-    group: "Logging (on stderr):",
-    fromEnvironment: true,
+    group,
   }),
 });
 
-/** What the flags say. */
+/** The values of the flags. */
 export type LogFlags = z.output<typeof logFlags>;
 
 /** One call of the program. */
@@ -58,6 +57,7 @@ export class Session implements Disposable {
     this.#statusLine = new StatusLine(processEnvironment.stderr);
   }
 
+  /** The environment variables. */
   get environment(): Environment {
     return this.processEnvironment.environment;
   }
@@ -67,13 +67,13 @@ export class Session implements Disposable {
     return versionOf(this.operator, this.environment);
   }
 
-  /** How much more is to be said than usual; 0 until logging has started. */
+  /** How often -v was given; 0 until logging has started. */
   get verbosity(): number {
     return this.#verbosity;
   }
 
-  /** Starts logging, once the flags are known. */
-  startLogging(flags: LogFlags, quiet: readonly string[] = []): void {
+  /** Starts logging. @param quietLoggers Loggers that only log warnings and errors, unless -v is given */
+  startLogging(flags: LogFlags, quietLoggers: readonly string[] = []): void {
     this.#verbosity = flags.verbose;
     this.#format = flags.logFormat;
     const { stderr, clock } = this.processEnvironment;
@@ -81,41 +81,41 @@ export class Session implements Disposable {
       level: flags.verbose > 0 ? "debug" : "info",
       format: flags.logFormat,
       color: hasColors(stderr, this.environment),
-      quiet,
+      quiet: quietLoggers,
       now: () => clock.now(),
-      write: (text) => this.#tell(text),
+      write: (text) => this.#writeError(text),
     });
   }
 
-  /** Colours for what goes to stdout, where there are any. */
+  /** Colours for text on stdout. */
   get paint(): Paint {
     return paintFor(this.processEnvironment.stdout, this.environment);
   }
 
-  /** Writes a result to stdout, as it is. */
+  /** Writes a result to stdout, unchanged. */
   print(text: string): void {
     this.#statusLine.hide();
     this.processEnvironment.stdout.write(text);
   }
 
-  /** Tells people how far things are: one line on stderr that begins with the program's name, or a log record. */
-  say(text: string): void {
+  /** Writes a message to stderr: one line that begins with the program's name, or a log record in JSON. */
+  info(text: string): void {
     if (this.#format === "json") return logger("cli").info(text);
-    this.#tell(`${this.operator.name}: ${oneLine(redactText(text))}\n`);
+    this.#writeError(`${this.operator.name}: ${oneLine(redactText(text))}\n`);
   }
 
-  /** Tells people how far something long is. On a terminal the line goes when the Progress does. */
+  /** Shows the progress of a long operation on stderr. On a terminal the line disappears when the Progress is disposed. */
   progress(): Progress {
     const { stderr, clock } = this.processEnvironment;
-    if (!stderr.isTerminal || this.#format === "json") return plainProgress((text) => this.say(text), clock);
+    if (!stderr.isTerminal || this.#format === "json") return plainProgress((text) => this.info(text), clock);
     return {
       report: (text) => this.#statusLine.show(`${this.operator.name}: ${redactText(text)}`),
       [Symbol.dispose]: () => this.#statusLine.hide(),
     };
   }
 
-  /** Lines on a terminal that show how several things are going; undefined where nobody looks at one. */
-  board(): LiveLines | undefined {
+  /** Shows several lines on a terminal that are overwritten in place; undefined when stderr is not such a terminal. */
+  liveLines(): LiveLines | undefined {
     const { stderr } = this.processEnvironment;
     if (!stderr.isTerminal || this.environment.TERM === "dumb" || this.#format === "json") return undefined;
     return {
@@ -124,7 +124,7 @@ export class Session implements Disposable {
     };
   }
 
-  /** stdout for whoever prints there while a LiveLines or a Progress is shown: those make room. */
+  /** stdout for controllers that print while LiveLines or a Progress are shown: each write hides those first. */
   get output(): TextWriter {
     const [statusLine, { stdout }] = [this.#statusLine, this.processEnvironment];
     return {
@@ -144,29 +144,24 @@ export class Session implements Disposable {
     };
   }
 
-  /** Asks a question; undefined when nobody answers. To be asked only where `stdin` is a terminal. */
-  async ask(question: string): Promise<string | undefined> {
-    this.#tell(`${oneLine(redactText(question))} `);
+  /** Asks the user a question. Assumptions: `stdin` is a terminal. @returns The answer; undefined at the end of input */
+  async prompt(question: string): Promise<string | undefined> {
+    this.#writeError(`${oneLine(redactText(question))} `);
     return await this.processEnvironment.stdin.readLine();
   }
 
-  /** Tells people what went wrong, once, in one line; its stack follows where that was asked for. */
-  fail(failure: Failure, error: unknown): void {
+  /** Writes why the command failed: one line, or a log record in JSON. With -v the stack trace follows. */
+  printError(failure: Failure, error: unknown): void {
     const { message, advice, code } = failure;
-    const wantsStack = this.#verbosity > 0 && code !== exitCode.usage;
+    const showsStack = this.#verbosity > 0 && code !== exitCode.usage;
     if (this.#format === "json") {
-      return logger("cli").error(message, { advice, exitCode: code, error: wantsStack ? error : undefined });
+      return logger("cli").error(message, { advice, exitCode: code, error: showsStack ? error : undefined });
     }
-    this.say(advice === undefined ? message : `${message}. ${advice}`);
-    if (wantsStack) this.#tell(`${redactText(stackOf(error))}\n`);
+    this.info(advice === undefined ? message : `${message}. ${advice}`);
+    if (showsStack) this.#writeError(`${redactText(stackOf(error))}\n`);
   }
 
-  #tell(text: string): void {
-    this.#statusLine.hide();
-    this.processEnvironment.stderr.write(text);
-  }
-
-  /** Resolves when everything that was written is out. */
+  /** Resolves when everything that was written has left the process. */
   async flush(): Promise<void> {
     await Promise.all([this.processEnvironment.stdout.flush(), this.processEnvironment.stderr.flush()]);
   }
@@ -174,9 +169,14 @@ export class Session implements Disposable {
   [Symbol.dispose](): void {
     this.#logging?.[Symbol.dispose]();
   }
+
+  #writeError(text: string): void {
+    this.#statusLine.hide();
+    this.processEnvironment.stderr.write(text);
+  }
 }
 
-/** The stack and, below it, those of its causes; bounded, since causes may form a ring. */
+/** The stack of an error and of its causes. Bounded, because causes can form a cycle. */
 function stackOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.stack ?? `${error.name}: ${error.message}`;

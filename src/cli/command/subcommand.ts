@@ -1,38 +1,46 @@
 /**
- * Subcommand: what each command's file exports. Its flags' types are known inside the file and forgotten outside, so
- * that all commands fit into one table.
+ * subcommand(): defines a command from its description, examples, flags and function. The types of the flags are known
+ * inside the command's file and erased outside of it, so that all commands fit into one table.
  */
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import type { z } from "zod";
 import type { FlagReader } from "../../manager/mod.ts";
 import { addFlags, environmentName, type Flag, type FlagSchema, flagsOf, readFlags, typedFlags } from "../flags/mod.ts";
 import type { ExitCode } from "./exit_code.ts";
-import { type LogFlags, logFlags, type Session } from "./session.ts";
 import type { Operator } from "./operator.ts";
+import { type LogFlags, logFlags, type Session } from "./session.ts";
 
-/** What a command is made of. */
+/** A row of the table of commands: what the program's own help shows, and how the command is loaded. */
+export interface SubcommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Subcommand>;
+}
+
+/** The parts of a command. */
 interface SubcommandParts<Schema extends FlagSchema> {
-  /** What it does, for its own help; several lines are fine. */
+  /** What the command does, for its own help. May have several lines. */
   readonly description: string;
-  /** Its words, as commander writes them: `[name...]`. @default none */
-  readonly words?: WordsSyntax;
-  /** Command lines with what they do, without the program's name. `NAME` becomes that of a controller. */
+  /** The positional arguments. @default none */
+  readonly positionals?: PositionalSyntax;
+  /** Command lines without the program's name, each with a comment. `NAME` is replaced by the name of a controller. */
   readonly examples: readonly { readonly line: string; readonly about: string }[];
-  /** Its flags, besides those about logging. */
+  /** The flags, without those about logging. */
   readonly flags: Schema;
   /** Further flags, which depend on the operator. @default none */
-  readonly further?: (operator: Operator) => readonly FlagGroup[];
-  /** Parts of the program whose everyday records are of no interest. @default none */
-  readonly quiet?: readonly string[];
-  /** Does it. Whatever it throws becomes an exit code and a line on stderr. */
+  readonly extraFlags?: (operator: Operator) => readonly FlagGroup[];
+  /** Loggers that only log warnings and errors, unless -v is given. @default none */
+  readonly quietLoggers?: readonly string[];
+  /** Runs the command. A thrown error becomes an exit code and a line on stderr. */
   run(call: Call<z.output<Schema>>): Promise<ExitCode>;
 }
 
-/** The words of a command. */
-interface WordsSyntax {
+/** The positional arguments of a command. */
+interface PositionalSyntax {
+  /** In the notation of commander: `[names...]`. */
   readonly syntax: string;
   readonly about: string;
-  /** What a shell offers for them. @default names of controllers */
+  /** What shell completion offers. @default the names of the controllers */
   readonly choices?: readonly string[];
 }
 
@@ -42,61 +50,60 @@ export interface FlagGroup {
   readonly flags: FlagSchema;
 }
 
-/** Access to further flags, by their schema. */
-export interface FurtherFlags {
+/** Access to the extra flags, by their schema. */
+export interface ExtraFlags {
   readonly read: FlagReader;
-  /** The long names of those that stand on the command line. */
+  /** Returns the long names of the flags that are on the command line. */
   readonly typed: (schema: FlagSchema) => readonly string[];
 }
 
 /** One call of a command. */
 export interface Call<Flags> {
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
   readonly flags: Flags;
-  readonly further: FurtherFlags;
+  readonly extraFlags: ExtraFlags;
   readonly session: Session;
 }
 
-/** A command whose flags' types are forgotten. */
+/** A command whose flags have no known types. */
 export interface Subcommand {
-  /** Its words; undefined for none. */
-  readonly words: WordsSyntax | undefined;
-  /** All its flags, those about logging too. */
+  /** The positional arguments; undefined when there are none. */
+  readonly positionals: PositionalSyntax | undefined;
+  /** Returns all flags, including those about logging. */
   flags(operator: Operator): readonly Flag[];
-  /** Gives a commander Command its arguments, flags and help. */
+  /** Adds the arguments, flags and help to a commander Command. */
   define(command: CommandUnknownOpts, operator: Operator): void;
-  /** Runs it, with the flags that commander parsed. */
+  /** Runs the command with the flags that commander parsed. */
   execute(command: CommandUnknownOpts, session: Session): Promise<ExitCode>;
 }
 
-/** Makes a Subcommand. */
+/** Defines a command. */
 export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Schema>): Subcommand {
-  const { description, words, examples, flags, further = () => [] } = parts;
-  const all = (operator: Operator) =>
-    [flags, logFlags, ...further(operator).map((group) => group.flags)].flatMap(flagsOf);
+  const { description, positionals, examples, flags, extraFlags = () => [] } = parts;
+  const allFlags = (operator: Operator) =>
+    [flags, logFlags, ...extraFlags(operator).map((group) => group.flags)].flatMap(flagsOf);
   return {
-    words,
-    flags: all,
+    positionals,
+    flags: allFlags,
     define(command, operator) {
-      const own = further(operator);
       command.description(description);
-      if (words !== undefined) command.argument(words.syntax, words.about);
+      if (positionals !== undefined) command.argument(positionals.syntax, positionals.about);
       addFlags(command, flags);
       addFlags(command, logFlags);
-      for (const group of own) addFlags(command, group.flags, group.heading);
-      command.addHelpText("after", environmentText(all(operator), operator.name));
+      for (const group of extraFlags(operator)) addFlags(command, group.flags, group.heading);
+      command.addHelpText("after", environmentText(allFlags(operator), operator.name));
       command.addHelpText("after", examplesText(examples, operator, command.name()));
     },
     async execute(command, session) {
       const sources = { operatorName: session.operator.name, environment: session.environment };
       const logging: LogFlags = readFlags(command, logFlags, sources);
       const values = readFlags(command, flags, sources);
-      session.startLogging(logging, parts.quiet);
-      const further: FurtherFlags = {
+      session.startLogging(logging, parts.quietLoggers);
+      const extraFlags: ExtraFlags = {
         read: (schema) => readFlags(command, schema, sources),
         typed: (schema) => typedFlags(command, schema),
       };
-      return await parts.run({ words: command.args, flags: values, further, session });
+      return await parts.run({ positionals: command.args, flags: values, extraFlags, session });
     },
   };
 }
@@ -105,23 +112,16 @@ function environmentText(flags: readonly Flag[], operatorName: string): string {
   const others = flags.filter((flag) => flag.fromEnvironment !== true).map((flag) => flag.longName);
   const pattern = environmentName(operatorName, { longName: "--" });
   const example = environmentName(operatorName, { longName: "--log-format" });
-  const which = others.length === 0 ? "every flag" : `every flag but ${others.join(", ")}`;
-  return `\nEnvironment:\n  ${pattern}<FLAG> stands in for ${which}: ${example}=json`;
+  const which = others.length === 0 ? "every flag" : `every flag except ${others.join(", ")}`;
+  return `\nEnvironment:\n  ${pattern}<FLAG> sets ${which}: ${example}=json`;
 }
 
-/** `NAME` in an example is a controller of this very operator. */
+/** Examples name a controller of this operator. */
 function examplesText(examples: SubcommandParts<FlagSchema>["examples"], operator: Operator, name: string): string {
   const [first] = operator.controllers;
   const lines = examples.map(({ line, about }) => {
-    const words = `${operator.name} ${name} ${line.replaceAll("NAME", first?.name ?? "NAME")}`;
-    return `  # ${about}\n  ${words.trimEnd()}`;
+    const text = `${operator.name} ${name} ${line.replaceAll("NAME", first?.name ?? "NAME")}`;
+    return `  # ${about}\n  ${text.trimEnd()}`;
   });
   return `\nExamples:\n${lines.join("\n\n")}`;
-}
-
-/** A command before it is loaded: what the program's own help shows. */
-export interface SubcommandEntry {
-  readonly name: string;
-  readonly summary: string;
-  load(): Promise<Subcommand>;
 }

@@ -1,21 +1,11 @@
 /**
- * complete(): what a shell may offer for the last of some words: commands, flags, names of controllers, what a flag takes.
+ * complete(): returns what a shell offers for the last word of a command line: commands, flags, names of controllers, values
+ * of flags. answerShell(): the hidden command `__complete`, which prints that for the scripts of `completions`.
  *
- * Guarantees: only what begins as the word does; a word that another flag wants as its value is never taken for a flag;
- * nothing is loaded but the command that is being typed.
+ * Guarantees: candidates start with the typed text; the value of a flag is never taken for a flag or a name; only the command
+ * on the line is loaded.
  */
-/* MERGED completions/answer.ts
- * The answer to a shell: `PROGRAM __complete bash WORDBREAKS LINE`, or `PROGRAM __complete words -- WORD...`. No command
- * that people see; its form is only for the scripts of this very version.
- */
-/* MERGED completions/split_line.ts
- * splitLine(): a command line as bash has it, cut into its words up to the cursor. Bash itself cuts at `=` and `:` too,
- * where our words go on.
- *
- * Guarantees: quotes and backslashes mean what they mean to a shell; a quote that is still open ends with the line; what
- * only running it would tell (variables, substitutions) stays as it is written.
- */
-import { type Candidate, type ValueSource, valueSource } from "./value_source.ts";
+import { type Candidate, createValueSource, type ValueSource } from "./value_source.ts";
 import type { Flag } from "../flags/mod.ts";
 import {
   type ExitCode,
@@ -27,16 +17,16 @@ import {
 } from "../command/mod.ts";
 import { oneLine } from "../output/mod.ts";
 
-/** What a shell may offer. */
+/** What a shell offers. */
 export interface Completion {
   readonly candidates: readonly Candidate[];
-  /** What the shell completes by itself, beginning after `prefix`. */
+  /** The kind of path that the shell completes, after `prefix`. */
   readonly paths: "none" | "file" | "directory";
-  /** What of the word stands before its value: `--kubeconfig=`. */
+  /** The part of the word before the value: `--kubeconfig=`. */
   readonly prefix: string;
 }
 
-/** What words are completed with. */
+/** What completion needs. */
 interface CompletionParts {
   readonly operator: Operator;
   readonly table: readonly SubcommandEntry[];
@@ -45,27 +35,33 @@ interface CompletionParts {
 
 const nothing: Completion = { candidates: [], paths: "none", prefix: "" };
 
-/** @param words All after the program's name; the last one is being typed and may be empty. */
+/**
+ * Completes the last word.
+ *
+ * @param words All words after the program's name; the last one is being typed and can be empty
+ */
 export async function complete(words: readonly string[], parts: CompletionParts): Promise<Completion> {
   const { operator, table, source } = parts;
   const current = words.at(-1) ?? "";
   const [name = ""] = words;
-  if (words.length <= 1) return beginning(current, [...commands(table), ...rootWords]);
-  if (name === "help") return words.length === 2 ? beginning(current, commands(table)) : nothing;
+  if (words.length <= 1) return startingWith(current, [...commands(table), ...rootWords]);
+  if (name === "help") return words.length === 2 ? startingWith(current, commands(table)) : nothing;
   const subcommand = await table.find((entry) => entry.name === name)?.load();
   if (subcommand === undefined) return nothing;
   const flags = subcommand.flags(operator);
   const line = readLine(words.slice(1, -1), flags);
-  if (line.wanting !== undefined) return await valueCompletion(line.wanting, current, { line, source, prefix: "" });
+  if (line.pendingFlag !== undefined) {
+    return await valueCompletion(line.pendingFlag, current, { line, source, prefix: "" });
+  }
   if (!line.isEnded && current.startsWith("-")) {
     const [, longName, value] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
     const flag = flags.find((one) => longName !== undefined && hasName(one, longName));
     if (flag !== undefined && !flag.isSwitch) {
       return await valueCompletion(flag, value ?? "", { line, source, prefix: `${longName}=` });
     }
-    return beginning(current, flagCandidates(flags, line));
+    return startingWith(current, flagCandidates(flags, line));
   }
-  return beginning(current, wordCandidates(subcommand, operator, line.words));
+  return startingWith(current, wordCandidates(subcommand, operator, line.words));
 }
 
 const rootWords: readonly Candidate[] = [
@@ -78,31 +74,31 @@ function commands(table: readonly SubcommandEntry[]): readonly Candidate[] {
   return table.map(({ name, summary }) => ({ value: name, about: summary }));
 }
 
-/** Dashes are offered to who typed one. */
-function beginning(current: string, candidates: readonly Candidate[]): Completion {
+/** Offers flags only after a typed dash. */
+function startingWith(current: string, candidates: readonly Candidate[]): Completion {
   const isEnabled = ({ value }: Candidate) => value.startsWith(current) && (current !== "" || !value.startsWith("-"));
   return { ...nothing, candidates: candidates.filter(isEnabled) };
 }
 
-/** What stands before the word that is being typed. */
+/** The words before the one that is being typed. */
 interface Line {
   /** Values of flags, by long name. */
   readonly typed: ReadonlyMap<string, string>;
   readonly words: readonly string[];
   /** The flag whose value is being typed. */
-  readonly wanting: Flag | undefined;
-  /** Nothing after `--` is a flag. */
+  readonly pendingFlag: Flag | undefined;
+  /** True after `--`: no further word is a flag. */
   readonly isEnded: boolean;
 }
 
 function readLine(words: readonly string[], flags: readonly Flag[]): Line {
   const typed = new Map<string, string>();
   const plain: string[] = [];
-  let [wanting, isEnded]: [Flag | undefined, boolean] = [undefined, false];
+  let [pendingFlag, isEnded]: [Flag | undefined, boolean] = [undefined, false];
   for (const word of words) {
-    if (wanting !== undefined) {
-      typed.set(wanting.longName, word);
-      wanting = undefined;
+    if (pendingFlag !== undefined) {
+      typed.set(pendingFlag.longName, word);
+      pendingFlag = undefined;
     } else if (isEnded || !word.startsWith("-") || word === "-") {
       plain.push(word);
     } else if (word === "--") {
@@ -111,11 +107,11 @@ function readLine(words: readonly string[], flags: readonly Flag[]): Line {
       const [, name = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
       const flag = flags.find((one) => hasName(one, name));
       if (flag === undefined) continue;
-      if (value === undefined && !flag.isSwitch) wanting = flag;
+      if (value === undefined && !flag.isSwitch) pendingFlag = flag;
       else typed.set(flag.longName, value ?? "");
     }
   }
-  return { typed, words: plain, wanting, isEnded };
+  return { typed, words: plain, pendingFlag, isEnded };
 }
 
 function hasName(flag: Flag, name: string): boolean {
@@ -132,12 +128,12 @@ function flagCandidates(flags: readonly Flag[], { typed }: Line): readonly Candi
 }
 
 function wordCandidates(
-  { words }: Subcommand,
+  { positionals }: Subcommand,
   { controllers }: Operator,
   taken: readonly string[],
 ): readonly Candidate[] {
-  if (words === undefined || (taken.length > 0 && !words.syntax.includes("..."))) return [];
-  const known = words.choices?.map((value) => ({ value, about: "" })) ??
+  if (positionals === undefined || (taken.length > 0 && !positionals.syntax.includes("..."))) return [];
+  const known = positionals.choices?.map((value) => ({ value, about: "" })) ??
     controllers.map(({ name, primary }) => ({ value: name, about: `reconciles ${primary.kind}` }));
   return known.filter(({ value }) => !taken.includes(value));
 }
@@ -157,7 +153,12 @@ async function valueCompletion(
   return { candidates, paths: "none", prefix };
 }
 
-/** Prints the answer. @param args What stands behind `__complete` */
+/**
+ * Prints the completion for `PROGRAM __complete bash WORDBREAKS LINE` or `PROGRAM __complete words -- WORD...`. The form may
+ * change: only scripts of the same version use it.
+ *
+ * @param args The arguments after `__complete`
+ */
 export async function answerShell(
   args: readonly string[],
   session: Session,
@@ -166,19 +167,24 @@ export async function answerShell(
   const [how, first = "", line = ""] = args;
   const isBash = how === "bash";
   const words = isBash ? splitLine(line).slice(1) : args.slice(2);
-  const parts = { operator: session.operator, table, source: valueSource(session) };
+  const parts = { operator: session.operator, table, source: createValueSource(session) };
   const { candidates, paths } = await complete(words, parts);
-  const kept = isBash ? lengthKeptByBash(words.at(-1) ?? "", first) : 0;
-  session.print(`${paths}\n${candidates.map((candidate) => lineOf(candidate, kept)).join("")}`);
+  const keptLength = isBash ? lengthKeptByBash(words.at(-1) ?? "", first) : 0;
+  session.print(`${paths}\n${candidates.map((candidate) => lineOf(candidate, keptLength)).join("")}`);
   return exitCode.done;
 }
 
-/** What a cluster sent (names of namespaces) must not make a second line. */
-function lineOf({ value, about }: Candidate, kept: number): string {
-  return `${oneLine(value.slice(kept))}\t${oneLine(about)}\n`;
+/** One line, whatever a cluster sent as the name of a namespace. */
+function lineOf({ value, about }: Candidate, keptLength: number): string {
+  return `${oneLine(value.slice(keptLength))}\t${oneLine(about)}\n`;
 }
 
-/** The words of `line`; the last one is being typed, and empty after a space. Words before the last `;` or `|` are gone. */
+/**
+ * Splits a command line up to the cursor into words, as a shell does. Bash also splits at `=` and `:`, which belong to a word
+ * here. Quotes and backslashes are resolved, an open quote ends with the line; variables and substitutions stay as they are.
+ *
+ * @returns The words after the last `;` or `|`; the last one is being typed, and empty after a space
+ */
 export function splitLine(line: string): readonly string[] {
   let words: string[] = [];
   let word = "";
@@ -205,7 +211,7 @@ export function splitLine(line: string): readonly string[] {
   return [...words, word];
 }
 
-/** How much of a word bash does not replace: all up to the last character at which it cuts. */
+/** Returns how many characters of a word bash keeps: those up to the last character that it splits words at. */
 export function lengthKeptByBash(word: string, wordBreaks: string): number {
   for (let index = word.length - 1; index >= 0; index--) {
     const character = word[index] ?? "";

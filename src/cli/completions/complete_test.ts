@@ -8,7 +8,7 @@ import { completionScript, shells } from "./completions.ts";
 
 const operator = { name: "my-operator", controllers: [websiteController, podController] };
 
-/** Names of the cluster, and what was typed when they were asked for. */
+/** Names that contain the kubeconfig on the command line. */
 const source: ValueSource = {
   valuesOf: (kind, typed) =>
     Promise.resolve(
@@ -21,7 +21,7 @@ const source: ValueSource = {
     ),
 };
 
-/** Completes the last word of `line`, which is cut at single spaces. */
+/** Completes the last word of `line`, which is split at single spaces. */
 async function completed(line: string): Promise<Completion> {
   return await complete(line.split(" "), { operator, table: subcommands, source });
 }
@@ -30,7 +30,7 @@ async function values(line: string): Promise<readonly string[]> {
   return (await completed(line)).candidates.map(({ value }) => value);
 }
 
-test("commands are completed, with what they do", async () => {
+test("commands are completed, with descriptions", async () => {
   const { candidates } = await completed("");
   assertEquals(candidates.map(({ value }) => value), [...subcommands.map(({ name }) => name), "help"]);
   assert(candidates.every(({ about }) => about !== ""));
@@ -47,7 +47,7 @@ test("names of controllers are completed, each once", async () => {
   assertEquals(await values("run -n shop website "), ["pods"]);
 });
 
-test("flags are completed, and those that were given are not offered again", async () => {
+test("flags are completed, except those that are on the line already", async () => {
   assertEquals(await values("run --lead"), [
     "--leader-elect",
     "--leader-election-id",
@@ -63,7 +63,7 @@ test("flags are completed, and those that were given are not offered again", asy
   assertEquals(await values("run -- --onc"), []);
 });
 
-test("values of flags are completed: few words, and what stands in a kubeconfig or a cluster", async () => {
+test("values of flags are completed: enumerations, and names in a kubeconfig or a cluster", async () => {
   assertEquals(await values("install-crds --dry-run "), ["client", "server"]);
   assertEquals(await values("install-crds --dry-run=s"), ["--dry-run=server"]);
   assertEquals(await values("install-crds -o y"), ["yaml"]);
@@ -75,20 +75,20 @@ test("values of flags are completed: few words, and what stands in a kubeconfig 
   assertEquals(await values("run --master "), []);
 });
 
-test("files are left to the shell, behind the equals sign too", async () => {
+test("paths are completed by the shell, also after an equals sign", async () => {
   for (const line of ["run --kubeconfig /et", "run --client-key "]) assertEquals((await completed(line)).paths, "file");
   assertEquals((await completed("run --cert-dir=/et")).paths, "directory");
   assertEquals((await completed("run --cert-dir=/et")).prefix, "--cert-dir=");
 });
 
-test("what a flag wants as its value is no flag, and no controller", async () => {
+test("the value of a flag is completed neither as a flag nor as a controller", async () => {
   assertEquals(await values("run --context -"), []);
   assertEquals(await values("run --context website "), ["website", "pods"]);
   assertEquals(await values("completions "), ["bash", "zsh", "fish"]);
   assertEquals(await values("completions bash "), []);
 });
 
-test("splitLine() cuts as a shell does, at the last command", () => {
+test("splitLine() splits the last command of a line as a shell does", () => {
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ["op run ", ["op", "run", ""]],
     ["op  run --context=kind:a", ["op", "run", "--context=kind:a"]],
@@ -102,13 +102,13 @@ test("splitLine() cuts as a shell does, at the last command", () => {
   for (const [line, words] of cases) assertEquals(splitLine(line), words);
 });
 
-test("lengthKeptByBash() knows where bash cuts words, too", () => {
+test("lengthKeptByBash() returns the length up to the last split of bash", () => {
   assertEquals(lengthKeptByBash("--context=ki", " =:"), "--context=".length);
   assertEquals(lengthKeptByBash("--context=kind:a", " =:"), "--context=kind:".length);
   assertEquals(lengthKeptByBash("--context=ki", " "), 0);
 });
 
-test("each shell has a script that is named after the operator and asks it", async () => {
+test("each shell has a script that calls the operator", async () => {
   for (const shell of shells) {
     const { code, out, err } = await runCommandLine(operator, ["completions", shell]);
     assertEquals([code, out, err], [0, completionScript(shell, "my-operator"), ""]);
@@ -117,14 +117,14 @@ test("each shell has a script that is named after the operator and asks it", asy
   }
 });
 
-test("[84] an unknown shell is a usage error that lists the known ones", async () => {
+test("[84] an unknown shell is a usage error that lists the supported shells", async () => {
   const { code, err } = await runCommandLine(operator, ["completions", "csh"]);
   assertEquals(code, 2);
   assertEquals(err, 'my-operator: Cannot complete in "csh": there are bash, zsh, fish\n');
   assertEquals((await runCommandLine(operator, ["completions"])).code, 2);
 });
 
-test("the answer to a shell is a line about paths, then a word and what it is on each", async () => {
+test("__complete prints a line about paths, then one line for each candidate", async () => {
   const bash = await runCommandLine(operator, ["__complete", "bash", " =:", "my-operator install-crds --dry-run=s"]);
   assertEquals(bash, { code: 0, out: "none\nserver\t\n", err: "" });
   const zsh = await runCommandLine(operator, ["__complete", "words", "--", "run", "w"]);
@@ -133,7 +133,7 @@ test("the answer to a shell is a line about paths, then a word and what it is on
   assertEquals(file.out, "file\n");
 });
 
-test("without a kubeconfig there are no contexts, and no error either", async () => {
+test("completion of contexts without a kubeconfig returns nothing and no error", async () => {
   const { code, out, err } = await runCommandLine(operator, ["__complete", "words", "--", "run", "--context", ""]);
   assertEquals([code, out, err], [0, "none\n", ""]);
 });

@@ -1,21 +1,46 @@
 /**
- * What makes a shell complete an operator's commands: a few lines that ask the operator itself, so that they never are
- * out of date. It answers with a line that says whether paths are wanted, then one for each word: the word, a tab, what
- * it is.
+ * `completions`: prints a script that makes a shell complete the commands, flags and names of an operator.
+ *
+ * A script has a few lines that call the program itself with the hidden command `__complete`, so that it is never out of date.
+ * The response is one line that says whether the shell should complete paths, then one line for each candidate: the word, a
+ * tab, a description.
  */
-/* MERGED completions.ts  `completions`: prints what makes a shell complete this program's commands, flags and names. */
 import { z } from "zod";
 import { exitCode, subcommand } from "../command/mod.ts";
-import { listOf } from "../output/mod.ts";
 import { UsageError } from "../flags/mod.ts";
+import { listOf } from "../output/mod.ts";
 
-/** The shells that are known. */
+/** The supported shells. */
 export const shells = ["bash", "zsh", "fish"] as const;
 
-/** One of them. */
 type Shell = (typeof shells)[number];
 
-/** The script for `shell`. @param program Name of the operator's program, a file name. */
+/** The command. */
+export const completions = subcommand({
+  description: [
+    "Prints a script that makes a shell complete the commands and flags of this program, and the names of controllers,",
+    "contexts, clusters, users and namespaces. To load it in every new shell, source it in ~/.bashrc or ~/.zshrc, or write",
+    "it to ~/.config/fish/completions.",
+  ].join(" "),
+  positionals: { syntax: "<shell>", about: shells.join(", "), choices: shells },
+  examples: [
+    { line: "bash >completions.bash", about: "for bash; load it with: source completions.bash" },
+    { line: "zsh >completions.zsh", about: "for zsh; load it with: source completions.zsh" },
+    { line: "fish | source", about: "for fish, in the present shell" },
+  ],
+  flags: z.object({}),
+  run({ positionals: [shell = ""], session }) {
+    if (!isShell(shell)) throw new UsageError(`Cannot complete in "${shell}": ${listOf(shells)}`);
+    session.print(completionScript(shell, session.operator.name));
+    return Promise.resolve(exitCode.done);
+  },
+});
+
+function isShell(text: string): text is Shell {
+  return shells.some((shell) => shell === text);
+}
+
+/** Returns the script for `shell`. @param program The file name of the operator's program */
 export function completionScript(shell: Shell, program: string): string {
   const name = program.replaceAll(/[^A-Za-z0-9_]/g, "_");
   switch (shell) {
@@ -30,16 +55,16 @@ export function completionScript(shell: Shell, program: string): string {
   }
 }
 
-/** For bash 3.2 too, which macOS has. What bash cuts off a word at `=` and `:` is not answered again. */
+/** Works with bash 3.2 of macOS, too. Bash splits a word at `=` and `:`; the response only has the last part. */
 function bash(program: string, name: string): string {
   return `# bash completion for ${program}: source <(${program} completions bash)
 _${name}_completions() {
-  local answer paths="" line IFS=$'\\n'
+  local response paths="" line IFS=$'\\n'
   COMPREPLY=()
-  answer=$("\${COMP_WORDS[0]}" __complete bash "$COMP_WORDBREAKS" "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null) || return
+  response=$("\${COMP_WORDS[0]}" __complete bash "$COMP_WORDBREAKS" "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null) || return
   while IFS= read -r line; do
     if [ -z "$paths" ]; then paths=$line; else COMPREPLY+=("$(printf '%q' "\${line%%$'\\t'*}")"); fi
-  done <<<"$answer"
+  done <<<"$response"
   case $paths in
     file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]#=}")) ;;
     directory) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "\${COMP_WORDS[COMP_CWORD]#=}")) ;;
@@ -87,29 +112,4 @@ function __${name}_completions
 end
 complete -c ${program} -f -a '(__${name}_completions)'
 `;
-}
-
-/** The command. */
-export const completions = subcommand({
-  description: [
-    "Prints a script that makes a shell complete the commands of this program, their flags, the names of controllers, and",
-    "contexts, clusters, users and namespaces. To have it in each new shell, write the line that sources it into",
-    "~/.bashrc or ~/.zshrc, or the script into ~/.config/fish/completions.",
-  ].join(" "),
-  words: { syntax: "<shell>", about: shells.join(", "), choices: shells },
-  examples: [
-    { line: "bash >completions.bash", about: "then in bash: source completions.bash" },
-    { line: "zsh >completions.zsh", about: "then in zsh: source completions.zsh" },
-    { line: "fish | source", about: "in fish" },
-  ],
-  flags: z.object({}),
-  run({ words: [word = ""], session }) {
-    if (!isShell(word)) throw new UsageError(`Cannot complete in "${word}": ${listOf(shells)}`);
-    session.print(completionScript(word, session.operator.name));
-    return Promise.resolve(exitCode.done);
-  },
-});
-
-function isShell(word: string): word is Shell {
-  return shells.some((shell) => shell === word);
 }

@@ -1,9 +1,9 @@
-/** x */
-/* MERGED completions/value_source.ts
- * What stands in the kubeconfig and in the cluster, for completing flags. A shell waits for it, so the cluster is asked
- * once and briefly, and only with credentials that need no other program: a plugin might open a browser.
+/**
+ * ValueSource: values for completion that come from the kubeconfig and from the cluster. A shell waits for them: the cluster
+ * gets one request with a short timeout, and only with credentials that start no other program, because a plugin could open
+ * a browser.
  *
- * Guarantees: never throws; what cannot be had quickly is left out.
+ * Guarantees: it never throws; values that are not available in time are left out.
  */
 import { type Flag, flagsOf } from "../flags/mod.ts";
 import { builtin } from "../../api/mod.ts";
@@ -13,36 +13,36 @@ import { homeDirectory, processFacts } from "../../runtime/mod.ts";
 import { connect, connectionFlags } from "../connection/mod.ts";
 import type { Session } from "../command/mod.ts";
 
-/** One word that may stand there. */
+/** A word that completion offers. */
 export interface Candidate {
   readonly value: string;
-  /** What it is, for shells that show it. */
+  /** A description, for shells that show it. */
   readonly about: string;
 }
 
-/** Where values come from that are not known here: contexts of the kubeconfig, namespaces of the cluster. */
+/** Returns values of flags: contexts of the kubeconfig, namespaces of the cluster. */
 export interface ValueSource {
-  /** @param typed The flags that are given, by long name. */
+  /** @param typed The flags on the command line, by long name */
   valuesOf(kind: NonNullable<Flag["completes"]>, typed: ReadonlyMap<string, string>): Promise<readonly Candidate[]>;
 }
 
-/** What a person waits for a list of names without wondering. */
+/** A user does not wait longer for a completion. */
 const clusterTimeoutMs = 1_000;
 
-/** Makes the source. */
-export function valueSource(session: Session): ValueSource {
+/** Creates the source for a session. */
+export function createValueSource(session: Session): ValueSource {
   return {
     async valuesOf(kind, typed) {
       try {
         return kind === "namespace" ? await namespaces(session, typed) : await entries(kind, session, typed);
       } catch {
-        return []; // a shell has no place for an error
+        return []; // a shell cannot show an error here
       }
     },
   };
 }
 
-function named(values: Iterable<string>): readonly Candidate[] {
+function candidatesOf(values: Iterable<string>): readonly Candidate[] {
   return [...new Set(values)].sort().map((value) => ({ value, about: "" }));
 }
 
@@ -60,11 +60,11 @@ async function entries(
   const { contexts, clusters, users } = await kubeconfigOf(session, typed);
   switch (kind) {
     case "context":
-      return named(contexts.keys());
+      return candidatesOf(contexts.keys());
     case "cluster":
-      return named(clusters.keys());
+      return candidatesOf(clusters.keys());
     case "user":
-      return named(users.keys());
+      return candidatesOf(users.keys());
     default:
       return [];
   }
@@ -74,7 +74,7 @@ async function namespaces(session: Session, typed: ReadonlyMap<string, string>):
   const { contexts } = await kubeconfigOf(session, typed);
   const known = [...contexts.values()].flatMap(({ value: { namespace } }) => namespace ?? []);
   const live = await liveNamespaces(session, typed).catch(() => []);
-  return named([...known, ...live]);
+  return candidatesOf([...known, ...live]);
 }
 
 async function liveNamespaces(session: Session, typed: ReadonlyMap<string, string>): Promise<readonly string[]> {

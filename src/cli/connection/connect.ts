@@ -1,9 +1,9 @@
-/** connect(): from the kubeconfig flags to a client. Nothing is sent yet. */
-/* MERGED connection.ts  Connection: the cluster a command works on, and what its messages need to know about it. */
-/* MERGED credentials_advice.ts
- * What to do about credentials that a server refused. A server says no more than 401, so this looks at what was sent: an
- * expired client certificate is the most common reason, and its date can be read from here.
+/**
+ * connect(): creates the connection of a command from its flags, and the advice for rejected credentials.
+ *
+ * Guarantees: nothing is sent yet. Dispose a Connection to close what it opened.
  */
+import { X509Certificate } from "node:crypto";
 import {
   Client,
   type ClusterAccess,
@@ -14,14 +14,30 @@ import {
   type PemSource,
 } from "../../client/mod.ts";
 import { homeDirectory, processFacts, readText } from "../../runtime/mod.ts";
-import type { ConnectionFlags } from "./connection_flags.ts";
 import type { Session } from "../command/mod.ts";
-import { X509Certificate } from "node:crypto";
+import type { ConnectionFlags } from "./connection_flags.ts";
 
-/** The flags that matter here; `--namespace` means something else to each command. */
+/** The cluster that a command works on, and the user it works as. */
+export interface Connection extends Disposable {
+  readonly client: Client;
+  /** Creates a client with its own connections, for requests that must not wait behind others. */
+  createClient(): Client;
+  /** The namespace of the context, or of the Pod. */
+  readonly namespace: string;
+  /** True when this process is a Pod that uses its service account. */
+  readonly isInCluster: boolean;
+  /** The URL of the API server. */
+  readonly server: string;
+  /** The user as messages name it: `user "kind-a"`. */
+  readonly userText: string;
+  /** What may be wrong with the credentials, as one sentence of advice. Called when the server rejected them. */
+  credentialsAdvice(): Promise<string>;
+}
+
+/** The flags of a connection. Without `--namespace`, which means something different in each command. */
 type ConnectFlags = Omit<ConnectionFlags, "namespace">;
 
-/** Makes a client for the cluster that the flags name. @throws KubeconfigError when they name none */
+/** Creates the connection that the flags describe. @throws KubeconfigError when they describe none */
 export async function connect(flags: ConnectFlags, session: Session): Promise<Connection> {
   const { environment, processEnvironment: { clock } } = session;
   const access = await loadClusterAccess({
@@ -32,21 +48,23 @@ export async function connect(flags: ConnectFlags, session: Session): Promise<Co
   });
   const requestTimeoutMs = flags.requestTimeout === 0 ? Infinity : flags.requestTimeout;
   const connections = new DisposableStack();
-  const separate = () => new Client(connections.use(transportOf(access, session)), { requestTimeoutMs, clock });
+  const createClient = () => {
+    return new Client(connections.use(createTransport(access, session)), { requestTimeoutMs, clock });
+  };
   return {
-    client: separate(),
-    separate,
+    client: createClient(),
+    createClient,
     namespace: access.namespace,
     isInCluster: access.source.kind === "inCluster",
     server: access.server,
-    who: access.user === "" ? "nobody" : `user "${access.user}"`,
-    adviseOnCredentials: () => credentialsAdvice(access, clock.now()),
+    userText: access.user === "" ? "an anonymous user" : `user "${access.user}"`,
+    credentialsAdvice: () => credentialsAdvice(access, clock.now()),
     [Symbol.dispose]: () => connections.dispose(),
   };
 }
 
-/** HTTPS to the cluster, unless the surroundings have another way. */
-function transportOf(access: ClusterAccess, session: Session): ClusterTransport {
+/** HTTPS to the cluster, unless the process environment brings its own transport. */
+function createTransport(access: ClusterAccess, session: Session): ClusterTransport {
   const { environment, operator, version, processEnvironment: { transport, clock, random } } = session;
   if (transport !== undefined) {
     return Object.assign((request: Request) => transport(request), { [Symbol.dispose]: () => {} });
@@ -54,7 +72,7 @@ function transportOf(access: ClusterAccess, session: Session): ClusterTransport 
   return clusterTransport(access, { environment, clock, random, userAgent: `${operator.name}/${version}` });
 }
 
-/** Field by field, since `flags` may be those of a command that has more. */
+/** Copies field by field, because `flags` can have the flags of a command, too. */
 function overridesOf(flags: ConnectFlags): KubeconfigOverrides {
   return {
     kubeconfig: flags.kubeconfig,
@@ -73,24 +91,12 @@ function overridesOf(flags: ConnectFlags): KubeconfigOverrides {
   };
 }
 
-/** A cluster and who we are there. Dispose it to close its connections. */
-export interface Connection extends Disposable {
-  readonly client: Client;
-  /** A client with connections of its own, for what must not wait behind other requests. */
-  separate(): Client;
-  /** The context's namespace, or the pod's. */
-  readonly namespace: string;
-  /** True when this process is a pod that uses its service account. */
-  readonly isInCluster: boolean;
-  /** The API server's URL. */
-  readonly server: string;
-  /** How messages name the user: `user "kind-a"`. */
-  readonly who: string;
-  /** What may be wrong with the credentials, as advice; asked when they were refused. */
-  adviseOnCredentials(): Promise<string>;
-}
-
-/** One sentence of advice, without a period. @param now Wall time in milliseconds */
+/**
+ * What to do about rejected credentials: one sentence, without a full stop. The server only says 401, so this looks at what
+ * was sent. An expired client certificate is the most common reason, and its date is in the certificate.
+ *
+ * @param now Wall time in milliseconds
+ */
 export async function credentialsAdvice(access: ClusterAccess, now: number): Promise<string> {
   const { clientCertificate, credentials } = access;
   const expiredAt = clientCertificate === undefined ? undefined : await expiryOf(clientCertificate.certificate);
@@ -100,13 +106,13 @@ export async function credentialsAdvice(access: ClusterAccess, now: number): Pro
   switch (credentials.kind) {
     case "none":
       return clientCertificate === undefined
-        ? "The kubeconfig has none for this user: pass --token or --client-certificate, or use another context"
-        : "Check whether the client certificate is one of this cluster";
+        ? "The kubeconfig has no credentials for this user: pass --token or --client-certificate, or use another context"
+        : "Check whether the client certificate was issued for this cluster";
     case "token":
     case "tokenFile":
-      return "Check whether the token has expired, was revoked, or is one of another cluster";
+      return "Check whether the token has expired, was revoked, or belongs to another cluster";
     case "exec":
-      return `Check what the plugin "${credentials.plugin.command}" prints, perhaps by logging in with it again`;
+      return `Check the output of the plugin "${credentials.plugin.command}"; logging in with it again may help`;
     case "basic":
     case "authProvider":
       return "Log in again with the tool that wrote the kubeconfig";
@@ -120,6 +126,6 @@ async function expiryOf(source: PemSource): Promise<number | undefined> {
     const pem = source.kind === "data" ? source.pem.reveal() : await readText(source.path);
     return Date.parse(new X509Certificate(pem).validTo);
   } catch {
-    return undefined; // whatever is wrong with it, this is only about advice
+    return undefined; // an unreadable certificate only makes the advice less exact
   }
 }

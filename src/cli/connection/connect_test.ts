@@ -27,26 +27,26 @@ async function withCertificate(notAfter: Date): Promise<ClusterAccess> {
 
 const now = Date.parse("2026-06-01T00:00:00Z");
 
-test("[84] an expired client certificate is recognized, with its date", async () => {
+test("[84] the advice for an expired client certificate names its date", async () => {
   const advice = await credentialsAdvice(await withCertificate(new Date("2026-05-31T12:00:00Z")), now);
   assertEquals(advice, "Get a new client certificate: this one expired at 2026-05-31T12:00:00.000Z");
 });
 
-test("a client certificate that is still good is not blamed for its date", async () => {
-  assertMatch(await credentialsAdvice(await withCertificate(new Date("2027-01-01")), now), /one of this cluster/);
+test("the advice for a valid client certificate does not mention its date", async () => {
+  assertMatch(await credentialsAdvice(await withCertificate(new Date("2027-01-01")), now), /issued for this cluster/);
 });
 
-test("a client certificate that cannot be read does not hide the refusal", async () => {
+test("an unreadable client certificate does not hide the error of the server", async () => {
   const broken = { kind: "file", path: "/nonexistent/cert.pem" } as const;
   const access = { ...bare, clientCertificate: { certificate: broken, key: broken } };
-  assertMatch(await credentialsAdvice(access, now), /one of this cluster/);
+  assertMatch(await credentialsAdvice(access, now), /issued for this cluster/);
 });
 
-test("each kind of credentials has its own advice, and none shows a secret", async () => {
-  assertMatch(await credentialsAdvice(bare, now), /has none for this user/);
+test("each kind of credentials has its own advice, which contains no secret", async () => {
+  assertMatch(await credentialsAdvice(bare, now), /has no credentials for this user/);
   const token = { ...bare, credentials: { kind: "token", token: new Masked("s3cret") } } as const;
   assertEquals(
     await credentialsAdvice(token, now),
-    "Check whether the token has expired, was revoked, or is one of another cluster",
+    "Check whether the token has expired, was revoked, or belongs to another cluster",
   );
 });

@@ -1,111 +1,106 @@
-/**
- * The flags of every command that talks to a cluster: kubectl's, under kubectl's names, and `--connect-timeout`.
- *
- * They only say what was asked for; `connect.ts` turns them into a client.
- */
+/** The flags of every command that talks to a cluster: those of kubectl under the same names, and `--connect-timeout`. */
 import { z } from "zod";
-import { durationMs, flagSyntax, text } from "../flags/mod.ts";
+import { durationMs, flag, text } from "../flags/mod.ts";
 
-const group = "Cluster (as kubectl's):";
-const shared = { group, fromEnvironment: true } as const;
+const group = "Cluster (as in kubectl):";
 
-/** Which cluster, as whom, and how patiently. */
+/** Which cluster, as which user, and with which timeouts. */
 export const connectionFlags = z.object({
-  kubeconfig: text().optional().register(flagSyntax, {
-    ...shared,
+  kubeconfig: flag(text().optional(), {
+    group,
     flags: "--kubeconfig <path>",
-    about: "kubeconfig file, instead of those in $KUBECONFIG or ~/.kube/config",
+    about: "kubeconfig file (default: the files of $KUBECONFIG, else ~/.kube/config)",
     completes: "file",
   }),
-  context: text().optional().register(flagSyntax, {
-    ...shared,
+  context: flag(text().optional(), {
+    group,
     flags: "--context <name>",
-    about: "context of the kubeconfig, instead of its current one",
+    about: "context of the kubeconfig (default: the current context)",
     completes: "context",
   }),
-  cluster: text().optional().register(flagSyntax, {
-    ...shared,
+  cluster: flag(text().optional(), {
+    group,
     flags: "--cluster <name>",
-    about: "cluster of the kubeconfig, instead of the context's",
+    about: "cluster of the kubeconfig (default: the context's)",
     completes: "cluster",
   }),
-  user: text().optional().register(flagSyntax, {
-    ...shared,
+  user: flag(text().optional(), {
+    group,
     flags: "--user <name>",
-    about: "user of the kubeconfig, instead of the context's",
+    about: "user of the kubeconfig (default: the context's)",
     completes: "user",
   }),
-  namespace: text().optional().register(flagSyntax, {
-    ...shared,
+  namespace: flag(text().optional(), {
+    group,
     flags: "-n, --namespace <name>",
-    about: "namespace, instead of the context's, where one is needed",
+    about: "namespace, where one is needed (default: the context's)",
     completes: "namespace",
   }),
-  server: text().optional().register(flagSyntax, {
-    ...shared,
+  server: flag(text().optional(), {
+    group,
     flags: "-s, --server <url>",
     about: "address of the API server",
     alias: "--master",
     example: "--server https://10.0.0.1:6443",
   }),
-  token: text().optional().register(flagSyntax, {
-    ...shared,
+  token: flag(text().optional(), {
+    group,
     flags: "--token <token>",
-    about: "bearer token; the environment keeps it out of the process list",
+    about: "bearer token; as an environment variable it does not show in the process list",
     isSecret: true,
   }),
-  as: text().optional().register(flagSyntax, {
-    ...shared,
+  as: flag(text().optional(), {
+    group,
     flags: "--as <user>",
     about: "user to impersonate",
   }),
-  asGroup: z.array(text()).default([]).register(flagSyntax, {
-    ...shared,
+  asGroup: flag(z.array(text()).default([]), {
+    group,
     flags: "--as-group <group>",
-    about: "group to impersonate, with --as; may be given several times",
+    about: "group to impersonate, with --as; can be repeated",
     arity: "list",
   }),
-  certificateAuthority: text().optional().register(flagSyntax, {
-    ...shared,
+  certificateAuthority: flag(text().optional(), {
+    group,
     flags: "--certificate-authority <path>",
-    about: "file with the authorities that the server's certificate may be signed by",
+    about: "file with the certificate authorities that may sign the server's certificate",
     completes: "file",
   }),
-  clientCertificate: text().optional().register(flagSyntax, {
-    ...shared,
+  clientCertificate: flag(text().optional(), {
+    group,
     flags: "--client-certificate <path>",
     about: "file with the client's certificate",
     completes: "file",
   }),
-  clientKey: text().optional().register(flagSyntax, {
-    ...shared,
+  clientKey: flag(text().optional(), {
+    group,
     flags: "--client-key <path>",
     about: "file with the key of the client's certificate",
     completes: "file",
   }),
-  insecureSkipTlsVerify: z.boolean().optional().register(flagSyntax, {
-    ...shared,
+  insecureSkipTlsVerify: flag(z.boolean().optional(), {
+    group,
     flags: "--insecure-skip-tls-verify",
-    about: "believe any server; for a cluster that nobody depends on",
+    about: "accept any server certificate; only for test clusters",
   }),
-  tlsServerName: text().optional().register(flagSyntax, {
-    ...shared,
+  tlsServerName: flag(text().optional(), {
+    group,
     flags: "--tls-server-name <name>",
-    about: "name that the server's certificate must have, instead of the address",
+    about: "name that the server's certificate must have (default: the host of the address)",
   }),
-  requestTimeout: durationMs().prefault("0").register(flagSyntax, {
-    ...shared,
+  requestTimeout: flag(durationMs().prefault("0"), {
+    group,
     flags: "--request-timeout <duration>",
-    about: "longest time for one request to the server, watches apart; 0 is no limit",
+    about: "timeout of one request, except watches; 0 means no timeout",
     example: "--request-timeout 30s",
   }),
-  connectTimeout: durationMs().prefault("30s").register(flagSyntax, {
-    ...shared,
+  connectTimeout: flag(durationMs().prefault("30s"), {
+    group,
     flags: "--connect-timeout <duration>",
-    about: "how long to try to reach the server before giving up",
+    about: "how long to try to reach the server",
     example: "--connect-timeout 1m30s",
   }),
 });
 
-/** What the flags say. */
+/** The values of the flags. */
 export type ConnectionFlags = z.output<typeof connectionFlags>;

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects, test } from "../../..
 import { seededRandom, VirtualClock } from "../../async/mod.ts";
 import type { Transport } from "../../client/mod.ts";
 import { connectionTo } from "../testing/test_kinds.ts";
-import { failed, FakeServer } from "../testing/fake_server.ts";
+import { FakeServer, statusResponse } from "../testing/fake_server.ts";
 import { CommandError, exitCode } from "../command/exit_code.ts";
 import { waitForServer } from "./wait_for_server.ts";
 
@@ -27,13 +27,13 @@ function refusedConnection(): Promise<Response> {
   return Promise.reject(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
 }
 
-test("waitForServer() gives the version of a server that answers", async () => {
+test("waitForServer() returns the version of the server", async () => {
   const server = new FakeServer({});
   const version = await waitForServer(connectionTo(server.transport), { timeoutMs: 1_000, clock, random, signal });
   assertEquals(version, "v1.36.3");
 });
 
-test("[84] an unreachable server is tried until --connect-timeout, then it is exit code 5", async () => {
+test("[84] an unreachable server is retried until --connect-timeout, then the exit code is 5", async () => {
   let tries = 0;
   const transport: Transport = () => {
     tries++;
@@ -49,10 +49,10 @@ test("[84] an unreachable server is tried until --connect-timeout, then it is ex
   assert(tries > 10 && afterMs > 25_000 && afterMs <= 30_100, `${tries} tries in ${afterMs} ms`);
 });
 
-test("a server that comes up within the time is reached", async () => {
+test("waitForServer() reaches a server that starts before the timeout", async () => {
   const server = new FakeServer({
     "GET /version": (_request, count) =>
-      count < 4 ? failed(503, "ServiceUnavailable", "starting") : Response.json({ gitVersion: "v1.2.3" }),
+      count < 4 ? statusResponse(503, "ServiceUnavailable", "starting") : Response.json({ gitVersion: "v1.2.3" }),
   });
   const { value } = await settled(
     waitForServer(connectionTo(server.transport), { timeoutMs: 30_000, clock, random, signal }),
@@ -61,7 +61,7 @@ test("a server that comes up within the time is reached", async () => {
   assertEquals([value, server.requests.length], ["v1.2.3", 4]);
 });
 
-test("[84] a server that never answers is given up when the time is over", async () => {
+test("[84] waitForServer() fails after the timeout when the server never responds", async () => {
   const silent: Transport = (request) =>
     new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(request.signal.reason)));
   const { error, afterMs } = await settled(
@@ -69,24 +69,29 @@ test("[84] a server that never answers is given up when the time is over", async
     clock,
   );
   assert(error instanceof CommandError && error.code === exitCode.unreachable);
-  assertMatch(error.message, /no answer within 5s/);
+  assertMatch(error.message, /no response within 5s/);
   assert(afterMs <= 5_100);
 });
 
-test("[84] what time does not heal ends it at the first try: credentials, certificates, no Kubernetes", async () => {
+test("[84] permanent failures are not retried: credentials, certificates, a server that is not Kubernetes", async () => {
   const wrongCa = () => Promise.reject(Object.assign(new Error("self signed"), { code: "SELF_SIGNED_CERT_IN_CHAIN" }));
   const cases: readonly (readonly [Transport, number, RegExp, RegExp])[] = [
-    [() => Promise.resolve(failed(401, "Unauthorized", "Unauthorized")), 4, /user "ann" are refused/, /^Log in again$/],
+    [
+      () => Promise.resolve(statusResponse(401, "Unauthorized", "Unauthorized")),
+      4,
+      /user "ann" are rejected/,
+      /^Log in again$/,
+    ],
     [wrongCa, 5, /signed by an unknown authority/, /certificate-authority/],
-    [() => Promise.resolve(new Response("<h1>It works!</h1>")), 5, /not one of Kubernetes/, /address/],
-    [() => Promise.resolve(Response.json({ hello: "world" })), 5, /not one of Kubernetes/, /address/],
-    [() => Promise.resolve(failed(404, "NotFound", "?")), 5, /it answers 404 NotFound/, /address/],
+    [() => Promise.resolve(new Response("<h1>It works!</h1>")), 5, /not that of a Kubernetes API server/, /address/],
+    [() => Promise.resolve(Response.json({ hello: "world" })), 5, /not that of a Kubernetes API server/, /address/],
+    [() => Promise.resolve(statusResponse(404, "NotFound", "?")), 5, /it responds 404 NotFound/, /address/],
   ];
-  for (const [answer, code, state, advice] of cases) {
+  for (const [respond, code, state, advice] of cases) {
     let tries = 0;
     const transport: Transport = (request) => {
       tries++;
-      return answer(request);
+      return respond(request);
     };
     const error = await assertRejects(
       () => waitForServer(connectionTo(transport), { timeoutMs: 30_000, clock, random, signal }),
@@ -98,13 +103,13 @@ test("[84] what time does not heal ends it at the first try: credentials, certif
   }
 });
 
-test("a server that keeps its version to itself is there all the same", async () => {
-  const server = new FakeServer({ "GET /version": () => failed(403, "Forbidden", "no") });
+test("a server whose version is not readable counts as reached", async () => {
+  const server = new FakeServer({ "GET /version": () => statusResponse(403, "Forbidden", "no") });
   const version = await waitForServer(connectionTo(server.transport), { timeoutMs: 1_000, clock, random, signal });
   assertEquals(version, undefined);
 });
 
-test("a signal ends the wait", async () => {
+test("an aborted signal ends the wait", async () => {
   const stop = new AbortController();
   const waiting = waitForServer(connectionTo(refusedConnection), {
     timeoutMs: 30_000,

@@ -1,68 +1,70 @@
 /**
- * applyCrd(): one CustomResourceDefinition by server-side apply, and what it changed.
+ * applyCrd(): applies one CustomResourceDefinition by server-side apply; and how its result is printed, as kubectl does.
  *
- * The definition of a kind belongs to the program that implements it. So it takes over fields that a person wrote with
- * kubectl, and says so; where another program owns them, and would write them again, it refuses unless told to.
+ * A definition belongs to the program that implements the kind. Fields that a user wrote with kubectl are therefore taken
+ * over, with a message. Fields of another program are not: that program would write them again. --force-conflicts takes
+ * these, too.
  */
-/* MERGED crds/print_crds.ts  How `install-crds` shows its results on stdout: as kubectl does. */
 import type { Infer } from "../../api/mod.ts";
 import { ApiError, isConflict, retryOnConflict } from "../../client/mod.ts";
 import { type Crd, type CrdChange, crdChanges, CrdResource, type StoredCrd } from "../../schema/mod.ts";
-import { commandFailure, type CrdContext, nameOf, withPermissionAdvice } from "./crd_context.ts";
+import { commandFailure, type CrdContext, definitionName, withPermissionAdvice } from "./crd_context.ts";
 import { escaped } from "../../observe/mod.ts";
-import { printObjectList } from "../output/mod.ts";
+import { formatObjects } from "../output/mod.ts";
 import type { Session } from "../command/mod.ts";
 
 /** Options of {@link applyCrd}. */
 export interface ApplyCrdOptions {
-  /** Has the server check everything and store nothing. */
+  /** The server checks everything and stores nothing. */
   readonly isDryRun: boolean;
-  /** Takes fields over from whoever owns them. */
+  /** Takes over fields of every other manager. */
   readonly forceConflicts: boolean;
-  /** What it shall say in the end, where that is less than what is applied now. @default what is applied */
-  readonly wanted?: Crd;
+  /** The final definition, where the applied one has more versions. @default the applied definition */
+  readonly desired?: Crd;
 }
 
-/** Field managers of a person at a terminal: kubectl, kubectl-client-side-apply, kubectl-edit and others. */
-const personal = /^kubectl(-|$)/;
+/** Field managers of kubectl: kubectl, kubectl-client-side-apply, kubectl-edit and others. */
+const kubectlManager = /^kubectl(-|$)/;
 
 /**
  * Applies a definition.
  *
- * @param live What the cluster has; undefined for nothing.
- * @throws CommandError when that is forbidden, or another program owns fields; ApiError when the server refuses it
+ * @param live The live definition; undefined when there is none.
+ * @throws CommandError when it is forbidden, or another program owns fields; ApiError when the server rejects it
  */
 export async function applyCrd(
   live: StoredCrd | undefined,
   crd: Crd,
   options: ApplyCrdOptions,
-  work: CrdContext,
+  context: CrdContext,
 ): Promise<CrdResult> {
-  const { clock, random } = work.session.processEnvironment;
-  const { signal } = work;
-  const after = await retryOnConflict(() => applyOnce(crd, options, work), { clock, random, signal });
-  const { wanted = crd } = options;
-  const changes = crdChanges(live, { ...after, spec: { ...after.spec, versions: versionsOf(after, wanted) } });
+  const { clock, random } = context.session.processEnvironment;
+  const { signal } = context;
+  const after = await retryOnConflict(() => applyOnce(crd, options, context), { clock, random, signal });
+  const { desired = crd } = options;
+  const changes = crdChanges(live, { ...after, spec: { ...after.spec, versions: versionsOf(after, desired) } });
   const change = live === undefined ? "created" : changes.length === 0 ? "unchanged" : "configured";
   return { change, name: crdName(crd), object: withoutManagedFields(after), changes };
 }
 
-/** The versions as the server returned them, without those that go later. */
-function versionsOf(after: StoredCrd, wanted: Crd): StoredCrd["spec"]["versions"] {
-  const kept = new Set(wanted.spec.versions.map(({ name }) => name));
+/** The versions that the server returned, without those that are removed later. */
+function versionsOf(after: StoredCrd, desired: Crd): StoredCrd["spec"]["versions"] {
+  const kept = new Set(desired.spec.versions.map(({ name }) => name));
   return after.spec.versions.filter(({ name }) => kept.has(name));
 }
 
-async function applyOnce(crd: Crd, options: ApplyCrdOptions, work: CrdContext): Promise<Infer<typeof CrdResource>> {
+async function applyOnce(crd: Crd, options: ApplyCrdOptions, context: CrdContext): Promise<Infer<typeof CrdResource>> {
   try {
-    return await send(crd, options.forceConflicts, options, work);
+    return await send(crd, options.forceConflicts, options, context);
   } catch (error) {
     const conflicts = conflictsOf(error);
     if (conflicts.length === 0) throw error;
-    const foreign = conflicts.filter(({ manager }) => !personal.test(manager));
-    if (foreign.length > 0) throw ownedByOthers(crd, foreign, error);
-    work.session.say(`${nameOf(crd)}: ${options.isDryRun ? "would take" : "taking"} over ${listOf(conflicts)}`);
-    return await send(crd, true, options, work);
+    const foreign = conflicts.filter(({ manager }) => !kubectlManager.test(manager));
+    if (foreign.length > 0) throw foreignFieldsError(crd, foreign, error);
+    context.session.info(
+      `${definitionName(crd)}: ${options.isDryRun ? "would take" : "taking"} over ${conflictsText(conflicts)}`,
+    );
+    return await send(crd, true, options, context);
   }
 }
 
@@ -79,14 +81,14 @@ async function send(
   );
 }
 
-/** A field that somebody else owns with another value. */
+/** A field that another manager owns with another value. */
 interface Conflict {
   readonly manager: string;
   /** `.spec.versions`. */
   readonly field: string;
 }
 
-/** Whose fields are in the way; none when the conflict is about the whole object, which time heals. */
+/** Returns the conflicting fields; none when the whole object conflicts, which a retry resolves. */
 function conflictsOf(error: unknown): readonly Conflict[] {
   if (!(error instanceof ApiError) || !isConflict(error)) return [];
   const causes = error.status.details?.causes ?? [];
@@ -96,16 +98,16 @@ function conflictsOf(error: unknown): readonly Conflict[] {
   }));
 }
 
-function ownedByOthers(crd: Crd, conflicts: readonly Conflict[], cause: unknown): Error {
+function foreignFieldsError(crd: Crd, conflicts: readonly Conflict[], cause: unknown): Error {
   return commandFailure(
-    `Cannot install ${nameOf(crd)}: another program writes ${listOf(conflicts)}`,
-    "Let that program install what install-crds --dry-run=client -o yaml prints, or take the fields with --force-conflicts",
+    `Cannot install ${definitionName(crd)}: another program writes ${conflictsText(conflicts)}`,
+    "Let that program install the output of install-crds --dry-run=client -o yaml, or use --force-conflicts",
     cause,
   );
 }
 
 /** `.spec.versions of kubectl-edit, .spec.names of argocd`. */
-function listOf(conflicts: readonly Conflict[]): string {
+function conflictsText(conflicts: readonly Conflict[]): string {
   const managers = Map.groupBy(conflicts, ({ manager }) => manager);
   return [...managers].map(([manager, fields]) => `${fields.map(({ field }) => field).join(", ")} of ${manager}`)
     .join(" and ");
@@ -116,19 +118,19 @@ function withoutManagedFields(object: Infer<typeof CrdResource>): object {
   return { ...object, metadata };
 }
 
-/** What became of one CustomResourceDefinition. */
+/** The result for one CustomResourceDefinition. */
 export interface CrdResult {
-  /** "unchecked": no server was asked. */
+  /** "unchecked": without a request to the server. */
   readonly change: "created" | "configured" | "unchanged" | "unchecked";
   /** `customresourcedefinition.apiextensions.k8s.io/foos.example.dev` */
   readonly name: string;
-  /** The definition, as the server returned it if one was asked. */
+  /** The definition that the server returned; without a request, the one of this program. */
   readonly object: object;
-  /** What is different now. */
+  /** The fields that changed. */
   readonly changes: readonly CrdChange[];
 }
 
-/** How kubectl names a CRD in its output. */
+/** The name of a definition in the output of kubectl. */
 export function crdName(crd: { readonly metadata: { readonly name?: string } }): string {
   return `customresourcedefinition.apiextensions.k8s.io/${crd.metadata.name ?? ""}`;
 }
@@ -140,27 +142,24 @@ export function resultLine(result: CrdResult, dryRun: "client" | "server" | unde
   return `${result.name} ${done}${suffix}\n`;
 }
 
-/** Prints the definitions themselves, or their names, where that was asked for. */
+/** Prints the definitions or their names, for --output. */
 export function printObjects(
   results: readonly CrdResult[],
   format: "yaml" | "json" | "name" | undefined,
   session: Session,
 ): void {
   if (format === "name") return results.forEach((result) => session.print(`${result.name}\n`));
-  if (format !== undefined) printObjectList(results.map(({ object }) => object), format, session);
+  if (format !== undefined) session.print(formatObjects(results.map(({ object }) => object), format));
 }
 
-/**
- * Prints what would change: the fields that go with `-`, those that come with `+`, under the name of the definition.
- * Nothing where nothing would.
- */
+/** Prints the fields that would change, under the name of the definition: `-` before, `+` after. */
 export function printChanges({ name, changes }: CrdResult, session: Session): void {
   if (changes.length === 0) return;
   const { paint } = session;
   session.print(`${paint(`--- ${name} (cluster)`, "strong")}\n${paint(`+++ ${name} (this program)`, "strong")}\n`);
   for (const change of changes) {
-    if ("before" in change) session.print(`${paint(lineOf("-", change.path, change.before), "bad")}\n`);
-    if ("after" in change) session.print(`${paint(lineOf("+", change.path, change.after), "good")}\n`);
+    if ("before" in change) session.print(`${paint(lineOf("-", change.path, change.before), "error")}\n`);
+    if ("after" in change) session.print(`${paint(lineOf("+", change.path, change.after), "success")}\n`);
   }
 }
 

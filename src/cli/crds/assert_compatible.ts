@@ -1,10 +1,11 @@
 /**
- * assertCompatible(): whether a definition may take the place of the one in the cluster. First the two schemas are
- * compared; where the new one is narrower, every stored object is looked at, and only what is really there counts.
+ * assertCompatible(): checks whether a definition may replace the live one. It compares the schemas; where the new one is
+ * narrower, it reads all stored objects and only reports those that no longer fit.
  *
- * Guarantees: nothing is written; a change that no stored object feels is no obstacle; an object that did not fit the old
- * schema either is not held against the new one. CEL rules are not evaluated: the server does, and lets parts of stored
- * objects be that do not change (ratcheting, on since Kubernetes 1.30).
+ * Guarantees: it writes nothing; a change that affects no stored object is allowed; an object that does not fit the old
+ * schema either is not reported.
+ * Caveats: CEL rules are not evaluated. The server evaluates them when an object changes, and accepts unchanged parts of
+ * stored objects (ratcheting, since Kubernetes 1.30).
  */
 import { keyOf, type KubeObject } from "../../api/mod.ts";
 import {
@@ -20,50 +21,52 @@ import { count } from "../output/mod.ts";
 import {
   commandFailure,
   type CrdContext,
-  nameOf,
+  definitionName,
   storageVersionOf,
   storedKindOf,
   storedObjects,
 } from "./crd_context.ts";
 
-/** An object that does not fit. */
+/** A stored object that does not fit the new schema. */
 interface IncompatibleObject {
   readonly object: KubeObject;
-  /** The first thing that is wrong with it. */
+  /** The first problem. */
   readonly problem: string;
 }
 
-/** How many objects a message names. */
-const named = 3;
+/** Objects that a message names. */
+const maxNamed = 3;
 
-/** @throws CommandError that names what would break: objects and fields, or who uses the kind */
-export async function assertCompatible(live: StoredCrd, next: Crd, work: CrdContext): Promise<void> {
-  const changes = compareCrds(live, next, { storedVersions: [] }); // what is stored is rewritten, see migrate_storage.ts
-  const forbidding = changes.find(({ kind }) => kind === "identity" || kind === "version");
-  if (forbidding !== undefined) throw refusal(next, forbidding.message, adviceOn(forbidding));
-  for (const change of changes.filter(isWarningOnly)) work.session.say(`${nameOf(next)}: ${warningText(change)}`);
-  const schemas = schemasToFit(live, next);
+/** @throws CommandError that names what would break: objects and their fields, or clients of a version */
+export async function assertCompatible(live: StoredCrd, next: Crd, context: CrdContext): Promise<void> {
+  const changes = compareCrds(live, next, { storedVersions: [] }); // migrateStorage() rewrites stored objects
+  const forbidden = changes.find(({ kind }) => kind === "identity" || kind === "version");
+  if (forbidden !== undefined) throw incompatibleError(next, forbidden.message, adviceOn(forbidden));
+  for (const change of changes.filter(isWarningOnly)) {
+    context.session.info(`${definitionName(next)}: ${warningText(change)}`);
+  }
+  const schemas = narrowerSchemas(live, next);
   if (schemas.length === 0) return;
-  const { incompatible, examined } = await findIncompatibleObjects(live, schemas, work);
+  const { incompatible, examined } = await findIncompatibleObjects(live, schemas, context);
   if (incompatible.length === 0) return;
-  const list = incompatible.slice(0, named).map(({ object, problem }) => `${keyOf(object)}: ${problem}`).join("; ");
-  const more = incompatible.length > named ? `; and ${incompatible.length - named} more` : "";
+  const list = incompatible.slice(0, maxNamed).map(({ object, problem }) => `${keyOf(object)}: ${problem}`).join("; ");
+  const more = incompatible.length > maxNamed ? `; and ${incompatible.length - maxNamed} more` : "";
   const state = `${incompatible.length} of ${count(examined, "stored object")} would break: ${list}${more}`;
-  throw refusal(next, state, `Change them first, e.g.: ${editCommand(live, incompatible)}`);
+  throw incompatibleError(next, state, `Change them first, for example: ${editCommand(live, incompatible)}`);
 }
 
-/** What would break, without a look at any object: what is told where breaking is allowed. */
+/** Returns the breaking changes without reading objects: the warnings of --allow-breaking. */
 export function breakingMessages(live: StoredCrd, next: Crd): readonly string[] {
   return compareCrds(live, next, { storedVersions: [] }).map(({ message }) => message);
 }
 
-/** Defaults only matter to objects older than the default, which cannot be told from others; rules are the server's. */
+/** A default only affects objects that are older than it, which cannot be recognized; the server evaluates rules. */
 function isWarningOnly({ kind }: BreakingChange): boolean {
   return kind === "default" || kind === "rule";
 }
 
 function warningText({ kind, message }: BreakingChange): string {
-  return kind === "rule" ? `${message}, against which only the server holds objects, when they change` : message;
+  return kind === "rule" ? `${message}; the server checks it when an object changes` : message;
 }
 
 function adviceOn({ kind }: BreakingChange): string {
@@ -72,24 +75,24 @@ function adviceOn({ kind }: BreakingChange): string {
     : "Keep that version and mark it deprecated for a release";
 }
 
-function refusal(next: Crd, state: string, advice: string): Error {
-  return commandFailure(`Cannot install ${nameOf(next)}: ${state}`, `${advice}; or --allow-breaking`);
+function incompatibleError(next: Crd, state: string, advice: string): Error {
+  return commandFailure(`Cannot install ${definitionName(next)}: ${state}`, `${advice}; or --allow-breaking`);
 }
 
-/** A schema that stored objects have to fit, and the one that they were written with. */
+/** A new schema that stored objects must fit, and the schema they were written with. */
 interface SchemaPair {
   readonly old: StructuralSchema;
   readonly next: StructuralSchema;
-  /** Whether what the new schema does not know is lost, or only not shown in this version. */
+  /** True when unknown fields are lost; false when only this version does not show them. */
   readonly prunes: boolean;
 }
 
 /**
- * The new schemas that are narrower than the old ones: that of the storage version, and those of versions that clients
- * write objects through. A webhook that converts knows more than can be seen from here, so that then only the version
- * counts that objects are read in.
+ * Returns the new schemas that are narrower than the old ones: of the storage version, and of the versions that clients
+ * write. With a conversion webhook only the version that objects are read in is checked, because the effect of the webhook
+ * on other versions is unknown.
  */
-function schemasToFit(live: StoredCrd, next: Crd): readonly SchemaPair[] {
+function narrowerSchemas(live: StoredCrd, next: Crd): readonly SchemaPair[] {
   const readVersion = storedKindOf(live)?.version;
   const [oldStorage, newStorage] = [storageVersionOf(live), storageVersionOf(next)];
   const isConverted = [live, next].some(({ spec }) => spec.conversion?.strategy === "Webhook");
@@ -101,7 +104,7 @@ function schemasToFit(live: StoredCrd, next: Crd): readonly SchemaPair[] {
     if (counterpart === undefined) continue;
     const pair = { old: counterpart, next: schema.openAPIV3Schema, prunes: isStorage || name === readVersion };
     if (isNarrower(pair)) pairs.push(pair);
-    // Whose version was there before may still come from objects that are stored in another one.
+    // An object can be stored in the old storage version although this version existed before, too.
     const stored = isStorage && name !== oldStorage && !isConverted ? schemaOf(live, oldStorage) : undefined;
     if (stored !== undefined && stored !== counterpart && isNarrower({ ...pair, old: stored })) {
       pairs.push({ ...pair, old: stored });
@@ -121,20 +124,20 @@ function schemaOf(crd: Pick<StoredCrd, "spec">, version: string): StructuralSche
 async function findIncompatibleObjects(
   live: StoredCrd,
   schemas: readonly SchemaPair[],
-  work: CrdContext,
+  context: CrdContext,
 ): Promise<{ readonly incompatible: readonly IncompatibleObject[]; readonly examined: number }> {
   const kind = storedKindOf(live);
   const incompatible = new Map<string, IncompatibleObject>();
   let examined = 0;
   if (kind === undefined) return { incompatible: [], examined };
-  using progress = work.session.progress();
-  for await (const page of storedObjects(work, kind)) {
+  using progress = context.session.progress();
+  for await (const page of storedObjects(context, kind)) {
     for (const object of page) {
       const problem = problemOf(object, schemas);
       if (problem !== undefined) incompatible.set(keyOf(object), { object, problem });
     }
     examined += page.length;
-    progress.report(`looking at stored objects of ${nameOf(live)}: ${count(examined, "object")}`);
+    progress.report(`checking stored objects of ${definitionName(live)}: ${count(examined, "object")}`);
   }
   return { incompatible: [...incompatible.values()], examined };
 }
@@ -153,5 +156,5 @@ function problemOf(object: KubeObject, schemas: readonly SchemaPair[]): string |
 function editCommand(live: StoredCrd, incompatible: readonly IncompatibleObject[]): string {
   const { namespace, name } = incompatible[0]?.object.metadata ?? {};
   const where = namespace === undefined ? "" : ` -n ${namespace}`;
-  return `kubectl edit ${nameOf(live)} ${name}${where}`;
+  return `kubectl edit ${definitionName(live)} ${name}${where}`;
 }

@@ -1,8 +1,8 @@
 /**
- * awaitEstablished(): waits until the server serves newly defined kinds, and says on stderr what it waits for.
+ * awaitEstablished(): waits until the server serves newly defined kinds, and reports on stderr what it waits for.
  *
- * Established alone is not enough: the server's handlers and its discovery follow within a second or so, and whoever
- * creates an object in between gets a 404.
+ * The condition Established alone is not enough: the handlers and the discovery document follow about a second later, and a
+ * client that creates an object before gets a 404.
  */
 import { type Crd, CrdResource } from "../../schema/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
@@ -15,45 +15,48 @@ const pollMs = 200;
 /**
  * Waits for all of `crds`.
  *
- * @param timeoutMs For all of them together.
- * @throws CommandError when one is refused for good, or the time is up
+ * @param timeoutMs For all definitions together.
+ * @throws CommandError when the names of a definition are taken, or after the timeout
  */
-export async function awaitEstablished(crds: readonly Crd[], timeoutMs: number, work: CrdContext): Promise<void> {
-  const { session, signal } = work;
+export async function awaitEstablished(crds: readonly Crd[], timeoutMs: number, context: CrdContext): Promise<void> {
+  const { session, signal } = context;
   const { clock } = session.processEnvironment;
   const deadline = clock.monotonic() + timeoutMs;
   using progress = session.progress();
   for (const [index, crd] of crds.entries()) {
     const { name } = crd.metadata;
     for (;;) {
-      const state = await stateOf(crd, work);
+      const state = await stateOf(crd, context);
       if (state === undefined) break;
-      if (clock.monotonic() >= deadline) throw tooLate(name, state, timeoutMs);
+      if (clock.monotonic() >= deadline) throw timeoutError(name, state, timeoutMs);
       progress.report(`waiting for ${name} (${index + 1} of ${crds.length}): ${state}`);
       await clock.sleep(pollMs, signal);
     }
   }
 }
 
-function tooLate(name: string, state: string, timeoutMs: number): CommandError {
+function timeoutError(name: string, state: string, timeoutMs: number): CommandError {
   return new CommandError(`Cannot install ${name}: after ${formatDuration(timeoutMs)} ${state}`, {
     code: exitCode.failed,
     advice: `See: kubectl describe crd ${name}; or wait longer with --timeout`,
   });
 }
 
-/** Why the kind cannot be used yet, or undefined when it can. */
+/** Returns why the kind cannot be used yet; undefined when it can. */
 async function stateOf(crd: Crd, { connection, signal }: CrdContext): Promise<string | undefined> {
   const { name } = crd.metadata;
   const live = await connection.client.find(CrdResource, name, { signal });
-  if (live === undefined) return "it is gone again";
+  if (live === undefined) return "it was deleted again";
   const conditions = live.status?.conditions ?? [];
-  const refused = conditions.find(({ type, status }) => type === "NamesAccepted" && status === "False");
-  if (refused !== undefined) {
-    throw new CommandError(`Cannot install ${name}: its names are taken: ${refused.message ?? refused.reason ?? ""}`, {
-      code: exitCode.failed,
-      advice: "Remove the other definition, or give this kind other names",
-    });
+  const rejected = conditions.find(({ type, status }) => type === "NamesAccepted" && status === "False");
+  if (rejected !== undefined) {
+    throw new CommandError(
+      `Cannot install ${name}: its names are taken: ${rejected.message ?? rejected.reason ?? ""}`,
+      {
+        code: exitCode.failed,
+        advice: "Delete the other definition, or give this kind other names",
+      },
+    );
   }
   if (!conditions.some(({ type, status }) => type === "Established" && status === "True")) {
     return "it is not established";

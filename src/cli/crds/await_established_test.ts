@@ -15,14 +15,14 @@ function withCondition(type: string, status: string, message = ""): object {
 }
 
 async function wait(server: FakeServer, forMs: number): Promise<{ process: TestProcess; done: Promise<void> }> {
-  const { work, process } = createCrdContext(server.transport);
-  const done = awaitEstablished([Website.crd], 10_000, work);
-  done.catch(() => {}); // looked at after the clock has moved
+  const { context, process } = createCrdContext(server.transport);
+  const done = awaitEstablished([Website.crd], 10_000, context);
+  done.catch(() => {}); // awaited after the clock has advanced
   for (let ms = 0; ms < forMs; ms += 100) await process.clock.advance(100);
   return { process, done };
 }
 
-test("[85] awaitEstablished() waits for Established and for discovery, and says what it waits for", async () => {
+test("[85] awaitEstablished() waits for Established and for discovery, and reports what it waits for", async () => {
   const server = new FakeServer({
     [path]: (_request, count) => Response.json(withCondition("Established", count < 10 ? "False" : "True")),
     [discovery]: (_request, count) => Response.json(count < 15 ? { resources: [] } : served),
@@ -34,20 +34,20 @@ test("[85] awaitEstablished() waits for Established and for discovery, and says 
   assertEquals(process.out, "");
 });
 
-test("awaitEstablished() is silent when there is nothing to wait for", async () => {
+test("awaitEstablished() reports nothing when the kind is served already", async () => {
   const server = new FakeServer({ [path]: withCondition("Established", "True"), [discovery]: served });
   const { process, done } = await wait(server, 0);
   await done;
   assertEquals(process.err, "");
 });
 
-test("[84] a wait that takes too long fails and says what it waited for", async () => {
+test("[84] awaitEstablished() fails after the timeout and says what it waited for", async () => {
   const { done } = await wait(new FakeServer({ [path]: withCondition("Established", "False") }), 11_000);
   const error = await assertRejects(() => done, /Cannot install websites.example.dev: after 10s it is not established/);
   assert(error instanceof CommandError && error.code === exitCode.failed);
 });
 
-test("names that another definition has fail at once", async () => {
+test("awaitEstablished() fails at once when another definition has the same names", async () => {
   const server = new FakeServer({ [path]: withCondition("NamesAccepted", "False", '"Website" is already in use') });
   const { done } = await wait(server, 0);
   await assertRejects(() => done, /its names are taken: "Website" is already in use/);

@@ -1,61 +1,70 @@
-/** awaitGone(): waits until definitions that are being deleted are gone, with all their objects, and says what holds them. */
-/* MERGED crds/finalizers.ts
- * Objects that cannot go, because a finalizer holds them: those of our own controllers only they take off, so that a
- * definition that is deleted while none of them runs never goes.
+/**
+ * awaitGone(): waits until definitions that are being deleted are gone, together with all their objects, and reports what
+ * blocks the deletion: the finalizers of the objects.
+ *
+ * A controller removes its finalizers only while it runs: a definition that is deleted while its controller is stopped
+ * stays until the controller runs again.
  */
 import { isNotFound } from "../../client/mod.ts";
 import { CommandError } from "../command/mod.ts";
 import { formatDuration } from "../flags/mod.ts";
 import type { StoredCrd } from "../../schema/mod.ts";
 import { count } from "../output/mod.ts";
-import { commandFailure, type CrdContext, nameOf, readCrd, storedKindOf, storedObjects } from "./crd_context.ts";
+import {
+  commandFailure,
+  type CrdContext,
+  definitionName,
+  readCrd,
+  storedKindOf,
+  storedObjects,
+} from "./crd_context.ts";
 import { keyOf, type KubeObject, resourceName } from "../../api/mod.ts";
 import type { ControllerDefinition } from "../../controller/mod.ts";
 
 const pollMs = 500;
-/** Looks until the objects that are left are counted again. */
-const looksPerCount = 4;
+/** The remaining objects are counted in every fourth poll. */
+const pollsPerCount = 4;
 
 /**
- * Waits for the end of all of `crds`.
+ * Waits until all of `crds` are gone.
  *
- * @param options `timeoutMs` is for all of them together; `gone` is told of each.
- * @throws CommandError when the time is up; it says what holds which objects
+ * @param options `timeoutMs` is for all of them together; `onGone` is called for each.
+ * @throws CommandError after the timeout; its message names the remaining objects and their finalizers
  */
 export async function awaitGone(
   crds: readonly StoredCrd[],
-  options: { readonly timeoutMs: number; readonly gone?: (crd: StoredCrd) => void },
-  work: CrdContext,
+  options: { readonly timeoutMs: number; readonly onGone?: (crd: StoredCrd) => void },
+  context: CrdContext,
 ): Promise<void> {
-  const { timeoutMs, gone } = options;
-  const { session, signal } = work;
+  const { timeoutMs, onGone } = options;
+  const { session, signal } = context;
   const { clock } = session.processEnvironment;
   const deadline = clock.monotonic() + timeoutMs;
   using progress = session.progress();
   for (const [index, crd] of crds.entries()) {
     let inventory: Inventory | undefined;
-    for (let look = 0; !(await isGone(crd, work)); look++) {
+    for (let poll = 0; !(await isGone(crd, context)); poll++) {
       const isLate = clock.monotonic() >= deadline;
-      if (isLate || look % looksPerCount === 0) inventory = await left(crd, work);
+      if (isLate || poll % pollsPerCount === 0) inventory = await remainingObjects(crd, context);
       const state = stateOf(inventory);
-      if (isLate) throw tooLate(crd, state, timeoutMs, inventory);
-      progress.report(`waiting until ${nameOf(crd)} is gone (${index + 1} of ${crds.length}): ${state}`);
+      if (isLate) throw timeoutError(crd, state, timeoutMs, inventory);
+      progress.report(`waiting until ${definitionName(crd)} is gone (${index + 1} of ${crds.length}): ${state}`);
       await clock.sleep(pollMs, signal);
     }
-    gone?.(crd);
+    onGone?.(crd);
   }
 }
 
-/** One that somebody made anew is not the one that was waited for. */
-async function isGone(crd: StoredCrd, work: CrdContext): Promise<boolean> {
-  const live = await readCrd(work, crd.metadata.name ?? "");
+/** A definition with another UID is a new one of the same name. */
+async function isGone(crd: StoredCrd, context: CrdContext): Promise<boolean> {
+  const live = await readCrd(context, crd.metadata.name ?? "");
   return live === undefined || live.metadata.uid !== crd.metadata.uid;
 }
 
-/** Undefined when the kind cannot be listed, any more or by us: its end can be waited for all the same. */
-async function left(crd: StoredCrd, work: CrdContext): Promise<Inventory | undefined> {
+/** Returns undefined when the kind can no longer be listed, or not by this user: the wait goes on without a count. */
+async function remainingObjects(crd: StoredCrd, context: CrdContext): Promise<Inventory | undefined> {
   try {
-    return await inventoryOf(crd, work.session.operator.controllers, work);
+    return await inventoryOf(crd, context.session.operator.controllers, context);
   } catch (error) {
     if (isNotFound(error) || error instanceof CommandError) return undefined;
     throw error;
@@ -64,55 +73,55 @@ async function left(crd: StoredCrd, work: CrdContext): Promise<Inventory | undef
 
 function stateOf(inventory: Inventory | undefined): string {
   if (inventory === undefined || inventory.objects === 0) return "the server is cleaning up";
-  const held = inventory.finalizers.map(finalizerText);
-  return [`${count(inventory.objects, "object")} left`, ...held].join(", ");
+  const finalizers = inventory.finalizers.map(finalizerText);
+  return [`${count(inventory.objects, "object")} left`, ...finalizers].join(", ");
 }
 
-function tooLate(crd: StoredCrd, state: string, timeoutMs: number, inventory: Inventory | undefined): Error {
+function timeoutError(crd: StoredCrd, state: string, timeoutMs: number, inventory: Inventory | undefined): Error {
   const ours = inventory?.finalizers.find(({ controller }) => controller !== undefined)?.controller;
   const advice = ours === undefined
-    ? "Let who put the finalizers there take them off, or wait longer with --timeout"
+    ? "Let the owners of the finalizers remove them, or wait longer with --timeout"
     : `Run the controller ${ours} until they are gone, or wait longer with --timeout`;
-  return commandFailure(`Cannot see ${nameOf(crd)} gone: after ${formatDuration(timeoutMs)} ${state}`, advice);
+  return commandFailure(`Cannot delete ${definitionName(crd)}: after ${formatDuration(timeoutMs)} ${state}`, advice);
 }
 
-/** How often a finalizer is on objects, and whose it is. */
+/** A finalizer, and how many objects have it. */
 interface FinalizerUse {
   readonly finalizer: string;
-  /** The controller that takes it off; undefined when it is none of this program's. */
+  /** The controller of this program that removes it; undefined when there is none. */
   readonly controller: string | undefined;
   readonly objects: number;
   /** The key of one of them. */
   readonly example: string;
 }
 
-/** What there is of a kind. */
+/** The objects of a kind, counted. */
 export interface Inventory {
   readonly objects: number;
   readonly namespaces: number;
-  /** Those that are being deleted. */
+  /** Objects that are being deleted. */
   readonly deleting: number;
   readonly finalizers: readonly FinalizerUse[];
 }
 
-/** Counts the objects of a kind, and what holds them. */
+/** Counts the objects of a kind and their finalizers. */
 export async function inventoryOf(
   crd: StoredCrd,
   controllers: readonly ControllerDefinition[],
-  work: CrdContext,
+  context: CrdContext,
 ): Promise<Inventory> {
   const kind = storedKindOf(crd);
   const namespaces = new Set<string>();
   const uses = new Map<string, FinalizerUse>();
   let [objects, deleting] = [0, 0];
   if (kind === undefined) return { objects, namespaces: 0, deleting, finalizers: [] };
-  using progress = work.session.progress();
-  for await (const page of storedObjects(work, kind, { metadataOnly: true })) {
+  using progress = context.session.progress();
+  for await (const page of storedObjects(context, kind, { metadataOnly: true })) {
     for (const object of page) {
       const { namespace, deletionTimestamp } = object.metadata;
       if (namespace !== undefined) namespaces.add(namespace);
       if (deletionTimestamp !== undefined) deleting++;
-      noteFinalizers(object, { crd, controllers, uses });
+      countFinalizers(object, { crd, controllers, uses });
     }
     objects += page.length;
     progress.report(`counting ${resourceName(kind)}: ${count(objects, "object")}`);
@@ -120,30 +129,30 @@ export async function inventoryOf(
   return { objects, namespaces: namespaces.size, deleting, finalizers: [...uses.values()] };
 }
 
-/** `3 objects wait for the finalizer nodes.lailin.xyz/nodepool of the controller nodepool, e.g. blue`. */
+/** `3 objects have the finalizer nodes.lailin.xyz/nodepool of the controller nodepool, for example blue`. */
 export function finalizerText({ finalizer, controller, objects, example }: FinalizerUse): string {
-  const whose = controller === undefined ? "" : ` of the controller ${controller}`;
+  const ofController = controller === undefined ? "" : ` of the controller ${controller}`;
   return `${count(objects, "object")} ${
     objects === 1 ? "has" : "have"
-  } the finalizer ${finalizer}${whose}, e.g. ${example}`;
+  } the finalizer ${finalizer}${ofController}, for example ${example}`;
 }
 
-interface Notes {
+interface FinalizerCount {
   readonly crd: StoredCrd;
   readonly controllers: readonly ControllerDefinition[];
   readonly uses: Map<string, FinalizerUse>;
 }
 
-function noteFinalizers(object: KubeObject, { crd, controllers, uses }: Notes): void {
+function countFinalizers(object: KubeObject, { crd, controllers, uses }: FinalizerCount): void {
   for (const finalizer of object.metadata.finalizers ?? []) {
     const known = uses.get(finalizer);
-    const controller = known === undefined ? ownerOf(finalizer, crd, controllers) : known.controller;
+    const controller = known === undefined ? controllerOf(finalizer, crd, controllers) : known.controller;
     const example = known?.example ?? keyOf(object);
     uses.set(finalizer, { finalizer, controller, objects: (known?.objects ?? 0) + 1, example });
   }
 }
 
-function ownerOf(
+function controllerOf(
   finalizer: string,
   { spec: { group, names } }: StoredCrd,
   controllers: readonly ControllerDefinition[],

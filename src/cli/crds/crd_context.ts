@@ -1,20 +1,27 @@
-/** CrdContext: what all steps of `install-crds` and `uninstall-crds` share, and how their messages name things. */
-/* MERGED crds/chosen_crds.ts  Which definitions a command is about: those of the controllers that are named, or of all. */
-/* MERGED crds/stored_objects.ts  The objects of a kind that a cluster has stored, page by page, by what its definition there says. */
+/**
+ * What the steps of `install-crds` and `uninstall-crds` share: the selected definitions, reads of definitions and of stored
+ * objects, and the errors.
+ *
+ * Guarantees: a 403 becomes an error that contains the missing RBAC rule.
+ */
 import { type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
 import { isForbidden, isGone } from "../../client/mod.ts";
 import { type Crd, CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import { type Call, CommandError, crdsOf, exitCode, selectControllers, type Session } from "../command/mod.ts";
 import type { Connection } from "../connection/mod.ts";
 
-/** Where and for whom definitions are worked on. */
+/** The cluster and the session of a command. */
 export interface CrdContext {
   readonly connection: Connection;
   readonly session: Session;
   readonly signal: AbortSignal;
 }
 
-/** The definition as the cluster has it. @param verbs What is done with it besides: what a 403 shall name */
+/**
+ * Returns the live definition.
+ *
+ * @param verbs Further verbs that the command needs, to name in the error for a 403
+ */
 export async function readCrd(
   { connection, signal }: CrdContext,
   name: string,
@@ -26,7 +33,7 @@ export async function readCrd(
   );
 }
 
-/** What a request needs. */
+/** The permission that a request needs. */
 interface RequiredPermission {
   readonly resource: { readonly group: string; readonly plural: string };
   readonly verbs: readonly string[];
@@ -34,7 +41,7 @@ interface RequiredPermission {
   readonly subresource?: string;
 }
 
-/** Makes a request, and turns a 403 into the rule that is missing. @throws CommandError with the code of permissions */
+/** Sends a request. @throws CommandError with the missing RBAC rule for a 403 */
 export async function withPermissionAdvice<T>(rule: RequiredPermission, request: () => Promise<T>): Promise<T> {
   try {
     return await request();
@@ -43,24 +50,24 @@ export async function withPermissionAdvice<T>(rule: RequiredPermission, request:
   }
 }
 
-/** Says which rule a user lacks. */
+/** Returns the error for a missing permission, with the RBAC rule as advice. */
 export function permissionError({ resource, verbs, subresource }: RequiredPermission, cause: Error): CommandError {
   const plural = subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
   const text = `apiGroups: ["${resource.group}"], resources: ["${plural}"], verbs: [${verbs.map(quoted).join(", ")}]`;
   return new CommandError(cause.message, {
     code: exitCode.permission,
-    advice: `Be a user who has a ClusterRole with: ${text}`,
+    advice: `The user needs a ClusterRole with: ${text}`,
     cause,
   });
 }
 
-/** How messages name the definition of a kind. */
-export function nameOf(crd: Pick<Crd | StoredCrd, "spec">): string {
+/** The name of a definition in messages: `foos.example.dev`. */
+export function definitionName(crd: Pick<Crd | StoredCrd, "spec">): string {
   const { group, names: { plural } } = crd.spec;
   return resourceName({ group, plural });
 }
 
-/** A step cannot be done; nothing is wrong with the command line or the permissions. */
+/** Returns the error of a step that failed for another reason than the command line or a permission. */
 export function commandFailure(message: string, advice?: string, cause?: unknown): CommandError {
   return new CommandError(message, { code: exitCode.failed, advice, cause });
 }
@@ -69,27 +76,27 @@ function quoted(text: string): string {
   return `"${text}"`;
 }
 
-/** The definitions. @throws UsageError when a controller is not known */
-export function selectCrds({ words, session }: Pick<Call<unknown>, "words" | "session">): readonly Crd[] {
+/** Returns the definitions of the named controllers, or of all. @throws UsageError when a controller is unknown */
+export function selectCrds({ positionals, session }: Pick<Call<unknown>, "positionals" | "session">): readonly Crd[] {
   const { operator } = session;
-  const controllers = words.length === 0 ? operator.controllers : selectControllers(operator, words);
+  const controllers = positionals.length === 0 ? operator.controllers : selectControllers(operator, positionals);
   const crds = crdsOf(controllers);
-  if (crds.length === 0) session.say("nothing to do: these controllers define no kinds of their own");
+  if (crds.length === 0) session.info("nothing to do: these controllers define no custom resources");
   return crds;
 }
 
-/** A kind that is known from its definition alone. */
+/** A kind that is only known from its definition. */
 export type StoredKind = Resource<KubeObject>;
 
-/** How many objects one request brings. */
+/** Objects per request. */
 const pageSize = 500;
 
-/** The name of the version in which objects are written to etcd. */
+/** Returns the name of the storage version: the one that objects are written to etcd in. */
 export function storageVersionOf(crd: Pick<StoredCrd, "spec">): string {
   return crd.spec.versions.find(({ storage }) => storage)?.name ?? "";
 }
 
-/** The kind in the version that is nearest to what is stored; undefined when the server serves none. */
+/** Returns the kind in its storage version, else in another served version; undefined when no version is served. */
 export function storedKindOf(crd: Pick<StoredCrd, "spec">): StoredKind | undefined {
   const { group, scope, versions, names: { kind, plural } } = crd.spec;
   const version = versions.find(({ storage, served }) => storage && served) ?? versions.find(({ served }) => served);
@@ -103,8 +110,8 @@ interface StoredObjectsOptions {
 }
 
 /**
- * Reads all objects of a kind. Where reading takes longer than the server remembers its snapshot, it begins again: an
- * object may come twice, none is missed.
+ * Lists all objects of a kind, page by page. When the continue token expires, the list starts again: an object can then be
+ * returned twice, and none is missed.
  */
 export async function* storedObjects(
   { connection, signal }: CrdContext,

@@ -1,15 +1,14 @@
-/** The flags of `install-crds`. */
-/* MERGED install_crds.ts
- * `install-crds`: the CustomResourceDefinitions of controllers, brought to the state this program was built with.
+/**
+ * `install-crds`: installs the CustomResourceDefinitions of controllers, or updates them to the state of this program.
  *
- * Guarantees: nothing is written unless all of them may be; objects that are stored keep what they say, or the command
- * refuses and names them; it ends when the server serves the kinds and all objects are stored in the newest version.
- * Each step looks at what is there, so that a run that was killed is finished by the next one, and a second one changes
- * nothing. Server-side apply: what others added (a conversion's authority, labels) stays.
+ * Guarantees: nothing is written unless all definitions can be installed; stored objects keep their content, or the command
+ * fails and names them; it ends when the server serves the kinds and all objects are stored in the newest version. Each
+ * step reads the live state first: a run after a killed one continues, and a second run changes nothing. Server-side apply
+ * keeps the fields of other managers, such as labels or the CA bundle of a conversion webhook.
  */
 import { z } from "zod";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
-import { durationMs, flagSyntax, oneOf, UsageError } from "../flags/mod.ts";
+import { commandLineOnly, durationMs, flag, oneOf, UsageError } from "../flags/mod.ts";
 import type { Crd } from "../../schema/mod.ts";
 import { applyCrd, crdName, type CrdResult, printChanges, printObjects, resultLine } from "./apply_crd.ts";
 import { awaitEstablished } from "./await_established.ts";
@@ -18,65 +17,70 @@ import { migrateStorage } from "./migrate_storage.ts";
 import { type CrdPlan, planCrd, withInstallerMark } from "./plan_crd.ts";
 import { type Call, exitCode, subcommand } from "../command/mod.ts";
 
-const overrides = "Against refusals:";
+const overrides = "Overriding safety checks:";
 
-/** What is done with definitions, and how much is insisted on. */
 const installFlags = z.object({
-  dryRun: oneOf(["client", "server"]).optional().register(flagSyntax, {
+  dryRun: flag(oneOf(["client", "server"]).optional(), {
+    ...commandLineOnly,
     flags: "--dry-run <where>",
-    about: "change nothing: client asks no server, server has the server check everything",
+    about: "change nothing: client works without a server, server lets the server check everything",
     example: "--dry-run=server",
   }),
-  diff: z.boolean().default(false).register(flagSyntax, {
+  diff: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--diff",
-    about: "change nothing, and print the fields that would change with - and +",
+    about: "change nothing, and print the fields that would change, with - and +",
   }),
-  output: oneOf(["yaml", "json", "name"]).optional().register(flagSyntax, {
+  output: flag(oneOf(["yaml", "json", "name"]).optional(), {
+    ...commandLineOnly,
     flags: "-o, --output <format>",
-    about: "print the definitions (yaml, json) or their names, instead of what was done",
+    about: "print the definitions (yaml, json) or their names (name), instead of the results",
     example: "-o yaml",
   }),
-  timeout: durationMs().prefault("1m").register(flagSyntax, {
+  timeout: flag(durationMs().prefault("1m"), {
+    ...commandLineOnly,
     flags: "--timeout <duration>",
     about: "how long to wait until the server serves the kinds",
     example: "--timeout 2m",
   }),
-  allowBreaking: z.boolean().default(false).register(flagSyntax, {
+  allowBreaking: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--allow-breaking",
-    about: "install what stored objects or clients would suffer from; what breaks is told",
+    about: "install a definition that breaks stored objects or clients, with warnings",
     group: overrides,
   }),
-  allowDowngrade: z.boolean().default(false).register(flagSyntax, {
+  allowDowngrade: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--allow-downgrade",
-    about: "put an older definition over a newer one",
+    about: "replace a newer definition by an older one",
     group: overrides,
   }),
-  forceConflicts: z.boolean().default(false).register(flagSyntax, {
+  forceConflicts: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--force-conflicts",
-    about: "take fields over that another program writes",
+    about: "take over fields that another program writes",
     group: overrides,
   }),
   ...connectionFlags.shape,
 });
 
-/** What the flags say. */
 type InstallFlags = z.output<typeof installFlags>;
 
 /** The command. */
 export const installCrds = subcommand({
   description: [
-    "Installs the custom resource definitions of controllers, or brings them up to date, and waits until the server",
-    "serves the kinds. Refuses what stored objects would suffer from. Objects that are stored in an old version are",
-    "rewritten in the new one. Can be run again at any time: it goes on where it was stopped, and changes nothing more.",
+    "Installs or updates the custom resource definitions of controllers, and waits until the server serves the kinds.",
+    "Fails without a change if a definition would break stored objects. Rewrites objects that are stored in an old",
+    "version. Can be run again at any time: it continues where it stopped.",
     "\n\nIt needs the verbs get, create and patch on customresourcedefinitions.apiextensions.k8s.io, and get, list and",
-    "patch on the kinds themselves where objects have to be looked at or rewritten.",
+    "patch on the kinds themselves when stored objects must be checked or rewritten.",
   ].join(" "),
-  words: { syntax: "[names...]", about: "controllers whose definitions are meant (default: all)" },
+  positionals: { syntax: "[names...]", about: "controllers whose definitions to install (default: all)" },
   examples: [
-    { line: "NAME", about: "what one controller needs" },
-    { line: "", about: "what all controllers need" },
-    { line: "--diff", about: "see which fields would change, and whether they may" },
-    { line: "--dry-run=server", about: "have the server check everything, and store nothing" },
+    { line: "NAME", about: "the definitions of one controller" },
+    { line: "", about: "the definitions of all controllers" },
+    { line: "--diff", about: "show which fields would change, and check whether they may" },
+    { line: "--dry-run=server", about: "let the server check everything, and store nothing" },
     { line: "--dry-run=client -o yaml", about: "print the definitions, without a cluster" },
   ],
   flags: installFlags,
@@ -114,27 +118,27 @@ async function installOnServer(call: Call<InstallFlags>): Promise<readonly CrdRe
   const { clock, random } = session.processEnvironment;
   const crds = selectCrds(call);
   if (crds.length === 0) return [];
-  const { signal } = new AbortController(); // a signal ends the process, and the next run goes on from there
+  const { signal } = new AbortController(); // a signal ends the process; the next run continues
   using connection = await connect(flags, session);
   await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal });
-  const work = { connection, session, signal };
+  const context = { connection, session, signal };
   const isDryRun = flags.diff || flags.dryRun === "server";
   const planning = { ...flags, isDryRun, timeoutMs: flags.timeout };
   const plans: CrdPlan[] = [];
-  for (const crd of crds) plans.push(await planCrd(crd, planning, work));
-  return isDryRun ? await applyDryRun(plans, call, work) : await applyPlans(plans, call, work);
+  for (const crd of crds) plans.push(await planCrd(crd, planning, context));
+  return isDryRun ? await applyDryRun(plans, call, context) : await applyPlans(plans, call, context);
 }
 
-/** Asks the server what would become of each plan. */
+/** Applies the plans as a server-side dry run. */
 async function applyDryRun(
   plans: readonly CrdPlan[],
   { flags, session }: Call<InstallFlags>,
-  work: CrdContext,
+  context: CrdContext,
 ): Promise<readonly CrdResult[]> {
   const results: CrdResult[] = [];
-  for (const { live, first, wanted } of plans) {
-    // The server would refuse to drop a version that objects are stored in; they are rewritten before it is.
-    const result = await applyCrd(live, first, { ...flags, isDryRun: true, wanted }, work);
+  for (const { live, initial, desired } of plans) {
+    // The server rejects the removal of a version that objects are stored in. A real run rewrites them before it.
+    const result = await applyCrd(live, initial, { ...flags, isDryRun: true, desired }, context);
     results.push(result);
     if (flags.diff) printChanges(result, session);
     else if (flags.output === undefined) session.print(resultLine(result, "server"));
@@ -145,29 +149,29 @@ async function applyDryRun(
 async function applyPlans(
   plans: readonly CrdPlan[],
   { flags, session }: Call<InstallFlags>,
-  work: CrdContext,
+  context: CrdContext,
 ): Promise<readonly CrdResult[]> {
   const results: CrdResult[] = [];
   const options = { ...flags, isDryRun: false };
-  for (const { live, first } of plans) {
-    const result = await applyCrd(live, first, options, work);
+  for (const { live, initial } of plans) {
+    const result = await applyCrd(live, initial, options, context);
     if (flags.output === undefined) session.print(resultLine(result, undefined));
     results.push(result);
   }
-  await awaitEstablished(plans.map(({ first }) => first), flags.timeout, work);
-  for (const [index, { live, first, wanted }] of plans.entries()) {
-    await migrateStorage(wanted.metadata.name, work);
-    if (first === wanted) continue;
-    const { object } = await applyCrd(live, wanted, options, work);
+  await awaitEstablished(plans.map(({ initial }) => initial), flags.timeout, context);
+  for (const [index, { live, initial, desired }] of plans.entries()) {
+    await migrateStorage(desired.metadata.name, context);
+    if (initial === desired) continue;
+    const { object } = await applyCrd(live, desired, options, context);
     const result = results[index];
     if (result !== undefined) results[index] = { ...result, object };
-    await awaitEstablished([wanted], flags.timeout, work);
-    session.say(`${wanted.metadata.name}: without ${removedVersions(first, wanted).join(", ")} now`);
+    await awaitEstablished([desired], flags.timeout, context);
+    session.info(`${desired.metadata.name}: removed version ${removedVersions(initial, desired).join(", ")}`);
   }
   return results;
 }
 
-function removedVersions(first: Crd, wanted: Crd): readonly string[] {
-  const kept = new Set(wanted.spec.versions.map(({ name }) => name));
-  return first.spec.versions.map(({ name }) => name).filter((name) => !kept.has(name));
+function removedVersions(initial: Crd, desired: Crd): readonly string[] {
+  const kept = new Set(desired.spec.versions.map(({ name }) => name));
+  return initial.spec.versions.map(({ name }) => name).filter((name) => !kept.has(name));
 }

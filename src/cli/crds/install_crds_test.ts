@@ -5,14 +5,14 @@ import { type Crd, type CustomResource, defineResource, type OtherVersionOptions
 import { migrationAnnotation } from "./migrate_storage.ts";
 import { installedBy } from "./plan_crd.ts";
 import { FakeCrdCluster } from "../testing/fake_crd_cluster.ts";
-import type { FakeTerminal } from "../testing/test_process.ts";
+import type { TestTerminal } from "../testing/test_process.ts";
 import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
-import { failed } from "../testing/fake_server.ts";
+import { statusResponse } from "../testing/fake_server.ts";
 
 const crdName = "websites.example.dev";
 const line = `customresourcedefinition.apiextensions.k8s.io/${crdName}`;
 
-/** Websites as one release has them. */
+/** The kind Website of one release. */
 function website(
   version: string,
   host: z.ZodType = z.string().max(253),
@@ -28,14 +28,14 @@ function controllerOf(resource: CustomResource): ControllerDefinition {
 
 const spec = z.object({ host: z.string().max(253) });
 const v1 = website("v1");
-/** Two releases later: v2 is what is stored, v1 is still there. */
+/** Two releases later: v2 is the storage version, v1 still exists. */
 const both = website("v2", undefined, [{ name: "v1", spec, storage: false }]);
 const v2 = website("v2");
 
 interface Release {
   readonly args?: string;
   readonly version?: string;
-  readonly terminal?: FakeTerminal;
+  readonly terminal?: TestTerminal;
 }
 
 /** Runs `install-crds` of a release until its end. */
@@ -50,7 +50,7 @@ async function install(
   return await runCommandLine(operator, words, { transport: cluster.transport, terminal });
 }
 
-/** Objects as they lie in etcd. */
+/** Objects as they are stored. */
 function objects(count: number, storedIn: string, host = "a.dev") {
   return Array.from(
     { length: count },
@@ -58,13 +58,13 @@ function objects(count: number, storedIn: string, host = "a.dev") {
   );
 }
 
-/** `crd` in the next release, when this much of it is different. */
+/** Returns `crd` with changed versions. */
 function withVersions(crd: Crd, change: (version: Crd["spec"]["versions"][number]) => object): Crd {
   const versions = crd.spec.versions.map((version) => ({ ...version, ...change(version) }));
   return { ...crd, spec: { ...crd.spec, versions } };
 }
 
-test("[85] install-crds creates, then changes nothing", async () => {
+test("[85] install-crds creates a definition, and a second run changes nothing", async () => {
   const cluster = new FakeCrdCluster();
   assertEquals(await install(cluster, v1), { code: 0, out: `${line} created\n`, err: "" });
   const { resourceVersion, annotations } = cluster.crd(crdName)?.metadata ?? {};
@@ -75,7 +75,7 @@ test("[85] install-crds creates, then changes nothing", async () => {
   assert(resourceVersion !== undefined);
 });
 
-test("--diff prints the fields that change, and nothing where none does", async () => {
+test("--diff prints the fields that change, and nothing without a change", async () => {
   const cluster = new FakeCrdCluster();
   await install(cluster, v1);
   const next = website("v1", z.string().max(300));
@@ -94,7 +94,7 @@ test("--diff prints the fields that change, and nothing where none does", async 
   assertMatch(created.out, /^--- [^\n]+\n\+\+\+ [^\n]+\n(\+ [^\n]+\n){10,}$/);
 });
 
-test("--diff is coloured on a terminal, unless NO_COLOR or a pipe is there", async () => {
+test("--diff has colours on a terminal", async () => {
   const { out } = await install(new FakeCrdCluster(), v1, { args: "--diff", terminal: { isTerminal: true } });
   assertStringIncludes(out, "\u001b[32m+ spec.");
 });
@@ -108,7 +108,7 @@ test("[85] --dry-run=server and --diff write nothing", async () => {
   assertEquals(cluster.crd(crdName), undefined);
 });
 
-test("[84] contradictions are usage errors", async () => {
+test("[84] flags that contradict each other are a usage error", async () => {
   for (const args of ["--diff --dry-run=client", "--diff -o yaml"]) {
     const { code, err } = await install(new FakeCrdCluster(), v1, { args });
     assertEquals(code, 2);
@@ -116,7 +116,7 @@ test("[84] contradictions are usage errors", async () => {
   }
 });
 
-test("a narrower schema is installed where no stored object feels it", async () => {
+test("a narrower schema is installed when all stored objects fit it", async () => {
   const cluster = new FakeCrdCluster();
   await install(cluster, v1);
   cluster.store(objects(3, "v1", "a.dev"));
@@ -124,7 +124,7 @@ test("a narrower schema is installed where no stored object feels it", async () 
   assertEquals([code, out], [0, `${line} configured\n`]);
 });
 
-test("what stored objects would suffer from is refused: objects, fields and the way out are named", async () => {
+test("a schema that breaks stored objects is rejected, with the objects, their fields and the advice", async () => {
   const cluster = new FakeCrdCluster();
   await install(cluster, v1);
   cluster.store([
@@ -144,14 +144,14 @@ test("what stored objects would suffer from is refused: objects, fields and the 
       "shop/long0: spec.host has 16 characters, the maximum is 5; " +
       "shop/long1: spec.host has 16 characters, the maximum is 5; " +
       "shop/long2: spec.host has 16 characters, the maximum is 5; and 2 more. " +
-      `Change them first, e.g.: kubectl edit ${crdName} long0 -n shop; or --allow-breaking\n`,
+      `Change them first, for example: kubectl edit ${crdName} long0 -n shop; or --allow-breaking\n`,
   );
   const forced = await install(cluster, website("v1", z.string().max(5)), { args: "--allow-breaking" });
   assertEquals([forced.code, forced.out], [0, `${line} configured\n`]);
   assertMatch(forced.err, /v1: spec\.host changes its maxLength from 253 to 5/);
 });
 
-test("a field that is removed is refused only where an object has it", async () => {
+test("a removed field is rejected only when an object has it", async () => {
   const cluster = new FakeCrdCluster();
   const wide = defineResource({
     ...{ group: "example.dev", version: "v1", kind: "Website", scope: "Namespaced" },
@@ -166,14 +166,14 @@ test("a field that is removed is refused only where an object has it", async () 
   assertStringIncludes(err, 'shop/red: spec.color is "red" and would be lost');
 });
 
-test("an object that fitted the old schema no better is not held against the new one", async () => {
+test("an object that does not fit the old schema either is not reported", async () => {
   const cluster = new FakeCrdCluster();
   await install(cluster, website("v1", z.string().max(10)));
   cluster.store(objects(1, "v1", "much.too.long.example.dev"));
   assertEquals((await install(cluster, website("v1", z.string().max(5)))).code, 0);
 });
 
-test("rules and defaults that come are told, and are no obstacle", async () => {
+test("new rules and defaults are printed and allowed", async () => {
   const cluster = new FakeCrdCluster();
   await install(cluster, website("v1", z.string().max(253).default("a")));
   cluster.store(objects(1, "v1"));
@@ -184,7 +184,7 @@ test("rules and defaults that come are told, and are no obstacle", async () => {
   assertMatch(err, /spec\.host has the new rule self != 'x'/);
 });
 
-test("a version that clients use is not removed before it was deprecated", async () => {
+test("a version is not removed before it was deprecated", async () => {
   const cluster = new FakeCrdCluster();
   await install(cluster, both);
   const { code, err } = await install(cluster, v2);
@@ -195,7 +195,7 @@ test("a version that clients use is not removed before it was deprecated", async
   assertEquals((await install(cluster, v2)).code, 0);
 });
 
-test("another scope is another kind", async () => {
+test("a changed scope is rejected", async () => {
   const cluster = new FakeCrdCluster();
   await install(cluster, v1);
   const other = defineResource({ group: "example.dev", version: "v1", kind: "Website", scope: "Cluster", spec });
@@ -204,7 +204,7 @@ test("another scope is another kind", async () => {
   assertMatch(err, /the scope changes from Namespaced to Cluster\. That makes it another kind/);
 });
 
-test("an older program does not put its definition over a newer one's", async () => {
+test("an older program does not replace the definition of a newer one", async () => {
   const cluster = new FakeCrdCluster();
   const wider = website("v1", z.string().max(300));
   await install(cluster, wider, { version: "1.4.0" });
@@ -212,7 +212,7 @@ test("an older program does not put its definition over a newer one's", async ()
   assertEquals(code, 1);
   assertMatch(
     err,
-    /the one in the cluster is of controller 1\.4\.0, this is 1\.3\.9\. Use a newer controller, or --allow/,
+    /controller 1\.4\.0 installed the one in the cluster, this is 1\.3\.9\. Use a newer controller, or --allow/,
   );
   const same = await install(cluster, wider, { version: "1.3.9" });
   assertEquals(same.out, `${line} unchanged\n`);
@@ -220,12 +220,12 @@ test("an older program does not put its definition over a newer one's", async ()
   assertEquals((await install(cluster, v1, { version: "1.3.9", args: "--allow-downgrade" })).code, 0);
 });
 
-test("a definition with a newer version of the kind is not replaced, whoever brought it", async () => {
+test("a definition with a newer version of the kind is not replaced, whichever program installed it", async () => {
   const cluster = new FakeCrdCluster();
   cluster.install(both.crd);
   const { code, err } = await install(cluster, v1);
   assertEquals(code, 1);
-  assertMatch(err, /has version v2, of which this program \(v1\) knows nothing/);
+  assertMatch(err, /has version v2, which this program \(v1\) does not know/);
 });
 
 test("objects in an old version are rewritten page by page, and storedVersions is pruned", async () => {
@@ -235,7 +235,7 @@ test("objects in an old version are rewritten page by page, and storedVersions i
   cluster.pageSize = 3;
   const { code, out, err } = await install(cluster, both);
   assertEquals([code, out], [0, `${line} configured\n`]);
-  assertMatch(err, /websites\.example\.dev: 7 objects rewritten, all are stored in v2 now\n$/);
+  assertMatch(err, /websites\.example\.dev: 7 objects rewritten, all objects are stored in v2 now\n$/);
   assertEquals(cluster.crd(crdName)?.status?.storedVersions, ["v2"]);
   assertEquals(cluster.crd(crdName)?.metadata.annotations?.[migrationAnnotation], undefined);
   assertEquals(new Set(cluster.objects.map(({ storedIn }) => storedIn)), new Set(["v2"]));
@@ -250,18 +250,18 @@ test("a version that objects are stored in is removed after they were rewritten"
   assertEquals(cluster.crd(crdName)?.spec.versions.map(({ name }) => name), ["v2"]);
   assertEquals(cluster.crd(crdName)?.status?.storedVersions, ["v2"]);
   assertEquals(cluster.objects.map(({ storedIn }) => storedIn), ["v2", "v2"]);
-  assertMatch(err, /websites\.example\.dev: without v1 now/);
+  assertMatch(err, /websites\.example\.dev: removed version v1/);
 });
 
-test("an object that the server refuses is named, and the rest is done; a second run finishes", async () => {
+test("an object that the server rejects is named, the others are rewritten, and a second run finishes", async () => {
   const cluster = new FakeCrdCluster();
   await install(cluster, v1);
   cluster.store(objects(3, "v1"));
   cluster.intercept = (_, request) =>
-    request.includes("/websites/w1") ? failed(422, "Invalid", "spec.host: Invalid value") : undefined;
+    request.includes("/websites/w1") ? statusResponse(422, "Invalid", "spec.host: Invalid value") : undefined;
   const first = await install(cluster, both);
   assertEquals(first.code, 1);
-  assertMatch(first.err, /the server refuses 1 object: shop\/w1: spec\.host: Invalid value\. Put them right, then run/);
+  assertMatch(first.err, /the server rejects 1 object: shop\/w1: spec\.host: Invalid value\. Correct them, then run/);
   assertEquals(cluster.crd(crdName)?.status?.storedVersions, ["v1", "v2"]);
   assertEquals(cluster.objects.map(({ storedIn }) => storedIn), ["v2", "v1", "v2"]);
   cluster.intercept = () => undefined;
@@ -272,18 +272,20 @@ test("an object that the server refuses is named, and the rest is done; a second
   assertEquals(cluster.crd(crdName)?.status?.storedVersions, ["v2"]);
 });
 
-test("[84] a migration that is forbidden is exit code 4 and says what it takes", async () => {
+test("[84] a forbidden migration is exit code 4 and names the RBAC rule", async () => {
   const cluster = new FakeCrdCluster();
   await install(cluster, v1);
   cluster.store(objects(1, "v1"));
   cluster.intercept = (_, request) =>
-    request.startsWith("PATCH /apis/example.dev") ? failed(403, "Forbidden", 'User "bob" cannot patch') : undefined;
+    request.startsWith("PATCH /apis/example.dev")
+      ? statusResponse(403, "Forbidden", 'User "bob" cannot patch')
+      : undefined;
   const { code, err } = await install(cluster, both);
   assertEquals(code, 4);
   assertMatch(err, /apiGroups: \["example\.dev"\], resources: \["websites"\], verbs: \["get", "list", "patch"\]/);
 });
 
-test("a mark that was made under another definition counts for nothing", async () => {
+test("a migration mark of another generation is ignored", async () => {
   const cluster = new FakeCrdCluster();
   const mark = JSON.stringify({ to: "v2", generation: 77, since: "0" });
   const annotations = { [migrationAnnotation]: mark };
@@ -293,7 +295,7 @@ test("a mark that was made under another definition counts for nothing", async (
   assertEquals(cluster.objects.map(({ storedIn }) => storedIn), ["v2", "v2"]);
 });
 
-test("install-crds that is killed at any write is finished by the next run", async () => {
+test("a run after install-crds was killed at any write finishes its work", async () => {
   for (const when of ["before", "after"] as const) {
     for (let write = 1;; write++) {
       const cluster = new FakeCrdCluster();
@@ -312,21 +314,21 @@ test("install-crds that is killed at any write is finished by the next run", asy
       assertEquals(crd?.metadata.annotations, { [installedBy]: "controller/1.0.0" });
       assertEquals(new Set(cluster.objects.map(({ storedIn }) => storedIn)), new Set(["v2"]));
       if (!wasKilled) {
-        assert(write > 8, `only ${write - 1} writes were tried`);
+        assert(write > 8, `only ${write - 1} writes were tested`);
         break;
       }
     }
   }
 });
 
-test("a definition that is being deleted is waited for, then created anew", async () => {
+test("install-crds waits for the end of a definition that is being deleted, then creates it", async () => {
   const cluster = new FakeCrdCluster();
   const metadata = { ...v1.crd.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
   cluster.install({ ...v1.crd, metadata });
-  let asked = 0;
+  let reads = 0;
   const path = `GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
   cluster.intercept = (_, request) => {
-    if (request.startsWith(path) && ++asked === 8) cluster.remove(crdName);
+    if (request.startsWith(path) && ++reads === 8) cluster.remove(crdName);
     return undefined;
   };
   const { code, out, err } = await install(cluster, v1);

@@ -1,18 +1,11 @@
 /**
- * migrateStorage(): rewrites objects that are stored in an older version of their kind, then takes that version off the
- * definition's status.storedVersions, so that it can be removed.
+ * migrateStorage(): rewrites the objects that are stored in an older version of their kind, and then removes that version
+ * from the definition's status.storedVersions, so that it can be removed from the definition, too.
  *
- * Guarantees: can be killed at any point and run again. A mark on the definition says from which resourceVersion on
- * everything was written in the new version, so that a second run passes over what the first one did; storedVersions
- * is changed last, and only while the definition is the one the objects were rewritten under. No object is changed.
- * The same order as that of Kubernetes' own storage version migrator (KEP-4192).
- */
-/* MERGED crds/migration_mark.ts
- * The mark of a storage migration that is under way, as an annotation of the definition: which version objects are
- * rewritten in, and from which resourceVersion on they were written in it anyway.
- *
- * It counts only for the generation it was made under: whatever changes the definition's spec, the storage version
- * among it, makes it worthless, and the migration begins anew.
+ * Guarantees: it can be killed at any point and run again. An annotation of the definition, the mark, contains the
+ * resourceVersion since which all writes use the new version, so that a second run skips what the first one rewrote.
+ * storedVersions is changed last, and only while the definition has the generation that the objects were rewritten under.
+ * The content of objects does not change. The order of steps is that of Kubernetes' storage version migrator (KEP-4192).
  */
 import { compareResourceVersions, keyOf, type KubeObject, type ResourceVersion } from "../../api/mod.ts";
 import { type ApiError, isConflict, isForbidden, isInvalid, isNotFound, retryOnConflict } from "../../client/mod.ts";
@@ -20,7 +13,7 @@ import { CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import {
   commandFailure,
   type CrdContext,
-  nameOf,
+  definitionName,
   permissionError,
   readCrd,
   storageVersionOf,
@@ -33,93 +26,93 @@ import { count } from "../output/mod.ts";
 import { z } from "zod";
 
 /**
- * Until every API server of a highly available control plane has taken notice of a new storage version: what
- * kube-apiserver itself allows for that before it calls a definition established (customresource_handler.go).
+ * The time until every API server of a highly available control plane uses a new storage version: 5 s, the delay of
+ * kube-apiserver before it calls a definition established (customresource_handler.go).
  */
 const handoverMs = 5_000;
-/** Rewrites that are under way at the same time. */
-const workers = 8;
-/** How many objects a message names. */
-const named = 3;
+/** Concurrent rewrites. */
+const maxConcurrentRewrites = 8;
+/** Objects that a message names. */
+const maxNamed = 3;
 
-/** The versions, besides the one that is written in now, in which objects may still be stored. */
+/** Returns the versions, other than the storage version, that objects may still be stored in. */
 export function staleVersionsOf(crd: StoredCrd): readonly string[] {
   const target = storageVersionOf(crd);
   return (crd.status?.storedVersions ?? []).filter((version) => version !== target);
 }
 
 /**
- * Rewrites what has to be, and says so.
+ * Rewrites the objects of a kind where that is necessary, and prints how many.
  *
- * @param name That of the definition.
- * @throws CommandError when objects cannot be rewritten; it names them
+ * @param name The name of the definition.
+ * @throws CommandError when objects cannot be rewritten; its message names them
  */
-export async function migrateStorage(name: string, work: CrdContext): Promise<void> {
-  const crd = await readCrd(work, name);
-  if (crd === undefined) throw commandFailure(`Cannot migrate ${name}: it is gone`);
+export async function migrateStorage(name: string, context: CrdContext): Promise<void> {
+  const crd = await readCrd(context, name);
+  if (crd === undefined) throw commandFailure(`Cannot migrate ${name}: it was deleted`);
   const stale = staleVersionsOf(crd);
-  if (stale.length === 0) return await clearMark(crd, work);
+  if (stale.length === 0) return await clearMark(crd, context);
   const kind = storedKindOf(crd);
   if (kind === undefined) {
-    const advice = "Serve one of them, so that objects can be read and written";
+    const advice = "Serve one version, so that objects can be read and written";
     throw commandFailure(`Cannot migrate ${name}: the server serves no version of it`, advice);
   }
-  const mark = readMark(crd) ?? await begin(crd, kind, work);
-  const total = await rewriteAll(kind, mark, work);
-  await prune(crd, work);
+  const mark = readMark(crd) ?? await startMigration(crd, kind, context);
+  const total = await rewriteAll(kind, mark, context);
+  await pruneStoredVersions(crd, context);
   const target = storageVersionOf(crd);
-  work.session.say(`${name}: ${count(total, "object")} rewritten, all are stored in ${target} now`);
+  context.session.info(`${name}: ${count(total, "object")} rewritten, all objects are stored in ${target} now`);
 }
 
-/** Finds out since when all writes are in the new version. */
-async function begin(crd: StoredCrd, kind: StoredKind, work: CrdContext): Promise<MigrationMark> {
-  const { connection, session, signal } = work;
+/** Waits until all writes use the new version, and marks the definition with the resourceVersion of that moment. */
+async function startMigration(crd: StoredCrd, kind: StoredKind, context: CrdContext): Promise<MigrationMark> {
+  const { connection, session, signal } = context;
   using progress = session.progress();
-  progress.report(`waiting until every API server stores ${nameOf(crd)} in ${storageVersionOf(crd)}`);
+  progress.report(`waiting until every API server stores ${definitionName(crd)} in ${storageVersionOf(crd)}`);
   await session.processEnvironment.clock.sleep(handoverMs, signal);
   const page = await withPermissionAdvice(
     { resource: kind, verbs: ["get", "list", "patch"] },
     () => connection.client.list(kind, { metadataOnly: true, limit: 1, signal }),
   );
-  return await writeMark(crd, page.resourceVersion, work);
+  return await writeMark(crd, page.resourceVersion, context);
 }
 
-async function rewriteAll(kind: StoredKind, mark: MigrationMark, work: CrdContext): Promise<number> {
-  const refused: string[] = [];
+async function rewriteAll(kind: StoredKind, mark: MigrationMark, context: CrdContext): Promise<number> {
+  const rejected: string[] = [];
   let [seen, rewritten] = [0, 0];
-  using progress = work.session.progress();
-  for await (const page of storedObjects(work, kind, { metadataOnly: true })) {
+  using progress = context.session.progress();
+  for await (const page of storedObjects(context, kind, { metadataOnly: true })) {
     const old = page.filter((object) => isOlder(object, mark));
     await each(old, async (object) => {
-      const refusal = await rewrite(kind, object, work);
-      if (refusal === undefined) rewritten++;
-      else refused.push(`${keyOf(object)}: ${refusal}`);
+      const problem = await rewrite(kind, object, context);
+      if (problem === undefined) rewritten++;
+      else rejected.push(`${keyOf(object)}: ${problem}`);
     });
     seen += page.length;
     progress.report(`rewriting ${kind.plural}.${kind.group}: ${count(seen, "object")} done`);
   }
-  if (refused.length === 0) return rewritten;
-  const more = refused.length > named ? `; and ${refused.length - named} more` : "";
+  if (rejected.length === 0) return rewritten;
+  const more = rejected.length > maxNamed ? `; and ${rejected.length - maxNamed} more` : "";
   throw commandFailure(
-    `Cannot migrate ${kind.plural}.${kind.group}: the server refuses ${count(refused.length, "object")}: ` +
-      refused.slice(0, named).join("; ") + more,
-    "Put them right, then run this again: it goes on where it stopped",
+    `Cannot migrate ${kind.plural}.${kind.group}: the server rejects ${count(rejected.length, "object")}: ` +
+      rejected.slice(0, maxNamed).join("; ") + more,
+    "Correct them, then run the command again: it continues where it stopped",
   );
 }
 
-/** What cannot be put in order is rewritten once more, which changes nothing. */
+/** An object whose resourceVersion cannot be compared counts as older: an extra rewrite changes nothing. */
 function isOlder({ metadata: { resourceVersion } }: KubeObject, { since }: MigrationMark): boolean {
   return (compareResourceVersions(resourceVersion ?? "", since) ?? 0) <= 0;
 }
 
 /**
- * A patch of nothing: the server stores the object as it is, in the new version. It is for this very state of the
- * object, since any other was written in the new version already.
+ * Sends an empty patch: the server stores the unchanged object in the new version. The patch names the resourceVersion,
+ * because a later state of the object is already stored in the new version.
  *
- * @returns Why the server refuses the object; undefined when it is in order.
+ * @returns Why the server rejects the object; undefined when it does not.
  */
-async function rewrite(kind: StoredKind, object: KubeObject, work: CrdContext): Promise<string | undefined> {
-  const { connection, signal } = work;
+async function rewrite(kind: StoredKind, object: KubeObject, context: CrdContext): Promise<string | undefined> {
+  const { connection, signal } = context;
   const { uid, resourceVersion } = object.metadata;
   try {
     const value = { metadata: { uid, resourceVersion } };
@@ -132,30 +125,29 @@ async function rewrite(kind: StoredKind, object: KubeObject, work: CrdContext): 
   }
 }
 
-/** A webhook's no has the code and the reason the webhook gave it; only its words tell it from the server's own. */
+/** A webhook chooses the code and the reason of its denial; only the message differs from a denial of the server. */
 function isDeniedByWebhook(error: unknown): error is ApiError {
   return (isForbidden(error) || isInvalid(error)) && (error.status.message ?? "").startsWith("admission webhook ");
 }
 
-/** Calls `act` for each, some at a time. */
+/** Calls `act` for each item, several at a time. */
 async function each<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   const worker = async () => {
     for (const item of left) await act(item);
   };
-  await Promise.all(Array.from({ length: workers }, worker));
+  await Promise.all(Array.from({ length: maxConcurrentRewrites }, worker));
 }
 
-/** The storage version is the only stored one from now on, unless the definition changed meanwhile. */
-async function prune(migrated: StoredCrd, work: CrdContext): Promise<void> {
-  const { connection, session, signal } = work;
+/** Makes the storage version the only stored version, unless the definition changed in the meantime. */
+async function pruneStoredVersions(migrated: StoredCrd, context: CrdContext): Promise<void> {
+  const { connection, session, signal } = context;
   const { name = "", generation } = migrated.metadata;
   const { clock, random } = session.processEnvironment;
   await retryOnConflict(async () => {
-    const crd = await readCrd(work, name);
+    const crd = await readCrd(context, name);
     if (crd === undefined || crd.metadata.generation !== generation) {
-      const advice = "Run this again";
-      throw commandFailure(`Cannot migrate ${name}: somebody changed the definition meanwhile`, advice);
+      throw commandFailure(`Cannot migrate ${name}: the definition changed in the meantime`, "Run the command again");
     }
     const value = {
       metadata: { resourceVersion: crd.metadata.resourceVersion },
@@ -166,19 +158,22 @@ async function prune(migrated: StoredCrd, work: CrdContext): Promise<void> {
       rule,
       () => connection.client.patch(CrdResource, name, { kind: "merge", value }, { subresource: "status", signal }),
     );
-    await clearMark(pruned, work);
+    await clearMark(pruned, context);
   }, { clock, random, signal });
 }
 
-/** The annotation. */
+/** The annotation with the mark. */
 export const migrationAnnotation = "pintle.dev/storage-migration";
 
 const markText = z.object({ to: z.string(), generation: z.number(), since: z.string() });
 
-/** How far a migration is. */
+/**
+ * The mark of an unfinished migration: the version that objects are rewritten in, and the resourceVersion since which all
+ * writes use it. It is valid for one generation only: a later change of the spec may change the storage version again.
+ */
 type MigrationMark = Readonly<z.infer<typeof markText>>;
 
-/** The mark of a migration that was begun under this very definition. */
+/** Returns the mark; undefined when it was made under another generation or for another version. */
 function readMark(crd: StoredCrd): MigrationMark | undefined {
   const text = crd.metadata.annotations?.[migrationAnnotation];
   if (text === undefined) return undefined;
@@ -188,16 +183,16 @@ function readMark(crd: StoredCrd): MigrationMark | undefined {
   return to === storageVersionOf(crd) && generation === crd.metadata.generation ? parsed.data : undefined;
 }
 
-/** Leaves a mark. @param since Everything after it is stored in the new version */
-async function writeMark(crd: StoredCrd, since: ResourceVersion, work: CrdContext): Promise<MigrationMark> {
+/** Adds the mark. @param since Objects with a later resourceVersion are stored in the new version */
+async function writeMark(crd: StoredCrd, since: ResourceVersion, context: CrdContext): Promise<MigrationMark> {
   const mark = { to: storageVersionOf(crd), generation: crd.metadata.generation ?? 0, since };
-  await annotate(crd, JSON.stringify(mark), work);
+  await annotate(crd, JSON.stringify(mark), context);
   return mark;
 }
 
-/** Takes the mark away, if there is one. */
-async function clearMark(crd: StoredCrd, work: CrdContext): Promise<void> {
-  if (crd.metadata.annotations?.[migrationAnnotation] !== undefined) await annotate(crd, null, work);
+/** Removes the mark, if there is one. */
+async function clearMark(crd: StoredCrd, context: CrdContext): Promise<void> {
+  if (crd.metadata.annotations?.[migrationAnnotation] !== undefined) await annotate(crd, null, context);
 }
 
 async function annotate(crd: StoredCrd, text: string | null, { connection, signal }: CrdContext): Promise<void> {

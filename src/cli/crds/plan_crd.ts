@@ -1,28 +1,23 @@
 /**
- * planCrd(): what has to be done about one definition, found out before anything is done about any. All that can be
- * refused is refused here, so that an operator's definitions change together or not at all.
- */
-/* MERGED crds/assert_no_downgrade.ts
- * assertNoDowngrade(): an older program does not put its definitions over those of a newer one. What the newer one
- * stored, the older one's schema may not know.
- */
-/* MERGED crds/program_version.ts
- * The mark that `install-crds` leaves on a definition: which program, and which version of it, brought it. So an older
- * program knows that it is the older one, and does not put its own definition over a newer one.
+ * planCrd(): plans the installation of one definition. All definitions of an operator are planned before the first one is
+ * applied, so that they change together or not at all.
+ *
+ * Guarantees: an older program does not overwrite the definition of a newer one, whose objects its schema may not know.
+ * install-crds marks each definition with the program and version that installed it (`pintle.dev/installed-by`).
  */
 import { compareKubeVersions, type Crd, crdChanges, type CrdVersion, type StoredCrd } from "../../schema/mod.ts";
 import { awaitGone } from "./await_gone.ts";
 import { assertCompatible, breakingMessages } from "./assert_compatible.ts";
-import { commandFailure, type CrdContext, nameOf, readCrd } from "./crd_context.ts";
+import { commandFailure, type CrdContext, definitionName, readCrd } from "./crd_context.ts";
 
-/** What has to be done about a definition. */
+/** What has to be applied for one definition. */
 export interface CrdPlan {
-  /** What the cluster has; undefined for nothing. */
+  /** The live definition; undefined when there is none. */
   readonly live: StoredCrd | undefined;
-  /** What it shall have in the end, with the mark of this program. */
-  readonly wanted: Crd;
-  /** What is applied first: also has the versions that objects may still be stored in. */
-  readonly first: Crd;
+  /** The definition to have in the end, with the mark of this program. */
+  readonly desired: Crd;
+  /** The definition to apply first: it still has the versions that objects may be stored in. */
+  readonly initial: Crd;
 }
 
 /** Options of {@link planCrd}. */
@@ -34,76 +29,78 @@ interface PlanOptions {
   readonly timeoutMs: number;
 }
 
-/** Plans the installation of a definition. @throws CommandError when it may not take the place of the present one */
-export async function planCrd(crd: Crd, options: PlanOptions, work: CrdContext): Promise<CrdPlan> {
-  const program = { name: work.session.operator.name, version: work.session.version };
-  const wanted = withInstallerMark(crd, program);
-  const live = await readLive(crd, options, work);
-  if (live === undefined) return { live, wanted, first: wanted };
-  // A newer program that says the same leaves nothing to do, and keeps its mark.
+/** Plans the installation of a definition. @throws CommandError when it may not replace the live one */
+export async function planCrd(crd: Crd, options: PlanOptions, context: CrdContext): Promise<CrdPlan> {
+  const program = { name: context.session.operator.name, version: context.session.version };
+  const desired = withInstallerMark(crd, program);
+  const live = await readLive(crd, options, context);
+  if (live === undefined) return { live, desired, initial: desired };
+  // A newer program installed the same definition: nothing changes, and its mark stays.
   if (isOfNewerProgram(live, program) && crdChanges({ spec: live.spec }, { spec: crd.spec }).length === 0) {
     const kept = withInstallerMark(crd, {
       ...program,
       version: installerVersion(live, program.name) ?? program.version,
     });
-    return { live, wanted: kept, first: kept };
+    return { live, desired: kept, initial: kept };
   }
-  if (!options.allowDowngrade) assertNoDowngrade(live, wanted, program);
+  if (!options.allowDowngrade) assertNoDowngrade(live, desired, program);
   if (options.allowBreaking) {
-    for (const message of breakingMessages(live, wanted)) work.session.say(`${nameOf(wanted)}: ${message}`);
+    for (const message of breakingMessages(live, desired)) {
+      context.session.info(`${definitionName(desired)}: ${message}`);
+    }
   } else {
-    await assertCompatible(live, wanted, work);
+    await assertCompatible(live, desired, context);
   }
-  return { live, wanted, first: withStoredVersions(wanted, live) };
+  return { live, desired, initial: withStoredVersions(desired, live) };
 }
 
-/** A definition that is being deleted would go after it was applied, so its end is waited for. */
-async function readLive(crd: Crd, options: PlanOptions, work: CrdContext): Promise<StoredCrd | undefined> {
-  const live = await readCrd(work, crd.metadata.name);
+/** Reads the live definition. Waits for the end of one that is being deleted: it would disappear after the apply. */
+async function readLive(crd: Crd, options: PlanOptions, context: CrdContext): Promise<StoredCrd | undefined> {
+  const live = await readCrd(context, crd.metadata.name);
   if (live?.metadata.deletionTimestamp === undefined) return live;
   if (options.isDryRun) {
-    throw commandFailure(`Cannot install ${nameOf(crd)}: it is being deleted`, "Wait until it is gone");
+    throw commandFailure(`Cannot install ${definitionName(crd)}: it is being deleted`, "Wait until it is gone");
   }
-  await awaitGone([live], options, work);
+  await awaitGone([live], options, context);
   return undefined;
 }
 
-/** The server refuses to forget a version as long as objects may be stored in it. */
-function withStoredVersions(wanted: Crd, live: StoredCrd): Crd {
-  const known = new Set(wanted.spec.versions.map(({ name }) => name));
+/** Adds the versions that the server does not allow to remove yet, because objects may be stored in them. */
+function withStoredVersions(desired: Crd, live: StoredCrd): Crd {
+  const known = new Set(desired.spec.versions.map(({ name }) => name));
   const stored = new Set(live.status?.storedVersions ?? []);
   const missing = live.spec.versions.filter(({ name }) => stored.has(name) && !known.has(name));
-  if (missing.length === 0) return wanted;
-  const versions = [...wanted.spec.versions, ...missing.map((version) => ({ ...version, storage: false }))];
-  return { ...wanted, spec: { ...wanted.spec, versions } };
+  if (missing.length === 0) return desired;
+  const versions = [...desired.spec.versions, ...missing.map((version) => ({ ...version, storage: false }))];
+  return { ...desired, spec: { ...desired.spec, versions } };
 }
 
-/** @throws CommandError when what is in the cluster is newer than `next` */
+/** @throws CommandError when the live definition is newer than `next` */
 function assertNoDowngrade(live: StoredCrd, next: Crd, program: Program): void {
-  const state = newerBecause(live, next, program);
+  const state = newerReason(live, next, program);
   if (state === undefined) return;
   throw commandFailure(
-    `Cannot install ${nameOf(next)}: ${state}`,
-    `Use a newer ${program.name}, or --allow-downgrade to go back`,
+    `Cannot install ${definitionName(next)}: ${state}`,
+    `Use a newer ${program.name}, or --allow-downgrade to install the older one`,
   );
 }
 
-/** True when the definition in the cluster was brought by a newer version of this very program. */
+/** True when a newer version of this program installed the live definition. */
 function isOfNewerProgram(live: StoredCrd, program: Program): boolean {
   const version = installerVersion(live, program.name);
   return version !== undefined && (compareVersions(version, program.version) ?? 0) > 0;
 }
 
-function newerBecause(live: StoredCrd, next: Crd, program: Program): string | undefined {
+function newerReason(live: StoredCrd, next: Crd, program: Program): string | undefined {
   if (isOfNewerProgram(live, program)) {
     const version = installerVersion(live, program.name);
-    return `the one in the cluster is of ${program.name} ${version}, this is ${program.version}`;
+    return `${program.name} ${version} installed the one in the cluster, this is ${program.version}`;
   }
   const known = new Set(next.spec.versions.map(({ name }) => name));
   const newest = newestOf(next.spec.versions);
   const newer = live.spec.versions.find(({ name }) => !known.has(name) && compareKubeVersions(name, newest) > 0);
   if (newer === undefined) return undefined;
-  return `the one in the cluster has version ${newer.name}, of which this program (${newest}) knows nothing`;
+  return `the one in the cluster has version ${newer.name}, which this program (${newest}) does not know`;
 }
 
 function newestOf(versions: readonly CrdVersion[]): string {
@@ -113,21 +110,21 @@ function newestOf(versions: readonly CrdVersion[]): string {
 /** A program and its version. */
 interface Program {
   readonly name: string;
-  /** `1.4.0`; anything else, as "dev", is neither newer nor older than any other. */
+  /** `1.4.0`. Any other text, such as "dev", has no order. */
   readonly version: string;
 }
 
-/** `controller/1.4.0`. */
+/** The annotation with the mark: `controller/1.4.0`. */
 export const installedBy = "pintle.dev/installed-by";
 
-/** The definition with the mark of `program`, where its version can be put in order. */
+/** Returns the definition with the mark of `program`; unchanged when the version has no order. */
 export function withInstallerMark(crd: Crd, program: Program): Crd {
   if (partsOf(program.version) === undefined) return crd;
   const annotations = { ...crd.metadata.annotations, [installedBy]: `${program.name}/${program.version}` };
   return { ...crd, metadata: { ...crd.metadata, annotations } };
 }
 
-/** The version of the program `name` that installed a definition; undefined when another one did, or nobody says. */
+/** Returns which version of the program `name` installed a definition; undefined without its mark. */
 export function installerVersion(live: StoredCrd, name: string): string | undefined {
   const mark = live.metadata.annotations?.[installedBy] ?? "";
   const at = mark.lastIndexOf("/");
@@ -135,9 +132,9 @@ export function installerVersion(live: StoredCrd, name: string): string | undefi
 }
 
 /**
- * Puts two versions in the order of semver.org, section 11.
+ * Compares two versions by the order of semver.org, section 11.
  *
- * @returns below 0 when `left` is older; undefined when either is no semantic version.
+ * @returns Below 0 when `left` is older; undefined when one of them is not a semantic version.
  */
 export function compareVersions(left: string, right: string): number | undefined {
   const [a, b] = [partsOf(left), partsOf(right)];
@@ -164,7 +161,7 @@ function partsOf(version: string): Parts | undefined {
   };
 }
 
-/** A release is newer than its prereleases; of their identifiers numbers are older than words. */
+/** A release is newer than its prereleases. Among identifiers of prereleases, numbers are older than words. */
 function comparePrereleases(left: readonly string[], right: readonly string[]): number {
   if (left.length === 0 || right.length === 0) return right.length - left.length;
   for (const [index, a] of left.entries()) {

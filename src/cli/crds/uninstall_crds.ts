@@ -1,33 +1,43 @@
 /**
- * `uninstall-crds`: takes away the CustomResourceDefinitions of controllers, and with them all objects of the kinds.
+ * `uninstall-crds`: deletes the CustomResourceDefinitions of controllers, and with them all objects of the kinds.
  *
- * Guarantees: nothing is deleted before somebody has seen how much goes and has said yes, here or with --yes; what is
- * deleted is what was looked at, not one that was made anew; it ends when they are gone, or says what holds them. A
- * definition that is not there is no error.
+ * Guarantees: nothing is deleted before the user has seen how many objects are affected and has confirmed, at the prompt or
+ * with --yes; the deletion names the UID, so that a definition that was created again is not deleted; the command ends when
+ * the definitions are gone, or names what blocks them. A definition that does not exist is not an error.
  */
 import { z } from "zod";
 import { isNotFound } from "../../client/mod.ts";
 import { type Crd, CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
 import { awaitGone, finalizerText, type Inventory, inventoryOf } from "./await_gone.ts";
-import { commandFailure, type CrdContext, nameOf, readCrd, selectCrds, withPermissionAdvice } from "./crd_context.ts";
+import {
+  commandFailure,
+  type CrdContext,
+  definitionName,
+  readCrd,
+  selectCrds,
+  withPermissionAdvice,
+} from "./crd_context.ts";
 import { type Cell, count, table } from "../output/mod.ts";
 import { crdName } from "./apply_crd.ts";
 import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
-import { durationMs, flagSyntax, UsageError } from "../flags/mod.ts";
+import { commandLineOnly, durationMs, flag, UsageError } from "../flags/mod.ts";
 
 const uninstallFlags = z.object({
-  yes: z.boolean().default(false).register(flagSyntax, {
+  yes: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "-y, --yes",
-    about: "do not ask",
+    about: "delete without a confirmation",
   }),
-  dryRun: z.boolean().default(false).register(flagSyntax, {
+  dryRun: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--dry-run",
-    about: "delete nothing, and show what would go",
+    about: "delete nothing, and show what would be deleted",
   }),
-  timeout: durationMs().prefault("1m").register(flagSyntax, {
+  timeout: flag(durationMs().prefault("1m"), {
+    ...commandLineOnly,
     flags: "--timeout <duration>",
-    about: "how long to wait until they are gone",
+    about: "how long to wait until everything is deleted",
     example: "--timeout 5m",
   }),
   ...connectionFlags.shape,
@@ -38,22 +48,22 @@ type UninstallFlags = z.output<typeof uninstallFlags>;
 /** The command. */
 export const uninstallCrds = subcommand({
   description: [
-    "Deletes the custom resource definitions of controllers, and with them every object of these kinds, and waits until",
-    "they are gone. Shows first how many objects would go, and asks. Let controllers run meanwhile that clean up after",
-    "their objects: nobody else takes their finalizers off.",
+    "Deletes the custom resource definitions of controllers, and with them every object of these kinds. Shows first how",
+    "many objects are affected, and asks for a confirmation. Waits until everything is deleted. Controllers with",
+    "finalizers must run meanwhile: only they remove their finalizers.",
     "\n\nIt needs the verbs get and delete on customresourcedefinitions.apiextensions.k8s.io, and get and list on the kinds.",
   ].join(" "),
-  words: { syntax: "[names...]", about: "controllers whose definitions are meant (default: all)" },
+  positionals: { syntax: "[names...]", about: "controllers whose definitions to delete (default: all)" },
   examples: [
-    { line: "--dry-run", about: "see what would go" },
-    { line: "NAME", about: "what one controller brought, after a question" },
-    { line: "--yes --timeout 5m", about: "all of them, in a script" },
+    { line: "--dry-run", about: "show what would be deleted" },
+    { line: "NAME", about: "the definitions of one controller, after a confirmation" },
+    { line: "--yes --timeout 5m", about: "all definitions, in a script" },
   ],
   flags: uninstallFlags,
   run: uninstall,
 });
 
-/** A definition that is there, and what would go with it. */
+/** A live definition, and the objects that are deleted with it. */
 interface InstalledDefinition {
   readonly crd: StoredCrd;
   readonly inventory: Inventory;
@@ -65,30 +75,32 @@ async function uninstall(call: Call<UninstallFlags>): Promise<ExitCode> {
   const crds = selectCrds(call);
   if (crds.length === 0) return exitCode.done;
   if (!flags.yes && !flags.dryRun && !stdin.isTerminal) {
-    const message = "Cannot uninstall: nobody is there to ask, standard input is no terminal";
-    throw new UsageError(message, "Look with --dry-run, then use --yes");
+    const message = "Cannot uninstall: a confirmation is needed, and standard input is not a terminal";
+    throw new UsageError(message, "Check with --dry-run, then use --yes");
   }
-  const { signal } = new AbortController(); // a signal ends the process, and the next run goes on from there
+  const { signal } = new AbortController(); // a signal ends the process; the next run continues
   using connection = await connect(flags, session);
   await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal });
-  const work = { connection, session, signal };
-  const definitions = await findDefinitions(crds, work);
+  const context = { connection, session, signal };
+  const definitions = await findDefinitions(crds, context);
   if (definitions.length === 0) return exitCode.done;
   if (flags.dryRun || !flags.yes) session.print(table(rowsOf(definitions), session.paint));
-  warn(definitions, work);
+  warn(definitions, context);
   if (flags.dryRun) return exitCode.done;
-  if (!flags.yes && !(await isConfirmed(definitions, work))) throw commandFailure("Cannot uninstall: nobody said yes");
-  await remove(definitions, flags.timeout, work);
+  if (!flags.yes && !(await isConfirmed(definitions, context))) {
+    throw commandFailure("Cannot uninstall: it was not confirmed");
+  }
+  await remove(definitions, flags.timeout, context);
   return exitCode.done;
 }
 
-async function findDefinitions(crds: readonly Crd[], work: CrdContext): Promise<readonly InstalledDefinition[]> {
+async function findDefinitions(crds: readonly Crd[], context: CrdContext): Promise<readonly InstalledDefinition[]> {
   const definitions: InstalledDefinition[] = [];
-  const { session } = work;
+  const { session } = context;
   for (const crd of crds) {
-    const live = await readCrd(work, crd.metadata.name, ["delete"]);
+    const live = await readCrd(context, crd.metadata.name, ["delete"]);
     if (live === undefined) session.print(`${crdName(crd)} not found\n`);
-    else definitions.push({ crd: live, inventory: await inventoryOf(live, session.operator.controllers, work) });
+    else definitions.push({ crd: live, inventory: await inventoryOf(live, session.operator.controllers, context) });
   }
   return definitions;
 }
@@ -98,23 +110,23 @@ function rowsOf(definitions: readonly InstalledDefinition[]): readonly (readonly
   return [
     head,
     ...definitions.map(({ crd, inventory: { objects, namespaces, deleting } }): readonly Cell[] => [
-      nameOf(crd),
-      objects === 0 ? "0" : { text: String(objects), tone: "bad" },
+      definitionName(crd),
+      objects === 0 ? "0" : { text: String(objects), tone: "error" },
       crd.spec.scope === "Namespaced" ? String(namespaces) : "-",
       String(deleting),
     ]),
   ];
 }
 
-/** Says which objects will not go by themselves. */
+/** Warns about finalizers, which block the deletion until their owners remove them. */
 function warn(definitions: readonly InstalledDefinition[], { session }: CrdContext): void {
   for (const { crd, inventory } of definitions) {
     for (const use of inventory.finalizers) {
       const { controller } = use;
       const advice = controller === undefined
-        ? "they go when who put it there takes it off"
-        : `they go while it runs: ${session.operator.name} run ${controller}`;
-      session.say(`${nameOf(crd)}: ${finalizerText(use)}; ${advice}`);
+        ? "they stay until its owner removes it"
+        : `they stay until it runs: ${session.operator.name} run ${controller}`;
+      session.info(`${definitionName(crd)}: ${finalizerText(use)}; ${advice}`);
     }
   }
 }
@@ -125,12 +137,16 @@ async function isConfirmed(
 ): Promise<boolean> {
   const objects = definitions.reduce((sum, { inventory }) => sum + inventory.objects, 0);
   const what = `${count(definitions.length, "definition")} and ${count(objects, "object")}`;
-  const answer = await session.ask(`Delete ${what} from ${connection.server} for good? [y/N]`);
+  const answer = await session.prompt(`Delete ${what} from ${connection.server} permanently? [y/N]`);
   return /^y(es)?$/i.test((answer ?? "").trim());
 }
 
-async function remove(definitions: readonly InstalledDefinition[], timeoutMs: number, work: CrdContext): Promise<void> {
-  const { connection, session, signal } = work;
+async function remove(
+  definitions: readonly InstalledDefinition[],
+  timeoutMs: number,
+  context: CrdContext,
+): Promise<void> {
+  const { connection, session, signal } = context;
   for (const { crd } of definitions) {
     const { name = "", uid } = crd.metadata;
     try {
@@ -142,6 +158,6 @@ async function remove(definitions: readonly InstalledDefinition[], timeoutMs: nu
       if (!isNotFound(error)) throw error;
     }
   }
-  const gone = (crd: StoredCrd) => session.print(`${crdName(crd)} deleted\n`);
-  await awaitGone(definitions.map(({ crd }) => crd), { timeoutMs, gone }, work);
+  const onGone = (crd: StoredCrd) => session.print(`${crdName(crd)} deleted\n`);
+  await awaitGone(definitions.map(({ crd }) => crd), { timeoutMs, onGone }, context);
 }

@@ -1,69 +1,75 @@
-/** The flags of `dev`. */
-/* MERGED dev/dev_words.ts  The words of `dev`: names of controllers, then `--`, then a command. */
+/** The flags and arguments of `dev`: names of controllers, then `--`, then a command. */
 import { z } from "zod";
-import { flagSyntax, text, UsageError, wholeNumber } from "../flags/mod.ts";
+import { commandLineOnly, flag, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { type Call, selectControllers } from "../command/mod.ts";
 
 export const devFlags = z.object({
-  all: z.boolean().default(false).register(flagSyntax, {
+  all: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--all",
-    about: "run all controllers, instead of naming them",
+    about: "run all controllers",
   }),
-  samples: z.boolean().default(false).register(flagSyntax, {
+  samples: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--samples",
-    about: "create the objects that show what the controllers do",
+    about: "create the sample objects of the controllers",
   }),
-  untilSettled: z.boolean().default(false).register(flagSyntax, {
+  untilSettled: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--until-settled",
-    about: "end when the controllers have nothing left to do: with 0 when all is as it should be, else with 1",
+    about: "end when the controllers are idle: with 0 if all reconciles succeeded, else with 1",
   }),
-  port: wholeNumber(0, 65_535).prefault("0").register(flagSyntax, {
+  port: flag(wholeNumber(0, 65_535).prefault("0"), {
+    ...commandLineOnly,
     flags: "--port <number>",
-    about: "where the API server listens, on the loopback interface; 0 is any that is free",
+    about: "port of the API server on the loopback interface; 0 is any free port",
     example: "--port 6443",
   }),
-  nodes: wholeNumber(0, 1_000).prefault("3").register(flagSyntax, {
+  nodes: flag(wholeNumber(0, 1_000).prefault("3"), {
+    ...commandLineOnly,
     flags: "--nodes <count>",
-    about: "simulated nodes",
+    about: "number of simulated nodes",
     example: "--nodes 10",
   }),
-  writeKubeconfig: text().optional().register(flagSyntax, {
+  writeKubeconfig: flag(text().optional(), {
+    ...commandLineOnly,
     flags: "--write-kubeconfig <path>",
-    about: "where the kubeconfig is written; it is removed at the end (default: a file of its own)",
+    about: "kubeconfig file to write; it is removed at the end (default: a temporary file)",
     example: "--write-kubeconfig dev.yaml",
   }),
-  quiet: z.boolean().default(false).register(flagSyntax, {
+  quiet: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "-q, --quiet",
-    about: "do not say where the cluster and its kubeconfig are",
+    about: "do not print the address and the kubeconfig of the cluster",
   }),
 });
 
-/** What the flags say. */
+/** The values of the flags. */
 export type DevFlags = z.output<typeof devFlags>;
 
-/** What was named. */
+/** The arguments. */
 interface DevArguments {
-  readonly names: readonly OperatorController[];
-  /** Empty: none. */
+  readonly controllers: readonly OperatorController[];
+  /** Empty when there is none. */
   readonly command: readonly string[];
 }
 
-/** Reads them. @throws UsageError when they make no sense */
-export function parseDevArguments({ words, session, flags: { all, samples } }: Call<DevFlags>): DevArguments {
+/** Parses the arguments. @throws UsageError when they are invalid */
+export function parseDevArguments({ positionals, session, flags: { all, samples } }: Call<DevFlags>): DevArguments {
   const { args } = session.processEnvironment;
   const dashes = args.indexOf("--");
   const command = dashes < 0 ? [] : args.slice(dashes + 1);
   if (dashes >= 0 && command.length === 0) {
-    throw new UsageError("Cannot run a command: there is none behind --", "Example: dev -- kubectl get namespaces");
+    throw new UsageError("Cannot run a command: there is none after --", "Example: dev -- kubectl get namespaces");
   }
-  const named = words.slice(0, words.length - command.length);
+  const named = positionals.slice(0, positionals.length - command.length);
   if (all && named.length > 0) {
     throw new UsageError("Cannot run controllers: both names and --all are given", "Leave one of them out");
   }
-  const names = all ? session.operator.controllers : selectControllers(session.operator, named);
-  if (samples && names.length === 0) {
-    throw new UsageError("Cannot create samples: no controller is named whose they are", "Name one, or add --all");
+  const controllers = all ? session.operator.controllers : selectControllers(session.operator, named);
+  if (samples && controllers.length === 0) {
+    throw new UsageError("Cannot create samples: no controller is named", "Name one, or add --all");
   }
-  return { names, command };
+  return { controllers, command };
 }

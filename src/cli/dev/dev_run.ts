@@ -1,14 +1,7 @@
 /**
- * DevRun: what happens on a development cluster, once there is one: controllers run, samples are created, a command is
- * run; the end comes with the command's, when all has settled, or with a signal.
- */
-/* MERGED dev/dev_manager.ts  The Manager of `dev`: as that of `run`, on a cluster in the same process, alone and without endpoints. */
-/* MERGED dev/install_all.ts  The CRDs of controllers on a server that has none of them yet. */
-/* MERGED dev/samples.ts  The objects that show what controllers do. */
-/* MERGED dev/run_command.ts  The command behind `--`, with a development cluster as its cluster. */
-/* MERGED dev/summary.ts
- * What the controllers of a development cluster do and have done, one line each: a table that fills on a terminal while
- * things converge, and the same table as the result.
+ * DevRun: one run of `dev` on its cluster: controllers run, samples are created, and a command is run. It ends when the
+ * command ends, when the controllers have settled, or at a signal. A table shows the state of the controllers while they
+ * converge, and again as the result.
  */
 import { type Clock, type Scope, scope } from "../../async/mod.ts";
 import type { EmbeddedCluster } from "../../cluster/mod.ts";
@@ -19,22 +12,19 @@ import type { DevFlags } from "./dev_flags.ts";
 import { Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
 import { processFacts, runAttached } from "../../runtime/mod.ts";
 import { builtin, keyOf, type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
-import { type Cell, type LiveLines, type Paint, table, type Tone } from "../output/mod.ts";
+import { type Cell, count, type LiveLines, type Paint, table, type Tone } from "../output/mod.ts";
 
-/** Why everything ends when nobody reads what controllers print: that is no failure of theirs. */
-export const outputClosed = new DOMException("Nobody reads the output any more", "AbortError");
-
-/** What it is about. */
+/** The cluster, the controllers and the flags of a run. */
 interface DevRunOptions {
   readonly cluster: EmbeddedCluster;
   readonly controllers: readonly OperatorController[];
   readonly session: Session;
   readonly flags: DevFlags;
-  /** Ends it, and is aborted when it is over. */
+  /** Ends the run when it is aborted; it is aborted at the end, too. */
   readonly stopping: Scope;
 }
 
-/** One session of development. */
+/** One run. */
 export class DevRun {
   readonly #options: DevRunOptions;
   readonly #convergence: Convergence;
@@ -44,26 +34,26 @@ export class DevRun {
     this.#convergence = new Convergence(options.session.processEnvironment.clock);
   }
 
-  /** Runs it to its end. @param command What is run; empty: nothing. @throws the reason of `stopping` */
+  /** Runs until the end. @param command The command to run; empty for none. @throws the reason of `stopping` */
   async run(command: readonly string[], kubeconfig: string): Promise<ExitCode> {
     const { cluster, controllers, session, flags, stopping } = this.#options;
-    const watched = flags.untilSettled ? controllers.map((one) => this.#convergence.watched(one)) : controllers;
-    const manager = await devManager(cluster, watched, session);
+    const observed = flags.untilSettled ? controllers.map((one) => this.#convergence.observe(one)) : controllers;
+    const manager = await createDevManager(cluster, observed, session);
     const running = manager.run(stopping.signal);
     try {
       if (!flags.untilSettled) await this.#createSamples();
       else {
-        const settled = this.#settled(manager);
+        const settled = this.#waitUntilSettled(manager);
         await Promise.race([settled, running.then(() => settled)]);
       }
-      if (flags.untilSettled && this.#convergence.failures.length > 0) return this.#summed();
+      if (flags.untilSettled && this.#convergence.failures.length > 0) return this.#printSummary();
       if (command.length > 0) return await runCommand(command, kubeconfig, session, stopping.signal);
       if (!flags.untilSettled) await running;
     } finally {
-      stopping.abort(new DOMException("The development cluster ends", "AbortError"));
+      stopping.abort(new DOMException("The development cluster stops", "AbortError"));
       await running;
     }
-    return flags.untilSettled ? this.#summed() : exitCode.done;
+    return flags.untilSettled ? this.#printSummary() : exitCode.done;
   }
 
   async #createSamples(): Promise<void> {
@@ -71,36 +61,36 @@ export class DevRun {
     if (!flags.samples) return;
     const created = await createSamples(cluster.client, controllers, stopping.signal);
     if (flags.quiet) return;
-    session.say(created.length === 0 ? "there are no samples" : `samples: ${created.join(", ")}`);
+    session.info(created.length === 0 ? "the controllers have no samples" : `samples: ${created.join(", ")}`);
   }
 
-  /** Creates the samples and waits until nothing is left to do; a terminal shows how that goes. */
-  async #settled(manager: Manager): Promise<void> {
+  /** Creates the samples and waits until the controllers are idle; a terminal shows the table meanwhile. */
+  async #waitUntilSettled(manager: Manager): Promise<void> {
     const { controllers, session, flags, stopping } = this.#options;
     const convergence = this.#convergence;
-    using board = flags.quiet ? undefined : session.board();
+    using lines = flags.quiet ? undefined : session.liveLines();
     using showing = scope(stopping.signal);
     const { signal } = showing;
-    const shown = board &&
-      showTable(board, controllers, { convergence, clock: session.processEnvironment.clock, signal });
+    const shown = lines &&
+      showTable(lines, controllers, { convergence, clock: session.processEnvironment.clock, signal });
     try {
       await this.#createSamples();
-      await convergence.reached(manager, stopping.signal);
+      await convergence.waitUntilConverged(manager, stopping.signal);
     } finally {
       showing.abort();
       await shown;
     }
   }
 
-  /** The clear end: a table on stdout, and one line that says the same. @throws CommandError when something failed */
-  #summed(): ExitCode {
+  /** Prints the table to stdout and one line to stderr. @throws CommandError when an object failed */
+  #printSummary(): ExitCode {
     const { session, controllers, flags } = this.#options;
     const { failures, reconciled } = this.#convergence;
     if (session.processEnvironment.stdout.isTerminal) session.print("\n");
     session.print(summaryOf(controllers, this.#convergence, session.paint));
     const [first] = failures;
     if (first === undefined) {
-      if (!flags.quiet) session.say(`everything has settled: ${reconciled} reconciled`);
+      if (!flags.quiet) session.info(`settled: ${count(reconciled, "object")} reconciled`);
       return exitCode.done;
     }
     const others = failures.length === 1 ? "" : `; and ${failures.length - 1} more`;
@@ -109,13 +99,13 @@ export class DevRun {
   }
 }
 
-/** A signal came too early. */
+/** The error of a run that a signal ended before the controllers settled. */
 export function interruptedError(): CommandError {
-  return new CommandError("Cannot settle: it was ended before", { code: exitCode.failed });
+  return new CommandError("Cannot settle: a signal ended the run before", { code: exitCode.failed });
 }
 
-/** Makes it; nothing runs yet. */
-async function devManager(
+/** Creates the Manager of `dev`: like that of `run`, without leader election and endpoints. Nothing runs yet. */
+async function createDevManager(
   cluster: EmbeddedCluster,
   controllers: readonly OperatorController[],
   { operator, processEnvironment: { clock, random } }: Session,
@@ -130,7 +120,7 @@ async function devManager(
   return manager;
 }
 
-/** Creates them; the embedded server serves their kinds when it has answered. */
+/** Creates the CRDs of the controllers. The embedded server serves a kind as soon as it has responded. */
 export async function createCrds(
   client: Client,
   controllers: readonly OperatorController[],
@@ -144,7 +134,7 @@ export async function createCrds(
   }
 }
 
-/** Creates them, those without a namespace in `default`. @returns what they are: `Foo default/example-foo` */
+/** Creates the samples, in `default` when they name no namespace. @returns Their names: `Foo default/example-foo` */
 async function createSamples(
   client: Client,
   controllers: readonly OperatorController[],
@@ -154,7 +144,7 @@ async function createSamples(
   const created: string[] = [];
   for (const sample of controllers.flatMap(({ samples = [] }) => samples)) {
     const resource = await resourceOf(sample, discovery, signal);
-    const object = placed(sample, resource);
+    const object = withNamespace(sample, resource);
     await client.create(resource, object, { signal }).catch((error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
     });
@@ -174,12 +164,12 @@ async function resourceOf(
   throw new Error(`Cannot create sample ${sample.kind} "${sample.metadata.name}": the server does not know its kind`);
 }
 
-function placed(sample: KubeObject, { scope }: Resource): KubeObject & NewObject<Resource<KubeObject>> {
+function withNamespace(sample: KubeObject, { scope }: Resource): KubeObject & NewObject<Resource<KubeObject>> {
   if (scope === "Cluster" || sample.metadata.namespace !== undefined) return sample;
   return { ...sample, metadata: { ...sample.metadata, namespace: "default" } };
 }
 
-/** Runs it. @returns its exit code */
+/** Runs the command with KUBECONFIG set. @returns Its exit code */
 async function runCommand(
   command: readonly string[],
   kubeconfig: string,
@@ -188,9 +178,9 @@ async function runCommand(
 ): Promise<ExitCode> {
   const env = { ...definedOnly(session.environment), KUBECONFIG: kubeconfig };
   const ending = await runAttached(command, { env, signal });
-  // What the program says is what is answered, whatever the number.
+  // Any number: it is the exit code of another program.
   if (ending.kind === "ended") return ending.code as ExitCode;
-  const advice = "Is it installed, and in PATH?";
+  const advice = "Check whether it is installed and in PATH";
   throw new CommandError(`Cannot run "${command[0]}": ${ending.message}`, { code: exitCode.failed, advice });
 }
 
@@ -200,22 +190,22 @@ function definedOnly(environment: Readonly<Record<string, string | undefined>>):
   );
 }
 
-/** Fast enough to look alive. */
+/** The time between two updates of the table. */
 const frameMs = 100;
-/** A terminal is not endlessly high, and what scrolls away cannot be written over. */
+/** Lines that have scrolled off the terminal cannot be overwritten. */
 const maxRows = 15;
 
 const tones = {
-  waiting: "quiet",
-  working: "doubtful",
-  retrying: "doubtful",
-  failed: "bad",
-  settled: "good",
+  waiting: "muted",
+  working: "warning",
+  retrying: "warning",
+  failed: "error",
+  settled: "success",
 } as const satisfies Record<Activity, Tone>;
 
-/** Shows the table on `board` until `signal` aborts. */
+/** Shows the table until `signal` aborts. */
 async function showTable(
-  board: LiveLines,
+  live: LiveLines,
   controllers: readonly OperatorController[],
   { convergence, clock, signal }: {
     readonly convergence: Convergence;
@@ -226,15 +216,15 @@ async function showTable(
   while (!signal.aborted) {
     const lines = summaryOf(controllers, convergence).trimEnd().split("\n");
     const hidden = lines.length - maxRows;
-    board.show(hidden > 0 ? [...lines.slice(0, maxRows), `and ${hidden} more`] : lines);
+    live.show(hidden > 0 ? [...lines.slice(0, maxRows), `and ${hidden} more`] : lines);
     await clock.sleep(frameMs, signal).catch(() => {});
   }
 }
 
 /**
- * The table: controller, how many objects it has looked at, what it is at.
+ * Returns the table: each controller, the number of objects that it reconciled, and its state.
  *
- * @param paint Colours of the result; without them this is how things stand meanwhile.
+ * @param paint The colours of the result; undefined for the state before the end.
  */
 function summaryOf(
   controllers: readonly OperatorController[],
@@ -242,13 +232,13 @@ function summaryOf(
   paint?: Paint,
 ): string {
   const rows = controllers.map(({ name }): readonly Cell[] => {
-    const count = convergence.reconciledBy(name);
-    return [name, `${count} ${count === 1 ? "object" : "objects"}`, stateOf(name, convergence, paint !== undefined)];
+    const reconciled = count(convergence.reconciledBy(name), "object");
+    return [name, reconciled, stateOf(name, convergence, paint !== undefined)];
   });
   return table([["CONTROLLER", "RECONCILED", "STATE"], ...rows], paint);
 }
 
-/** Who waits for objects in the end has done what there was. */
+/** At the end, a controller that waits for objects has settled. */
 function stateOf(name: string, convergence: Convergence, isOver: boolean): Cell {
   const now = convergence.activityOf(name);
   const activity = isOver && now === "waiting" ? "settled" : now;

@@ -1,8 +1,8 @@
 /**
- * The kubeconfig of a development cluster, as a file that only its owner can read and that goes with the cluster.
+ * The kubeconfig of a development cluster: a file that only its owner can read, and that is removed with the cluster.
  *
- * Guarantees: a file that is there already is only replaced when an earlier development cluster left it; what somebody
- * else has put in its place meanwhile is not removed.
+ * Guarantees: an existing file is replaced only when an earlier development cluster left it; a file that another program has
+ * written in the meantime is not removed.
  */
 import {
   directoryOf,
@@ -16,20 +16,20 @@ import {
 } from "../../runtime/mod.ts";
 import { CommandError, exitCode, type Session } from "../command/mod.ts";
 
-/** Where to write. */
+/** The file to write. */
 interface KubeconfigFileOptions {
-  /** @default one in a folder of its own, below that for temporary files */
+  /** @default a file in a new temporary folder */
   readonly path: string | undefined;
-  /** The context's name: who has it in a kubeconfig wrote that kubeconfig. */
+  /** The name of the context. A kubeconfig whose current context has this name was written here. */
   readonly name: string;
   readonly session: Session;
 }
 
-/** A file that is there until it is disposed of. */
+/** A kubeconfig file that is removed when this is disposed. */
 export class KubeconfigFile implements AsyncDisposable {
   readonly path: string;
   readonly #text: string;
-  /** A folder that goes with it. */
+  /** The temporary folder, which is removed with the file. */
   readonly #folder: string | undefined;
 
   private constructor(path: string, text: string, folder: string | undefined) {
@@ -38,9 +38,9 @@ export class KubeconfigFile implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Writes one. @throws CommandError when somebody else's file is there, or the disk does not take it */
+  /** Writes the file. @throws CommandError when another file exists, or writing fails */
   static async write(text: string, { path, name, session }: KubeconfigFileOptions): Promise<KubeconfigFile> {
-    const folder = path === undefined ? ownFolder(session) : undefined;
+    const folder = path === undefined ? temporaryFolder(session) : undefined;
     const whole = folder === undefined
       ? resolvePath(processFacts().workingDirectory, path ?? "")
       : joinPath(folder, "kubeconfig.yaml");
@@ -61,13 +61,13 @@ export class KubeconfigFile implements AsyncDisposable {
   }
 }
 
-/** A kubeconfig at home is worth more than a flag that names it by mistake. */
+/** Keeps a wrong --write-kubeconfig from destroying the kubeconfig of the user. */
 async function assertOurs(path: string, name: string): Promise<void> {
   const text = await findText(path);
   if (text === undefined || contextIn(text) === name) return;
-  throw new CommandError(`Cannot write kubeconfig "${path}": another file is there already`, {
+  throw new CommandError(`Cannot write kubeconfig "${path}": another file exists already`, {
     code: exitCode.failed,
-    advice: "Name one with --write-kubeconfig that is not there yet; it is removed at the end",
+    advice: "Choose a file that does not exist yet; it is removed at the end",
   });
 }
 
@@ -76,13 +76,13 @@ function contextIn(text: string): unknown {
     const config: { readonly "current-context"?: unknown } | null = JSON.parse(text);
     return config?.["current-context"];
   } catch {
-    return undefined; // YAML: not as this program writes it
+    return undefined; // this program writes JSON; YAML is the file of a user
   }
 }
 
 function cannotWrite(path: string, error: unknown): CommandError {
   const reason = error instanceof Error ? error.message : String(error);
-  const advice = "Name another place with --write-kubeconfig";
+  const advice = "Choose another file with --write-kubeconfig";
   return new CommandError(`Cannot write kubeconfig "${path}": ${reason}`, {
     code: exitCode.failed,
     advice,
@@ -90,8 +90,8 @@ function cannotWrite(path: string, error: unknown): CommandError {
   });
 }
 
-/** Several may run at a time, each in a folder of its own. */
-function ownFolder({ operator, environment }: Session): string {
+/** Several clusters can run at a time, so that each has its own folder. */
+function temporaryFolder({ operator, environment }: Session): string {
   const { XDG_RUNTIME_DIR, TMPDIR, TEMP } = environment;
   const base = XDG_RUNTIME_DIR ?? TMPDIR ?? TEMP ?? "/tmp";
   return joinPath(base, `${operator.name}-dev-${crypto.randomUUID()}`);

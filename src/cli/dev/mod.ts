@@ -1,2 +1,2 @@
-/** TODO */
+/** The command `dev`. */
 export { dev } from "./dev.ts";

@@ -1,82 +1,80 @@
-/** Check: one thing that `doctor` looked at, and what it found. */
-/* MERGED doctor/context.ts  DoctorContext: what all checks of `doctor` share. */
-/* MERGED doctor/print_checks.ts  How `doctor` shows what it found. */
+/** Check: the result of one check of `doctor`, the context that all checks share, and how results are printed. */
 import type { ExitCode, Session } from "../command/mod.ts";
 import { isForbidden } from "../../client/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import type { CrdContext } from "../crds/mod.ts";
-import { type Cell, type ObjectFormat, printValue, table } from "../output/mod.ts";
+import { type Cell, formatValue, type ObjectFormat, table } from "../output/mod.ts";
 
-/** What the cluster is asked about, in the order in which it is. */
+/** The groups of checks, in their order. */
 type CheckKind = "cluster" | "definition" | "permission" | "lease" | "webhook" | "finalizer";
 
-/** What was found. */
+/** The result of a check. */
 type Verdict =
   | { readonly kind: "ok" }
-  /** Controllers run all the same. */
+  /** The controllers can run nevertheless. */
   | { readonly kind: "warning" }
-  /** Controllers could not run. `code` is what `run` would end with. */
+  /** The controllers cannot run. `code` is the exit code that `run` would end with. */
   | { readonly kind: "failed"; readonly code: ExitCode }
-  /** It could not be found out. */
+  /** This user cannot find it out. */
   | { readonly kind: "unknown" };
 
-/** One line of `doctor`. */
+/** A line of `doctor`. */
 export interface Check {
   readonly about: CheckKind;
-  /** What exactly: `foos.example.dev`, a controller, a Lease. */
+  /** The checked object: `foos.example.dev`, a controller, a Lease. */
   readonly subject: string;
   readonly verdict: Verdict;
-  /** What is there, or what is wrong; without a period. */
+  /** The state or the problem, without a full stop. */
   readonly state: string;
-  /** What to do about it. */
+  /** What to do. */
   readonly advice?: string;
 }
 
-/** What a check says; the rest of it is known before. */
+/** The part of a Check that the check finds out. */
 export type Finding = Pick<Check, "verdict" | "state" | "advice">;
 
-/** All is well. */
+/** Everything is in order. */
 export function ok(state: string): Finding {
   return { verdict: { kind: "ok" }, state };
 }
 
-/** Not as it should be, but no obstacle. */
+/** A problem that does not keep the controllers from running. */
 export function warning(state: string, advice?: string): Finding {
   return { verdict: { kind: "warning" }, state, advice };
 }
 
-/** An obstacle. */
+/** A problem that keeps the controllers from running. */
 export function failed(code: ExitCode, state: string, advice?: string): Finding {
   return { verdict: { kind: "failed", code }, state, advice };
 }
 
-/** Nobody knows. */
+/** A result that this user cannot find out. */
 export function unknown(state: string, advice?: string): Finding {
   return { verdict: { kind: "unknown" }, state, advice };
 }
 
-/** On what, for whom and where. */
+/** The cluster, the controllers and the namespaces to check. */
 export interface DoctorContext extends CrdContext {
   readonly controllers: readonly OperatorController[];
-  /** The namespaces that the controllers would work on; empty: all. */
+  /** The namespaces that the controllers would watch; empty: all. */
   readonly namespaces: readonly string[];
-  /** Where the Lease and the certificates are. */
+  /** The namespace of the Lease and of the certificates. */
   readonly ownNamespace: string;
-  /** The Lease that replicas would share. */
-  readonly lease: { readonly name: string; readonly isEnabled: boolean };
+  /** The Lease of the replicas, and whether --leader-elect is given. */
+  readonly lease: { readonly name: string; readonly isUsed: boolean };
 }
 
-/** What unknownIfForbidden gives; a 403 is no finding about the thing itself. */
-export async function unknownIfForbidden(look: () => Promise<Finding>): Promise<Finding> {
+/** Runs a check. A 403 only says that this user may not read the object: the result is unknown. */
+export async function unknownIfForbidden(check: () => Promise<Finding>): Promise<Finding> {
   try {
-    return await look();
+    return await check();
   } catch (error) {
-    if (isForbidden(error)) return unknown(`it may not be looked at: ${error.status.message ?? "forbidden"}`);
+    if (isForbidden(error)) return unknown(`it may not be read: ${error.status.message ?? "forbidden"}`);
     throw error;
   }
 }
 
-/** `3 s`, `5 min`, `2 h`, `40 d`: how long, to a reader. */
+/** `3 s`, `5 min`, `2 h`, `40 d`. */
 export function approximateDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 120) return `${seconds} s`;
@@ -85,10 +83,10 @@ export function approximateDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
-/** Prints the checks: for people a line each, for programs one value. */
+/** Prints the checks: one line each, or one value in `format`. */
 export function printChecks(checks: readonly Check[], format: ObjectFormat | undefined, session: Session): void {
   if (format === undefined) return session.print(table(checks.map(rowOf), session.paint));
-  const plain = checks.map(({ about, subject, verdict, state, advice }) => ({
+  const values = checks.map(({ about, subject, verdict, state, advice }) => ({
     check: about,
     subject,
     status: verdict.kind,
@@ -96,16 +94,16 @@ export function printChecks(checks: readonly Check[], format: ObjectFormat | und
     ...(advice === undefined ? {} : { advice }),
   }));
   const canRun = checks.every(({ verdict }) => verdict.kind !== "failed");
-  printValue({ canRun, checks: plain }, format, session);
+  session.print(formatValue({ canRun, checks: values }, format));
 }
 
-const words = {
-  ok: { text: "ok", tone: "good" },
-  warning: { text: "warning", tone: "doubtful" },
-  failed: { text: "FAILED", tone: "bad" },
-  unknown: { text: "unknown", tone: "quiet" },
+const verdicts = {
+  ok: { text: "ok", tone: "success" },
+  warning: { text: "warning", tone: "warning" },
+  failed: { text: "FAILED", tone: "error" },
+  unknown: { text: "unknown", tone: "muted" },
 } as const satisfies Record<Verdict["kind"], Cell>;
 
 function rowOf({ about, subject, verdict, state, advice }: Check): readonly Cell[] {
-  return [words[verdict.kind], about, subject, advice === undefined ? state : `${state}. ${advice}`];
+  return [verdicts[verdict.kind], about, subject, advice === undefined ? state : `${state}. ${advice}`];
 }

@@ -1,8 +1,9 @@
-/** x */
-/* MERGED doctor/check_lease.ts  Who holds the Lease that replicas of the operator share? Somebody else is no obstacle: one replica works, the others wait. */
+/** The checks of the cluster itself: can it be reached, as which user, and who holds the Lease of the operator? */
 import { z } from "zod";
-import { type Call, CommandError } from "../command/mod.ts";
+import { builtin, type Infer } from "../../api/mod.ts";
+import { CommandError } from "../command/mod.ts";
 import { type Connection, waitForServer } from "../connection/mod.ts";
+import type { CrdContext } from "../crds/mod.ts";
 import {
   approximateDuration,
   type Check,
@@ -14,29 +15,20 @@ import {
   unknownIfForbidden,
   warning,
 } from "./check.ts";
-import type { DoctorFlags } from "./doctor.ts";
-import { builtin, type Infer } from "../../api/mod.ts";
 
-export async function checkCluster(
-  connection: Connection,
-  call: Call<DoctorFlags>,
-  signal: AbortSignal,
-): Promise<Check> {
-  return { about: "cluster", subject: connection.server, ...await reach(connection, call, signal) };
+/** Checks the connection and the credentials. */
+export async function checkCluster(context: CrdContext, timeoutMs: number): Promise<Check> {
+  return { about: "cluster", subject: context.connection.server, ...await checkConnection(context, timeoutMs) };
 }
 
-async function reach(
-  connection: Connection,
-  { flags, session }: Call<DoctorFlags>,
-  signal: AbortSignal,
-): Promise<Finding> {
+async function checkConnection({ connection, session, signal }: CrdContext, timeoutMs: number): Promise<Finding> {
   const { clock, random } = session.processEnvironment;
   try {
-    const version = await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal });
-    const who = await whoAmI(connection, signal) ?? connection.who;
+    const version = await waitForServer(connection, { timeoutMs, clock, random, signal });
+    const user = await findUser(connection, signal) ?? connection.userText;
     return version === undefined
-      ? unknown(`reached as ${who}, its version is kept secret`)
-      : ok(`${version}, as ${who}`);
+      ? unknown(`reached as ${user}; its version is not readable`)
+      : ok(`${version}, as ${user}`);
   } catch (error) {
     if (error instanceof CommandError) return failed(error.code, error.message, error.advice);
     throw error;
@@ -45,39 +37,39 @@ async function reach(
 
 const selfReview = z.object({ status: z.object({ userInfo: z.object({ username: z.string() }) }) });
 
-/** As the server sees us; undefined where it does not say (it does since 1.28). */
-async function whoAmI({ client }: Connection, signal: AbortSignal): Promise<string | undefined> {
+/** Returns the user as the server knows it; undefined on servers before 1.28. */
+async function findUser({ client }: Connection, signal: AbortSignal): Promise<string | undefined> {
   const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" });
   const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
   try {
-    const answer = selfReview.safeParse(JSON.parse(await client.raw(path, { method: "POST", body, signal })));
-    return answer.success ? `user "${answer.data.status.userInfo.username}"` : undefined;
+    const response = selfReview.safeParse(JSON.parse(await client.raw(path, { method: "POST", body, signal })));
+    return response.success ? `user "${response.data.status.userInfo.username}"` : undefined;
   } catch {
-    return undefined; // only for show
+    return undefined; // the name is only printed
   }
 }
 
-/** One check. */
+/** Checks the Lease. Another holder is not a failure: one replica reconciles, the others wait. */
 export async function checkLease(context: DoctorContext): Promise<readonly Check[]> {
   const { ownNamespace, lease, connection, session, signal } = context;
   const key = `${ownNamespace}/${lease.name}`;
   const finding = await unknownIfForbidden(async () => {
     const live = await connection.client.find(builtin.Lease, key, { signal });
-    return stateOf(live, session.processEnvironment.clock.now(), lease.isEnabled);
+    return leaseFinding(live, session.processEnvironment.clock.now(), lease.isUsed);
   });
   return [{ about: "lease", subject: key, ...finding }];
 }
 
-function stateOf(lease: Infer<typeof builtin.Lease> | undefined, now: number, isEnabled: boolean): Finding {
-  // A Lease that somebody made by hand may have no spec at all.
+function leaseFinding(lease: Infer<typeof builtin.Lease> | undefined, now: number, isUsed: boolean): Finding {
+  // A Lease that a user created may have no spec.
   const spec: Partial<builtin.Lease["spec"]> = lease?.spec ?? {};
   const { holderIdentity: holder = "", renewTime, leaseDurationSeconds = 0 } = spec;
-  if (holder === "") return ok("nobody holds it");
+  if (holder === "") return ok("no holder");
   const ageMs = now - Date.parse(renewTime ?? "");
-  if (Number.isNaN(ageMs)) return warning(`held by ${holder}, who never renewed it`);
+  if (Number.isNaN(ageMs)) return warning(`held by ${holder}, which never renewed it`);
   const state = `held by ${holder}, renewed ${approximateDuration(ageMs)} ago`;
-  // By this machine's clock, which may be another one than the holder's.
-  if (ageMs > leaseDurationSeconds * 1_000) return warning(`${state}: it has run out, whoever comes takes it`);
-  if (isEnabled) return ok(state);
-  return warning(`${state}: replicas are at work`, "Use --leader-elect, so that only one works at a time");
+  // Caveats: by this machine's clock, which can differ from the holder's.
+  if (ageMs > leaseDurationSeconds * 1_000) return warning(`${state}: it has expired, the next replica takes it`);
+  if (isUsed) return ok(state);
+  return warning(`${state}: replicas are running`, "Use --leader-elect, so that only one replica reconciles at a time");
 }

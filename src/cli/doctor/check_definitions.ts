@@ -1,5 +1,7 @@
-/** Are the CustomResourceDefinitions there, established, and what this program would install? */
-/* MERGED doctor/check_finalizers.ts  Are there objects that cannot go, because a controller that should clean up after them does not run? */
+/**
+ * The checks of the controllers' kinds: are the CustomResourceDefinitions installed, established and those of this program;
+ * and do objects wait for a finalizer of a controller that does not run?
+ */
 import { type ComparedCrd, type Crd, crdChanges, type StoredCrd } from "../../schema/mod.ts";
 import { isForbidden, isNotFound } from "../../client/mod.ts";
 import { readCrd, staleVersionsOf, storedObjects } from "../crds/mod.ts";
@@ -19,35 +21,37 @@ import { keyOf, type KubeObject, type Resource, resourceName } from "../../api/m
 import type { OperatorController } from "../../manager/mod.ts";
 import { count } from "../output/mod.ts";
 
-/** One check for each definition of the controllers. */
+/** Returns one check for each definition of the controllers. */
 export async function checkDefinitions(context: DoctorContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
   for (const crd of crdsOf(context.controllers)) {
-    const finding = await examine(crd, context);
+    const finding = await checkDefinition(crd, context);
     checks.push({ about: "definition", subject: crd.metadata.name, ...finding });
   }
   return checks;
 }
 
-async function examine(crd: Crd, context: DoctorContext): Promise<Finding> {
+async function checkDefinition(crd: Crd, context: DoctorContext): Promise<Finding> {
   const { connection, session, signal } = context;
   const install = `Run: ${session.operator.name} install-crds`;
   try {
     const live = await readCrd(context, crd.metadata.name);
-    return live === undefined ? failed(exitCode.crdMissing, "not installed", install) : judge(live, crd, install);
+    return live === undefined
+      ? failed(exitCode.crdMissing, "not installed", install)
+      : compareWithOwn(live, crd, install);
   } catch (error) {
     if (!(error instanceof Error && isForbidden(error.cause))) throw error;
-    // Not everybody may read definitions; whether the kind is served everybody may know.
+    // Not every user may read definitions, but every user may read discovery.
     const { group, names: { plural } } = crd.spec;
     for (const { name: version } of crd.spec.versions.filter(({ served }) => served)) {
       if (await isServed(connection, { group, version, plural }, signal)) continue;
       return failed(exitCode.crdMissing, `${group}/${version} is not served`, install);
     }
-    return unknown("served; whether it is this program's may not be looked at");
+    return unknown("served; this user may not compare it with this program's definition");
   }
 }
 
-function judge(live: StoredCrd, crd: Crd, install: string): Finding {
+function compareWithOwn(live: StoredCrd, crd: Crd, install: string): Finding {
   if (live.metadata.deletionTimestamp !== undefined) {
     return failed(exitCode.crdMissing, "being deleted", "Wait until it is gone, then install it");
   }
@@ -64,22 +68,22 @@ function judge(live: StoredCrd, crd: Crd, install: string): Finding {
   const [change, ...more] = crdChanges(withoutConversion(live), withoutConversion(crd));
   if (change !== undefined) {
     const others = more.length === 0 ? "" : ` and ${more.length} more`;
-    return warning(`not what this program would install: ${change.path}${others}`, `${install} --diff`);
+    return warning(`differs from this program's definition: ${change.path}${others}`, `${install} --diff`);
   }
   const stale = staleVersionsOf(live);
   if (stale.length > 0) return warning(`installed, and objects may be stored in ${stale.join(", ")}`, install);
-  return ok("installed, as this program would");
+  return ok("installed, equal to this program's definition");
 }
 
-/** Where and whom the server calls to convert is set up by who installs the webhooks, not by the definition. */
+/** The conversion webhook belongs to the installation of the webhooks, not to the definition. */
 function withoutConversion({ spec }: Pick<Crd | StoredCrd, "spec">): ComparedCrd {
   return { spec: { ...spec, conversion: undefined } };
 }
 
-/** As long as this a controller may take without anything being wrong. */
-const patienceMs = 60_000;
+/** A running controller may take this long to remove its finalizer. */
+const maxFinalizingMs = 60_000;
 
-/** One check for each controller that cleans up. */
+/** Returns one check for each controller with a finalizer. */
 export async function checkFinalizers(context: DoctorContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
   for (const controller of context.controllers) {
@@ -87,13 +91,13 @@ export async function checkFinalizers(context: DoctorContext): Promise<readonly 
     checks.push({
       about: "finalizer",
       subject: controller.finalizer,
-      ...await examineFinalizer(controller, context),
+      ...await checkFinalizer(controller, context),
     });
   }
   return checks;
 }
 
-async function examineFinalizer(controller: OperatorController, context: DoctorContext): Promise<Finding> {
+async function checkFinalizer(controller: OperatorController, context: DoctorContext): Promise<Finding> {
   const { session } = context;
   const { finalizer = "", primary, name } = controller;
   const kind: Resource<KubeObject> = { ...primary, _type: undefined };
@@ -104,7 +108,7 @@ async function examineFinalizer(controller: OperatorController, context: DoctorC
       for (const object of page) {
         const { deletionTimestamp, finalizers = [] } = object.metadata;
         const ageMs = now - Date.parse(deletionTimestamp ?? "");
-        if (!finalizers.includes(finalizer) || !(ageMs > patienceMs)) continue;
+        if (!finalizers.includes(finalizer) || !(ageMs > maxFinalizingMs)) continue;
         if (ageMs > oldest) [oldest, example] = [ageMs, keyOf(object)];
         stuck++;
       }
@@ -112,11 +116,11 @@ async function examineFinalizer(controller: OperatorController, context: DoctorC
   } catch (error) {
     if (isNotFound(error)) return unknown(`the server does not know ${resourceName(primary)}`);
     if (error instanceof CommandError && error.code === exitCode.permission) {
-      return unknown(`${resourceName(primary)} may not be looked at`);
+      return unknown(`${resourceName(primary)} may not be read`);
     }
     throw error;
   }
-  if (stuck === 0) return ok(`holds no object of ${resourceName(primary)} that should be gone`);
-  const state = `holds ${count(stuck, "object")} that should be gone, ${example} for ${approximateDuration(oldest)}`;
-  return warning(state, `Run: ${session.operator.name} run ${name}; its log says why it cannot clean up`);
+  if (stuck === 0) return ok(`blocks no deletion of ${resourceName(primary)}`);
+  const state = `blocks the deletion of ${count(stuck, "object")}, ${example} for ${approximateDuration(oldest)}`;
+  return warning(state, `Run: ${session.operator.name} run ${name}; its log shows errors of the cleanup`);
 }

@@ -1,12 +1,8 @@
 /**
- * May the controllers do what they do? Each verb of each rule they need is asked about by a SelfSubjectAccessReview; what
- * is missing is named as the rule that would allow it, to be pasted into a Role.
+ * The checks of permissions: may this user do everything that the controllers do? The rules are those that the controllers
+ * declare, and those of `run` itself. Each verb of each rule is checked by a SelfSubjectAccessReview; what is missing is
+ * printed as the rule to paste into a Role.
  */
-/* MERGED doctor/needed_rules.ts  What controllers need to be allowed, rule by rule and place by place: their declarations, and what `run` does besides. */
-import { z } from "zod";
-import { exitCode, webhookServiceName } from "../command/mod.ts";
-import { resourceText } from "../output/mod.ts";
-import { type Check, type DoctorContext, failed, ok, warning } from "./check.ts";
 import {
   type AccessRule,
   controllerAccess,
@@ -15,52 +11,68 @@ import {
   webhookAccess,
 } from "../../manager/mod.ts";
 import { configurationTargets } from "../../webhook/mod.ts";
+import { exitCode, webhookServiceName } from "../command/mod.ts";
+import { isAllowed, type ResourceAttributes } from "../connection/mod.ts";
+import { resourceText } from "../output/mod.ts";
+import { type Check, type DoctorContext, failed, ok, warning } from "./check.ts";
 
-/** Reviews that are under way at the same time. */
-const workers = 8;
+/** Concurrent reviews. */
+const maxConcurrentReviews = 8;
 
-const review = z.object({ status: z.object({ allowed: z.boolean() }) });
-
-interface Question {
-  readonly needed: RequiredRule;
-  readonly verb: string;
-  /** Of the object that is meant; undefined for all. */
-  readonly name: string | undefined;
-}
-
-/** One check for each rule of each controller. */
+/** Returns one check for each rule of each controller. */
 export async function checkPermissions(context: DoctorContext): Promise<readonly Check[]> {
-  const rules = requiredRules(context);
-  const questions = rules.flatMap((needed) =>
-    (needed.rule.names ?? [undefined]).flatMap((name) => needed.rule.verbs.map((verb) => ({ needed, verb, name })))
-  );
-  const denied = new Map<RequiredRule, string[]>(rules.map((needed) => [needed, []]));
-  // What two controllers need is asked once.
-  const answers = new Map<string, Promise<boolean>>();
-  const left = questions.values();
+  const { connection: { client }, signal } = context;
+  const requirements = requiredRules(context);
+  const denied = new Map<RequiredRule, string[]>(requirements.map((requirement) => [requirement, []]));
+  // What two controllers need is reviewed once.
+  const reviews = new Map<string, Promise<boolean>>();
+  const left = requirements.flatMap(reviewsOf).values();
   const worker = async () => {
-    for (const question of left) {
-      const key = JSON.stringify(attributesOf(question));
-      const answer = answers.get(key) ?? isAllowed(question, context);
-      answers.set(key, answer);
-      if (!(await answer)) denied.get(question.needed)?.push(question.verb);
+    for (const { requirement, attributes } of left) {
+      const key = JSON.stringify(attributes);
+      const review = reviews.get(key) ?? isAllowed(client, attributes, signal);
+      reviews.set(key, review);
+      if (!(await review)) denied.get(requirement)?.push(attributes.verb);
     }
   };
-  await Promise.all(Array.from({ length: workers }, worker));
-  return rules.map((needed) => checkOf(needed, denied.get(needed) ?? []));
+  await Promise.all(Array.from({ length: maxConcurrentReviews }, worker));
+  return requirements.map((requirement) => checkOf(requirement, denied.get(requirement) ?? []));
 }
 
-function checkOf(needed: RequiredRule, denied: readonly string[]): Check {
-  const { who, rule, namespace, optionalReason } = needed;
-  const what = resourceText(rule);
+/** A rule that a part of this program needs, in one namespace or in all. */
+interface RequiredRule {
+  /** A controller, or a part of `run`. */
+  readonly neededBy: string;
+  readonly rule: AccessRule;
+  /** @default all namespaces */
+  readonly namespace?: string;
+  /** Who needs the rule, when `run` works without it. */
+  readonly optionalReason?: string;
+}
+
+interface Review {
+  readonly requirement: RequiredRule;
+  readonly attributes: ResourceAttributes;
+}
+
+/** Returns one review for each verb of a rule, and for each object that the rule names. */
+function reviewsOf(requirement: RequiredRule): readonly Review[] {
+  const { rule: { group, names, verbs, ...rule }, namespace } = requirement;
+  const [resource = "", subresource] = rule.resource.split("/");
+  return (names ?? [undefined]).flatMap((name) =>
+    verbs.map((verb) => ({ requirement, attributes: { group, resource, subresource, verb, namespace, name } }))
+  );
+}
+
+function checkOf(requirement: RequiredRule, denied: readonly string[]): Check {
+  const { neededBy: subject, rule, namespace, optionalReason } = requirement;
   const names = rule.names === undefined ? "" : ` ${rule.names.join(", ")}`;
-  const where = `${what}${names}${namespace === undefined ? "" : ` in ${namespace}`}`;
-  // Verbs come in the order in which rules have them, not in that of the answers.
+  const object = `${resourceText(rule)}${names}${namespace === undefined ? "" : ` in ${namespace}`}`;
+  // In the order of the rule: the responses come in any order.
   const missing = rule.verbs.filter((verb) => denied.includes(verb));
-  const subject = who;
-  if (missing.length === 0) return { about: "permission", subject, ...ok(`${rule.verbs.join(", ")} ${where}`) };
-  const state = `may not ${missing.join(", ")} ${where}`;
-  const advice = adviceOn(needed, missing);
+  if (missing.length === 0) return { about: "permission", subject, ...ok(`${rule.verbs.join(", ")} ${object}`) };
+  const state = `may not ${missing.join(", ")} ${object}`;
+  const advice = adviceOn(requirement, missing);
   return {
     about: "permission",
     subject,
@@ -77,43 +89,18 @@ function adviceOn({ rule, namespace }: RequiredRule, verbs: readonly string[]): 
   return `Add to ${role}: - {${text}, verbs: ${yamlList(verbs)}}`;
 }
 
-function yamlList(words: readonly string[]): string {
-  return `[${words.map((word) => JSON.stringify(word)).join(", ")}]`;
+function yamlList(items: readonly string[]): string {
+  return `[${items.map((item) => JSON.stringify(item)).join(", ")}]`;
 }
 
-function attributesOf({ needed: { rule, namespace }, verb, name }: Question): object {
-  const [resource, subresource] = rule.resource.split("/");
-  return { group: rule.group, resource, subresource, verb, namespace, name };
-}
-
-async function isAllowed(question: Question, { connection, signal }: DoctorContext): Promise<boolean> {
-  const body = JSON.stringify({
-    apiVersion: "authorization.k8s.io/v1",
-    kind: "SelfSubjectAccessReview",
-    spec: { resourceAttributes: attributesOf(question) },
-  });
-  const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-  const text = await connection.client.raw(path, { method: "POST", body, signal });
-  return review.parse(JSON.parse(text)).status.allowed;
-}
-
-/** Verbs on one resource in one place. */
-interface RequiredRule {
-  /** A controller, or a part of `run`. */
-  readonly who: string;
-  readonly rule: AccessRule;
-  /** Where. @default everywhere */
-  readonly namespace?: string;
-  /** `run` works without it, save for what the reason says. */
-  readonly optionalReason?: string;
-}
-
-/** All rules, in the order of the controllers. */
+/** Returns all rules, in the order of the controllers. */
 function requiredRules(context: DoctorContext): readonly RequiredRule[] {
   const { controllers, lease, ownNamespace: namespace } = context;
   return [
     ...controllers.flatMap((controller) => rulesOf(controller, context)),
-    ...(lease.isEnabled ? electionAccess(lease.name).map((rule) => ({ who: "--leader-elect", rule, namespace })) : []),
+    ...(lease.isUsed
+      ? electionAccess(lease.name).map((rule) => ({ neededBy: "--leader-elect", rule, namespace }))
+      : []),
     ...webhookRules(context),
   ];
 }
@@ -121,14 +108,14 @@ function requiredRules(context: DoctorContext): readonly RequiredRule[] {
 function rulesOf(controller: OperatorController, { namespaces }: DoctorContext): readonly RequiredRule[] {
   return controllerAccess(controller).flatMap((rule) => {
     const optionalReason = rule.resource.endsWith("/finalizers")
-      ? "only clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it"
+      ? "only clusters with the admission plugin OwnerReferencesPermissionEnforcement need it"
       : undefined;
-    return placesOf(rule, controller, namespaces)
-      .map((namespace) => ({ who: controller.name, rule, namespace, optionalReason }));
+    return namespacesOf(rule, controller, namespaces)
+      .map((namespace) => ({ neededBy: controller.name, rule, namespace, optionalReason }));
   });
 }
 
-function placesOf(
+function namespacesOf(
   { scope, namespace }: AccessRule,
   { options }: OperatorController,
   namespaces: readonly string[],
@@ -143,9 +130,9 @@ function webhookRules({ controllers, session, ownNamespace }: DoctorContext): re
   const { name } = session.operator;
   const rules = webhookAccess({ targets: configurationTargets(webhooks, name), secret: webhookServiceName(name) });
   if (webhooks.length === 0) return [];
-  const optionalReason = "webhooks with certificates made here need it";
+  const optionalReason = "only webhooks with managed certificates need it";
   return rules.map((rule) => {
     const namespace = rule.scope === "Cluster" ? undefined : ownNamespace;
-    return { who: "webhooks", rule, namespace, optionalReason };
+    return { neededBy: "webhooks", rule, namespace, optionalReason };
   });
 }

@@ -1,6 +1,7 @@
 /**
- * Would the API server reach the webhooks, and believe them? For each configuration: is it there, does it name our
- * webhooks, can the authorities in it be read, and how long do they and the certificate that is served hold?
+ * The checks of webhooks: does the API server reach them and trust them? For each configuration: does it exist, does it name
+ * the webhooks of this operator, and can its certificate authorities be read; and how long are they and the certificate of
+ * the server valid?
  */
 import { X509Certificate } from "node:crypto";
 import { builtin } from "../../api/mod.ts";
@@ -19,10 +20,10 @@ import {
   warning,
 } from "./check.ts";
 
-/** Certificates of ours are renewed long before; who renews by hand should hear of it in time. */
-const soonMs = 14 * 86_400_000;
+/** A running operator renews earlier; a shorter validity means that it does not run, or that a user must renew. */
+const minValidityMs = 14 * 86_400_000;
 
-/** One check for each configuration, and one for the certificate. */
+/** Returns one check for each configuration, and one for the certificate. */
 export async function checkWebhooks(context: DoctorContext): Promise<readonly Check[]> {
   const webhooks = context.controllers.flatMap((controller) => controller.webhooks ?? []);
   if (webhooks.length === 0) return [];
@@ -40,10 +41,10 @@ export async function checkWebhooks(context: DoctorContext): Promise<readonly Ch
   return [...checks, { about: "webhook", subject: "certificate", ...certificate }];
 }
 
-/** Where the API server calls for one webhook, and whom it believes. */
+/** One webhook in a configuration. */
 interface Entry {
   readonly name: string;
-  /** PEM in Base64. */
+  /** The trusted certificate authorities: PEM in Base64. */
   readonly caBundle: string;
 }
 
@@ -71,48 +72,52 @@ function checkConfiguration(
 ): Finding {
   const { name } = session.operator;
   if (entries === undefined) {
-    return warning("not installed: the API server asks nobody", `See: ${name} manifests`);
+    return warning("not installed: the API server does not call the webhooks", `See: ${name} manifests`);
   }
-  const wanted = webhooks.filter(({ kind }) => kind === target.kind).flatMap((one) => "name" in one ? [one.name] : []);
-  const missing = wanted.filter((one) => !entries.some((entry) => entry.name === one));
-  if (missing.length > 0) return warning(`without ${missing.join(", ")}`, `Apply what ${name} manifests prints`);
+  const desired = webhooks.filter(({ kind }) => kind === target.kind).flatMap((one) => "name" in one ? [one.name] : []);
+  const missing = desired.filter((one) => !entries.some((entry) => entry.name === one));
+  if (missing.length > 0) return warning(`${missing.join(", ")} is missing`, `Apply the output of ${name} manifests`);
   const now = session.processEnvironment.clock.now();
   for (const { caBundle } of entries) {
     const certificates = certificatesIn(decoded(caBundle));
-    const state = certificates.length === 0 ? "no authority to believe" : expiredState(certificates, now);
+    const state = certificates.length === 0 ? "no certificate authority" : expiredState(certificates, now);
     if (state === undefined) continue;
     return failed(
       exitCode.failed,
-      `${state}: what the webhooks judge cannot be written`,
+      `${state}: the API server rejects writes that the webhooks review`,
       `Run: ${name} run, in the cluster`,
     );
   }
-  return ok(`${entries.length === 1 ? "1 webhook" : `${entries.length} webhooks`}, with an authority`);
+  return ok(`${entries.length === 1 ? "1 webhook" : `${entries.length} webhooks`}, with a certificate authority`);
 }
 
-/** One authority that holds is enough: a rotation leaves the old one beside the new. */
+/** One valid authority is enough: during a rotation the old one stands beside the new one. */
 function expiredState(certificates: readonly string[], now: number): string | undefined {
   const ends = certificates.map(endOf);
   if (ends.some((end) => end !== undefined && end > now)) return undefined;
-  return ends.every((end) => end === undefined) ? "an authority that cannot be read" : "an authority that has expired";
+  return ends.every((end) => end === undefined)
+    ? "an unreadable certificate authority"
+    : "an expired certificate authority";
 }
 
-/** The certificate that replicas in the cluster share; one of your own, by --cert-dir, is not in the cluster. */
+/** Checks the certificate that the replicas share. A certificate of --cert-dir is not in the cluster. */
 async function checkCertificate(authorities: readonly string[], context: DoctorContext): Promise<Finding> {
   const { connection, session, ownNamespace, signal } = context;
   const key = `${ownNamespace}/${session.operator.name}-webhook`;
   const secret = await connection.client.find(builtin.Secret, key, { signal });
   const text = decoded(secret?.data?.["tls.crt"] ?? "");
-  if (secret === undefined || text === "") return unknown(`no Secret ${key}: none was made here yet`);
+  if (secret === undefined || text === "") return unknown(`Secret ${key} does not exist yet`);
   const [leaf] = certificatesIn(text);
   const end = leaf === undefined ? undefined : endOf(leaf);
-  if (leaf === undefined || end === undefined) return warning(`Secret ${key} has no certificate that can be read`);
+  if (leaf === undefined || end === undefined) return warning(`Secret ${key} has no readable certificate`);
   const left = end - session.processEnvironment.clock.now();
-  if (left <= 0) return failed(exitCode.failed, `Secret ${key}: it has expired`, `Run: ${session.operator.name} run`);
-  const isBelieved = authorities.length === 0 || authorities.some((authority) => signed(leaf, authority));
-  if (!isBelieved) return failed(exitCode.failed, `Secret ${key}: no configuration has the authority it is signed by`);
-  const state = `Secret ${key}: good for ${approximateDuration(left)}`;
-  return left < soonMs ? warning(state, "It is renewed while the operator runs") : ok(state);
+  if (left <= 0) {
+    return failed(exitCode.failed, `Secret ${key}: the certificate has expired`, `Run: ${session.operator.name} run`);
+  }
+  const isTrusted = authorities.length === 0 || authorities.some((authority) => isIssuedBy(leaf, authority));
+  if (!isTrusted) return failed(exitCode.failed, `Secret ${key}: no configuration trusts its certificate authority`);
+  const state = `Secret ${key}: valid for ${approximateDuration(left)}`;
+  return left < minValidityMs ? warning(state, "The operator renews it while it runs") : ok(state);
 }
 
 function certificatesIn(pem: string): readonly string[] {
@@ -127,7 +132,7 @@ function endOf(pem: string): number | undefined {
   }
 }
 
-function signed(leaf: string, authority: string): boolean {
+function isIssuedBy(leaf: string, authority: string): boolean {
   try {
     const issuer = new X509Certificate(authority);
     return new X509Certificate(leaf).checkIssued(issuer);

@@ -1,82 +1,82 @@
 /**
- * `doctor`: could controllers run on this cluster, as this user? Looks at all that they need and says what is missing and
- * how to get it, a line each.
+ * `doctor`: checks whether controllers can run on a cluster, as this user. It checks everything they need, one line for each
+ * check, and says what is missing and how to get it.
  *
- * Guarantees: it changes nothing; its exit code is 0 exactly if `run` would get to work, otherwise the one `run` would
- * end with; what may not be looked at is said to be unknown, and is no failure.
+ * Guarantees: it changes nothing; its exit code is 0 exactly when `run` could start, otherwise the exit code that `run` would
+ * end with; what this user may not read is reported as unknown, which is not a failure.
  */
-import { checkCluster, checkLease } from "./check_cluster.ts";
 import { z } from "zod";
 import { ApiError, isUnreachable } from "../../client/mod.ts";
-import { connect, connectionFlags } from "../connection/mod.ts";
 import { type Call, CommandError, type ExitCode, exitCode, selectControllers, subcommand } from "../command/mod.ts";
+import { connect, connectionFlags } from "../connection/mod.ts";
+import { commandLineOnly, flag, oneOf, text } from "../flags/mod.ts";
+import { electionFlags } from "../run/mod.ts";
 import { type Check, type DoctorContext, printChecks, unknown } from "./check.ts";
+import { checkCluster, checkLease } from "./check_cluster.ts";
 import { checkDefinitions, checkFinalizers } from "./check_definitions.ts";
 import { checkPermissions } from "./check_permissions.ts";
 import { checkWebhooks } from "./check_webhooks.ts";
-import { electionFlags } from "../run/mod.ts";
-import { flagSyntax, oneOf, text } from "../flags/mod.ts";
 
 const { leaderElect, leaderElectionId, leaderElectionNamespace } = electionFlags.shape;
 
 const doctorFlags = z.object({
-  output: oneOf(["json", "yaml"]).optional().register(flagSyntax, {
+  output: flag(oneOf(["json", "yaml"]).optional(), {
+    ...commandLineOnly,
     flags: "-o, --output <format>",
-    about: "json or yaml, instead of a line for each check",
+    about: "json or yaml, instead of one line for each check",
     example: "-o json",
   }),
   leaderElect,
   leaderElectionId,
   leaderElectionNamespace,
   ...connectionFlags.shape,
-  namespace: z.array(text()).default([]).register(flagSyntax, {
+  namespace: flag(z.array(text()).default([]), {
     flags: "-n, --namespace <name>",
-    about: "ask for permissions in this namespace, instead of all; may be given several times",
+    about: "check permissions in this namespace; can be repeated (default: all namespaces)",
     arity: "list",
     completes: "namespace",
-    fromEnvironment: true,
   }),
 });
 
-export type DoctorFlags = z.output<typeof doctorFlags>;
+type DoctorFlags = z.output<typeof doctorFlags>;
 
 /** The command. */
 export const doctor = subcommand({
   description: [
-    "Finds out whether controllers could run on a cluster: is it reached, are the definitions installed and this program's,",
-    "is everything allowed that they do, who holds the lease, are the webhooks believed, is something stuck. Changes",
-    "nothing. The exit code is 0 if they could run, and otherwise the one that run would end with.",
+    "Checks whether controllers can run on a cluster: the connection, the custom resource definitions, the permissions,",
+    "the lease, the webhooks and their certificates, and objects that wait for a finalizer. Changes nothing. The exit",
+    "code is 0 if the controllers can run, and otherwise the one that run would end with.",
   ].join(" "),
-  words: { syntax: "[names...]", about: "controllers that are meant (default: all)" },
+  positionals: { syntax: "[names...]", about: "controllers to check (default: all)" },
   examples: [
     { line: "", about: "all controllers, as the user of the current context" },
     {
       line: "NAME -n team-a --as system:serviceaccount:ops:operator",
-      about: "one, in a namespace, as its service account",
+      about: "one controller, in one namespace, as its service account",
     },
     { line: "-o json", about: "for a script" },
   ],
   flags: doctorFlags,
   async run(call) {
     const { flags, session } = call;
-    const checks = await examine(call);
+    const checks = await runChecks(call);
     printChecks(checks, flags.output, session);
     const failures = checks.flatMap(({ verdict }) => verdict.kind === "failed" ? [verdict.code] : []);
     const [code] = failures;
     if (code === undefined) return exitCode.done satisfies ExitCode;
     const message = `Cannot run the controllers: ${failures.length} of ${checks.length} checks failed`;
-    throw new CommandError(message, { code, advice: "What to do stands beside them" });
+    throw new CommandError(message, { code, advice: "Each failed check says what to do" });
   },
 });
 
-async function examine(call: Call<DoctorFlags>): Promise<readonly Check[]> {
-  const { words, flags, session } = call;
+async function runChecks(call: Call<DoctorFlags>): Promise<readonly Check[]> {
+  const { positionals, flags, session } = call;
   const { operator } = session;
-  const controllers = words.length === 0 ? operator.controllers : selectControllers(operator, words);
-  const { signal } = new AbortController(); // nothing is changed, so that a signal may end it anywhere
+  const controllers = positionals.length === 0 ? operator.controllers : selectControllers(operator, positionals);
+  const { signal } = new AbortController(); // nothing is changed: a signal may end the process at any point
   using connection = await connect(flags, session);
-  const reached = await checkCluster(connection, call, signal);
-  if (reached.verdict.kind === "failed") return [reached];
+  const clusterCheck = await checkCluster({ connection, session, signal }, flags.connectTimeout);
+  if (clusterCheck.verdict.kind === "failed") return [clusterCheck];
   const context: DoctorContext = {
     connection,
     session,
@@ -84,14 +84,14 @@ async function examine(call: Call<DoctorFlags>): Promise<readonly Check[]> {
     controllers,
     namespaces: [...new Set(flags.namespace)],
     ownNamespace: flags.leaderElectionNamespace ?? connection.namespace,
-    lease: { name: flags.leaderElectionId ?? operator.name, isEnabled: flags.leaderElect },
+    lease: { name: flags.leaderElectionId ?? operator.name, isUsed: flags.leaderElect },
   };
-  const checks = [reached];
-  for (const [about, look] of looks) checks.push(...await runCheck(about, () => look(context)));
+  const checks = [clusterCheck];
+  for (const [about, check] of furtherChecks) checks.push(...await orUnknown(about, () => check(context)));
   return checks;
 }
 
-const looks = [
+const furtherChecks = [
   ["definition", checkDefinitions],
   ["permission", checkPermissions],
   ["lease", checkLease],
@@ -99,10 +99,10 @@ const looks = [
   ["finalizer", checkFinalizers],
 ] as const;
 
-/** Where one question cannot be answered the others still may. */
-async function runCheck(about: Check["about"], look: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
+/** Turns the failure of one group of checks into an unknown result, so that the other groups still run. */
+async function orUnknown(about: Check["about"], check: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
   try {
-    return await look();
+    return await check();
   } catch (error) {
     if (!(error instanceof ApiError) && !isUnreachable(error)) throw error;
     return [{ about, subject: "", ...unknown(error.message) }];

@@ -5,7 +5,7 @@ import { withWebhooks } from "../../manager/mod.ts";
 import { defaulting } from "../../webhook/mod.ts";
 import { emptyList, Website, websiteController } from "../testing/test_kinds.ts";
 import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
-import { type Answer, failed, FakeServer } from "../testing/fake_server.ts";
+import { type FakeResponse, FakeServer, statusResponse } from "../testing/fake_server.ts";
 
 const crdPath = "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/websites.example.dev";
 const reviewPath = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -14,8 +14,8 @@ const established = { conditions: [{ type: "Established", status: "True" }], sto
 const stored = { ...Website.crd, status: established };
 const nothing = () => Promise.resolve(done);
 
-/** Everything in order; a test puts something else in the place of one answer. */
-function answers(others: Readonly<Record<string, Answer>> = {}): Readonly<Record<string, Answer>> {
+/** The responses of a cluster that is in order. A test replaces some. */
+function responses(others: Readonly<Record<string, FakeResponse>> = {}): Readonly<Record<string, FakeResponse>> {
   return {
     "POST /apis/authentication.k8s.io/v1/selfsubjectreviews": { status: { userInfo: { username: "ann" } } },
     [crdPath]: stored,
@@ -26,27 +26,27 @@ function answers(others: Readonly<Record<string, Answer>> = {}): Readonly<Record
 }
 
 async function doctor(
-  others: Readonly<Record<string, Answer>> = {},
+  others: Readonly<Record<string, FakeResponse>> = {},
   args = "",
   controllers: readonly ControllerDefinition[] = [websiteController],
 ): Promise<CommandResult & { readonly server: FakeServer }> {
-  const server = new FakeServer(answers(others));
+  const server = new FakeServer(responses(others));
   const operator = { name: "controller", version: "1.2.3", controllers };
   const words = `doctor ${args}`.trimEnd().split(" ");
   return { ...await runCommandLine(operator, words, { transport: server.transport }), server };
 }
 
-test("doctor says line by line that all is well, and ends with 0", async () => {
+test("doctor prints one line for each check and ends with 0 when everything is in order", async () => {
   const { code, out, err, server } = await doctor();
   assertEquals([code, err], [0, ""]);
   assertEquals(out.split("\n").map((line) => line.replace(/ {3,}/g, " | ")), [
     'ok | cluster | https://10.0.0.1:6443 | v1.36.3, as user "ann"',
-    "ok | definition | websites.example.dev | installed, as this program would",
+    "ok | definition | websites.example.dev | installed, equal to this program's definition",
     "ok | permission | website | get, list, watch websites.example.dev",
     "ok | permission | website | get, list, watch, create, patch configmaps",
     "ok | permission | website | update websites.example.dev/finalizers",
     "ok | permission | website | create, patch events.events.k8s.io",
-    "ok | lease | default/controller | nobody holds it",
+    "ok | lease | default/controller | no holder",
     "",
   ]);
   const columns = out.trimEnd().split("\n").map((line) => /^\w+ +\w+ +/.exec(line)?.[0].length);
@@ -54,26 +54,29 @@ test("doctor says line by line that all is well, and ends with 0", async () => {
   assert(server.requests.every((line) => line.startsWith("GET ") || line.includes("review")), "it wrote something");
 });
 
-test("[84] a missing definition is what run would end with: 6", async () => {
-  const { code, out, err } = await doctor({ [crdPath]: () => failed(404, "NotFound", "no") });
+test("[84] a missing definition is exit code 6, as for run", async () => {
+  const { code, out, err } = await doctor({ [crdPath]: () => statusResponse(404, "NotFound", "no") });
   assertEquals(code, 6);
   assertMatch(out, /FAILED +definition +websites\.example\.dev +not installed\. Run: controller install-crds\n/);
-  assertEquals(err, "controller: Cannot run the controllers: 1 of 7 checks failed. What to do stands beside them\n");
+  assertEquals(
+    err,
+    "controller: Cannot run the controllers: 1 of 7 checks failed. Each failed check says what to do\n",
+  );
 });
 
-test("a definition that is not this program's, or whose objects want rewriting, is a warning", async () => {
+test("a definition that differs, or whose objects must be rewritten, is a warning", async () => {
   const other = { ...stored, spec: { ...stored.spec, names: { ...stored.spec.names, shortNames: ["ws"] } } };
   const changed = await doctor({ [crdPath]: other });
   assertEquals(changed.code, 0);
   assertMatch(
     changed.out,
-    /warning +definition .* not what this program would install: spec\.names\.shortNames\. Run: .* --diff/,
+    /warning +definition .* differs from this program's definition: spec\.names\.shortNames\. Run: .* --diff/,
   );
   const stale = { ...stored, status: { ...established, storedVersions: ["v1alpha1", "v1"] } };
   assertMatch((await doctor({ [crdPath]: stale })).out, /warning +definition .* objects may be stored in v1alpha1/);
 });
 
-test("a definition that is not established, not served, or going away is an obstacle", async () => {
+test("a definition that is not established, not served, or being deleted is a failure", async () => {
   const [version] = stored.spec.versions;
   const cases: readonly (readonly [object, RegExp])[] = [
     [{ ...stored, status: { conditions: [] } }, /not established\. See: kubectl describe crd/],
@@ -90,26 +93,26 @@ test("a definition that is not established, not served, or going away is an obst
   }
 });
 
-test("who may not read definitions learns whether the kind is served", async () => {
-  const forbidden = () => failed(403, "Forbidden", "no");
+test("doctor reads discovery when this user may not read definitions", async () => {
+  const forbidden = () => statusResponse(403, "Forbidden", "no");
   const served = await doctor({
     [crdPath]: forbidden,
     "GET /apis/example.dev/v1": { resources: [{ name: "websites" }] },
   });
   assertEquals(served.code, 0);
-  assertMatch(served.out, /unknown +definition .* served; whether it is this program's may not be looked at/);
+  assertMatch(served.out, /unknown +definition .* served; this user may not compare it with this program's definition/);
   assertEquals((await doctor({ [crdPath]: forbidden })).code, 6);
 });
 
-/** Allows what `allows` says of a review's attributes. */
-function reviewing(allows: (attributes: Readonly<Record<string, unknown>>) => boolean): Answer {
+/** Returns the response to a review, by its attributes. */
+function reviewing(allows: (attributes: Readonly<Record<string, unknown>>) => boolean): FakeResponse {
   return async (request) => {
     const { spec } = await request.json();
     return Response.json({ status: { allowed: allows(spec.resourceAttributes) } });
   };
 }
 
-test("[84] a missing permission is named as the rule that would give it, and is 4", async () => {
+test("[84] a missing permission is exit code 4 and is printed as an RBAC rule", async () => {
   const review = reviewing(({ resource, verb }) => resource !== "configmaps" || verb === "get");
   const { code, out } = await doctor({ [reviewPath]: review });
   assertEquals(code, 4);
@@ -120,21 +123,21 @@ test("[84] a missing permission is named as the rule that would give it, and is 
   );
 });
 
-test("permissions are asked for where the controllers would work, and each once", async () => {
-  const asked: string[] = [];
+test("doctor reviews permissions in the namespaces of the controllers, each once", async () => {
+  const reviewed: string[] = [];
   const review = reviewing((attributes) => {
-    asked.push(JSON.stringify(attributes));
+    reviewed.push(JSON.stringify(attributes));
     return attributes.namespace !== "b" || attributes.resource !== "websites";
   });
-  const twin: ControllerDefinition = { ...websiteController, name: "twin" };
-  const { code, out } = await doctor({ [reviewPath]: review }, "-n a -n b", [websiteController, twin]);
+  const second: ControllerDefinition = { ...websiteController, name: "second" };
+  const { code, out } = await doctor({ [reviewPath]: review }, "-n a -n b", [websiteController, second]);
   assertEquals(code, 4);
   assertMatch(out, /ok +permission +website +get, list, watch websites\.example\.dev in a\n/);
-  assertMatch(out, /FAILED +permission +twin .* in b\. Add to a Role in b: - \{apiGroups: \["example\.dev"\]/);
-  assertEquals(new Set(asked).size, asked.length);
+  assertMatch(out, /FAILED +permission +second .* in b\. Add to a Role in b: - \{apiGroups: \["example\.dev"\]/);
+  assertEquals(new Set(reviewed).size, reviewed.length);
 });
 
-test("what only some clusters ask for is a warning where it is missing", async () => {
+test("a missing permission that only some clusters need is a warning", async () => {
   const { code, out } = await doctor({ [reviewPath]: reviewing(({ subresource }) => subresource !== "finalizers") });
   assertEquals(code, 0);
   assertMatch(out, /warning +permission +website +may not update websites\.example\.dev\/finalizers: only clusters/);
@@ -149,20 +152,20 @@ function lease(holderIdentity: string, renewTime: string, leaseDurationSeconds =
   };
 }
 
-test("the lease is told with its holder, and that it has run out", async () => {
-  // The clock of these tests begins with the year 2026, and goes on while something is loaded.
+test("the lease check names the holder, and warns about an expired lease", async () => {
+  // The clock of these tests starts with the year 2026, and advances while modules are loaded.
   const renewed = lease("pod-1_x", "2026-01-01T00:00:00.000000Z", 86_400);
   const fresh = await doctor({ [leasePath]: renewed }, "--leader-elect");
   assertMatch(fresh.out, /ok +lease +default\/controller +held by pod-1_x, renewed \d+ (s|min) ago\n/);
   const alone = await doctor({ [leasePath]: renewed });
-  assertMatch(alone.out, /warning +lease .* replicas are at work\. Use --leader-elect/);
+  assertMatch(alone.out, /warning +lease .* replicas are running\. Use --leader-elect/);
   const old = await doctor({ [leasePath]: lease("pod-1_x", "2025-12-31T00:00:00.000000Z") }, "--leader-elect");
-  assertMatch(old.out, /warning +lease .* renewed 24 h ago: it has run out, whoever comes takes it/);
-  const secret = await doctor({ [leasePath]: () => failed(403, "Forbidden", "no") });
-  assertEquals([secret.code, /unknown +lease .* it may not be looked at/.test(secret.out)], [0, true]);
+  assertMatch(old.out, /warning +lease .* renewed 24 h ago: it has expired, the next replica takes it/);
+  const secret = await doctor({ [leasePath]: () => statusResponse(403, "Forbidden", "no") });
+  assertEquals([secret.code, /unknown +lease .* it may not be read/.test(secret.out)], [0, true]);
 });
 
-test("with --leader-elect its permissions are asked for, too", async () => {
+test("doctor reviews the permissions of leader election with --leader-elect", async () => {
   const review = reviewing(({ resource, verb }) => resource !== "leases" || verb !== "create");
   const { code, out } = await doctor({ [reviewPath]: review }, "--leader-elect --leader-election-id x");
   assertEquals(code, 4);
@@ -170,7 +173,7 @@ test("with --leader-elect its permissions are asked for, too", async () => {
   assertMatch(out, /ok +permission +--leader-elect +get, update leases\.coordination\.k8s\.io x in default/);
 });
 
-test("objects that a controller should have let go long ago are counted", async () => {
+test("doctor counts objects whose deletion waits for a finalizer", async () => {
   const cleaning = controller("cleaner").for(Website).finalize(nothing, "example.dev/cleaner").reconcile(nothing);
   const item = (name: string, deletionTimestamp: string | undefined, finalizers = ["example.dev/cleaner"]) => ({
     metadata: { namespace: "shop", name, deletionTimestamp, finalizers },
@@ -186,7 +189,7 @@ test("objects that a controller should have let go long ago are counted", async 
   assertEquals(code, 0);
   assertMatch(
     out,
-    /warning +finalizer +example\.dev\/cleaner +holds 2 objects that should be gone, shop\/b for 12 h\. Run:/,
+    /warning +finalizer +example\.dev\/cleaner +blocks the deletion of 2 objects, shop\/b for 12 h\. Run:/,
   );
 });
 
@@ -207,22 +210,25 @@ function configuration(
   };
 }
 
-test("webhooks: no configuration is a warning, one that nobody can believe an obstacle", async () => {
+test("a missing webhook configuration is a warning, one without a certificate authority a failure", async () => {
   const none = await doctor({}, "", [served]);
   assertEquals(none.code, 0);
   assertMatch(
     none.out,
-    /warning +webhook +mutating controller +not installed: the API server asks nobody\. See: controller manifests/,
+    /warning +webhook +mutating controller +not installed: the API server does not call the webhooks\. See: controller manifests/,
   );
-  assertMatch(none.out, /unknown +webhook +certificate +no Secret default\/controller-webhook/);
+  assertMatch(none.out, /unknown +webhook +certificate +Secret default\/controller-webhook does not exist yet/);
   const empty = await doctor({ [configurationPath]: configuration("") }, "", [served]);
   assertEquals(empty.code, 1);
-  assertMatch(empty.out, /FAILED +webhook +mutating controller +no authority to believe: what the webhooks judge/);
+  assertMatch(
+    empty.out,
+    /FAILED +webhook +mutating controller +no certificate authority: the API server rejects writes/,
+  );
   const odd = await doctor({ [configurationPath]: configuration("", "other") }, "", [served]);
-  assertMatch(odd.out, /warning +webhook +mutating controller +without /);
+  assertMatch(odd.out, /warning +webhook +mutating controller +\S+ is missing/);
 });
 
-test("webhooks: authorities and the certificate are looked at: whose it is and how long it holds", async () => {
+test("the webhook check compares certificate and authorities, and prints how long the certificate is valid", async () => {
   const authority = await CertificateAuthority.create("ours");
   const foreign = await CertificateAuthority.create("foreign");
   const pair = await authority.issue({
@@ -236,24 +242,24 @@ test("webhooks: authorities and the certificate are looked at: whose it is and h
   const both = `${foreign.certificate}\n${authority.certificate}`;
   const good = await doctor({ [configurationPath]: configuration(both), [secretPath]: secret }, "", [served]);
   assertEquals(good.code, 0, good.out);
-  assertMatch(good.out, /ok +webhook +mutating controller +1 webhook, with an authority/);
-  assertMatch(good.out, /ok +webhook +certificate +Secret default\/controller-webhook: good for 30 d/);
+  assertMatch(good.out, /ok +webhook +mutating controller +1 webhook, with a certificate authority/);
+  assertMatch(good.out, /ok +webhook +certificate +Secret default\/controller-webhook: valid for 30 d/);
   const wrong = await doctor({ [configurationPath]: configuration(foreign.certificate), [secretPath]: secret }, "", [
     served,
   ]);
   assertEquals(wrong.code, 1);
-  assertMatch(wrong.out, /FAILED +webhook +certificate .* no configuration has the authority it is signed by/);
+  assertMatch(wrong.out, /FAILED +webhook +certificate .* no configuration trusts its certificate authority/);
 });
 
-test("a question that the server cannot answer does not keep the others from being asked", async () => {
-  const { code, out } = await doctor({ [reviewPath]: () => failed(500, "InternalError", "etcd is gone") });
+test("a check that the server cannot answer does not stop the others", async () => {
+  const { code, out } = await doctor({ [reviewPath]: () => statusResponse(500, "InternalError", "etcd is gone") });
   assertEquals(code, 0);
   assertMatch(out, /unknown +permission +Cannot post .* etcd is gone \(500 InternalError\)\n/);
-  assertMatch(out, /ok +lease +default\/controller +nobody holds it\n/);
+  assertMatch(out, /ok +lease +default\/controller +no holder\n/);
 });
 
-test("-o json and -o yaml say the same to programs", async () => {
-  const { code, out } = await doctor({ [crdPath]: () => failed(404, "NotFound", "no") }, "-o json");
+test("-o json and -o yaml print the checks for programs", async () => {
+  const { code, out } = await doctor({ [crdPath]: () => statusResponse(404, "NotFound", "no") }, "-o json");
   assertEquals(code, 6);
   const { canRun, checks } = JSON.parse(out);
   assertEquals([canRun, checks.length], [false, 7]);
@@ -268,10 +274,13 @@ test("-o json and -o yaml say the same to programs", async () => {
 });
 
 test("[84] a cluster that cannot be reached, or refuses us, ends the context", async () => {
-  const refused = await doctor({ "GET /version": () => failed(401, "Unauthorized", "no") });
+  const refused = await doctor({ "GET /version": () => statusResponse(401, "Unauthorized", "no") });
   assertEquals(refused.code, 4);
   assertMatch(refused.out, /^FAILED +cluster +https:\/\/10\.0\.0\.1:6443 +Cannot log in [^\n]+\n$/);
-  const gone = await doctor({ "GET /version": () => failed(503, "ServiceUnavailable", "no") }, "--connect-timeout 1s");
+  const gone = await doctor(
+    { "GET /version": () => statusResponse(503, "ServiceUnavailable", "no") },
+    "--connect-timeout 1s",
+  );
   assertEquals(gone.code, 5);
   assertEquals(refused.err.split("\n").length, 2);
 });

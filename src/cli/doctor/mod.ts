@@ -1,2 +1,2 @@
-/** TODO */
+/** The command `doctor`. */
 export { doctor } from "./doctor.ts";

@@ -12,7 +12,7 @@ function parse(args: readonly string[], environment: Readonly<Record<string, str
   return readFlags(command, connectionFlags, { operatorName: "controller", environment });
 }
 
-test("readFlags() gives typed values and the defaults of what was not given", () => {
+test("readFlags() returns the typed values, and the defaults of all other flags", () => {
   const flags = parse(["--context", "kind-a", "-s", "https://a:1", "--as-group", "x", "--as-group", "y"]);
   assertEquals(flags.context, "kind-a");
   assertEquals(flags.server, "https://a:1");
@@ -21,12 +21,12 @@ test("readFlags() gives typed values and the defaults of what was not given", ()
   assertEquals(flags.token, undefined);
 });
 
-test("--master is another name for --server", () => {
+test("--master is an alias of --server", () => {
   assertEquals(parse(["--master", "https://b:1"]).server, "https://b:1");
   assertEquals(parse(["--master=https://b:1", "--server=https://a:1"]).server, "https://a:1");
 });
 
-test("the command line beats the environment, which beats the default", () => {
+test("the command line overrides the environment, which overrides the default", () => {
   const environment = {
     CONTROLLER_CONTEXT: "from-env",
     CONTROLLER_CONNECT_TIMEOUT: "1m30s",
@@ -40,7 +40,7 @@ test("the command line beats the environment, which beats the default", () => {
   assertEquals(flags.user, undefined);
 });
 
-test("[84] a value that does not fit is a usage error that names the flag and shows a correct use", () => {
+test("[84] an invalid value is a usage error that names the flag and shows a correct use", () => {
   const typed = assertThrows(() => parse(["--connect-timeout", "30"]));
   assertEquals(typed.message, 'Cannot parse --connect-timeout "30": it is not a duration with a unit (ms, s, m, h)');
   assert(typed instanceof UsageError && typed.advice === "Example: --connect-timeout 1m30s");
@@ -53,7 +53,7 @@ test("[84] a value that does not fit is a usage error that names the flag and sh
   assertThrows(() => parse(["--context="]), /Cannot parse --context "": it is empty/);
 });
 
-test("a secret is not quoted when it is refused", () => {
+test("an error about a secret does not quote it", () => {
   const error = assertThrows(() => parse(["--token", ""]));
   assertEquals(error.message, "Cannot parse --token: it is empty");
 });
@@ -71,7 +71,7 @@ test("-v counts, also in the environment", () => {
   assertThrows(() => read([], { CONTROLLER_VERBOSE: "very" }), /CONTROLLER_VERBOSE "very"/);
 });
 
-test("every flag's variable is its long name in upper case after the operator's", () => {
+test("the variable of a flag is its long name in upper case, after the operator's name", () => {
   const names = flagsOf(connectionFlags).map((flag) => environmentName("my-operator", flag));
   assert(names.includes("MY_OPERATOR_TLS_SERVER_NAME") && names.includes("MY_OPERATOR_KUBECONFIG"));
   assertEquals(new Set(names).size, names.length);

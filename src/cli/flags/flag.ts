@@ -1,44 +1,51 @@
 /**
- * A flag is a zod schema with a syntax attached. A command's flags are one zod object: its keys name the values, its
- * schemas check them, and the registry below says how each is typed on a command line and shown in help.
+ * A flag is a zod schema with a syntax attached. The flags of a command are one zod object: its keys name the values, its
+ * schemas parse and check them, and the syntax says how each flag is typed and how help describes it.
  *
- * One place per flag; commander's options (`commander_options.ts`) and the environment's names are derived from it.
+ * Guarantees: `flag()` is the only way to declare a flag. The type of its value, its parser, its line in help, its
+ * environment variable and its completion all follow from that one declaration.
  */
 import { z } from "zod";
 
-/** How a flag looks from outside. */
+/** How a flag is typed and described. */
 export interface FlagSyntax {
-  /** As commander writes it: `-n, --namespace <name>`; no `<value>` makes it a switch. Its long name, in camel case, is the key. */
+  /**
+   * In the notation of commander: `-n, --namespace <name>`; a flag without a `<value>` is a switch. The key of the flag is
+   * its long name in camel case.
+   */
   readonly flags: string;
-  /** One sentence for help, lower case, without a period. */
+  /** One sentence for help: lower case, no full stop. */
   readonly about: string;
-  /** What a correct use looks like; shown when the value is refused. */
+  /** A correct use, shown when the value is rejected. */
   readonly example?: string;
-  /** "list": may be given several times. "count": a switch that counts. @default "one" */
+  /** "list": may be repeated. "count": a switch whose uses are counted. @default "one" */
   readonly arity?: "one" | "list" | "count";
-  /** Another long name for it, not shown in help: `--master`. */
+  /** Another long name, not shown in help: `--master`. */
   readonly alias?: string;
-  /** Heading in help. @default "Options:" */
+  /** The heading in help. @default "Options:" */
   readonly group?: string;
-  /** Whether it may also come from the environment, as PREFIX_LONG_NAME. @default false */
+  /** Whether the value can also come from the environment, as PREFIX_LONG_NAME. @default true */
   readonly fromEnvironment?: boolean;
-  /** Its value is never shown, not even in an error. @default false */
+  /** Never shows the value, not even in an error message. @default false */
   readonly isSecret?: boolean;
-  /** What a shell offers as its value. @default the words of an enumeration, else nothing */
+  /** What shell completion offers as a value. @default the members of an enumeration, else nothing */
   readonly completes?: "file" | "directory" | "context" | "cluster" | "user" | "namespace";
 }
 
 /** The flags of a command. */
 export type FlagSchema = z.ZodObject;
 
-/** Where the syntax of every flag is kept: `schema.register(flagSyntax, { flags: "--all", ... })`. */
-export const flagSyntax = z.registry<FlagSyntax>();
+/** The part of a syntax that keeps a flag out of the environment: spread it into the syntax of one-time switches. */
+export const commandLineOnly = { fromEnvironment: false } as const;
+
+const syntaxes = z.registry<FlagSyntax>();
 
 /**
- * Makes one flag of a controller's own (see `withFlags`): a schema that knows how it is typed. Unless `syntax` says
- * otherwise it can also come from the environment, as PREFIX_LONG_NAME.
+ * Declares a flag. Unless `syntax` says otherwise, its value can also come from the environment, as PREFIX_LONG_NAME.
+ * Controllers declare their own flags with it, too: see `withFlags`.
  *
- * @param schema Takes the text that was typed, or a boolean where the syntax has no `<value>`.
+ * @param schema Parses the typed text, or a boolean where the syntax has no `<value>`.
+ * @returns The same schema, for a `z.object` of flags.
  * @example
  * ```ts
  * import { flag, z } from "@pintle/controller";
@@ -51,29 +58,29 @@ export const flagSyntax = z.registry<FlagSyntax>();
  * ```
  */
 export function flag<Schema extends z.ZodType>(schema: Schema, syntax: FlagSyntax): Schema {
-  flagSyntax.add(schema, { fromEnvironment: true, ...syntax });
+  syntaxes.add(schema, { fromEnvironment: true, ...syntax });
   return schema;
 }
 
-/** One flag of a command. */
+/** A flag of a command: its syntax, and what follows from its schema. */
 export interface Flag extends FlagSyntax {
-  /** Name of its value. */
+  /** The name of its value. */
   readonly key: string;
-  /** As it is typed: `--namespace`. */
+  /** `--namespace`. */
   readonly longName: string;
   /** True when it takes no value. */
   readonly isSwitch: boolean;
-  /** What is assumed where it is not given, as text; undefined when that is nothing. */
+  /** The default as text; undefined when there is none to show. */
   readonly defaultText: string | undefined;
-  /** The words it takes, where these are few. */
+  /** The members of an enumeration; empty for all other flags. */
   readonly choices: readonly string[];
 }
 
-/** The flags of a command, in the order of its schema. @throws TypeError when one has no syntax */
+/** Returns the flags of a command, in the order of its schema. @throws TypeError when a field was not made by `flag()` */
 export function flagsOf(schema: FlagSchema): readonly Flag[] {
   return Object.entries(schema.shape).map(([key, field]) => {
-    const syntax = flagSyntax.get(field);
-    if (syntax === undefined) throw new TypeError(`Cannot define flag "${key}": its schema is not in the registry`);
+    const syntax = syntaxes.get(field);
+    if (syntax === undefined) throw new TypeError(`Cannot define flag "${key}": it was not declared with flag()`);
     const longName = /--[a-z-]+/.exec(syntax.flags)?.[0];
     if (longName === undefined || camelCase(longName) !== key) {
       throw new TypeError(`Cannot define flag "${key}": its syntax "${syntax.flags}" has another long name`);
@@ -98,7 +105,7 @@ function defaultTextOf(field: z.core.$ZodType): string | undefined {
   return typeof defaultValue === "string" || typeof defaultValue === "number" ? String(defaultValue) : undefined;
 }
 
-/** The members of an enumeration, whatever is wrapped around it. */
+/** Looks through the wrappers around an enumeration. */
 function choicesOf(field: z.core.$ZodType): readonly string[] {
   if (field instanceof z.ZodEnum) return field.options.map(String);
   const isWrapper = field instanceof z.ZodOptional || field instanceof z.ZodPrefault || field instanceof z.ZodDefault;

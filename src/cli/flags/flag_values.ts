@@ -1,10 +1,8 @@
 /**
- * The schemas that flags share. Each says what is wrong in words that fit behind `Cannot parse --flag "x":`.
- */
-/* MERGED duration.ts
- * Durations on the command line, written as Go writes them: `30s`, `1m30s`, `500ms`, `1.5h`.
+ * Schemas for the values of flags. Each error text continues the sentence `Cannot parse --flag "x":`.
  *
- * A number alone is refused, except 0: whoever types `--resync 30` should learn about the unit rather than get 30 ms.
+ * Durations are written as in Go: `30s`, `1m30s`, `500ms`, `1.5h`. A number without a unit is rejected, except 0: a user who
+ * types `--resync 30` should get an error about the unit, not a period of 30 ms.
  */
 import { z } from "zod";
 
@@ -35,19 +33,19 @@ export function wholeNumber(min: number, max: number): z.ZodType<number, string>
   });
 }
 
-/** One of some words. */
+/** One of several words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(
   words: Words,
 ): z.ZodEnum<z.core.util.ToEnum<Words[number]>> {
   return z.enum(words, { error: `it is not one of ${words.join(", ")}` });
 }
 
-/** Text with something in it. */
+/** Text that is not empty. */
 export function text(): z.ZodString {
   return z.string().min(1, { error: "it is empty" });
 }
 
-/** Milliseconds in each unit, as Go's time.ParseDuration knows them; all in ASCII save the two signs for micro. */
+/** Milliseconds in each unit of Go's time.ParseDuration. All units are ASCII except the two signs for micro. */
 const unitMs: ReadonlyMap<string, number> = new Map([
   ["ns", 1e-6],
   ["us", 1e-3],
@@ -62,10 +60,10 @@ const unitMs: ReadonlyMap<string, number> = new Map([
 const wholePattern = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h))+$/;
 const partPattern = /(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)/g;
 
-/** Longer than any duration a person writes; keeps hostile text away from the patterns. */
+/** Longer than any duration that a user writes. The patterns never run on longer, hostile text. */
 const maxTextLength = 64;
 
-/** Milliseconds that `text` stands for, or undefined when it is no duration. Never negative. */
+/** Returns the milliseconds of a duration, never negative; undefined when `text` is not a duration. */
 export function parseDuration(text: string): number | undefined {
   if (text === "0") return 0;
   if (text.length > maxTextLength || !wholePattern.test(text)) return undefined;
@@ -74,7 +72,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-/** `ms` as a person would write it: `1m30s`, `500ms`, `0s`. */
+/** Writes milliseconds as a user would: `1m30s`, `500ms`, `0s`. */
 export function formatDuration(ms: number): string {
   if (ms === Infinity) return "forever";
   if (ms < 1_000) return ms === 0 ? "0s" : `${Math.round(ms)}ms`;

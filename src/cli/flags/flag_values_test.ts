@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { formatDuration, parseDuration } from "./flag_values.ts";
 
-test("parseDuration() reads what Go's time.ParseDuration reads", () => {
+test("parseDuration() reads the durations of Go's time.ParseDuration", () => {
   const cases: readonly (readonly [string, number])[] = [
     ["30s", 30_000],
     ["1m30s", 90_000],
@@ -16,7 +16,7 @@ test("parseDuration() reads what Go's time.ParseDuration reads", () => {
   for (const [text, ms] of cases) assertEquals(parseDuration(text), ms, text);
 });
 
-test("parseDuration() refuses a missing unit, a sign, spaces, words and floods", () => {
+test("parseDuration() rejects a missing unit, a sign, spaces, words and very long text", () => {
   const bad = [
     "30",
     "",
@@ -36,7 +36,7 @@ test("parseDuration() refuses a missing unit, a sign, spaces, words and floods",
   for (const text of bad) assertEquals(parseDuration(text), undefined, text);
 });
 
-test("formatDuration() writes what parseDuration() reads", () => {
+test("formatDuration() writes durations that parseDuration() reads", () => {
   for (const text of ["30s", "1m30s", "500ms", "1h", "1h1m1s", "0s", "2.5s"]) {
     assertEquals(formatDuration(parseDuration(text) ?? NaN), text);
   }

@@ -1,4 +1,12 @@
-/** TODO */
+/** Flags of commands: how they are declared, what values they take, and how commander and the environment supply them. */
 export { addFlags, readFlags, typedFlags, UsageError } from "./commander_options.ts";
-export { environmentName, type Flag, flag, type FlagSchema, flagsOf, type FlagSyntax, flagSyntax } from "./flag.ts";
+export {
+  commandLineOnly,
+  environmentName,
+  type Flag,
+  flag,
+  type FlagSchema,
+  flagsOf,
+  type FlagSyntax,
+} from "./flag.ts";
 export { durationMs, durationMsOrForever, formatDuration, oneOf, text, wholeNumber } from "./flag_values.ts";

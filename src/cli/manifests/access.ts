@@ -1,9 +1,9 @@
 /**
- * Who the controllers are and what they may do: ServiceAccount, Roles and ClusterRoles with their bindings, derived from
- * the controllers' declarations (`controllerAccess`) and from what their process does besides.
+ * The account of the controllers and its permissions: ServiceAccount, Roles and ClusterRoles with their bindings. They
+ * follow from the declarations of the controllers (`controllerAccess`) and from what their process needs itself.
  *
- * Guarantees: a rule stands where it is needed and nowhere else: in the namespaces that are worked on, in the operator's
- * own, or, where neither will do, in the cluster.
+ * Guarantees: a rule is granted only where it is needed: in the watched namespaces, in the namespace of the operator, or,
+ * where neither is enough, in the whole cluster.
  */
 import { apiVersionOf, builtin, type KubeObject, type Resource } from "../../api/mod.ts";
 import {
@@ -20,8 +20,8 @@ import type { InstallPlan } from "./install_plan.ts";
 import { labelsOf, metadataOf } from "./workload.ts";
 import { webhookServiceName } from "../command/mod.ts";
 
-/** A namespace, or undefined for the whole cluster. */
-type Place = string | undefined;
+/** The scope of a rule: a namespace, or undefined for the whole cluster. */
+type RuleScope = string | undefined;
 
 interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -30,41 +30,41 @@ interface PolicyRule {
   readonly verbs: readonly string[];
 }
 
-/** The ServiceAccount and all that it is given. */
+/** Returns the ServiceAccount and its permissions. */
 export function accessObjects(plan: InstallPlan): readonly KubeObject[] {
   const account = objectOf(builtin.ServiceAccount, metadataOf(plan), {
-    // The Pods ask for the token themselves; nobody else needs one.
+    // The Pods of the Deployment request the token themselves.
     automountServiceAccountToken: false,
   });
   const grants = grantsOf(plan);
-  const places = [...grants.keys()].sort((left = "", right = "") => left < right ? -1 : 1);
+  const scopes = [...grants.keys()].sort((left = "", right = "") => left < right ? -1 : 1);
   return [
     account,
-    ...places.flatMap((place) => grant(plan, place, policyRules(mergedAccess(grants.get(place) ?? [])))),
+    ...scopes.flatMap((scope) => grant(plan, scope, policyRules(mergedAccess(grants.get(scope) ?? [])))),
     ...metricsReader(plan),
   ];
 }
 
-/** All rules, by where they are needed. */
-function grantsOf(plan: InstallPlan): ReadonlyMap<Place, readonly AccessRule[]> {
-  const grants = new Map<Place, readonly AccessRule[]>();
-  const add = (places: readonly Place[], rule: AccessRule) => {
-    for (const place of places) grants.set(place, [...grants.get(place) ?? [], rule]);
+/** Returns all rules, by the scope that they are needed in. */
+function grantsOf(plan: InstallPlan): ReadonlyMap<RuleScope, readonly AccessRule[]> {
+  const grants = new Map<RuleScope, readonly AccessRule[]>();
+  const add = (scopes: readonly RuleScope[], rule: AccessRule) => {
+    for (const scope of scopes) grants.set(scope, [...grants.get(scope) ?? [], rule]);
   };
   for (const controller of plan.controllers) {
-    for (const rule of controllerAccess(controller)) add(placesOf(rule, controller, plan), rule);
+    for (const rule of controllerAccess(controller)) add(scopesOf(rule, controller, plan), rule);
   }
   for (const rule of ownAccess(plan)) add(rule.scope === "Cluster" ? [undefined] : [plan.namespace], rule);
   return grants;
 }
 
-function placesOf(rule: AccessRule, controller: OperatorController, { watched }: InstallPlan): readonly Place[] {
+function scopesOf(rule: AccessRule, controller: OperatorController, { watched }: InstallPlan): readonly RuleScope[] {
   if (rule.scope === "Cluster") return [undefined];
   if (rule.namespace !== undefined) return [rule.namespace];
   return watched.length > 0 ? watched : [controller.options.namespace];
 }
 
-/** What the process does besides running controllers. */
+/** What the process needs besides the rules of the controllers. */
 function ownAccess({ name, operator, webhooks, certSecret }: InstallPlan): readonly AccessRule[] {
   const secret = certSecret === undefined ? webhookServiceName(operator.name) : undefined;
   return [
@@ -74,13 +74,13 @@ function ownAccess({ name, operator, webhooks, certSecret }: InstallPlan): reado
   ];
 }
 
-/** A role and its binding. */
-function grant(plan: InstallPlan, place: Place, rules: readonly PolicyRule[]): readonly KubeObject[] {
+/** Returns a role and its binding. */
+function grant(plan: InstallPlan, scope: RuleScope, rules: readonly PolicyRule[]): readonly KubeObject[] {
   const { name } = plan;
-  const [role, binding] = place === undefined
+  const [role, binding] = scope === undefined
     ? [builtin.ClusterRole, builtin.ClusterRoleBinding]
     : [builtin.Role, builtin.RoleBinding];
-  const metadata = { name, ...(place === undefined ? {} : { namespace: place }), labels: labelsOf(plan) };
+  const metadata = { name, ...(scope === undefined ? {} : { namespace: scope }), labels: labelsOf(plan) };
   return [objectOf(role, metadata, { rules }), objectOf(binding, metadata, bindingOf(plan, role, name))];
 }
 
@@ -91,7 +91,7 @@ function bindingOf({ name, namespace }: InstallPlan, role: Resource, roleName: s
   };
 }
 
-/** For whoever collects metrics: bind it to them. */
+/** A ClusterRole to bind to the account that collects metrics. */
 function metricsReader(plan: InstallPlan): readonly KubeObject[] {
   if (plan.certSecret === undefined) return [];
   const { metricsPath = "/metrics" } = plan.operator.endpoints ?? {};
@@ -99,7 +99,7 @@ function metricsReader(plan: InstallPlan): readonly KubeObject[] {
   return [objectOf(builtin.ClusterRole, metadata, { rules: [{ nonResourceURLs: [metricsPath], verbs: ["get"] }] })];
 }
 
-/** Resources of one group with the same verbs share a rule. */
+/** Joins resources of one group with the same verbs into one rule. */
 function policyRules(rules: readonly AccessRule[]): readonly PolicyRule[] {
   const byVerbs = new Map<string, PolicyRule>();
   const ordered = [...rules].sort((left, right) => orderOf(left) < orderOf(right) ? -1 : 1);

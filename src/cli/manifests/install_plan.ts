@@ -1,115 +1,124 @@
-/** x */
-/* MERGED manifests_plan.ts  InstallPlan: what `manifests` was asked for, thought through: names, places, and what does not go together refused. */
+/**
+ * InstallPlan: what `manifests` prints, derived from its flags: names, namespaces and permissions. Flags that contradict each
+ * other are rejected here.
+ */
 import { z } from "zod";
-import { flagSyntax, oneOf, text, UsageError, wholeNumber } from "../flags/mod.ts";
+import { commandLineOnly, flag, oneOf, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import { resourceName } from "../../api/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import type { Webhook } from "../../webhook/mod.ts";
 import { type Operator, selectControllers, type Session } from "../command/mod.ts";
 
-/** What the manifests depend on. */
+/** The flags of `manifests`. */
 export const manifestFlags = z.object({
-  namespace: text().optional().register(flagSyntax, {
+  namespace: flag(text().optional(), {
     flags: "-n, --namespace <name>",
-    about: "namespace that the controllers run in, instead of NAME-system",
-    fromEnvironment: true,
+    about: "namespace that the controllers run in (default: NAME-system)",
   }),
-  existingNamespace: z.boolean().default(false).register(flagSyntax, {
+  existingNamespace: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--existing-namespace",
-    about: "the namespace is there, and looked after by somebody else: leave it out",
+    about: "do not print the namespace: it exists already",
   }),
-  image: text().optional().register(flagSyntax, {
+  image: flag(text().optional(), {
     flags: "--image <image>",
-    about: "container image, instead of NAME:VERSION",
+    about: "container image (default: NAME:VERSION)",
     example: "--image registry.example.com/team/operator:1.2.3",
-    fromEnvironment: true,
   }),
-  name: text().optional().register(flagSyntax, {
+  name: flag(text().optional(), {
+    ...commandLineOnly,
     flags: "--name <name>",
-    about:
-      "name of all objects and of the lease; by default the program's, followed by the controllers' unless it is all",
+    about: "name of all objects and of the lease (default: the program's, followed by the names of the controllers)",
   }),
-  replicas: wholeNumber(1, 100).prefault("2").register(flagSyntax, {
+  replicas: flag(wholeNumber(1, 100).prefault("2"), {
+    ...commandLineOnly,
     flags: "--replicas <count>",
-    about: "Pods; one of them works, the others stand by",
+    about: "number of Pods; one of them reconciles, the others wait",
   }),
-  namespaced: z.boolean().default(false).register(flagSyntax, {
+  namespaced: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--namespaced",
-    about: "work on the controllers' own namespace alone: Roles, and nothing that concerns the whole cluster",
+    about: "watch only the namespace that the controllers run in: Roles instead of ClusterRoles",
   }),
-  watchNamespace: z.array(text()).default([]).register(flagSyntax, {
+  watchNamespace: flag(z.array(text()).default([]), {
+    ...commandLineOnly,
     flags: "--watch-namespace <name>",
-    about: "work on this namespace alone; may be given several times; as --namespaced otherwise",
+    about: "watch only this namespace; can be repeated; Roles instead of ClusterRoles",
     arity: "list",
   }),
-  certSecret: text().optional().register(flagSyntax, {
+  certSecret: flag(text().optional(), {
+    ...commandLineOnly,
     flags: "--cert-secret <name>",
-    about: "Secret with tls.crt and tls.key for webhooks and metrics; metrics are served to the cluster only then",
+    about: "Secret with tls.crt and tls.key for webhooks and metrics; needed to serve metrics to the cluster",
   }),
-  webhookFrom: z.array(text()).default([]).register(flagSyntax, {
+  webhookFrom: flag(z.array(text()).default([]), {
+    ...commandLineOnly,
     flags: "--webhook-from <cidr>",
-    about: "address range of the API servers, the only ones that may call webhooks; may be given several times",
+    about: "address range that may call the webhooks, that of the API servers; can be repeated",
     arity: "list",
     example: "--webhook-from 10.0.0.0/28",
   }),
-  runFlag: z.array(text()).default([]).register(flagSyntax, {
+  runFlag: flag(z.array(text()).default([]), {
+    ...commandLineOnly,
     flags: "--run-flag <flag>",
-    about: "further flag of run; may be given several times",
+    about: "further flag of run; can be repeated",
     arity: "list",
     example: "--run-flag=--workers=4",
   }),
-  includeCrds: z.boolean().default(false).register(flagSyntax, {
+  includeCrds: flag(z.boolean().default(false), {
+    ...commandLineOnly,
     flags: "--include-crds",
-    about: "the custom resource definitions, too; otherwise install-crds brings them",
+    about: "also print the custom resource definitions, instead of installing them with install-crds",
   }),
-  output: oneOf(["yaml", "json"]).prefault("yaml").register(flagSyntax, {
+  output: flag(oneOf(["yaml", "json"]).prefault("yaml"), {
+    ...commandLineOnly,
     flags: "-o, --output <format>",
     about: "yaml or json",
   }),
 });
 
-/** What the flags say. */
+/** The values of the flags. */
 export type ManifestFlags = z.output<typeof manifestFlags>;
 
-/** What is installed, where, under which names. */
+/** What to install, where, and under which names. */
 export interface InstallPlan {
   readonly operator: Operator;
   readonly version: string;
   readonly controllers: readonly OperatorController[];
   readonly webhooks: readonly Webhook[];
-  /** Of all objects, and of the Lease. */
+  /** The name of all objects and of the Lease. */
   readonly name: string;
-  /** Where the controllers run. */
+  /** The namespace that the controllers run in. */
   readonly namespace: string;
-  /** Whether the namespace is a part of what is installed. */
+  /** True when the manifests contain the namespace. */
   readonly hasNamespace: boolean;
   readonly image: string;
   readonly replicas: number;
-  /** The namespaces that are worked on; empty: those that the controllers say, or else all. */
+  /** The watched namespaces; empty: those of the controllers' options, else all. */
   readonly watched: readonly string[];
-  /** Name of a Secret with certificates of one's own. */
+  /** Name of the Secret with your own certificates. */
   readonly certSecret?: string;
-  /** Address ranges that webhooks are called from; empty: all. */
+  /** Address ranges that may call webhooks; empty: all. */
   readonly webhookFrom: readonly string[];
   /** Further flags of `run`. */
   readonly runFlags: readonly string[];
 }
 
-/** Namespaces that nobody's operator owns. */
+/** Namespaces that never belong to one operator. */
 const sharedNamespace = /^(default|kube-.*)$/;
 
-/** Makes the plan. @throws UsageError when it cannot be */
+/** Creates the plan. @throws UsageError when the flags contradict each other */
 export function createInstallPlan(words: readonly string[], flags: ManifestFlags, session: Session): InstallPlan {
   const { operator, version } = session;
   const controllers = words.length === 0 ? operator.controllers : selectControllers(operator, words);
-  const { namespace = label("--namespace", `${operator.name}-system`), certSecret, webhookFrom } = flags;
+  const { namespace = checkedName("--namespace", `${operator.name}-system`), certSecret, webhookFrom } = flags;
   const plan: InstallPlan = {
     operator,
     version,
     controllers,
     webhooks: controllers.flatMap((controller) => controller.webhooks ?? []),
-    name: label("--name", flags.name ?? nameOf(operator, controllers)),
-    namespace: label("--namespace", namespace),
+    name: checkedName("--name", flags.name ?? nameOf(operator, controllers)),
+    namespace: checkedName("--namespace", namespace),
     hasNamespace: !flags.existingNamespace && !sharedNamespace.test(namespace),
     image: flags.image ?? `${operator.name}:${version}`,
     replicas: flags.replicas,
@@ -132,43 +141,45 @@ function watchedNamespaces({ namespaced, watchNamespace }: ManifestFlags, own: s
   if (namespaced && watchNamespace.length > 0) {
     throw new UsageError(
       "Cannot make manifests: both --namespaced and --watch-namespace are given",
-      `To watch the own namespace beside others, name it: --watch-namespace ${own}`,
+      `To watch the namespace of the controllers and others, add --watch-namespace ${own}`,
     );
   }
   const watched = namespaced ? [own] : watchNamespace;
-  return [...new Set(watched.map((name) => label("--watch-namespace", name)))];
+  return [...new Set(watched.map((name) => checkedName("--watch-namespace", name)))];
 }
 
-/** All objects carry it, some with an ending. */
-function label(flag: string, name: string): string {
+/** Checks a name. Most objects are called by it, some with a suffix. */
+function checkedName(flag: string, name: string): string {
   if (/^[a-z]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name)) return name;
   throw new UsageError(
-    `Cannot parse ${flag} "${name}": it is no name of at most 50 lower case letters, digits and "-"`,
+    `Cannot parse ${flag} "${name}": it is not a name of at most 50 lower case letters, digits and "-"`,
   );
 }
 
 function assertRunFlags(runFlags: readonly string[]): void {
   const odd = runFlags.find((flag) => !flag.startsWith("-"));
   if (odd === undefined) return;
-  throw new UsageError(`Cannot parse --run-flag "${odd}": it is no flag`, "Example: --run-flag=--workers=4");
+  throw new UsageError(`Cannot parse --run-flag "${odd}": it is not a flag`, "Example: --run-flag=--workers=4");
 }
 
-/** Roles are not enough for what concerns the whole cluster. */
+/** Rejects what needs permissions on the whole cluster. */
 function assertNamespaced({ controllers, webhooks, certSecret }: InstallPlan): void {
   for (const { name, watches, permissions } of controllers) {
-    const wide = [...watches, ...permissions].find(({ resource }) => resource.scope === "Cluster");
-    if (wide === undefined) continue;
+    const clusterScoped = [...watches, ...permissions].find(({ resource }) => resource.scope === "Cluster");
+    if (clusterScoped === undefined) continue;
     throw new UsageError(
-      `Cannot restrict "${name}" to namespaces: it works on ${resourceName(wide.resource)}, which are in none`,
+      `Cannot restrict "${name}" to namespaces: it uses ${
+        resourceName(clusterScoped.resource)
+      }, which have no namespace`,
       "Leave --namespaced and --watch-namespace out, or name other controllers",
     );
   }
   if (webhooks.length > 0) {
-    throw new UsageError("Cannot restrict webhooks to namespaces: their configurations concern the whole cluster");
+    throw new UsageError("Cannot restrict webhooks to namespaces: their configurations apply to the whole cluster");
   }
   if (certSecret !== undefined) {
     throw new UsageError(
-      "Cannot serve metrics to the cluster without rights on it: who asks must be reviewed",
+      "Cannot serve metrics to the cluster with Roles only: the review of requests needs a ClusterRole",
       "Leave --cert-secret out",
     );
   }

@@ -18,7 +18,7 @@ const local = controller("local", { namespace: "default", recordsEvents: false }
 
 const operator: Operator = { name: "op", version: "1.2.3", controllers: [judged, podController, nodes, local] };
 
-/** As much of an object as these tests look at. */
+/** The fields of an object that these tests read. */
 interface Printed {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object };
@@ -71,13 +71,13 @@ function containerOf(all: readonly Printed[]): PrintedContainer {
   return find(all, "Deployment").spec.template.spec.containers[0];
 }
 
-/** Where its rules stand: `ClusterRole`, `Role in default`. */
+/** The kind and namespace of each role: `ClusterRole`, `Role in default`. */
 function roles(all: readonly Printed[]): readonly string[] {
   return all.filter(({ kind }) => kind.endsWith("Role"))
     .map(({ kind, metadata }) => metadata.namespace === undefined ? kind : `${kind} in ${metadata.namespace}`);
 }
 
-test("[security 10] the Pods may do nothing that the restricted Pod Security Standard forbids", async () => {
+test("[security 10] the Pods satisfy the restricted Pod Security Standard", async () => {
   const all = await objects("");
   assertEquals(find(all, "Deployment").spec.template.spec.securityContext, {
     runAsNonRoot: true,
@@ -100,7 +100,7 @@ test("[security 10] the Pods may do nothing that the restricted Pod Security Sta
   ]);
 });
 
-test("two replicas, one of which leads; probes ask where run answers", async () => {
+test("the Deployment has two replicas with leader election, and its probes use the endpoints of run", async () => {
   const all = await objects("website --image reg/op:2");
   const container = containerOf(all);
   assertEquals([find(all, "Deployment").spec.replicas, container.image], [2, "reg/op:2"]);
@@ -117,7 +117,7 @@ test("two replicas, one of which leads; probes ask where run answers", async () 
   assertEquals([other.livenessProbe.httpGet.path, other.readinessProbe.httpGet.path], ["/alive", "/ready"]);
 });
 
-test("names say what is run; image and namespace follow from the program", async () => {
+test("names follow from the controllers, image and namespace from the program", async () => {
   const all = await objects("");
   const { metadata } = find(all, "Deployment");
   assertEquals([metadata.name, metadata.namespace], ["op", "op-system"]);
@@ -126,13 +126,13 @@ test("names say what is run; image and namespace follow from the program", async
   assertEquals(find(await objects("pods --name watcher"), "Deployment").metadata.name, "watcher");
 });
 
-test("[security 7] rules stand where they are needed", async () => {
+test("[security 7] rules are granted only in the namespaces that need them", async () => {
   assertEquals(roles(await objects("pods")), ["Role in op-system", "ClusterRole"]);
   assertEquals(roles(await objects("local")), ["Role in default", "Role in op-system"]);
   assertEquals(roles(await objects("nodes")), ["Role in default", "Role in op-system", "ClusterRole"]);
 });
 
-test("[security 7] namespaced mode gives Roles only, and nothing else that concerns the whole cluster", async () => {
+test("[security 7] --namespaced prints Roles only, and no other cluster-scoped object", async () => {
   const own = await objects("pods --namespaced -n team-a");
   assertEquals(roles(own), ["Role in team-a"]);
   assert(containerOf(own).args.includes("--namespace=team-a"));
@@ -144,7 +144,7 @@ test("[security 7] namespaced mode gives Roles only, and nothing else that conce
   assertEquals(clusterWide, []);
 });
 
-test("[security 12] webhooks come with a Service, an empty Secret, configurations and the permissions to fill those in", async () => {
+test("[security 12] webhooks get a Service, an empty Secret, configurations and the permissions to fill them", async () => {
   const all = await objects("website");
   const service = all.find(({ metadata }) => metadata.name === "op-webhook" && metadata.namespace === "op-system");
   assertEquals([service?.kind, service?.spec.ports[0]?.port], ["Service", 443]);
@@ -158,7 +158,7 @@ test("[security 12] webhooks come with a Service, an empty Secret, configuration
   assertEquals(find(await objects("pods"), "NetworkPolicy").spec.ingress, []);
 });
 
-test("certificates of one's own: metrics are served to the cluster, and nobody may touch Secrets", async () => {
+test("with --cert-secret metrics are served to the cluster, and there is no permission for Secrets", async () => {
   const all = await objects("website --cert-secret tls");
   const { args } = containerOf(all);
   assert(args.includes("--metrics-bind-address=:8443") && args.includes("--cert-dir=/certs"), args.join(" "));
@@ -170,7 +170,7 @@ test("certificates of one's own: metrics are served to the cluster, and nobody m
   assert(without.includes("--metrics-bind-address=127.0.0.1:8080"));
 });
 
-test("definitions come along where that is asked for, converted by the Service where a webhook converts", async () => {
+test("--include-crds prints the definitions, with the Service of a conversion webhook", async () => {
   assertEquals((await objects("website")).some(({ kind }) => kind === "CustomResourceDefinition"), false);
   const crd = find(await objects("website --include-crds"), "CustomResourceDefinition");
   assertEquals([crd.metadata.name, crd.spec.conversion], ["websites.example.dev", undefined]);
@@ -180,28 +180,28 @@ test("definitions come along where that is asked for, converted by the Service w
   assertEquals(conversion?.webhook.clientConfig.service.name, "op-webhook");
 });
 
-test("a namespace that others look after is left out", async () => {
+test("an existing namespace is not printed", async () => {
   for (const line of ["pods --existing-namespace", "pods -n default", "pods -n kube-system"]) {
     assertEquals((await objects(line)).some(({ kind }) => kind === "Namespace"), false, line);
   }
 });
 
-test("YAML is a stream that starts with what the rest needs", async () => {
+test("YAML documents are printed in an order in which they can be applied", async () => {
   const { out } = await call("pods");
   const kinds = out.split("---\n").map((text) => /^kind: (.*)$/m.exec(text)?.[1]);
   assertEquals(kinds.slice(0, 2), ["Namespace", "ServiceAccount"]);
   assertEquals(kinds.at(-1), "Deployment");
 });
 
-test("[84] what does not go together is refused with exit code 2, and says what to do", async () => {
+test("[84] flags that contradict each other are exit code 2, with an advice", async () => {
   const cases: readonly (readonly [string, RegExp])[] = [
-    ["nodes --namespaced", /Cannot restrict "nodes" to namespaces: it works on nodes, which are in none\. Leave/],
+    ["nodes --namespaced", /Cannot restrict "nodes" to namespaces: it uses nodes, which have no namespace\. Leave/],
     ["website --namespaced", /Cannot restrict webhooks to namespaces/],
     ["pods --namespaced --watch-namespace a", /both --namespaced and --watch-namespace/],
-    ["pods --namespaced --cert-secret tls", /Cannot serve metrics to the cluster without rights on it/],
+    ["pods --namespaced --cert-secret tls", /Cannot serve metrics to the cluster with Roles only/],
     ["pods -n Team", /Cannot parse --namespace "Team"/],
     ["pods --name -x", /Cannot parse --name "-x"|argument missing/],
-    ["pods --run-flag workers", /Cannot parse --run-flag "workers": it is no flag/],
+    ["pods --run-flag workers", /Cannot parse --run-flag "workers": it is not a flag/],
     ["nope", /Cannot find controller "nope"/],
   ];
   for (const [line, message] of cases) {

@@ -1,2 +1,2 @@
-/** TODO */
+/** The command `manifests`. */
 export { manifests } from "./manifests.ts";

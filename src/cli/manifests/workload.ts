@@ -1,13 +1,9 @@
 /**
- * How the controllers run: Namespace, Deployment, PodDisruptionBudget, NetworkPolicy and the Service of their metrics.
+ * The workload of the controllers: Namespace, Deployment, PodDisruptionBudget, NetworkPolicy and the Service of their metrics;
+ * and how the API server reaches their webhooks: Service, Secret and configurations. The configurations contain no CA bundle:
+ * the controllers add that of managed certificates, and you add that of `--cert-secret`.
  *
- * The Pods ask for nothing that the `restricted` Pod Security Standard forbids: no root, no privileges, nothing written
- * to their own file system.
- */
-/* MERGED manifests_webhooks.ts
- * How the API server reaches webhooks: the Service in front of the Pods, the Secret that their certificates are kept in,
- * and the configurations. Authorities are not in there: the controllers publish those of the certificates that they make,
- * and those of `--cert-secret` are up to whoever fills it.
+ * Guarantees: the Pods satisfy the `restricted` Pod Security Standard: no root, no privileges, a read-only file system.
  */
 import { builtin, type KubeObject } from "../../api/mod.ts";
 import type { InstallPlan } from "./install_plan.ts";
@@ -19,35 +15,35 @@ import { crdsOf, webhookServiceName } from "../command/mod.ts";
 const ports = { probes: 8081, metrics: 8443, loopbackMetrics: 8080, webhooks: 9443 } as const;
 
 const certDir = "/certs";
-/** Of the user `nonroot` of the distroless images; any but 0 will do. */
+/** The user `nonroot` of the distroless images; every user except 0 works. */
 const userId = 65532;
-/** What `run` takes to end: 30 s of grace, and where webhooks are served 5 s until nobody calls and 10 s to answer. */
+/** The time that `run` needs to stop: 30 s for reconciles, and for webhooks 5 s to drain and 10 s to respond. */
 const terminationSeconds = 60;
 
-/** On all objects. */
+/** The labels of all objects. */
 export function labelsOf({ operator, name, version }: InstallPlan): Readonly<Record<string, string>> {
   const shown = version.replaceAll(/[^A-Za-z0-9_.-]/g, "-").slice(0, 63);
   return { ...selectorOf({ operator, name }), "app.kubernetes.io/version": shown };
 }
 
-/** What tells the Pods from all others. */
+/** The labels that select the Pods. */
 function selectorOf({ operator, name }: Pick<InstallPlan, "operator" | "name">) {
   return { "app.kubernetes.io/name": operator.name, "app.kubernetes.io/instance": name };
 }
 
-/** Metadata of an object in the operator's namespace. */
+/** The metadata of an object in the operator's namespace. */
 export function metadataOf(plan: InstallPlan, name = plan.name) {
   return { name, namespace: plan.namespace, labels: labelsOf(plan) };
 }
 
-/** The namespace, if it belongs to the operator. */
+/** Returns the namespace, if it belongs to the operator. */
 export function namespaceObject(plan: InstallPlan): readonly KubeObject[] {
   if (!plan.hasNamespace) return [];
   const labels = { ...labelsOf(plan), "pod-security.kubernetes.io/enforce": "restricted" };
   return [{ apiVersion: "v1", kind: "Namespace", metadata: { name: plan.namespace, labels } }];
 }
 
-/** Everything that runs or keeps it running. */
+/** Returns the workload and the objects that protect it. */
 export function workloadObjects(plan: InstallPlan): readonly KubeObject[] {
   return [...metricsService(plan), networkPolicy(plan), ...disruptionBudget(plan), deployment(plan)];
 }
@@ -80,7 +76,7 @@ function podSpec(plan: InstallPlan): PodSpec {
       fsGroup: userId,
       seccompProfile: { type: "RuntimeDefault" },
     },
-    // Replicas that die together are of no use.
+    // Replicas on one node would fail together.
     topologySpreadConstraints: [{
       maxSkew: 1,
       topologyKey: "kubernetes.io/hostname",
@@ -120,13 +116,13 @@ function container(plan: InstallPlan): Container {
   };
 }
 
-/** What the program in the image is called with. */
+/** The arguments of the program in the image. */
 function argumentsOf(plan: InstallPlan): string[] {
   const { controllers, name, watched, certSecret, webhooks, runFlags } = plan;
   const metrics = certSecret === undefined ? `127.0.0.1:${ports.loopbackMetrics}` : `:${ports.metrics}`;
   return [
     "run",
-    // By name, even if these are all: the image may have one more some day, and the roles have not.
+    // By name, even when these are all controllers: a later image may have one more, without permissions.
     ...controllers.map((controller) => controller.name),
     ...watched.map((namespace) => `--namespace=${namespace}`),
     "--leader-elect",
@@ -154,8 +150,8 @@ function metricsService(plan: InstallPlan): readonly builtin.Service[] {
 }
 
 /**
- * Who may call the Pods: API servers their webhooks, and namespaces with the label `metrics: enabled` their metrics. The
- * kubelet's probes always come through. With no webhooks and no metrics nobody may.
+ * Allows API servers to call the webhooks, and namespaces with the label `metrics: enabled` to read the metrics; nothing else.
+ * A NetworkPolicy does not block the probes of the kubelet.
  */
 function networkPolicy(plan: InstallPlan): builtin.NetworkPolicy {
   const from = plan.webhookFrom.map((cidr) => ({ ipBlock: { cidr } }));
@@ -190,7 +186,7 @@ function disruptionBudget(plan: InstallPlan): readonly builtin.PodDisruptionBudg
   }];
 }
 
-/** Nothing where there are no webhooks. */
+/** Returns the objects of the webhooks; none when there are no webhooks. */
 export function webhookObjects(plan: InstallPlan): readonly KubeObject[] {
   const { webhooks, operator, certSecret } = plan;
   if (webhooks.length === 0) return [];
@@ -208,7 +204,7 @@ export function webhookObjects(plan: InstallPlan): readonly KubeObject[] {
   ];
 }
 
-/** The definitions of the controllers' kinds; versions that a webhook converts go through it. */
+/** Returns the definitions of the controllers' kinds, with their conversion webhooks. */
 export function crdObjects(plan: InstallPlan): readonly Crd[] {
   const { conversions } = configurationsOf(plan);
   return crdsOf(plan.controllers).map((crd) => {
@@ -235,8 +231,8 @@ function service(plan: InstallPlan, name: string): builtin.Service {
 }
 
 /**
- * Empty, since that is all an apply may say about it: the controllers fill it. That it is there already saves them the
- * right to create Secrets, which RBAC cannot restrict to a name.
+ * The Secret for managed certificates. It has no data: the controllers fill it, and a later apply must not remove that. It
+ * exists from the start, so that the controllers need no permission to create Secrets, which RBAC cannot limit to a name.
  */
 function secret(plan: InstallPlan, name: string): KubeObject & { readonly type: string } {
   return { apiVersion: "v1", kind: builtin.Secret.kind, metadata: metadataOf(plan, name), type: "Opaque" };

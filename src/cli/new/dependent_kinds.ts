@@ -1,6 +1,6 @@
 /**
- * What one object of a new kind may become: for each kind of child the fields of the spec that it needs, its desired
- * state, when it is ready and what a test expects of it. All of it is source text, on lines that begin without indent.
+ * The kinds that a new controller can own. For each: the fields that it adds to the spec, its desired state, when it is
+ * ready, and what a test expects. All of these are source text; lines start without indentation.
  */
 import { listOf } from "../output/mod.ts";
 import { UsageError } from "../flags/mod.ts";
@@ -10,45 +10,45 @@ interface Field {
   readonly name: string;
   /** A zod schema. */
   readonly schema: string;
-  /** What the sample has. */
+  /** The value in the sample. */
   readonly sample: string | number;
 }
 
-/** A kind of child. */
+/** A kind that a new controller can own. */
 export interface DependentKind {
   readonly kind: string;
   readonly fields: readonly Field[];
-  /** What its desired state has besides metadata. `object` is the parent. */
+  /** The desired state without metadata. `object` is the owner. */
   readonly body: readonly string[];
-  /** Whether `live`, the child as the server has it, is ready. @default it is as soon as it is there */
+  /** An expression for whether `live`, the object on the server, is ready. @default it is ready when it exists */
   readonly ready?: (live: string) => string;
   /** Two values that a test compares: one of `live`, one of `sample.spec`. */
-  readonly expected: readonly [actual: (live: string) => string, wanted: string];
+  readonly expected: readonly [actual: (live: string) => string, field: string];
 }
 
 const image: Field = {
   name: "image",
-  schema: 'z.string().min(1).default("nginx:1.29").describe("What its containers run.")',
+  schema: 'z.string().min(1).default("nginx:1.29").describe("The image of the containers.")',
   sample: "nginx:1.29",
 };
 const replicas: Field = {
   name: "replicas",
-  schema: 'z.int32().min(0).max(20).default(1).describe("How many of them run.")',
+  schema: 'z.int32().min(0).max(20).default(1).describe("The number of Pods.")',
   sample: 2,
 };
 const text: Field = {
   name: "text",
-  schema: 'z.string().max(100_000).default("Hello").describe("What the ConfigMap says.")',
+  schema: 'z.string().max(100_000).default("Hello").describe("The text in the ConfigMap.")',
   sample: "Hello",
 };
 const port: Field = {
   name: "port",
-  schema: 'z.int32().min(1).max(65_535).default(80).describe("Where it is reached.")',
+  schema: 'z.int32().min(1).max(65_535).default(80).describe("The port of the Service.")',
   sample: 80,
 };
 const schedule: Field = {
   name: "schedule",
-  schema: 'z.string().min(1).default("*/5 * * * *").describe("When it runs, as cron has it.")',
+  schema: 'z.string().min(1).default("*/5 * * * *").describe("The schedule in cron syntax.")',
   sample: "*/5 * * * *",
 };
 
@@ -61,7 +61,7 @@ const template = (containers: string) => [
 const containers = 'containers: [{ name: "main", image: object.spec.image }]';
 const readyReplicas = (live: string) => `(${live}.status?.readyReplicas ?? 0)`;
 
-/** Two kinds that run Pods and differ in one field. */
+/** Deployment and StatefulSet, which differ in one field. */
 const replicated = (kind: string, ...own: readonly string[]): DependentKind => ({
   kind,
   fields: [image, replicas],
@@ -79,7 +79,7 @@ const replicated = (kind: string, ...own: readonly string[]): DependentKind => (
   expected: [(live) => `${live}.status?.readyReplicas`, "replicas"],
 });
 
-const children: readonly DependentKind[] = [
+const dependentKinds: readonly DependentKind[] = [
   {
     kind: "ConfigMap",
     fields: [text],
@@ -116,31 +116,31 @@ const children: readonly DependentKind[] = [
   replicated("StatefulSet", "serviceName: metadataOf(object).name,"),
 ];
 
-/** The children of these kinds, each once, in the order of their names. @throws UsageError for one that is not known */
+/** Returns these kinds, each once, in alphabetical order. @throws UsageError when one is unknown */
 export function selectDependentKinds(kinds: readonly string[]): readonly DependentKind[] {
-  const known = children.map(({ kind }) => kind);
+  const known = dependentKinds.map(({ kind }) => kind);
   for (const kind of kinds) {
     if (known.includes(kind)) continue;
     const similar = known.find((other) => other.toLowerCase() === kind.toLowerCase().replace(/s$/, ""));
     const advice = similar === undefined
-      ? "Start with one of them, then change desired.ts"
+      ? "Start with one of these, then change desired.ts"
       : `Did you mean ${similar}?`;
     throw new UsageError(`Cannot write a controller that owns "${kind}": ${listOf(known)}`, advice);
   }
-  return children.filter(({ kind }) => kinds.includes(kind));
+  return dependentKinds.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** The fields that these children need, each once. */
-export function fieldsOf(children: readonly DependentKind[]): readonly Field[] {
-  return [...new Set(children.flatMap(({ fields }) => fields))];
+/** Returns the fields that these kinds add to the spec, each once. */
+export function fieldsOf(dependents: readonly DependentKind[]): readonly Field[] {
+  return [...new Set(dependents.flatMap(({ fields }) => fields))];
 }
 
-/** Lines further to the right. */
+/** Indents lines. */
 export function indented(lines: readonly string[], steps = 1): readonly string[] {
   return lines.map((line) => `${"  ".repeat(steps)}${line}`);
 }
 
-/** The name of the variable that holds one: `configMap`. */
+/** The name of a variable for an object of the kind: `configMap`. */
 export function variableOf({ kind }: DependentKind): string {
   return `${kind.slice(0, 1).toLowerCase()}${kind.slice(1)}`;
 }

@@ -1,2 +1,2 @@
-/** TODO */
+/** The command `new`. */
 export { newController } from "./new.ts";

@@ -11,7 +11,7 @@ async function call(...words: readonly string[]): Promise<CommandResult> {
   return await runCommandLine(operator, ["new", ...words]);
 }
 
-/** A folder that goes with the test. */
+/** A temporary folder, removed after the test. */
 async function folder(): Promise<{ readonly path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), "pintle-new-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
@@ -30,7 +30,7 @@ const names = [
   "sample.json",
 ];
 
-test("new writes all files, which everybody may read, and says what is next", async () => {
+test("new writes all files, readable by every user, and prints the next commands", async () => {
   await using site = await folder();
   const dir = join(site.path, "operators", "web-site");
   const { code, out, err } = await call("web-site", "--dir", dir);
@@ -48,7 +48,7 @@ test("new writes all files, which everybody may read, and says what is next", as
   );
 });
 
-test("--dry-run prints what would be written, and writes nothing", async () => {
+test("--dry-run prints the files and writes nothing", async () => {
   await using site = await folder();
   const dir = join(site.path, "shop");
   const { code, out, err } = await call("shop", "--kind", "Store", "--owns", "Service", "--dir", dir, "--dry-run");
@@ -58,17 +58,17 @@ test("--dry-run prints what would be written, and writes nothing", async () => {
   assert(!out.includes("Deployment") && !out.includes("sha512"));
 });
 
-test("a file that is there already is never written over, and then nothing else is written either", async () => {
+test("new overwrites no existing file, and then writes no other file either", async () => {
   await using site = await folder();
   await writeFile(join(site.path, "main.ts"), "mine");
   const { code, err } = await call("shop", "--dir", site.path);
   assertEquals(code, 1);
-  assertMatch(err, /^controller: Cannot write ".*main\.ts": it is there already\. Nothing was written\..*\n$/);
+  assertMatch(err, /^controller: Cannot write ".*main\.ts": it exists already\. Nothing was written\..*\n$/);
   assertEquals(await readdir(site.path), ["main.ts"]);
   assertEquals(await readFile(join(site.path, "main.ts"), "utf8"), "mine");
 });
 
-test("[84] a folder that cannot be made is somebody's disk, and no defect", async () => {
+test("[84] a folder that cannot be created is exit code 1", async () => {
   await using site = await folder();
   await writeFile(join(site.path, "file"), "");
   const { code, err } = await call("shop", "--dir", join(site.path, "file", "shop"));
@@ -76,7 +76,7 @@ test("[84] a folder that cannot be made is somebody's disk, and no defect", asyn
   assertMatch(err, /^controller: Cannot write to ".*": ENOTDIR.*Nothing was written\..*\n$/);
 });
 
-test("the library is named by the way to it where it is a neighbour, else by its own path", async () => {
+test("deno.json links the library by a relative path when it is near, else by its absolute path", async () => {
   await using site = await folder();
   const library = join(site.path, "pintle");
   await call("x", "--dir", library); // any folder
@@ -103,15 +103,15 @@ const refusals: readonly (readonly [line: string, message: string])[] = [
   ["x".repeat(41), "Cannot name a controller .* at most 40"],
   ["shop --kind shop", 'Cannot name a kind "shop": it must begin with a capital'],
   ["shop --kind Pod", 'Cannot name a kind "Pod": Kubernetes has a kind of that name. Try: --kind MyPod'],
-  ["function", 'Cannot name a kind "Function": that word is TypeScript\'s'],
+  ["function", 'Cannot name a kind "Function": TypeScript or this library uses that name'],
   ["shop --group apps", 'Cannot use the group "apps": it must be a domain in lower case, with a dot'],
   ["shop --group x.k8s.io", 'Cannot use the group "x.k8s.io": it belongs to Kubernetes'],
   ["shop --owns deployments", 'Cannot write a controller that owns "deployments": .* Did you mean Deployment\\?'],
   ["shop --owns Job", 'Cannot write a controller that owns "Job": there are ConfigMap, CronJob, Deployment'],
-  ["shop --library /", 'Cannot use the library "/": it is no clone of Pintle'],
+  ["shop --library /", 'Cannot use the library "/": it is not a clone of Pintle'],
 ];
 
-test("[84] names that cannot work are refused with one that can, before anything is written", async () => {
+test("[84] invalid names are exit code 2 with a suggestion, before anything is written", async () => {
   await using site = await folder();
   for (const [line, message] of refusals) {
     const { code, out, err } = await call(...line.split(" ").filter((word) => word !== ""), "--dir", site.path);

@@ -1,7 +1,8 @@
-/** Files that are written together: all of them or, where one of them is there already or cannot be written, none. */
-/* MERGED new/library.ts
- * Where the library is that a new controller is written with: a clone of this repository. There is no other way to have it
- * yet, so `new` looks for the one that this very program comes from.
+/**
+ * Writes the files of a new project, and finds the library that they use: a clone of this repository, by default the one that
+ * this program was built from.
+ *
+ * Guarantees: all files are written; or none, when one exists already or cannot be written.
  */
 import {
   directoryOf,
@@ -17,32 +18,32 @@ import {
 import { CommandError, exitCode } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 
-/** A file to be. */
+/** A file to write. */
 export interface ProjectFile {
-  /** In its folder. */
+  /** The path inside the folder. */
   readonly name: string;
   readonly text: string;
-  /** What people are shown of it. @default all of it */
+  /** The text that --dry-run prints. @default `text` */
   readonly shown?: string;
 }
 
-/** Sources are everybody's to read, unlike what this program writes otherwise. */
+/** Every user may read sources, unlike the other files that this program writes. */
 const [fileMode, folderMode] = [0o644, 0o755];
 
 /**
- * Writes `files` into `folder`, which is made if it is not there.
+ * Writes `files` into `folder`, which is created if necessary.
  *
- * @throws CommandError when one is there already, or the disk does not take them. Then nothing has changed.
+ * @throws CommandError when a file exists already or cannot be written; then nothing has changed.
  */
 export async function writeProject(folder: string, files: readonly ProjectFile[]): Promise<void> {
   for (const { name } of files) {
     if (await fileStat(joinPath(folder, name)) === undefined) continue;
-    throw new CommandError(`Cannot write "${joinPath(folder, name)}": it is there already`, {
+    throw new CommandError(`Cannot write "${joinPath(folder, name)}": it exists already`, {
       code: exitCode.failed,
       advice: "Nothing was written. Choose another folder with --dir",
     });
   }
-  const made = await firstMissing(folder);
+  const created = await firstMissing(folder);
   const written: string[] = [];
   try {
     await makeDirectory(folder, folderMode);
@@ -51,17 +52,17 @@ export async function writeProject(folder: string, files: readonly ProjectFile[]
       written.push(joinPath(folder, name));
     }
   } catch (error) {
-    await removeAll(made === undefined ? written : [made]);
+    await removeAll(created === undefined ? written : [created]);
     throw cannotWrite(folder, error);
   }
 }
 
-/** What cannot be removed was hardly written: why it was not is what counts. */
+/** Ignores errors: the caller reports why writing failed. */
 async function removeAll(paths: readonly string[]): Promise<void> {
   for (const path of paths) await removePath(path).catch(() => {});
 }
 
-/** The topmost folder that has to be made. */
+/** Returns the topmost folder that does not exist. */
 async function firstMissing(folder: string): Promise<string | undefined> {
   if (await fileStat(folder) !== undefined) return undefined;
   const above = directoryOf(folder);
@@ -76,20 +77,20 @@ function cannotWrite(folder: string, error: unknown): CommandError {
 
 const packageName = "@pintle/controller";
 
-/** A clone. */
+/** A clone of this repository. */
 export interface Library {
-  /** Absolute. */
+  /** The absolute path. */
   readonly folder: string;
-  /** As its deno.json says. */
+  /** The version in its deno.json. */
   readonly version: string;
-  /** Its deno.lock: the versions of all packages that it was tested with. */
+  /** Its deno.lock, with the versions of all packages that it was tested with. */
   readonly lock: string | undefined;
 }
 
 /**
- * Finds it: where `given` says, else above this file, above the compiled program, or above the working directory.
+ * Finds the library: at `given`, else above this file, above the compiled program, or above the working directory.
  *
- * @throws UsageError when there is none.
+ * @throws UsageError when it finds none.
  */
 export async function findLibrary(given: string | undefined): Promise<Library> {
   const { executable, workingDirectory } = processFacts();
@@ -97,8 +98,8 @@ export async function findLibrary(given: string | undefined): Promise<Library> {
     const found = await libraryAt(resolvePath(workingDirectory, given));
     if (found !== undefined) return found;
     throw new UsageError(
-      `Cannot use the library "${given}": it is no clone of Pintle`,
-      "Name a folder with its deno.json",
+      `Cannot use the library "${given}": it is not a clone of Pintle`,
+      "Name the folder with the deno.json of Pintle",
     );
   }
   for (const start of [import.meta.dirname, directoryOf(executable), workingDirectory]) {
@@ -106,8 +107,8 @@ export async function findLibrary(given: string | undefined): Promise<Library> {
     if (found !== undefined) return found;
   }
   throw new UsageError(
-    "Cannot find the library that a controller is written with: no clone of Pintle is near this program",
-    "Clone it, and name the folder: --library ../pintle",
+    "Cannot find the library: there is no clone of Pintle above this program or the working directory",
+    "Clone it, and name its folder: --library ../pintle",
   );
 }
 
@@ -131,6 +132,6 @@ function packageOf(text: string): { readonly name: string; readonly version: str
     const { name, version } = JSON.parse(text);
     return typeof name === "string" && typeof version === "string" ? { name, version } : undefined;
   } catch {
-    return undefined; // somebody's file with comments: not ours
+    return undefined; // a deno.json with comments belongs to another project
   }
 }

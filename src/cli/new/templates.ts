@@ -1,24 +1,23 @@
 /**
- * The sources that `new` writes: kind, desired state, controller and program. Each is text that `deno fmt` leaves as it is,
- * whatever the names: what may become long stands on a line of its own.
+ * The files that `new` writes: kind, desired state, controller, program, test, sample, deno.json, .gitignore and README.
+ *
+ * Guarantees: `deno fmt` leaves the sources unchanged, whatever the names: parts that can become long have their own line.
  */
-/* MERGED new/project_texts.ts  What stands around the sources that `new` writes: sample, deno.json, .gitignore and a README with the next commands. */
-/* MERGED new/test_text.ts  The test that `new` writes: the controller in a world in memory, with the sample as its object. */
 import { type DependentKind, fieldsOf, indented, variableOf } from "./dependent_kinds.ts";
-import type { Names } from "./new.ts";
+import type { Names } from "./names.ts";
 
-/** What is written about. */
+/** What the files are written from. */
 export interface ProjectSpec {
   readonly names: Names;
-  readonly children: readonly DependentKind[];
+  readonly dependents: readonly DependentKind[];
 }
 
 /** resource.ts */
-export function resourceText({ names, children }: ProjectSpec): string {
+export function resourceText({ names, dependents }: ProjectSpec): string {
   const { kind, group } = names;
-  const fields = fieldsOf(children).map(({ name, schema }) => `${name}: ${schema},`);
+  const fields = fieldsOf(dependents).map(({ name, schema }) => `${name}: ${schema},`);
   return text(
-    `/** ${kind}: what somebody asks for. The schema is the type, the CRD and the validation. */`,
+    `/** ${kind}: the kind. The schema is the TypeScript type, the CRD and the validation at the same time. */`,
     'import { defineResource, type Infer, z } from "@pintle/controller";',
     "",
     `export const ${kind} = defineResource({`,
@@ -31,11 +30,11 @@ export function resourceText({ names, children }: ProjectSpec): string {
     ...indented(fields, 2),
     "  }),",
     "  status: z.object({",
-    '    ready: z.boolean().default(false).describe("Whether all of it is there and works."),',
+    '    ready: z.boolean().default(false).describe("True when all its objects are ready."),',
     "  }),",
     "  validations: [{",
     '    rule: "self.metadata.name.size() <= 52",',
-    '    message: "names of at most 52 characters leave room for those of what it becomes",',
+    '    message: "must have at most 52 characters, because other names are derived from it",',
     "  }],",
     "  printerColumns: [",
     '    { name: "Ready", jsonPath: ".status.ready" },',
@@ -47,19 +46,19 @@ export function resourceText({ names, children }: ProjectSpec): string {
 }
 
 function sentence({ kind }: Names): string {
-  return `${/^[AEIOU]/.test(kind) ? "An" : "A"} ${kind} is looked after by its controller.`;
+  return `${/^[AEIOU]/.test(kind) ? "An" : "A"} ${kind} is reconciled by its controller.`;
 }
 
 /** desired.ts */
-export function desiredText({ names, children }: ProjectSpec): string {
+export function desiredText({ names, dependents }: ProjectSpec): string {
   const { kind, group, singular } = names;
-  const needsLabels = children.some(({ body }) => body.join().includes("labelsOf"));
+  const needsLabels = dependents.some(({ body }) => body.join().includes("labelsOf"));
   return text(
-    `/** What one ${kind} means. Pure functions: this is where it is decided, and nowhere else. */`,
-    `import { ${sorted([...kindsOf(children), "manifest"])} } from "@pintle/controller";`,
+    `/** The objects that a ${kind} needs: pure functions from the object to its desired state. */`,
+    `import { ${sorted([...kindsOf(dependents), "manifest"])} } from "@pintle/controller";`,
     `import type { ${kind} } from "./resource.ts";`,
     "",
-    ...children.flatMap((child) => desiredLines(child, kind)),
+    ...dependents.flatMap((dependent) => desiredLines(dependent, kind)),
     `function metadataOf(object: ${kind}) {`,
     needsLabels
       ? "  return { name: nameOf(object), namespace: object.metadata.namespace, labels: labelsOf(object) };"
@@ -82,12 +81,12 @@ export function desiredText({ names, children }: ProjectSpec): string {
   );
 }
 
-function desiredLines(child: DependentKind, kind: string): readonly string[] {
+function desiredLines(dependent: DependentKind, kind: string): readonly string[] {
   return [
-    `export function desired${child.kind}(object: ${kind}) {`,
-    `  return manifest(${child.kind}, {`,
+    `export function desired${dependent.kind}(object: ${kind}) {`,
+    `  return manifest(${dependent.kind}, {`,
     "    metadata: metadataOf(object),",
-    ...indented(child.body, 2),
+    ...indented(dependent.body, 2),
     "  });",
     "}",
     "",
@@ -95,21 +94,21 @@ function desiredLines(child: DependentKind, kind: string): readonly string[] {
 }
 
 /** controller.ts */
-export function controllerText({ names, children }: ProjectSpec): string {
+export function controllerText({ names, dependents }: ProjectSpec): string {
   const { kind, constant, controller } = names;
-  const checks = children.flatMap((child) => child.ready?.(variableOf(child)) ?? []);
+  const checks = dependents.flatMap((dependent) => dependent.ready?.(variableOf(dependent)) ?? []);
   return text(
-    `/** ${controller}: keeps what each ${kind} means, and says whether it is ready. */`,
-    `import { ${sorted([...kindsOf(children), "controller", "done"])} } from "@pintle/controller";`,
-    `import { ${children.map((child) => `desired${child.kind}`).join(", ")} } from "./desired.ts";`,
+    `/** ${controller}: keeps the objects of each ${kind} in their desired state, and reports whether they are ready. */`,
+    `import { ${sorted([...kindsOf(dependents), "controller", "done"])} } from "@pintle/controller";`,
+    `import { ${dependents.map((dependent) => `desired${dependent.kind}`).join(", ")} } from "./desired.ts";`,
     `import { ${kind} } from "./resource.ts";`,
     "",
     `export const ${constant} = controller("${controller}")`,
     `  .for(${kind})`,
-    ...children.map((child) => `  .owns(${child.kind})`),
+    ...dependents.map((dependent) => `  .owns(${dependent.kind})`),
     "  .reconcile(async (ctx) => {",
-    "    const object = ctx.object; // readonly, from the cache; never older than what this controller wrote",
-    ...indented(children.map(applyLine), 2),
+    "    const object = ctx.object; // read-only, from the cache; never older than the last write of this controller",
+    ...indented(dependents.map(applyLine), 2),
     `    const ready = ${checks.length === 0 ? "true" : checks.join(" &&\n      ")};`,
     "    await ctx.patchStatus({ ready });",
     "    return done; // or requeueAfter(60_000)",
@@ -117,16 +116,16 @@ export function controllerText({ names, children }: ProjectSpec): string {
   );
 }
 
-/** What is wanted is said each time; only what differs is sent. */
-function applyLine(child: DependentKind): string {
-  const apply = `await ctx.apply(desired${child.kind}(object));`;
-  return child.ready === undefined ? apply : `const ${variableOf(child)} = ${apply}`;
+/** The desired state is applied in every reconcile; a request is sent only when the live object differs. */
+function applyLine(dependent: DependentKind): string {
+  const apply = `await ctx.apply(desired${dependent.kind}(object));`;
+  return dependent.ready === undefined ? apply : `const ${variableOf(dependent)} = ${apply}`;
 }
 
 /** main.ts */
 export function mainText({ names: { constant, controller } }: ProjectSpec): string {
   return text(
-    "/** The whole program: run, dev, install-crds, manifests, doctor and more, out of a list of controllers. */",
+    "/** The program: the commands run, dev, install-crds, manifests, doctor and others, from a list of controllers. */",
     'import process from "node:process";',
     'import { operatorCli, withSamples } from "@pintle/controller";',
     `import { ${constant} } from "./controller.ts";`,
@@ -143,25 +142,25 @@ export function mainText({ names: { constant, controller } }: ProjectSpec): stri
   );
 }
 
-/** Lines as a file. */
+/** Joins lines into the text of a file. */
 function text(...lines: readonly string[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Names in an import, in the order of `deno fmt`. */
+/** Names of an import, in the order of `deno fmt`. */
 function sorted(names: readonly string[]): string {
   const byLetters = (a: string, b: string) => a.toLowerCase() < b.toLowerCase() ? -1 : 1;
   return names.toSorted(byLetters).join(", ");
 }
 
-/** The kinds of some children. */
-function kindsOf(children: readonly DependentKind[]): readonly string[] {
-  return children.map(({ kind }) => kind);
+/** The names of the kinds. */
+function kindsOf(dependents: readonly DependentKind[]): readonly string[] {
+  return dependents.map(({ kind }) => kind);
 }
 
 /** sample.json: for `dev --samples`, for the test and for `kubectl apply`. */
-export function sampleText({ names, children }: ProjectSpec): string {
-  const spec = Object.fromEntries(fieldsOf(children).map(({ name, sample }) => [name, sample]));
+export function sampleText({ names, dependents }: ProjectSpec): string {
+  const spec = Object.fromEntries(fieldsOf(dependents).map(({ name, sample }) => [name, sample]));
   return json({
     apiVersion: `${names.group}/v1alpha1`,
     kind: names.kind,
@@ -170,7 +169,7 @@ export function sampleText({ names, children }: ProjectSpec): string {
   });
 }
 
-/** deno.json. @param library The clone of this package, as seen from the folder that is written. */
+/** deno.json. @param library Path of the library, from the new folder */
 export function denoJsonText({ names: { controller } }: ProjectSpec, library: string, version: string): string {
   const specifier = `jsr:@pintle/controller@${version}`;
   return json({
@@ -196,38 +195,38 @@ export function gitignoreText(): string {
   return text("dist/", "node_modules/");
 }
 
-/** README.md. @param library Where the clone of this package is. */
-export function readmeText({ names, children }: ProjectSpec, library: string): string {
+/** README.md. @param library Path of the library */
+export function readmeText({ names, dependents }: ProjectSpec, library: string): string {
   const { controller, kind, group, singular } = names;
-  const means = children.map((child) => child.kind).join(" and ");
+  const owned = dependents.map((dependent) => `one ${dependent.kind}`).join(" and ");
   return text(
     `# ${controller}`,
     "",
-    `A Kubernetes controller. One ${kind} (\`${group}\`) becomes one ${means}.`,
+    `A Kubernetes controller. For each ${kind} (\`${group}\`) it creates ${owned}.`,
     "",
     "```sh",
-    "deno task test       # in memory: no cluster, no waiting",
-    "deno task dev        # on a Kubernetes of its own, with the sample; Ctrl-C ends it",
+    "deno task test       # in memory, without a cluster",
+    "deno task dev        # on a Kubernetes API in the same process, with the sample; Ctrl-C ends it",
     `deno task compile    # writes dist/${controller}`,
     "```",
     "",
-    "Without Deno on the machine: `npx -y deno` in its place. While `deno task dev` runs, it says which kubeconfig",
-    `kubectl takes: \`kubectl get ${singular}\`.`,
+    "Without Deno on the machine, write `npx -y deno` instead of `deno`. `deno task dev` prints the kubeconfig to use with",
+    `kubectl: \`kubectl get ${singular}\`.`,
     "",
-    "- [resource.ts](resource.ts): what somebody may ask for",
-    "- [desired.ts](desired.ts): what that means",
-    "- [controller.ts](controller.ts): what is watched, and what is written",
+    "- [resource.ts](resource.ts): the kind",
+    "- [desired.ts](desired.ts): the objects that it needs",
+    "- [controller.ts](controller.ts): what the controller watches and writes",
     "- [main.ts](main.ts): the program",
     "",
     "On a cluster:",
     "",
     "```sh",
-    `dist/${controller} install-crds                         # server-side apply, waits until served`,
+    `dist/${controller} install-crds                         # waits until the server serves the kind`,
     `kubectl apply -f sample.json`,
     `dist/${controller} run ${controller}`,
     "```",
     "",
-    `The library is a clone of Pintle at \`${library}\`, as \`links\` in deno.json says. Its README says more.`,
+    `The library is the clone of Pintle at \`${library}\` (\`links\` in deno.json). See its README for more.`,
   );
 }
 
@@ -236,19 +235,19 @@ function json(value: object): string {
 }
 
 /** controller_test.ts */
-export function testText({ names, children }: ProjectSpec): string {
+export function testText({ names, dependents }: ProjectSpec): string {
   const { kind, constant, controller } = names;
   const start = [
     `  await using world = await World.start({ controllers: [${constant}] });`,
     `  await world.create(${kind}, { name, spec: sample.spec });`,
     "  await world.settled();",
   ];
-  const each = (line: (kind: string) => string) => indented(kindsOf(children).map(line));
+  const each = (line: (kind: string) => string) => indented(kindsOf(dependents).map(line));
   return text(
-    `/** Tests of ${controller} in memory: an API server, a cluster, and time that passes only when it is told to. */`,
+    `/** Tests of ${controller} in memory: an API server, a cluster, and a clock that the test advances. */`,
     'import assert from "node:assert/strict";',
     'import test from "node:test";',
-    `import { ${sorted(kindsOf(children))} } from "@pintle/controller";`,
+    `import { ${sorted(kindsOf(dependents))} } from "@pintle/controller";`,
     'import { World } from "@pintle/controller/testing";',
     `import { ${constant} } from "./controller.ts";`,
     `import { ${kind} } from "./resource.ts";`,
@@ -257,29 +256,29 @@ export function testText({ names, children }: ProjectSpec): string {
     "const { name } = sample.metadata;",
     "const key = `default/${name}`;",
     "",
-    `test("one ${kind} becomes what it means, and says that it is ready", async () => {`,
+    `test("a ${kind} gets its objects and becomes ready", async () => {`,
     ...start,
-    ...children.map(({ kind, expected: [actual, wanted] }) =>
-      `  assert.equal(${actual(`world.get(${kind}, key)`)}, sample.spec.${wanted});`
+    ...dependents.map(({ kind, expected: [actual, field] }) =>
+      `  assert.equal(${actual(`world.get(${kind}, key)`)}, sample.spec.${field});`
     ),
     `  assert.equal(world.get(${kind}, key).status?.ready, true);`,
     "});",
     "",
-    'test("what somebody deletes comes back", async () => {',
+    'test("a deleted object is created again", async () => {',
     ...start,
     ...each((kind) => `await world.delete(${kind}, key);`),
     "  await world.settled();",
     ...each((kind) => `assert.ok(world.find(${kind}, key));`),
     "});",
     "",
-    `test("a deleted ${kind} takes all of it along", async () => {`,
+    `test("the objects of a deleted ${kind} are deleted", async () => {`,
     ...start,
     `  await world.delete(${kind}, key);`,
     "  await world.settled();",
     ...each((kind) => `assert.equal(world.find(${kind}, key), undefined);`),
     "});",
     "",
-    'test("where all is as it should be, nothing is written", async () => {',
+    'test("a converged controller writes nothing", async () => {',
     ...start,
     "  const { revision } = world;",
     "  await world.settled({ quietMs: 60_000 });",

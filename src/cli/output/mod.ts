@@ -1,13 +1,13 @@
-/** TODO */
+/** Output of commands: safe lines, tables, colours, objects as YAML or JSON, and progress on a terminal. */
 export { type LiveLines, plainProgress, type Progress, StatusLine } from "./status_line.ts";
 export {
   type Cell,
+  formatObjects,
+  formatValue,
   hasColors,
   type ObjectFormat,
   type Paint,
   paintFor,
-  printObjectList,
-  printValue,
   table,
   type Tone,
 } from "./table.ts";

@@ -1,24 +1,24 @@
 /**
- * Progress of something long, on stderr: on a terminal one line that is written over and goes in the end, elsewhere a
- * line now and then, so that a log of it is short.
+ * Progress of long operations, on stderr. A terminal shows lines that are overwritten and removed at the end; elsewhere a
+ * line is written from time to time, so that a log stays short.
  */
 import type { Clock } from "../../async/mod.ts";
 import type { TextWriter } from "../../runtime/mod.ts";
 import { oneLine } from "./text.ts";
 
-/** Tells how far something is, until it is disposed of. */
+/** Shows how far an operation is, until it is disposed. */
 export interface Progress extends Disposable {
-  /** May be called as often as one likes. */
+  /** May be called at any rate. */
   report(text: string): void;
 }
 
-/** Lines that are written over until they are disposed of. */
+/** Several lines of a terminal that are overwritten in place until they are disposed. */
 export interface LiveLines extends Disposable {
-  /** May be called as often as one likes. */
+  /** May be called at any rate. */
   show(lines: readonly string[]): void;
 }
 
-/** The last lines of a terminal. Whoever writes anything else hides them first. */
+/** The last lines of a terminal. Caveats: other writers of the same terminal must call `hide()` first. */
 export class StatusLine {
   readonly #terminal: TextWriter;
   #shown: readonly string[] = [];
@@ -27,46 +27,48 @@ export class StatusLine {
     this.#terminal = terminal;
   }
 
-  /** Writes `texts` over what is shown, each on a line of its own. */
+  /** Replaces the shown lines by `texts`, one line each. */
   show(...texts: readonly string[]): void {
-    const widest = Math.max(10, (this.#terminal.columns ?? 80) - 1);
-    const lines = texts.map((text) => oneLine(text).slice(0, widest));
+    const maxWidth = Math.max(10, (this.#terminal.columns ?? 80) - 1);
+    const lines = texts.map((text) => oneLine(text).slice(0, maxWidth));
     if (lines.length === this.#shown.length && lines.every((line, index) => line === this.#shown[index])) return;
-    const rest = lines.length < this.#shown.length ? "\u001b[J" : "";
-    this.#terminal.write(`${this.#back()}\r${lines.join("\u001b[K\n")}\u001b[K${rest}`);
+    const clearBelow = lines.length < this.#shown.length ? "\u001b[J" : "";
+    this.#terminal.write(`${this.#toFirstLine()}\r${lines.join("\u001b[K\n")}\u001b[K${clearBelow}`);
     this.#shown = lines;
   }
 
-  /** Leaves the lines empty. */
+  /** Removes the shown lines. */
   hide(): void {
     if (this.#shown.length === 0) return;
-    this.#terminal.write(`${this.#back()}\r${this.#shown.length > 1 ? "\u001b[J" : "\u001b[K"}`);
+    this.#terminal.write(`${this.#toFirstLine()}\r${this.#shown.length > 1 ? "\u001b[J" : "\u001b[K"}`);
     this.#shown = [];
   }
 
-  /** To the first of the lines. */
-  #back(): string {
+  #toFirstLine(): string {
     return this.#shown.length > 1 ? `\u001b[${this.#shown.length - 1}A` : "";
   }
 }
 
-/** What takes less is not worth a word. */
+/** Shorter operations report nothing. */
 const quietMs = 1_000;
 const changeMs = 2_000;
 const repeatMs = 10_000;
 
-/** Progress where nothing can be written over: the first word after a second, then when there is news, or after ten. */
-export function plainProgress(say: (text: string) => void, clock: Clock): Progress {
-  let saidAt = clock.monotonic();
-  let said: string | undefined;
+/**
+ * Progress for an output that cannot be overwritten: the first line after a second, then a line for a new text every two
+ * seconds at most, and the same text again after ten.
+ */
+export function plainProgress(write: (text: string) => void, clock: Clock): Progress {
+  let writtenAt = clock.monotonic();
+  let written: string | undefined;
   return {
     report(text) {
-      const sinceMs = clock.monotonic() - saidAt;
-      const dueMs = said === undefined ? quietMs : said === text ? repeatMs : changeMs;
+      const sinceMs = clock.monotonic() - writtenAt;
+      const dueMs = written === undefined ? quietMs : written === text ? repeatMs : changeMs;
       if (sinceMs < dueMs) return;
-      say(text);
-      said = text;
-      saidAt = clock.monotonic();
+      write(text);
+      written = text;
+      writtenAt = clock.monotonic();
     },
     [Symbol.dispose]: () => {},
   };

@@ -8,7 +8,7 @@ function session(isTerminal: boolean): { readonly session: Session; readonly pro
   return { session: new Session({ name: "op", controllers: [] }, process), process };
 }
 
-test("on a terminal progress is one line that is written over, and goes", () => {
+test("progress on a terminal is one line that is overwritten and then removed", () => {
   const { session: at, process } = session(true);
   {
     using progress = at.progress();
@@ -19,45 +19,45 @@ test("on a terminal progress is one line that is written over, and goes", () => 
   assertEquals(process.err, "\rop: 1 of 2\u001b[K\rop: 2 of 2\\u001b[2J\u001b[K\r\u001b[K");
 });
 
-test("a result or a message does not stand behind a progress line", () => {
+test("a result or a message replaces the progress line", () => {
   const { session: at, process } = session(true);
   using progress = at.progress();
   progress.report("working");
-  at.say("news");
+  at.info("news");
   progress.report("still");
   at.print("result\n");
   assertEquals(process.err, "\rop: working\u001b[K\r\u001b[Kop: news\n\rop: still\u001b[K\r\u001b[K");
 });
 
-test("a board is several lines that are written over in place, and go", () => {
+test("live lines are overwritten in place and then removed", () => {
   const { session: at, process } = session(true);
   {
-    using board = at.board();
-    board?.show(["a", "b"]);
-    board?.show(["a", "b"]);
-    board?.show(["a", "c"]);
+    using lines = at.liveLines();
+    lines?.show(["a", "b"]);
+    lines?.show(["a", "b"]);
+    lines?.show(["a", "c"]);
     at.output.write("printed\n");
-    board?.show(["a", "b", "c"]);
-    board?.show(["all"]);
+    lines?.show(["a", "b", "c"]);
+    lines?.show(["all"]);
   }
   const [first, second] = ["\ra\u001b[K\nb\u001b[K", "\u001b[1A\ra\u001b[K\nc\u001b[K"];
   const third = "\ra\u001b[K\nb\u001b[K\nc\u001b[K";
   assertEquals(process.err, `${first}${second}\u001b[1A\r\u001b[J${third}\u001b[2A\rall\u001b[K\u001b[J\r\u001b[K`);
-  assertEquals([process.out, session(false).session.board()], ["printed\n", undefined]);
+  assertEquals([process.out, session(false).session.liveLines()], ["printed\n", undefined]);
 });
 
-test("elsewhere progress is a line when it is news, and rarely", async () => {
+test("progress elsewhere is a line for a new text, and rarely the same again", async () => {
   const { process } = session(false);
-  const said: string[] = [];
-  const progress = plainProgress((text) => said.push(text), process.clock);
+  const written: string[] = [];
+  const progress = plainProgress((text) => written.push(text), process.clock);
   for (let ms = 0; ms < 30_000; ms += 100) {
     progress.report(ms < 20_000 ? "waiting" : `${Math.floor(ms / 1_000)} done`);
     await process.clock.advance(100);
   }
-  assertEquals(said, ["waiting", "waiting", "20 done", "22 done", "24 done", "26 done", "28 done"]);
+  assertEquals(written, ["waiting", "waiting", "20 done", "22 done", "24 done", "26 done", "28 done"]);
 });
 
-test("what is over within a second is not worth a word", async () => {
+test("progress of an operation shorter than a second writes nothing", async () => {
   const { session: at, process } = session(false);
   using progress = at.progress();
   for (let ms = 0; ms < 1_000; ms += 100) {

@@ -1,18 +1,20 @@
-/** Rows as text in columns that line up, as kubectl prints them. */
-/* MERGED paint.ts  Colours for people: only where a terminal shows them and nobody said NO_COLOR (https://no-color.org). */
-/* MERGED print_objects.ts  Objects on stdout for programs: `-o yaml` and `-o json`, as kubectl prints them. */
-import { oneLine } from "./text.ts";
-import type { Environment, TextWriter } from "../../runtime/mod.ts";
+/**
+ * Results on stdout: tables for people, laid out as kubectl does, and objects as YAML or JSON for programs.
+ *
+ * Guarantees: tables have colours only on a terminal without NO_COLOR (https://no-color.org); text that a cluster sent stays
+ * on its line and cannot control the terminal.
+ */
 import { stringify } from "yaml";
-import type { Session } from "../command/mod.ts";
+import type { Environment, TextWriter } from "../../runtime/mod.ts";
+import { oneLine } from "./text.ts";
 
-/** One field of a table: text, perhaps in a colour. */
+/** One field of a table: text, optionally with a meaning that decides its colour. */
 export type Cell = string | { readonly text: string; readonly tone: Tone };
 
-/** Characters between two columns, as kubectl's. */
+/** Spaces between two columns, as in kubectl. */
 const gap = 3;
 
-/** Lays `rows` out, each on a line of its own. The last column is as wide as it is. */
+/** Lays out `rows` in aligned columns, one line each. */
 export function table(rows: readonly (readonly Cell[])[], paint: Paint = (text) => text): string {
   const widths: number[] = [];
   for (const row of rows) {
@@ -25,14 +27,13 @@ function lineOf(row: readonly Cell[], widths: readonly number[], paint: Paint): 
   const cells = row.map((cell, column) => {
     const text = textOf(cell);
     const shown = typeof cell === "string" ? text : paint(text, cell.tone);
-    // Spaces at the end of a line are nobody's.
+    // No padding after the last text of a line.
     const isLast = row.slice(column + 1).every((other) => textOf(other) === "");
     return isLast ? shown : shown + " ".repeat((widths[column] ?? 0) - width(text) + gap);
   });
   return cells.join("").trimEnd();
 }
 
-/** What a cluster sent stays on its line and away from the terminal's controls. */
 function textOf(cell: Cell): string {
   return oneLine(typeof cell === "string" ? cell : cell.text);
 }
@@ -41,43 +42,43 @@ function width(text: string): number {
   return [...text].length;
 }
 
-/** What a colour says, not which it is. */
-export type Tone = "good" | "bad" | "doubtful" | "quiet" | "strong";
+/** What a colour means. */
+export type Tone = "success" | "error" | "warning" | "muted" | "strong";
 
-/** Text as it is to be shown. */
+/** Colours a text, or returns it unchanged where colours are not shown. */
 export type Paint = (text: string, tone: Tone) => string;
 
 /** SGR parameters: green, red, yellow, dim, bold. */
-const codes = { good: 32, bad: 31, doubtful: 33, quiet: 2, strong: 1 } as const satisfies Record<Tone, number>;
+const codes = { success: 32, error: 31, warning: 33, muted: 2, strong: 1 } as const satisfies Record<Tone, number>;
 
-/** Whether `writer` may be given colours. */
+/** True when `writer` shows colours. */
 export function hasColors(writer: TextWriter, environment: Environment): boolean {
   return writer.isTerminal && (environment.NO_COLOR ?? "") === "" && environment.TERM !== "dumb";
 }
 
-/** A Paint that colours, or leaves all text as it is. */
+/** Returns the Paint for `writer`. */
 export function paintFor(writer: TextWriter, environment: Environment): Paint {
   if (!hasColors(writer, environment)) return (text) => text;
   return (text, tone) => text === "" ? text : `\u001b[${codes[tone]}m${text}\u001b[0m`;
 }
 
-/** A format that programs read. */
+/** A format for programs. */
 export type ObjectFormat = "yaml" | "json";
 
-/** Prints one object as it is, several as a stream of documents or as a List. */
-export function printObjectList(objects: readonly object[], format: ObjectFormat, session: Session): void {
+/** Formats Kubernetes objects as kubectl does: one object as it is, several as a stream of documents or as a List. */
+export function formatObjects(objects: readonly object[], format: ObjectFormat): string {
   const [only] = objects;
-  if (format === "yaml") return session.print(objects.map(yamlOf).join("---\n"));
+  if (format === "yaml") return objects.map(objectYaml).join("---\n");
   const whole = objects.length === 1 ? only : { apiVersion: "v1", kind: "List", items: objects };
-  session.print(`${JSON.stringify(whole, undefined, 4)}\n`);
+  return `${JSON.stringify(whole, undefined, 4)}\n`;
 }
 
-/** Prints a value that is no Kubernetes object. */
-export function printValue(value: object, format: ObjectFormat, session: Session): void {
-  if (format === "json") return session.print(`${JSON.stringify(value, undefined, 2)}\n`);
-  session.print(stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }));
+/** Formats a value that is not a Kubernetes object. */
+export function formatValue(value: object, format: ObjectFormat): string {
+  if (format === "json") return `${JSON.stringify(value, undefined, 2)}\n`;
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-function yamlOf(object: object): string {
+function objectYaml(object: object): string {
   return stringify(object, { lineWidth: 0, aliasDuplicateObjects: false, sortMapEntries: true });
 }

@@ -1,29 +1,32 @@
 /**
- * oneLine(): text of unknown origin as one line that is safe to show on a terminal.
+ * Text for terminals: lines that are safe to show, lists of names, numbers with their noun.
  *
- * Line breaks become spaces; control characters, escapes and the marks that turn writing direction around become
- * visible (CVE-2021-25743 is what happens where they do not); what is too long is cut.
+ * Guarantees: `oneLine()` returns one line without control characters and without marks that change the writing direction,
+ * whatever a cluster sent (security 19; CVE-2021-25743 is what happens otherwise).
  */
-/* MERGED resource_text.ts  How people name a resource with its subresource: `foos.example.dev/status`. */
 
-/** Characters that a line may have, as behaviours.md security 19 asks. */
+/** Longer text is cut. */
 const maxLineLength = 4_096;
 
 // C0 and C1 controls, DEL, line and paragraph separators, bidirectional marks, embeddings, overrides and isolates.
 // deno-lint-ignore no-control-regex
 const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Makes `text` one harmless line. */
+/** Turns `text` into one safe line: line breaks become spaces, control characters become visible escapes. */
 export function oneLine(text: string): string {
   const cut = text.length > maxLineLength ? `${text.slice(0, maxLineLength)}...` : text;
-  return cut.replaceAll(/\s*[\r\n]+\s*/g, " ").trim().replaceAll(unsafe, escaped);
+  return cut.replaceAll(/\s*[\r\n]+\s*/g, " ").trim().replaceAll(unsafe, escapeCharacter);
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** @param rule.resource The plural, with the subresource where there is one: `foos/status` */
+/**
+ * Names a resource with its group and subresource: `foos.example.dev/status`.
+ *
+ * @param rule.resource The plural, with the subresource where there is one: `foos/status`
+ */
 export function resourceText({ group, resource }: { readonly group: string; readonly resource: string }): string {
   const [plural, subresource] = resource.split("/");
   const kind = group === "" ? plural : `${plural}.${group}`;
@@ -35,13 +38,13 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** `there are bar and foo`, for a sentence that ends in what there is. */
+/** The end of a sentence that lists what exists: `there are bar, foo`. */
 export function listOf(names: readonly string[]): string {
   if (names.length === 0) return "there is none";
   return names.length === 1 ? `there is only ${names[0]}` : `there are ${names.join(", ")}`;
 }
 
-/** The candidate that differs least from `word`, if it is near enough to be meant. */
+/** The candidate that differs least from `word`; undefined when all differ too much to be a typing error. */
 export function mostSimilar(word: string, candidates: readonly string[]): string | undefined {
   const near = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
@@ -50,7 +53,7 @@ export function mostSimilar(word: string, candidates: readonly string[]): string
   return near[0]?.candidate;
 }
 
-/** Letters to insert, remove or replace to get from one word to the other (Levenshtein). */
+/** The number of letters to insert, remove or replace to turn one word into the other (Levenshtein). */
 function editDistance(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > to.length) return Infinity;
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,14 +1,14 @@
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
 import { oneLine } from "./text.ts";
 
-test("oneLine() turns line breaks into spaces and shows control characters instead of sending them", () => {
+test("oneLine() turns line breaks into spaces and control characters into visible escapes", () => {
   assertEquals(oneLine("a\n  b\r\nc"), "a b c");
   assertEquals(oneLine("name \u001b[31mred\u001b[0m\u0007"), "name \\u001b[31mred\\u001b[0m\\u0007");
   assertEquals(oneLine("safe\u202egnp.exe\u2066"), "safe\\u202egnp.exe\\u2066");
   assertEquals(oneLine("\u009b2J\u2028x\u0000"), "\\u009b2J\\u2028x\\u0000");
 });
 
-test("oneLine() leaves other writing alone and cuts what nobody reads", () => {
+test("oneLine() keeps all other characters and cuts very long text", () => {
   assertEquals(oneLine('Foo "größe/日本語"'), 'Foo "größe/日本語"');
   assert(oneLine("x".repeat(10_000)).length < 4_200);
 });

@@ -12,7 +12,7 @@ import { type OperatorController, type RunSetup, withFlags } from "../../manager
 import type { TextWriter } from "../../runtime/mod.ts";
 import { z } from "../../schema/mod.ts";
 import { FakeServer } from "../testing/fake_server.ts";
-import { processOf, runCommandLine, start } from "../testing/run_command.ts";
+import { createProcess, runCommandLine, startCommandLine } from "../testing/run_command.ts";
 import { flag } from "../flags/flag.ts";
 import { linePrinter } from "./controller_flags.ts";
 
@@ -26,13 +26,13 @@ const flags = z.object({
 
 type Setups = (RunSetup & { readonly flags: z.output<typeof flags> })[];
 
-/** An operator with two controllers, one of which has a flag, and what that was set up with. */
+/** An operator with two controllers, one of which has a flag. `setups` gets what configured it. */
 function operatorOf(setups: Setups) {
   const bare: OperatorController = controller("greeter", { namespace: "home" }).for(builtin.Pod)
     .reconcileKey(() => Promise.resolve(done));
   const greeter = withFlags(bare, flags, async (setup) => {
     setups.push(setup);
-    if (setup.flags.greeting === "Bad") throw new RangeError("Cannot greet: nobody says that");
+    if (setup.flags.greeting === "Bad") throw new RangeError("Cannot greet: the greeting is unknown");
     await setup.print(setup.flags.greeting);
     return bare;
   });
@@ -48,45 +48,48 @@ async function setupOf(words: string, environment = {}): Promise<readonly [Setup
   return [setups[0], err];
 }
 
-test("flags of a controller stand in the help of run, under a heading of their own", async () => {
+test("help of run shows the flags of each controller under their own heading", async () => {
   const { out } = await runCommandLine(operatorOf([]), ["run", "--help"]);
   assertStringIncludes(out, "Flags of greeter:");
   assertMatch(out, /--greeting <word> +how Pods are greeted \(default: Hello\)/);
-  assertStringIncludes(out, "OP_<FLAG> stands in for every flag");
+  assertStringIncludes(out, "OP_<FLAG> sets every flag");
 });
 
-test("a controller is made with its flags: typed, from the environment, or by default", async () => {
+test("a controller is configured with its flags from the command line, the environment or the defaults", async () => {
   assertEquals((await setupOf("run greeter --greeting Hi"))[0]?.flags, { greeting: "Hi" });
   assertEquals((await setupOf("run --all", { OP_GREETING: "Hey" }))[0]?.flags, { greeting: "Hey" });
   assertEquals((await setupOf("run greeter"))[0]?.flags, { greeting: "Hello" });
   assertEquals((await setupOf("run other"))[0], undefined);
 });
 
-test("it is told its namespaces: those that are named, all when told so, else its own", async () => {
+test("a controller gets the given namespaces, all with -A, else its own", async () => {
   assertEquals((await setupOf("run greeter"))[0]?.namespaces, ["home"]);
   assertEquals((await setupOf("run greeter -n a -n b"))[0]?.namespaces, ["a", "b"]);
   assertEquals((await setupOf("run greeter -A"))[0]?.namespaces, []);
 });
 
-test("it asks the server for those namespaces and no others", async () => {
+test("a controller lists only in those namespaces", async () => {
   for (const [words, path] of [["-n a", "namespaces/a/pods"], ["-A", "pods"], ["", "namespaces/home/pods"]] as const) {
-    const asked = new FakeServer({});
-    await runCommandLine(operatorOf([]), `run greeter ${words}`.trim().split(" "), { transport: asked.transport });
-    const lists = asked.requests.filter((line) => line.includes("pods"));
+    const server = new FakeServer({});
+    await runCommandLine(operatorOf([]), `run greeter ${words}`.trim().split(" "), { transport: server.transport });
+    const lists = server.requests.filter((line) => line.includes("pods"));
     assertEquals(new Set(lists.map((line) => line.replace(/^GET \/api\/v1\/|\?.*$/g, ""))), new Set([path]));
   }
 });
 
-test("[84] a flag that is wrong, or of a controller that is not run, is a usage error", async () => {
+test("[84] an invalid flag, or a flag of a controller that is not selected, is a usage error", async () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     [
       "run greeter --greeting hi",
       /Cannot parse --greeting "hi": it does not begin with a capital. Example: --greeting Hi/,
     ],
-    ["run greeter --greeting Bad", /Cannot greet: nobody says that. Run with --help to see the flags of greeter/],
+    [
+      "run greeter --greeting Bad",
+      /Cannot greet: the greeting is unknown. Run with --help to see the flags of greeter/,
+    ],
     [
       "run other --greeting Hi",
-      /Cannot use --greeting: it is a flag of the controller "greeter", and what runs is only other/,
+      /Cannot use --greeting: it belongs to the controller "greeter", and this runs "other"/,
     ],
   ];
   for (const [words, message] of cases) {
@@ -96,7 +99,7 @@ test("[84] a flag that is wrong, or of a controller that is not run, is a usage 
   }
 });
 
-/** An output that is open until it is told not to be. */
+/** An output that a test can close. */
 class FakeOutput implements TextWriter {
   readonly isTerminal = false;
   readonly columns = undefined;
@@ -114,31 +117,31 @@ class FakeOutput implements TextWriter {
   }
 }
 
-test("[security 19] what is printed is one harmless line, whatever is in it", async () => {
+test("[security 19] a printed line has no control characters, whatever it contains", async () => {
   const output = new FakeOutput();
-  const print = linePrinter(output, () => assert(false, "the reader is there"));
+  const print = linePrinter(output, () => assert(false, "the output is open"));
   await print("Pod a\u001b[31m\r\nPod b \u202egnp.exe\u0000");
   await print(JSON.stringify({ name: "ü\u2028\u001b" }));
   assertEquals(output.text, 'Pod a\\u001b[31m\\u000d\\u000aPod b \\u202egnp.exe\\u0000\n{"name":"ü\\u2028\\u001b"}\n');
   assertEquals(JSON.parse(output.text.split("\n")[1] ?? ""), { name: "ü\u2028\u001b" });
 });
 
-test("what cannot be printed is an error, a reader that went away is not", async () => {
+test("print() fails when the output fails, and not when its reader closed it", async () => {
   const output = new FakeOutput();
-  let gone = 0;
-  const print = linePrinter(output, () => gone++);
+  let closed = 0;
+  const print = linePrinter(output, () => closed++);
   output.isOpen = false;
   await print("a");
-  assertEquals(gone, 1);
+  assertEquals(closed, 1);
   output.failure = new Error("ENOSPC");
   await assertRejects(() => print("b"), /^Cannot print: ENOSPC$/);
-  assertEquals(gone, 1);
+  assertEquals(closed, 1);
 });
 
-test("[85] a run whose output nobody reads any more ends as if by a signal", async () => {
-  const process = processOf(["run", "greeter"], { transport: server });
+test("[85] a run whose output was closed ends as after a signal", async () => {
+  const process = createProcess(["run", "greeter"], { transport: server });
   Object.assign(process.stdout, { isOpen: false });
-  const running = start(operatorOf([]), process, server);
+  const running = startCommandLine(operatorOf([]), process, server);
   let code: number | undefined;
   running.then((ended) => code = ended);
   for (let step = 0; step < 500 && code === undefined; step++) await process.clock.advance(100);

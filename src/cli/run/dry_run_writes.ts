@@ -1,13 +1,13 @@
 /**
- * logDryRunWrites(): for `run --dry-run`, says in the log what would have been written. The requests are sent, with dryRun=All,
- * so that what is said was checked by the server: admission, schema, permissions and all.
+ * logDryRunWrites(): logs the writes of `run --dry-run`. The requests are sent with dryRun=All, so that the server checks
+ * them completely: admission, schema and permissions.
  */
 import type { Transport } from "../../client/mod.ts";
 import { requestInfo } from "../../manager/mod.ts";
 import { type Logger, logger } from "../../observe/mod.ts";
 import { resourceText } from "../output/mod.ts";
 
-/** What a request would do. */
+/** The write of a request. */
 interface Write {
   readonly action: string;
   /** `deployments.apps`, `foos.example.dev/status`. */
@@ -16,22 +16,22 @@ interface Write {
   readonly object: string;
 }
 
-/** A Transport that logs each write that the server is asked not to store. */
+/** Returns a Transport that logs each dry-run write. */
 export function logDryRunWrites(transport: Transport, log: Logger = logger("dry-run")): Transport {
   return async (request) => {
-    const isAsked = request.method !== "GET" && isDryRun(request);
-    const write = isAsked ? writeOf(request, await bodyOf(request)) : undefined;
+    const isWrite = request.method !== "GET" && isDryRun(request);
+    const write = isWrite ? writeOf(request, await bodyOf(request)) : undefined;
     if (write === undefined) return await transport(request);
-    const answer = await transport(request);
+    const response = await transport(request);
     const { body, ...fields } = write;
-    if (answer.ok) log.info("would write", fields);
-    else log.warn("would write, and be refused", { ...fields, status: answer.status });
-    log.debug("what would be written", { ...fields, body });
-    return answer;
+    if (response.ok) log.info("would write", fields);
+    else log.warn("would write, but the server rejects it", { ...fields, status: response.status });
+    log.debug("body of the write", { ...fields, body });
+    return response;
   };
 }
 
-/** A DELETE says it in its body. */
+/** The dryRun of a DELETE is in its body. */
 function isDryRun({ method, url }: Request): boolean {
   return method === "DELETE" || new URL(url).searchParams.get("dryRun") === "All";
 }
@@ -40,7 +40,7 @@ async function bodyOf(request: Request): Promise<string> {
   return request.body === null ? "" : await request.clone().text();
 }
 
-/** Secrets stay out of logs, whatever their level. */
+/** Guarantees: the body of a Secret is masked at every log level. */
 function writeOf(request: Request, body: string): (Write & { readonly body: string }) | undefined {
   const info = requestInfo(request);
   if (info === undefined) return undefined;
@@ -63,7 +63,7 @@ function actionOf({ method, headers }: Request): string {
   }
 }
 
-/** The name of what is to be created stands in its body. */
+/** The name of a new object is in the body. */
 function nameIn(body: string): string {
   try {
     const object: { metadata?: { name?: unknown; generateName?: unknown } } | null = JSON.parse(body);

@@ -2,26 +2,28 @@ import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.
 import { builtin } from "../../api/mod.ts";
 import { Client } from "../../client/mod.ts";
 import { configureLogging } from "../../observe/mod.ts";
-import { failed } from "../testing/fake_server.ts";
+import { statusResponse } from "../testing/fake_server.ts";
 import { logDryRunWrites } from "./dry_run_writes.ts";
 
-/** What is logged, and a client whose writes the server answers with `status`. */
+/** A client whose requests get a response with `status`, and the logged lines. */
 function dryRun(status = 200): { readonly client: Client; readonly lines: string[] } & Disposable {
   const lines: string[] = [];
   const logging = configureLogging({ level: "debug", write: (text) => lines.push(text.trimEnd()) });
-  const answer = { apiVersion: "v1", kind: "X", metadata: {} };
+  const response = { apiVersion: "v1", kind: "X", metadata: {} };
   const client = new Client(
-    logDryRunWrites(() => Promise.resolve(status === 200 ? Response.json(answer) : failed(status, "Invalid", "no"))),
+    logDryRunWrites(() =>
+      Promise.resolve(status === 200 ? Response.json(response) : statusResponse(status, "Invalid", "no"))
+    ),
   ).dryRunClient();
   return { client, lines, [Symbol.dispose]: () => logging[Symbol.dispose]() };
 }
 
 /** The lines about writes, without time and level. */
-function told(lines: readonly string[]): readonly string[] {
+function loggedWrites(lines: readonly string[]): readonly string[] {
   return lines.filter((line) => line.includes(" would write ")).map((line) => line.replace(/.* would write +/, ""));
 }
 
-test("logDryRunWrites() says what each kind of write would do, and to what", async () => {
+test("logDryRunWrites() logs the action and the object of each kind of write", async () => {
   using run = dryRun();
   const { client, lines } = run;
   const metadata = { namespace: "shop", name: "a" };
@@ -30,7 +32,7 @@ test("logDryRunWrites() says what each kind of write would do, and to what", asy
   await client.apply(builtin.Deployment, { metadata, spec: { replicas: 1 } }, { fieldManager: "x" });
   await client.patch(builtin.Node, "n1", { kind: "merge", value: {} }, { subresource: "status" });
   await client.delete(builtin.Pod, "shop/p");
-  assertEquals(told(lines), [
+  assertEquals(loggedWrites(lines), [
     "action=create resource=configmaps object=shop/a",
     "action=create resource=namespaces object=shop",
     "action=apply resource=deployments.apps object=shop/a",
@@ -39,13 +41,16 @@ test("logDryRunWrites() says what each kind of write would do, and to what", asy
   ]);
 });
 
-test("logDryRunWrites() says that the server would refuse", async () => {
+test("logDryRunWrites() warns when the server rejects a write", async () => {
   using run = dryRun(422);
   await run.client.create(builtin.ConfigMap, { metadata: { namespace: "a", name: "b" } }).catch(() => {});
-  assertMatch(run.lines.join("\n"), /WARN +dry-run +would write, and be refused +action=create .* status=422/);
+  assertMatch(
+    run.lines.join("\n"),
+    /WARN +dry-run +would write, but the server rejects it +action=create .* status=422/,
+  );
 });
 
-test("logDryRunWrites() is silent about reads, and keeps secrets to itself", async () => {
+test("logDryRunWrites() logs no reads and no data of Secrets", async () => {
   using run = dryRun();
   const { client, lines } = run;
   await client.get(builtin.ConfigMap, "a/b");

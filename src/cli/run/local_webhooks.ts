@@ -1,16 +1,13 @@
 /**
- * What a local run of webhooks (`--webhook-host`) leaves behind when it is killed: configurations that point at a machine
- * where nobody answers, so that the cluster refuses writes. Every start of the same operator puts that right first,
- * whichever of its controllers it runs.
+ * Webhook configurations of local runs (`--webhook-host`): creating and removing them, and cleaning up after a killed run.
  *
- * In a cluster only who serves webhooks looks: a controller without them has no permission to, and none is asked for.
- */
-/* MERGED local_configurations.ts
- * Webhook configurations for the time of a local run, where the cluster has none: made at the start, labelled as ours,
- * and taken away at the end. Configurations that somebody installed are borrowed instead (`webhook/local_webhooks.ts`).
+ * Where the cluster has no configurations, a local run creates its own, with a label, and removes them at the end.
+ * Configurations that exist are changed for the time of the run instead (`localWebhooks` of src/webhook). A killed run
+ * leaves both kinds referring to a machine that no longer responds, so that the cluster rejects writes: every start of the
+ * same operator, with whichever controllers, repairs that first. In a cluster only a start that serves webhooks does so,
+ * because the others have no permission to read configurations.
  *
- * Guarantees: what is made works from its first moment, certificate and all; what has the label is never put back to
- * anything, since there was nothing before it.
+ * Guarantees: a created configuration is complete from the start, including the CA bundle.
  */
 import type { Clock } from "../../async/mod.ts";
 import { type Client, isConflict, isForbidden, isNotFound } from "../../client/mod.ts";
@@ -24,16 +21,17 @@ import {
   type WebhookConfigurations,
   webhookConfigurations,
 } from "../../webhook/mod.ts";
+import { isAllowed } from "../connection/mod.ts";
 import { builtin, type Infer, type Resource } from "../../api/mod.ts";
 
-/** Whose leftovers, and where. */
+/** What a killed local run may have left. */
 interface Leftovers {
-  /** The webhooks that may have been run locally. */
+  /** The webhooks that may have been served locally. */
   readonly webhooks: readonly Webhook[];
   /** The operator's name. */
   readonly name: string;
   readonly client: Client;
-  /** Says what would be done, and does nothing. */
+  /** Sends dry-run requests only. */
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -41,7 +39,7 @@ interface Leftovers {
 
 const never = new AbortController().signal;
 
-/** Looks once, at the start of a run that serves no webhooks; undefined where there can be nothing. */
+/** Creates the cleanup for a start that serves no webhooks; undefined when the operator has no webhooks. */
 export function leftoverCleaner(leftovers: Leftovers): Runnable | undefined {
   if (leftovers.webhooks.length === 0) return undefined;
   return {
@@ -53,7 +51,7 @@ export function leftoverCleaner(leftovers: Leftovers): Runnable | undefined {
   };
 }
 
-/** Removes what a killed run made and puts back what it changed. Without the permission to, nothing of it was ours. */
+/** Removes what a killed run created and restores what it changed. Without the permission, there was no local run. */
 export async function undoLocalRun(leftovers: Leftovers): Promise<void> {
   const { webhooks, name, clock, log, dryRun } = leftovers;
   const client = dryRun ? leftovers.client.dryRunClient() : leftovers.client;
@@ -62,75 +60,67 @@ export async function undoLocalRun(leftovers: Leftovers): Promise<void> {
     await restoreWebhooks(client, configurationTargets(webhooks, name), never, clock);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    log.info("not looked for what a killed local run may have left: it is forbidden", { reason: error.message });
+    log.info("skipping the cleanup after local runs, it is forbidden", { reason: error.message });
   }
 }
 
-const pluralOf: Readonly<Record<ConfigurationTarget["kind"], readonly [group: string, resource: string]>> = {
+const resourceOf: Readonly<Record<ConfigurationTarget["kind"], readonly [group: string, resource: string]>> = {
   mutating: ["admissionregistration.k8s.io", "mutatingwebhookconfigurations"],
   validating: ["admissionregistration.k8s.io", "validatingwebhookconfigurations"],
   converting: ["apiextensions.k8s.io", "customresourcedefinitions"],
 };
 
-/** Asks first, so that a user without the permission is not seen to try. */
+/** Checks the permission first, so that a user without it leaves no denied requests in the audit log. */
 async function canReadConfigurations({ webhooks, name, client }: Leftovers): Promise<boolean> {
   const [target] = configurationTargets(webhooks, name);
   if (target === undefined) return false;
-  const [group, resource] = pluralOf[target.kind];
-  const spec = { resourceAttributes: { verb: "get", group, resource, name: target.name } };
-  const body = JSON.stringify({ apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec });
-  const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-  const answer: unknown = JSON.parse(await client.raw(path, { method: "POST", body }));
-  return typeof answer === "object" && answer !== null && "status" in answer && isAllowed(answer.status);
-}
-
-function isAllowed(status: unknown): boolean {
-  return typeof status === "object" && status !== null && "allowed" in status && status.allowed === true;
+  const [group, resource] = resourceOf[target.kind];
+  return await isAllowed(client, { verb: "get", group, resource, name: target.name });
 }
 
 const localLabel = "pintle.dev/local-run";
 
-/** Whose configurations, and where they point. */
+/** The configurations of a local run. */
 interface LocalConfigurations {
   readonly webhooks: readonly Webhook[];
   readonly name: string;
   readonly host: string;
   readonly port: number;
-  /** PEM text of the authority that the API server shall believe. */
+  /** PEM text of the certificate authority that the API server trusts. */
   readonly ca: string;
   readonly signal: AbortSignal;
 }
 
-/** Makes the configurations that the cluster does not have. */
+/** Creates the configurations that the cluster does not have. */
 export async function installLocalConfigurations(client: Client, options: LocalConfigurations): Promise<void> {
   const { webhooks, name, host, port, ca, signal } = options;
   const url = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  // Cluster-scoped kinds have no namespace to exclude; a namespace of this name keeps the others' rule well formed.
+  // A local run has no namespace of its own to exclude; this name keeps the rule for namespaced kinds valid.
   const address = { kind: "url", url } as const;
-  const made = webhookConfigurations(webhooks, { name, address, caBundle: ca, ownNamespace: "kube-system" });
-  await makeMissing(client, builtin.MutatingWebhookConfiguration, made.mutating, signal);
-  await makeMissing(client, builtin.ValidatingWebhookConfiguration, made.validating, signal);
+  const desired = webhookConfigurations(webhooks, { name, address, caBundle: ca, ownNamespace: "kube-system" });
+  await createMissing(client, builtin.MutatingWebhookConfiguration, desired.mutating, signal);
+  await createMissing(client, builtin.ValidatingWebhookConfiguration, desired.validating, signal);
 }
 
-/** Takes away what {@link installLocalConfigurations} made, in this run or in one that was killed. */
+/** Removes what {@link installLocalConfigurations} created, in this run or in a killed one. */
 export async function removeLocalConfigurations(
   client: Client,
   options: Pick<LocalConfigurations, "name" | "signal">,
 ): Promise<void> {
   for (const resource of [builtin.MutatingWebhookConfiguration, builtin.ValidatingWebhookConfiguration]) {
-    const held = await client.find(resource, options.name, { signal: options.signal });
-    if (held?.metadata.labels?.[localLabel] !== "true") continue;
-    const preconditions = { uid: held.metadata.uid };
+    const live = await client.find(resource, options.name, { signal: options.signal });
+    if (live?.metadata.labels?.[localLabel] !== "true") continue;
+    const preconditions = { uid: live.metadata.uid };
     await client.delete(resource, options.name, { preconditions, signal: options.signal }).catch(unlessGone);
   }
 }
 
-type Made = NonNullable<WebhookConfigurations["mutating"] | WebhookConfigurations["validating"]>;
+type Configuration = NonNullable<WebhookConfigurations["mutating"] | WebhookConfigurations["validating"]>;
 
-async function makeMissing<R extends Resource>(
+async function createMissing<R extends Resource>(
   client: Client,
   resource: R,
-  configuration: (Made & Infer<R>) | undefined,
+  configuration: (Configuration & Infer<R>) | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   if (configuration === undefined) return;
@@ -140,7 +130,7 @@ async function makeMissing<R extends Resource>(
   await client.create(resource, { ...configuration, metadata } as never, { signal });
 }
 
-/** A conflict with the UID: somebody made another one in its place. */
+/** A conflict means that the UID differs: another configuration has taken its place. */
 function unlessGone(error: unknown): void {
   if (!isNotFound(error) && !isConflict(error)) throw error;
 }

@@ -1,5 +1,9 @@
-/** From the flags of `run` to a Manager with its controllers. */
-/* MERGED endpoints_of.ts  From the flags of `run` to the listeners for probes and metrics. */
+/**
+ * createManager(): creates the Manager of `run` from its flags: controllers, leader election, webhooks, and the listeners
+ * for probes and metrics.
+ *
+ * Guarantees: metrics that other machines can reach are served over TLS, and only to clients that may read them.
+ */
 import { type Client, measuredTransport } from "../../client/mod.ts";
 import {
   EventLoopWatchdog,
@@ -21,21 +25,21 @@ import { UsageError } from "../flags/mod.ts";
 import { createWebhookRunnable } from "./webhooks.ts";
 import type { Clock } from "../../async/mod.ts";
 
-/** What is run, and where. */
+/** What to run, and in which namespaces. */
 export interface RunPlan {
   readonly controllers: readonly OperatorController[];
-  /** Empty: all. */
+  /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
   readonly flags: RunFlags;
   readonly session: Session;
 }
 
-/** Makes the Manager; nothing runs yet. @throws UsageError when the election's times make no sense */
+/** Creates the Manager; nothing runs yet. @throws UsageError when the flags of leader election do not fit together */
 export async function createManager(connection: Connection, plan: RunPlan): Promise<Manager> {
   const { controllers, namespaces, flags, session } = plan;
   const { clock, random } = session.processEnvironment;
   const metrics = new MetricsRegistry();
-  const client = clientOf(connection, plan, metrics);
+  const client = createClient(connection, plan, metrics);
   const manager = new Manager({
     client,
     metrics,
@@ -44,13 +48,13 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     namespaces: namespaces.length === 0 ? undefined : namespaces,
     cacheRules: session.operator.cacheRules,
     dryRun: flags.dryRun,
-    leaderElection: flags.leaderElect ? election(connection, plan) : undefined,
+    leaderElection: flags.leaderElect ? createElection(connection, plan) : undefined,
     gracefulShutdownTimeoutMs: flags.gracefulShutdownTimeout,
     clock,
     random,
   });
   for (const controller of controllers) {
-    const resyncMs = flags.resync === undefined ? controller.options.resyncMs : noneIfZero(flags.resync);
+    const resyncMs = flags.resync === undefined ? controller.options.resyncMs : undefinedIfZero(flags.resync);
     const maxConcurrentReconciles = flags.workers ?? controller.options.maxConcurrentReconciles;
     manager.add(controller, { resyncMs, maxConcurrentReconciles });
   }
@@ -65,46 +69,46 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   await manager.addRunnable(new EventLoopWatchdog({ clock }));
   const { namespace, isInCluster } = connection;
   const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
-  const { name, controllers: known } = session.operator;
+  const { name, controllers: allControllers } = session.operator;
   const { dryRun } = flags;
-  const parts = { controllers, known, name, namespace, isInCluster, dryRun, client, isLeader, metrics, clock };
+  const parts = { controllers, allControllers, name, namespace, isInCluster, dryRun, client, isLeader, metrics, clock };
   const webhooks = createWebhookRunnable(flags, parts);
   if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
   return manager;
 }
 
-/** Requests are counted, and in a dry run those are told that would write. */
-function clientOf(connection: Connection, { flags, session }: RunPlan, metrics: MetricsRegistry): Client {
+/** The client that counts its requests and, in a dry run, logs the writes. */
+function createClient(connection: Connection, { flags, session }: RunPlan, metrics: MetricsRegistry): Client {
   const { clock } = session.processEnvironment;
   const { host } = new URL(connection.server);
   return connection.client.over((transport) => {
-    const told = flags.dryRun ? logDryRunWrites(transport) : transport;
-    return measuredTransport(told, { metrics, host, clock });
+    const logged = flags.dryRun ? logDryRunWrites(transport) : transport;
+    return measuredTransport(logged, { metrics, host, clock });
   });
 }
 
-function election(connection: Connection, { flags, session }: RunPlan): ManagerElection {
+function createElection(connection: Connection, { flags, session }: RunPlan): ManagerElection {
   const leaseDurationMs = flags.leaderElectionLeaseDuration;
   const renewDeadlineMs = flags.leaderElectionRenewDeadline;
   const retryPeriodMs = flags.leaderElectionRetryPeriod;
   if (flags.dryRun) {
     throw new UsageError(
-      "Cannot elect a leader: a dry run that held the lease would keep those from working that store something",
+      "Cannot elect a leader: a dry run that holds the lease would block the replicas that write",
       "Leave --leader-elect or --dry-run out",
     );
   }
-  // As LeaderElector asks; said here in the words of the flags.
+  // The condition of LeaderElector, with a message about the flags.
   if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > 1.2 * retryPeriodMs && retryPeriodMs > 0)) {
     throw new UsageError(
-      "Cannot elect a leader: lease duration > renew deadline > 1.2 * retry period does not hold",
+      "Cannot elect a leader: the times must satisfy lease duration > renew deadline > 1.2 * retry period > 0",
       "Example: --leader-election-lease-duration 15s --leader-election-renew-deadline 10s --leader-election-retry-period 2s",
     );
   }
   return {
-    client: connection.separate(),
+    client: connection.createClient(),
     namespace: flags.leaderElectionNamespace ?? connection.namespace,
     name: flags.leaderElectionId ?? session.operator.name,
-    // Two processes of one host, or one and its successor, are not the same replica.
+    // Unique for each process: two processes on one host are different replicas.
     identity: `${processFacts().hostname}_${crypto.randomUUID()}`,
     leaseDurationMs,
     renewDeadlineMs,
@@ -113,11 +117,11 @@ function election(connection: Connection, { flags, session }: RunPlan): ManagerE
   };
 }
 
-function noneIfZero(ms: number): number | undefined {
+function undefinedIfZero(ms: number): number | undefined {
   return ms === 0 ? undefined : ms;
 }
 
-/** What the endpoints show, and who reviews those who ask. */
+/** The content of the endpoints, and the client that reviews the permissions of requests. */
 interface EndpointParts {
   readonly manager: Manager;
   readonly metrics: MetricsRegistry;
@@ -126,16 +130,16 @@ interface EndpointParts {
   readonly clock: Clock;
 }
 
-/** The listeners that the flags ask for, to be added to the Manager's phase "http". */
-export function createEndpoints(flags: ServingFlags, shown: EndpointParts): readonly Runnable[] {
+/** Creates the listeners that the flags describe, for the Manager's phase "http". */
+export function createEndpoints(flags: ServingFlags, parts: EndpointParts): readonly Runnable[] {
   const { healthProbeBindAddress: health, metricsBindAddress: metrics } = flags;
   return [
-    ...(health === undefined ? [] : [listener("health probes", () => serveHealth(health, shown))]),
-    ...(metrics === undefined ? [] : [listener("metrics", () => serveMetrics(metrics, flags, shown))]),
+    ...(health === undefined ? [] : [listener("health probes", () => serveHealth(health, parts))]),
+    ...(metrics === undefined ? [] : [listener("metrics", () => serveMetrics(metrics, flags, parts))]),
   ];
 }
 
-/** Binds its port before later phases start, and serves until the stop. */
+/** A Runnable that binds its port before later phases start, and serves until the stop. */
 function listener(name: string, open: () => Promise<Server>): Runnable {
   let server: Server | undefined;
   return {
@@ -159,15 +163,15 @@ function serveHealth(address: BindAddress, { manager, endpoints = {}, clock }: E
   return serveEndpoints({ ...address, health, clock });
 }
 
-async function serveMetrics(address: BindAddress, flags: ServingFlags, shown: EndpointParts): Promise<Server> {
-  const { reviewer, clock } = shown;
-  const { metricsPath, extra } = shown.endpoints ?? {};
-  const served = { ...address, metrics: shown.metrics, metricsPath, extra, clock };
-  if (isOnThisMachine(address)) return await serveEndpoints(served);
+async function serveMetrics(address: BindAddress, flags: ServingFlags, parts: EndpointParts): Promise<Server> {
+  const { reviewer, clock } = parts;
+  const { metricsPath, extra } = parts.endpoints ?? {};
+  const served = { ...address, metrics: parts.metrics, metricsPath, extra, clock };
+  if (isLoopback(address)) return await serveEndpoints(served);
   if (flags.certDir === undefined) {
     throw new UsageError(
-      `Cannot serve metrics on ${address.hostname}:${address.port}: others can reach it and there is no certificate`,
-      "Use --metrics-bind-address 127.0.0.1:8080, or give --cert-dir",
+      `Cannot serve metrics on ${address.hostname}:${address.port}: other machines can reach it and there is no certificate`,
+      "Use --metrics-bind-address 127.0.0.1:8080, or set --cert-dir",
     );
   }
   const [cert, key] = await Promise.all(
@@ -180,6 +184,6 @@ function listed(name: string | undefined): readonly string[] | undefined {
   return name === undefined ? undefined : [name];
 }
 
-function isOnThisMachine({ hostname }: BindAddress): boolean {
+function isLoopback({ hostname }: BindAddress): boolean {
   return hostname === "localhost" || hostname === "::1" || hostname.startsWith("127.");
 }

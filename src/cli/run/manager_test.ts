@@ -11,8 +11,8 @@ import { FakeServer } from "../testing/fake_server.ts";
 import type { OperatorEndpoints } from "../command/operator.ts";
 import { operatorCli } from "../operator_cli.ts";
 
-/** What the listeners of an operator answer to these paths: of probes where it begins with `probe`, else of metrics. */
-async function answers(endpoints: OperatorEndpoints | undefined, paths: readonly string[]) {
+/** Returns the responses to these paths: of the probes where a path starts with `probe`, else of the metrics. */
+async function responses(endpoints: OperatorEndpoints | undefined, paths: readonly string[]) {
   const client = new Client(new FakeServer({}).transport);
   const manager = new Manager({ client });
   const [probes, shown] = [await freePort(), await freePort()];
@@ -43,7 +43,7 @@ async function answers(endpoints: OperatorEndpoints | undefined, paths: readonly
   }
 }
 
-/** Asked of the system, and given back at once. */
+/** A port that was free a moment ago. */
 async function freePort(): Promise<number> {
   await using server = await serve({
     hostname: "127.0.0.1",
@@ -54,22 +54,22 @@ async function freePort(): Promise<number> {
   return server.port;
 }
 
-test("probes and metrics have Kubernetes' names, and nothing else is there", async () => {
+test("probes and metrics have the names that Kubernetes uses, and there are no other endpoints", async () => {
   const paths = ["probe/healthz", "probe/readyz", "probe/metrics", "/metrics", "/debug/queues"];
-  const statuses = (await answers(undefined, paths)).map((answer) => answer.slice(0, 3));
+  const statuses = (await responses(undefined, paths)).map((response) => response.slice(0, 3));
   assertEquals(statuses, ["200", "200", "404", "200", "404"]);
 });
 
-test("an operator names its endpoints itself, and adds handlers beside the metrics", async () => {
+test("an operator can rename its endpoints, and add handlers beside the metrics", async () => {
   const extra = new Map([["/debug/queues", () => new Response("three keys wait")]]);
   const endpoints = { metricsPath: "/numbers", livenessName: "alive", readinessName: "ready", extra };
   const paths = ["probe/alive", "probe/ready", "probe/healthz", "/numbers", "/metrics", "/debug/queues"];
-  const [alive, ready, healthz, numbers, metrics, queues] = await answers(endpoints, paths);
+  const [alive, ready, healthz, numbers, metrics, queues] = await responses(endpoints, paths);
   assertEquals([alive, ready, queues], ["200 ok", "200 ok", "200 three keys wait"]);
-  assertEquals([healthz, numbers, metrics].map((answer) => answer?.slice(0, 3)), ["404", "200", "404"]);
+  assertEquals([healthz, numbers, metrics].map((response) => response?.slice(0, 3)), ["404", "200", "404"]);
 });
 
-test("a dry run that would hold the lease is refused: those that work would stand by", async () => {
+test("a dry run with leader election is a usage error, because it would block the replicas that write", async () => {
   const server = new FakeServer({
     "GET /version": { gitVersion: "v1.36.3" },
     "GET /apis/example.dev/v1/websites": emptyList,
@@ -81,6 +81,6 @@ test("a dry run that would hold the lease is refused: those that work would stan
   const processEnvironment = { args, environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection };
   const operator = { name: "op", controllers: [websiteController] };
   assertEquals(await operatorCli(operator, { ...processEnvironment, transport: server.transport }), 2);
-  assertMatch(process.err, /Cannot elect a leader: a dry run that held the lease/);
+  assertMatch(process.err, /Cannot elect a leader: a dry run that holds the lease/);
   assertEquals(server.requests.filter((line) => !line.startsWith("GET ")), []);
 });

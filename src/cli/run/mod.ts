@@ -1,5 +1,5 @@
-/** TODO */
-export { configureControllers, controllerFlagGroups, linePrinter } from "./controller_flags.ts";
+/** The command `run`, and what `dev` and `doctor` share with it: signals, flags of controllers, convergence, leader election. */
+export { configureControllers, controllerFlagGroups, linePrinter, outputClosed } from "./controller_flags.ts";
 export { listenForInterrupts, run } from "./run.ts";
 export { electionFlags } from "./run_flags.ts";
 export { type Activity, Convergence } from "./run_once.ts";

@@ -1,8 +1,8 @@
 /**
- * preflight(): can these controllers run on this cluster? Asked before they are started, because the runtime would wait
- * patiently for what is missing, and a person at a terminal should be told at once.
+ * preflight(): checks whether controllers can run on a cluster, before they start: the runtime of controllers would wait
+ * for a missing kind or permission, and a user at a terminal should see an error at once.
  *
- * It only reads: discovery, and a list of one object for each watched kind in each namespace.
+ * Guarantees: it only reads: discovery, and one object of each watched kind in each namespace.
  */
 import { apiVersionOf, type Resource, resourceName } from "../../api/mod.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../client/mod.ts";
@@ -10,10 +10,10 @@ import type { ControllerDefinition } from "../../controller/mod.ts";
 import { CommandError, exitCode, isCustomResource } from "../command/mod.ts";
 import { type Connection, isServed } from "../connection/mod.ts";
 
-/** What is looked at. */
+/** What to check. */
 interface PreflightOptions {
   readonly controllers: readonly ControllerDefinition[];
-  /** Empty: all of them. */
+  /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
   /** For the commands that messages name. */
   readonly operatorName: string;
@@ -27,9 +27,9 @@ export interface PreflightFailure {
 }
 
 /**
- * Finds out which controllers cannot run.
+ * Returns the controllers that cannot run.
  *
- * @throws Whatever says nothing about one controller: the server is gone, the signal came.
+ * @throws An error that concerns no single controller: the server is unreachable, or the signal aborted.
  */
 export async function preflight(
   connection: Connection,
@@ -61,17 +61,19 @@ async function checkKind(
     try {
       await connection.client.list(resource, { namespace, limit: 1, metadataOnly: true, signal });
     } catch (error) {
-      if (isNotFound(error)) return missing(controller, resource, options, error);
+      if (isNotFound(error)) return missingKindError(controller, resource, options, error);
       if (!isForbidden(error) && !isUnauthorized(error)) throw error;
-      // The server asks about permissions first: what does not exist is forbidden as well.
-      if (!(await isServed(connection, resource, signal))) return missing(controller, resource, options, error);
-      return forbidden(controller, resource, { namespace, serverText: error.status.message, cause: error });
+      // The server checks permissions first: a kind that does not exist is forbidden, too.
+      if (!(await isServed(connection, resource, signal))) {
+        return missingKindError(controller, resource, options, error);
+      }
+      return forbiddenError(controller, resource, { namespace, serverText: error.status.message, cause: error });
     }
   }
   return undefined;
 }
 
-function missing(
+function missingKindError(
   controller: ControllerDefinition,
   resource: Resource,
   options: PreflightOptions,
@@ -84,21 +86,21 @@ function missing(
     const message = `${action}: the CustomResourceDefinition ${name} is not installed`;
     return new CommandError(message, { code: exitCode.crdMissing, advice, cause });
   }
-  const advice = "Install what brings it, or use a cluster that has it";
+  const advice = "Install the program that defines it, or use another cluster";
   const message = `${action}: the server does not know ${name} in ${apiVersionOf(resource)}`;
   return new CommandError(message, { code: exitCode.crdMissing, advice, cause });
 }
 
-/** Names who may not do what, and the RBAC rule that would allow it. */
-function forbidden(
+/** The error for a missing permission, with the RBAC rule as advice. */
+function forbiddenError(
   controller: ControllerDefinition,
   resource: Resource,
-  refusal: { readonly namespace: string | undefined; readonly serverText: string | undefined; readonly cause: unknown },
+  denial: { readonly namespace: string | undefined; readonly serverText: string | undefined; readonly cause: unknown },
 ): CommandError {
-  const { namespace, serverText = "", cause } = refusal;
-  const who = /User "([^"]{1,256})"/.exec(serverText)?.[1];
+  const { namespace, serverText = "", cause } = denial;
+  const user = /User "([^"]{1,256})"/.exec(serverText)?.[1];
   const where = namespace === undefined ? "" : ` in namespace "${namespace}"`;
-  const state = who === undefined ? "forbidden" : `forbidden for user "${who}"`;
+  const state = user === undefined ? "forbidden" : `forbidden for user "${user}"`;
   const rule = `apiGroups: ["${resource.group}"], resources: ["${resource.plural}"], verbs: ["get", "list", "watch"]`;
   const kind = namespace === undefined ? "a ClusterRole" : `a Role in ${namespace}`;
   return new CommandError(

@@ -1,16 +1,13 @@
 /**
- * `run`: controllers in one process over one shared cache, until a signal ends them.
+ * `run`: runs controllers in one process over one shared cache, until a signal ends them.
  *
- * Guarantees: nothing is written to the cluster before it is known that a controller can run; the first signal lets
- * what is being reconciled finish and gives exit code 0, the second one ends it at once with 1.
- */
-/* MERGED listenForInterrupts.ts
- * interrupts(): SIGINT and SIGTERM as a long-running command sees them. The first asks it to finish, the second ends it
- * (behaviours.md 61).
+ * Guarantees: nothing is written to the cluster before a check has shown that a controller can run; the first signal lets
+ * running reconciles finish and the exit code is 0, the second one ends the command at once with 1 (behaviour 61).
  */
 import { type Scope, scope } from "../../async/mod.ts";
 import { LeaseForbiddenError, LeaseLostError, type OperatorController } from "../../manager/mod.ts";
 import { logger } from "../../observe/mod.ts";
+import type { SignalName } from "../../runtime/mod.ts";
 import {
   type Call,
   CommandError,
@@ -21,14 +18,13 @@ import {
   subcommand,
 } from "../command/mod.ts";
 import { connect, type Connection, waitForServer } from "../connection/mod.ts";
-import { Convergence, interruptedError, runOnce } from "./run_once.ts";
+import { UsageError } from "../flags/mod.ts";
+import { listOf } from "../output/mod.ts";
+import { configureControllers, controllerFlagGroups, linePrinter, outputClosed } from "./controller_flags.ts";
 import { createManager, type RunPlan } from "./manager.ts";
-import { configureControllers, controllerFlagGroups, linePrinter } from "./controller_flags.ts";
 import { preflight } from "./preflight.ts";
 import { type RunFlags, runFlags } from "./run_flags.ts";
-import { listOf } from "../output/mod.ts";
-import { UsageError } from "../flags/mod.ts";
-import type { SignalName } from "../../runtime/mod.ts";
+import { Convergence, interruptedError, runOnce } from "./run_once.ts";
 
 /** The command. */
 export const run = subcommand({
@@ -36,67 +32,78 @@ export const run = subcommand({
     "Runs controllers in one process over one shared cache, until a signal ends them.",
     "The first SIGINT or SIGTERM lets running reconciles finish, the second one ends at once.",
   ].join("\n"),
-  words: { syntax: "[names...]", about: "controllers to run, unless --all" },
+  positionals: { syntax: "[names...]", about: "controllers to run, unless --all is given" },
   examples: [
     { line: "NAME", about: "one controller, on the cluster of the current context" },
-    { line: "--all --context kind-dev", about: "all controllers, on a certain cluster" },
-    { line: "NAME -n team-a -n team-b --workers 4", about: "on two namespaces, with four workers" },
-    { line: "--all --once", about: "bring everything to what it should be, then end: for a job, or a script" },
-    { line: "NAME --dry-run", about: "see what would be written, checked by the server" },
+    { line: "--all --context kind-dev", about: "all controllers, on the cluster of another context" },
+    { line: "NAME -n team-a -n team-b --workers 4", about: "in two namespaces, with four workers" },
+    { line: "--all --once", about: "reconcile every object once, then end: for a Job, or a script" },
+    { line: "NAME --dry-run", about: "show what would be written, checked by the server" },
     { line: "NAME --log-format json -v", about: "logs for programs, with all details" },
   ],
   flags: runFlags,
-  further: controllerFlagGroups,
+  extraFlags: controllerFlagGroups,
   async run(call) {
-    using signals = listenForInterrupts(call.session);
-    using stopping = scope(signals.stop);
-    return await Promise.race([signals.forced, runUntil(stopping, call)]);
+    using interrupts = listenForInterrupts(call.session);
+    using stopping = scope(interrupts.stop);
+    return await Promise.race([interrupts.forced, runUntilStopped(stopping, call)]);
   },
 });
 
-async function runUntil(stopping: Scope, call: Call<RunFlags>): Promise<ExitCode> {
+async function runUntilStopped(stopping: Scope, call: Call<RunFlags>): Promise<ExitCode> {
   const { session, flags } = call;
   const { clock, random } = session.processEnvironment;
   const { signal: stop } = stopping;
   const namespaces = namespacesOf(flags);
-  const controllers = await configured(call, namespaces, stopping);
+  const plan = { controllers: await configure(call, namespaces, stopping), namespaces, flags, session };
   try {
     using connection = await connect(flags, session);
-    const server = await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal: stop });
-    const subject = { controllers, namespaces, isOnce: flags.once };
-    await assertRunnable(connection, { ...subject, session, signal: stop });
-    logger("cli").info("server reached", { server: connection.server, version: server });
-    await runAll(connection, { controllers, namespaces, flags, session }, stopping);
+    const version = await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal: stop });
+    await assertRunnable(connection, plan, stop);
+    logger("cli").info("server reached", { server: connection.server, version });
+    await runManager(connection, plan, stopping);
   } catch (error) {
-    if (!stop.aborted || error !== stop.reason) throw explained(error);
+    if (!stop.aborted || error !== stop.reason) throw withExitCode(error);
     if (flags.once && error !== outputClosed) throw interruptedError();
   }
   logger("cli").info("stopped");
   return exitCode.done;
 }
 
-async function runAll(connection: Connection, plan: RunPlan, stopping: Scope): Promise<void> {
+async function runManager(connection: Connection, plan: RunPlan, stopping: Scope): Promise<void> {
   const { flags, controllers, session } = plan;
   if (!flags.once) return await (await createManager(connection, plan)).run(stopping.signal);
   const convergence = new Convergence(session.processEnvironment.clock);
-  const watched = controllers.map((controller) => convergence.watched(controller));
-  const manager = await createManager(connection, { ...plan, controllers: watched });
+  const observed = controllers.map((controller) => convergence.observe(controller));
+  const manager = await createManager(connection, { ...plan, controllers: observed });
   await runOnce(manager, convergence, stopping).catch((error: unknown) => {
-    // Who reads what controllers print has seen enough: that is no failure of theirs.
+    // The reader of the output has closed it, as `head` does: that is not a failure of the controllers.
     if (stopping.signal.reason !== outputClosed) throw error;
   });
 }
 
-function chosen({ words, flags, session }: Call<RunFlags>): readonly OperatorController[] {
+/** Configures the selected controllers with their own flags. A closed output ends the run. */
+async function configure(
+  call: Call<RunFlags>,
+  namespaces: readonly string[],
+  stopping: Scope,
+): Promise<readonly OperatorController[]> {
+  const { session: { operator, processEnvironment }, flags: { allNamespaces }, extraFlags: flags } = call;
+  const controllers = selectedControllers(call);
+  const print = linePrinter(processEnvironment.stdout, () => stopping.abort(outputClosed));
+  return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, print });
+}
+
+function selectedControllers({ positionals, flags, session }: Call<RunFlags>): readonly OperatorController[] {
   const { name, controllers } = session.operator;
-  if (flags.all && words.length > 0) {
+  if (flags.all && positionals.length > 0) {
     throw new UsageError("Cannot run controllers: both names and --all are given", "Leave one of them out");
   }
   if (flags.all) return controllers;
-  if (words.length > 0) return selectControllers(session.operator, words);
+  if (positionals.length > 0) return selectControllers(session.operator, positionals);
   const known = listOf(controllers.map((controller) => controller.name));
   throw new UsageError(
-    `Cannot run controllers: none is named, ${known}`,
+    `Cannot run controllers: no controller is named, ${known}`,
     `Run: ${name} run NAME, or ${name} run --all`,
   );
 }
@@ -110,55 +117,24 @@ function namespacesOf({ namespace, allNamespaces }: RunFlags): readonly string[]
   );
 }
 
-const outputClosed = new DOMException("Nobody reads the output any more", "AbortError");
-
-/** The chosen controllers as their own flags want them. Who reads what they print may go away: that ends the run. */
-async function configured(
-  call: Call<RunFlags>,
-  namespaces: readonly string[],
-  stopping: Scope,
-): Promise<readonly OperatorController[]> {
-  const { session, flags: { allNamespaces }, further: flags } = call;
-  const gone = () => stopping.abort(outputClosed);
-  const print = linePrinter(session.processEnvironment.stdout, gone);
-  const { operator } = session;
-  return await configureControllers({
-    operator,
-    controllers: chosen(call),
-    flags,
-    namespaces,
-    allNamespaces,
-    print,
-  });
-}
-
-interface ProjectSpec {
-  readonly controllers: readonly OperatorController[];
-  readonly namespaces: readonly string[];
-  readonly isOnce: boolean;
-}
-
 /**
- * Fails when no controller can run. Where some can, the others are named, and start by themselves once they can; nobody
- * waits for that where all is to be done once.
+ * Fails when no controller can run. When some can, the others are logged and start as soon as they can; with --once there
+ * is no later, so that one controller that cannot run is a failure.
  */
-async function assertRunnable(
-  connection: Connection,
-  subject: ProjectSpec & { readonly session: Session; readonly signal: AbortSignal },
-): Promise<void> {
-  const { controllers, namespaces, isOnce, session, signal } = subject;
+async function assertRunnable(connection: Connection, plan: RunPlan, signal: AbortSignal): Promise<void> {
+  const { controllers, namespaces, flags, session } = plan;
   const operatorName = session.operator.name;
   const failures = await preflight(connection, { controllers, namespaces, operatorName, signal });
   const [first] = failures;
-  if (first !== undefined && (isOnce || failures.length === controllers.length)) throw first.error;
+  if (first !== undefined && (flags.once || failures.length === controllers.length)) throw first.error;
   for (const { controller, error } of failures) {
     const { message, advice } = error;
-    logger("cli").error("a controller cannot run yet", { controller: controller.name, reason: message, advice });
+    logger("cli").error("controller cannot run yet", { controller: controller.name, reason: message, advice });
   }
 }
 
-/** What only this command can end with, in the words and codes of the command line. */
-function explained(error: unknown): unknown {
+/** Gives the errors of leader election their exit code and their advice. */
+function withExitCode(error: unknown): unknown {
   const causes = error instanceof AggregateError ? error.errors : [error];
   for (const cause of causes) {
     if (cause instanceof LeaseForbiddenError) {
@@ -166,36 +142,36 @@ function explained(error: unknown): unknown {
       return new CommandError(cause.message, { code: exitCode.permission, advice, cause });
     }
     if (cause instanceof LeaseLostError) {
-      const advice = "Start it again: it then stands by";
+      const advice = "Start it again: it then waits for the lease";
       return new CommandError(cause.message, { code: exitCode.leaseLost, advice, cause });
     }
   }
   return error;
 }
 
-/** The signals of one command. While it stands, they do not end the process by themselves. */
+/** The signals of a long-running command. While this is not disposed, they do not end the process. */
 interface Interrupts extends Disposable {
   /** Aborts with the first signal. */
   readonly stop: AbortSignal;
-  /** Resolves, with the exit code, when a second one says that this takes too long. */
+  /** Resolves with the exit code at the second signal. */
   readonly forced: Promise<ExitCode>;
 }
 
-/** Listens to the signals. Others that could end the process are ignored meanwhile. */
+/** Listens for SIGINT and SIGTERM. @param handled Those that end the command; the other one is ignored */
 export function listenForInterrupts(
   session: Session,
-  heeded: readonly SignalName[] = ["SIGINT", "SIGTERM"],
+  handled: readonly SignalName[] = ["SIGINT", "SIGTERM"],
 ): Interrupts {
   const log = logger("cli");
   const stopping = new AbortController();
   const forced = Promise.withResolvers<ExitCode>();
   const listening = session.processEnvironment.onSignal(["SIGINT", "SIGTERM"], (signal) => {
-    if (!heeded.includes(signal)) return;
+    if (!handled.includes(signal)) return;
     if (stopping.signal.aborted) {
-      log.warn("second signal: ending at once", { signal });
+      log.warn("received a second signal, ending at once", { signal });
       return forced.resolve(exitCode.failed);
     }
-    log.info("signal: finishing what runs, a second one ends at once", { signal });
+    log.info("received a signal, finishing running reconciles", { signal });
     stopping.abort(new DOMException(`Ended by ${signal}`, "AbortError"));
   });
   return {

@@ -1,8 +1,9 @@
-/** The flags of `run` about what it serves: probes, metrics, webhooks. Nothing is served unless asked for. */
-/* MERGED election_flags.ts  The flags of `run` about leader election. Names and defaults as Kubernetes' own components have them. */
-/* MERGED run_flags.ts  The flags of `run`. */
+/**
+ * The flags of `run`: what it runs, what it serves, and leader election. Names and defaults of leader election are those of
+ * Kubernetes' own components. Probes, metrics and webhooks are served only when flags ask for them.
+ */
 import { z } from "zod";
-import { durationMs, durationMsOrForever, flagSyntax, oneOf, text, wholeNumber } from "../flags/mod.ts";
+import { durationMs, durationMsOrForever, flag, oneOf, text, wholeNumber } from "../flags/mod.ts";
 import { connectionFlags } from "../connection/mod.ts";
 
 /** An address to listen on; undefined for none. */
@@ -13,7 +14,7 @@ export interface BindAddress {
 
 const servingGroup = "Serving:";
 
-/** `:8080` is all interfaces, `127.0.0.1:8080` one, `0` none: as controller-runtime has it. */
+/** As in controller-runtime: `:8080` is all interfaces, `127.0.0.1:8080` is one, `0` is none. */
 function bindAddress(): z.ZodType<BindAddress | undefined, string> {
   return z.string().transform((value, context) => {
     if (value === "0") return undefined;
@@ -25,148 +26,127 @@ function bindAddress(): z.ZodType<BindAddress | undefined, string> {
   });
 }
 
-/** What is served where. */
 const servingFlags = z.object({
-  healthProbeBindAddress: bindAddress().prefault("0").register(flagSyntax, {
+  healthProbeBindAddress: flag(bindAddress().prefault("0"), {
     flags: "--health-probe-bind-address <address>",
-    about: "serve /healthz, /livez and /readyz here; 0 is nowhere",
+    about: "address of /healthz, /livez and /readyz; 0 serves none",
     example: "--health-probe-bind-address :8081",
     group: servingGroup,
-    fromEnvironment: true,
   }),
-  metricsBindAddress: bindAddress().prefault("0").register(flagSyntax, {
+  metricsBindAddress: flag(bindAddress().prefault("0"), {
     flags: "--metrics-bind-address <address>",
-    about: "serve /metrics here; beyond this machine it takes --cert-dir, and who asks is reviewed; 0 is nowhere",
+    about: "address of /metrics; 0 serves none; other than loopback needs --cert-dir, and checks permissions",
     example: "--metrics-bind-address 127.0.0.1:8080",
     group: servingGroup,
-    fromEnvironment: true,
   }),
-  webhookPort: wholeNumber(0, 65_535).prefault("9443").register(flagSyntax, {
+  webhookPort: flag(wholeNumber(0, 65_535).prefault("9443"), {
     flags: "--webhook-port <port>",
-    about: "port of the webhooks, where they are served: in a cluster, with --cert-dir, or with --webhook-host",
+    about: "port of the webhooks; served in a cluster, with --cert-dir, or with --webhook-host",
     group: servingGroup,
-    fromEnvironment: true,
   }),
-  webhookHost: text().optional().register(flagSyntax, {
+  webhookHost: flag(text().optional(), {
     flags: "--webhook-host <host>",
-    about: "serve webhooks from this machine: the cluster is pointed at this name until the end, then back",
+    about: "serve webhooks on this machine: the cluster calls this host until the command ends",
     example: "--webhook-host host.docker.internal",
     group: servingGroup,
-    fromEnvironment: true,
   }),
-  certDir: text().optional().register(flagSyntax, {
+  certDir: flag(text().optional(), {
     flags: "--cert-dir <path>",
-    about: "folder with tls.crt and tls.key for webhooks and metrics, instead of certificates made here",
+    about: "folder with tls.crt and tls.key for webhooks and metrics (default: managed certificates)",
     completes: "directory",
     group: servingGroup,
-    fromEnvironment: true,
   }),
 });
 
-/** What the flags say. */
+/** The values of the flags about serving. */
 export type ServingFlags = z.output<typeof servingFlags>;
 
 const electionGroup = "Leader election:";
 
-/** Which replica works. */
+/** The flags about leader election. */
 export const electionFlags = z.object({
-  leaderElect: z.boolean().default(false).register(flagSyntax, {
+  leaderElect: flag(z.boolean().default(false), {
     flags: "--leader-elect",
-    about: "work only while this replica holds the lease; the others stand by with warm caches",
+    about: "reconcile only while this replica holds the lease; other replicas wait with filled caches",
     group: electionGroup,
-    fromEnvironment: true,
   }),
-  leaderElectionId: text().optional().register(flagSyntax, {
+  leaderElectionId: flag(text().optional(), {
     flags: "--leader-election-id <name>",
-    about: "name of the lease, the same for all replicas, instead of the operator's name",
+    about: "name of the lease, the same for all replicas (default: the operator's name)",
     example: "--leader-election-id 97acaccf.lailin.xyz",
     group: electionGroup,
-    fromEnvironment: true,
   }),
-  leaderElectionNamespace: text().optional().register(flagSyntax, {
+  leaderElectionNamespace: flag(text().optional(), {
     flags: "--leader-election-namespace <name>",
-    about: "namespace of the lease, instead of the context's or, in a cluster, the pod's",
+    about: "namespace of the lease (default: the context's or, in a cluster, the Pod's)",
     completes: "namespace",
     group: electionGroup,
-    fromEnvironment: true,
   }),
-  leaderElectionLeaseDuration: durationMs().prefault("15s").register(flagSyntax, {
+  leaderElectionLeaseDuration: flag(durationMs().prefault("15s"), {
     flags: "--leader-election-lease-duration <duration>",
     about: "time without a renewal after which another replica takes over",
     group: electionGroup,
-    fromEnvironment: true,
   }),
-  leaderElectionRenewDeadline: durationMs().prefault("10s").register(flagSyntax, {
+  leaderElectionRenewDeadline: flag(durationMs().prefault("10s"), {
     flags: "--leader-election-renew-deadline <duration>",
-    about: "time without a renewal after which this replica stops working",
+    about: "time without a renewal after which this replica stops reconciling",
     group: electionGroup,
-    fromEnvironment: true,
   }),
-  leaderElectionRetryPeriod: durationMs().prefault("2s").register(flagSyntax, {
+  leaderElectionRetryPeriod: flag(durationMs().prefault("2s"), {
     flags: "--leader-election-retry-period <duration>",
-    about: "time between two attempts to take or renew the lease",
+    about: "time between two attempts to acquire or renew the lease",
     group: electionGroup,
-    fromEnvironment: true,
   }),
-  leaderElectionWhenLost: oneOf(["exit", "standby"]).prefault("exit").register(flagSyntax, {
+  leaderElectionWhenLost: flag(oneOf(["exit", "standby"]).prefault("exit"), {
     flags: "--leader-election-when-lost <action>",
-    about: "exit with code 7 when the lease is lost, or stand by again",
+    about: "when the lease is lost: exit with code 7, or wait for it again (standby)",
     group: electionGroup,
-    fromEnvironment: true,
   }),
 });
 
-/** How controllers are run, and which. */
+/** The flags of `run`. */
 export const runFlags = z.object({
-  all: z.boolean().default(false).register(flagSyntax, {
+  all: flag(z.boolean().default(false), {
     flags: "--all",
-    about: "run all controllers, instead of naming them",
-    fromEnvironment: true,
+    about: "run all controllers",
   }),
-  workers: wholeNumber(1, 1_000).optional().register(flagSyntax, {
+  workers: flag(wholeNumber(1, 1_000).optional(), {
     flags: "--workers <count>",
-    about: "objects that each controller reconciles at the same time, instead of its own number",
+    about: "objects that each controller reconciles at the same time (default: the controller's own number)",
     example: "--workers 4",
-    fromEnvironment: true,
   }),
-  resync: durationMs().optional().register(flagSyntax, {
+  resync: flag(durationMs().optional(), {
     flags: "--resync <duration>",
-    about: "how often every object counts as changed, instead of the controller's own period; 0 is never",
+    about: "how often every object is reconciled again; 0 is never (default: the controller's own period)",
     example: "--resync 10m",
-    fromEnvironment: true,
   }),
-  gracefulShutdownTimeout: durationMsOrForever().prefault("30s").register(flagSyntax, {
+  gracefulShutdownTimeout: flag(durationMsOrForever().prefault("30s"), {
     flags: "--graceful-shutdown-timeout <duration>",
-    about: "how long running reconciles may take to finish after a signal; 0 does not wait, forever has no limit",
+    about: "how long running reconciles may take to finish after a signal: a duration, 0, or forever",
     example: "--graceful-shutdown-timeout 1m",
-    fromEnvironment: true,
   }),
-  allNamespaces: z.boolean().default(false).register(flagSyntax, {
+  allNamespaces: flag(z.boolean().default(false), {
     flags: "-A, --all-namespaces",
-    about: "work on all namespaces; so it is anyway, unless --namespace is given",
-    fromEnvironment: true,
+    about: "watch all namespaces, also for controllers that have a namespace of their own",
   }),
-  dryRun: z.boolean().default(false).register(flagSyntax, {
+  dryRun: flag(z.boolean().default(false), {
     flags: "--dry-run",
-    about: "ask the server to validate every write and to store none; logs what would be written, -v also the bodies",
-    fromEnvironment: true,
+    about: "let the server check every write and store none; logs the writes, with -v also their bodies",
   }),
-  once: z.boolean().default(false).register(flagSyntax, {
+  once: flag(z.boolean().default(false), {
     flags: "--once",
-    about: "reconcile every object, then end: with 0 when all are as they should be, else with 1",
-    fromEnvironment: true,
+    about: "reconcile every object, then end: with 0 if all succeeded, else with 1",
   }),
   ...servingFlags.shape,
   ...electionFlags.shape,
   ...connectionFlags.shape,
-  namespace: z.array(text()).default([]).register(flagSyntax, {
+  namespace: flag(z.array(text()).default([]), {
     flags: "-n, --namespace <name>",
-    about: "work on this namespace only; may be given several times; the context's namespace does not matter",
+    about: "watch this namespace only; can be repeated (default: all; the context's namespace is not used)",
     arity: "list",
     completes: "namespace",
-    fromEnvironment: true,
   }),
 });
 
-/** What the flags say. */
+/** The values of the flags. */
 export type RunFlags = z.output<typeof runFlags>;

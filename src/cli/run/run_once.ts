@@ -1,13 +1,10 @@
 /**
- * runOnce(): a Manager until everything was reconciled. Leader election, webhooks and the orderly stop are those of every
- * run; only what ends it is different.
- */
-/* MERGED convergence.ts
- * Convergence: for `run --once`, when everything was reconciled and nothing is left to do, and what could not be.
+ * runOnce(): runs a Manager until everything is reconciled, for `run --once`. Convergence: decides when that is, here and
+ * for `dev --until-settled`.
  *
- * Guarantees: a key that fails is tried again some times, as conflicts heal; one that failed for good, or that its own
- * controller brings back again and again, is named; the end is only believed when it lasts, since a write of one
- * controller is work for another one a moment later.
+ * Guarantees: a key that fails is retried a few times, because conflicts and other temporary failures pass; a key that
+ * failed finally, or that its own controller requeues again and again, is reported. The controllers must stay idle for a
+ * while before they count as converged, because a write of one controller is work for another one a moment later.
  */
 import { type Clock, type Scope, scope } from "../../async/mod.ts";
 import type { Manager, OperatorController } from "../../manager/mod.ts";
@@ -15,20 +12,20 @@ import { logger } from "../../observe/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
 import { TerminalError } from "../../controller/mod.ts";
 
-/** How many failures a message names; the log has them all. */
-const named = 3;
+/** Failures that a message names; the log contains all. */
+const maxNamed = 3;
 
 /**
  * Runs the Manager until its controllers have nothing left to do.
  *
- * @param stopping Is aborted then; when it is aborted before, not all was reconciled.
- * @throws CommandError that names what could not be reconciled, or says that there was not time enough
+ * @param stopping Aborted at the end. When it is aborted before, the run is incomplete.
+ * @throws CommandError that names the objects that failed, or says that the run was incomplete
  */
 export async function runOnce(manager: Manager, convergence: Convergence, stopping: Scope): Promise<void> {
   using watching = scope(stopping.signal);
-  const reached = convergence.reached(manager, watching.signal).then(() => true, () => false);
-  const ending = reached.then((isReached) => {
-    if (isReached) stopping.abort(new DOMException("Everything was reconciled", "AbortError"));
+  const converged = convergence.waitUntilConverged(manager, watching.signal).then(() => true, () => false);
+  const ending = converged.then((isConverged) => {
+    if (isConverged) stopping.abort(new DOMException("Everything was reconciled", "AbortError"));
   });
   try {
     await manager.run(stopping.signal);
@@ -36,57 +33,53 @@ export async function runOnce(manager: Manager, convergence: Convergence, stoppi
     watching.abort();
     await ending;
   }
-  if (!(await reached)) throw interruptedError();
-  assertDone(convergence);
+  if (!(await converged)) throw interruptedError();
+  assertNoFailures(convergence);
 }
 
-/** A signal came too early. */
+/** The error of a run that a signal ended before everything was reconciled. */
 export function interruptedError(): CommandError {
-  return new CommandError("Cannot reconcile everything: it was ended before", {
+  return new CommandError("Cannot reconcile everything: a signal ended the run before", {
     code: exitCode.failed,
     advice: "Run it again and let it finish",
   });
 }
 
-function assertDone({ failures, reconciled }: Convergence): void {
+function assertNoFailures({ failures, reconciled }: Convergence): void {
   if (failures.length === 0) return logger("cli").info("converged", { objects: reconciled });
-  const list = failures.slice(0, named).map(({ controller, key, error }) => `${controller} ${key}: ${error}`).join(
+  const list = failures.slice(0, maxNamed).map(({ controller, key, error }) => `${controller} ${key}: ${error}`).join(
     "; ",
   );
-  const more = failures.length > named ? `; and ${failures.length - named} more` : "";
+  const more = failures.length > maxNamed ? `; and ${failures.length - maxNamed} more` : "";
   const state = `${failures.length} of ${reconciled} objects failed: ${list}${more}`;
   throw new CommandError(`Cannot reconcile everything: ${state}`, {
     code: exitCode.failed,
-    advice: "Put these right, then run it again",
+    advice: "Correct these objects, then run it again",
   });
 }
 
-/** Failures after which a key is given up; with the usual backoff that takes less than a second. */
+/** Retries before a key is dropped: with the usual backoff they take less than a second. */
 const maxRetriesPerObject = 5;
 const pollMs = 100;
-/** How long there must be nothing to do. */
-const quietMs = 300;
+/** How long the controllers must be idle. */
+const minIdleMs = 300;
 
-/** An object that could not be brought to what it should be. */
+/** An object whose last reconcile failed. */
 interface FailedObject {
   readonly controller: string;
   readonly key: string;
   readonly error: string;
-}
-
-/** A failure, and whether it is the last. */
-interface Trouble extends FailedObject {
-  /** It is not tried again. */
+  /** True when it is not retried. */
   readonly isFinal: boolean;
 }
 
-/** What a controller is at: `settled` may be over soon, when another one's writes are work for it. */
+/** The state of a controller. `settled` can change again when another controller writes an object that it watches. */
 export type Activity = "waiting" | "working" | "retrying" | "failed" | "settled";
 
-/** Watches controllers from their making to their last reconcile. */
+/** Observes the reconciles of controllers from the start. */
 export class Convergence {
   readonly #clock: Clock;
-  readonly #troubles = new Map<string, Trouble>();
+  readonly #failed = new Map<string, FailedObject>();
   readonly #reconciled = new Set<string>();
   readonly #running = new Map<string, number>();
 
@@ -94,27 +87,27 @@ export class Convergence {
     this.#clock = clock;
   }
 
-  /** How many objects were reconciled, however often. */
+  /** The number of reconciled objects, each counted once. */
   get reconciled(): number {
     return this.#reconciled.size;
   }
 
-  /** How many of them are one controller's. */
+  /** The number of objects that one controller reconciled. */
   reconciledBy(name: string): number {
     return [...this.#reconciled].filter((id) => id.startsWith(`${name} `)).length;
   }
 
-  /** What one controller is at right now. */
+  /** The present state of one controller. */
   activityOf(name: string): Activity {
     if ((this.#running.get(name) ?? 0) > 0) return "working";
-    const troubles = this.failures.filter(({ controller }) => controller === name);
-    if (troubles.some(({ isFinal }) => !isFinal)) return "retrying";
-    if (troubles.length > 0) return "failed";
+    const failed = this.failures.filter(({ controller }) => controller === name);
+    if (failed.some(({ isFinal }) => !isFinal)) return "retrying";
+    if (failed.length > 0) return "failed";
     return this.reconciledBy(name) === 0 ? "waiting" : "settled";
   }
 
-  /** The same controller, whose outcomes are noted here and whose keys are given up in the end. */
-  watched(controller: OperatorController): OperatorController {
+  /** Returns a controller whose outcomes are recorded here, and whose keys are dropped after a few retries. */
+  observe(controller: OperatorController): OperatorController {
     const { name, options, reconciler } = controller;
     const maxRetries = Math.min(options.maxRetries ?? Infinity, maxRetriesPerObject);
     return {
@@ -126,12 +119,12 @@ export class Convergence {
         this.#count(name, 1);
         try {
           const result = await reconciler(request, toolbox);
-          this.#troubles.delete(id);
+          this.#failed.delete(id);
           return result;
         } catch (error) {
           const isFinal = error instanceof TerminalError || toolbox.retries >= maxRetries;
           const text = error instanceof Error ? error.message : String(error);
-          this.#troubles.set(id, { controller: name, key: request.key, error: text, isFinal });
+          this.#failed.set(id, { controller: name, key: request.key, error: text, isFinal });
           throw error;
         } finally {
           this.#count(name, -1);
@@ -140,24 +133,24 @@ export class Convergence {
     };
   }
 
-  /** Resolves when nothing has been left to do for a while. Rejects with `signal.reason` when aborted. */
-  async reached(manager: Manager, signal: AbortSignal): Promise<void> {
-    for (let quietSince: number | undefined; true;) {
+  /** Resolves when the controllers have been idle for a while. Rejects with `signal.reason` when aborted. */
+  async waitUntilConverged(manager: Manager, signal: AbortSignal): Promise<void> {
+    for (let idleSince: number | undefined; true;) {
       const now = this.#clock.monotonic();
-      const isQuiet = manager.isIdle() && [...this.#troubles.values()].every(({ isFinal }) => isFinal);
-      if (!isQuiet) quietSince = undefined;
-      else if (quietSince === undefined) quietSince = now;
-      else if (now - quietSince >= quietMs) break;
+      const isIdle = manager.isIdle() && [...this.#failed.values()].every(({ isFinal }) => isFinal);
+      if (!isIdle) idleSince = undefined;
+      else if (idleSince === undefined) idleSince = now;
+      else if (now - idleSince >= minIdleMs) break;
       await this.#clock.sleep(pollMs, signal);
     }
     for (const { controller, key, reason } of manager.parked()) {
-      this.#troubles.set(`${controller} ${key}`, { controller, key, error: reason, isFinal: true });
+      this.#failed.set(`${controller} ${key}`, { controller, key, error: reason, isFinal: true });
     }
   }
 
-  /** What could not be done. */
-  get failures(): readonly Trouble[] {
-    return [...this.#troubles.values()];
+  /** The objects whose last reconcile failed. */
+  get failures(): readonly FailedObject[] {
+    return [...this.#failed.values()];
   }
 
   #count(name: string, change: number): void {

@@ -10,7 +10,7 @@ import {
   TerminalError,
 } from "../../controller/mod.ts";
 import { emptyList } from "../testing/test_kinds.ts";
-import { type CommandResult, processOf, runCommandLine, start } from "../testing/run_command.ts";
+import { type CommandResult, createProcess, runCommandLine, startCommandLine } from "../testing/run_command.ts";
 
 const maps = "/api/v1/namespaces/shop/configmaps";
 
@@ -30,7 +30,7 @@ function clusterWith(...names: readonly string[]): FakeCluster {
 
 type Step = (name: string, retries: number) => void;
 
-/** Makes a Service for each ConfigMap, unless `step` throws. */
+/** Creates a Service for each ConfigMap, unless `step` throws. */
 function exposing(step: Step = () => {}): ControllerDefinition {
   return controller("exposer").for(builtin.ConfigMap).owns(builtin.Service).reconcile(async (ctx) => {
     const { namespace, name = "" } = ctx.object.metadata;
@@ -40,7 +40,7 @@ function exposing(step: Step = () => {}): ControllerDefinition {
   });
 }
 
-/** Labels each Service, which is work only after the other controller made it. */
+/** Labels each Service. The Services exist only after the other controller created them. */
 const labelling = controller("labeller").for(builtin.Service).uses(builtin.Service, ["patch"]).reconcile(
   async (ctx) => {
     await ctx.patch(builtin.Service, ctx.object, { kind: "merge", value: { metadata: { labels: { seen: "yes" } } } });
@@ -57,7 +57,7 @@ async function once(
   return await runCommandLine({ name: "op", version: "1.0.0", controllers }, words, { transport: cluster.transport });
 }
 
-test("run --once reconciles everything, what follows from it too, and ends with 0", async () => {
+test("run --once reconciles everything, including objects that controllers create, and ends with 0", async () => {
   const cluster = clusterWith("a", "b", "c");
   const { code, out, err } = await once(cluster, [exposing(), labelling]);
   assertEquals([code, out], [0, ""], err);
@@ -67,14 +67,14 @@ test("run --once reconciles everything, what follows from it too, and ends with 
   }
 });
 
-test("run --once on a cluster that is as it should be writes nothing", async () => {
+test("run --once writes nothing on a converged cluster", async () => {
   const cluster = clusterWith();
   const { code, err } = await once(cluster, [exposing()]);
   assertEquals([code, cluster.writes], [0, []], err);
   assertMatch(err, /converged +objects=0/);
 });
 
-test("run --once tries again what fails, and forgets what heals", async () => {
+test("run --once retries failures, and reports none that succeeds later", async () => {
   const step: Step = (name, retries) => {
     if (name === "b" && retries < 3) throw new Error("Cannot reach the registry: not yet");
   };
@@ -83,7 +83,7 @@ test("run --once tries again what fails, and forgets what heals", async () => {
   assertMatch(err, /converged +objects=2/);
 });
 
-test("run --once ends with 1 and names what failed for good", async () => {
+test("run --once ends with 1 and names the objects that failed finally", async () => {
   const step: Step = (name) => {
     if (name === "b") throw new Error("Cannot reach the registry: it is down");
     if (name === "c") throw new TerminalError("Cannot serve c: it has no port");
@@ -93,14 +93,14 @@ test("run --once ends with 1 and names what failed for good", async () => {
   assertEquals(code, 1);
   assertMatch(
     err,
-    /\nop: Cannot reconcile everything: 2 of 3 objects failed: [^\n]+ Put these right, then run it again\n$/,
+    /\nop: Cannot reconcile everything: 2 of 3 objects failed: [^\n]+ Correct these objects, then run it again\n$/,
   );
   assertMatch(err, /exposer shop\/b: Cannot reach the registry: it is down/);
   assertMatch(err, /exposer shop\/c: Cannot serve c: it has no port/);
   assert(cluster.get("/api/v1/namespaces/shop/services/a") !== undefined);
 });
 
-test("run --once waits for nobody: a controller that cannot run ends it", async () => {
+test("run --once ends when one controller cannot run", async () => {
   const cluster = clusterWith("a");
   const { intercept } = cluster;
   cluster.intercept = (request, path) => {
@@ -112,29 +112,29 @@ test("run --once waits for nobody: a controller that cannot run ends it", async 
   assertMatch(err, /the server does not know services in v1/);
 });
 
-test("run --once that a signal ends before is no success", async () => {
+test("run --once ends with 1 when a signal interrupts it", async () => {
   const step: Step = () => {
     throw new Error("Cannot do it: never");
   };
   const cluster = clusterWith("a");
-  const process = processOf(["run", "--all", "--once"], { transport: cluster.transport });
+  const process = createProcess(["run", "--all", "--once"], { transport: cluster.transport });
   const operator = { name: "op", version: "1.0.0", controllers: [exposing(step)] };
-  const ending = start(operator, process, cluster.transport);
+  const ending = startCommandLine(operator, process, cluster.transport);
   while (!process.err.includes("starting workers")) await process.clock.advance(1);
   assert(process.signal("SIGTERM"));
   for (let step = 0; step < 100; step++) await process.clock.advance(10);
   assertEquals(await ending, 1);
-  assertMatch(process.err, /Cannot reconcile everything: it was ended before/);
+  assertMatch(process.err, /Cannot reconcile everything: a signal ended the run before/);
 });
 
-test("run --dry-run tells each write and what the server says to it", async () => {
+test("run --dry-run logs each write and the response of the server", async () => {
   const cluster = clusterWith("a", "b");
   const { intercept } = cluster;
   cluster.intercept = (request, path) => {
     if (request.method !== "PATCH") return intercept(request, path);
     assert(request.url.includes("dryRun=All"));
-    const answer = { apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name: "a" }, spec: {} };
-    return Response.json(answer, { status: 201 });
+    const response = { apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name: "a" }, spec: {} };
+    return Response.json(response, { status: 201 });
   };
   const { code, err } = await once(cluster, [exposing()], "--dry-run");
   assertEquals(code, 0, err);

@@ -1,13 +1,13 @@
 /**
- * From the flags of `run` to a webhook server.
+ * createWebhookRunnable(): creates the webhook server of `run` from its flags.
  *
- * Three ways: in a cluster with certificates made here and shared in a Secret, with certificates of one's own
- * (`--cert-dir`), or from a developer's machine (`--webhook-host`), to which the cluster is pointed for the time being.
- * Otherwise webhooks are not served, and a log record says so.
+ * There are three ways: in a cluster, with certificates that this program creates and stores in a Secret; with your own
+ * certificates (`--cert-dir`); or on a developer's machine (`--webhook-host`), where the configurations of the cluster refer
+ * to that machine during the run. Otherwise webhooks are not served, and a log record says why.
  *
- * Guarantees: a local run that was killed leaves a cluster that calls nobody and refuses writes; every next start puts
- * that right first, whichever of the ways it goes (`leftover_webhooks.ts`). A dry run stores nothing: it neither points
- * the cluster anywhere nor keeps certificates in it.
+ * Guarantees: a killed local run leaves configurations that refer to a machine that no longer responds, so that the cluster
+ * rejects writes; every next start repairs that first (`local_webhooks.ts`). A dry run stores nothing: neither
+ * configurations nor certificates.
  */
 import { webhookServiceName } from "../command/mod.ts";
 import { aborted, type Clock } from "../../async/mod.ts";
@@ -33,16 +33,16 @@ import {
 } from "./local_webhooks.ts";
 import type { ServingFlags } from "./run_flags.ts";
 
-/** What the webhooks are served with. */
+/** What the webhook server needs. */
 interface WebhookParts {
   readonly controllers: readonly OperatorController[];
-  /** All that the operator has, of which those are some: a killed run may have served the webhooks of any. */
-  readonly known: readonly OperatorController[];
-  /** The operator's name: that of the configurations, and with `-webhook` that of Service and Secret. */
+  /** All controllers of the operator: a killed run may have served the webhooks of any of them. */
+  readonly allControllers: readonly OperatorController[];
+  /** The operator's name. It is the name of the configurations; Service and Secret are called NAME-webhook. */
   readonly name: string;
   readonly namespace: string;
   readonly isInCluster: boolean;
-  /** Nothing is stored, so the cluster cannot be pointed anywhere either. */
+  /** Nothing is stored, so the configurations cannot refer to this process. */
   readonly dryRun: boolean;
   readonly client: Client;
   readonly isLeader: () => boolean;
@@ -50,24 +50,24 @@ interface WebhookParts {
   readonly clock: Clock;
 }
 
-/** The server, to be added to the Manager's phase "webhooks"; undefined when there is nothing to serve or to put right. */
+/** Creates the server, for the Manager's phase "webhooks"; undefined when there is nothing to serve or to repair. */
 export function createWebhookRunnable(flags: ServingFlags, parts: WebhookParts): Runnable | undefined {
   const webhooks = webhooksIn(parts.controllers);
   const log = logger("webhook");
-  const leftovers = { ...parts, webhooks: parts.isInCluster ? webhooks : webhooksIn(parts.known), log };
+  const leftovers = { ...parts, webhooks: parts.isInCluster ? webhooks : webhooksIn(parts.allControllers), log };
   if (webhooks.length === 0) return leftoverCleaner(leftovers);
   const { webhookHost: host } = flags;
   if (host !== undefined && !parts.dryRun) return localServer(flags, { ...parts, webhooks, log, host });
   const prepare = () => undoLocalRun(leftovers);
-  const obstacle = reasonNotServed(flags, parts);
-  if (obstacle !== undefined) {
-    log.info(`webhooks are not served: ${obstacle}`);
+  const reason = reasonNotServed(flags, parts);
+  if (reason !== undefined) {
+    log.info("not serving webhooks", { reason });
     return { name: "webhooks", prepare, run: () => Promise.resolve() };
   }
   const certificates = flags.certDir === undefined
-    ? managed(parts, webhooks)
+    ? managedSource(parts, webhooks)
     : certificateFiles(flags.certDir, { clock: parts.clock });
-  const server = serverOf(flags, { ...parts, webhooks }, certificates);
+  const server = createServer(flags, { ...parts, webhooks }, certificates);
   return { name: "webhooks", prepare, run: ({ stop, kill }) => server.run(stop, { kill }) };
 }
 
@@ -76,13 +76,13 @@ function webhooksIn(controllers: readonly OperatorController[]): readonly Webhoo
 }
 
 function reasonNotServed(flags: ServingFlags, parts: WebhookParts): string | undefined {
-  if (flags.webhookHost !== undefined) return "--dry-run stores nothing, so the cluster cannot be pointed here";
+  if (flags.webhookHost !== undefined) return "--dry-run stores no configurations that refer to --webhook-host";
   if (flags.certDir !== undefined) return undefined;
-  if (!parts.isInCluster) return "this is no pod, and neither --webhook-host nor --cert-dir is given";
+  if (!parts.isInCluster) return "this process is not a Pod, and neither --webhook-host nor --cert-dir is given";
   return parts.dryRun ? "--dry-run stores no certificates, and --cert-dir is not given" : undefined;
 }
 
-function managed(parts: WebhookParts, webhooks: readonly Webhook[]): CertificateSource {
+function managedSource(parts: WebhookParts, webhooks: readonly Webhook[]): CertificateSource {
   const { client, namespace, name, isLeader, metrics, clock } = parts;
   const service = webhookServiceName(name);
   const hosts = serviceHosts({ namespace, name: service });
@@ -96,7 +96,7 @@ interface LocalParts extends WebhookParts {
   readonly log: Logger;
 }
 
-/** Serves from here. What this puts into the cluster it takes out again, and what it changes it puts back. */
+/** Serves webhooks on this machine. Removes the configurations that it created, and restores those that it changed. */
 function localServer(flags: ServingFlags, parts: LocalParts): Runnable {
   const { client, webhooks, name, host, clock } = parts;
   const targets = configurationTargets(webhooks, name);
@@ -104,11 +104,11 @@ function localServer(flags: ServingFlags, parts: LocalParts): Runnable {
     name: "webhooks",
     async run({ stop, kill }) {
       const local = await localWebhooks({ client, targets, host, clock });
-      const server = serverOf(flags, parts, local.certificates);
+      const server = createServer(flags, parts, local.certificates);
       const serverStop = new AbortController();
       const serving = server.run(serverStop.signal, { kill });
       try {
-        // A port that is taken ends it before the cluster is touched: it may belong to a local run that is alive.
+        // A port in use ends the run before the cluster is changed: another local run may use it.
         const port = await Promise.race([portOf(server, stop, clock), serving.then(() => 0)]);
         await attachUntilStopped(parts, { local, port, serving, life: { stop, kill } });
       } finally {
@@ -127,16 +127,16 @@ interface LocalRun {
   readonly life: Life;
 }
 
-/** Points the cluster here until the stop; then away again while the server still answers. */
+/** Makes the cluster call this machine until the stop, and undoes that while the server still responds. */
 async function attachUntilStopped(parts: LocalParts, run: LocalRun): Promise<void> {
   const { client, webhooks, name, host, log } = parts;
   const { local, port, serving, life: { stop, kill } } = run;
   try {
-    // What a killed run made may name webhooks that there are no more.
+    // Configurations of a killed run can name webhooks that no longer exist.
     await removeLocalConfigurations(client, { name, signal: stop });
     await installLocalConfigurations(client, { webhooks, name, host, port, ca: local.ca, signal: stop });
     const configurations = await local.attach(port, stop);
-    log.info("the cluster calls the webhooks here", { host, port, configurations });
+    log.info("serving webhooks on this machine", { host, port, configurations });
     await Promise.race([aborted(stop), serving]);
   } finally {
     await removeLocalConfigurations(client, { name, signal: kill });
@@ -144,7 +144,7 @@ async function attachUntilStopped(parts: LocalParts, run: LocalRun): Promise<voi
   }
 }
 
-function serverOf(
+function createServer(
   flags: ServingFlags,
   parts: WebhookParts & { readonly webhooks: readonly Webhook[] },
   certificates: CertificateSource,
@@ -154,17 +154,17 @@ function serverOf(
   return new WebhookServer({
     webhooks,
     certificates,
-    // Nobody else need reach a webhook that is called by way of this very machine.
+    // A cluster that calls a loopback address runs on this machine.
     hostname: flags.webhookHost === "127.0.0.1" || flags.webhookHost === "localhost" ? "127.0.0.1" : "0.0.0.0",
     port: flags.webhookPort,
-    // No endpoints follow a developer's machine.
+    // There are no endpoints to wait for: the cluster calls this machine directly.
     drainDelayMs: isLocal ? 0 : undefined,
     metrics,
     clock,
   });
 }
 
-/** The port the server listens on, once it does. */
+/** Waits until the server listens. @returns Its port */
 async function portOf(server: WebhookServer, signal: AbortSignal, clock: Clock): Promise<number> {
   while (server.port === undefined) await clock.sleep(20, signal);
   return server.port;

@@ -5,7 +5,7 @@ import { type OperatorController, withWebhooks } from "../../manager/mod.ts";
 import { MetricsRegistry } from "../../observe/mod.ts";
 import { allow, defaulting, validating } from "../../webhook/mod.ts";
 import { Website, websiteController } from "../testing/test_kinds.ts";
-import { type Answer, failed, FakeServer } from "../testing/fake_server.ts";
+import { type FakeResponse, FakeServer, statusResponse } from "../testing/fake_server.ts";
 import { createWebhookRunnable } from "./webhooks.ts";
 
 const path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/op";
@@ -29,38 +29,38 @@ interface StartFlags {
   readonly certDir?: string;
   readonly webhookHost?: string;
   readonly dryRun?: boolean;
-  /** @default all that the operator has */
+  /** @default all controllers of the operator */
   readonly run?: readonly OperatorController[];
   readonly isInCluster?: boolean;
   /** Whether the user may read the configurations. @default true */
   readonly isAllowed?: boolean;
-  /** Whether the configurations should be read. @default true */
-  readonly isAsked?: boolean;
+  /** Whether the start is expected to read the configurations. @default true */
+  readonly readsConfigurations?: boolean;
 }
 
 const reviewPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-/** What is written by a start whose webhooks are served nowhere, or from files. */
+/** Returns the writes of a start that serves no webhooks, or serves them with certificates from files. */
 async function writesOfStart(
-  held: Answer,
+  live: FakeResponse,
   flags: StartFlags = {},
 ): Promise<readonly string[]> {
   const writes: string[] = [];
-  const taken = async (request: Request) => {
+  const recordWrite = async (request: Request) => {
     writes.push(`${request.method} ${await request.text()}`);
     return Response.json({ kind: "Status", status: "Success" });
   };
   const server = new FakeServer({
-    [`GET ${path}`]: held,
-    [`DELETE ${path}`]: taken,
-    [`PATCH ${path}`]: taken,
+    [`GET ${path}`]: live,
+    [`DELETE ${path}`]: recordWrite,
+    [`PATCH ${path}`]: recordWrite,
     [`POST ${reviewPath}`]: { status: { allowed: flags.isAllowed ?? true } },
   });
   const { dryRun = false, certDir, webhookHost, run = controllers, isInCluster = false } = flags;
   const serving = { webhookPort: 0, certDir, webhookHost, healthProbeBindAddress: undefined };
   const runnable = createWebhookRunnable({ ...serving, metricsBindAddress: undefined }, {
     controllers: run,
-    known: controllers,
+    allControllers: controllers,
     name: "op",
     namespace: "ops",
     isInCluster,
@@ -73,16 +73,20 @@ async function writesOfStart(
   await runnable?.prepare?.();
   const stop = new AbortController();
   const running = runnable?.run({ stop: stop.signal, kill: stop.signal });
-  await drain(); // long enough to ask for a Secret, too short to make what would be in it
+  await drain(); // long enough to request a Secret, too short to create certificates
   stop.abort();
   await running;
-  assertEquals(server.requests.some((line) => line.endsWith(path)), flags.isAsked ?? true, "somebody asked");
+  assertEquals(
+    server.requests.some((line) => line.endsWith(path)),
+    flags.readsConfigurations ?? true,
+    "whether the configurations were read",
+  );
   assertEquals(server.requests.filter((line) => line.includes("/secrets")), []);
   return writes;
 }
 
 const labelled = { labels: { "pintle.dev/local-run": "true" } };
-const borrowed = {
+const changed = {
   annotations: {
     "pintle.dev/webhooks-before-local": JSON.stringify({ "default.websites.example.dev": service }),
   },
@@ -90,16 +94,16 @@ const borrowed = {
 const removal = (dryRun?: readonly string[]) =>
   `DELETE ${JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid: "u1" }, dryRun })}`;
 
-test("a start that serves no webhooks, or from files, removes what a killed local run made", async () => {
+test("a start removes the configurations that a killed local run created, also with certificates from files", async () => {
   for (const flags of [{}, { certDir: "/certs" }]) {
     let reads = 0;
-    const held = () => ++reads === 1 ? Response.json(configuration(labelled)) : failed(404, "NotFound", "gone");
-    assertEquals(await writesOfStart(held, flags), [removal()]);
+    const live = () => ++reads === 1 ? Response.json(configuration(labelled)) : statusResponse(404, "NotFound", "gone");
+    assertEquals(await writesOfStart(live, flags), [removal()]);
   }
 });
 
-test("a start that serves no webhooks puts back what a killed local run borrowed", async () => {
-  const [write = "", ...more] = await writesOfStart(configuration(borrowed));
+test("a start that serves no webhooks restores the configurations that a killed local run changed", async () => {
+  const [write = "", ...more] = await writesOfStart(configuration(changed));
   assertEquals(more, []);
   assertEquals(JSON.parse(write.slice("PATCH ".length)), [
     { op: "replace", path: "/metadata/resourceVersion", value: "5" },
@@ -108,35 +112,35 @@ test("a start that serves no webhooks puts back what a killed local run borrowed
   ]);
 });
 
-test("a start leaves configurations alone that no local run has touched", async () => {
+test("a start does not change configurations that no local run has changed", async () => {
   assertEquals(await writesOfStart(configuration({})), []);
   assertEquals(await writesOfStart(configuration({ labels: { "pintle.dev/local-run": "no" } })), []);
 });
 
-test("a start that may not look for what a killed local run left goes on", async () => {
-  assertEquals(await writesOfStart(() => failed(403, "Forbidden", "no")), []);
+test("a start continues when the cleanup after local runs is forbidden", async () => {
+  assertEquals(await writesOfStart(() => statusResponse(403, "Forbidden", "no")), []);
 });
 
-test("a dry run stores nothing: it points the cluster nowhere and removes nothing", async () => {
+test("a dry run stores no configurations and removes none", async () => {
   const writes = await writesOfStart(configuration(labelled), { webhookHost: "127.0.0.1", dryRun: true });
   assertEquals(writes, [removal(["All"])]);
 });
 
-test("a start of controllers without webhooks puts right what a killed run of the others left", async () => {
-  const [write = ""] = await writesOfStart(configuration(borrowed), { run: [websiteController] });
+test("a start of controllers without webhooks repairs what a killed run of other controllers left", async () => {
+  const [write = ""] = await writesOfStart(configuration(changed), { run: [websiteController] });
   assertEquals(JSON.parse(write.slice("PATCH ".length))[1].value, service);
 });
 
-test("who may not read webhook configurations asks whether he may, and leaves it at that", async () => {
-  const start = { run: [websiteController], isAllowed: false, isAsked: false };
-  assertEquals(await writesOfStart(configuration(borrowed), start), []);
+test("a start without the permission to read configurations only reviews that permission", async () => {
+  const start = { run: [websiteController], isAllowed: false, readsConfigurations: false };
+  assertEquals(await writesOfStart(configuration(changed), start), []);
 });
 
-test("in a cluster a controller without webhooks does not look for leftovers, and needs no permission to", async () => {
-  const start = { run: [websiteController], isInCluster: true, isAsked: false };
-  assertEquals(await writesOfStart(configuration(borrowed), start), []);
+test("a start in a cluster without webhooks reads no configurations and needs no permission for it", async () => {
+  const start = { run: [websiteController], isInCluster: true, readsConfigurations: false };
+  assertEquals(await writesOfStart(configuration(changed), start), []);
 });
 
-test("a dry run in a cluster keeps no certificate in it and tells the API server of none", async () => {
+test("a dry run in a cluster stores no certificate and changes no configuration", async () => {
   assertEquals(await writesOfStart(configuration({}), { isInCluster: true, dryRun: true }), []);
 });

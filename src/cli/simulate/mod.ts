@@ -1,2 +1,2 @@
-/** TODO */
+/** The command `simulate`. */
 export { simulateCommand } from "./simulate.ts";

@@ -1,8 +1,7 @@
-/** `simulate`, called as its users call it. */
 import { ConfigMap, Secret, type UntypedObject } from "../../api/mod.ts";
 import { controller, type ControllerDefinition, done, manifest } from "../../controller/mod.ts";
 import { withSamples, withWorkloads, type Workload } from "../../manager/mod.ts";
-import { Player } from "../../simulation/mod.ts";
+import { ScheduleChecker } from "../../simulation/mod.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
 import { exitCode } from "../command/exit_code.ts";
 import { TestProcess } from "../testing/test_process.ts";
@@ -12,7 +11,7 @@ import { handleRequest } from "./worker_processes.ts";
 const team: UntypedObject = { apiVersion: "v1", kind: "Secret", metadata: { name: "team-a", namespace: "default" } };
 const create: Workload = { name: "create", steps: [{ kind: "create", object: team }] };
 
-/** Brings two objects. @param careful Whether it looks at each, and not only at the first */
+/** Creates two objects. @param careful Whether it checks each of them, and not only the first */
 function greeter(careful: boolean): ControllerDefinition {
   return controller("greeter").for(Secret).owns(ConfigMap).reconcile(async (ctx) => {
     const namespace = "default";
@@ -24,7 +23,7 @@ function greeter(careful: boolean): ControllerDefinition {
   });
 }
 
-test("a controller that can live with every fault ends with 0 and a table of what was played", async () => {
+test("simulate ends with 0 and a table when a controller tolerates every fault", async () => {
   const fake = new TestProcess(["simulate", "greeter", "--seeds", "4", "--faults", "crash", "--faults", "reset"]);
   const controllers = [withWorkloads(greeter(true), [create])];
   assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.done, fake.err);
@@ -32,11 +31,11 @@ test("a controller that can live with every fault ends with 0 and a table of wha
   assertMatch(fake.out, /crash +(\d+) of \1\n/);
 });
 
-test("a controller that forgets after a crash what it had begun ends with 1, a timeline and the line that replays it", async () => {
+test("simulate ends with 1, a timeline and a replay line when a controller does not finish its work after a crash", async () => {
   const fake = new TestProcess(["simulate", "greeter", "--seeds", "0", "--faults", "crash"]);
   const controllers = [withWorkloads(greeter(false), [create])];
   assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.failed, fake.err);
-  assertStringIncludes(fake.out, "the process ends");
+  assertStringIncludes(fake.out, "the process is killed");
   const [, json = ""] = /replay: op simulate greeter --workload 'create' --seed 1 --plan '(.*)'/.exec(fake.out) ??
     [];
   const again = new TestProcess(["simulate", "greeter", "--workload", "create", "--plan", json]);
@@ -44,16 +43,16 @@ test("a controller that forgets after a crash what it had begun ends with 1, a t
   assertStringIncludes(fake.out, again.out.trim());
 });
 
-test("the report is JSON for programs that want that", async () => {
+test("simulate -o json prints the report as JSON", async () => {
   const fake = new TestProcess(["simulate", "--all", "--seeds", "0", "--faults", "reset", "-o", "json"]);
   const controllers = [withWorkloads(greeter(true), [create])];
   assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.done, fake.err);
   const [report] = JSON.parse(fake.out);
   assertEquals(report.violations, []);
-  assert(report.faultPoints.reset.played > 0);
+  assert(report.faultPoints.reset.tested > 0);
 });
 
-test("without workloads the samples are played, and without samples it says what is missing", async () => {
+test("simulate uses the samples without workloads, and without samples it is a usage error", async () => {
   const sampled = new TestProcess(["simulate", "greeter", "--seeds", "0", "--faults", "crash"]);
   const controllers = [withSamples(greeter(true), [team])];
   assertEquals(await operatorCli({ name: "op", controllers }, sampled), exitCode.done, sampled.out);
@@ -62,29 +61,33 @@ test("without workloads the samples are played, and without samples it says what
   assertStringIncludes(bare.err, 'Cannot simulate controller "greeter": it has neither workloads nor samples');
 });
 
-test("a plan that is none is a usage error", async () => {
+test("an invalid fault plan is a usage error", async () => {
   const fake = new TestProcess(["simulate", "greeter", "--plan", '{"faults":[{"kind":"flood"}]}']);
   const controllers = [withWorkloads(greeter(true), [create])];
   assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.usage);
-  assertStringIncludes(fake.err, "it is no fault plan");
+  assertStringIncludes(fake.err, "it is not a fault plan");
 });
 
-test("processes that help are asked in JSON, and what they answer is what would have been found without them", async () => {
+test("worker processes get requests in JSON, and the result is the same as without them", async () => {
   const controllers = [withWorkloads(greeter(false), [create])];
   const words = ["simulate", "greeter", "--seeds", "60", "--faults", "crash", "-o", "json"];
-  const [alone, helped] = [new TestProcess(words), new TestProcess([...words, "--jobs", "3"])];
-  const players = new Map([["greeter", new Player(greeter(false), [create])]]);
-  const asked: string[] = [];
-  const startTwin = () => ({
-    ask: (line: string) => {
-      asked.push(line);
+  const [single, parallel] = [new TestProcess(words), new TestProcess([...words, "--jobs", "3"])];
+  const players = new Map([["greeter", new ScheduleChecker(greeter(false), [create])]]);
+  const requests: string[] = [];
+  const startWorkerProcess = () => ({
+    request: (line: string) => {
+      requests.push(line);
       return handleRequest(players, line);
     },
-    [Symbol.dispose]: () => void asked.push("ended"),
+    [Symbol.dispose]: () => void requests.push("ended"),
   });
-  assertEquals(await operatorCli({ name: "op", controllers }, alone), exitCode.failed, alone.err);
-  assertEquals(await operatorCli({ name: "op", controllers }, { ...helped, startTwin }), exitCode.failed, helped.err);
-  assertEquals(helped.out, alone.out);
-  assert(asked.length > 2);
-  assertEquals(asked.slice(-2), ["ended", "ended"]);
+  assertEquals(await operatorCli({ name: "op", controllers }, single), exitCode.failed, single.err);
+  assertEquals(
+    await operatorCli({ name: "op", controllers }, { ...parallel, startWorkerProcess }),
+    exitCode.failed,
+    parallel.err,
+  );
+  assertEquals(parallel.out, single.out);
+  assert(requests.length > 2);
+  assertEquals(requests.slice(-2), ["ended", "ended"]);
 });

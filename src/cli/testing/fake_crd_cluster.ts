@@ -1,77 +1,77 @@
 /**
- * FakeCrdCluster: as much of an API server as `install-crds` and `uninstall-crds` meet: definitions with generations,
- * stored versions and field owners, and objects of which it is known in which version they are stored.
+ * FakeCrdCluster: the part of an API server that `install-crds` and `uninstall-crds` use: definitions with generations, stored
+ * versions and field managers, and objects with the version that they are stored in.
  *
- * It can die before or after its n-th write, as the process that asks may. What only a real server can tell (validation,
- * conversion, apply of nested fields) is tested in tests/e2e.
+ * It can simulate a killed command before or after its n-th write. Caveats: validation, conversion and the apply of nested
+ * fields are tested in tests/e2e, with a real server.
  */
 import { resourceVersion } from "../../api/mod.ts";
 import type { Transport } from "../../client/mod.ts";
 import type { StoredCrd } from "../../schema/mod.ts";
-import { failed } from "./fake_server.ts";
+import { statusResponse } from "./fake_server.ts";
 
-/** An object of a kind, and what etcd has of it. */
+/** An object, and how it is stored. */
 export interface FakeObject {
   readonly namespace: string;
   readonly name: string;
   readonly spec?: object;
   readonly finalizers?: readonly string[];
-  /** The version in which it is stored. */
+  /** The version that it is stored in. */
   readonly storedIn: string;
 }
 
-interface Held extends FakeObject {
+interface StoredObject extends FakeObject {
   readonly resourceVersion: number;
 }
 
-/** Thrown instead of an answer by a server that is to die. */
+/** Thrown instead of a response when the command is killed. */
 export class Killed extends Error {}
 
 const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/";
 
-/** A cluster of one namespace or several, and a few kinds. */
+/** A cluster with a few kinds, one of which has objects. */
 export class FakeCrdCluster {
   /** `METHOD /path?query` of all requests. */
   readonly requests: string[] = [];
-  /** Says what to answer in the cluster's place. */
+  /** Returns a response that replaces that of the cluster, or undefined. */
   intercept: (request: Request, line: string) => Response | undefined = () => undefined;
-  /** Dies at this write, counted from 1. */
+  /** The write at which the command is killed, counted from 1. */
   killAt: { readonly write: number; readonly when: "before" | "after" } | undefined;
-  /** Objects of one page, whatever was asked for. */
+  /** The maximum size of a page, whatever the request says. */
   pageSize = Infinity;
   readonly #crds = new Map<string, StoredCrd>();
-  #objects: readonly Held[] = [];
+  #objects: readonly StoredObject[] = [];
   #version = 10;
   #writes = 0;
 
-  /** Puts a definition there, as somebody else would have. */
+  /** Stores a definition, as another program would have. */
   install(crd: Omit<StoredCrd, "status">, status: StoredCrd["status"] = {}, owner = "kubectl-client-side-apply"): void {
     const storage = crd.spec.versions.filter((version) => version.storage).map(({ name }) => name);
     const conditions = [{ type: "Established", status: "True", reason: "Ok", message: "" }] as const;
     this.#put({ ...crd, status: { storedVersions: storage, conditions, ...status } }, owner);
   }
 
-  /** Makes the objects of the one kind that has some. */
+  /** Stores the objects of the kind that has objects. */
   store(objects: readonly FakeObject[]): void {
     this.#objects = objects.map((object) => ({ ...object, resourceVersion: ++this.#version }));
   }
 
-  /** Takes a definition away, as the server does in the end. */
+  /** Removes a definition, as the server does after its deletion. */
   remove(name: string): void {
     this.#crds.delete(name);
   }
 
-  /** The definition as it is. */
+  /** The stored definition. */
   crd(name: string): StoredCrd | undefined {
     return this.#crds.get(name);
   }
 
-  /** The objects as they are. */
+  /** The stored objects. */
   get objects(): readonly FakeObject[] {
     return this.#objects;
   }
 
-  /** The requests that change something. */
+  /** The requests that write. */
   get writes(): readonly string[] {
     return this.requests.filter((line) => !line.startsWith("GET"));
   }
@@ -83,21 +83,23 @@ export class FakeCrdCluster {
     const body = request.method === "GET" ? undefined : await request.text();
     const isWrite = body !== undefined && !search.includes("dryRun=All");
     if (isWrite && ++this.#writes === this.killAt?.write && this.killAt.when === "before") throw new Killed(line);
-    const answer = this.intercept(request, line) ?? this.#answer(request, body);
+    const response = this.intercept(request, line) ?? this.#respond(request, body);
     if (isWrite && this.#writes === this.killAt?.write) throw new Killed(line);
-    return answer;
+    return response;
   };
 
-  #answer(request: Request, body: string | undefined): Response {
+  #respond(request: Request, body: string | undefined): Response {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/version") return Response.json({ gitVersion: "v1.36.3" });
-    if (pathname.startsWith(crds)) return this.#crdAnswer(request, pathname.slice(crds.length), body);
+    if (pathname.startsWith(crds)) return this.#respondToCrd(request, pathname.slice(crds.length), body);
     if (/^\/apis\/[^/]+\/[^/]+$/.test(pathname)) return this.#discovery(pathname);
     if (request.method === "GET") return this.#page(searchParams);
-    return request.method === "PATCH" ? this.#rewrite(pathname, body ?? "{}") : failed(405, "MethodNotAllowed", "no");
+    return request.method === "PATCH"
+      ? this.#rewrite(pathname, body ?? "{}")
+      : statusResponse(405, "MethodNotAllowed", "no");
   }
 
-  #crdAnswer(request: Request, path: string, body: string | undefined): Response {
+  #respondToCrd(request: Request, path: string, body: string | undefined): Response {
     const { searchParams } = new URL(request.url);
     const [name = "", subresource] = path.split("/");
     const live = this.#crds.get(name);
@@ -109,7 +111,7 @@ export class FakeCrdCluster {
       }
       return this.#merge(live, value, subresource);
     }
-    return live === undefined ? failed(404, "NotFound", "there is no such definition") : Response.json(live);
+    return live === undefined ? statusResponse(404, "NotFound", "there is no such definition") : Response.json(live);
   }
 
   #apply(live: StoredCrd | undefined, crd: StoredCrd, query: URLSearchParams): Response {
@@ -128,7 +130,7 @@ export class FakeCrdCluster {
     const storedVersions = storedAfter(live, crd);
     const gone = storedVersions.find((version) => !crd.spec.versions.some(({ name }) => name === version));
     if (gone !== undefined) {
-      return failed(422, "Invalid", `status.storedVersions[0]: missing from spec.versions; ${gone}`);
+      return statusResponse(422, "Invalid", `status.storedVersions[0]: missing from spec.versions; ${gone}`);
     }
     const annotations = { ...live?.metadata.annotations, ...crd.metadata.annotations };
     const metadata = { ...crd.metadata, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
@@ -140,10 +142,10 @@ export class FakeCrdCluster {
   }
 
   #merge(live: StoredCrd | undefined, value: MergeValue, subresource: string | undefined): Response {
-    if (live === undefined) return failed(404, "NotFound", "there is no such definition");
+    if (live === undefined) return statusResponse(404, "NotFound", "there is no such definition");
     const { metadata } = value;
     if (metadata?.resourceVersion !== undefined && metadata.resourceVersion !== live.metadata.resourceVersion) {
-      return failed(409, "Conflict", "the object has been modified");
+      return statusResponse(409, "Conflict", "the object has been modified");
     }
     const merged = Object.entries({ ...live.metadata.annotations, ...metadata?.annotations });
     const annotations = Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== null));
@@ -151,9 +153,9 @@ export class FakeCrdCluster {
     return Response.json(this.#put({ ...live, metadata: { ...live.metadata, annotations }, status }, undefined, live));
   }
 
-  /** A definition goes with its objects, unless finalizers hold some. */
+  /** Deletes a definition and its objects, unless objects have finalizers. */
   #delete(live: StoredCrd | undefined): Response {
-    if (live === undefined) return failed(404, "NotFound", "there is no such definition");
+    if (live === undefined) return statusResponse(404, "NotFound", "there is no such definition");
     const name = live.metadata.name ?? "";
     this.#objects = this.#objects.filter(({ finalizers = [] }) => finalizers.length > 0);
     if (this.#objects.length === 0) this.#crds.delete(name);
@@ -181,7 +183,7 @@ export class FakeCrdCluster {
     const served = [...this.#crds.values()].filter(({ spec }) =>
       spec.group === group && spec.versions.some((one) => one.name === version && one.served)
     );
-    if (served.length === 0) return failed(404, "NotFound", "not served");
+    if (served.length === 0) return statusResponse(404, "NotFound", "not served");
     return Response.json({ resources: served.map(({ spec }) => ({ name: spec.names.plural })) });
   }
 
@@ -194,13 +196,15 @@ export class FakeCrdCluster {
     return Response.json({ apiVersion: "v1", kind: "List", metadata, items });
   }
 
-  /** An object is written in the storage version of its definition, which only then is a change. */
+  /** Writes an object in the storage version of its definition. Only another version is a change. */
   #rewrite(pathname: string, body: string): Response {
     const [name, , namespace] = pathname.split("/").reverse();
     const held = this.#objects.find((one) => one.name === name && one.namespace === namespace);
-    if (held === undefined) return failed(404, "NotFound", "there is no such object");
+    if (held === undefined) return statusResponse(404, "NotFound", "there is no such object");
     const { metadata }: { metadata: { resourceVersion?: string } } = JSON.parse(body);
-    if (metadata.resourceVersion !== String(held.resourceVersion)) return failed(409, "Conflict", "it was modified");
+    if (metadata.resourceVersion !== String(held.resourceVersion)) {
+      return statusResponse(409, "Conflict", "it was modified");
+    }
     const [crd] = this.#crds.values();
     const storedIn = crd?.spec.versions.find(({ storage }) => storage)?.name ?? "";
     const next = storedIn === held.storedIn ? held : { ...held, storedIn, resourceVersion: ++this.#version };
@@ -217,12 +221,12 @@ interface MergeValue {
   readonly status?: StoredCrd["status"];
 }
 
-function objectOf({ namespace, name, resourceVersion: version, spec = {}, finalizers }: Held): object {
+function objectOf({ namespace, name, resourceVersion: version, spec = {}, finalizers }: StoredObject): object {
   const metadata = { namespace, name, uid: `uid-${name}`, resourceVersion: String(version), finalizers };
   return { apiVersion: "example.dev/v1", kind: "Website", metadata, spec };
 }
 
-/** The server adds each storage version to those that were there. */
+/** Adds the storage versions to the stored versions, as the server does. */
 function storedAfter(live: StoredCrd | undefined, crd: StoredCrd): readonly string[] {
   const storage = crd.spec.versions.filter((version) => version.storage).map(({ name }) => name);
   return [...new Set([...live?.status?.storedVersions ?? [], ...storage])];

@@ -1,9 +1,9 @@
-/** Runs a command line to its end on a process and a cluster that are none. */
+/** Runs a command line in a test process, on a cluster that a Transport simulates. */
 import type { Transport } from "../../client/mod.ts";
-import { type FakeTerminal, TestProcess } from "./test_process.ts";
+import type { Environment } from "../../runtime/mod.ts";
 import type { Operator } from "../command/operator.ts";
 import { operatorCli } from "../operator_cli.ts";
-import type { Environment } from "../../runtime/mod.ts";
+import { TestProcess, type TestTerminal } from "./test_process.ts";
 
 /** How a command ended. */
 export interface CommandResult {
@@ -12,38 +12,41 @@ export interface CommandResult {
   readonly err: string;
 }
 
-/** Around a command line. */
-export interface Around {
-  /** Where requests go, whatever cluster is named. @default there is no cluster */
+/** The environment of a command line. */
+export interface RunOptions {
+  /** Handles the requests, whatever cluster the flags name. @default there is no cluster */
   readonly transport?: Transport;
   readonly environment?: Environment;
-  readonly terminal?: FakeTerminal;
+  readonly terminal?: TestTerminal;
 }
 
-/** A process whose surroundings are complete. */
-export function processOf(words: readonly string[], { transport, environment, terminal }: Around = {}): TestProcess {
-  const installOnServer = transport === undefined ? words : [...words, "--server", "https://10.0.0.1:6443"];
-  return new TestProcess(installOnServer, { HOME: "/nonexistent", ...environment }, terminal);
+/** Creates the process for a command line. */
+export function createProcess(
+  args: readonly string[],
+  { transport, environment, terminal }: RunOptions = {},
+): TestProcess {
+  const withServer = transport === undefined ? args : [...args, "--server", "https://10.0.0.1:6443"];
+  return new TestProcess(withServer, { HOME: "/nonexistent", ...environment }, terminal);
 }
 
-/** Starts an operator's command line on a process. */
-export function start(operator: Operator, process: TestProcess, transport?: Transport): Promise<number> {
+/** Starts the command line of an operator. @returns Its exit code */
+export function startCommandLine(operator: Operator, process: TestProcess, transport?: Transport): Promise<number> {
   const { args, environment, clock, random, stdin, stdout, stderr, onSignal, onUnhandledRejection } = process;
-  const around = { args, environment, clock, random, stdin, stdout, stderr, onSignal, onUnhandledRejection };
-  return operatorCli(operator, { ...around, transport });
+  const replaced = { args, environment, clock, random, stdin, stdout, stderr, onSignal, onUnhandledRejection };
+  return operatorCli(operator, { ...replaced, transport });
 }
 
-/** Runs a command line, its clock going on as long as it runs. */
+/** Runs a command line to its end, and advances its clock meanwhile. */
 export async function runCommandLine(
   operator: Operator,
-  words: readonly string[],
-  around: Around = {},
+  args: readonly string[],
+  options: RunOptions = {},
 ): Promise<CommandResult> {
-  const process = processOf(words, around);
-  const ending = start(operator, process, around.transport);
+  const process = createProcess(args, options);
+  const ending = startCommandLine(operator, process, options.transport);
   let isOver = false;
-  const over = () => void (isOver = true);
-  ending.then(over, over);
+  const end = () => void (isOver = true);
+  ending.then(end, end);
   for (let step = 0; step < 5_000 && !isOver; step++) await process.clock.advance(200);
   return { code: await ending, out: process.out, err: process.err };
 }

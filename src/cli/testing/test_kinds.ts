@@ -16,21 +16,21 @@ export const Website: CustomResource = defineResource({
 
 const nothing = () => Promise.resolve(done);
 
-/** Watches Websites and the ConfigMaps they own. */
+/** Watches Websites and the ConfigMaps that they own. */
 export const websiteController: ControllerDefinition = controller("website").for(Website).owns(builtin.ConfigMap)
   .reconcile(nothing);
 
-/** Watches a kind of Kubernetes itself. */
+/** Watches a built-in kind. */
 export const podController: ControllerDefinition = controller("pods").for(builtin.Pod).reconcile(nothing);
 
-/** A connection whose requests `transport` answers. */
+/** A connection whose requests `transport` handles. */
 export function connectionTo(transport: Transport): Connection {
   return {
     client: new Client(transport),
     server: "https://10.0.0.1:6443",
-    who: 'user "ann"',
-    adviseOnCredentials: () => Promise.resolve("Log in again"),
-    separate: () => new Client(transport),
+    userText: 'user "ann"',
+    credentialsAdvice: () => Promise.resolve("Log in again"),
+    createClient: () => new Client(transport),
     namespace: "default",
     isInCluster: false,
     [Symbol.dispose]: () => {},

@@ -1,17 +1,17 @@
-/** TestProcess: the surroundings of a command line in a test. What it prints is text, signals come when the test says so. */
+/** TestProcess: a ProcessEnvironment for tests. It collects the output as text; the test sends signals and advances the clock. */
 import { seededRandom, VirtualClock } from "../../async/mod.ts";
 import type { Environment, LineReader, SignalName, TextWriter } from "../../runtime/mod.ts";
 import type { ProcessEnvironment } from "../command/operator.ts";
 
-/** What a test may say of the terminal. */
-export interface FakeTerminal {
-  /** Whether stdout and stderr are shown on one. @default false */
+/** The terminal of a test process. */
+export interface TestTerminal {
+  /** Whether stdout and stderr are a terminal. @default false */
   readonly isTerminal?: boolean;
-  /** What somebody types, line by line. @default nobody is there */
+  /** The lines that the user types. @default standard input is not a terminal */
   readonly answers?: readonly string[];
 }
 
-/** A process that is none. */
+/** A process for tests. */
 export class TestProcess implements ProcessEnvironment {
   readonly args: readonly string[];
   readonly environment: Environment;
@@ -25,7 +25,7 @@ export class TestProcess implements ProcessEnvironment {
   #out = "";
   #err = "";
 
-  constructor(args: readonly string[], environment: Environment = {}, terminal: FakeTerminal = {}) {
+  constructor(args: readonly string[], environment: Environment = {}, terminal: TestTerminal = {}) {
     const { isTerminal = false, answers } = terminal;
     this.args = args;
     this.environment = environment;
@@ -34,12 +34,12 @@ export class TestProcess implements ProcessEnvironment {
     this.stderr = writer(isTerminal, (text) => this.#err += text);
   }
 
-  /** What went to stdout. */
+  /** The text on stdout. */
   get out(): string {
     return this.#out;
   }
 
-  /** What went to stderr. */
+  /** The text on stderr. */
   get err(): string {
     return this.#err;
   }
@@ -50,21 +50,21 @@ export class TestProcess implements ProcessEnvironment {
   readonly onUnhandledRejection = (react: (error: unknown) => void): Disposable =>
     subscribe(this.#errorListeners, react);
 
-  /** It is the only one of its kind. */
-  readonly startTwin = (): undefined => undefined;
+  /** A test process cannot start others. */
+  readonly startWorkerProcess = (): undefined => undefined;
 
-  /** Sends a signal. @returns false when nobody listens, so that the real process would have ended */
+  /** Sends a signal. @returns false without a listener: the real process would have ended */
   signal(name: SignalName): boolean {
     for (const listener of this.#signalListeners) listener(name);
     return this.#signalListeners.size > 0;
   }
 
-  /** True while somebody listens to signals. */
-  get signalsAreHeard(): boolean {
+  /** True while there are listeners for signals. */
+  get hasSignalListeners(): boolean {
     return this.#signalListeners.size > 0;
   }
 
-  /** Plays an error that nobody handled. */
+  /** Simulates an unhandled error. */
   reject(error: unknown): void {
     for (const listener of this.#errorListeners) listener(error);
   }

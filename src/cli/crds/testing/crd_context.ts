@@ -1,23 +1,23 @@
-/** A CrdContext for tests: a process that is none and a cluster that is a function. */
+/** A CrdContext for tests: a test process, and a cluster that a Transport simulates. */
 import type { Transport } from "../../../client/mod.ts";
 import { connectionTo, websiteController } from "../../testing/test_kinds.ts";
-import { type FakeTerminal, TestProcess } from "../../testing/test_process.ts";
+import { TestProcess, type TestTerminal } from "../../testing/test_process.ts";
 import { Session } from "../../command/session.ts";
 import type { CrdContext } from "../crd_context.ts";
 
-/** Makes one, for version 1.2.3 of the program `controller`. */
+/** Creates one for version 1.2.3 of the program `controller`. */
 export function createCrdContext(
   transport: Transport,
-  terminal: FakeTerminal = {},
-): { readonly work: CrdContext; readonly process: TestProcess } {
+  terminal: TestTerminal = {},
+): { readonly context: CrdContext; readonly process: TestProcess } {
   const process = new TestProcess([], {}, terminal);
   const operator = { name: "controller", version: "1.2.3", controllers: [websiteController] };
   const session = new Session(operator, process);
   const { signal } = new AbortController();
-  return { work: { connection: connectionTo(transport), session, signal }, process };
+  return { context: { connection: connectionTo(transport), session, signal }, process };
 }
 
-/** Lets the clock of `process` run until `promise` is settled. */
+/** Advances the clock of `process` until `promise` is settled. */
 export async function settled<T>(promise: Promise<T>, process: TestProcess): Promise<T> {
   let isSettled = false;
   const settle = () => void (isSettled = true);
