@@ -1,5 +1,5 @@
 /**
- * Writes src/apiserver/access/_bootstrap_rbac_data.ts: the roles and bindings that a kube-apiserver creates when it
+ * Writes src/apiserver/access/generated/bootstrap_rbac_data.ts: the roles and bindings that a kube-apiserver creates when it
  * starts. Run it with a real control plane: `deno task cluster -- deno run -A tasks/bootstrap_rbac.ts`.
  */
 import { execFileSync } from "node:child_process";
@@ -38,7 +38,7 @@ const items = kinds.flatMap(itemsOf).filter(({ metadata }) =>
   metadata.labels?.["kubernetes.io/bootstrapping"] === "rbac-defaults"
 );
 const text = JSON.stringify(items.map(bare));
-const file = new URL("../src/apiserver/access/_bootstrap_rbac_data.ts", import.meta.url);
+const file = new URL("../src/apiserver/access/generated/bootstrap_rbac_data.ts", import.meta.url);
 Deno.writeTextFileSync(
   file,
   `/** Made by tasks/bootstrap_rbac.ts from kube-apiserver 1.36.3: its default roles and bindings, as JSON text. */

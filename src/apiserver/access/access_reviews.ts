@@ -1,6 +1,7 @@
 /**
- * The reviews: who am I, may I, may they, whose token is this. Asked by `kubectl auth can-i` and `whoami`, by metrics servers,
- * and by `controller doctor`. Source: kubernetes `pkg/registry/authorization` and `authentication` of 1.36.
+ * The review resources: SelfSubjectReview, SubjectAccessReview and its variants, SelfSubjectRulesReview, TokenReview.
+ * `kubectl auth can-i` and `whoami`, metrics servers and `controller doctor` use them. Source: kubernetes
+ * `pkg/registry/authorization` and `authentication` of 1.36.
  */
 import {
   type Attributes,
@@ -11,15 +12,14 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  read,
   type User,
 } from "../model/mod.ts";
 import { type ActionCall, readMetadata, type ReviewHandler, timestamp } from "../registry/mod.ts";
-import { stringsOf } from "./_rule.ts";
-import { RbacAuthorizer } from "./rbac_authorizer.ts";
+import { objectAt, textAt, textsAt } from "../kinds/mod.ts";
+import { RbacAuthorizer } from "./rbac.ts";
 import type { TokenAuthority } from "./token_authority.ts";
 
-/** What the reviews ask. */
+/** What the reviews need. */
 export interface AccessReviewParts {
   readonly authorizer: Authorizer;
   readonly tokens: TokenAuthority;
@@ -32,35 +32,38 @@ export function accessReviews({ authorizer, tokens, now }: AccessReviewParts): r
   const decide = (call: ActionCall, user: User, namespace?: string) => subjectReview(call, authorizer, user, namespace);
   return [
     review("selfsubjectaccessreviews.authorization.k8s.io", (call) => decide(call, call.user)),
-    review("subjectaccessreviews.authorization.k8s.io", (call) => decide(call, askedUser(call))),
-    review("localsubjectaccessreviews.authorization.k8s.io", (call) => decide(call, askedUser(call), call.namespace)),
+    review("subjectaccessreviews.authorization.k8s.io", (call) => decide(call, reviewedUser(call))),
+    review(
+      "localsubjectaccessreviews.authorization.k8s.io",
+      (call) => decide(call, reviewedUser(call), call.namespace),
+    ),
     review("selfsubjectrulesreviews.authorization.k8s.io", (call) => rulesReview(call, authorizer)),
     { collection: "selfsubjectreviews.authentication.k8s.io", review: (call) => selfReview(call, now) },
     review("tokenreviews.authentication.k8s.io", (call) => tokenReview(call, tokens)),
   ];
 }
 
-/** Who am I: the one review that says when it was made. */
+/** SelfSubjectReview, the only review with a creationTimestamp. */
 function selfReview(call: ActionCall, now: () => number): JsonObject {
-  const review = asked(call);
-  const metadata = { ...readMetadata(review), creationTimestamp: timestamp(now()) };
-  return { ...review, metadata, status: { userInfo: infoOf(call.user) } };
+  const body = reviewBody(call);
+  const metadata = { ...readMetadata(body), creationTimestamp: timestamp(now()) };
+  return { ...body, metadata, status: { userInfo: infoOf(call.user) } };
 }
 
 function review(collection: string, statusOf: (call: ActionCall) => JsonObject): ReviewHandler {
-  return { collection, review: (call) => ({ ...asked(call), status: statusOf(call) }) };
+  return { collection, review: (call) => ({ ...reviewBody(call), status: statusOf(call) }) };
 }
 
 function subjectReview(call: ActionCall, authorizer: Authorizer, user: User, namespace?: string): JsonObject {
   const spec = specOf(call);
   const { resourceAttributes, nonResourceAttributes } = spec;
   const isSelf = call.kind.kind.startsWith("Self");
-  const errors = [...attributeErrors(spec), ...(isSelf ? [] : userErrors(user)), ...homeErrors(spec, namespace)];
-  // The real server leaves the kind out here.
+  const errors = [...attributeErrors(spec), ...(isSelf ? [] : userErrors(user)), ...namespaceErrors(spec, namespace)];
+  // The real server omits the kind here.
   if (errors.length > 0) throw invalid({ group: "authorization.k8s.io", resource: "", name: "" }, errors);
   const attributes = isJsonObject(resourceAttributes)
-    ? aboutResource(user, resourceAttributes)
-    : aboutPath(user, nonResourceAttributes);
+    ? resourceAttributesOf(user, resourceAttributes)
+    : pathAttributesOf(user, nonResourceAttributes);
   const { isAllowed, reason } = authorizer.authorize(attributes);
   return { allowed: isAllowed, ...(reason === "" ? {} : { reason }) };
 }
@@ -71,7 +74,7 @@ function attributeErrors({ resourceAttributes, nonResourceAttributes }: JsonObje
   if (isResource && isJsonObject(nonResourceAttributes)) {
     const { path = "", verb = "" } = nonResourceAttributes;
     const detail = "cannot be specified in combination with resourceAttributes";
-    // Shown as the Go struct that it is inside the real server.
+    // The real server prints its Go struct here.
     const value: Json = { Path: path, Verb: verb };
     return [{ type: "Invalid", field: "spec.nonResourceAttributes", value, detail }];
   }
@@ -89,14 +92,14 @@ function userErrors({ name, groups }: User): readonly FieldError[] {
   }];
 }
 
-/** A review in a namespace is about that namespace. */
-function homeErrors(spec: JsonObject, namespace: string | undefined): readonly FieldError[] {
+/** A review in a namespace must be about that namespace. */
+function namespaceErrors(spec: JsonObject, namespace: string | undefined): readonly FieldError[] {
   if (namespace === undefined) return [];
   const errors: FieldError[] = [];
-  const asked = isJsonObject(spec.resourceAttributes) ? textOf(spec.resourceAttributes, "namespace") : namespace;
-  if (asked !== namespace) {
+  const requested = isJsonObject(spec.resourceAttributes) ? textAt(spec.resourceAttributes, "namespace") : namespace;
+  if (requested !== namespace) {
     const field = "spec.resourceAttributes.namespace";
-    errors.push({ type: "Invalid", field, value: asked, detail: "must match metadata.namespace" });
+    errors.push({ type: "Invalid", field, value: requested, detail: "must match metadata.namespace" });
   }
   if (isJsonObject(spec.nonResourceAttributes)) {
     const { path = "", verb = "" } = spec.nonResourceAttributes;
@@ -107,8 +110,8 @@ function homeErrors(spec: JsonObject, namespace: string | undefined): readonly F
   return errors;
 }
 
-function aboutResource(user: User, asked: JsonObject): Attributes {
-  const text = (key: string) => textOf(asked, key);
+function resourceAttributesOf(user: User, attributes: JsonObject): Attributes {
+  const text = (key: string) => textAt(attributes, key);
   return {
     user,
     verb: text("verb"),
@@ -123,25 +126,27 @@ function aboutResource(user: User, asked: JsonObject): Attributes {
   };
 }
 
-function aboutPath(user: User, asked: Json | undefined): Attributes {
-  const about = isJsonObject(asked) ? asked : {};
+function pathAttributesOf(user: User, value: Json | undefined): Attributes {
+  const attributes = isJsonObject(value) ? value : {};
   const rest = { group: "", version: "", resource: "", subresource: "", namespace: "", name: "" };
-  return { user, verb: textOf(about, "verb"), isResourceRequest: false, ...rest, path: textOf(about, "path") };
+  const [verb, path] = [textAt(attributes, "verb"), textAt(attributes, "path")];
+  return { user, verb, isResourceRequest: false, ...rest, path };
 }
 
-function askedUser(call: ActionCall): User {
+function reviewedUser(call: ActionCall): User {
   const spec = specOf(call);
-  const groups = stringsOf(spec.groups);
-  const name = textOf(spec, "user");
-  const extra = isJsonObject(spec.extra)
-    ? Object.entries(spec.extra).map(([key, value]) => [key, stringsOf(value)] as const)
-    : [];
-  return { name, uid: textOf(spec, "uid"), groups, extra: new Map(extra) };
+  const extra = objectAt(spec, "extra");
+  return {
+    name: textAt(spec, "user"),
+    uid: textAt(spec, "uid"),
+    groups: textsAt(spec, "groups"),
+    extra: new Map(Object.keys(extra).map((key) => [key, textsAt(extra, key)] as const)),
+  };
 }
 
-/** All rules, as far as RBAC knows them; other authorizers do not tell. */
+/** All rules that RBAC knows. Other authorizers have no list of rules. */
 function rulesReview(call: ActionCall, authorizer: Authorizer): JsonObject {
-  const namespace = textOf(specOf(call), "namespace");
+  const namespace = textAt(specOf(call), "namespace");
   if (namespace === "") throw badRequest("no namespace on request");
   const rules = authorizer instanceof RbacAuthorizer
     ? [...authorizer.rulesFor(call.user, namespace)].map(({ rule }) => rule)
@@ -163,10 +168,10 @@ function rulesReview(call: ActionCall, authorizer: Authorizer): JsonObject {
 
 function tokenReview(call: ActionCall, tokens: TokenAuthority): JsonObject {
   const spec = specOf(call);
-  const token = textOf(spec, "token");
+  const token = textAt(spec, "token");
   if (token === "") throw badRequest("token is required for TokenReview in authentication");
-  const wanted = stringsOf(spec.audiences);
-  const audiences = wanted.length === 0 ? [tokens.issuer] : wanted;
+  const requested = textsAt(spec, "audiences");
+  const audiences = requested.length === 0 ? [tokens.issuer] : requested;
   const known = tokens.read(token);
   const common = known?.audiences.filter((audience) => audiences.includes(audience)) ?? [];
   if (known === undefined || common.length === 0) {
@@ -184,16 +189,10 @@ function infoOf({ name, uid, groups, extra }: User): JsonObject {
   };
 }
 
-function asked({ body = {}, kind }: ActionCall): JsonObject {
+function reviewBody({ body = {}, kind }: ActionCall): JsonObject {
   return { ...body, apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind };
 }
 
 function specOf({ body = {} }: ActionCall): JsonObject {
-  const spec = read<Json>(body, "spec");
-  return isJsonObject(spec) ? spec : {};
-}
-
-function textOf(object: JsonObject, key: string): string {
-  const value = read<Json>(object, key);
-  return typeof value === "string" ? value : "";
+  return objectAt(body, "spec");
 }

@@ -20,7 +20,7 @@ async function rigWithReader(): Promise<KubernetesRig> {
   return rig;
 }
 
-test("a review of one's own access answers as the request itself would", async () => {
+test("SelfSubjectAccessReview gives the same result as the request itself", async () => {
   using rig = await rigWithReader();
   for (const [verb, isAllowed] of [["list", true], ["delete", false]] as const) {
     const resourceAttributes = { verb, resource: "configmaps", namespace: "default" };
@@ -34,12 +34,12 @@ test("a review of one's own access answers as the request itself would", async (
   }
   const list = "/api/v1/namespaces/default/configmaps";
   assertEquals((await rig.send("GET", list, undefined, asJane)).code, 200);
-  const refused = await rig.send("POST", list, { metadata: { name: "a" } }, asJane);
-  assertMatch(refused.body.message, /^configmaps is forbidden: User "jane" cannot create resource "configmaps"/);
+  const rejected = await rig.send("POST", list, { metadata: { name: "a" } }, asJane);
+  assertMatch(rejected.body.message, /^configmaps is forbidden: User "jane" cannot create resource "configmaps"/);
   assertEquals(rig.errors, []);
 });
 
-test("a review of somebody else's access wants a user or a group, and either a resource or a path", async () => {
+test("SubjectAccessReview needs a user or group, and either a resource or a path", async () => {
   using rig = new KubernetesRig();
   const fields = async (spec: object) => {
     const { body } = await rig.send("POST", path("subjectaccessreviews"), { spec });
@@ -55,7 +55,7 @@ test("a review of somebody else's access wants a user or a group, and either a r
   assertEquals(await fields({ user: "a", groups: ["system:masters"], resourceAttributes }), true);
 });
 
-test("a review in a namespace is about that namespace", async () => {
+test("LocalSubjectAccessReview must be about its namespace", async () => {
   using rig = new KubernetesRig();
   const local = "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews";
   const spec = (namespace: string) => ({ user: "a", resourceAttributes: { verb: "get", resource: "pods", namespace } });
@@ -64,7 +64,7 @@ test("a review in a namespace is about that namespace", async () => {
   assertEquals(body.details.causes[0].message, 'Invalid value: "other": must match metadata.namespace');
 });
 
-test("one may ask who one is and what one may do, whoever one is", async () => {
+test("every user may create SelfSubjectReviews and SelfSubjectRulesReviews", async () => {
   using rig = await rigWithReader();
   const self = await rig.send("POST", path("selfsubjectreviews", "authentication"), {}, asJane);
   assertEquals(self.body.status.userInfo, { username: "jane", groups: ["system:authenticated"] });
@@ -77,7 +77,7 @@ test("one may ask who one is and what one may do, whoever one is", async () => {
   assertEquals((await rig.send("POST", path("selfsubjectrulesreviews"), { spec: {} }, asJane)).code, 400);
 });
 
-test("a token that was asked for is believed, for its audience and as long as its account is there", async () => {
+test("TokenReview accepts an issued token for its audience while its ServiceAccount exists", async () => {
   using rig = new KubernetesRig();
   const accounts = "/api/v1/namespaces/default/serviceaccounts";
   const account = await rig.create(accounts, { metadata: { name: "robot" } });
@@ -95,7 +95,7 @@ test("a token that was asked for is believed, for its audience and as long as it
   assertEquals((await review({ token, audiences: ["me"] })).authenticated, undefined);
 });
 
-test("a token is refused for a time that is too short, and to who is not there", async () => {
+test("a token is not issued for a lifetime that is too short or a missing ServiceAccount", async () => {
   using rig = new KubernetesRig();
   const accounts = "/api/v1/namespaces/default/serviceaccounts";
   await rig.create(accounts, { metadata: { name: "robot" } });

@@ -1,40 +1,40 @@
 /**
- * TokenAuthority: makes and reads bearer tokens: a few fixed ones (the one of `controller dev`), and those of ServiceAccounts,
- * which are signed JWTs as kube-apiserver's, so that whoever looks into one finds what they expect.
+ * TokenAuthority: issues and verifies bearer tokens: fixed ones (that of `controller dev`), and those of ServiceAccounts,
+ * which are signed JWTs with the claims of kube-apiserver.
  *
- * Guarantees: the signing key never leaves the process and is made when the first token is asked for; fixed tokens are
- * compared in constant time; a token ends with its ServiceAccount (UID) or the object it is bound to.
+ * Guarantees: the signing key never leaves the process and is created with the first token; fixed tokens are compared in
+ * constant time; a token becomes invalid with its ServiceAccount (UID) or the object it is bound to.
  */
 import { createHash, generateKeyPairSync, type KeyObject, sign, timingSafeEqual, verify } from "node:crypto";
 import type { Clock } from "../../async/mod.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectReader, read, type User } from "../model/mod.ts";
-import { serviceAccountUser } from "./_users.ts";
+import { objectAt } from "../kinds/mod.ts";
 
 /** Options of a {@link TokenAuthority}. */
 export interface TokenAuthorityOptions {
   readonly clock: Clock;
-  /** Where the ServiceAccounts are. */
+  /** The stored ServiceAccounts, Pods, Secrets and Nodes. */
   readonly objects: ObjectReader;
   /** Tokens that are valid as long as the server runs. @default none */
   readonly fixed?: ReadonlyMap<string, User>;
-  /** Who issues and accepts tokens. @default "https://kubernetes.default.svc.cluster.local" */
+  /** Issuer and default audience of tokens. @default "https://kubernetes.default.svc.cluster.local" */
   readonly issuer?: string;
 }
 
-/** What a token of a ServiceAccount is to say. */
+/** The content of a ServiceAccount's token. */
 export interface TokenClaims {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly audiences: readonly string[];
   /** Seconds. */
-  readonly lifetime: number;
+  readonly lifetimeSeconds: number;
   /** The Pod, Secret or Node it is bound to. */
   readonly boundTo?: { readonly kind: string; readonly name: string; readonly uid: string };
 }
 
-/** A token that was read and holds. */
-export interface KnownToken {
+/** A valid token. */
+interface KnownToken {
   readonly user: User;
   readonly audiences: readonly string[];
 }
@@ -45,7 +45,7 @@ export class TokenAuthority {
   readonly #clock: Clock;
   readonly #objects: ObjectReader;
   readonly #issuer: string;
-  /** By digest, which has one length for all. */
+  /** By digest, because digests have the same length. */
   readonly #fixed: readonly (readonly [digest: Uint8Array, user: User])[];
   #keys: { readonly privateKey: KeyObject; readonly publicKey: KeyObject; readonly id: string } | undefined;
 
@@ -56,12 +56,12 @@ export class TokenAuthority {
     this.#fixed = [...options.fixed ?? []].map(([token, user]) => [digestOf(token), user] as const);
   }
 
-  /** The audience of tokens that name none. */
+  /** The default audience of tokens. */
   get issuer(): string {
     return this.#issuer;
   }
 
-  /** Whose token it is; undefined when it is nobody's, or has ended. */
+  /** Verifies a token; undefined when it is unknown or no longer valid. */
   read(token: string): KnownToken | undefined {
     const digest = digestOf(token);
     let found: User | undefined;
@@ -69,17 +69,17 @@ export class TokenAuthority {
     return found === undefined ? this.#readSigned(token) : { user: found, audiences: [this.#issuer] };
   }
 
-  /** Makes a token of a ServiceAccount. */
+  /** Issues a token for a ServiceAccount. */
   issue(claims: TokenClaims): string {
     const { privateKey, id } = this.#pair();
     const now = Math.floor(this.#clock.now() / 1000);
-    const { namespace, name, uid, audiences, lifetime, boundTo } = claims;
+    const { namespace, name, uid, audiences, lifetimeSeconds, boundTo } = claims;
     const bound = boundTo === undefined
       ? {}
       : { [boundTo.kind.toLowerCase()]: { name: boundTo.name, uid: boundTo.uid } };
     const payload = {
       aud: audiences.length === 0 ? [this.#issuer] : audiences,
-      exp: now + lifetime,
+      exp: now + lifetimeSeconds,
       iat: now,
       iss: this.#issuer,
       "kubernetes.io": { namespace, ...bound, serviceaccount: { name, uid } },
@@ -100,23 +100,23 @@ export class TokenAuthority {
     if (signed === undefined) return undefined;
     if (!verify("sha256", new TextEncoder().encode(`${head}.${body}`), key, signed)) return undefined;
     const payload: unknown = JSON.parse(new TextDecoder().decode(decode(body)));
-    return this.#holds(payload as JsonObject);
+    return this.#validate(payload as JsonObject);
   }
 
-  /** What we signed is as {@link issue} wrote it. */
-  #holds(payload: JsonObject): KnownToken | undefined {
+  /** Checks a payload that we have signed: it has the form of {@link issue}. */
+  #validate(payload: JsonObject): KnownToken | undefined {
     const now = this.#clock.now() / 1000;
     const about = read(payload, "kubernetes.io");
     if (Number(payload.exp) <= now || !isJsonObject(about) || !isJsonObject(about.serviceaccount)) return undefined;
     const namespace = `${about.namespace}`;
     const { name, uid } = about.serviceaccount;
     const account = this.#objects.get("serviceaccounts", namespace, `${name}`);
-    if (account === undefined || uidOf(account) !== uid || !this.#boundLives(about, namespace)) return undefined;
+    if (account === undefined || uidOf(account) !== uid || !this.#boundObjectExists(about, namespace)) return undefined;
     const audiences = Array.isArray(payload.aud) ? payload.aud.map(String) : [];
     return { user: serviceAccountUser(namespace, `${name}`, `${uid}`), audiences };
   }
 
-  #boundLives(about: JsonObject, namespace: string): boolean {
+  #boundObjectExists(about: JsonObject, namespace: string): boolean {
     for (const [kind, collection] of [["pod", "pods"], ["secret", "secrets"], ["node", "nodes"]] as const) {
       const bound = read(about, kind);
       if (!isJsonObject(bound)) continue;
@@ -146,7 +146,7 @@ function encode(value: unknown): string {
   return new TextEncoder().encode(JSON.stringify(value)).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/** @returns undefined for a text that is no base64 */
+/** @returns undefined for invalid base64 */
 function decode(text: string): Uint8Array | undefined {
   try {
     return Uint8Array.fromBase64(text, { alphabet: "base64url" });
@@ -156,6 +156,21 @@ function decode(text: string): Uint8Array | undefined {
 }
 
 function uidOf(object: JsonObject): Json | undefined {
-  const metadata = read(object, "metadata");
-  return isJsonObject(metadata) ? metadata.uid : undefined;
+  return read(objectAt(object, "metadata"), "uid");
+}
+
+const noExtra: ReadonlyMap<string, readonly string[]> = new Map();
+
+/** The group of every authenticated user. */
+export const authenticated = "system:authenticated";
+
+/** The user of a ServiceAccount. */
+export function serviceAccountUser(namespace: string, name: string, uid: string): User {
+  const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, authenticated];
+  return { name: `system:serviceaccount:${namespace}:${name}`, uid, groups, extra: noExtra };
+}
+
+/** An authenticated user with a name and groups. */
+export function authenticatedUser(name: string, groups: readonly string[] = [], uid = ""): User {
+  return { name, uid, groups: groups.includes(authenticated) ? groups : [...groups, authenticated], extra: noExtra };
 }

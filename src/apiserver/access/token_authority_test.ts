@@ -11,7 +11,7 @@ function readerOf(objects: Map<string, JsonObject>): ObjectReader {
   };
 }
 
-const claims = { namespace: "a", name: "robot", uid: "u1", audiences: [], lifetime: 600 };
+const claims = { namespace: "a", name: "robot", uid: "u1", audiences: [], lifetimeSeconds: 600 };
 
 function setUp() {
   const objects = new Map<string, JsonObject>([["serviceaccounts/a/robot", { metadata: { uid: "u1" } }]]);
@@ -21,7 +21,7 @@ function setUp() {
   return { objects, clock, tokens };
 }
 
-test("a token of a ServiceAccount is believed while it lasts", async () => {
+test("a token of a ServiceAccount is valid until it expires", async () => {
   const { clock, tokens } = setUp();
   const token = tokens.issue(claims);
   const { user, audiences } = tokens.read(token) ?? {};
@@ -34,7 +34,7 @@ test("a token of a ServiceAccount is believed while it lasts", async () => {
   assertEquals(tokens.read(token), undefined);
 });
 
-test("a token ends with its account, even if another of its name comes", () => {
+test("a token becomes invalid with its ServiceAccount, even if another with its name is created", () => {
   const { objects, tokens } = setUp();
   const token = tokens.issue(claims);
   objects.set("serviceaccounts/a/robot", { metadata: { uid: "u2" } });
@@ -43,7 +43,7 @@ test("a token ends with its account, even if another of its name comes", () => {
   assertEquals(tokens.read(token), undefined);
 });
 
-test("a token that is bound to a Pod ends with the Pod", () => {
+test("a token that is bound to a Pod becomes invalid with the Pod", () => {
   const { objects, tokens } = setUp();
   objects.set("pods/a/p", { metadata: { uid: "p1" } });
   const token = tokens.issue({ ...claims, boundTo: { kind: "Pod", name: "p", uid: "p1" } });
@@ -52,7 +52,7 @@ test("a token that is bound to a Pod ends with the Pod", () => {
   assertEquals(tokens.read(token), undefined);
 });
 
-test("a token that somebody has changed, or that is none, is nobody's", () => {
+test("a modified or malformed token is invalid", () => {
   const { tokens } = setUp();
   const [head = "", body = "", signature = ""] = tokens.issue(claims).split(".");
   const other = btoa(JSON.stringify({ sub: "system:serviceaccount:a:admin" })).replaceAll("=", "");
@@ -72,13 +72,13 @@ test("a token that somebody has changed, or that is none, is nobody's", () => {
   assertEquals(changed.map((token) => tokens.read(token)), changed.map(() => undefined));
 });
 
-test("tokens of another server are nobody's here", () => {
+test("tokens of another server are invalid", () => {
   const [one, other] = [setUp().tokens, setUp().tokens];
   other.issue(claims);
   assertEquals(other.read(one.issue(claims)), undefined);
 });
 
-test("fixed tokens are whose they are, for the server itself", () => {
+test("a fixed token identifies its user, with the server as audience", () => {
   const { tokens } = setUp();
   assertEquals(tokens.read("fixed")?.user.name, "admin");
   assertEquals(tokens.read("fixed2"), undefined);

@@ -1,4 +1,4 @@
-/** `kubectl create token`: tokens of ServiceAccounts on request, for a time, for an audience, bound to an object. */
+/** `serviceaccounts/token` (`kubectl create token`): issues tokens with a lifetime, audiences and a bound object. */
 import {
   badRequest,
   invalid,
@@ -10,15 +10,15 @@ import {
   read,
 } from "../model/mod.ts";
 import { type ActionCall, readMetadata, type SubresourceHandler, timestamp } from "../registry/mod.ts";
-import { stringsOf } from "./_rule.ts";
+import { objectAt, textAt, textsAt } from "../kinds/mod.ts";
 import type { TokenAuthority, TokenClaims } from "./token_authority.ts";
 
-/** Seconds; the bounds are kube-apiserver's. */
-const lifetimes = { default: 3600, least: 600, most: 2 ** 32 };
+/** Seconds. The limits are those of kube-apiserver. */
+const lifetimeSeconds = { default: 3600, min: 600, max: 2 ** 32 };
 
 const collections: Readonly<Record<string, string>> = { Pod: "pods", Secret: "secrets", Node: "nodes" };
 
-/** What they need. */
+/** What the handlers need. */
 export interface TokenHandlerParts {
   readonly tokens: TokenAuthority;
   readonly objects: ObjectReader;
@@ -33,14 +33,14 @@ export function tokenHandlers({ tokens, objects, now }: TokenHandlerParts): read
     subresource: "token",
     handle(call) {
       const claims = claimsOf(call, objects);
-      const expires = timestamp(now() + claims.lifetime * 1000);
+      const expires = timestamp(now() + claims.lifetimeSeconds * 1000);
       const status = call.isDryRun
         ? { token: "", expirationTimestamp: expires }
         : { token: tokens.issue(claims), expirationTimestamp: expires };
       const spec = {
         ...specOf(call),
         audiences: claims.audiences.length === 0 ? [tokens.issuer] : claims.audiences,
-        expirationSeconds: claims.lifetime,
+        expirationSeconds: claims.lifetimeSeconds,
       };
       const { name, namespace, body = {} } = call;
       const metadata = {
@@ -67,13 +67,13 @@ function claimsOf(call: ActionCall, objects: ObjectReader): TokenClaims {
   const account = objects.get("serviceaccounts", namespace, name);
   if (account === undefined) throw notFound({ group: "", resource: "serviceaccounts", name });
   const spec = specOf(call);
-  const lifetime = typeof spec.expirationSeconds === "number" ? spec.expirationSeconds : lifetimes.default;
-  if (lifetime < lifetimes.least || lifetime > lifetimes.most) {
-    const detail = lifetime < lifetimes.least
+  const requested = typeof spec.expirationSeconds === "number" ? spec.expirationSeconds : lifetimeSeconds.default;
+  if (requested < lifetimeSeconds.min || requested > lifetimeSeconds.max) {
+    const detail = requested < lifetimeSeconds.min
       ? "may not specify a duration less than 10 minutes"
       : "may not specify a duration larger than 2^32 seconds";
     throw invalid({ group: "authentication.k8s.io", resource: "TokenRequest", name: "" }, [
-      { type: "Invalid", field: "spec.expirationSeconds", value: lifetime, detail },
+      { type: "Invalid", field: "spec.expirationSeconds", value: requested, detail },
     ]);
   }
   const boundTo = boundOf(spec, namespace, objects);
@@ -81,8 +81,8 @@ function claimsOf(call: ActionCall, objects: ObjectReader): TokenClaims {
     namespace,
     name,
     uid: uidOf(account),
-    audiences: stringsOf(spec.audiences),
-    lifetime,
+    audiences: textsAt(spec, "audiences"),
+    lifetimeSeconds: requested,
     ...(boundTo === undefined ? {} : { boundTo }),
   };
 }
@@ -101,11 +101,9 @@ function boundOf(spec: JsonObject, namespace: string, objects: ObjectReader): To
 }
 
 function specOf({ body = {} }: ActionCall): JsonObject {
-  const spec = read<Json>(body, "spec");
-  return isJsonObject(spec) ? spec : {};
+  return objectAt(body, "spec");
 }
 
 function uidOf(object: JsonObject): string {
-  const metadata = read(object, "metadata");
-  return isJsonObject(metadata) ? `${metadata.uid}` : "";
+  return textAt(objectAt(object, "metadata"), "uid");
 }

@@ -1,30 +1,25 @@
-/** Changing a stored object from inside the server: what an action does is no write of a client's, so nobody owns its fields. */
-import {
-  conflict,
-  type Draft,
-  draftOf,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  notFound,
-  read,
-} from "../model/mod.ts";
-import type { ActionCall } from "../registry/mod.ts";
+/**
+ * changeStored(): changes a stored object for an action of the server, without admission and field managers. Also the
+ * conditions that actions set on Pods.
+ */
+import { conflict, type Draft, draftOf, isDraft, type JsonObject, notFound } from "../model/mod.ts";
+import { type ActionCall, timestamp } from "../registry/mod.ts";
+import { draftAt } from "../kinds/mod.ts";
 
-/** Tries before it gives up; each failed one means that somebody else has written. */
-const mostAttempts = 100;
+/** Attempts on a conflict with another write. */
+const maxAttempts = 100;
 
 /**
- * Changes the object that the call names.
+ * Changes the object of the call.
  *
- * @param change gets a draft of the present state
- * @returns the new state; with dry run the one that would be
- * @throws Refusal 404 when there is none, and whatever `change` throws
+ * @param change receives a draft of the live object
+ * @returns the new object; with dry run the object that would be stored
+ * @throws StatusError 404 when the object does not exist, and the errors of `change`
  */
-export function changeStored(call: ActionCall, change: (draft: Draft, present: JsonObject) => void): JsonObject {
+export function changeStored(call: ActionCall, change: (draft: Draft, live: JsonObject) => void): JsonObject {
   const { kind, namespace, name, registry } = call;
   const subject = { group: kind.group, resource: kind.plural, name };
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const stored = registry.storage.find(kind.collection, namespace, name);
     if (stored === undefined) throw notFound(subject);
     const draft = draftOf(stored.object);
@@ -39,28 +34,22 @@ export function changeStored(call: ActionCall, change: (draft: Draft, present: J
   );
 }
 
-/** The object under a key of a draft; made where there is none. */
-export function part(draft: Draft, key: string): Draft {
-  const held = draft[key];
-  if (typeof held === "object" && held !== null && !Array.isArray(held)) return held;
-  const made: Draft = {};
-  draft[key] = made;
-  return made;
+/** A condition of a Pod. */
+interface PodCondition {
+  readonly type: string;
+  readonly status: "True" | "False";
+  readonly reason?: string;
+  readonly message?: string;
 }
 
-/** The object under a key; an empty one where there is none. */
-export function objectIn(object: Readonly<Record<string, Json>>, key: string): JsonObject {
-  const value = read<Json>(object, key);
-  return isJsonObject(value) ? value : {};
-}
-
-/** The text under a key, "" where there is none. */
-export function textIn(object: Readonly<Record<string, Json>>, key: string): string {
-  const value = read<Json>(object, key);
-  return typeof value === "string" ? value : "";
-}
-
-/** A time as objects carry it. */
-export function timeText(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+/** Sets a condition in the status of a Pod. @param nowMs milliseconds since 1970 */
+export function setPodCondition(pod: Draft, condition: PodCondition, nowMs: number): void {
+  const status = draftAt(pod, "status");
+  const conditions = Array.isArray(status.conditions) ? status.conditions : [];
+  const index = conditions.findIndex((each) => isDraft(each) && each.type === condition.type);
+  const old = conditions[index];
+  const isSame = isDraft(old) && old.status === condition.status;
+  const lastTransitionTime = isSame ? old.lastTransitionTime ?? null : timestamp(nowMs);
+  const next: Draft = { lastProbeTime: null, lastTransitionTime, ...condition };
+  status.conditions = index < 0 ? [...conditions, next] : conditions.with(index, next);
 }

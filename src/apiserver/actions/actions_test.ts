@@ -60,7 +60,7 @@ class Site implements Disposable {
 
 const ready = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
 
-test("a binding gives a Pod its node and says so", async () => {
+test("a binding assigns a Pod to a node and sets PodScheduled", async () => {
   using site = await Site.start();
   await site.pod("a");
   assertEquals((await site.bind("a", "node-a", { annotations: { chosen: "yes" } })).code, 201);
@@ -74,7 +74,7 @@ test("a binding gives a Pod its node and says so", async () => {
   }]);
 });
 
-test("a Pod is bound once, by who knows it", async () => {
+test("a Pod is bound only once, and only with matching preconditions", async () => {
   using site = await Site.start();
   await site.pod("a");
   assertEquals((await site.bind("a", "node-a", { uid: "other" })).code, 409);
@@ -87,7 +87,7 @@ test("a Pod is bound once, by who knows it", async () => {
   assertEquals((await site.bind("b", "node-a")).code, 404);
 });
 
-test("a Pod that waits at a gate is not bound", async () => {
+test("a Pod with scheduling gates is not bound", async () => {
   using site = await Site.start();
   await site.pod("a", { schedulingGates: [{ name: "example.com/wait" }] });
   const { code, body } = await site.bind("a", "node-a");
@@ -95,7 +95,7 @@ test("a Pod that waits at a gate is not bound", async () => {
   assert(body.message.endsWith("pod a has non-empty .spec.schedulingGates"));
 });
 
-test("a dry run binds nothing", async () => {
+test("a dry run of a binding changes nothing", async () => {
   using site = await Site.start();
   await site.pod("a");
   const target = { name: "node-a" };
@@ -106,7 +106,7 @@ test("a dry run binds nothing", async () => {
   assertEquals((await site.send("GET", `${pods}/a`)).body.spec.nodeName, undefined);
 });
 
-test("an eviction spends what the budget allows, and no more", async () => {
+test("evictions use up the budget, and no more than it allows", async () => {
   using site = await Site.start();
   for (const name of ["a", "b"]) await site.pod(name, {}, ready);
   await site.budget("web", { minAvailable: 1 }, { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1 });
@@ -118,7 +118,7 @@ test("an eviction spends what the budget allows, and no more", async () => {
   assertEquals((await site.send("GET", `${pods}/b`)).code, 200);
 });
 
-test("an eviction that a dry run asks about costs nothing", async () => {
+test("a dry run of an eviction does not use the budget", async () => {
   using site = await Site.start();
   await site.pod("a", {}, ready);
   await site.budget("web", { minAvailable: 0 }, { disruptionsAllowed: 1, currentHealthy: 1, desiredHealthy: 0 });
@@ -135,7 +135,7 @@ const exempt: readonly (readonly [what: string, status: object, spec: object])[]
   ["is not ready, where the budget says so", { phase: "Running" }, { unhealthyPodEvictionPolicy: "AlwaysAllow" }],
 ];
 for (const [what, status, spec] of exempt) {
-  test(`a Pod that ${what} is evicted whatever the budget`, async () => {
+  test(`a Pod that ${what} is evicted regardless of the budget`, async () => {
     using site = await Site.start();
     await site.pod("a", {}, status);
     const nothing = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 1 };
@@ -144,7 +144,7 @@ for (const [what, status, spec] of exempt) {
   });
 }
 
-test("a Pod that is not ready goes where enough others are", async () => {
+test("an unready Pod is evicted when enough others are healthy", async () => {
   using site = await Site.start();
   await site.pod("a", {}, { phase: "Running" });
   await site.budget("web", { minAvailable: 1 }, { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1 });
@@ -152,7 +152,7 @@ test("a Pod that is not ready goes where enough others are", async () => {
   assertEquals((await site.send("GET", `${budgets}/web`)).body.status.disruptedPods, undefined);
 });
 
-test("a budget that nobody has looked at yet asks for patience", async () => {
+test("a budget that was not processed yet gives a 429 with Retry-After", async () => {
   using site = await Site.start();
   await site.pod("a", {}, ready);
   await site.budget("web", { minAvailable: 1 }, { observedGeneration: 0, disruptionsAllowed: 1 });
@@ -160,7 +160,7 @@ test("a budget that nobody has looked at yet asks for patience", async () => {
   assertEquals([code, body.details.retryAfterSeconds], [429, 10]);
 });
 
-test("a Pod with two budgets is nobody's to evict", async () => {
+test("a Pod with two budgets cannot be evicted", async () => {
   using site = await Site.start();
   await site.pod("a", {}, ready);
   for (const name of ["one", "two"]) await site.budget(name, { minAvailable: 0 }, { disruptionsAllowed: 1 });
@@ -169,7 +169,7 @@ test("a Pod with two budgets is nobody's to evict", async () => {
   assert(body.message.startsWith("This pod has more than one PodDisruptionBudget"));
 });
 
-test("who names a version of the Pod evicts only that", async () => {
+test("an eviction with preconditions applies only to a matching Pod", async () => {
   using site = await Site.start();
   await site.pod("a", {}, ready);
   const stale = { deleteOptions: { preconditions: { resourceVersion: "1" } } };
@@ -178,7 +178,7 @@ test("who names a version of the Pod evicts only that", async () => {
   assertEquals((await site.evict("a", { deleteOptions: { preconditions: { resourceVersion } } })).code, 201);
 });
 
-test("a Pod on a node keeps its grace when it is evicted, and says why it goes", async () => {
+test("an evicted Pod on a node keeps its grace period and gets the condition DisruptionTarget", async () => {
   using site = await Site.start();
   await site.pod("a", { terminationGracePeriodSeconds: 9 });
   await site.bind("a", "node-a");
@@ -190,7 +190,7 @@ test("a Pod on a node keeps its grace when it is evicted, and says why it goes",
   assertEquals([said.status, said.reason], ["True", "EvictionByEvictionAPI"]);
 });
 
-test("the log of a Pod: nothing without a node, one line with one, and containers by their names", async () => {
+test("the log of a Pod is empty without a node, one line with a node, and validates the container", async () => {
   using site = await Site.start();
   await site.pod("a");
   assertEquals((await site.send("GET", `${pods}/a/log`)).code, 204);
@@ -203,7 +203,7 @@ test("the log of a Pod: nothing without a node, one line with one, and container
   assertEquals(choice.body.message, "a container name must be specified for pod b, choose one of: [x y]");
 });
 
-test("a namespace is gone when its last finalizer is", async () => {
+test("a deleted namespace is removed with its last finalizer", async () => {
   using site = await Site.start();
   const all = "/api/v1/namespaces";
   await site.send("POST", all, { metadata: { name: "n" } });
@@ -214,7 +214,7 @@ test("a namespace is gone when its last finalizer is", async () => {
   assertEquals((await site.send("GET", `${all}/n`)).code, 404);
 });
 
-test("what needs a container is refused, and says that there is none", async () => {
+test("subresources that need a container are rejected with an explanation", async () => {
   using site = await Site.start();
   await site.pod("a");
   for (const part of ["exec", "attach", "portforward"]) {

@@ -1,4 +1,4 @@
-/** What can be done to built-in objects beyond reading and writing them: bind, evict, finalize. */
+/** Subresources with actions of their own: binding, eviction and log of Pods, finalize of Namespaces. */
 import type { ReviewHandler, SubresourceHandler } from "../registry/mod.ts";
 import { namespaceFinalizeHandler } from "./namespace_finalize.ts";
 import { bindingReview, podBindingHandler } from "./pod_binding.ts";
@@ -10,7 +10,7 @@ export function actionHandlers(now: () => number): readonly SubresourceHandler[]
   return [podBindingHandler(now), podEvictionHandler(now), podLogHandler, namespaceFinalizeHandler];
 }
 
-/** The handlers of what is created and never stored. @param now milliseconds since 1970, of the server's Clock */
+/** The handlers of kinds that are created but never stored. @param now milliseconds since 1970, of the server's Clock */
 export function actionReviews(now: () => number): readonly ReviewHandler[] {
   return [bindingReview(now)];
 }

@@ -1,4 +1,4 @@
-/** `pods/binding`: gives a Pod its node, once. Source: kubernetes `registry/core/pod/storage` of 1.36. */
+/** `pods/binding`: assigns a Pod to a node, once. Source: kubernetes `registry/core/pod/storage` of 1.36. */
 import {
   badRequest,
   conflict,
@@ -11,11 +11,11 @@ import {
   notFound,
   put,
   read,
-  Refusal,
+  StatusError,
 } from "../model/mod.ts";
+import { draftAt, objectAt, textAt } from "../kinds/mod.ts";
 import type { ActionCall, ReviewHandler, SubresourceHandler } from "../registry/mod.ts";
-import { changeStored, objectIn, part, textIn } from "./_change.ts";
-import { setPodCondition } from "./_pod_condition.ts";
+import { changeStored, setPodCondition } from "./_change.ts";
 
 /** @param now milliseconds since 1970 */
 export function podBindingHandler(now: () => number): SubresourceHandler {
@@ -24,7 +24,7 @@ export function podBindingHandler(now: () => number): SubresourceHandler {
     subresource: "binding",
     handle(call) {
       const { body = {}, name } = call;
-      if (textIn(objectIn(body, "metadata"), "name") !== name) {
+      if (textAt(objectAt(body, "metadata"), "name") !== name) {
         throw badRequest("name in URL does not match name in Binding object");
       }
       return { kind: "object", code: 201, object: bound(call, now()) };
@@ -32,12 +32,12 @@ export function podBindingHandler(now: () => number): SubresourceHandler {
   };
 }
 
-/** The older way to bind: the creation of a Binding that is never stored. @param now milliseconds since 1970 */
+/** The older way: creates a Binding, which is never stored. @param now milliseconds since 1970 */
 export function bindingReview(now: () => number): ReviewHandler {
   return {
     collection: "bindings",
     review(call) {
-      const name = textIn(objectIn(call.body ?? {}, "metadata"), "name");
+      const name = textAt(objectAt(call.body ?? {}, "metadata"), "name");
       const pods = call.registry.kinds.find("", "v1", "pods");
       if (pods === undefined) throw notFound({ group: "", resource: "pods", name });
       return bound({ ...call, kind: pods.kind, name }, now());
@@ -46,57 +46,57 @@ export function bindingReview(now: () => number): ReviewHandler {
 }
 
 function bound(call: ActionCall, nowMs: number): JsonObject {
-  checkTarget(objectIn(call.body ?? {}, "target"));
-  changeStored(call, (pod, present) => bind(call, pod, present, nowMs));
+  checkTarget(objectAt(call.body ?? {}, "target"));
+  changeStored(call, (pod, live) => bind(call, pod, live, nowMs));
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
 }
 
-/** What is wrong with a target is no Invalid in the real server, but an error that nobody gave a reason. */
+/** The real server returns an invalid target as an error 500 without a reason. */
 function checkTarget(target: JsonObject): void {
   const errors: FieldError[] = [];
-  const kind = textIn(target, "kind");
+  const kind = textAt(target, "kind");
   if (kind !== "" && kind !== "Node") {
     const detail = 'supported values: "Node", "<empty>"';
     errors.push({ type: "NotSupported", field: "target.kind", value: kind, detail });
   }
-  if (textIn(target, "name") === "") errors.push({ type: "Required", field: "target.name", detail: "" });
-  if (errors.length > 0) throw new Refusal(500, "", formatFieldErrors(errors).message);
+  if (textAt(target, "name") === "") errors.push({ type: "Required", field: "target.name", detail: "" });
+  if (errors.length > 0) throw new StatusError(500, "", formatFieldErrors(errors).message);
 }
 
-function bind({ name, body = {} }: ActionCall, pod: Draft, present: JsonObject, nowMs: number): void {
+function bind({ name, body = {} }: ActionCall, pod: Draft, live: JsonObject, nowMs: number): void {
   const subject = { group: "", resource: "pods/binding", name };
-  const metadata = read(present, "metadata");
+  const metadata = read(live, "metadata");
   if (isJsonObject(metadata) && metadata.deletionTimestamp !== undefined) {
     throw conflict(subject, `pod ${name} is being deleted, cannot be assigned to a host`);
   }
-  checkPreconditions(name, objectIn(present, "metadata"), objectIn(body, "metadata"));
-  const spec = part(pod, "spec");
+  checkPreconditions(name, objectAt(live, "metadata"), objectAt(body, "metadata"));
+  const spec = draftAt(pod, "spec");
   if (typeof spec.nodeName === "string" && spec.nodeName !== "") {
     throw conflict(subject, `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
   }
   if (Array.isArray(spec.schedulingGates) && spec.schedulingGates.length > 0) {
     throw conflict(subject, `pod ${name} has non-empty .spec.schedulingGates`);
   }
-  spec.nodeName = textIn(objectIn(body, "target"), "name");
-  delete part(pod, "status").nominatedNodeName;
-  for (const key of ["annotations", "labels"]) addAll(part(pod, "metadata"), objectIn(body, "metadata"), key);
+  spec.nodeName = textAt(objectAt(body, "target"), "name");
+  delete draftAt(pod, "status").nominatedNodeName;
+  for (const key of ["annotations", "labels"]) addAll(draftAt(pod, "metadata"), objectAt(body, "metadata"), key);
   setPodCondition(pod, { type: "PodScheduled", status: "True" }, nowMs);
 }
 
-function checkPreconditions(name: string, present: JsonObject, wanted: JsonObject): void {
+function checkPreconditions(name: string, live: JsonObject, preconditions: JsonObject): void {
   for (const [key, what] of [["uid", "UID"], ["resourceVersion", "ResourceVersion"]] as const) {
-    const [now, asked] = [textIn(present, key), textIn(wanted, key)];
-    if (asked === "" || asked === now) continue;
-    const why = `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${now}`;
-    throw conflict({ group: "", resource: "pods", name }, why);
+    const [actual, expected] = [textAt(live, key), textAt(preconditions, key)];
+    if (expected === "" || expected === actual) continue;
+    const detail = `Precondition failed: ${what} in precondition: ${expected}, ${what} in object meta: ${actual}`;
+    throw conflict({ group: "", resource: "pods", name }, detail);
   }
 }
 
-/** What a scheduler learned of the node may travel with the binding. */
+/** A scheduler can add labels and annotations of the node with the binding. */
 function addAll(metadata: Draft, from: JsonObject, key: string): void {
-  const added = Object.entries(objectIn(from, key));
+  const added = Object.entries(objectAt(from, key));
   if (added.length === 0) return;
-  const held = isDraft(metadata[key]) ? metadata[key] : {};
-  for (const [name, value] of added) put(held, name, String(value));
-  metadata[key] = held;
+  const merged = isDraft(metadata[key]) ? metadata[key] : {};
+  for (const [name, value] of added) put(merged, name, String(value));
+  metadata[key] = merged;
 }

@@ -1,7 +1,7 @@
-/** `pods/log`: there is no container, so there is one line that says so. */
+/** `pods/log`: no container runs, so the log is one line that says so. */
 import { badRequest, isJsonArray, isJsonObject, type Json, type JsonObject, notFound, read } from "../model/mod.ts";
+import { objectAt, textAt } from "../kinds/mod.ts";
 import type { SubresourceHandler } from "../registry/mod.ts";
-import { objectIn, textIn } from "./_change.ts";
 
 export const podLogHandler: SubresourceHandler = {
   collection: "pods",
@@ -9,23 +9,25 @@ export const podLogHandler: SubresourceHandler = {
   handle({ registry, namespace, name, query }) {
     const pod = registry.storage.get("pods", namespace, name);
     if (pod === undefined) throw notFound({ group: "", resource: "pods", name });
-    const spec = objectIn(pod, "spec");
+    const spec = objectAt(pod, "spec");
     checkContainer(spec, name, query.get("container") ?? "");
-    // No node has it yet: there is nothing to say, and nobody who could say it.
-    if (textIn(spec, "nodeName") === "") return { kind: "response", response: new Response(null, { status: 204 }) };
+    // Without a node there is no log.
+    if (textAt(spec, "nodeName") === "") return { kind: "response", response: new Response(null, { status: 204 }) };
     const text = `Pod ${namespace}/${name} is simulated: no container runs, and nothing is logged.\n`;
     return { kind: "response", response: new Response(text, { headers: { "content-type": "text/plain" } }) };
   },
 };
 
-function checkContainer(spec: JsonObject, pod: string, wanted: string): void {
+function checkContainer(spec: JsonObject, pod: string, container: string): void {
   const namesOf = (key: string) => {
     const containers = read<Json>(spec, key);
-    return isJsonArray(containers) ? containers.filter(isJsonObject).map((each) => textIn(each, "name")) : [];
+    return isJsonArray(containers) ? containers.filter(isJsonObject).map((each) => textAt(each, "name")) : [];
   };
   const all = ["initContainers", "containers", "ephemeralContainers"].flatMap(namesOf);
-  if (wanted === "" && namesOf("containers").length > 1) {
+  if (container === "" && namesOf("containers").length > 1) {
     throw badRequest(`a container name must be specified for pod ${pod}, choose one of: [${all.join(" ")}]`);
   }
-  if (wanted !== "" && !all.includes(wanted)) throw badRequest(`container ${wanted} is not valid for pod ${pod}`);
+  if (container !== "" && !all.includes(container)) {
+    throw badRequest(`container ${container} is not valid for pod ${pod}`);
+  }
 }

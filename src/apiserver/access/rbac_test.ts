@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import type { Attributes, JsonObject, ObjectReader, User } from "../model/mod.ts";
-import { RbacAuthorizer } from "./rbac_authorizer.ts";
+import { RbacAuthorizer } from "./rbac.ts";
 
 const group = "rbac.authorization.k8s.io";
 
@@ -103,14 +103,14 @@ const table: readonly (readonly [what: string, attributes: Attributes, isAllowed
   ["nobody", asked(user("nobody"), "get", { resource: "pods", namespace: "a" }), false],
 ];
 
-test("RBAC allows what a rule of a bound role names, and nothing else", () => {
+test("RBAC allows only what a rule of a bound role covers", () => {
   const authorizer = new RbacAuthorizer(stored);
   for (const [what, attributes, isAllowed] of table) {
     assertEquals(authorizer.authorize(attributes).isAllowed, isAllowed, what);
   }
 });
 
-test("an allowance says by which binding", () => {
+test("the reason names the binding", () => {
   const { reason } = new RbacAuthorizer(stored).authorize(asked(robot, "get", { resource: "pods", namespace: "a" }));
   assertMatch(reason, /^RBAC: allowed by RoleBinding "r\/a" of ClusterRole "reader" to ServiceAccount "robot\/b"$/);
 });
