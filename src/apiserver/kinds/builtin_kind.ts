@@ -24,27 +24,27 @@ import {
 import type { BuiltinNames } from "./kind_names.ts";
 import { checkBySchema, type Depth, type KindRules, Problems, subdomainName } from "./rules/mod.ts";
 import {
+  DecodeError,
   decodeStruct,
   draftAt,
   findDraft,
   findNumber,
-  keepField,
-  keepMetadata,
   metadataOf,
+  restoreField,
+  restoreMetadata,
   type TypeDefaulter,
-  WireError,
   type WireStruct,
   wireStruct,
 } from "./types/mod.ts";
 
 /** Options of a {@link BuiltinKind}. */
-interface BuiltinKindParts {
+interface BuiltinKindOptions {
   readonly names: BuiltinNames;
   /** The name of its type, e.g. `apps/v1.Deployment`. */
   readonly typeName: string;
   readonly collection: string;
   readonly rules: KindRules;
-  readonly filler: TypeDefaulter;
+  readonly defaulter: TypeDefaulter;
   readonly types: () => TypeLibrary;
   readonly table: () => Table;
 }
@@ -72,13 +72,13 @@ export class BuiltinKind implements Kind {
   readonly deprecation: string | undefined;
   /** The name of its type, e.g. `apps/v1.Deployment`. */
   readonly typeName: string;
-  readonly #parts: BuiltinKindParts;
+  readonly #parts: BuiltinKindOptions;
   #struct: WireStruct | undefined;
   #schema: TypeSchema | undefined;
   #empty: JsonObject | undefined;
   #table: Table | undefined;
 
-  constructor(parts: BuiltinKindParts) {
+  constructor(parts: BuiltinKindOptions) {
     const { names, rules, collection } = parts;
     this.#parts = parts;
     this.group = names.group;
@@ -120,7 +120,7 @@ export class BuiltinKind implements Kind {
   get empty(): JsonObject {
     if (this.#empty !== undefined) return this.#empty;
     const empty: Draft = {};
-    this.#parts.filler.fill(this.struct, empty, "zeros");
+    this.#parts.defaulter.setDefaults(this.struct, empty, "zeros");
     this.#empty = empty;
     return empty;
   }
@@ -136,28 +136,28 @@ export class BuiltinKind implements Kind {
     try {
       return decodeStruct(this.struct, draft);
     } catch (error) {
-      if (error instanceof WireError) throw new UndecodableError(this, error.message);
+      if (error instanceof DecodeError) throw new UndecodableError(this, error.message);
       throw error;
     }
   }
 
   setDefaults(draft: Draft): void {
-    this.#parts.filler.fill(this.struct, draft);
+    this.#parts.defaulter.setDefaults(this.struct, draft);
   }
 
   prepareForCreate(draft: Draft, context: WriteContext): void {
-    const { rules, filler } = this.#parts;
-    if (this.#hasStatus && rules.keepsStatus !== true) delete draft["status"];
-    if (rules.generation !== undefined) draftAt(draft, "metadata")["generation"] = 1;
+    const { rules, defaulter } = this.#parts;
+    if (this.#hasStatus && rules.createWritesStatus !== true) delete draft["status"];
+    if (rules.generationFields !== undefined) draftAt(draft, "metadata")["generation"] = 1;
     rules.prepareForCreate?.(draft, context);
-    filler.fill(this.struct, draft, "declared");
+    defaulter.setDefaults(this.struct, draft, "declared");
   }
 
   prepareForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void {
-    const { rules, filler } = this.#parts;
+    const { rules, defaulter } = this.#parts;
     switch (context.subresource) {
       case "":
-        if (this.#hasStatus) keepField(draft, old, "status");
+        if (this.#hasStatus) restoreField(draft, old, "status");
         rules.prepareForUpdate?.(draft, old, context);
         this.#countGeneration(draft, old);
         break;
@@ -166,10 +166,10 @@ export class BuiltinKind implements Kind {
         rules.prepareForStatus?.(draft, old, context);
         break;
       default:
-        rules.prepareForPart?.(draft, old, context);
+        rules.prepareForSubresource?.(draft, old, context);
         this.#countGeneration(draft, old);
     }
-    filler.fill(this.struct, draft, "declared");
+    defaulter.setDefaults(this.struct, draft, "declared");
   }
 
   validate(object: JsonObject, context: WriteContext): readonly FieldError[] {
@@ -184,14 +184,14 @@ export class BuiltinKind implements Kind {
     const { rules } = this.#parts;
     const problems = new Problems();
     if (context.subresource === "status") rules.validateStatus?.(object, old, problems, context);
-    else if (context.subresource !== "") rules.validatePart?.(object, old, problems, context);
+    else if (context.subresource !== "") rules.validateSubresource?.(object, old, problems, context);
     else if (rules.validateUpdate !== undefined) rules.validateUpdate(object, old, problems, context);
     else return this.validate(object, context);
     return problems.list;
   }
 
   validateName(name: string, isPrefix: boolean): readonly string[] {
-    return (this.#parts.rules.names ?? subdomainName)(name, isPrefix);
+    return (this.#parts.rules.validateName ?? subdomainName)(name, isPrefix);
   }
 
   warnings(object: JsonObject, old?: JsonObject): readonly string[] {
@@ -199,11 +199,11 @@ export class BuiltinKind implements Kind {
   }
 
   fieldValue(object: JsonObject, field: string): string | undefined {
-    return this.#parts.rules.selectable?.get(field)?.(object);
+    return this.#parts.rules.fieldSelectors?.get(field)?.(object);
   }
 
   isSelectable(field: string): boolean {
-    return this.#parts.rules.selectable?.has(field) ?? false;
+    return this.#parts.rules.fieldSelectors?.has(field) ?? false;
   }
 
   /** The fields that a write of this subresource does not change, and so does not own. */
@@ -213,10 +213,10 @@ export class BuiltinKind implements Kind {
     if (!this.#hasStatus) return [];
     if (subresource === "") return [["status"]];
     if (subresource !== "status") return [];
-    const kept = [...this.struct.fields.keys()].filter((name) => !notSpec.has(name)).map((name) => [name]);
+    const paths = [...this.struct.fields.keys()].filter((name) => !notSpec.has(name)).map((name) => [name]);
     const { statusMetadata = "all" } = this.#parts.rules;
-    if (statusMetadata === "none") return [...kept, ["metadata"]];
-    return statusMetadata === "noLabels" ? [...kept, ["metadata", "labels"]] : kept;
+    if (statusMetadata === "none") return [...paths, ["metadata"]];
+    return statusMetadata === "noLabels" ? [...paths, ["metadata", "labels"]] : paths;
   }
 
   convert(objects: readonly JsonObject[]): readonly JsonObject[] {
@@ -226,7 +226,7 @@ export class BuiltinKind implements Kind {
       if (object["apiVersion"] === apiVersion) return object;
       const draft = draftOf(convert === undefined ? { ...object, apiVersion } : convert(object, this));
       this.decode(draft);
-      this.#parts.filler.fill(this.struct, draft, "declared");
+      this.#parts.defaulter.setDefaults(this.struct, draft, "declared");
       return draft;
     });
   }
@@ -236,22 +236,22 @@ export class BuiltinKind implements Kind {
   }
 
   #countGeneration(draft: Draft, old: JsonObject): void {
-    const { generation, countsAnnotations, countsLabels } = this.#parts.rules;
-    if (generation === undefined) return;
+    const { generationFields, annotationsIncrementGeneration, labelsIncrementGeneration } = this.#parts.rules;
+    if (generationFields === undefined) return;
     const before = findNumber(metadataOf(old), "generation") ?? 0;
-    const isChanged = generation.some((field) => !isSameJson(read(draft, field), read(old, field))) ||
-      (countsAnnotations === true && !isSameIn(draft, old, "annotations")) ||
-      (countsLabels === true && !isSameIn(draft, old, "labels"));
+    const isChanged = generationFields.some((field) => !isSameJson(read(draft, field), read(old, field))) ||
+      (annotationsIncrementGeneration === true && !isSameIn(draft, old, "annotations")) ||
+      (labelsIncrementGeneration === true && !isSameIn(draft, old, "labels"));
     draftAt(draft, "metadata")["generation"] = isChanged ? before + 1 : before;
   }
 
   #keepAllButStatus(draft: Draft, old: JsonObject): void {
     for (const name of new Set([...Object.keys(draft), ...Object.keys(old)])) {
-      if (!notSpec.has(name)) keepField(draft, old, name);
+      if (!notSpec.has(name)) restoreField(draft, old, name);
     }
     const { statusMetadata = "all" } = this.#parts.rules;
     if (statusMetadata === "all") return;
-    keepMetadata(draft, old, statusMetadata === "noLabels" ? ["labels"] : undefined);
+    restoreMetadata(draft, old, statusMetadata === "noLabels" ? ["labels"] : undefined);
   }
 }
 
@@ -268,7 +268,7 @@ function withScale(subresources: ReadonlyMap<string, Subresource>, rules: KindRu
 }
 
 /** Collections whose last DELETE responds with the object (ReturnDeletedObject), which old clients rely on. */
-const answersObject: ReadonlySet<string> = new Set([
+const respondsWithObject: ReadonlySet<string> = new Set([
   "csidrivers.storage.k8s.io",
   "csinodes.storage.k8s.io",
   "deviceclasses.resource.k8s.io",
@@ -290,7 +290,7 @@ const answersObject: ReadonlySet<string> = new Set([
 
 /** The deletion rules of a collection. */
 function deletionOf(collection: string, { deletion = {} }: KindRules): DeletionRules {
-  return answersObject.has(collection) ? { ...deletion, answersObject: true } : deletion;
+  return respondsWithObject.has(collection) ? { ...deletion, answersObject: true } : deletion;
 }
 
 /**

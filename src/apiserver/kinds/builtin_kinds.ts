@@ -45,7 +45,7 @@ const noRules: KindRules = { depth: "schema" };
  * ```
  */
 export function builtinFamilies(options: BuiltinKindsOptions = {}): readonly BuiltinFamily[] {
-  const filler = new TypeDefaulter(defaultingFunctions);
+  const defaulter = new TypeDefaulter(defaultingFunctions);
   const byCollection = new Map<string, BuiltinKind[]>();
   for (const names of readBuiltinNames()) {
     const kind = new BuiltinKind({
@@ -53,7 +53,7 @@ export function builtinFamilies(options: BuiltinKindsOptions = {}): readonly Bui
       typeName: typeNameOf(names),
       collection: collectionOf(names),
       rules: rulesOf(names, options.rules),
-      filler,
+      defaulter,
       types: typeLibrary,
       table: () => builtinTable(names),
     });
@@ -71,14 +71,14 @@ export function builtinFamilies(options: BuiltinKindsOptions = {}): readonly Bui
  * @returns a family for each; discovery does not show them
  */
 export function bodyFamilies(): readonly BuiltinFamily[] {
-  const filler = new TypeDefaulter(defaultingFunctions);
+  const defaulter = new TypeDefaulter(defaultingFunctions);
   return bodies.map((names) => {
     const kind = new BuiltinKind({
       names,
       typeName: typeNameOf(names),
       collection: collectionOf(names),
       rules: noRules,
-      filler,
+      defaulter,
       types: typeLibrary,
       table: () => ({ columns: [], cells: () => [] }),
     });

@@ -52,13 +52,13 @@ test("a CSIDriver has a generation from the first change of its spec", () => {
 });
 
 test("a DELETE responds with the object for kinds where old clients rely on it", () => {
-  const answers = allKinds.filter(({ deletion }) => deletion.answersObject === true).map(({ plural }) => plural);
+  const responding = allKinds.filter(({ deletion }) => deletion.answersObject === true).map(({ plural }) => plural);
   for (
     const plural of ["namespaces", "pods", "services", "serviceaccounts", "persistentvolumeclaims", "podtemplates"]
   ) {
-    assert(answers.includes(plural), plural);
+    assert(responding.includes(plural), plural);
   }
-  assert(!answers.includes("configmaps") && !answers.includes("deployments"));
+  assert(!responding.includes("configmaps") && !responding.includes("deployments"));
 });
 
 test("requests for Endpoints get a deprecation warning, requests for EndpointSlices do not", () => {

@@ -35,8 +35,8 @@ function readLine(line: string): BuiltinNames {
     singular,
     listKind: `${kind}List`,
     scope: scope === "N" ? "Namespaced" : "Cluster",
-    shortNames: words(short),
-    categories: words(categories),
+    shortNames: splitList(short),
+    categories: splitList(categories),
     verbs: verbsOf(verbs),
     storageVersionHash,
     subresources: new Map(
@@ -52,13 +52,13 @@ function readSubresource(text: string): Subresource {
   return { name, verbs: verbsOf(verbs), body: { group, version, kind } };
 }
 
-function words(text: string): readonly string[] {
+function splitList(text: string): readonly string[] {
   return text === "" ? [] : text.split(",");
 }
 
 const verbs: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 function verbsOf(text: string): readonly Verb[] {
-  const wanted = new Set(words(text));
-  return verbs.filter((verb) => wanted.has(verb));
+  const named = new Set(splitList(text));
+  return verbs.filter((verb) => named.has(verb));
 }

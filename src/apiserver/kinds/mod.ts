@@ -13,31 +13,31 @@ export { coversScopes } from "./core/mod.ts";
 export { builtinTable, meterOf } from "./kind_groups.ts";
 export { builtinGroups, type BuiltinNames } from "./kind_names.ts";
 export { systemPriorities, systemPriorityClasses } from "./other_groups/mod.ts";
-export { aggregated } from "./pods/mod.ts";
+export { aggregateResources } from "./pods/mod.ts";
 export {
   addAmounts,
   type Amounts,
-  amountsText,
   type Depth,
   type ExpressionChecks,
   FieldPath,
+  formatAmounts,
   type KindRules,
-  lessAmounts,
   onlyAmounts,
   type PolicyExpressionChecks,
   Problems,
   type QuotaMeter,
   type RuleBook,
+  subtractAmounts,
   withoutZeros,
 } from "./rules/mod.ts";
 export {
+  booleanAt,
   compareQuantities,
   draftAt,
   draftsAt,
   findDraft,
   findNumber,
   findObject,
-  flagAt,
   fullNameOf,
   type GroupVersionKind,
   has,

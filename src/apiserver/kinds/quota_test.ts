@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { coversScopes } from "./core/mod.ts";
 import { meterOf } from "./kind_groups.ts";
-import { addAmounts, amountsText, lessAmounts, onlyAmounts, withoutZeros } from "./rules/mod.ts";
+import { addAmounts, formatAmounts, onlyAmounts, subtractAmounts, withoutZeros } from "./rules/mod.ts";
 
 const pods = meterOf({ plural: "pods", group: "" });
 
@@ -65,13 +65,13 @@ test("a quota meter measures the resources of its kind", () => {
 });
 
 test("containers without a request or limit that a quota requires are named", () => {
-  const said = { name: "a", resources: { requests: { cpu: "1" }, limits: { cpu: "1" } } };
-  const pod = { spec: { containers: [said, { name: "c" }, { name: "b" }] } };
+  const limited = { name: "a", resources: { requests: { cpu: "1" }, limits: { cpu: "1" } } };
+  const pod = { spec: { containers: [limited, { name: "c" }, { name: "b" }] } };
   assertEquals(
-    pods.missing(["limits.cpu", "requests.cpu", "pods"], pod),
+    pods.missingFieldsError(["limits.cpu", "requests.cpu", "pods"], pod),
     "must specify limits.cpu for: b,c; requests.cpu for: b,c",
   );
-  assertEquals(pods.missing(["pods"], pod), undefined);
+  assertEquals(pods.missingFieldsError(["pods"], pod), undefined);
 });
 
 const scopes: readonly (readonly [scope: object, spec: object, isCovered: boolean])[] = [
@@ -108,8 +108,8 @@ test("scopes select Pods by deadline, QoS class, priority and affinity", () => {
 
 test("amounts are added, subtracted and formatted", () => {
   const [left, right] = [new Map([["a", "1"], ["b", "500m"]]), new Map([["b", "700m"], ["c", "1Gi"]])];
-  assertEquals(amountsText(addAmounts(left, right)), "a=1,b=1200m,c=1Gi");
-  assertEquals(amountsText(lessAmounts(left, right)), "a=1,b=0,c=0");
-  assertEquals(amountsText(withoutZeros(lessAmounts(left, right))), "a=1");
-  assertEquals(amountsText(onlyAmounts(left, ["b", "z"])), "b=500m");
+  assertEquals(formatAmounts(addAmounts(left, right)), "a=1,b=1200m,c=1Gi");
+  assertEquals(formatAmounts(subtractAmounts(left, right)), "a=1,b=0,c=0");
+  assertEquals(formatAmounts(withoutZeros(subtractAmounts(left, right))), "a=1");
+  assertEquals(formatAmounts(onlyAmounts(left, ["b", "z"])), "b=500m");
 });

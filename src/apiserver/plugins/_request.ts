@@ -5,12 +5,12 @@ import { type AdmissionRequest, type Draft, forbidden, type StatusError } from "
 import { metadataText } from "../registry/mod.ts";
 
 /** The draft of a new object; undefined for any other request. */
-export function created({ operation, subresource, object }: AdmissionRequest): Draft | undefined {
+export function newObject({ operation, subresource, object }: AdmissionRequest): Draft | undefined {
   return operation === "CREATE" && subresource === "" ? object : undefined;
 }
 
 /** 403, with the name of the object or its generateName. */
-export function refused(request: AdmissionRequest, why: string): StatusError {
+export function forbiddenError(request: AdmissionRequest, why: string): StatusError {
   const { kind, name, object = {} } = request;
   const made = metadataText(object, "name") || metadataText(object, "generateName") || "Unknown";
   return forbidden({ group: kind.group, resource: kind.plural, name: name === "" ? made : name }, why);

@@ -10,7 +10,7 @@ import {
   defaultIngressClass,
   defaultStorageClass,
   defaultTolerations,
-  newNodes,
+  taintNewNodes,
   volumeProtection,
 } from "./field_defaults.ts";
 import { limitRanges } from "./limit_ranges.ts";
@@ -47,7 +47,7 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
     ]],
     ...templated.map((collection) => [collection, [templateSecurity(objects)]] as const),
     ["namespaces", [namespaceSecurity]],
-    ["nodes", [newNodes]],
+    ["nodes", [taintNewNodes]],
     ["persistentvolumeclaims", [
       limits,
       defaultStorageClass(objects),

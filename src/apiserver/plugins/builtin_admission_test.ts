@@ -13,8 +13,8 @@ function pod(name: string, spec: object = {}, container: object = {}, metadata: 
 }
 
 test("a Pod gets the default ServiceAccount, a token volume, a priority and default tolerations", async () => {
-  using rig = new KubernetesRig();
-  const { spec } = await rig.create(pods, pod("a"));
+  using server = new KubernetesRig();
+  const { spec } = await server.create(pods, pod("a"));
   assertEquals([spec.serviceAccountName, spec.serviceAccount], ["default", "default"]);
   assertEquals([spec.priority, spec.preemptionPolicy, spec.priorityClassName], [0, "PreemptLowerPriority", undefined]);
   const [volume] = spec.volumes;
@@ -36,26 +36,27 @@ test("a Pod gets the default ServiceAccount, a token volume, a priority and defa
 });
 
 test("the Pod decides before its ServiceAccount whether a token is mounted; an existing mount stays", async () => {
-  using rig = new KubernetesRig();
+  using server = new KubernetesRig();
   const account = {
     metadata: { name: "quiet" },
     automountServiceAccountToken: false,
     imagePullSecrets: [{ name: "s" }],
   };
-  await rig.create(`${home}/serviceaccounts`, account);
+  await server.create(`${home}/serviceaccounts`, account);
   const volumesOf = async (name: string, spec: object, container: object = {}) =>
-    (await rig.create(pods, pod(name, { serviceAccountName: "quiet", ...spec }, container))).spec.volumes?.length ?? 0;
+    (await server.create(pods, pod(name, { serviceAccountName: "quiet", ...spec }, container))).spec.volumes?.length ??
+      0;
   assertEquals(await volumesOf("a", {}), 0);
   assertEquals(await volumesOf("b", { automountServiceAccountToken: true }), 1);
   assertEquals(await volumesOf("c", { serviceAccountName: "default", automountServiceAccountToken: false }), 0);
   const mountPath = "/var/run/secrets/kubernetes.io/serviceaccount";
   const mine = { volumes: [{ name: "mine", emptyDir: {} }], automountServiceAccountToken: true };
   assertEquals(await volumesOf("d", mine, { volumeMounts: [{ name: "mine", mountPath }] }), 1);
-  assertEquals((await rig.send("GET", `${pods}/a`)).body.spec.imagePullSecrets, [{ name: "s" }]);
+  assertEquals((await server.send("GET", `${pods}/a`)).body.spec.imagePullSecrets, [{ name: "s" }]);
 });
 
 /** A Pod, and the text after "forbidden:" when it is rejected with 403. */
-const refusedPods: readonly (readonly [what: string, body: object, words: string])[] = [
+const rejectedPods: readonly (readonly [what: string, body: object, message: string])[] = [
   [
     "an account that is not there",
     pod("a", { serviceAccountName: "nobody" }),
@@ -85,93 +86,96 @@ const refusedPods: readonly (readonly [what: string, body: object, words: string
   ],
 ];
 
-for (const [what, body, words] of refusedPods) {
+for (const [what, body, message] of rejectedPods) {
   test(`a Pod is rejected for ${what}`, async () => {
-    using rig = new KubernetesRig();
-    const answer = await rig.send("POST", pods, body);
-    assertEquals([answer.code, answer.body.message], [403, `pods "a" is forbidden: ${words}`]);
+    using server = new KubernetesRig();
+    const response = await server.send("POST", pods, body);
+    assertEquals([response.code, response.body.message], [403, `pods "a" is forbidden: ${message}`]);
   });
 }
 
 test("a ServiceAccount with enforced secrets rejects Pods with other secrets", async () => {
-  using rig = new KubernetesRig();
+  using server = new KubernetesRig();
   const annotations = { "kubernetes.io/enforce-mountable-secrets": "true" };
-  await rig.create(`${home}/serviceaccounts`, {
+  await server.create(`${home}/serviceaccounts`, {
     metadata: { name: "strict", annotations },
     secrets: [{ name: "mine" }],
   });
   const withSecret = (secretName: string) =>
     pod("a", { serviceAccountName: "strict", volumes: [{ name: "v", secret: { secretName } }] });
-  const refused = await rig.send("POST", pods, withSecret("other"));
+  const rejected = await server.send("POST", pods, withSecret("other"));
   assertMatch(
-    refused.body.message,
+    rejected.body.message,
     /volume with secret.secretName="other" is not allowed because service account strict/,
   );
   const env = [{ name: "X", valueFrom: { secretKeyRef: { name: "other", key: "k" } } }];
-  const byEnv = await rig.send("POST", pods, pod("b", { serviceAccountName: "strict" }, { env }));
+  const byEnv = await server.send("POST", pods, pod("b", { serviceAccountName: "strict" }, { env }));
   assertMatch(byEnv.body.message, /container main with envVar X referencing secret.secretName="other" is not allowed/);
-  await rig.create(pods, withSecret("mine"));
+  await server.create(pods, withSecret("mine"));
 });
 
 test("a PriorityClass sets the priority of Pods; only one can be the global default", async () => {
-  using rig = new KubernetesRig();
+  using server = new KubernetesRig();
   const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
-  await rig.create(classes, { metadata: { name: "high" }, value: 100, preemptionPolicy: "Never" });
-  const { spec } = await rig.create(pods, pod("a", { priorityClassName: "high" }));
+  await server.create(classes, { metadata: { name: "high" }, value: 100, preemptionPolicy: "Never" });
+  const { spec } = await server.create(pods, pod("a", { priorityClassName: "high" }));
   assertEquals([spec.priority, spec.preemptionPolicy], [100, "Never"]);
-  await rig.create(classes, { metadata: { name: "usual" }, value: 5, globalDefault: true });
-  const usual = await rig.create(pods, pod("b"));
+  await server.create(classes, { metadata: { name: "usual" }, value: 5, globalDefault: true });
+  const usual = await server.create(pods, pod("b"));
   assertEquals([usual.spec.priorityClassName, usual.spec.priority], ["usual", 5]);
-  const second = await rig.send("POST", classes, { metadata: { name: "too" }, value: 6, globalDefault: true });
+  const second = await server.send("POST", classes, { metadata: { name: "too" }, value: 6, globalDefault: true });
   assertEquals(second.code, 403);
   assertMatch(second.body.message, /PriorityClass usual is already marked as default/);
-  const kept = await rig.send("GET", `${pods}/b`);
+  const kept = await server.send("GET", `${pods}/b`);
   delete kept.body.spec.priority;
-  const updated = await rig.send("PUT", `${pods}/b`, kept.body);
+  const updated = await server.send("PUT", `${pods}/b`, kept.body);
   assertEquals([updated.code, updated.body.spec.priority], [200, 5]);
 });
 
 test("the system PriorityClasses exist from the start", async () => {
-  using rig = new KubernetesRig();
-  const { body } = await rig.send("GET", "/apis/scheduling.k8s.io/v1/priorityclasses");
+  using server = new KubernetesRig();
+  const { body } = await server.send("GET", "/apis/scheduling.k8s.io/v1/priorityclasses");
   const values = body.items.map((
     { metadata, value }: { metadata: { name: string }; value: number },
   ) => [metadata.name, value]);
   assertEquals(values, [["system-cluster-critical", 2_000_000_000], ["system-node-critical", 2_000_001_000]]);
-  const made = await rig.create("/api/v1/namespaces/kube-system/pods", pod("a", { priorityClassName: values[1]?.[0] }));
+  const made = await server.create(
+    "/api/v1/namespaces/kube-system/pods",
+    pod("a", { priorityClassName: values[1]?.[0] }),
+  );
   assertEquals(made.spec.priority, 2_000_001_000);
 });
 
 test("a new Node is tainted as not ready, and a PersistentVolumeClaim gets its protection finalizer", async () => {
-  using rig = new KubernetesRig();
-  const node = await rig.create("/api/v1/nodes", { metadata: { name: "n" } });
+  using server = new KubernetesRig();
+  const node = await server.create("/api/v1/nodes", { metadata: { name: "n" } });
   assertEquals(node.spec.taints, [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }]);
   const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
-  const claim = await rig.create(`${home}/persistentvolumeclaims`, { metadata: { name: "c" }, spec });
+  const claim = await server.create(`${home}/persistentvolumeclaims`, { metadata: { name: "c" }, spec });
   assertEquals(claim.metadata.finalizers, ["kubernetes.io/pvc-protection"]);
 });
 
 test("claims and Ingresses without a class get the newest class that is marked as the default", async () => {
-  using rig = new KubernetesRig();
+  using server = new KubernetesRig();
   const mark = (key: string) => ({ annotations: { [key]: "true" } });
   const storage = "/apis/storage.k8s.io/v1/storageclasses";
   for (const name of ["old", "new"]) {
     const metadata = { name, ...mark("storageclass.kubernetes.io/is-default-class") };
-    await rig.create(storage, { metadata, provisioner: "example.com/p" });
-    await rig.clock.advance(2_000);
+    await server.create(storage, { metadata, provisioner: "example.com/p" });
+    await server.clock.advance(2_000);
   }
   const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
   const claims = `${home}/persistentvolumeclaims`;
-  assertEquals((await rig.create(claims, { metadata: { name: "a" }, spec })).spec.storageClassName, "new");
+  assertEquals((await server.create(claims, { metadata: { name: "a" }, spec })).spec.storageClassName, "new");
   const none = { ...spec, storageClassName: "" };
-  assertEquals((await rig.create(claims, { metadata: { name: "b" }, spec: none })).spec.storageClassName, "");
+  assertEquals((await server.create(claims, { metadata: { name: "b" }, spec: none })).spec.storageClassName, "");
 
   const classes = "/apis/networking.k8s.io/v1/ingressclasses";
   const metadata = { name: "web", ...mark("ingressclass.kubernetes.io/is-default-class") };
-  await rig.create(classes, { metadata, spec: { controller: "example.com/c" } });
+  await server.create(classes, { metadata, spec: { controller: "example.com/c" } });
   const backend = { service: { name: "s", port: { number: 80 } } };
   const ingress = (name: string, annotations = {}) =>
-    rig.create("/apis/networking.k8s.io/v1/namespaces/default/ingresses", {
+    server.create("/apis/networking.k8s.io/v1/namespaces/default/ingresses", {
       metadata: { name, annotations },
       spec: { defaultBackend: backend },
     });
@@ -180,17 +184,21 @@ test("claims and Ingresses without a class get the newest class that is marked a
 });
 
 test("a RuntimeClass adds its overhead, its node selector and its tolerations", async () => {
-  using rig = new KubernetesRig();
-  await rig.create("/apis/node.k8s.io/v1/runtimeclasses", {
+  using server = new KubernetesRig();
+  await server.create("/apis/node.k8s.io/v1/runtimeclasses", {
     metadata: { name: "sandbox" },
     handler: "h",
     overhead: { podFixed: { cpu: "250m" } },
     scheduling: { nodeSelector: { runtime: "h" }, tolerations: [{ key: "sandbox", operator: "Exists" }] },
   });
-  const { spec } = await rig.create(pods, pod("a", { runtimeClassName: "sandbox", nodeSelector: { disk: "ssd" } }));
+  const { spec } = await server.create(pods, pod("a", { runtimeClassName: "sandbox", nodeSelector: { disk: "ssd" } }));
   assertEquals([spec.overhead, spec.nodeSelector], [{ cpu: "250m" }, { disk: "ssd", runtime: "h" }]);
   assert(spec.tolerations.some(({ key }: { key: string }) => key === "sandbox"));
-  const other = await rig.send("POST", pods, pod("b", { runtimeClassName: "sandbox", nodeSelector: { runtime: "x" } }));
+  const other = await server.send(
+    "POST",
+    pods,
+    pod("b", { runtimeClassName: "sandbox", nodeSelector: { runtime: "x" } }),
+  );
   assertMatch(
     other.body.message,
     /conflict: runtimeClass.scheduling.nodeSelector\[runtime\] = h; pod.spec.nodeSelector/,

@@ -6,10 +6,10 @@
 import { draftAt, draftsAt, has, nameOf, textAt, textMapAt, textsAt } from "../kinds/mod.ts";
 import type { AdmissionPlugin, JsonObject, ObjectReader } from "../model/mod.ts";
 import { readMetadata } from "../registry/mod.ts";
-import { created } from "./_request.ts";
+import { newObject } from "./_request.ts";
 
 const taints = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
-const patienceSeconds = 300;
+const tolerationSeconds = 300;
 
 /** The plugin for Pods: tolerates nodes that are not ready or unreachable for five minutes. */
 export const defaultTolerations: AdmissionPlugin = {
@@ -18,19 +18,19 @@ export const defaultTolerations: AdmissionPlugin = {
     if (object === undefined || subresource !== "" || operation === "DELETE") return;
     const spec = draftAt(object, "spec");
     const own = draftsAt(spec, "tolerations");
-    const missing = taints.filter((taint) => !own.some((toleration) => bears(toleration, taint)));
+    const missing = taints.filter((taint) => !own.some((toleration) => tolerates(toleration, taint)));
     if (missing.length === 0) return;
     const added = missing.map((key) => ({
       key,
       operator: "Exists",
       effect: "NoExecute",
-      tolerationSeconds: patienceSeconds,
+      tolerationSeconds: tolerationSeconds,
     }));
     spec["tolerations"] = [...own, ...added];
   },
 };
 
-function bears(toleration: JsonObject, taint: string): boolean {
+function tolerates(toleration: JsonObject, taint: string): boolean {
   const [key, effect] = [textAt(toleration, "key"), textAt(toleration, "effect")];
   return (key === "" || key === taint) && (effect === "" || effect === "NoExecute");
 }
@@ -38,10 +38,10 @@ function bears(toleration: JsonObject, taint: string): boolean {
 const notReady = "node.kubernetes.io/not-ready";
 
 /** The plugin for Nodes: a new node is tainted as not ready. */
-export const newNodes: AdmissionPlugin = {
+export const taintNewNodes: AdmissionPlugin = {
   name: "TaintNodesByCondition",
   admit(request) {
-    const node = created(request);
+    const node = newObject(request);
     if (node === undefined) return;
     const spec = draftAt(node, "spec");
     const taints = draftsAt(spec, "taints");
@@ -55,7 +55,7 @@ export function volumeProtection(finalizer: string): AdmissionPlugin {
   return {
     name: "StorageObjectInUseProtection",
     admit(request) {
-      const object = created(request);
+      const object = newObject(request);
       if (object === undefined) return;
       const metadata = draftAt(object, "metadata");
       const finalizers = textsAt(metadata, "finalizers");
@@ -102,7 +102,7 @@ function defaulting(objects: ObjectReader, { name, collection, field, annotation
   return {
     name,
     admit(request) {
-      const object = created(request);
+      const object = newObject(request);
       if (object === undefined || textMapAt(readMetadata(object), "annotations").has(annotation)) return;
       const spec = draftAt(object, "spec");
       if (has(spec, field)) return;

@@ -3,7 +3,7 @@
  * claims beyond their bounds. Source: kubernetes `plugin/pkg/admission/limitranger` of 1.36.
  */
 import {
-  aggregated,
+  aggregateResources,
   compareQuantities,
   draftAt,
   draftsAt,
@@ -16,7 +16,7 @@ import {
 } from "../kinds/mod.ts";
 import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, ObjectReader } from "../model/mod.ts";
 import { readMetadata } from "../registry/mod.ts";
-import { refused } from "./_request.ts";
+import { forbiddenError } from "./_request.ts";
 
 type Amounts = ReadonlyMap<string, string>;
 
@@ -27,23 +27,23 @@ export function limitRanges(objects: ObjectReader): AdmissionPlugin {
   return {
     name: "LimitRanger",
     admit(request) {
-      if (request.object === undefined || request.kind.collection !== "pods" || !isBounded(request)) return;
-      for (const range of objects.list("limitranges", request.namespace)) fillIn(request.object, range);
+      if (request.object === undefined || request.kind.collection !== "pods" || !isLimited(request)) return;
+      for (const range of objects.list("limitranges", request.namespace)) setResourceDefaults(request.object, range);
     },
     validate(request) {
       const { object, kind, namespace } = request;
-      if (object === undefined || !isBounded(request)) return;
+      if (object === undefined || !isLimited(request)) return;
       for (const range of objects.list("limitranges", namespace)) {
         const errors = kind.collection === "pods" ? podErrors(range, object) : claimErrors(range, object);
         const unique = [...new Set(errors)];
-        if (unique.length === 1) throw refused(request, `${unique[0]}`);
-        if (unique.length > 1) throw refused(request, `[${unique.join(", ")}]`);
+        if (unique.length === 1) throw forbiddenError(request, `${unique[0]}`);
+        if (unique.length > 1) throw forbiddenError(request, `[${unique.join(", ")}]`);
       }
     },
   };
 }
 
-function isBounded({ operation, subresource, kind, oldObject }: AdmissionRequest): boolean {
+function isLimited({ operation, subresource, kind, oldObject }: AdmissionRequest): boolean {
   if (operation !== "CREATE" && operation !== "UPDATE") return false;
   if (oldObject !== undefined && has(readMetadata(oldObject), "deletionTimestamp")) return false;
   if (kind.collection !== "pods") return subresource === "";
@@ -56,30 +56,30 @@ function limitsOf(range: JsonObject, type: string): readonly JsonObject[] {
 }
 
 /** Sets default requests and limits of containers, and records them in an annotation. */
-function fillIn(pod: Draft, range: JsonObject): void {
+function setResourceDefaults(pod: Draft, range: JsonObject): void {
   const limits = limitsOf(range, "Container");
-  const [wanted, most] = [merged(limits, "defaultRequest"), merged(limits, "default")];
-  const said: string[] = [];
+  const [defaultRequests, defaultLimits] = [merged(limits, "defaultRequest"), merged(limits, "default")];
+  const changes: string[] = [];
   const spec = draftAt(pod, "spec");
   for (const [title, list] of [["container", "containers"], ["init container", "initContainers"]] as const) {
     for (const container of draftsAt(spec, list)) {
       const where = `for ${title} ${textAt(container, "name")}`;
       const resources = draftAt(container, "resources");
-      const limited = added(resources, "limits", most);
-      const requested = added(resources, "requests", wanted);
-      if (requested.length > 0) said.push(`${requested.join(", ")} request ${where}`);
-      if (limited.length > 0) said.push(`${limited.join(", ")} limit ${where}`);
+      const limited = addMissing(resources, "limits", defaultLimits);
+      const requested = addMissing(resources, "requests", defaultRequests);
+      if (requested.length > 0) changes.push(`${requested.join(", ")} request ${where}`);
+      if (limited.length > 0) changes.push(`${limited.join(", ")} limit ${where}`);
     }
   }
-  if (said.length === 0) return;
-  draftAt(draftAt(pod, "metadata"), "annotations")[annotation] = `LimitRanger plugin set: ${said.join("; ")}`;
+  if (changes.length === 0) return;
+  draftAt(draftAt(pod, "metadata"), "annotations")[annotation] = `LimitRanger plugin set: ${changes.join("; ")}`;
 }
 
 function merged(limits: readonly JsonObject[], key: string): Amounts {
   return new Map(limits.flatMap((limit) => [...textMapAt(limit, key)]));
 }
 
-function added(resources: Draft, key: "limits" | "requests", amounts: Amounts): readonly string[] {
+function addMissing(resources: Draft, key: "limits" | "requests", amounts: Amounts): readonly string[] {
   const held = textMapAt(resources, key);
   const names = [...amounts.keys()].filter((name) => !held.has(name)).sort();
   if (names.length === 0) return names;
@@ -99,7 +99,8 @@ function podErrors(range: JsonObject, pod: JsonObject): readonly string[] {
   );
   const ofPod = limitsOf(range, "Pod").flatMap((limit) => {
     const whole = objectAt(spec, "resources");
-    const amounts = (key: "requests" | "limits") => new Map([...aggregated(spec, key), ...textMapAt(whole, key)]);
+    const amounts = (key: "requests" | "limits") =>
+      new Map([...aggregateResources(spec, key), ...textMapAt(whole, key)]);
     return bounds("Pod", limit, amounts("requests"), amounts("limits"));
   });
   return [...ofContainers, ...ofPod];

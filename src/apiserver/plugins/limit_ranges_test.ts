@@ -3,10 +3,10 @@ import { KubernetesRig } from "../kubernetes_rig.ts";
 
 const home = "/api/v1/namespaces/default";
 
-async function rigWith(...limits: readonly object[]): Promise<KubernetesRig> {
-  const rig = new KubernetesRig();
-  await rig.create(`${home}/limitranges`, { metadata: { name: "bounds" }, spec: { limits } });
-  return rig;
+async function serverWith(...limits: readonly object[]): Promise<KubernetesRig> {
+  const server = new KubernetesRig();
+  await server.create(`${home}/limitranges`, { metadata: { name: "bounds" }, spec: { limits } });
+  return server;
 }
 
 function pod(resources: object, more: object = {}) {
@@ -14,12 +14,12 @@ function pod(resources: object, more: object = {}) {
 }
 
 test("a container without resources gets the defaults, and the Pod an annotation", async () => {
-  using rig = await rigWith({
+  using server = await serverWith({
     type: "Container",
     default: { cpu: "1", memory: "1Gi" },
     defaultRequest: { cpu: "100m" },
   });
-  const made = await rig.create(`${home}/pods`, pod({ limits: { memory: "2Gi" } }));
+  const made = await server.create(`${home}/pods`, pod({ limits: { memory: "2Gi" } }));
   assertEquals(made.spec.containers[0].resources, {
     limits: { memory: "2Gi", cpu: "1" },
     requests: { memory: "2Gi", cpu: "100m" },
@@ -31,7 +31,7 @@ test("a container without resources gets the defaults, and the Pod an annotation
 });
 
 /** A LimitRange, the resources of a Pod, and the error. */
-const refused: readonly (readonly [limit: object, resources: object, words: string])[] = [
+const rejected: readonly (readonly [limit: object, resources: object, message: string])[] = [
   [
     { type: "Container", min: { cpu: "100m" } },
     { requests: { cpu: "50m" } },
@@ -56,23 +56,23 @@ const refused: readonly (readonly [limit: object, resources: object, words: stri
   ],
 ];
 
-for (const [limit, resources, words] of refused) {
-  test(`a Pod is rejected: ${words}`, async () => {
-    using rig = await rigWith(limit);
-    const answer = await rig.send("POST", `${home}/pods`, pod(resources));
-    const plain = words.startsWith("[maximum") ? words.slice(1, -1) : words;
-    assertEquals([answer.code, answer.body.message], [403, `pods "a" is forbidden: ${plain}`]);
+for (const [limit, resources, message] of rejected) {
+  test(`a Pod is rejected: ${message}`, async () => {
+    using server = await serverWith(limit);
+    const response = await server.send("POST", `${home}/pods`, pod(resources));
+    const plain = message.startsWith("[maximum") ? message.slice(1, -1) : message;
+    assertEquals([response.code, response.body.message], [403, `pods "a" is forbidden: ${plain}`]);
   });
 }
 
 test("a PersistentVolumeClaim is limited by its requests", async () => {
-  using rig = await rigWith({ type: "PersistentVolumeClaim", min: { storage: "1Gi" }, max: { storage: "5Gi" } });
+  using server = await serverWith({ type: "PersistentVolumeClaim", min: { storage: "1Gi" }, max: { storage: "5Gi" } });
   const claim = (name: string, storage: string) => ({
     metadata: { name },
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } },
   });
   const path = `${home}/persistentvolumeclaims`;
-  const message = async (storage: string) => (await rig.send("POST", path, claim("a", storage))).body.message;
+  const message = async (storage: string) => (await server.send("POST", path, claim("a", storage))).body.message;
   const title = 'persistentvolumeclaims "a" is forbidden:';
   assertEquals(
     await message("6Gi"),
@@ -82,10 +82,10 @@ test("a PersistentVolumeClaim is limited by its requests", async () => {
     await message("1Mi"),
     `${title} minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1Mi`,
   );
-  await rig.create(path, claim("b", "2Gi"));
+  await server.create(path, claim("b", "2Gi"));
 });
 
 test("a Pod in a namespace without a LimitRange is not limited", async () => {
-  using rig = await rigWith({ type: "Pod", max: { cpu: "1" } });
-  await rig.create("/api/v1/namespaces/kube-public/pods", pod({ limits: { cpu: "9" } }));
+  using server = await serverWith({ type: "Pod", max: { cpu: "1" } });
+  await server.create("/api/v1/namespaces/kube-public/pods", pod({ limits: { cpu: "9" } }));
 });

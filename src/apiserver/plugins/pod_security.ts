@@ -7,7 +7,7 @@
 import { findObject, objectAt, objectsAt, textAt, textMapAt } from "../kinds/mod.ts";
 import { type AdmissionPlugin, goQuote, invalid, type JsonObject, type ObjectReader } from "../model/mod.ts";
 import { metadataText, readMetadata } from "../registry/mod.ts";
-import { refused } from "./_request.ts";
+import { forbiddenError } from "./_request.ts";
 import { baseline, restricted, viewOf } from "./pod_security_checks.ts";
 
 /** The subresources that can make a Pod less secure. */
@@ -24,7 +24,7 @@ export function podSecurity(objects: ObjectReader): AdmissionPlugin {
       const policy = policyIn(objects, namespace);
       if (policy === undefined) return;
       const violations = violationsOf(object, policy.enforce);
-      if (violations !== undefined) throw refused(request, `violates ${violations}`);
+      if (violations !== undefined) throw forbiddenError(request, `violates ${violations}`);
       const warned = violationsOf(object, policy.warn);
       if (warned !== undefined) request.warn(`would violate ${warned}`);
     },

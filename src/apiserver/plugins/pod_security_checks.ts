@@ -45,7 +45,7 @@ function isProfileText(value: string): boolean {
   return value === "" || value === "runtime/default" || value.startsWith("localhost/");
 }
 
-const usualCapabilities: ReadonlySet<string> = new Set([
+const defaultCapabilities: ReadonlySet<string> = new Set([
   "AUDIT_WRITE",
   "CHOWN",
   "DAC_OVERRIDE",
@@ -63,7 +63,7 @@ const usualCapabilities: ReadonlySet<string> = new Set([
 
 const capabilities: Check = ({ containers }) => {
   const unusual = (security: JsonObject) =>
-    textsAt(objectAt(security, "capabilities"), "add").filter((name) => !usualCapabilities.has(name));
+    textsAt(objectAt(security, "capabilities"), "add").filter((name) => !defaultCapabilities.has(name));
   const found = containers.filter(({ security }) => unusual(security).length > 0);
   if (found.length === 0) return undefined;
   const names = quotedSet(found.flatMap(({ security }) => unusual(security)));
@@ -126,7 +126,7 @@ const privileged: Check = ({ containers }) => {
 };
 
 /** The check for the level `restricted`, where a user namespace makes no difference. */
-const procMountAnyway: Check = ({ containers }) => {
+const strictProcMount: Check = ({ containers }) => {
   const mountOf = (security: JsonObject) => textAt(security, "procMount");
   const found = containers.filter(({ security }) => !["", "Default"].includes(mountOf(security)));
   if (found.length === 0) return undefined;
@@ -135,7 +135,7 @@ const procMountAnyway: Check = ({ containers }) => {
   return { reason: "procMount", detail: `${who} must not set securityContext.procMount to ${values}` };
 };
 
-const procMount: Check = (pod) => pod.hasOwnUsers ? undefined : procMountAnyway(pod);
+const procMount: Check = (pod) => pod.hasUserNamespace ? undefined : strictProcMount(pod);
 
 const containerTypes: ReadonlySet<string> = new Set([
   "",
@@ -250,7 +250,7 @@ const strictCapabilities: Check = ({ containers, isWindows }) => {
   return details.length === 0 ? undefined : { reason: "unrestricted capabilities", detail: details.join("; ") };
 };
 
-const plainVolumes = [
+const allowedVolumes = [
   "configMap",
   "csi",
   "downwardAPI",
@@ -263,7 +263,7 @@ const plainVolumes = [
 ];
 
 const volumeTypes: Check = ({ spec }) => {
-  const found = objectsAt(spec, "volumes").filter((volume) => !plainVolumes.some((type) => has(volume, type)));
+  const found = objectsAt(spec, "volumes").filter((volume) => !allowedVolumes.some((type) => has(volume, type)));
   if (found.length === 0) return undefined;
   const types = new Set(found.map((volume) => Object.keys(volume).find((key) => key !== "name") ?? "unknown"));
   const who = `${found.length === 1 ? "volume" : "volumes"} ${quoted(found.map((volume) => textAt(volume, "name")))}`;
@@ -272,8 +272,8 @@ const volumeTypes: Check = ({ spec }) => {
   return { reason: "restricted volume types", detail };
 };
 
-const nonRoot: Check = ({ security, containers, hasOwnUsers }) => {
-  if (hasOwnUsers) return undefined;
+const nonRoot: Check = ({ security, containers, hasUserNamespace }) => {
+  if (hasUserNamespace) return undefined;
   const reason = "runAsNonRoot != true";
   const own = security["runAsNonRoot"];
   const denying = containers.filter((each) => each.security["runAsNonRoot"] === false).map(({ name }) => name);
@@ -287,8 +287,8 @@ const nonRoot: Check = ({ security, containers, hasOwnUsers }) => {
   return { reason, detail: `pod or ${who} must set securityContext.runAsNonRoot=true` };
 };
 
-const rootUser: Check = ({ security, containers, hasOwnUsers }) => {
-  if (hasOwnUsers) return undefined;
+const rootUser: Check = ({ security, containers, hasUserNamespace }) => {
+  if (hasUserNamespace) return undefined;
   const isRoot = (context: JsonObject) => findNumber(context, "runAsUser") === 0;
   const found = containers.filter((each) => isRoot(each.security)).map(({ name }) => name);
   if (found.length === 0 && !isRoot(security)) return undefined;
@@ -314,7 +314,7 @@ export const restricted: readonly Check[] = [
   ...baseline.filter((check) => !replaced.has(check)),
   escalation,
   strictCapabilities,
-  procMountAnyway,
+  strictProcMount,
   volumeTypes,
   nonRoot,
   rootUser,
@@ -329,7 +329,7 @@ interface PodView {
   readonly containers: readonly ContainerView[];
   readonly isWindows: boolean;
   /** True for a Pod with a user namespace, where root has no privileges on the host. */
-  readonly hasOwnUsers: boolean;
+  readonly hasUserNamespace: boolean;
 }
 
 /** One of its containers. */
@@ -363,7 +363,7 @@ export function viewOf(pod: JsonObject): PodView {
       security: objectAt(container, "securityContext"),
     })),
     isWindows: textAt(objectAt(spec, "os"), "name") === "windows",
-    hasOwnUsers: spec["hostUsers"] === false,
+    hasUserNamespace: spec["hostUsers"] === false,
   };
 }
 

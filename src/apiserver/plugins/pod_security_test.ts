@@ -12,7 +12,7 @@ const safe = { securityContext: { allowPrivilegeEscalation: false, capabilities:
 
 const safePod = { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } };
 
-const baseline: readonly (readonly [spec: object, container: object, words: string])[] = [
+const baseline: readonly (readonly [spec: object, container: object, text: string])[] = [
   [{}, {}, ""],
   [{ hostIPC: true }, {}, "host namespaces (hostIPC=true)"],
   [
@@ -47,7 +47,7 @@ const baseline: readonly (readonly [spec: object, container: object, words: stri
 ];
 
 test("the level baseline rejects privilege escalations", () => {
-  for (const [spec, container, words] of baseline) assertEquals(found("baseline", spec, container), words);
+  for (const [spec, container, text] of baseline) assertEquals(found("baseline", spec, container), text);
 });
 
 test("invalid AppArmor profiles are found in the Pod, in containers and in annotations", () => {

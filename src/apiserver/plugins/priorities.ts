@@ -12,7 +12,7 @@ import {
   textAt,
 } from "../kinds/mod.ts";
 import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, ObjectReader } from "../model/mod.ts";
-import { created, refused } from "./_request.ts";
+import { forbiddenError, newObject } from "./_request.ts";
 
 /** The collection of the classes. */
 export const priorityCollection = "priorityclasses.scheduling.k8s.io";
@@ -31,8 +31,8 @@ export function priorities(objects: ObjectReader): AdmissionPlugin {
     admit(request) {
       const { operation, subresource, object, oldObject } = request;
       if (subresource !== "" || object === undefined) return;
-      if (operation === "UPDATE" && oldObject !== undefined) return keep(draftAt(object, "spec"), oldObject);
-      if (created(request) !== undefined) assign(request, draftAt(object, "spec"), objects);
+      if (operation === "UPDATE" && oldObject !== undefined) return restorePriority(draftAt(object, "spec"), oldObject);
+      if (newObject(request) !== undefined) setPriority(request, draftAt(object, "spec"), objects);
     },
   };
 }
@@ -47,13 +47,13 @@ export function priorityClasses(objects: ObjectReader): AdmissionPlugin {
       const other = defaultClass(objects);
       if (other === undefined || (operation === "UPDATE" && nameOf(other) === nameOf(object))) return;
       const why = `PriorityClass ${nameOf(other)} is already marked as default. Only one default can exist`;
-      throw refused(request, why);
+      throw forbiddenError(request, why);
     },
   };
 }
 
 /** An update without these fields keeps the old values; the rules of Pods reject a change. */
-function keep(spec: Draft, old: JsonObject): void {
+function restorePriority(spec: Draft, old: JsonObject): void {
   const before = objectAt(old, "spec");
   const priority = findNumber(before, "priority");
   if (priority !== undefined) setIfAbsent(spec, "priority", priority);
@@ -61,7 +61,7 @@ function keep(spec: Draft, old: JsonObject): void {
   if (policy !== "") setIfAbsent(spec, "preemptionPolicy", policy);
 }
 
-function assign(request: AdmissionRequest, spec: Draft, objects: ObjectReader): void {
+function setPriority(request: AdmissionRequest, spec: Draft, objects: ObjectReader): void {
   const { className, value, preemptionPolicy } = priorityOf(request, textAt(spec, "priorityClassName"), objects);
   const by = (computed: string | number) =>
     `must not be provided in pod spec; priority admission controller computed ${computed} from the given ` +
@@ -69,12 +69,12 @@ function assign(request: AdmissionRequest, spec: Draft, objects: ObjectReader): 
   if (className !== "") spec["priorityClassName"] = className;
   const own = findNumber(spec, "priority");
   if (own !== undefined && own !== value) {
-    throw refused(request, `the integer value of priority (${own}) ${by(value)}`);
+    throw forbiddenError(request, `the integer value of priority (${own}) ${by(value)}`);
   }
   spec["priority"] = value;
   const policy = textAt(spec, "preemptionPolicy");
   if (policy !== "" && policy !== preemptionPolicy) {
-    throw refused(request, `the string value of PreemptionPolicy (${policy}) ${by(preemptionPolicy)}`);
+    throw forbiddenError(request, `the string value of PreemptionPolicy (${policy}) ${by(preemptionPolicy)}`);
   }
   spec["preemptionPolicy"] = preemptionPolicy;
 }
@@ -89,7 +89,7 @@ function priorityOf(request: AdmissionRequest, name: string, objects: ObjectRead
   const found = objects.get(priorityCollection, "", name);
   if (found !== undefined) return readClass(found);
   const value = systemPriorities.get(name);
-  if (value === undefined) throw refused(request, `no PriorityClass with name ${name} was found`);
+  if (value === undefined) throw forbiddenError(request, `no PriorityClass with name ${name} was found`);
   return { className: name, value, preemptionPolicy: "PreemptLowerPriority" };
 }
 

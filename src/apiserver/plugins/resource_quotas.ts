@@ -8,15 +8,15 @@
 import {
   addAmounts,
   type Amounts,
-  amountsText,
   compareQuantities,
   coversScopes,
-  lessAmounts,
+  formatAmounts,
   meterOf,
   nameOf,
   objectAt,
   onlyAmounts,
   type QuotaMeter,
+  subtractAmounts,
   textMapAt,
   withoutZeros,
 } from "../kinds/mod.ts";
@@ -28,7 +28,7 @@ import {
   StatusError,
 } from "../model/mod.ts";
 import { readMetadata } from "../registry/mod.ts";
-import { refused } from "./_request.ts";
+import { forbiddenError } from "./_request.ts";
 
 /** Writes the used amounts of a quota. @returns false on a conflict */
 export type SetUsed = (quota: JsonObject, used: Amounts) => Promise<boolean>;
@@ -48,7 +48,7 @@ interface Charge {
 }
 
 /** Conflicts with other requests until the request fails. */
-const mostAttempts = 100;
+const maxAttempts = 100;
 
 /** The plugin for all kinds. */
 export function resourceQuotas(options: ResourceQuotasOptions): AdmissionPlugin {
@@ -70,12 +70,12 @@ async function charge(
   first: readonly Charge[],
 ): Promise<void> {
   let charges = first;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const lost: Charge[] = [];
-    for (const each of charges) if (!await options.setUsed(each.quota, each.used)) lost.push(each);
-    if (lost.length === 0) return;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const conflicts: Charge[] = [];
+    for (const each of charges) if (!await options.setUsed(each.quota, each.used)) conflicts.push(each);
+    if (conflicts.length === 0) return;
     // Only quotas with a conflict are calculated again: the others have been charged.
-    const names = new Set(lost.map(({ quota }) => nameOf(quota)));
+    const names = new Set(conflicts.map(({ quota }) => nameOf(quota)));
     charges = chargesOf(options, request).filter(({ quota }) => names.has(nameOf(quota)));
   }
   throw new StatusError(
@@ -95,12 +95,12 @@ function chargesOf({ objects, now }: ResourceQuotasOptions, request: AdmissionRe
     const resources = resourcesOf(quota, meter);
     if (resources.length === 0 || !coversScopes(quota, kind.collection, object)) continue;
     checkKnown(request, quota, { meter, resources });
-    const taken = onlyAmounts(
-      takenBy(request, quota, meter, now()),
+    const usage = onlyAmounts(
+      usageOf(request, quota, meter, now()),
       textMapAt(objectAt(quota, "status"), "hard").keys(),
     );
-    const isChange = withoutZeros(taken).size > 0;
-    if (isChange) charges.push({ quota, used: usedAfter(request, quota, withoutZeros(taken)) });
+    const isChange = withoutZeros(usage).size > 0;
+    if (isChange) charges.push({ quota, used: usedAfter(request, quota, withoutZeros(usage)) });
   }
   return charges;
 }
@@ -134,34 +134,34 @@ function checkKnown(
   quota: JsonObject,
   { meter, resources }: { readonly meter: QuotaMeter; readonly resources: readonly string[] },
 ): void {
-  const missing = meter.missing(resources, request.object ?? {});
-  if (missing !== undefined) throw refused(request, `failed quota: ${nameOf(quota)}: ${missing}`);
+  const missing = meter.missingFieldsError(resources, request.object ?? {});
+  if (missing !== undefined) throw forbiddenError(request, `failed quota: ${nameOf(quota)}: ${missing}`);
   const used = textMapAt(objectAt(quota, "status"), "used");
   if (resources.every((name) => used.has(name))) return;
   const names = resources.toSorted().join(",");
-  throw refused(request, `status unknown for quota: ${nameOf(quota)}, resources: ${names}`);
+  throw forbiddenError(request, `status unknown for quota: ${nameOf(quota)}, resources: ${names}`);
 }
 
 /** The amounts that the request uses: all of a new object, the difference for an updated one. */
-function takenBy(request: AdmissionRequest, quota: JsonObject, meter: QuotaMeter, now: number): Amounts {
+function usageOf(request: AdmissionRequest, quota: JsonObject, meter: QuotaMeter, now: number): Amounts {
   const { object = {}, oldObject, kind, operation } = request;
   const usage = meter.usage(object, now);
   if (operation !== "UPDATE" || oldObject === undefined) return usage;
   const isCovered = "resourceVersion" in readMetadata(oldObject) && coversScopes(quota, kind.collection, oldObject);
-  return isCovered ? lessAmounts(usage, meter.usage(oldObject, now)) : usage;
+  return isCovered ? subtractAmounts(usage, meter.usage(oldObject, now)) : usage;
 }
 
-function usedAfter(request: AdmissionRequest, quota: JsonObject, taken: Amounts): Amounts {
+function usedAfter(request: AdmissionRequest, quota: JsonObject, usage: Amounts): Amounts {
   const status = objectAt(quota, "status");
   const [hard, used] = [textMapAt(status, "hard"), textMapAt(status, "used")];
-  const sum = addAmounts(used, taken);
-  const exceeded = [...taken.keys()].filter((name) =>
+  const sum = addAmounts(used, usage);
+  const exceeded = [...usage.keys()].filter((name) =>
     compareQuantities(sum.get(name) ?? "0", hard.get(name) ?? "0") > 0
   );
   if (exceeded.length === 0) return sum;
-  const shown = (amounts: Amounts) => amountsText(onlyAmounts(amounts, exceeded));
-  throw refused(
+  const shown = (amounts: Amounts) => formatAmounts(onlyAmounts(amounts, exceeded));
+  throw forbiddenError(
     request,
-    `exceeded quota: ${nameOf(quota)}, requested: ${shown(taken)}, used: ${shown(used)}, limited: ${shown(hard)}`,
+    `exceeded quota: ${nameOf(quota)}, requested: ${shown(usage)}, used: ${shown(used)}, limited: ${shown(hard)}`,
   );
 }

@@ -12,14 +12,14 @@ import {
   type JsonObject,
   type ObjectReader,
 } from "../model/mod.ts";
-import { created, refused } from "./_request.ts";
+import { forbiddenError, newObject } from "./_request.ts";
 
 /** The plugin for Pods. */
 export function runtimeClasses(objects: ObjectReader): AdmissionPlugin {
   return {
     name: "RuntimeClass",
     admit(request) {
-      const pod = created(request);
+      const pod = newObject(request);
       if (pod === undefined) return;
       const spec = draftAt(pod, "spec");
       const found = classOf(objects, request, spec);
@@ -28,13 +28,16 @@ export function runtimeClasses(objects: ObjectReader): AdmissionPlugin {
       schedule(request, spec, found);
     },
     validate(request) {
-      const pod = created(request);
+      const pod = newObject(request);
       if (pod === undefined) return;
       const spec = objectAt(pod, "spec");
       const overhead = overheadOf(classOf(objects, request, spec));
       const own = findObject(spec, "overhead");
       if (overhead === undefined && own !== undefined) {
-        throw refused(request, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+        throw forbiddenError(
+          request,
+          "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+        );
       }
       if (overhead !== undefined && !isSameJson(overhead, own ?? {})) throw mismatch(request);
     },
@@ -45,7 +48,9 @@ function classOf(objects: ObjectReader, request: AdmissionRequest, spec: JsonObj
   const name = textAt(spec, "runtimeClassName");
   if (name === "") return undefined;
   const found = objects.get("runtimeclasses.node.k8s.io", "", name);
-  if (found === undefined) throw refused(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
+  if (found === undefined) {
+    throw forbiddenError(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
+  }
   return found;
 }
 
@@ -55,7 +60,7 @@ function overheadOf(found: JsonObject | undefined): JsonObject | undefined {
 }
 
 function mismatch(request: AdmissionRequest) {
-  return refused(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+  return forbiddenError(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
 }
 
 function setOverhead(request: AdmissionRequest, spec: Draft, found: JsonObject): void {
@@ -71,14 +76,14 @@ function schedule(request: AdmissionRequest, spec: Draft, found: JsonObject): vo
   if (!has(found, "scheduling")) return;
   const scheduling = objectAt(found, "scheduling");
   const own = textMapAt(spec, "nodeSelector");
-  const wanted = textMapAt(scheduling, "nodeSelector");
-  for (const [key, value] of wanted) {
+  const required = textMapAt(scheduling, "nodeSelector");
+  for (const [key, value] of required) {
     const held = own.get(key);
     if (held === undefined || held === value) continue;
     const [theirs, ours] = [`runtimeClass.scheduling.nodeSelector[${key}] = ${value}`, `pod.spec.nodeSelector[${key}]`];
-    throw refused(request, `conflict: ${theirs}; ${ours} = ${held}`);
+    throw forbiddenError(request, `conflict: ${theirs}; ${ours} = ${held}`);
   }
-  if (wanted.size > 0) spec["nodeSelector"] = Object.fromEntries([...own, ...wanted]);
+  if (required.size > 0) spec["nodeSelector"] = Object.fromEntries([...own, ...required]);
   const tolerations = draftsAt(spec, "tolerations");
   const added = objectsAt(scheduling, "tolerations").filter((each) =>
     !tolerations.some((held) => isSameJson(held, each))

@@ -10,7 +10,7 @@ import type { Random } from "../../async/mod.ts";
 import { draftAt, draftsAt, findObject, has, objectAt, objectsAt, textAt, textMapAt } from "../kinds/mod.ts";
 import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, ObjectReader } from "../model/mod.ts";
 import { generatedName, readMetadata } from "../registry/mod.ts";
-import { created, refused } from "./_request.ts";
+import { forbiddenError, newObject } from "./_request.ts";
 
 /** The prefix of the names of token volumes; five random characters follow. */
 export const tokenVolumePrefix = "kube-api-access-";
@@ -27,7 +27,7 @@ export function serviceAccounts(objects: ObjectReader, random: Random): Admissio
   return {
     name: "ServiceAccount",
     admit(request) {
-      const pod = created(request);
+      const pod = newObject(request);
       if (pod === undefined) return;
       if (isMirror(pod)) return checkMirror(request, pod);
       const spec = draftAt(pod, "spec");
@@ -35,20 +35,20 @@ export function serviceAccounts(objects: ObjectReader, random: Random): Admissio
       const name = textAt(spec, "serviceAccountName");
       spec["serviceAccount"] = name;
       const account = accountOf(objects, request, name);
-      if (wantsToken(spec, account)) mountToken(spec, random);
+      if (mountsToken(spec, account)) mountToken(spec, random);
       const pullSecrets = objectsAt(account, "imagePullSecrets");
       if (objectsAt(spec, "imagePullSecrets").length === 0 && pullSecrets.length > 0) {
         spec["imagePullSecrets"] = pullSecrets.map((secret) => ({ name: textAt(secret, "name") }));
       }
     },
     validate(request) {
-      const pod = created(request);
+      const pod = newObject(request);
       if (pod === undefined) return;
       if (isMirror(pod)) return checkMirror(request, pod);
       const spec = objectAt(pod, "spec");
       const name = textAt(spec, "serviceAccountName");
       if (name === "") {
-        throw refused(request, `no service account specified for pod ${request.namespace}/${request.name}`);
+        throw forbiddenError(request, `no service account specified for pod ${request.namespace}/${request.name}`);
       }
       const account = accountOf(objects, request, name);
       if (/^(1|t|T|TRUE|true|True)$/.test(textMapAt(readMetadata(account), "annotations").get(enforced) ?? "")) {
@@ -67,11 +67,11 @@ function accountOf(objects: ObjectReader, request: AdmissionRequest, name: strin
   const account = objects.get("serviceaccounts", namespace, name);
   if (account !== undefined || name === "default") return account ?? {};
   const missing = `serviceaccount ${JSON.stringify(name)} not found`;
-  throw refused(request, `error looking up service account ${namespace}/${name}: ${missing}`);
+  throw forbiddenError(request, `error looking up service account ${namespace}/${name}: ${missing}`);
 }
 
 /** The setting of the Pod has precedence over that of its ServiceAccount. */
-function wantsToken(spec: JsonObject, account: JsonObject): boolean {
+function mountsToken(spec: JsonObject, account: JsonObject): boolean {
   const own = spec["automountServiceAccountToken"];
   if (typeof own === "boolean") return own;
   return account["automountServiceAccountToken"] !== false;
@@ -107,15 +107,15 @@ function tokenSource(): Draft {
 function checkMirror(request: AdmissionRequest, pod: JsonObject): void {
   const spec = objectAt(pod, "spec");
   if (textAt(spec, "serviceAccountName") !== "") {
-    throw refused(request, "a mirror pod may not reference service accounts");
+    throw forbiddenError(request, "a mirror pod may not reference service accounts");
   }
   const volumes = objectsAt(spec, "volumes");
   if (volumes.some((volume) => has(volume, "secret")) || secretsOfContainers(spec).length > 0) {
-    throw refused(request, "a mirror pod may not reference secrets");
+    throw forbiddenError(request, "a mirror pod may not reference secrets");
   }
   const sources = volumes.flatMap((volume) => objectsAt(objectAt(volume, "projected"), "sources"));
   if (sources.some((source) => has(source, "serviceAccountToken"))) {
-    throw refused(request, "a mirror pod may not use ServiceAccountToken volume projections");
+    throw forbiddenError(request, "a mirror pod may not use ServiceAccountToken volume projections");
   }
 }
 
@@ -151,15 +151,17 @@ function checkSecrets(request: AdmissionRequest, spec: JsonObject, account: Json
   for (const volume of objectsAt(spec, "volumes")) {
     const secret = findObject(volume, "secret");
     if (secret === undefined || allowed.has(textAt(secret, "secretName"))) continue;
-    throw refused(request, `volume with secret.secretName="${textAt(secret, "secretName")}" ${tail}`);
+    throw forbiddenError(request, `volume with secret.secretName="${textAt(secret, "secretName")}" ${tail}`);
   }
   for (const { secret, where } of secretsOfContainers(spec)) {
-    if (!allowed.has(secret)) throw refused(request, `${where} referencing secret.secretName="${secret}" ${tail}`);
+    if (!allowed.has(secret)) {
+      throw forbiddenError(request, `${where} referencing secret.secretName="${secret}" ${tail}`);
+    }
   }
   const pulls = new Set(objectsAt(account, "imagePullSecrets").map((secret) => textAt(secret, "name")));
   for (const [index, secret] of objectsAt(spec, "imagePullSecrets").entries()) {
     if (pulls.has(textAt(secret, "name"))) continue;
     const why = `is not allowed because service account ${name} does not reference that imagePullSecret`;
-    throw refused(request, `imagePullSecrets[${index}].name="${textAt(secret, "name")}" ${why}`);
+    throw forbiddenError(request, `imagePullSecrets[${index}].name="${textAt(secret, "name")}" ${why}`);
   }
 }

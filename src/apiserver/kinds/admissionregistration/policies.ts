@@ -32,8 +32,8 @@ import {
   staticNameWarnings,
 } from "./webhooks.ts";
 
-const mostAnnotations = 20;
-const longestValueExpression = 5 * 1024;
+const maxAnnotations = 20;
+const maxValueExpressionLength = 5 * 1024;
 const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const actions = ["Audit", "Deny", "Warn"];
 
@@ -168,8 +168,8 @@ function checkAuditAnnotations(
   path: FieldPath,
   problems: Problems,
 ): void {
-  if (annotations.length > mostAnnotations) {
-    problems.invalid(path, annotations, `must not have more than ${mostAnnotations} auditAnnotations`);
+  if (annotations.length > maxAnnotations) {
+    problems.invalid(path, annotations, `must not have more than ${maxAnnotations} auditAnnotations`);
   }
   const keys = new Set<string>();
   annotations.forEach((annotation, index) => {
@@ -178,8 +178,8 @@ function checkAuditAnnotations(
     const expression = written.trim();
     problems.invalidAll(place.child("key"), `${nameOf(object)}/${key}`, labelKeyErrors(`${nameOf(object)}/${key}`));
     if (expression === "") problems.required(place.child("valueExpression"), "valueExpression is not specified");
-    else if (expression.length > longestValueExpression) {
-      problems.required(place.child("valueExpression"), `must not exceed ${longestValueExpression} bytes in length`);
+    else if (expression.length > maxValueExpressionLength) {
+      problems.required(place.child("valueExpression"), `must not exceed ${maxValueExpressionLength} bytes in length`);
     } else checks.annotation(written, place.child("valueExpression"), problems);
     if (keys.has(key)) problems.duplicate(place.child("key"), key);
     keys.add(key);
@@ -256,16 +256,16 @@ function checkParamRef(param: JsonObject, path: FieldPath, problems: Problems): 
   else checkKnown(param, "parameterNotFoundAction", ["Deny", "Allow"], path, problems);
 }
 
-function checkActions(wanted: readonly string[], path: FieldPath, problems: Problems): void {
+function checkActions(listed: readonly string[], path: FieldPath, problems: Problems): void {
   const seen = new Set<string>();
-  wanted.forEach((action, index) => {
+  listed.forEach((action, index) => {
     if (!actions.includes(action)) problems.notSupported(path.index(index), action, actions);
     if (seen.has(action)) problems.duplicate(path.index(index), action);
     seen.add(action);
   });
   if (seen.has("Deny") && seen.has("Warn")) {
     const why = "repeating the same validation failure information in the API response and headers serves no purpose";
-    problems.invalid(path, wanted, `must not contain both Deny and Warn (${why})`);
+    problems.invalid(path, listed, `must not contain both Deny and Warn (${why})`);
   }
   if (seen.size === 0) problems.required(path, "at least one validation action is required");
 }

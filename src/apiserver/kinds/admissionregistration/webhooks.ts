@@ -9,7 +9,7 @@ import {
   type DefaultsByType,
   type ExpressionChecks,
   FieldPath,
-  hasBadValue,
+  hasInvalidLabelValue,
   type KindRules,
   label1035Errors,
   nameCell,
@@ -35,7 +35,7 @@ import {
 
 const reviewVersions = ["v1", "v1beta1"];
 const operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-const mostConditions = 64;
+const maxConditions = 64;
 
 /** Errors that an update may keep when the old configuration has them already. */
 interface Leniency {
@@ -48,7 +48,7 @@ interface Leniency {
 }
 
 /** The two differences between webhook configurations. */
-interface Sort {
+interface ConfigurationOptions {
   readonly isMutating: boolean;
   readonly expressions: ExpressionChecks;
 }
@@ -66,7 +66,7 @@ export function webhookRules(isMutating: boolean, expressions: ExpressionChecks)
   const sort = { isMutating, expressions };
   return {
     depth: "full",
-    generation: ["webhooks"],
+    generationFields: ["webhooks"],
     allowsUnconditionalUpdate: false,
     validate: (object, problems) => checkWebhooks(object, sort, strict, problems),
     validateUpdate: (object, old, problems) => checkWebhooks(object, sort, leniencyOf(object, old), problems),
@@ -100,7 +100,8 @@ function leniencyOf(now: JsonObject, old: JsonObject): Leniency {
     sameNames: new Set(names).size < names.length,
     sameConditions: isSameJson(objectsAt(now, "webhooks").map(conditionsOf), hooks.map(conditionsOf)),
     labelValues: hooks.some((hook) =>
-      hasBadValue(findObject(hook, "namespaceSelector")) || hasBadValue(findObject(hook, "objectSelector"))
+      hasInvalidLabelValue(findObject(hook, "namespaceSelector")) ||
+      hasInvalidLabelValue(findObject(hook, "objectSelector"))
     ),
   };
 }
@@ -109,7 +110,7 @@ function conditionsOf(hook: JsonObject): Json {
   return read<Json>(hook, "matchConditions") ?? null;
 }
 
-function checkWebhooks(object: JsonObject, sort: Sort, leniency: Leniency, problems: Problems): void {
+function checkWebhooks(object: JsonObject, sort: ConfigurationOptions, leniency: Leniency, problems: Problems): void {
   const names = new Set<string>();
   objectsAt(object, "webhooks").forEach((hook, index) => {
     const path = FieldPath.of("webhooks").index(index);
@@ -124,7 +125,7 @@ function checkWebhooks(object: JsonObject, sort: Sort, leniency: Leniency, probl
 
 function checkWebhook(
   hook: JsonObject,
-  { isMutating, expressions }: Sort,
+  { isMutating, expressions }: ConfigurationOptions,
   leniency: Leniency,
   path: FieldPath,
   problems: Problems,
@@ -182,12 +183,12 @@ export function checkKnown(
 
 /** Checks which operations and resources a rule matches. */
 function checkRule(rule: JsonObject, path: FieldPath, problems: Problems): void {
-  const wanted = textsAt(rule, "operations");
-  if (wanted.length === 0) problems.required(path.child("operations"));
-  if (wanted.length > 1 && wanted.includes("*")) {
-    problems.invalid(path.child("operations"), wanted, "if '*' is present, must not specify other operations");
+  const listed = textsAt(rule, "operations");
+  if (listed.length === 0) problems.required(path.child("operations"));
+  if (listed.length > 1 && listed.includes("*")) {
+    problems.invalid(path.child("operations"), listed, "if '*' is present, must not specify other operations");
   }
-  wanted.forEach((operation, index) => {
+  listed.forEach((operation, index) => {
     if (!operations.includes(operation)) {
       problems.notSupported(path.child("operations").index(index), operation, operations);
     }
@@ -309,7 +310,7 @@ export function checkMatchConditions(
   compile: (expression: string, path: FieldPath) => void,
 ): void {
   const conditions = objectsAt(object, "matchConditions");
-  if (conditions.length > mostConditions) problems.tooMany(path, conditions.length, mostConditions);
+  if (conditions.length > maxConditions) problems.tooMany(path, conditions.length, maxConditions);
   const names = new Set<string>();
   conditions.forEach((condition, index) => {
     const place = path.index(index);

@@ -3,12 +3,12 @@
  */
 import { type Draft, isSameJson, type JsonObject, read } from "../../model/mod.ts";
 import {
-  canSelect,
   checkCollisions,
-  checkLasting,
+  checkLongRunning,
   checkPodTemplate,
-  checkSelected,
+  checkTemplateLabels,
   dropDisabledInTemplate,
+  isValidSelector,
   templateWarnings,
 } from "../pods/mod.ts";
 import {
@@ -21,7 +21,7 @@ import {
   countOf,
   type DefaultsByType,
   FieldPath,
-  hasBadValue,
+  hasInvalidLabelValue,
   integerCell,
   isEmptySelector,
   type KindRules,
@@ -34,7 +34,7 @@ import {
   shownSelector,
 } from "../rules/mod.ts";
 import { draftAt, findObject, metadataOf, objectAt, setIfAbsent, setIfEmpty, textAt } from "../types/mod.ts";
-import { checkSelectorKept, shownRolling } from "./deployments.ts";
+import { checkSelectorUnchanged, shownRolling } from "./deployments.ts";
 
 const specPath = FieldPath.of("spec");
 const generationKey = "deprecated.daemonset.template.generation";
@@ -42,7 +42,7 @@ const generationKey = "deprecated.daemonset.template.generation";
 /** DaemonSet. */
 export const daemonSetRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   prepareForCreate(draft) {
     dropDisabledInTemplate(draft);
     const annotations = draftAt(draftAt(draft, "metadata"), "annotations");
@@ -54,8 +54,8 @@ export const daemonSetRules: KindRules = {
   },
   validate: (set, problems) => checkSpec(objectAt(set, "spec"), false, problems),
   validateUpdate(set, old, problems) {
-    checkSelectorKept(set, old, problems);
-    checkSpec(objectAt(set, "spec"), hasBadValue(objectAt(objectAt(old, "spec"), "selector")), problems);
+    checkSelectorUnchanged(set, old, problems);
+    checkSpec(objectAt(set, "spec"), hasInvalidLabelValue(objectAt(objectAt(old, "spec"), "selector")), problems);
   },
   validateStatus(set, old, problems) {
     const status = objectAt(set, "status");
@@ -93,7 +93,7 @@ function checkSpec(spec: JsonObject, allowsInvalidValues: boolean, problems: Pro
   if (selector === undefined) {
     const labels = read(metadataOf(template), "labels") ?? null;
     problems.invalid(place.child("metadata", "labels"), labels, "`selector` does not match template `labels`");
-  } else if (canSelect(selector)) checkSelected(template, selector, place, problems);
+  } else if (isValidSelector(selector)) checkTemplateLabels(template, selector, place, problems);
   if (selector !== undefined && isEmptySelector(selector)) {
     problems.invalidStruct(
       specPath.child("selector"),
@@ -102,7 +102,7 @@ function checkSpec(spec: JsonObject, allowsInvalidValues: boolean, problems: Pro
     );
   }
   checkPodTemplate(template, place, problems);
-  checkLasting(template, "DaemonSet", place, problems);
+  checkLongRunning(template, "DaemonSet", place, problems);
   checkCounts(spec, ["minReadySeconds", "revisionHistoryLimit"], specPath, problems);
   checkStrategy(objectAt(spec, "updateStrategy"), specPath.child("updateStrategy"), problems);
 }

@@ -3,12 +3,12 @@
  */
 import { type Draft, draftOf, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import {
-  canSelect,
   checkCollisions,
-  checkLastingTemplate,
-  checkOwnSelector,
-  checkSelected,
+  checkLongRunningTemplate,
+  checkRequiredSelector,
+  checkTemplateLabels,
   dropDisabledInTemplate,
+  isValidSelector,
   podNameWarnings,
   templateWarnings,
 } from "../pods/mod.ts";
@@ -22,8 +22,8 @@ import {
   containerCells,
   countOf,
   type DefaultsByType,
+  fieldIsImmutable,
   FieldPath,
-  immutable,
   integerCell,
   type KindRules,
   labelsCell,
@@ -54,8 +54,8 @@ const statusPath = FieldPath.of("status");
 /** Deployment. */
 export const deploymentRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
-  countsAnnotations: true,
+  generationFields: ["spec"],
+  annotationsIncrementGeneration: true,
   statusMetadata: "noLabels",
   scale: { specReplicas: ".spec.replicas", statusReplicas: ".status.replicas", labelSelector: ".spec.selector" },
   prepareForCreate: (draft) => dropDisabledInTemplate(draft),
@@ -63,7 +63,7 @@ export const deploymentRules: KindRules = {
   validate: (deployment, problems) => checkDeploymentSpec(objectAt(deployment, "spec"), problems),
   validateUpdate(deployment, old, problems) {
     checkDeploymentSpec(objectAt(deployment, "spec"), problems);
-    checkSelectorKept(deployment, old, problems);
+    checkSelectorUnchanged(deployment, old, problems);
   },
   validateStatus(deployment, old, problems) {
     const status = objectAt(deployment, "status");
@@ -81,19 +81,19 @@ export const deploymentRules: KindRules = {
 };
 
 /** Checks that the selector has not changed: Pods that only the old selector matches would become orphans. */
-export function checkSelectorKept(object: JsonObject, old: JsonObject, problems: Problems): void {
+export function checkSelectorUnchanged(object: JsonObject, old: JsonObject, problems: Problems): void {
   const [now, before] = [
     findObject(objectAt(object, "spec"), "selector"),
     findObject(objectAt(old, "spec"), "selector"),
   ];
   if (isSameJson(now ?? null, before ?? null)) return;
-  if (now === undefined) problems.invalid(specPath.child("selector"), null, immutable);
-  else problems.invalidStruct(specPath.child("selector"), shownSelector(now), immutable);
+  if (now === undefined) problems.invalid(specPath.child("selector"), null, fieldIsImmutable);
+  else problems.invalidStruct(specPath.child("selector"), shownSelector(now), fieldIsImmutable);
 }
 
 function checkDeploymentSpec(spec: JsonObject, problems: Problems): void {
   checkNotNegative(spec, "replicas", specPath, problems);
-  checkOwnSelector(spec, "deployment", specPath.child("selector"), problems);
+  checkRequiredSelector(spec, "deployment", specPath.child("selector"), problems);
   checkReplicaTemplate(spec, problems);
   checkStrategy(objectAt(spec, "strategy"), specPath.child("strategy"), problems);
   checkCounts(spec, ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], specPath, problems);
@@ -105,7 +105,7 @@ function checkDeploymentSpec(spec: JsonObject, problems: Problems): void {
 
 function checkReplicaTemplate(spec: JsonObject, problems: Problems): void {
   const selector = findObject(spec, "selector");
-  if (!canSelect(selector)) {
+  if (!isValidSelector(selector)) {
     return problems.invalidStruct(specPath.child("selector"), shownSelector(selector), "invalid label selector");
   }
   const template = objectAt(spec, "template");
@@ -116,8 +116,8 @@ function checkReplicaTemplate(spec: JsonObject, problems: Problems): void {
       labels,
       "`selector` does not match template `labels`",
     );
-  } else checkSelected(template, selector, specPath.child("template"), problems);
-  checkLastingTemplate(template, "ReplicaSet", specPath.child("template"), problems);
+  } else checkTemplateLabels(template, selector, specPath.child("template"), problems);
+  checkLongRunningTemplate(template, "ReplicaSet", specPath.child("template"), problems);
 }
 
 function checkStrategy(strategy: JsonObject, place: FieldPath, problems: Problems): void {
@@ -163,21 +163,21 @@ function checkReplicaStatus(object: JsonObject, problems: Problems): void {
 function checkReplicaSetSpec(spec: JsonObject, problems: Problems): void {
   checkCounts(spec, ["replicas", "minReadySeconds"], specPath, problems);
   // The real server says "deployment" here, too.
-  checkOwnSelector(spec, "deployment", specPath.child("selector"), problems);
+  checkRequiredSelector(spec, "deployment", specPath.child("selector"), problems);
   checkReplicaTemplate(spec, problems);
 }
 
 /** ReplicaSet. */
 export const replicaSetRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   scale: deploymentRules.scale,
   prepareForCreate: (draft) => dropDisabledInTemplate(draft),
   prepareForUpdate: dropDisabledInTemplate,
   validate: (set, problems) => checkReplicaSetSpec(objectAt(set, "spec"), problems),
   validateUpdate(set, old, problems) {
     checkReplicaSetSpec(objectAt(set, "spec"), problems);
-    checkSelectorKept(set, old, problems);
+    checkSelectorUnchanged(set, old, problems);
   },
   validateStatus: (set, _old, problems) => checkReplicaStatus(set, problems),
   warnings: deploymentRules.warnings,
@@ -186,10 +186,10 @@ export const replicaSetRules: KindRules = {
 /** ReplicationController. */
 export const replicationControllerRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   scale: deploymentRules.scale,
   deletion: { propagation: "Orphan" },
-  selectable: new Map([["status.replicas", (object) => String(numberAt(objectAt(object, "status"), "replicas"))]]),
+  fieldSelectors: new Map([["status.replicas", (object) => String(numberAt(objectAt(object, "status"), "replicas"))]]),
   prepareForCreate: (draft) => dropDisabledInTemplate(draft),
   prepareForUpdate: dropDisabledInTemplate,
   validate: (controller, problems) => checkControllerSpec(objectAt(controller, "spec"), problems),
@@ -203,8 +203,8 @@ function checkControllerSpec(spec: JsonObject, problems: Problems): void {
   if (Object.keys(matchLabels).length === 0) problems.required(specPath.child("selector"));
   const template = findObject(spec, "template");
   if (template === undefined) return problems.required(specPath.child("template"));
-  checkSelected(template, { matchLabels }, specPath.child("template"), problems);
-  checkLastingTemplate(template, "ReplicationController", specPath.child("template"), problems);
+  checkTemplateLabels(template, { matchLabels }, specPath.child("template"), problems);
+  checkLongRunningTemplate(template, "ReplicationController", specPath.child("template"), problems);
 }
 
 /** The defaults of Deployments, ReplicaSets and ReplicationControllers. */

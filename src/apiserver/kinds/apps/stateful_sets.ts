@@ -3,16 +3,16 @@
  */
 import { type Draft, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import {
-  canSelect,
   checkClaimSpec,
   checkCollisions,
-  checkLasting,
-  checkOwnSelector,
+  checkLongRunning,
   checkPodAnnotations,
   checkPodTemplate,
-  checkSelected,
+  checkRequiredSelector,
+  checkTemplateLabels,
   claimSpecWarnings,
   dropDisabledInTemplate,
+  isValidSelector,
   templateWarnings,
 } from "../pods/mod.ts";
 import {
@@ -72,11 +72,11 @@ const forbiddenChange =
 /** StatefulSet. */
 export const statefulSetRules: KindRules = {
   depth: "full",
-  names: labelName,
-  generation: ["spec"],
+  validateName: labelName,
+  generationFields: ["spec"],
   scale: { specReplicas: ".spec.replicas", statusReplicas: ".status.replicas", labelSelector: ".spec.selector" },
-  prepareForCreate: (draft) => prepare(draft, {}),
-  prepareForUpdate: prepare,
+  prepareForCreate: (draft) => dropDisabledFields(draft, {}),
+  prepareForUpdate: dropDisabledFields,
   validate(set, problems) {
     checkSpec(objectAt(set, "spec"), { isNew: true, checksTemplate: true }, problems);
   },
@@ -85,7 +85,7 @@ export const statefulSetRules: KindRules = {
     const known = new Problems();
     checkSpec(before, { isNew: false, checksTemplate: true }, known);
     checkSpec(spec, { isNew: false, checksTemplate: known.count === 0 }, problems);
-    if (!isSameJson(fixedOf(spec), fixedOf(before))) problems.forbidden(specPath, forbiddenChange);
+    if (!isSameJson(immutableFieldsOf(spec), immutableFieldsOf(before))) problems.forbidden(specPath, forbiddenChange);
   },
   validateStatus(set, old, problems) {
     const status = objectAt(set, "status");
@@ -109,7 +109,7 @@ export const statefulSetRules: KindRules = {
   },
 };
 
-function prepare(draft: Draft, old: JsonObject): void {
+function dropDisabledFields(draft: Draft, old: JsonObject): void {
   dropDisabledInTemplate(draft, old);
   const rolling = findDraft(draftAt(draftAt(draft, "spec"), "updateStrategy"), "rollingUpdate");
   const before = objectAt(objectAt(objectAt(old, "spec"), "updateStrategy"), "rollingUpdate");
@@ -117,7 +117,7 @@ function prepare(draft: Draft, old: JsonObject): void {
   if (rolling !== undefined && !has(before, "maxUnavailable")) delete rolling["maxUnavailable"];
 }
 
-function fixedOf(spec: JsonObject): JsonObject {
+function immutableFieldsOf(spec: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(spec).filter(([key]) => !changeable.includes(key)));
 }
 
@@ -155,7 +155,7 @@ function checkSpec(spec: JsonObject, options: SpecOptions, problems: Problems): 
   if (options.isNew && service !== "") {
     problems.invalidAll(specPath.child("serviceName"), service, labelErrors(service));
   }
-  checkOwnSelector(spec, "statefulset", specPath.child("selector"), problems);
+  checkRequiredSelector(spec, "statefulset", specPath.child("selector"), problems);
   checkTemplate(spec, options, problems);
 }
 
@@ -184,19 +184,19 @@ function checkTemplate(spec: JsonObject, { checksTemplate }: SpecOptions, proble
   const selector = findObject(spec, "selector");
   const place = specPath.child("template");
   const template = withVolumes(objectAt(spec, "template"), objectsAt(spec, "volumeClaimTemplates"));
-  if (!canSelect(selector)) problems.invalidStruct(specPath.child("selector"), shownSelector(selector), "");
+  if (!isValidSelector(selector)) problems.invalidStruct(specPath.child("selector"), shownSelector(selector), "");
   else {
     if (selector === undefined) {
       const labels = read(metadataOf(template), "labels") ?? null;
       problems.invalid(place.child("metadata", "labels"), labels, "`selector` does not match template `labels`");
-    } else checkSelected(template, selector, place, problems);
+    } else checkTemplateLabels(template, selector, place, problems);
     if (checksTemplate) checkPodTemplate(template, place, problems);
     // The real server checks these twice.
     checkLabels(metadataOf(template), "labels", place.child("labels"), problems);
     checkAnnotations(metadataOf(template), "annotations", place.child("annotations"), problems);
     checkPodAnnotations(metadataOf(template), objectAt(template, "spec"), place.child("annotations"), problems);
   }
-  checkLasting(template, "StatefulSet", place, problems);
+  checkLongRunning(template, "StatefulSet", place, problems);
 }
 
 /** The template with the volumes and without the host names that the controller replaces in each Pod. */

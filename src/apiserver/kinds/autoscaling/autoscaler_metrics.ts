@@ -32,19 +32,19 @@ export function checkMetrics(spec: JsonObject, options: ReferenceOptions, path: 
 function checkMetric(metric: JsonObject, options: ReferenceOptions, path: FieldPath, problems: Problems): void {
   const type = textAt(metric, "type");
   const types = [...sources.keys()];
-  const wanted = sources.get(type);
+  const expected = sources.get(type);
   if (type === "") problems.required(path.child("type"), "must specify a metric source type");
-  if (wanted === undefined) problems.notSupported(path.child("type"), type, types);
+  if (expected === undefined) problems.notSupported(path.child("type"), type, types);
   const present = fields.filter((field) => findObject(metric, field) !== undefined);
   const [first] = present;
   if (first !== undefined) checkSource(first, objectAt(metric, first), options, path.child(first), problems);
-  if (wanted === undefined) problems.notSupported(path.child("type"), type, types);
-  else if (!present.includes(wanted)) {
-    problems.required(path.child(wanted), "must populate information for the given metric source");
+  if (expected === undefined) problems.notSupported(path.child("type"), type, types);
+  else if (!present.includes(expected)) {
+    problems.required(path.child(expected), "must populate information for the given metric source");
   }
   if (present.length === 1) return;
   for (const field of present) {
-    if (field !== wanted) problems.forbidden(path.child(field), "must populate the given metric source only");
+    if (field !== expected) problems.forbidden(path.child(field), "must populate the given metric source only");
   }
 }
 
@@ -145,12 +145,12 @@ export function checkReference(
   }
   if (options.allowsAnyVersion) return;
   const apiVersion = textAt(reference, "apiVersion");
-  const why = whyBadVersion(apiVersion, options.allowsCore);
+  const why = apiVersionError(apiVersion, options.allowsCore);
   if (why !== undefined) problems.invalid(place.child("apiVersion"), apiVersion, why);
 }
 
 /** Returns the error of an apiVersion, or undefined. */
-export function whyBadVersion(apiVersion: string, allowsCore: boolean): string | undefined {
+export function apiVersionError(apiVersion: string, allowsCore: boolean): string | undefined {
   const parts = apiVersion.split("/");
   if (apiVersion !== "/" && parts.length > 2) return `unexpected GroupVersion string: ${apiVersion}`;
   const isCore = apiVersion === "/" || parts.length === 1 || parts[0] === "";

@@ -11,7 +11,7 @@ const behaviorKey = `${prefix}/behavior`;
 const currentMetricsKey = `${prefix}/current-metrics`;
 const conditionsKey = `${prefix}/conditions`;
 
-const travelling = [
+const conversionAnnotations = [
   metricsKey,
   behaviorKey,
   currentMetricsKey,
@@ -29,55 +29,57 @@ export function hasOtherMetrics(object: JsonObject): boolean {
 }
 
 /** Converts an autoscaling/v1 object to autoscaling/v2. */
-export function asNewAutoscaler(object: JsonObject): JsonObject {
+export function toAutoscalerV2(object: JsonObject): JsonObject {
   const draft = draftOf(object);
   draft["apiVersion"] = "autoscaling/v2";
   const annotations = textMapAt(objectAt(object, "metadata"), "annotations");
   const [spec, status] = [draftAt(draft, "spec"), draftAt(draft, "status")];
   const target = spec["targetCPUUtilizationPercentage"];
   delete spec["targetCPUUtilizationPercentage"];
-  const others = listIn(annotations, metricsKey).map((metric) => newMetric(metric, "target"));
+  const others = listIn(annotations, metricsKey).map((metric) => fromOlderMetric(metric, "target"));
   const cpu = target === undefined || target === null ? [] : [cpuMetric("target", target)];
   const metrics = [...others, ...cpu];
   spec["metrics"] = metrics.length > 0 ? metrics : [cpuMetric("target", cpuUtilization)];
-  const behavior = parsed(annotations.get(behaviorKey));
-  if (isDraft(behavior)) spec["behavior"] = recased(behavior, lowered);
-  newStatus(status, annotations);
-  dropTravelling(draft);
+  const behavior = parsedJson(annotations.get(behaviorKey));
+  if (isDraft(behavior)) spec["behavior"] = withRenamedFields(behavior, lowered);
+  setV2Status(status, annotations);
+  removeConversionAnnotations(draft);
   return draft;
 }
 
-function newStatus(status: Draft, annotations: ReadonlyMap<string, string>): void {
+function setV2Status(status: Draft, annotations: ReadonlyMap<string, string>): void {
   const use = status["currentCPUUtilizationPercentage"];
   delete status["currentCPUUtilizationPercentage"];
   if (use !== undefined && use !== null) status["currentMetrics"] = [cpuMetric("current", use)];
   if (annotations.has(currentMetricsKey)) {
-    status["currentMetrics"] = listIn(annotations, currentMetricsKey).map((metric) => newMetric(metric, "current"));
+    status["currentMetrics"] = listIn(annotations, currentMetricsKey).map((metric) =>
+      fromOlderMetric(metric, "current")
+    );
   }
   if (annotations.has(conditionsKey)) status["conditions"] = listIn(annotations, conditionsKey);
 }
 
 /** Converts an autoscaling/v2 object to autoscaling/v1. */
-export function asOldAutoscaler(object: JsonObject): JsonObject {
+export function toAutoscalerV1(object: JsonObject): JsonObject {
   const draft = draftOf(object);
   draft["apiVersion"] = "autoscaling/v1";
-  dropTravelling(draft);
+  removeConversionAnnotations(draft);
   const [spec, status] = [draftAt(draft, "spec"), draftAt(draft, "status")];
   const carried: [string, DraftValue][] = [];
   const metrics = draftsAt(spec, "metrics");
-  const use = metrics.filter(isCpuUse)[0];
-  if (use !== undefined) spec["targetCPUUtilizationPercentage"] = usedIn(use, "target");
-  const others = metrics.filter((metric) => !isCpuUse(metric)).map((metric) => oldMetric(metric, "target"));
+  const use = metrics.filter(isCpuUtilization)[0];
+  if (use !== undefined) spec["targetCPUUtilizationPercentage"] = utilizationOf(use, "target");
+  const others = metrics.filter((metric) => !isCpuUtilization(metric)).map((metric) => toOlderMetric(metric, "target"));
   if (others.length > 0) carried.push([metricsKey, others]);
   const current = draftsAt(status, "currentMetrics");
   for (const metric of current) {
     if (isCpu(metric) && has(objectAt(objectAt(metric, "resource"), "current"), "averageUtilization")) {
-      status["currentCPUUtilizationPercentage"] = usedIn(metric, "current");
+      status["currentCPUUtilizationPercentage"] = utilizationOf(metric, "current");
     }
   }
-  if (current.length > 0) carried.push([currentMetricsKey, current.map((metric) => oldMetric(metric, "current"))]);
+  if (current.length > 0) carried.push([currentMetricsKey, current.map((metric) => toOlderMetric(metric, "current"))]);
   const behavior = findDraft(spec, "behavior");
-  if (behavior !== undefined) carried.push([behaviorKey, shownBehavior(behavior)]);
+  if (behavior !== undefined) carried.push([behaviorKey, behaviorOfGoType(behavior)]);
   const conditions = draftsAt(status, "conditions");
   if (conditions.length > 0) {
     carried.push([conditionsKey, conditions.map((condition) => ordered(condition, conditionFields))]);
@@ -91,11 +93,11 @@ export function asOldAutoscaler(object: JsonObject): JsonObject {
   return draft;
 }
 
-function dropTravelling(draft: Draft): void {
+function removeConversionAnnotations(draft: Draft): void {
   const metadata = draftAt(draft, "metadata");
   const annotations = findDraft(metadata, "annotations");
   if (annotations === undefined) return;
-  for (const key of travelling) delete annotations[key];
+  for (const key of conversionAnnotations) delete annotations[key];
   if (Object.keys(annotations).length === 0) delete metadata["annotations"];
 }
 
@@ -103,11 +105,11 @@ function isCpu(metric: JsonObject): boolean {
   return textAt(metric, "type") === "Resource" && textAt(objectAt(metric, "resource"), "name") === "cpu";
 }
 
-function isCpuUse(metric: JsonObject): boolean {
+function isCpuUtilization(metric: JsonObject): boolean {
   return isCpu(metric) && has(objectAt(objectAt(metric, "resource"), "target"), "averageUtilization");
 }
 
-function usedIn(metric: JsonObject, key: "current" | "target"): number {
+function utilizationOf(metric: JsonObject, key: "current" | "target"): number {
   return numberAt(objectAt(objectAt(metric, "resource"), key), "averageUtilization");
 }
 
@@ -119,14 +121,14 @@ function cpuMetric(key: "current" | "target", use: DraftValue): Draft {
 type Side = "current" | "target";
 
 /** Converts a metric to the older form, with the fields in the order of that form. */
-function oldMetric(metric: JsonObject, side: Side): Draft {
+function toOlderMetric(metric: JsonObject, side: Side): Draft {
   const type = textAt(metric, "type");
   const field = `${type.charAt(0).toLowerCase()}${type.slice(1)}`;
   const source = objectAt(metric, field);
-  return { type, [field]: given(oldSource(type, source, side)) };
+  return { type, [field]: definedFields(toOlderSource(type, source, side)) };
 }
 
-function oldSource(type: string, source: JsonObject, side: Side): readonly (readonly [string, Json | undefined])[] {
+function toOlderSource(type: string, source: JsonObject, side: Side): readonly (readonly [string, Json | undefined])[] {
   const amounts = objectAt(source, side);
   const [name, selector] = [textAt(objectAt(source, "metric"), "name"), objectAt(source, "metric")["selector"]];
   const { value, averageValue, averageUtilization } = amounts;
@@ -161,18 +163,18 @@ function oldSource(type: string, source: JsonObject, side: Side): readonly (read
 }
 
 /** Converts a metric of the older form to autoscaling/v2. */
-function newMetric(metric: JsonObject, side: Side): Draft {
+function fromOlderMetric(metric: JsonObject, side: Side): Draft {
   const type = textAt(metric, "type");
   const field = `${type.charAt(0).toLowerCase()}${type.slice(1)}`;
   const source = objectAt(metric, field);
-  const identifier = given([["name", source["metricName"]], [
+  const identifier = definedFields([["name", source["metricName"]], [
     "selector",
     source["selector"] ?? source["metricSelector"],
   ]]);
   const value = source[`${side}Value`];
   const average = type === "Object" ? source["averageValue"] : source[`${side}AverageValue`];
   const use = source[`${side}AverageUtilization`];
-  const amounts = given([
+  const amounts = definedFields([
     ["type", side === "current" ? undefined : targetType(use, average, value)],
     // The older form cannot omit the value.
     ["value", type === "Object" && average !== undefined && value === "0" && side === "target" ? undefined : value],
@@ -183,7 +185,7 @@ function newMetric(metric: JsonObject, side: Side): Draft {
   const parts: readonly (readonly [string, Json | undefined])[] = isResource
     ? [["name", source["name"]], ["container", source["container"]]]
     : [["describedObject", type === "Object" ? objectAt(source, "target") : undefined], ["metric", identifier]];
-  return { type, [field]: given([...parts, [side, amounts]]) };
+  return { type, [field]: definedFields([...parts, [side, amounts]]) };
 }
 
 function targetType(use: Json | undefined, average: Json | undefined, value: Json | undefined): string {
@@ -194,11 +196,11 @@ function targetType(use: Json | undefined, average: Json | undefined, value: Jso
 const conditionFields = ["type", "status", "lastTransitionTime", "reason", "message"];
 
 function ordered(object: JsonObject, names: readonly string[]): Draft {
-  return given(names.map((name) => [name, object[name]]));
+  return definedFields(names.map((name) => [name, object[name]]));
 }
 
 /** The behavior with the Go names of the internal type, as the real server writes it into the annotation. */
-function shownBehavior(behavior: JsonObject): Draft {
+function behaviorOfGoType(behavior: JsonObject): Draft {
   const rules = (key: string): DraftValue => {
     const held = objectAt(behavior, key);
     if (!has(behavior, key)) return null;
@@ -223,28 +225,30 @@ function valueOf(object: JsonObject, key: string): DraftValue {
 const lowered = (name: string): string => `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 
 /** The value with renamed fields, and without fields that are null. */
-function recased(value: DraftValue, rename: (name: string) => string): DraftValue {
-  if (Array.isArray(value)) return value.map((item) => recased(item, rename));
+function withRenamedFields(value: DraftValue, rename: (name: string) => string): DraftValue {
+  if (Array.isArray(value)) return value.map((item) => withRenamedFields(item, rename));
   if (!isDraft(value)) return value;
   const made: Draft = {};
-  for (const [key, held] of Object.entries(value)) if (held !== null) put(made, rename(key), recased(held, rename));
+  for (const [key, held] of Object.entries(value)) {
+    if (held !== null) put(made, rename(key), withRenamedFields(held, rename));
+  }
   return made;
 }
 
 /** An object of the fields that have a value. */
-function given(fields: readonly (readonly [string, Json | undefined])[]): Draft {
+function definedFields(fields: readonly (readonly [string, Json | undefined])[]): Draft {
   const made: Draft = {};
   for (const [name, value] of fields) if (value !== undefined && value !== null) made[name] = draftOf(value);
   return made;
 }
 
 function listIn(annotations: ReadonlyMap<string, string>, key: string): Draft[] {
-  const value = parsed(annotations.get(key));
+  const value = parsedJson(annotations.get(key));
   return Array.isArray(value) ? value.filter(isDraft) : [];
 }
 
 /** Parses an annotation; undefined when it is not JSON. */
-function parsed(text: string | undefined): DraftValue | undefined {
+function parsedJson(text: string | undefined): DraftValue | undefined {
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text);

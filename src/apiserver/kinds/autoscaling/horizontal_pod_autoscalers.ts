@@ -30,14 +30,14 @@ import {
   textAt,
   valuesAt,
 } from "../types/mod.ts";
-import { checkMetrics, checkReference, whyBadVersion } from "./autoscaler_metrics.ts";
-import { asNewAutoscaler, asOldAutoscaler, cpuUtilization, hasOtherMetrics } from "./autoscaler_versions.ts";
+import { apiVersionError, checkMetrics, checkReference } from "./autoscaler_metrics.ts";
+import { cpuUtilization, hasOtherMetrics, toAutoscalerV1, toAutoscalerV2 } from "./autoscaler_versions.ts";
 
 const specPath = FieldPath.of("spec");
 const selectPolicies = ["Disabled", "Max", "Min"];
 const policyTypes = ["Percent", "Pods"];
-const longestPeriodSeconds = 1_800;
-const longestWindowSeconds = 3_600;
+const maxPeriodSeconds = 1_800;
+const maxWindowSeconds = 3_600;
 
 /** HorizontalPodAutoscaler, in both versions. */
 export const autoscalerRules: KindRules = {
@@ -51,12 +51,12 @@ export const autoscalerRules: KindRules = {
       FieldPath.of("status"),
       problems,
     ),
-  convert: (object, to) => to.version === "v1" ? asOldAutoscaler(object) : asNewAutoscaler(object),
+  convert: (object, to) => to.version === "v1" ? toAutoscalerV1(object) : toAutoscalerV2(object),
 };
 
 function specOf(autoscaler: JsonObject): JsonObject {
   return objectAt(
-    read(autoscaler, "apiVersion") === "autoscaling/v1" ? asNewAutoscaler(autoscaler) : autoscaler,
+    read(autoscaler, "apiVersion") === "autoscaling/v1" ? toAutoscalerV2(autoscaler) : autoscaler,
     "spec",
   );
 }
@@ -73,7 +73,7 @@ function checkSpec(spec: JsonObject, before: JsonObject | undefined, problems: P
   });
   const wasWrong = objectsAt(before ?? {}, "metrics").some((metric) =>
     textAt(metric, "type") === "Object" &&
-    whyBadVersion(textAt(objectAt(objectAt(metric, "object"), "describedObject"), "apiVersion"), true) !== undefined
+    apiVersionError(textAt(objectAt(objectAt(metric, "object"), "describedObject"), "apiVersion"), true) !== undefined
   );
   checkMetrics(spec, { allowsAnyVersion: wasWrong, allowsCore: true }, specPath.child("metrics"), problems);
   for (const key of ["scaleUp", "scaleDown"]) {
@@ -100,8 +100,8 @@ function checkScaling(rules: JsonObject, place: FieldPath, problems: Problems): 
   const window = findNumber(rules, "stabilizationWindowSeconds") ?? 0;
   const windowPath = place.child("stabilizationWindowSeconds");
   if (window < 0) problems.invalid(windowPath, window, "must be greater than or equal to zero");
-  if (window > longestWindowSeconds) {
-    problems.invalid(windowPath, window, `must be less than or equal to ${longestWindowSeconds}`);
+  if (window > maxWindowSeconds) {
+    problems.invalid(windowPath, window, `must be less than or equal to ${maxWindowSeconds}`);
   }
   const select = textAt(rules, "selectPolicy");
   if (has(rules, "selectPolicy") && !selectPolicies.includes(select)) {
@@ -120,8 +120,8 @@ function checkPolicy(policy: JsonObject, place: FieldPath, problems: Problems): 
   for (const key of ["value", "periodSeconds"]) {
     const value = numberAt(policy, key);
     if (value <= 0) problems.invalid(place.child(key), value, "must be greater than zero");
-    if (key === "periodSeconds" && value > longestPeriodSeconds) {
-      problems.invalid(place.child(key), value, `must be less than or equal to ${longestPeriodSeconds}`);
+    if (key === "periodSeconds" && value > maxPeriodSeconds) {
+      problems.invalid(place.child(key), value, `must be less than or equal to ${maxPeriodSeconds}`);
     }
   }
 }
@@ -163,7 +163,7 @@ function setScalingRules(behavior: Draft, key: string, fallback: Readonly<Record
 /** The cells of a HorizontalPodAutoscaler. Metrics are shown as `<current>/<target>`. */
 export const autoscalerRow: Row = rowOf(
   nameCell,
-  reference,
+  targetReference,
   metrics,
   scalarCell("spec.minReplicas", "<unset>"),
   integerCell("spec.maxReplicas"),
@@ -171,25 +171,25 @@ export const autoscalerRow: Row = rowOf(
   ageCell,
 );
 
-function reference(object: JsonObject): Json {
+function targetReference(object: JsonObject): Json {
   const target = objectAt(objectAt(object, "spec"), "scaleTargetRef");
   return `${textAt(target, "kind")}/${textAt(target, "name")}`;
 }
 
-const most = 2;
+const maxShownMetrics = 2;
 
 function metrics(object: JsonObject): Json {
   const [spec, status] = [objectAt(object, "spec"), objectAt(object, "status")];
   const current = objectsAt(status, "currentMetrics");
   const texts = objectsAt(spec, "metrics").map((metric, index) => metricText(metric, current[index]));
-  const all = texts.length === 0 ? firstVersion(spec, status) : texts;
+  const all = texts.length === 0 ? v1Metrics(spec, status) : texts;
   if (all.length === 0) return "<none>";
-  const shown = all.slice(0, most).join(", ");
-  return all.length > most ? `${shown} + ${all.length - most} more...` : shown;
+  const shown = all.slice(0, maxShownMetrics).join(", ");
+  return all.length > maxShownMetrics ? `${shown} + ${all.length - maxShownMetrics} more...` : shown;
 }
 
 /** autoscaling/v1 has only a CPU target. */
-function firstVersion(spec: JsonObject, status: JsonObject): readonly string[] {
+function v1Metrics(spec: JsonObject, status: JsonObject): readonly string[] {
   const target = read(spec, "targetCPUUtilizationPercentage");
   if (typeof target !== "number") return [];
   const current = numberAt(status, "currentCPUUtilizationPercentage");
@@ -226,11 +226,11 @@ function resourceText(metric: JsonObject, status: JsonObject | undefined, source
   const resource = textAt(objectAt(metric, source), "name");
   const average = textAt(target, "averageValue");
   if (average !== "") return `${resource}: ${currentOf(status, source, "averageValue")}/${average}`;
-  const held = status === undefined
+  const currentUtilization = status === undefined
     ? undefined
     : read(objectAt(objectAt(status, source), "current"), "averageUtilization");
-  const wanted = read(target, "averageUtilization");
-  return `${resource}: ${percent(held, "<unknown>")}/${percent(wanted, "<auto>")}`;
+  const targetUtilization = read(target, "averageUtilization");
+  return `${resource}: ${percent(currentUtilization, "<unknown>")}/${percent(targetUtilization, "<auto>")}`;
 }
 
 function percent(value: Json | undefined, otherwise: string): string {

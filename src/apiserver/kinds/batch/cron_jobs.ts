@@ -22,10 +22,10 @@ import {
   textCell,
 } from "../rules/mod.ts";
 import {
+  booleanAt,
   draftAt,
   findDraft,
   findObject,
-  flagAt,
   has,
   metadataOf,
   nameOf,
@@ -36,21 +36,21 @@ import {
 } from "../types/mod.ts";
 import { checkJobSpec, jobSpecWarnings } from "./job_spec.ts";
 
-const longestCronName = 52;
+const maxNameLength = 52;
 
 /** CronJob. */
 export const cronJobRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   prepareForCreate: (draft) => dropDisabledInJob(draft, {}),
   prepareForUpdate: dropDisabledInJob,
   validate(cron, problems) {
     checkCronSpec(objectAt(cron, "spec"), undefined, problems);
-    if (nameOf(cron).length <= longestCronName) return;
+    if (nameOf(cron).length <= maxNameLength) return;
     problems.invalid(
       FieldPath.of("metadata", "name"),
       nameOf(cron),
-      `must be no more than ${longestCronName} characters`,
+      `must be no more than ${maxNameLength} characters`,
     );
   },
   validateUpdate: (cron, old, problems) => checkCronSpec(objectAt(cron, "spec"), objectAt(old, "spec"), problems),
@@ -132,7 +132,7 @@ function checkTemplate(job: JsonObject, place: FieldPath, problems: Problems): v
   if (selector !== undefined) {
     problems.invalidStruct(place.child("selector"), shownSelector(selector), "`selector` will be auto-generated");
   }
-  if (flagAt(job, "manualSelector")) problems.notSupported(place.child("manualSelector"), true, ["nil", "false"]);
+  if (booleanAt(job, "manualSelector")) problems.notSupported(place.child("manualSelector"), true, ["nil", "false"]);
 }
 
 /** The limits of one field, and the names that may replace its numbers. */
@@ -267,7 +267,7 @@ export const cronJobRow: Row = rowOf(
   nameCell,
   textCell("spec.schedule"),
   textCell("spec.timeZone", "<none>"),
-  suspended,
+  suspendText,
   countCell("status.active"),
   sinceCell("status.lastScheduleTime", "<none>"),
   ageCell,
@@ -275,7 +275,7 @@ export const cronJobRow: Row = rowOf(
   selectorCell("spec.jobTemplate.spec.selector"),
 );
 
-function suspended(object: JsonObject): Json {
+function suspendText(object: JsonObject): Json {
   const value = read(objectAt(object, "spec"), "suspend");
   return value === true ? "True" : value === false ? "False" : "<unset>";
 }

@@ -7,9 +7,9 @@ import { checkCounts, type FieldPath, type Problems, subdomainErrors } from "../
 import { findNumber, findObject, has, numberAt, objectAt, objectsAt, textAt, valuesAt } from "../types/mod.ts";
 
 const indexed = "Indexed";
-const manyIndexes = 100_000;
-const fewForMany = 10_000;
-const longestManager = 63;
+const maxIndexes = 100_000;
+const maxForManyIndexes = 10_000;
+const maxManagerLength = 63;
 const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 const counts = [
@@ -59,7 +59,7 @@ function checkManager(name: string, path: FieldPath, problems: Problems): void {
       problems.invalid(path, tail, `Invalid path (regex used for validation is '${pathPattern}')`);
     }
   }
-  if (name.length > longestManager) problems.tooLong(path, longestManager);
+  if (name.length > maxManagerLength) problems.tooLong(path, maxManagerLength);
 }
 
 function checkCompletionMode(spec: JsonObject, path: FieldPath, problems: Problems): void {
@@ -81,20 +81,20 @@ function checkIndexes(spec: JsonObject, path: FieldPath, problems: Problems): vo
   const tooMany = (key: string, value: number, why: string) =>
     problems.invalid(path.child(key), value, `must be less than or equal to ${why}`);
   if (completions === undefined) problems.required(path.child("completions"), "when completion mode is Indexed");
-  if (parallelism !== undefined && parallelism > manyIndexes) {
-    tooMany("parallelism", parallelism, `${manyIndexes} when completion mode is Indexed`);
+  if (parallelism !== undefined && parallelism > maxIndexes) {
+    tooMany("parallelism", parallelism, `${maxIndexes} when completion mode is Indexed`);
   }
   if (completions !== undefined && failed !== undefined && failed > completions) {
     tooMany("maxFailedIndexes", failed, "completions");
   }
-  if (failed !== undefined && failed > manyIndexes) tooMany("maxFailedIndexes", failed, `${manyIndexes}`);
-  if (completions === undefined || completions <= manyIndexes || !has(spec, "backoffLimitPerIndex")) return;
-  const why = `${fewForMany} when completions are above ${manyIndexes} and used with backoff limit per index`;
+  if (failed !== undefined && failed > maxIndexes) tooMany("maxFailedIndexes", failed, `${maxIndexes}`);
+  if (completions === undefined || completions <= maxIndexes || !has(spec, "backoffLimitPerIndex")) return;
+  const why = `${maxForManyIndexes} when completions are above ${maxIndexes} and used with backoff limit per index`;
   if (failed === undefined) {
-    problems.required(path.child("maxFailedIndexes"), `must be specified when completions is above ${manyIndexes}`);
+    problems.required(path.child("maxFailedIndexes"), `must be specified when completions is above ${maxIndexes}`);
   }
-  if (parallelism !== undefined && parallelism > fewForMany) tooMany("parallelism", parallelism, why);
-  if (failed !== undefined && failed > fewForMany) tooMany("maxFailedIndexes", failed, why);
+  if (parallelism !== undefined && parallelism > maxForManyIndexes) tooMany("parallelism", parallelism, why);
+  if (failed !== undefined && failed > maxForManyIndexes) tooMany("maxFailedIndexes", failed, why);
 }
 
 function checkReplacement(spec: JsonObject, hasFailurePolicy: boolean, path: FieldPath, problems: Problems): void {
@@ -115,8 +115,8 @@ function checkRestarts(spec: JsonObject, hasFailurePolicy: boolean, path: FieldP
 
 /** Returns the warnings about a spec. */
 export function jobSpecWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
-  const isLarge = isIndexed(spec) && numberAt(spec, "completions") > manyIndexes &&
-    numberAt(spec, "parallelism") > fewForMany;
+  const isLarge = isIndexed(spec) && numberAt(spec, "completions") > maxIndexes &&
+    numberAt(spec, "parallelism") > maxForManyIndexes;
   const large = "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, " +
     "Kubernetes might not be able to track completedIndexes when a big number of indexes fail";
   return [
@@ -125,10 +125,10 @@ export function jobSpecWarnings(spec: JsonObject, path: FieldPath): readonly str
   ];
 }
 
-const mostRules = 20;
-const mostCodes = 255;
-const mostPatterns = 20;
-const longestIndexes = 65_536;
+const maxRules = 20;
+const maxExitCodes = 255;
+const maxPatterns = 20;
+const maxIndexesBytes = 65_536;
 const actions = ["Count", "FailIndex", "FailJob", "Ignore"];
 const operators = ["In", "NotIn"];
 const statuses = ["False", "True", "Unknown"];
@@ -136,7 +136,7 @@ const statuses = ["False", "True", "Unknown"];
 /** Checks `podFailurePolicy`. */
 function checkFailurePolicy(spec: JsonObject, policy: JsonObject, path: FieldPath, problems: Problems): void {
   const rules = objectsAt(policy, "rules");
-  if (rules.length > mostRules) problems.tooMany(path.child("rules"), rules.length, mostRules);
+  if (rules.length > maxRules) problems.tooMany(path.child("rules"), rules.length, maxRules);
   rules.forEach((rule, index) => checkFailureRule(spec, rule, path.child("rules").index(index), problems));
 }
 
@@ -153,8 +153,12 @@ function checkFailureRule(spec: JsonObject, rule: JsonObject, path: FieldPath, p
   if (codes !== undefined) checkCodes(spec, codes, path.child("onExitCodes"), problems);
   checkConditions(conditions, path.child("onPodConditions"), problems);
   const both = "OnExitCodes and OnPodConditions is";
-  if (codes !== undefined && conditions.length > 0) problems.wrong(path, `specifying both ${both} not supported`);
-  if (codes === undefined && conditions.length === 0) problems.wrong(path, `specifying one of ${both} required`);
+  if (codes !== undefined && conditions.length > 0) {
+    problems.invalidWithoutValue(path, `specifying both ${both} not supported`);
+  }
+  if (codes === undefined && conditions.length === 0) {
+    problems.invalidWithoutValue(path, `specifying one of ${both} required`);
+  }
 }
 
 function checkKnown(value: string, known: readonly string[], path: FieldPath, problems: Problems): void {
@@ -163,7 +167,7 @@ function checkKnown(value: string, known: readonly string[], path: FieldPath, pr
 }
 
 function checkConditions(patterns: readonly JsonObject[], path: FieldPath, problems: Problems): void {
-  if (patterns.length > mostPatterns) problems.tooMany(path, patterns.length, mostPatterns);
+  if (patterns.length > maxPatterns) problems.tooMany(path, patterns.length, maxPatterns);
   patterns.forEach((pattern, index) => {
     const type = textAt(pattern, "type");
     problems.invalidAll(path.index(index).child("type"), type, labelKeyErrors(type));
@@ -189,7 +193,7 @@ function checkCodes(spec: JsonObject, codes: JsonObject, path: FieldPath, proble
 function checkCodeValues(codes: JsonObject, operator: string, path: FieldPath, problems: Problems): void {
   const values = valuesAt(codes, "values").filter((value) => typeof value === "number");
   if (values.length === 0) problems.invalid(path, read(codes, "values") ?? null, "at least one value is required");
-  else if (values.length > mostCodes) problems.tooMany(path, values.length, mostCodes);
+  else if (values.length > maxExitCodes) problems.tooMany(path, values.length, maxExitCodes);
   values.forEach((value, index) => {
     if (operator === "In" && value === 0) {
       problems.invalid(path.index(index), value, "must not be 0 for the In operator");
@@ -208,7 +212,7 @@ function checkSuccessPolicy(spec: JsonObject, policy: JsonObject, path: FieldPat
   if (rules.length === 0) {
     problems.required(place, "at least one rules must be specified when the successPolicy is specified");
   }
-  if (rules.length > mostRules) problems.tooMany(place, rules.length, mostRules);
+  if (rules.length > maxRules) problems.tooMany(place, rules.length, maxRules);
   rules.forEach((rule, index) => checkSuccessRule(rule, numberAt(spec, "completions"), place.index(index), problems));
 }
 
@@ -219,7 +223,7 @@ function checkSuccessRule(rule: JsonObject, completions: number, path: FieldPath
   if (count === undefined && !isIndexed) {
     problems.required(path, "at least one of succeededCount or succeededIndexes must be specified");
   }
-  if (text.length > longestIndexes) problems.tooLong(path.child("succeededIndexes"), longestIndexes);
+  if (text.length > maxIndexesBytes) problems.tooLong(path.child("succeededIndexes"), maxIndexesBytes);
   const { total, error } = indexesOf(text, completions);
   if (error !== undefined) {
     problems.invalid(path.child("succeededIndexes"), text, `error parsing succeededIndexes: ${error}`);

@@ -2,19 +2,19 @@
  * Rules of updates of the status of a Job: which values a controller may report, and in which order.
  */
 import { isSameJson, type JsonObject, read } from "../../model/mod.ts";
-import { checkCounts, FieldPath, immutable, type Problems } from "../rules/mod.ts";
-import { findNumber, flagAt, has, numberAt, objectAt, objectsAt, textAt, textsAt } from "../types/mod.ts";
+import { checkCounts, fieldIsImmutable, FieldPath, type Problems } from "../rules/mod.ts";
+import { booleanAt, findNumber, has, numberAt, objectAt, objectsAt, textAt, textsAt } from "../types/mod.ts";
 import { indexesOf, isIndexed, overlapOf } from "./job_spec.ts";
 
 const statusPath = FieldPath.of("status");
 const conditions = statusPath.child("conditions");
 
-function is(status: JsonObject, type: string, value = "True"): boolean {
+function hasCondition(status: JsonObject, type: string, value = "True"): boolean {
   return objectsAt(status, "conditions").some((one) => textAt(one, "type") === type && textAt(one, "status") === value);
 }
 
 function isFinished(status: JsonObject): boolean {
-  return is(status, "Complete") || is(status, "Failed");
+  return hasCondition(status, "Complete") || hasCondition(status, "Failed");
 }
 
 /** Checks an update of the status. */
@@ -27,7 +27,7 @@ export function checkJobStatus(job: JsonObject, old: JsonObject, problems: Probl
   checkTimes(spec, change, problems);
   checkFinished(change, problems);
   checkIndexes(spec, change, problems);
-  checkSteps(spec, change, problems);
+  checkForwardOnly(spec, change, problems);
 }
 
 /** The differences of two statuses. */
@@ -47,7 +47,7 @@ class Change {
 
   /** True when one of the conditions became true or is no longer true. */
   ofCondition(...types: readonly string[]): boolean {
-    return types.some((type) => is(this.status, type) !== is(this.before, type));
+    return types.some((type) => hasCondition(this.status, type) !== hasCondition(this.before, type));
   }
 
   get isFinished(): boolean {
@@ -75,10 +75,10 @@ function checkUncounted(status: JsonObject, problems: Problems): void {
 
 function checkConditions(spec: JsonObject, change: Change, problems: Problems): void {
   const { status } = change;
-  const [isComplete, isFailed] = [is(status, "Complete"), is(status, "Failed")];
-  const [isTarget, isMet] = [is(status, "FailureTarget"), is(status, "SuccessCriteriaMet")];
+  const [isComplete, isFailed] = [hasCondition(status, "Complete"), hasCondition(status, "Failed")];
+  const [isTarget, isMet] = [hasCondition(status, "FailureTarget"), hasCondition(status, "SuccessCriteriaMet")];
   const cannot = (holds: boolean, what: string) => {
-    if (holds) problems.wrong(conditions, `cannot set ${what}`);
+    if (holds) problems.invalidWithoutValue(conditions, `cannot set ${what}`);
   };
   cannot(
     change.ofCondition("Complete", "Failed") && isComplete && isFailed,
@@ -101,7 +101,7 @@ function checkConditions(spec: JsonObject, change: Change, problems: Problems): 
 function checkTimes(spec: JsonObject, change: Change, problems: Problems): void {
   const { status, before } = change;
   const [start, end] = [textAt(status, "startTime"), textAt(status, "completionTime")];
-  const isComplete = is(status, "Complete");
+  const isComplete = hasCondition(status, "Complete");
   const place = statusPath.child("completionTime");
   if (change.ofCondition("Complete") || change.of("completionTime")) {
     if (end !== "" && !isComplete) {
@@ -112,20 +112,20 @@ function checkTimes(spec: JsonObject, change: Change, problems: Problems): void 
   if (change.of("startTime", "completionTime") && start !== "" && end !== "" && end < start) {
     problems.invalid(place, end, "must be equal to or after `startTime`");
   }
-  const isAsleep = flagAt(spec, "suspend") && findNumber(spec, "completions") === 0;
-  const isEnding = (change.ofEnd() || change.of("startTime")) && !isAsleep;
+  const isSuspendedWithoutPods = booleanAt(spec, "suspend") && findNumber(spec, "completions") === 0;
+  const isEnding = (change.ofEnd() || change.of("startTime")) && !isSuspendedWithoutPods;
   if (isEnding && start === "" && change.isFinished) {
     problems.required(statusPath.child("startTime"), "startTime is required for finished job");
   }
   if (end !== "" && textAt(before, "completionTime") !== "" && change.of("completionTime")) {
-    problems.invalid(place, end, immutable);
+    problems.invalid(place, end, fieldIsImmutable);
   }
-  const isResuming = is(before, "Suspended") && is(status, "Suspended", "False");
-  if (textAt(before, "startTime") !== "" && change.of("startTime") && !isResuming && !flagAt(spec, "suspend")) {
+  const isResuming = hasCondition(before, "Suspended") && hasCondition(status, "Suspended", "False");
+  if (textAt(before, "startTime") !== "" && change.of("startTime") && !isResuming && !booleanAt(spec, "suspend")) {
     problems.invalid(
       statusPath.child("startTime"),
       read(status, "startTime") ?? null,
-      `${immutable} for unsuspended job once set`,
+      `${fieldIsImmutable} for unsuspended job once set`,
     );
   }
 }
@@ -185,11 +185,11 @@ function checkIndexes(spec: JsonObject, change: Change, problems: Problems): voi
 }
 
 /** Checks values that must not go back. */
-function checkSteps(spec: JsonObject, change: Change, problems: Problems): void {
+function checkForwardOnly(spec: JsonObject, change: Change, problems: Problems): void {
   const { status, before } = change;
   for (const type of ["Failed", "Complete", "FailureTarget"]) {
-    if (is(before, type) && !is(status, type)) {
-      problems.wrong(conditions, `cannot disable the terminal ${type}=True condition`);
+    if (hasCondition(before, type) && !hasCondition(status, type)) {
+      problems.invalidWithoutValue(conditions, `cannot disable the terminal ${type}=True condition`);
     }
   }
   const isElastic = isIndexed(spec) && isSameJson(read(spec, "completions"), read(spec, "parallelism"));
@@ -199,9 +199,14 @@ function checkSteps(spec: JsonObject, change: Change, problems: Problems): void 
       problems.invalid(statusPath.child(key), value, `cannot decrease the ${key} counter`);
     }
   }
-  const [isMet, wasMet] = [is(status, "SuccessCriteriaMet"), is(before, "SuccessCriteriaMet")];
-  if (wasMet && !isMet) problems.wrong(conditions, "cannot disable the SuccessCriteriaMet=True condition");
-  if (is(before, "Complete") && !wasMet && isMet) {
-    problems.wrong(conditions, "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions");
+  const [isMet, wasMet] = [hasCondition(status, "SuccessCriteriaMet"), hasCondition(before, "SuccessCriteriaMet")];
+  if (wasMet && !isMet) {
+    problems.invalidWithoutValue(conditions, "cannot disable the SuccessCriteriaMet=True condition");
+  }
+  if (hasCondition(before, "Complete") && !wasMet && isMet) {
+    problems.invalidWithoutValue(
+      conditions,
+      "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions",
+    );
   }
 }

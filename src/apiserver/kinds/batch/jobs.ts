@@ -3,15 +3,15 @@
  * in job_status.ts.
  */
 import { type Draft, draftOf, humanDuration, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
-import { canSelect, dropDisabledInTemplate, podNameWarnings } from "../pods/mod.ts";
+import { dropDisabledInTemplate, isValidSelector, podNameWarnings } from "../pods/mod.ts";
 import {
   ageCell,
   checkSelector,
   containerCells,
   type DefaultsByType,
+  fieldIsImmutable,
   FieldPath,
-  hasBadValue,
-  immutable,
+  hasInvalidLabelValue,
   isConditionTrue,
   isDeleted,
   type KindRules,
@@ -25,19 +25,19 @@ import {
   shownSelector,
 } from "../rules/mod.ts";
 import {
+  booleanAt,
   draftAt,
   draftsAt,
   findDraft,
   findNumber,
   findObject,
-  flagAt,
   has,
-  keepField,
   metadataOf,
   nameOf,
   numberAt,
   objectAt,
   objectsAt,
+  restoreField,
   setIfAbsent,
   setIfEmpty,
   textAt,
@@ -49,19 +49,19 @@ import { checkJobStatus } from "./job_status.ts";
 /** Job. */
 export const jobRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   deletion: { propagation: "Orphan" },
-  selectable: new Map([["status.successful", (job) => String(numberAt(objectAt(job, "status"), "succeeded"))]]),
+  fieldSelectors: new Map([["status.successful", (job) => String(numberAt(objectAt(job, "status"), "succeeded"))]]),
   prepareForCreate(draft) {
     const spec = draftAt(draft, "spec");
-    if (!flagAt(spec, "manualSelector")) addSelector(spec, draftAt(draft, "metadata"));
+    if (!booleanAt(spec, "manualSelector")) addSelector(spec, draftAt(draft, "metadata"));
     dropDisabledInTemplate(draft);
   },
   prepareForUpdate: dropDisabledInTemplate,
   validate: (job, problems) => checkJob(job, { isPrefixed: true, allowsInvalidValues: false }, problems),
   validateUpdate(job, old, problems) {
     const labels = textMapAt(metadataOf(objectAt(objectAt(old, "spec"), "template")), "labels");
-    const allowsInvalidValues = hasBadValue(objectAt(objectAt(old, "spec"), "selector"));
+    const allowsInvalidValues = hasInvalidLabelValue(objectAt(objectAt(old, "spec"), "selector"));
     checkJob(job, { isPrefixed: labels.has(nameLabel) && labels.has(uidLabel), allowsInvalidValues }, problems);
     checkChange(job, old, problems);
   },
@@ -110,7 +110,7 @@ function checkOwnSelector(spec: JsonObject, { allowsInvalidValues }: JobOptions,
   const selector = findObject(spec, "selector");
   if (selector === undefined) problems.required(specPath.child("selector"));
   else checkSelector(selector, specPath.child("selector"), problems, allowsInvalidValues);
-  if (!canSelect(selector)) return;
+  if (!isValidSelector(selector)) return;
   const labels = metadataOf(objectAt(spec, "template"));
   if (selector !== undefined && selects(selector, textMapAt(labels, "labels"))) return;
   const shown = read(labels, "labels") ?? null;
@@ -125,7 +125,7 @@ function checkOwnSelector(spec: JsonObject, { allowsInvalidValues }: JobOptions,
 function checkGenerated(job: JsonObject, { isPrefixed }: JobOptions, problems: Problems): void {
   const spec = objectAt(job, "spec");
   const selector = findObject(spec, "selector");
-  if (flagAt(spec, "manualSelector") || selector === undefined) return;
+  if (booleanAt(spec, "manualSelector") || selector === undefined) return;
   const [name, uid] = [nameOf(job), textAt(metadataOf(job), "uid")];
   const expected = new Map([
     ["controller-uid", uid],
@@ -139,7 +139,7 @@ function checkGenerated(job: JsonObject, { isPrefixed }: JobOptions, problems: P
     if (!actual.has(key)) problems.required(place, `must be '${value}'`);
     else if (actual.get(key) !== value) problems.invalid(place, read(labels, "labels") ?? null, `must be '${value}'`);
   }
-  if (canSelect(selector) && !selects(selector, expected)) {
+  if (isValidSelector(selector) && !selects(selector, expected)) {
     problems.invalidStruct(specPath.child("selector"), shownSelector(selector), "`selector` not auto-generated");
   }
 }
@@ -147,14 +147,14 @@ function checkGenerated(job: JsonObject, { isPrefixed }: JobOptions, problems: P
 function checkChange(job: JsonObject, old: JsonObject, problems: Problems): void {
   const [spec, before] = [objectAt(job, "spec"), objectAt(old, "spec")];
   checkCompletions(spec, before, problems);
-  checkKept(spec, before, "selector", problems);
-  checkTemplateKept(spec, old, problems);
+  checkUnchanged(spec, before, "selector", problems);
+  checkTemplateChange(spec, old, problems);
   for (const key of ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"]) {
-    checkKept(spec, before, key, problems);
+    checkUnchanged(spec, before, key, problems);
   }
 }
 
-function checkKept(
+function checkUnchanged(
   spec: JsonObject,
   before: JsonObject,
   key: string,
@@ -162,11 +162,11 @@ function checkKept(
   place = specPath.child(key),
 ): void {
   const [now, then]: readonly Json[] = [read(spec, key) ?? null, read(before, key) ?? null];
-  if (!isSameJson(now, then)) problems.invalid(place, now ?? null, immutable);
+  if (!isSameJson(now, then)) problems.invalid(place, now ?? null, fieldIsImmutable);
 }
 
 function checkCompletions(spec: JsonObject, before: JsonObject, problems: Problems): void {
-  if (!isIndexed(spec)) return checkKept(spec, before, "completions", problems);
+  if (!isIndexed(spec)) return checkUnchanged(spec, before, "completions", problems);
   const completions = findNumber(spec, "completions");
   if (completions === undefined || completions === findNumber(before, "completions")) return;
   if (completions === findNumber(spec, "parallelism")) return;
@@ -175,40 +175,41 @@ function checkCompletions(spec: JsonObject, before: JsonObject, problems: Proble
 }
 
 /** Checks the template of an existing Job. While a Job is suspended, its scheduling fields and resources may change. */
-function checkTemplateKept(spec: JsonObject, old: JsonObject, problems: Problems): void {
+function checkTemplateChange(spec: JsonObject, old: JsonObject, problems: Problems): void {
   const [before, status] = [objectAt(old, "spec"), objectAt(old, "status")];
-  const isSuspended = flagAt(before, "suspend");
-  const isAsleep = objectsAt(status, "conditions").some((one) =>
+  const isSuspended = booleanAt(before, "suspend");
+  const hasSuspendedCondition = objectsAt(status, "conditions").some((one) =>
     textAt(one, "type") === "Suspended" && textAt(one, "status") === "True"
   );
-  const isMutable = isSuspended && (!has(status, "startTime") || isAsleep) && numberAt(status, "active") === 0;
+  const isMutable = isSuspended && (!has(status, "startTime") || hasSuspendedCondition) &&
+    numberAt(status, "active") === 0;
   const [now, then] = [objectAt(spec, "template"), draftOf(objectAt(before, "template"))];
-  if (isMutable) putPlacement(then, now);
-  if (!isSuspended || !isMutable) return checkKept({ template: now }, { template: then }, "template", problems);
+  if (isMutable) copyScheduling(then, now);
+  if (!isSuspended || !isMutable) return checkUnchanged({ template: now }, { template: then }, "template", problems);
   const [pod, kept] = [objectAt(now, "spec"), draftAt(then, "spec")];
-  for (const key of ["containers", "initContainers"]) putResources(kept, pod, key);
-  checkKept({ spec: pod }, { spec: kept }, "spec", problems, specPath.child("template.spec"));
+  for (const key of ["containers", "initContainers"]) copyResources(kept, pod, key);
+  checkUnchanged({ spec: pod }, { spec: kept }, "spec", problems, specPath.child("template.spec"));
 }
 
-function putPlacement(then: Draft, now: JsonObject): void {
+function copyScheduling(then: Draft, now: JsonObject): void {
   const [spec, pod] = [draftAt(then, "spec"), objectAt(now, "spec")];
-  for (const key of ["nodeSelector", "tolerations", "schedulingGates"]) keepField(spec, pod, key);
-  for (const key of ["labels", "annotations"]) keepField(draftAt(then, "metadata"), metadataOf(now), key);
+  for (const key of ["nodeSelector", "tolerations", "schedulingGates"]) restoreField(spec, pod, key);
+  for (const key of ["labels", "annotations"]) restoreField(draftAt(then, "metadata"), metadataOf(now), key);
   const affinity = objectAt(pod, "affinity");
   if (has(pod, "affinity") || has(spec, "affinity")) {
     const kept = draftAt(spec, "affinity");
-    keepField(kept, affinity, "nodeAffinity");
+    restoreField(kept, affinity, "nodeAffinity");
     if (Object.keys(kept).length === 0 && !has(pod, "affinity")) delete spec["affinity"];
   }
 }
 
-function putResources(kept: Draft, pod: JsonObject, key: string): void {
+function copyResources(kept: Draft, pod: JsonObject, key: string): void {
   const containers = objectsAt(pod, key);
   const olds = draftsAt(kept, key);
   if (containers.length !== olds.length) return;
   olds.forEach((old, index) => {
     const container = containers[index] ?? {};
-    if (textAt(old, "name") === textAt(container, "name")) keepField(old, container, "resources");
+    if (textAt(old, "name") === textAt(container, "name")) restoreField(old, container, "resources");
   });
 }
 
@@ -226,7 +227,7 @@ function setJobDefaults(draft: Draft): void {
   const spec = draftAt(draft, "spec");
   if (!has(spec, "completions") && !has(spec, "parallelism")) spec["completions"] = 1;
   setIfAbsent(spec, "parallelism", 1);
-  setIfAbsent(spec, "backoffLimit", has(spec, "backoffLimitPerIndex") ? mostInt32 : 6);
+  setIfAbsent(spec, "backoffLimit", has(spec, "backoffLimitPerIndex") ? maxInt32 : 6);
   const labels = findDraft(draftAt(draftAt(spec, "template"), "metadata"), "labels");
   // The same map, as in the real server: labels that the template gets later become labels of the Job, too.
   if (labels !== undefined) setIfAbsent(draftAt(draft, "metadata"), "labels", labels);
@@ -236,7 +237,7 @@ function setJobDefaults(draft: Draft): void {
   setIfAbsent(spec, "manualSelector", false);
 }
 
-const mostInt32 = 2_147_483_647;
+const maxInt32 = 2_147_483_647;
 
 /** The cells of a Job. */
 export const jobRow: Row = rowOf(
@@ -261,8 +262,8 @@ function jobStatus(job: JsonObject): Json {
 function completions(job: JsonObject): Json {
   const spec = objectAt(job, "spec");
   const succeeded = numberAt(objectAt(job, "status"), "succeeded");
-  const wanted = read(spec, "completions");
-  if (typeof wanted === "number") return `${succeeded}/${wanted}`;
+  const desired = read(spec, "completions");
+  if (typeof desired === "number") return `${succeeded}/${desired}`;
   const parallelism = numberAt(spec, "parallelism");
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
 }

@@ -38,9 +38,9 @@ import {
   formatTime,
   fromBase64,
   has,
-  keepField,
   objectAt,
   objectsAt,
+  restoreField,
   setIfAbsent,
   textAt,
   textsAt,
@@ -50,9 +50,9 @@ import { derOutlineError, pemBlocks } from "./pem.ts";
 const specPath = FieldPath.of("spec");
 const conditionsPath = FieldPath.of("status", "conditions");
 const certificatePath = FieldPath.of("status", "certificate");
-const verdicts = ["Approved", "Denied"];
-const onlyTrue = [...verdicts, "Failed"];
-const leastSeconds = 600;
+const decisions = ["Approved", "Denied"];
+const onlyTrue = [...decisions, "Failed"];
+const minSeconds = 600;
 const legacySigner = "kubernetes.io/legacy-unknown";
 
 const usages = [
@@ -84,36 +84,36 @@ const usages = [
 /** CertificateSigningRequest. */
 export const signingRequestRules: KindRules = {
   depth: "full",
-  names: () => [],
+  validateName: () => [],
   resetFields: new Map([
     ["", [["spec"], ["status"]]],
     ["status", [["spec"], ["status", "conditions"]]],
     ["approval", [["spec"], ["status", "certificate"]]],
   ]),
-  selectable: new Map([["spec.signerName", (request) => textAt(objectAt(request, "spec"), "signerName")]]),
+  fieldSelectors: new Map([["spec.signerName", (request) => textAt(objectAt(request, "spec"), "signerName")]]),
   prepareForCreate(draft, { user }) {
-    signWithUser(draftAt(draft, "spec"), user);
+    setUser(draftAt(draft, "spec"), user);
     draft["status"] = {};
   },
-  prepareForUpdate: (draft, old) => keepField(draft, old, "spec"),
+  prepareForUpdate: (draft, old) => restoreField(draft, old, "spec"),
   prepareForStatus(draft, old, context) {
-    keepVerdicts(draftAt(draft, "status"), objectAt(old, "status"));
-    stampConditions(draft, old, context);
+    restoreDecisions(draftAt(draft, "status"), objectAt(old, "status"));
+    setConditionTimes(draft, old, context);
   },
-  prepareForPart(draft, old, context) {
-    stampConditions(draft, old, context);
+  prepareForSubresource(draft, old, context) {
+    setConditionTimes(draft, old, context);
     const conditions = read(draftAt(draft, "status"), "conditions");
-    keepField(draft, old, "spec");
-    keepField(draft, old, "status");
+    restoreField(draft, old, "spec");
+    restoreField(draft, old, "status");
     if (conditions !== undefined) draftAt(draft, "status")["conditions"] = conditions;
   },
   validate: (request, problems) => checkRequest(request, undefined, problems),
   validateUpdate: (request, old, problems) => checkChange(request, old, "", problems),
   validateStatus: (request, old, problems) => checkChange(request, old, "status", problems),
-  validatePart: (request, old, problems, { subresource }) => checkChange(request, old, subresource, problems),
+  validateSubresource: (request, old, problems, { subresource }) => checkChange(request, old, subresource, problems),
 };
 
-function signWithUser(spec: Draft, user: User | undefined): void {
+function setUser(spec: Draft, user: User | undefined): void {
   for (const key of ["username", "uid", "groups", "extra"]) delete spec[key];
   if (user === undefined) return;
   spec["username"] = user.name;
@@ -126,8 +126,8 @@ function signWithUser(spec: Draft, user: User | undefined): void {
 }
 
 /** An update of the status keeps the approval conditions, when their number has not changed. */
-function keepVerdicts(status: Draft, before: JsonObject): void {
-  for (const verdict of verdicts) {
+function restoreDecisions(status: Draft, before: JsonObject): void {
+  for (const verdict of decisions) {
     const old = conditionsOf(before, verdict);
     const now = draftsAt(status, "conditions").filter((condition) => textAt(condition, "type") === verdict);
     if (old.length !== now.length) continue;
@@ -138,7 +138,7 @@ function keepVerdicts(status: Draft, before: JsonObject): void {
   }
 }
 
-function stampConditions(draft: Draft, old: JsonObject, { now }: WriteContext): void {
+function setConditionTimes(draft: Draft, old: JsonObject, { now }: WriteContext): void {
   for (const condition of draftsAt(draftAt(draft, "status"), "conditions")) {
     setIfAbsent(condition, "lastUpdateTime", formatTime(now));
     if (has(condition, "lastTransitionTime")) continue;
@@ -156,7 +156,7 @@ function conditionsOf(status: JsonObject, type: string): readonly JsonObject[] {
 /** Checks the whole request. An update may keep errors that the old object has. */
 function checkRequest(request: JsonObject, old: JsonObject | undefined, problems: Problems): void {
   const [spec, before] = [objectAt(request, "spec"), objectAt(old ?? {}, "spec")];
-  const why = whyNoRequest(textAt(spec, "request"));
+  const why = requestError(textAt(spec, "request"));
   if (why !== undefined) problems.invalid(specPath.child("request"), textAt(spec, "request"), why);
   checkUsages(textsAt(spec, "usages"), textsAt(before, "usages"), specPath.child("usages"), problems);
   const signer = textAt(spec, "signerName");
@@ -165,24 +165,24 @@ function checkRequest(request: JsonObject, old: JsonObject | undefined, problems
     problems.invalid(signerPath, signer, "the legacy signerName is not allowed via this API version");
   } else checkSignerName(signer, signerPath, problems);
   const seconds = findNumber(spec, "expirationSeconds");
-  if (seconds !== undefined && seconds < leastSeconds) {
+  if (seconds !== undefined && seconds < minSeconds) {
     const least = "may not specify a duration less than 600 seconds (10 minutes)";
     problems.invalid(specPath.child("expirationSeconds"), seconds, least);
   }
   checkConditions(objectAt(request, "status"), objectAt(old ?? {}, "status"), problems);
   const certificate = textAt(objectAt(request, "status"), "certificate");
   if (certificate === textAt(objectAt(old ?? {}, "status"), "certificate")) return;
-  const reason = whyNoCertificate(certificate);
+  const reason = certificateError(certificate);
   if (reason !== undefined) problems.invalid(certificatePath, "<certificate data>", reason);
 }
 
-function whyNoRequest(base64: string): string | undefined {
+function requestError(base64: string): string | undefined {
   const [block] = pemBlocks(fromBase64(base64));
   if (block?.type !== "CERTIFICATE REQUEST") return "PEM block type must be CERTIFICATE REQUEST";
   return derOutlineError(block.bytes);
 }
 
-function whyNoCertificate(base64: string): string | undefined {
+function certificateError(base64: string): string | undefined {
   if (base64 === "") return undefined;
   const blocks = pemBlocks(fromBase64(base64));
   for (const { type, bytes, hasHeaders } of blocks) {
@@ -213,7 +213,7 @@ function checkConditions(status: JsonObject, before: JsonObject, problems: Probl
   const [now, then] = [objectsAt(status, "conditions"), objectsAt(before, "conditions")];
   const typesOf = (conditions: readonly JsonObject[]) => conditions.map((condition) => textAt(condition, "type"));
   const [types, old] = [typesOf(now), typesOf(then)];
-  const hadBoth = verdicts.every((verdict) => old.includes(verdict));
+  const hadBoth = decisions.every((verdict) => old.includes(verdict));
   now.forEach((condition, index) => {
     const [type, value] = [textAt(condition, "type"), textAt(condition, "status")];
     const place = conditionsPath.index(index);
@@ -221,7 +221,7 @@ function checkConditions(status: JsonObject, before: JsonObject, problems: Probl
     const allowed = onlyTrue.includes(type) ? ["True"] : ["False", "True", "Unknown"];
     if (value === "") problems.required(place.child("status"));
     else if (!allowed.includes(value)) problems.notSupported(place.child("status"), value, allowed);
-    const other = verdicts.find((verdict) => verdicts.includes(type) && verdict !== type) ?? type;
+    const other = decisions.find((verdict) => decisions.includes(type) && verdict !== type) ?? type;
     if (!hadBoth && other !== type && types.slice(0, index).includes(other)) {
       problems.invalid(conditionsPath, type, "Approved and Denied conditions are mutually exclusive");
     }
@@ -236,7 +236,7 @@ function checkChange(request: JsonObject, old: JsonObject, part: string, problem
     if (conditionsOf(status, type).length >= conditionsOf(before, type).length) continue;
     problems.forbidden(conditionsPath, `updates may not remove a condition of type "${type}"`);
   }
-  for (const type of part === "approval" ? [] : verdicts) {
+  for (const type of part === "approval" ? [] : decisions) {
     const [now, then] = [conditionsOf(status, type), conditionsOf(before, type)];
     if (now.length > then.length) {
       problems.forbidden(conditionsPath, `updates may not add a condition of type "${type}"`);
@@ -252,24 +252,24 @@ function checkChange(request: JsonObject, old: JsonObject, part: string, problem
   else if (held !== "") problems.forbidden(certificatePath, "updates may not modify existing certificate content");
 }
 
-const longestDomain = 253;
+const maxDomainLength = 253;
 
 /** A domain, a slash, and a path with room for a label, a dot and a subdomain. */
-const longest = longestDomain + 1 + 253 + 63 + 1;
-const wrongForm = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+const maxSignerLength = maxDomainLength + 1 + 253 + 63 + 1;
+const badSignerForm = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
 
 /** Checks the name of a signer: `example.com/signer`. */
 function checkSignerName(name: string, path: FieldPath, problems: Problems): void {
   if (name === "") return problems.required(path);
   const [domain = "", place = "", ...more] = name.split("/");
-  if (!name.includes("/") || more.length > 0) return problems.invalid(path, name, wrongForm);
-  if (utf8Length(domain) > longestDomain) problems.tooLong(path, longestDomain);
+  if (!name.includes("/") || more.length > 0) return problems.invalid(path, name, badSignerForm);
+  if (utf8Length(domain) > maxDomainLength) problems.tooLong(path, maxDomainLength);
   checkParts(domain, labelErrors, path, problems);
   if (!domain.includes(".")) {
     problems.invalid(path, domain, "should be a domain with at least two segments separated by dots");
   }
   checkParts(place, subdomainErrors, path, problems);
-  if (utf8Length(name) > longest) problems.tooLong(path, longest);
+  if (utf8Length(name) > maxSignerLength) problems.tooLong(path, maxSignerLength);
 }
 
 /** Reports only the first invalid part. */

@@ -27,12 +27,12 @@ test("an update does not change the spec of a request", () => {
 
 test("only the approval subresource approves, and no update removes the approval", () => {
   const { object } = created(requests, { spec });
-  const wanted = { ...object, status: { conditions: [approved] } };
-  assertEquals(updated(requests, wanted, object).object.status, {});
-  assertEquals(updated(requests, wanted, object, "status").problems, [
+  const desired = { ...object, status: { conditions: [approved] } };
+  assertEquals(updated(requests, desired, object).object.status, {});
+  assertEquals(updated(requests, desired, object, "status").problems, [
     'status.conditions: Forbidden: updates may not add a condition of type "Approved"',
   ]);
-  const { object: next, problems } = updated(requests, wanted, object, "approval");
+  const { object: next, problems } = updated(requests, desired, object, "approval");
   assertEquals(problems, []);
   assertEquals(next.status.conditions[0].lastUpdateTime, "2026-01-01T00:00:00Z");
   const without = { ...next, status: { conditions: [{ ...approved, type: "Other" }] } };

@@ -15,8 +15,8 @@ import {
   configKeyErrors,
   countCell,
   type DefaultsByType,
+  fieldIsImmutable,
   FieldPath,
-  immutable,
   type KindRules,
   nameCell,
   type Problems,
@@ -26,10 +26,10 @@ import {
 } from "../rules/mod.ts";
 import {
   base64Bytes,
+  booleanAt,
   draftAt,
   draftsAt,
   findDraft,
-  flagAt,
   fromBase64,
   has,
   metadataOf,
@@ -41,7 +41,7 @@ import {
 } from "../types/mod.ts";
 
 /** The limit for all values of a ConfigMap or a Secret together. */
-const mostBytes = 1024 * 1024;
+const maxDataBytes = 1024 * 1024;
 const mountableSecrets = "kubernetes.io/enforce-mountable-secrets";
 const serviceAccountName = "kubernetes.io/service-account.name";
 
@@ -50,7 +50,7 @@ export const configMapRules: KindRules = {
   depth: "full",
   validate: checkConfigMap,
   validateUpdate(object, old, problems) {
-    checkFrozen(object, old, ["data", "binaryData"], problems);
+    checkImmutableData(object, old, ["data", "binaryData"], problems);
     checkConfigMap(object, problems);
   },
 };
@@ -68,14 +68,14 @@ function checkConfigMap(object: JsonObject, problems: Problems): void {
     problems.invalidAll(FieldPath.of("binaryData").key(key), key, configKeyErrors(key));
     bytes += base64Bytes(value);
   }
-  if (bytes > mostBytes) problems.tooLong(FieldPath.root.key(""), mostBytes);
+  if (bytes > maxDataBytes) problems.tooLong(FieldPath.root.key(""), maxDataBytes);
 }
 
 /** Checks that immutable data has not changed, and is still marked as immutable. */
-function checkFrozen(object: JsonObject, old: JsonObject, keys: readonly string[], problems: Problems): void {
-  if (!flagAt(old, "immutable")) return;
+function checkImmutableData(object: JsonObject, old: JsonObject, keys: readonly string[], problems: Problems): void {
+  if (!booleanAt(old, "immutable")) return;
   const why = "field is immutable when `immutable` is set";
-  if (!flagAt(object, "immutable")) problems.forbidden(FieldPath.of("immutable"), why);
+  if (!booleanAt(object, "immutable")) problems.forbidden(FieldPath.of("immutable"), why);
   for (const key of keys) {
     if (!isSameJson(objectAt(object, key), objectAt(old, key))) problems.forbidden(FieldPath.of(key), why);
   }
@@ -84,16 +84,16 @@ function checkFrozen(object: JsonObject, old: JsonObject, keys: readonly string[
 /** Secret. */
 export const secretRules: KindRules = {
   depth: "full",
-  selectable: new Map([["type", (object) => textAt(object, "type")]]),
+  fieldSelectors: new Map([["type", (object) => textAt(object, "type")]]),
   prepareForUpdate(draft, old) {
     if (textAt(draft, "type") === "") draft["type"] = textAt(old, "type");
   },
   validate: checkSecret,
   validateUpdate(object, old, problems) {
     if (textAt(object, "type") !== textAt(old, "type")) {
-      problems.invalid(FieldPath.of("type"), textAt(object, "type"), immutable);
+      problems.invalid(FieldPath.of("type"), textAt(object, "type"), fieldIsImmutable);
     }
-    checkFrozen(object, old, ["data"], problems);
+    checkImmutableData(object, old, ["data"], problems);
     checkSecret(object, problems);
   },
 };
@@ -113,7 +113,7 @@ function checkSecret(object: JsonObject, problems: Problems): void {
     problems.invalidAll(path.key(key), key, configKeyErrors(key));
     bytes += base64Bytes(value);
   }
-  if (bytes > mostBytes) problems.tooLong(path, mostBytes);
+  if (bytes > maxDataBytes) problems.tooLong(path, maxDataBytes);
   const type = textAt(object, "type");
   for (const key of requiredKeys.get(type) ?? []) if (!has(data, key)) problems.required(path.key(key));
   if (type.startsWith("kubernetes.io/dockerc")) checkDockerConfig(data, path, problems);
@@ -135,13 +135,13 @@ function checkTokenSecret(object: JsonObject, problems: Problems): void {
 function checkDockerConfig(data: JsonObject, path: FieldPath, problems: Problems): void {
   for (const key of [".dockercfg", ".dockerconfigjson"]) {
     if (!has(data, key)) continue;
-    const why = whyNoJsonObject(fromBase64(textAt(data, key)));
+    const why = jsonObjectError(fromBase64(textAt(data, key)));
     if (why !== undefined) problems.invalid(path.key(key), "<secret contents redacted>", why);
   }
 }
 
 /** Returns the error of Go's decoder for a text that is not a JSON object. */
-function whyNoJsonObject(text: string): string | undefined {
+function jsonObjectError(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (value === null || (typeof value === "object" && !Array.isArray(value))) return undefined;
@@ -155,8 +155,8 @@ function whyNoJsonObject(text: string): string | undefined {
 /** ServiceAccount. */
 export const serviceAccountRules: KindRules = {
   depth: "full",
-  prepareForCreate: keepSecretNames,
-  prepareForUpdate: keepSecretNames,
+  prepareForCreate: keepOnlySecretNames,
+  prepareForUpdate: keepOnlySecretNames,
   validate() {},
   warnings(object, old) {
     const marked = (each: JsonObject | undefined) =>
@@ -168,7 +168,7 @@ export const serviceAccountRules: KindRules = {
 };
 
 /** Keeps only the name in references to Secrets. */
-function keepSecretNames(draft: Draft): void {
+function keepOnlySecretNames(draft: Draft): void {
   for (const secret of draftsAt(draft, "secrets")) {
     for (const key of Object.keys(secret)) if (key !== "name") delete secret[key];
   }

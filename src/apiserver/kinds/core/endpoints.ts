@@ -99,7 +99,7 @@ export function endpointsRow(endpoints: JsonObject, now: number): readonly Json[
   return [nameOf(endpoints), endpointsText(objectsAt(endpoints, "subsets")), ageCell(endpoints, now)];
 }
 
-const mostEndpoints = 3;
+const maxEndpoints = 3;
 
 function endpointsText(subsets: readonly JsonObject[]): string {
   if (subsets.length === 0) return "<none>";
@@ -108,8 +108,8 @@ function endpointsText(subsets: readonly JsonObject[]): string {
     const ports = objectsAt(subset, "ports");
     return ports.length === 0 ? ips : ports.flatMap((port) => ips.map((ip) => withPort(ip, numberAt(port, "port"))));
   });
-  const shown = all.slice(0, mostEndpoints).join(",");
-  return all.length > mostEndpoints ? `${shown} + ${all.length - mostEndpoints} more...` : shown;
+  const shown = all.slice(0, maxEndpoints).join(",");
+  return all.length > maxEndpoints ? `${shown} + ${all.length - maxEndpoints} more...` : shown;
 }
 
 function withPort(ip: string, port: number): string {

@@ -15,8 +15,8 @@ import {
 import {
   asNumber,
   asText,
+  fieldIsImmutable,
   FieldPath,
-  immutable,
   type KindRules,
   type Problems,
   sinceText,
@@ -24,8 +24,8 @@ import {
 } from "../rules/mod.ts";
 import { findNumber, findObject, has, metadataOf, nameOf, numberAt, objectAt, textAt } from "../types/mod.ts";
 
-const longestName = 128;
-const longestNote = 1024;
+const maxNameLength = 128;
+const maxNoteLength = 1024;
 
 /** The core names of the fields of events.k8s.io. */
 const coreNames: ReadonlyMap<string, string> = new Map([
@@ -44,7 +44,7 @@ const objectFields = ["kind", "namespace", "name", "uid", "apiVersion", "resourc
 /**
  * Fields for selectors. @param involved the name of the object field @param controller the name of the controller field
  */
-function selectable(involved: string, controller: string): ReadonlyMap<string, (object: JsonObject) => string> {
+function selectorsOf(involved: string, controller: string): ReadonlyMap<string, (object: JsonObject) => string> {
   const fields = new Map<string, (object: JsonObject) => string>([
     ["reason", (event) => textAt(event, "reason")],
     ["type", (event) => textAt(event, "type")],
@@ -66,8 +66,8 @@ const common = {
 /** core/v1 Event. */
 export const coreEventRules: KindRules = {
   ...common,
-  selectable: new Map([
-    ...selectable("involvedObject", "reportingComponent"),
+  fieldSelectors: new Map([
+    ...selectorsOf("involvedObject", "reportingComponent"),
     [
       "source",
       (event: JsonObject) => textAt(objectAt(event, "source"), "component") || textAt(event, "reportingComponent"),
@@ -75,40 +75,40 @@ export const coreEventRules: KindRules = {
   ]),
   validate: (event, problems) => checkLegacy(event, problems, "reportingComponent"),
   validateUpdate: (event, _old, problems) => checkLegacy(event, problems, "reportingComponent"),
-  convert: (event, to) => renamed(event, coreNames, to),
+  convert: (event, to) => withNamesOf(event, coreNames, to),
 };
 
 /** events.k8s.io/v1 Event. */
 export const newEventRules: KindRules = {
   ...common,
-  selectable: selectable("regarding", "reportingController"),
+  fieldSelectors: selectorsOf("regarding", "reportingController"),
   validate(event, problems) {
-    const core = renamed(event, coreNames, { group: "", version: "v1", kind: "Event" });
+    const core = withNamesOf(event, coreNames, { group: "", version: "v1", kind: "Event" });
     checkLegacy(core, problems, "reportingController");
     checkSeries(core, problems);
     checkNew(core, problems);
   },
   validateUpdate(event, old, problems) {
     const to = { group: "", version: "v1", kind: "Event" };
-    const [core, before] = [renamed(event, coreNames, to), renamed(old, coreNames, to)];
+    const [core, before] = [withNamesOf(event, coreNames, to), withNamesOf(old, coreNames, to)];
     checkLegacy(core, problems, "reportingController");
     if (!isSameJson(read(core, "series") ?? null, read(before, "series") ?? null)) checkSeries(core, problems);
-    for (const [field, shown] of frozen) {
+    for (const [field, shown] of immutableFields) {
       const value = read(core, field) ?? null;
       if (!isSameJson(value, read(before, field) ?? null)) {
         problems.invalid(
           FieldPath.of(shown),
           value ?? (typeof read(before, field) === "string" ? "" : null),
-          immutable,
+          fieldIsImmutable,
         );
       }
     }
   },
-  convert: (event, to) => renamed(event, newNames, to),
+  convert: (event, to) => withNamesOf(event, newNames, to),
 };
 
 /** The fields of an events.k8s.io Event that must not change, and their names in messages. */
-const frozen: readonly (readonly [string, string])[] = [
+const immutableFields: readonly (readonly [string, string])[] = [
   ["involvedObject", "involvedObject"],
   ["reason", "reason"],
   ["message", "message"],
@@ -125,7 +125,7 @@ const frozen: readonly (readonly [string, string])[] = [
 ];
 
 /** Renames the fields that have other names in the other group. */
-function renamed(
+function withNamesOf(
   event: JsonObject,
   names: ReadonlyMap<string, string>,
   to: { readonly group: string; readonly version: string; readonly kind: string },
@@ -155,9 +155,9 @@ function checkReport(event: JsonObject, problems: Problems, controllerField: str
   problems.invalidAll(FieldPath.of(controllerField), controller, labelKeyErrors(controller));
   for (const field of ["reportingInstance", "action", "reason"]) {
     if (textAt(event, field) === "") problems.required(FieldPath.of(field));
-    checkLength(event, field, longestName, problems);
+    checkLength(event, field, maxNameLength, problems);
   }
-  checkLength(event, "message", longestNote, problems);
+  checkLength(event, "message", maxNoteLength, problems);
 }
 
 function checkLength(event: JsonObject, field: string, most: number, problems: Problems): void {
@@ -201,7 +201,7 @@ export function eventRow(event: JsonObject, now: number): readonly Json[] {
     subjectText(subject),
     textAt(subject, "fieldPath"),
     sourceText(event),
-    asText(either(event, "message", "note")).trim(),
+    asText(eitherField(event, "message", "note")).trim(),
     first,
     count,
     nameOf(event),
@@ -209,14 +209,14 @@ export function eventRow(event: JsonObject, now: number): readonly Json[] {
 }
 
 function occurrences(event: JsonObject, now: number): { first: string; last: string; count: number } {
-  const firstAt = asText(either(event, "firstTimestamp", "deprecatedFirstTimestamp"));
-  const lastAt = asText(either(event, "lastTimestamp", "deprecatedLastTimestamp"));
+  const firstAt = asText(eitherField(event, "firstTimestamp", "deprecatedFirstTimestamp"));
+  const lastAt = asText(eitherField(event, "lastTimestamp", "deprecatedLastTimestamp"));
   const first = sinceText(firstAt === "" ? textAt(event, "eventTime") : firstAt, now);
   const series = findObject(event, "series");
   if (series !== undefined) {
     return { first, last: sinceText(textAt(series, "lastObservedTime"), now), count: numberAt(series, "count") };
   }
-  const count = asNumber(either(event, "count", "deprecatedCount"));
+  const count = asNumber(eitherField(event, "count", "deprecatedCount"));
   return { first, last: lastAt === "" ? first : sinceText(lastAt, now), count: count === 0 ? 1 : count };
 }
 
@@ -227,14 +227,14 @@ function subjectText(subject: JsonObject): string {
 
 function sourceText(event: JsonObject): string {
   const source = findObject(event, "source") ?? objectAt(event, "deprecatedSource");
-  const reporter = asText(either(event, "reportingComponent", "reportingController"));
+  const reporter = asText(eitherField(event, "reportingComponent", "reportingController"));
   const component = firstText(textAt(source, "component"), reporter);
   const host = firstText(textAt(source, "host"), textAt(event, "reportingInstance"));
   return host === "" ? component : `${component}, ${host}`;
 }
 
 /** The value of a field that has two names. */
-function either(event: JsonObject, core: string, newer: string): Json | undefined {
+function eitherField(event: JsonObject, core: string, newer: string): Json | undefined {
   return read(event, core) ?? read(event, newer);
 }
 

@@ -142,14 +142,14 @@ function setLimitRangeItemDefaults(draft: Draft): void {
   if (textAt(draft, "type") !== "Container") return;
   const limits = draftAt(draft, "default");
   const requests = draftAt(draft, "defaultRequest");
-  fillFrom(limits, findDraft(draft, "max"));
-  fillFrom(requests, limits);
-  fillFrom(requests, findDraft(draft, "min"));
+  setMissingAmounts(limits, findDraft(draft, "max"));
+  setMissingAmounts(requests, limits);
+  setMissingAmounts(requests, findDraft(draft, "min"));
   if (Object.keys(limits).length === 0) delete draft["default"];
   if (Object.keys(requests).length === 0) delete draft["defaultRequest"];
 }
 
-function fillFrom(target: Draft, source: Draft | undefined): void {
+function setMissingAmounts(target: Draft, source: Draft | undefined): void {
   for (const [name, amount] of Object.entries(source ?? {})) {
     if (!Object.hasOwn(target, name)) put(target, name, amount);
   }

@@ -22,8 +22,8 @@ const standardFinalizers = [kubernetesFinalizer, "orphan", "foregroundDeletion"]
 /** Namespace. */
 export const namespaceRules: KindRules = {
   depth: "full",
-  names: labelName,
-  selectable: new Map([
+  validateName: labelName,
+  fieldSelectors: new Map([
     ["status.phase", (object) => textAt(objectAt(object, "status"), "phase")],
   ]),
   deletion: {
@@ -39,22 +39,22 @@ export const namespaceRules: KindRules = {
     const spec = draftAt(draft, "spec");
     const finalizers = [...textsAt(spec, "finalizers")];
     if (!finalizers.includes(kubernetesFinalizer)) spec["finalizers"] = [...finalizers, kubernetesFinalizer];
-    labelWithName(draft);
+    setNameLabel(draft);
   },
   prepareForUpdate(draft, old) {
-    keepFinalizers(draft, old);
-    labelWithName(draft);
+    restoreFinalizers(draft, old);
+    setNameLabel(draft);
   },
-  prepareForPart(draft, old) {
-    keepStatus(draft, old);
-    labelWithName(draft);
+  prepareForSubresource(draft, old) {
+    restoreStatus(draft, old);
+    setNameLabel(draft);
   },
   validate(object, problems) {
     for (const finalizer of textsAt(objectAt(object, "spec"), "finalizers")) {
       checkFinalizer(finalizer, FieldPath.of("spec", "finalizers"), problems);
     }
   },
-  validatePart(object, _old, problems) {
+  validateSubresource(object, _old, problems) {
     textsAt(objectAt(object, "spec"), "finalizers").forEach((finalizer, index) =>
       checkFinalizer(finalizer, FieldPath.of("spec", "finalizers").index(index), problems)
     );
@@ -70,19 +70,19 @@ export const namespaceRules: KindRules = {
   },
 };
 
-function keepFinalizers(draft: Draft, old: JsonObject): void {
+function restoreFinalizers(draft: Draft, old: JsonObject): void {
   const finalizers = textsAt(objectAt(old, "spec"), "finalizers");
   const spec = draftAt(draft, "spec");
   if (finalizers.length === 0) delete spec["finalizers"];
   else spec["finalizers"] = [...finalizers];
 }
 
-function keepStatus(draft: Draft, old: JsonObject): void {
+function restoreStatus(draft: Draft, old: JsonObject): void {
   draft["status"] = draftOf(objectAt(old, "status"));
 }
 
 /** Sets the name as a label, so that label selectors can select one namespace. */
-function labelWithName(draft: Draft): void {
+function setNameLabel(draft: Draft): void {
   draftAt(draftAt(draft, "metadata"), "labels")["kubernetes.io/metadata.name"] = nameOf(draft);
 }
 

@@ -16,8 +16,8 @@ import {
   type Problems,
 } from "../rules/mod.ts";
 import {
+  booleanAt,
   draftAt,
-  flagAt,
   has,
   nameOf,
   objectAt,
@@ -31,10 +31,10 @@ import {
 /** Node. */
 export const nodeRules: KindRules = {
   depth: "full",
-  selectable: new Map([
-    ["spec.unschedulable", (node) => String(flagAt(objectAt(node, "spec"), "unschedulable"))],
+  fieldSelectors: new Map([
+    ["spec.unschedulable", (node) => String(booleanAt(objectAt(node, "spec"), "unschedulable"))],
   ]),
-  keepsStatus: true,
+  createWritesStatus: true,
   prepareForCreate(draft) {
     delete draftAt(draft, "spec")["configSource"];
     delete draftAt(draft, "status")["config"];
@@ -152,7 +152,7 @@ export function nodeRow(node: JsonObject, now: number): readonly Json[] {
 function statusText(node: JsonObject): string {
   const ready = conditionOf(objectAt(node, "status"), "Ready");
   const word = ready === undefined ? "Unknown" : textAt(ready, "status") === "True" ? "Ready" : "NotReady";
-  return flagAt(objectAt(node, "spec"), "unschedulable") ? `${word},SchedulingDisabled` : word;
+  return booleanAt(objectAt(node, "spec"), "unschedulable") ? `${word},SchedulingDisabled` : word;
 }
 
 const rolePrefix = "node-role.kubernetes.io/";

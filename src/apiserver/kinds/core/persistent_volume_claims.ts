@@ -7,9 +7,9 @@ import {
   ageCell,
   changedFields,
   type DefaultsByType,
+  fieldIsImmutable,
   FieldPath,
-  hasBadValue,
-  immutable,
+  hasInvalidLabelValue,
   type KindRules,
   type Problems,
   type QuotaMeter,
@@ -20,11 +20,11 @@ import {
   findDraft,
   findObject,
   has,
-  keepField,
   metadataOf,
   nameOf,
   objectAt,
   objectIn,
+  restoreField,
   setIfAbsent,
   setIfEmpty,
   textAt,
@@ -37,22 +37,22 @@ const specPath = FieldPath.of("spec");
 const classAnnotation = "volume.beta.kubernetes.io/storage-class";
 const deprecatedClass = 'deprecated since v1.8; use "storageClassName" attribute instead';
 
-const fixed =
+const specIsImmutable =
   "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
 
 /** PersistentVolumeClaim. */
 export const claimRules: KindRules = {
   depth: "full",
-  selectable: new Map([["name", nameOf]]),
+  fieldSelectors: new Map([["name", nameOf]]),
   prepareForCreate(draft) {
-    fillDataSources(draftAt(draft, "spec"), {});
+    setDataSources(draftAt(draft, "spec"), {});
     draft["status"] = { phase: "Pending" };
     addFinalizer(draft, "kubernetes.io/pvc-protection");
   },
-  prepareForUpdate: (draft, old) => fillDataSources(draftAt(draft, "spec"), objectAt(old, "spec")),
+  prepareForUpdate: (draft, old) => setDataSources(draftAt(draft, "spec"), objectAt(old, "spec")),
   validate: (claim, problems) => checkClaimSpec(objectAt(claim, "spec"), specPath, problems),
   validateUpdate(claim, old, problems) {
-    const allowsInvalidValues = hasBadValue(findObject(objectAt(old, "spec"), "selector"));
+    const allowsInvalidValues = hasInvalidLabelValue(findObject(objectAt(old, "spec"), "selector"));
     checkClaimSpec(objectAt(claim, "spec"), specPath, problems, allowsInvalidValues);
     checkChange(claim, old, problems);
   },
@@ -71,12 +71,14 @@ export const claimRules: KindRules = {
 };
 
 /** Sets `dataSource` and `dataSourceRef` from each other. */
-function fillDataSources(spec: Draft, before: JsonObject): void {
+function setDataSources(spec: Draft, before: JsonObject): void {
   const reference = findDraft(spec, "dataSourceRef");
   // The feature gate for sources in other namespaces is off in 1.36.
   if (textAt(reference ?? {}, "namespace") !== "" && !has(before, "dataSourceRef")) delete spec["dataSourceRef"];
   const isKnown = has(before, "dataSource") || has(before, "dataSourceRef");
-  if (!isKnown && !has(spec, "dataSourceRef") && !isClassic(objectAt(spec, "dataSource"))) delete spec["dataSource"];
+  if (!isKnown && !has(spec, "dataSourceRef") && !isClaimOrSnapshot(objectAt(spec, "dataSource"))) {
+    delete spec["dataSource"];
+  }
   const [source, target] = [findDraft(spec, "dataSource"), findDraft(spec, "dataSourceRef")];
   if (source !== undefined && target === undefined) spec["dataSourceRef"] = draftOf(source);
   else if (target !== undefined && source === undefined && textAt(target, "namespace") === "") {
@@ -85,7 +87,7 @@ function fillDataSources(spec: Draft, before: JsonObject): void {
 }
 
 /** True for the sources that `dataSource` could always refer to: claims and snapshots. */
-function isClassic(source: JsonObject): boolean {
+function isClaimOrSnapshot(source: JsonObject): boolean {
   const [kind, group] = [textAt(source, "kind"), textAt(source, "apiGroup")];
   return (kind === "PersistentVolumeClaim" && group === "") ||
     (kind === "VolumeSnapshot" && group === "snapshot.storage.k8s.io");
@@ -99,29 +101,29 @@ function checkChange(claim: JsonObject, old: JsonObject, problems: Problems): vo
   const isUpgraded = annotation !== undefined && !has(before, "storageClassName") &&
     textAt(spec, "storageClassName") === annotation && (now === undefined || now === annotation);
   if (!isUpgraded && (now ?? "") !== (annotation ?? "")) {
-    problems.invalid(FieldPath.of("metadata", "annotations", classAnnotation), now ?? "", immutable);
+    problems.invalid(FieldPath.of("metadata", "annotations", classAnnotation), now ?? "", fieldIsImmutable);
   }
   if (
     !has(before, "storageClassName") && (annotation === undefined || annotation === textAt(spec, "storageClassName"))
   ) {
-    keepField(kept, before, "storageClassName");
+    restoreField(kept, before, "storageClassName");
   }
-  if (textAt(before, "volumeName") === "") keepField(kept, before, "volumeName");
-  if (textAt(objectAt(claim, "status"), "phase") === "Bound") putBackWhatMayGrow(kept, before);
+  if (textAt(before, "volumeName") === "") restoreField(kept, before, "volumeName");
+  if (textAt(objectAt(claim, "status"), "phase") === "Bound") restoreResizableFields(kept, before);
   if (!isSameJson(kept, before)) {
-    problems.forbidden(specPath, `${fixed}; ${changedFields(before, kept, specPath)}`);
+    problems.forbidden(specPath, `${specIsImmutable}; ${changedFields(before, kept, specPath)}`);
   }
   checkSize(claim, old, problems);
   if (!isSameJson(read(spec, "volumeMode") ?? null, read(before, "volumeMode") ?? null)) {
-    problems.invalid(FieldPath.of("volumeMode"), read(spec, "volumeMode") ?? null, immutable);
+    problems.invalid(FieldPath.of("volumeMode"), read(spec, "volumeMode") ?? null, fieldIsImmutable);
   }
   checkAttributesClass(spec, objectAt(old, "status"), problems);
 }
 
-function putBackWhatMayGrow(kept: Draft, before: JsonObject): void {
+function restoreResizableFields(kept: Draft, before: JsonObject): void {
   const requests = findDraft(draftAt(kept, "resources"), "requests");
-  if (requests !== undefined) keepField(requests, objectIn(before, "resources", "requests"), "storage");
-  keepField(kept, before, "volumeAttributesClassName");
+  if (requests !== undefined) restoreField(requests, objectIn(before, "resources", "requests"), "storage");
+  restoreField(kept, before, "volumeAttributesClassName");
 }
 
 function checkSize(claim: JsonObject, old: JsonObject, problems: Problems): void {
@@ -179,7 +181,7 @@ export const claimMeter: QuotaMeter = {
     ["persistentvolumeclaims", "requests.storage"].some((name) =>
       resource === name || resource.endsWith(`${ofClass}${name}`)
     ),
-  missing: () => undefined,
+  missingFieldsError: () => undefined,
 };
 
 const ofClass = ".storageclass.storage.k8s.io/";

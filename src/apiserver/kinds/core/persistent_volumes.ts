@@ -19,10 +19,10 @@ import {
   asText,
   asTexts,
   changedFields,
-  checkNoBacksteps,
+  checkNoParentSteps,
   type DefaultsByType,
+  fieldIsImmutable,
   FieldPath,
-  immutable,
   isDeleted,
   type KindRules,
   labelErrors,
@@ -35,12 +35,12 @@ import {
   findObject,
   formatTime,
   has,
-  keepField,
   metadataOf,
   nameOf,
   objectAt,
   objectIn,
   objectsAt,
+  restoreField,
   setIfAbsent,
   setIfEmpty,
   textAt,
@@ -98,12 +98,12 @@ const mountable = new Set([
 /** PersistentVolume. */
 export const persistentVolumeRules: KindRules = {
   depth: "partial",
-  selectable: new Map([["name", nameOf]]),
+  fieldSelectors: new Map([["name", nameOf]]),
   prepareForCreate(draft, context) {
     draft["status"] = { phase: "Pending", lastPhaseTransitionTime: formatTime(context.now) };
     addFinalizer(draft, "kubernetes.io/pv-protection");
   },
-  prepareForStatus: stampPhase,
+  prepareForStatus: setPhaseTime,
   validate: (volume, problems) => checkVolume(volume, problems),
   validateUpdate(volume, old, problems) {
     checkVolume(volume, problems);
@@ -119,11 +119,11 @@ export function addFinalizer(draft: Draft, finalizer: string): void {
   if (!present.includes(finalizer)) metadata["finalizers"] = [...present, finalizer];
 }
 
-function stampPhase(draft: Draft, old: JsonObject, context: WriteContext): void {
+function setPhaseTime(draft: Draft, old: JsonObject, context: WriteContext): void {
   const [status, before] = [draftAt(draft, "status"), objectAt(old, "status")];
   const key = "lastPhaseTransitionTime";
   if (textAt(status, "phase") === textAt(before, "phase")) {
-    if (!has(status, key)) keepField(status, before, key);
+    if (!has(status, key)) restoreField(status, before, key);
   } else if (!has(status, key) || textAt(status, key) === textAt(before, key)) {
     status[key] = formatTime(context.now);
   } else setIfAbsent(status, key, formatTime(context.now));
@@ -201,7 +201,7 @@ function checkSource(source: string, spec: JsonObject, place: FieldPath, problem
       return checkCsi(held, place, problems);
     case "local":
       if (textAt(held, "path") === "") problems.required(place.child("path"));
-      else checkNoBacksteps(textAt(held, "path"), place.child("path"), problems);
+      else checkNoParentSteps(textAt(held, "path"), place.child("path"), problems);
       if (!has(spec, "nodeAffinity")) {
         problems.required(specPath.child("nodeAffinity"), "Local volume requires node affinity");
       }
@@ -248,7 +248,7 @@ function checkChange(spec: JsonObject, before: JsonObject, problems: Problems): 
   }
   const mode = read(spec, "volumeMode") ?? null;
   if (!isSameJson(mode, read(before, "volumeMode") ?? null)) {
-    problems.invalid(FieldPath.of("volumeMode"), mode, immutable);
+    problems.invalid(FieldPath.of("volumeMode"), mode, fieldIsImmutable);
   }
   if (has(before, "volumeAttributesClassName") && !has(spec, "volumeAttributesClassName")) {
     problems.forbidden(specPath.child("volumeAttributesClassName"), "update from non-nil value to nil is forbidden");

@@ -2,13 +2,13 @@
  * ResourceQuotas: rules, table row, and the scopes that decide which objects a quota counts.
  */
 import { isSameJson, type JsonObject, read } from "../../model/mod.ts";
-import { checkQuotaResourceName, checkResourceAmount, isStandardQuota, serviceClassOf } from "../pods/mod.ts";
+import { checkQuotaResourceName, checkResourceAmount, isStandardQuota, qosClassOf } from "../pods/mod.ts";
 import {
   ageCell,
   asText,
   type Cell,
+  fieldIsImmutable,
   FieldPath,
-  immutable,
   type KindRules,
   nameCell,
   type Problems,
@@ -71,7 +71,7 @@ export const quotaRules: KindRules = {
     checkSpec(spec, problems);
     const sorted = (object: JsonObject) => [...new Set(textsAt(objectAt(object, "spec"), "scopes"))].sort();
     if (!isSameJson(sorted(quota), sorted(old))) {
-      problems.invalid(specPath.child("scopes"), read(spec, "scopes") ?? null, immutable);
+      problems.invalid(specPath.child("scopes"), read(spec, "scopes") ?? null, fieldIsImmutable);
     }
   },
   validateStatus(quota, _old, problems) {
@@ -96,7 +96,7 @@ function checkAmounts(holder: JsonObject, key: string, place: FieldPath, problem
 }
 
 /** The resources of a quota that this scope does not allow. */
-function uncountable(scope: string, spec: JsonObject): readonly string[] {
+function disallowedResources(scope: string, spec: JsonObject): readonly string[] {
   const counted = scopes.get(scope);
   const names = [...textMapAt(spec, "hard").keys()].filter(isStandardQuota);
   return counted === undefined ? [] : names.filter((name) => !counted.has(name));
@@ -111,7 +111,7 @@ function checkScopes(spec: JsonObject, problems: Problems): void {
   const place = specPath.child("scopes");
   for (const scope of named) {
     if (!scopes.has(scope)) problems.invalid(place, [...named], "unsupported scope");
-    for (const _ of uncountable(scope, spec)) {
+    for (const _ of disallowedResources(scope, spec)) {
       problems.invalid(place, [...named], "unsupported scope applied to resource");
     }
   }
@@ -125,7 +125,7 @@ function checkScopeSelector(spec: JsonObject, problems: Problems): void {
   for (const expression of expressions) {
     const scope = textAt(expression, "scopeName");
     if (!scopes.has(scope)) problems.invalid(place.child("scopeName"), scope, "unsupported scope");
-    for (const _ of uncountable(scope, spec)) {
+    for (const _ of disallowedResources(scope, spec)) {
       problems.invalidStruct(place, shownSelector(expressions), "unsupported scope applied to resource");
     }
     checkOperator(expression, place, problems);
@@ -166,9 +166,9 @@ function warningsOf(hard: ReadonlyMap<string, string>): readonly string[] {
   return ["cpu", "memory", "storage", "ephemeral-storage"].flatMap((name) => {
     const names = name === "cpu" || name === "memory" ? [`requests.${name}`, name] : [`requests.${name}`];
     const request = names.find((each) => hard.has(each)) ?? "";
-    const [asked, limit] = [hard.get(request), hard.get(`limits.${name}`)];
-    if (asked === undefined || limit === undefined || compareQuantities(asked, limit) <= 0) return [];
-    const [left, right] = [canonicalQuantity(asked), canonicalQuantity(limit)];
+    const [requested, limit] = [hard.get(request), hard.get(`limits.${name}`)];
+    if (requested === undefined || limit === undefined || compareQuantities(requested, limit) <= 0) return [];
+    const [left, right] = [canonicalQuantity(requested), canonicalQuantity(limit)];
     return [`ResourceQuota ${request} (${left}) should be less than limits.${name} (${right})`];
   });
 }
@@ -207,13 +207,13 @@ function coversPod(scope: Scope, spec: JsonObject): boolean {
     case "NotTerminating":
       return !isTerminating;
     case "BestEffort":
-      return serviceClassOf(spec) === "BestEffort";
+      return qosClassOf(spec) === "BestEffort";
     case "NotBestEffort":
-      return serviceClassOf(spec) !== "BestEffort";
+      return qosClassOf(spec) !== "BestEffort";
     case "PriorityClass":
       return coversValue(scope, textAt(spec, "priorityClassName"));
     case "CrossNamespacePodAffinity":
-      return reachesOut(spec);
+      return usesOtherNamespaces(spec);
     default:
       return false;
   }
@@ -233,7 +233,7 @@ function coversValue({ operator, values }: Scope, value: string): boolean {
 }
 
 /** True for a Pod whose affinity depends on Pods of other namespaces. */
-function reachesOut(spec: JsonObject): boolean {
+function usesOtherNamespaces(spec: JsonObject): boolean {
   const affinity = objectAt(spec, "affinity");
   const terms = ["podAffinity", "podAntiAffinity"].flatMap((key) => {
     const each = findObject(affinity, key) ?? {};
@@ -247,10 +247,10 @@ function reachesOut(spec: JsonObject): boolean {
 }
 
 /** The cells of a ResourceQuota. */
-export const resourceQuotaRow: Row = rowOf(nameCell, quota(false), quota(true), ageCell);
+export const resourceQuotaRow: Row = rowOf(nameCell, usageCell(false), usageCell(true), ageCell);
 
 /** A cell of used and allowed amounts. @param isOfLimits true for limits, false for all other resources */
-function quota(isOfLimits: boolean): Cell {
+function usageCell(isOfLimits: boolean): Cell {
   return (object) => {
     const status = objectAt(object, "status");
     const [hard, used] = [objectAt(status, "hard"), objectAt(status, "used")];

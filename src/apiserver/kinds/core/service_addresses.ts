@@ -46,22 +46,22 @@ const firstPort = 30_000;
 const lastPort = 32_767;
 
 /** Random attempts before the first free value is searched. */
-const draws = 64;
+const maxRandomAttempts = 64;
 
 /** Allocates the missing values of a new Service. @throws Refusal when a requested value is already allocated */
 export function allocateForCreate(draft: Draft, context: WriteContext): void {
   const spec = draftAt(draft, "spec");
   const clusterIp = textAt(spec, "clusterIP");
   if (clusterIp !== "" && textsAt(spec, "clusterIPs").length === 0) spec["clusterIPs"] = [clusterIp];
-  fillFamilies(draft, undefined);
+  setFamilies(draft, undefined);
   allocate(draft, undefined, context);
 }
 
 /** Allocates the missing values of an updated Service; it keeps the old values that still apply. @throws Refusal */
 export function allocateForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void {
-  keepAllocated(draft, old);
+  restoreAllocated(draft, old);
   normalizeClusterIps(draft, old);
-  fillFamilies(draft, old);
+  setFamilies(draft, old);
   allocate(draft, old, context);
 }
 
@@ -81,7 +81,7 @@ export function needsHealthCheck(spec: JsonObject): boolean {
   return textAt(spec, "type") === "LoadBalancer" && textAt(spec, "externalTrafficPolicy") === "Local";
 }
 
-function keepAllocated(draft: Draft, old: JsonObject): void {
+function restoreAllocated(draft: Draft, old: JsonObject): void {
   const [spec, before] = [draftAt(draft, "spec"), objectAt(old, "spec")];
   if (needsClusterIp(before) && needsClusterIp(spec)) {
     if (textAt(spec, "clusterIP") === "" && has(before, "clusterIP")) spec["clusterIP"] = textAt(before, "clusterIP");
@@ -89,19 +89,19 @@ function keepAllocated(draft: Draft, old: JsonObject): void {
       spec["clusterIPs"] = [...textsAt(before, "clusterIPs")];
     }
   }
-  if (needsNodePorts(before) && needsNodePorts(spec)) keepNodePorts(spec, before);
+  if (needsNodePorts(before) && needsNodePorts(spec)) restoreNodePorts(spec, before);
   if (needsHealthCheck(before) && needsHealthCheck(spec) && numberAt(spec, "healthCheckNodePort") === 0) {
     spec["healthCheckNodePort"] = numberAt(before, "healthCheckNodePort");
   }
 }
 
-function keepNodePorts(spec: Draft, before: JsonObject): void {
-  const wanted = new Set(objectsAt(spec, "ports").map((port) => numberAt(port, "nodePort")));
+function restoreNodePorts(spec: Draft, before: JsonObject): void {
+  const requested = new Set(objectsAt(spec, "ports").map((port) => numberAt(port, "nodePort")));
   const byName = new Map(objectsAt(before, "ports").map((port) => [textAt(port, "name"), numberAt(port, "nodePort")]));
   for (const port of draftsAt(spec, "ports")) {
     if (numberAt(port, "nodePort") !== 0) continue;
     const known = byName.get(textAt(port, "name")) ?? 0;
-    if (known !== 0 && !wanted.has(known)) port["nodePort"] = known;
+    if (known !== 0 && !requested.has(known)) port["nodePort"] = known;
   }
 }
 
@@ -118,7 +118,7 @@ function normalizeClusterIps(draft: Draft, old: JsonObject): void {
   else spec["clusterIPs"] = [now];
 }
 
-function fillFamilies(draft: Draft, old: JsonObject | undefined): void {
+function setFamilies(draft: Draft, old: JsonObject | undefined): void {
   const spec = draftAt(draft, "spec");
   if (!needsClusterIp(spec)) return;
   const isSelectorless = Object.keys(objectAt(spec, "selector")).length === 0;
@@ -129,8 +129,8 @@ function fillFamilies(draft: Draft, old: JsonObject | undefined): void {
   }
   const problems = new Problems();
   checkClusterIps(spec, objectAt(old ?? {}, "spec"), problems);
-  refuse(draft, problems.list);
-  refuseFamilies(draft, spec, isOpen);
+  rejectIfInvalid(draft, problems.list);
+  rejectFamilies(draft, spec, isOpen);
   const families = [...textsAt(spec, "ipFamilies")];
   if (families.length === 0) families.push("IPv4");
   if (isOpen && families.length < 2 && textAt(spec, "ipFamilyPolicy") !== "SingleStack") {
@@ -139,7 +139,7 @@ function fillFamilies(draft: Draft, old: JsonObject | undefined): void {
   spec["ipFamilies"] = families;
 }
 
-function refuseFamilies(draft: Draft, spec: Draft, isOpen: boolean): void {
+function rejectFamilies(draft: Draft, spec: Draft, isOpen: boolean): void {
   const problems = new Problems();
   const policy = textAt(spec, "ipFamilyPolicy");
   const path = FieldPath.of("spec", "ipFamilyPolicy");
@@ -157,30 +157,30 @@ function refuseFamilies(draft: Draft, spec: Draft, isOpen: boolean): void {
       problems.invalid(FieldPath.of("spec", "ipFamilies").index(index), family, "not configured on this cluster");
     });
   }
-  refuse(draft, problems.list);
+  rejectIfInvalid(draft, problems.list);
 }
 
-function refuse(draft: Draft, errors: readonly FieldError[]): void {
+function rejectIfInvalid(draft: Draft, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: "", resource: "Service", name: nameOf(draft) }, errors);
 }
 
 /** The values that are allocated to other Services. */
-interface Taken {
+interface AllocatedValues {
   readonly addresses: ReadonlySet<string>;
   readonly ports: Set<number>;
 }
 
-function takenBy(draft: Draft, context: WriteContext): Taken {
+function allocatedToOthers(draft: Draft, context: WriteContext): AllocatedValues {
   const uid = textAt(draftAt(draft, "metadata"), "uid");
-  const taken = { addresses: new Set<string>(), ports: new Set<number>() };
+  const allocated = { addresses: new Set<string>(), ports: new Set<number>() };
   for (const service of context.objects.list("services")) {
     if (textAt(objectAt(service, "metadata"), "uid") === uid) continue;
     const spec = objectAt(service, "spec");
-    for (const address of textsAt(spec, "clusterIPs")) taken.addresses.add(address);
-    for (const port of objectsAt(spec, "ports")) taken.ports.add(numberAt(port, "nodePort"));
-    taken.ports.add(numberAt(spec, "healthCheckNodePort"));
+    for (const address of textsAt(spec, "clusterIPs")) allocated.addresses.add(address);
+    for (const port of objectsAt(spec, "ports")) allocated.ports.add(numberAt(port, "nodePort"));
+    allocated.ports.add(numberAt(spec, "healthCheckNodePort"));
   }
-  return taken;
+  return allocated;
 }
 
 function allocate(draft: Draft, old: JsonObject | undefined, context: WriteContext): void {
@@ -188,92 +188,100 @@ function allocate(draft: Draft, old: JsonObject | undefined, context: WriteConte
   const before = objectAt(old ?? {}, "spec");
   const needsIp = needsClusterIp(spec) && textAt(spec, "clusterIP") !== "None";
   if (!needsIp && !needsNodePorts(spec)) return;
-  const taken = takenBy(draft, context);
-  if (needsIp) allocateIp(draft, before, taken, context);
-  if (needsNodePorts(spec)) allocatePorts(draft, before, taken, context);
+  const allocated = allocatedToOthers(draft, context);
+  if (needsIp) allocateIp(draft, before, allocated, context);
+  if (needsNodePorts(spec)) allocatePorts(draft, before, allocated, context);
   if (needsHealthCheck(spec) && numberAt(spec, "healthCheckNodePort") === 0) {
-    spec["healthCheckNodePort"] = freePort(taken, context);
+    spec["healthCheckNodePort"] = freePort(allocated, context);
   }
 }
 
-function allocateIp(draft: Draft, before: JsonObject, taken: Taken, context: WriteContext): void {
+function allocateIp(draft: Draft, before: JsonObject, allocated: AllocatedValues, context: WriteContext): void {
   const spec = draftAt(draft, "spec");
-  const wanted = textAt(spec, "clusterIP");
-  if (wanted !== "") {
-    const isOld = textsAt(before, "clusterIPs").includes(wanted);
-    const why = isOld ? undefined : whyNotFree(wanted, taken);
+  const requested = textAt(spec, "clusterIP");
+  if (requested !== "") {
+    const isOld = textsAt(before, "clusterIPs").includes(requested);
+    const why = isOld ? undefined : allocationError(requested, allocated);
     if (why !== undefined) {
       const problems = new Problems();
       const value = draftOf(textsAt(spec, "clusterIPs"));
-      problems.invalid(FieldPath.of("spec", "clusterIPs"), value, `failed to allocate IP ${wanted}: ${why}`);
-      refuse(draft, problems.list);
+      problems.invalid(FieldPath.of("spec", "clusterIPs"), value, `failed to allocate IP ${requested}: ${why}`);
+      rejectIfInvalid(draft, problems.list);
     }
     return;
   }
-  const free = freeAddress(taken, context);
+  const free = freeAddress(allocated, context);
   spec["clusterIP"] = free;
   spec["clusterIPs"] = [free];
 }
 
 /** Returns why an address cannot be allocated. An invalid address is left to the validation. */
-function whyNotFree(wanted: string, taken: Taken): string | undefined {
-  const address = parseIp(wanted);
+function allocationError(requested: string, allocated: AllocatedValues): string | undefined {
+  const address = parseIp(requested);
   if (address === undefined || address.family !== "IPv4") return undefined;
   if (!isInRange(address, serviceRange)) {
     const shown = formatCidr(serviceRange);
-    return `the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${shown}`;
+    return `the provided IP (${requested}) is not in the valid range. The range of valid IPs is ${shown}`;
   }
-  return taken.addresses.has(wanted) ? "provided IP is already allocated" : undefined;
+  return allocated.addresses.has(requested) ? "provided IP is already allocated" : undefined;
 }
 
-function freeAddress(taken: Taken, context: WriteContext): string {
+function freeAddress(allocated: AllocatedValues, context: WriteContext): string {
   const first = networkOf(serviceRange);
   const count = 2 ** (32 - serviceRange.bits);
   const at = (offset: number) => formatIp({ family: "IPv4", value: first + BigInt(offset) });
-  const offset = drawn(count, (each) => each > 0 && each < count - 1 && !taken.addresses.has(at(each)), context);
+  const offset = randomFreeOffset(
+    count,
+    (each) => each > 0 && each < count - 1 && !allocated.addresses.has(at(each)),
+    context,
+  );
   if (offset === undefined) throw internalError(`failed to allocate a serviceIP: range is full`);
   return at(offset);
 }
 
-function allocatePorts(draft: Draft, before: JsonObject, taken: Taken, context: WriteContext): void {
+function allocatePorts(draft: Draft, before: JsonObject, allocated: AllocatedValues, context: WriteContext): void {
   const spec = draftAt(draft, "spec");
   const known = new Set(objectsAt(before, "ports").map((port) => numberAt(port, "nodePort")));
   const byPort = new Map<number, number>();
   const mayAllocate = textAt(spec, "type") !== "LoadBalancer" || spec["allocateLoadBalancerNodePorts"] !== false;
   draftsAt(spec, "ports").forEach((port, index) => {
-    const wanted = numberAt(port, "nodePort");
-    if (wanted === 0 && !mayAllocate) return;
+    const requested = numberAt(port, "nodePort");
+    if (requested === 0 && !mayAllocate) return;
     const number = numberAt(port, "port");
     const shared = byPort.get(number);
-    if (wanted === 0) port["nodePort"] = shared ?? freePort(taken, context);
-    else if (wanted !== shared && !known.has(wanted)) refusePort(draft, wanted, index, taken);
+    if (requested === 0) port["nodePort"] = shared ?? freePort(allocated, context);
+    else if (requested !== shared && !known.has(requested)) rejectPort(draft, requested, index, allocated);
     const chosen = findNumber(port, "nodePort") ?? 0;
-    taken.ports.add(chosen);
+    allocated.ports.add(chosen);
     if (shared === undefined) byPort.set(number, chosen);
   });
 }
 
-function refusePort(draft: Draft, wanted: number, index: number, taken: Taken): void {
+function rejectPort(draft: Draft, requested: number, index: number, allocated: AllocatedValues): void {
   const problems = new Problems();
   const path = FieldPath.of("spec", "ports").index(index).child("nodePort");
-  if (wanted < firstPort || wanted > lastPort) {
+  if (requested < firstPort || requested > lastPort) {
     const range = `The range of valid ports is ${firstPort}-${lastPort}`;
-    problems.invalid(path, wanted, `provided port is not in the valid range. ${range}`);
-  } else if (taken.ports.has(wanted)) problems.invalid(path, wanted, "provided port is already allocated");
-  refuse(draft, problems.list);
+    problems.invalid(path, requested, `provided port is not in the valid range. ${range}`);
+  } else if (allocated.ports.has(requested)) problems.invalid(path, requested, "provided port is already allocated");
+  rejectIfInvalid(draft, problems.list);
 }
 
-function freePort(taken: Taken, context: WriteContext): number {
+function freePort(allocated: AllocatedValues, context: WriteContext): number {
   const count = lastPort - firstPort + 1;
-  const offset = drawn(count, (each) => !taken.ports.has(firstPort + each), context);
+  const offset = randomFreeOffset(count, (each) => !allocated.ports.has(firstPort + each), context);
   if (offset === undefined) throw internalError("failed to allocate a nodePort: range is full");
-  taken.ports.add(firstPort + offset);
+  allocated.ports.add(firstPort + offset);
   return firstPort + offset;
 }
 
 /** Returns a random free offset, or the first free one after too many attempts; undefined when all are in use. */
-function drawn(count: number, isFree: (offset: number) => boolean, context: WriteContext): number | undefined {
-  for (let draw = 0; draw < draws; draw++) {
+function randomFreeOffset(
+  count: number,
+  isFree: (offset: number) => boolean,
+  context: WriteContext,
+): number | undefined {
+  for (let draw = 0; draw < maxRandomAttempts; draw++) {
     const offset = Math.floor(context.random() * count);
     if (isFree(offset)) return offset;
   }

@@ -10,8 +10,8 @@ import {
   cidrErrors,
   type DefaultsByType,
   endpointIpErrors,
+  fieldIsImmutable,
   FieldPath,
-  immutable,
   ipErrors,
   type KindRules,
   labelErrors,
@@ -53,7 +53,7 @@ import { checkClusterIpChange, checkClusterIps, isHeadless, serviceWarnings } fr
 
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const protocols = ["SCTP", "TCP", "UDP"];
-const longestAffinity = 86_400;
+const maxAffinitySeconds = 86_400;
 const sourceRanges = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const topologyHints = "service.kubernetes.io/topology-aware-hints";
 const topologyMode = "service.kubernetes.io/topology-mode";
@@ -62,15 +62,15 @@ const onlyForBalancer = "may only be used when `type` is 'LoadBalancer'";
 /** Service. */
 export const serviceRules: KindRules = {
   depth: "full",
-  names: labelName,
+  validateName: labelName,
   allowsCreateOnUpdate: true,
-  selectable: new Map([
+  fieldSelectors: new Map([
     ["spec.clusterIP", (service) => textAt(objectAt(service, "spec"), "clusterIP")],
     ["spec.type", (service) => textAt(objectAt(service, "spec"), "type")],
   ]),
   prepareForCreate: allocateForCreate,
   prepareForUpdate(draft, old, context) {
-    dropWhatTypeHasNot(draft, old);
+    dropFieldsOfOldType(draft, old);
     allocateForUpdate(draft, old, context);
   },
   validate: (service, problems) => checkService(service, undefined, problems),
@@ -80,7 +80,7 @@ export const serviceRules: KindRules = {
     const [now, before] = [objectAt(service, "spec"), objectAt(old, "spec")];
     if (needsHealthCheck(now) && needsHealthCheck(before)) {
       if (numberAt(now, "healthCheckNodePort") !== numberAt(before, "healthCheckNodePort")) {
-        problems.forbidden(FieldPath.of("spec", "healthCheckNodePort"), immutable);
+        problems.forbidden(FieldPath.of("spec", "healthCheckNodePort"), fieldIsImmutable);
       }
     }
     checkService(service, old, problems);
@@ -90,7 +90,7 @@ export const serviceRules: KindRules = {
 };
 
 /** Drops the fields that the new type does not have, unless the client changed them. */
-function dropWhatTypeHasNot(draft: Draft, old: JsonObject): void {
+function dropFieldsOfOldType(draft: Draft, old: JsonObject): void {
   const [spec, before] = [draftAt(draft, "spec"), objectAt(old, "spec")];
   const dropSame = (...keys: readonly string[]) => {
     for (const key of keys) if (isSameJson(read(spec, key), read(before, key))) delete spec[key];
@@ -203,9 +203,9 @@ function checkAffinity(spec: JsonObject, path: FieldPath, problems: Problems): v
   }
   if (affinity !== "ClientIP") return;
   const seconds = numberAt(objectAt(config ?? {}, "clientIP"), "timeoutSeconds");
-  if (seconds > 0 && seconds <= longestAffinity) return;
+  if (seconds > 0 && seconds <= maxAffinitySeconds) return;
   const place = path.child("sessionAffinityConfig", "clientIP", "timeoutSeconds");
-  problems.invalid(place, seconds, `must be greater than 0 and less than ${longestAffinity}`);
+  problems.invalid(place, seconds, `must be greater than 0 and less than ${maxAffinitySeconds}`);
 }
 
 function checkNodePorts(spec: JsonObject, path: FieldPath, problems: Problems): void {
@@ -413,16 +413,16 @@ export const serviceMeter: QuotaMeter = {
     const takesPorts = isBalanced
       ? spec["allocateLoadBalancerNodePorts"] !== false
       : textAt(spec, "type") === "NodePort";
-    const asked = isBalanced ? ports.filter((port) => numberAt(port, "nodePort") !== 0).length : 0;
+    const requestedPorts = isBalanced ? ports.filter((port) => numberAt(port, "nodePort") !== 0).length : 0;
     return new Map([
       ["count/services", "1"],
       ["services", "1"],
-      ["services.nodeports", `${takesPorts ? ports.length : asked}`],
+      ["services.nodeports", `${takesPorts ? ports.length : requestedPorts}`],
       ["services.loadbalancers", isBalanced ? "1" : "0"],
     ]);
   },
   measures: (resource) => serviceResources.has(resource),
-  missing: () => undefined,
+  missingFieldsError: () => undefined,
 };
 
 const serviceResources: ReadonlySet<string> = new Set([

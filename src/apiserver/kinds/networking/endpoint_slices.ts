@@ -10,7 +10,7 @@ import {
   type DefaultsByType,
   endpointIpErrors,
   FieldPath,
-  firstTexts,
+  firstOf,
   formatIp,
   ipErrors,
   ipWarnings,
@@ -32,8 +32,8 @@ const controllers = ["endpointslice-controller.k8s.io", "endpointslicemirroring-
 /** EndpointSlice. */
 export const endpointSliceRules: KindRules = {
   depth: "full",
-  generation: ["addressType", "endpoints", "ports"],
-  countsLabels: true,
+  generationFields: ["addressType", "endpoints", "ports"],
+  labelsIncrementGeneration: true,
   prepareForCreate(draft) {
     for (const endpoint of Array.isArray(draft["endpoints"]) ? draft["endpoints"] : []) dropTopology(endpoint);
   },
@@ -165,12 +165,12 @@ function slicePorts(object: JsonObject): Json {
     const name = read(port, "name");
     return typeof name === "string" ? name : "*";
   });
-  return orUnset(firstTexts(shown));
+  return orUnset(firstOf(shown));
 }
 
 function sliceEndpoints(object: JsonObject): Json {
   return orUnset(
-    firstTexts(objectsAt(object, "endpoints").flatMap((endpoint) => asTexts(read(endpoint, "addresses")))),
+    firstOf(objectsAt(object, "endpoints").flatMap((endpoint) => asTexts(read(endpoint, "addresses")))),
   );
 }
 

@@ -7,8 +7,8 @@ import {
   ageCell,
   annotationOf,
   type DefaultsByType,
+  fieldIsImmutable,
   FieldPath,
-  immutable,
   type KindRules,
   labelErrors,
   labelName,
@@ -41,7 +41,7 @@ import {
 } from "../types/mod.ts";
 
 const classAnnotation = "kubernetes.io/ingress.class";
-const longestController = 250;
+const maxControllerLength = 250;
 const pathTypes = ["Exact", "ImplementationSpecific", "Prefix"];
 const badSequences = ["//", "/./", "/../", "%2f", "%2F"];
 const badEnds = ["/..", "/."];
@@ -49,7 +49,7 @@ const badEnds = ["/..", "/."];
 /** Ingress. */
 export const ingressRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   validate(ingress, problems) {
     checkIngress(ingress, undefined, problems);
     const marked = textMapAt(metadataOf(ingress), "annotations").get(classAnnotation);
@@ -169,11 +169,11 @@ function checkTypedReference(reference: JsonObject, path: FieldPath, problems: P
 /** IngressClass. */
 export const ingressClassRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   validate: checkIngressClass,
   validateUpdate(object, old, problems) {
     const [now, before] = [object, old].map((each) => textAt(objectAt(each, "spec"), "controller"));
-    if (now !== before) problems.invalid(FieldPath.of("spec", "controller"), now ?? "", immutable);
+    if (now !== before) problems.invalid(FieldPath.of("spec", "controller"), now ?? "", fieldIsImmutable);
     checkIngressClass(object, problems);
   },
 };
@@ -182,7 +182,7 @@ function checkIngressClass(object: JsonObject, problems: Problems): void {
   const spec = objectAt(object, "spec");
   const controller = textAt(spec, "controller");
   const path = FieldPath.of("spec", "controller");
-  if (controller.length > longestController) problems.tooLong(path, longestController);
+  if (controller.length > maxControllerLength) problems.tooLong(path, maxControllerLength);
   checkDomainPath(controller, path, problems);
   const parameters = findObject(spec, "parameters");
   if (parameters !== undefined) checkParameters(parameters, FieldPath.of("spec", "parameters"), problems);
@@ -250,14 +250,14 @@ function parameters(object: JsonObject): Json {
   return `${typeof group === "string" ? `${kind}.${group}` : kind}/${textAt(found, "name")}`;
 }
 
-const mostHosts = 3;
+const maxHosts = 3;
 
 /** The first hosts. Rules without a host match any host; they are only counted when other rules have hosts. */
 function hosts(object: JsonObject): Json {
   const rules = objectsAt(objectAt(object, "spec"), "rules");
   const shown: string[] = [];
   for (const rule of rules) {
-    if (shown.length === mostHosts) return `${shown.join(",")} + ${rules.length - mostHosts} more...`;
+    if (shown.length === maxHosts) return `${shown.join(",")} + ${rules.length - maxHosts} more...`;
     const host = textAt(rule, "host");
     if (host !== "") shown.push(host);
   }

@@ -9,7 +9,7 @@ import {
   cidrWarnings,
   type DefaultsByType,
   FieldPath,
-  hasBadValue,
+  hasInvalidLabelValue,
   type KindRules,
   nameCell,
   networkOf,
@@ -42,11 +42,11 @@ const directions = [["ingress", "from"], ["egress", "to"]] as const;
 /** NetworkPolicy. */
 export const networkPolicyRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   validate: (policy, problems) => checkNetworkPolicy(policy, [], false, problems),
   validateUpdate(policy, old, problems) {
     const known = blocksOf(old).flatMap(({ block }) => [textAt(block, "cidr"), ...textsAt(block, "except")]);
-    checkNetworkPolicy(policy, known, hasBadValue(findObject(objectAt(old, "spec"), "podSelector")), problems);
+    checkNetworkPolicy(policy, known, hasInvalidLabelValue(findObject(objectAt(old, "spec"), "podSelector")), problems);
   },
   warnings: (policy) =>
     blocksOf(policy).flatMap(({ block, path }) => [

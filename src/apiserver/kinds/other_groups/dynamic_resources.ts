@@ -19,7 +19,7 @@ import { findObject, objectAt, objectsAt, setIfEmpty, setIfZero, textAt } from "
 export const resourceClaimRules: KindRules = { depth: "schema", statusMetadata: "none" };
 
 /** ResourceSlice and DeviceClass. */
-export const deviceRules: KindRules = { depth: "schema", generation: ["spec"] };
+export const deviceRules: KindRules = { depth: "schema", generationFields: ["spec"] };
 
 /** The defaults of device requests. */
 export const deviceDefaults: DefaultsByType = {

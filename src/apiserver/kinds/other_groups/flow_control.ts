@@ -18,7 +18,7 @@ import {
 import { objectAt, setIfAbsent, setIfZero, textAt } from "../types/mod.ts";
 
 /** FlowSchema and PriorityLevelConfiguration. */
-export const flowControlRules: KindRules = { depth: "schema", generation: ["spec"], statusMetadata: "none" };
+export const flowControlRules: KindRules = { depth: "schema", generationFields: ["spec"], statusMetadata: "none" };
 
 /** The defaults of FlowSchemas and PriorityLevelConfigurations. */
 export const flowControlDefaults: DefaultsByType = {

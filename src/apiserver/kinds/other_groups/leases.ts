@@ -2,7 +2,16 @@
  * Leases (coordination.k8s.io): rules and table row.
  */
 import { type Draft, type JsonObject, labelKeyErrors } from "../../model/mod.ts";
-import { ageCell, FieldPath, type KindRules, nameCell, notNegative, type Row, rowOf, textCell } from "../rules/mod.ts";
+import {
+  ageCell,
+  FieldPath,
+  type KindRules,
+  mustNotBeNegative,
+  nameCell,
+  type Row,
+  rowOf,
+  textCell,
+} from "../rules/mod.ts";
 import { draftAt, findNumber, has, objectAt, textAt } from "../types/mod.ts";
 
 /** Lease. */
@@ -10,8 +19,8 @@ export const leaseRules: KindRules = {
   depth: "full",
   allowsUnconditionalUpdate: false,
   allowsCreateOnUpdate: true,
-  prepareForCreate: (draft) => dropElection(draft, {}),
-  prepareForUpdate: (draft, old) => dropElection(draft, objectAt(old, "spec")),
+  prepareForCreate: (draft) => dropCoordinatedElection(draft, {}),
+  prepareForUpdate: (draft, old) => dropCoordinatedElection(draft, objectAt(old, "spec")),
   validate(lease, problems) {
     const spec = objectAt(lease, "spec");
     const path = FieldPath.of("spec");
@@ -20,7 +29,7 @@ export const leaseRules: KindRules = {
       problems.invalid(path.child("leaseDurationSeconds"), seconds, "must be greater than 0");
     }
     if (transitions !== undefined && transitions < 0) {
-      problems.invalid(path.child("leaseTransitions"), transitions, notNegative);
+      problems.invalid(path.child("leaseTransitions"), transitions, mustNotBeNegative);
     }
     const strategy = textAt(spec, "strategy");
     if (strategy.includes("/")) {
@@ -30,7 +39,7 @@ export const leaseRules: KindRules = {
 };
 
 /** Drops the fields of coordinated leader election, whose feature gate is off by default. */
-function dropElection(draft: Draft, before: JsonObject): void {
+function dropCoordinatedElection(draft: Draft, before: JsonObject): void {
   const spec = draftAt(draft, "spec");
   for (const key of ["strategy", "preferredHolder"]) if (!has(before, key)) delete spec[key];
 }

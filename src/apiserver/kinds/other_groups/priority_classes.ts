@@ -16,9 +16,9 @@ import {
   rowOf,
   textCell,
 } from "../rules/mod.ts";
-import { draftAt, flagAt, has, nameOf, numberAt, setIfAbsent, textAt } from "../types/mod.ts";
+import { booleanAt, draftAt, has, nameOf, numberAt, setIfAbsent, textAt } from "../types/mod.ts";
 
-const highestPriority = 1_000_000_000;
+const maxUserPriority = 1_000_000_000;
 
 /** PriorityClass. */
 export const priorityClassRules: KindRules = {
@@ -38,13 +38,13 @@ export const priorityClassRules: KindRules = {
 function checkPriorityClass(object: JsonObject, problems: Problems): void {
   const [name, value] = [nameOf(object), numberAt(object, "value")];
   if (name.startsWith("system-")) {
-    const why = whyNoSystemClass(name, value, flagAt(object, "globalDefault"));
+    const why = systemClassError(name, value, booleanAt(object, "globalDefault"));
     if (why !== undefined) {
       const reserved = "priority class names with 'system-' prefix are reserved for system use only. error: ";
       problems.forbidden(FieldPath.of("metadata", "name"), reserved + why);
     }
-  } else if (value > highestPriority) {
-    problems.forbidden(FieldPath.of("value"), `maximum allowed value of a user defined priority is ${highestPriority}`);
+  } else if (value > maxUserPriority) {
+    problems.forbidden(FieldPath.of("value"), `maximum allowed value of a user defined priority is ${maxUserPriority}`);
   }
   const policy = textAt(object, "preemptionPolicy");
   if (has(object, "preemptionPolicy") && policy !== "PreemptLowerPriority" && policy !== "Never") {
@@ -52,7 +52,7 @@ function checkPriorityClass(object: JsonObject, problems: Problems): void {
   }
 }
 
-function whyNoSystemClass(name: string, value: number, isDefault: boolean): string | undefined {
+function systemClassError(name: string, value: number, isDefault: boolean): string | undefined {
   const known = systemPriorities.get(name);
   if (known === undefined) return `${name} is not a known system priority class`;
   if (known !== value) return `value of ${name} PriorityClass must be ${known}`;

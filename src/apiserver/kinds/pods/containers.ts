@@ -3,18 +3,28 @@
  */
 import { type JsonObject, read } from "../../model/mod.ts";
 import {
-  checkDescending,
   checkNotNegative,
   checkPortNumberOrName,
+  checkRelativePath,
   type FieldPath,
-  hasBacksteps,
+  hasParentSteps,
   headerNameErrors,
   labelErrors,
   portErrors,
   portNameErrors,
   type Problems,
 } from "../rules/mod.ts";
-import { findNumber, findObject, flagAt, has, numberAt, objectAt, objectsAt, textAt, textsAt } from "../types/mod.ts";
+import {
+  booleanAt,
+  findNumber,
+  findObject,
+  has,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  textsAt,
+} from "../types/mod.ts";
 import { checkEnv, checkEnvFrom } from "./env.ts";
 import { checkClaimNames, checkResourceRequirements } from "./resources.ts";
 import { checkContainerSecurity } from "./security.ts";
@@ -23,8 +33,8 @@ const protocols = ["SCTP", "TCP", "UDP"];
 const pullPolicies = ["Always", "IfNotPresent", "Never"];
 const restartPolicies = ["Always", "Never", "OnFailure"];
 const notForEphemeral = "cannot be set for an Ephemeral Container";
-const mostRules = 20;
-const mostCodes = 255;
+const maxRules = 20;
+const maxExitCodes = 255;
 const needsAlways = "may not be set for init containers without restartPolicy=Always";
 
 /** What containers are checked against. */
@@ -106,7 +116,7 @@ export function checkEphemeralContainers(context: ContainerContext, path: FieldP
     const place = path.index(index);
     const [name, target] = [textAt(container, "name"), textAt(container, "targetContainerName")];
     checkCommon(container, context, place, problems);
-    checkImageSpace(container, place, problems);
+    checkImageWhitespace(container, place, problems);
     if (names.has(name)) problems.duplicate(place.child("name"), name);
     names.add(name);
     if (target !== "" && !others.has(target)) problems.notFound(place.child("targetContainerName"), target);
@@ -126,7 +136,7 @@ export function checkEphemeralContainers(context: ContainerContext, path: FieldP
 }
 
 /** Checks that an image has no spaces around it; for Pods only. */
-export function checkImageSpace(container: JsonObject, path: FieldPath, problems: Problems): void {
+export function checkImageWhitespace(container: JsonObject, path: FieldPath, problems: Problems): void {
   const image = textAt(container, "image");
   if (image.trim() !== image) {
     problems.invalid(path.child("image"), image, "must not have leading or trailing whitespace");
@@ -213,7 +223,7 @@ function checkRestarts(container: JsonObject, path: FieldPath, problems: Problem
   if (!has(container, "restartPolicy")) {
     if (rules.length > 0) problems.required(place, "must specify restartPolicy when restart rules are used");
   } else if (!restartPolicies.includes(policy)) problems.notSupported(place, policy, restartPolicies);
-  if (rules.length > mostRules) problems.tooMany(path.child("restartPolicyRules"), rules.length, mostRules);
+  if (rules.length > maxRules) problems.tooMany(path.child("restartPolicyRules"), rules.length, maxRules);
   rules.forEach((rule, index) => checkRestartRule(rule, path.child("restartPolicyRules").index(index), problems));
 }
 
@@ -228,14 +238,14 @@ function checkRestartRule(rule: JsonObject, path: FieldPath, problems: Problems)
     problems.notSupported(path.child("exitCodes", "operator"), operator, ["In", "NotIn"]);
   }
   const values = read(codes, "values");
-  if (Array.isArray(values) && values.length > mostCodes) {
-    problems.tooMany(path.child("exitCodes", "values"), values.length, mostCodes);
+  if (Array.isArray(values) && values.length > maxExitCodes) {
+    problems.tooMany(path.child("exitCodes", "values"), values.length, maxExitCodes);
   }
 }
 
 /** Checks the ports of a Pod on the host network. @param isPod false for a template, which may omit host ports */
 export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, path: FieldPath, problems: Problems): void {
-  if (!flagAt(spec, "hostNetwork")) return;
+  if (!booleanAt(spec, "hostNetwork")) return;
   objectsAt(spec, "containers").forEach((container, index) => {
     objectsAt(container, "ports").forEach((port, at) => {
       const [host, inner] = [numberAt(port, "hostPort"), numberAt(port, "containerPort")];
@@ -292,12 +302,12 @@ function checkVolumeMounts(
 /** Checks a sub path. The path in the error does not contain the index of the mount, as in the real server. */
 function checkSubPath(mount: JsonObject, place: FieldPath, path: FieldPath, problems: Problems): void {
   const [subPath, expression] = [textAt(mount, "subPath"), textAt(mount, "subPathExpr")];
-  if (subPath !== "") checkDescending(subPath, path.child("subPath"), problems);
+  if (subPath !== "") checkRelativePath(subPath, path.child("subPath"), problems);
   if (expression === "") return;
   if (subPath !== "") {
     problems.invalid(place.child("subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive");
   }
-  checkDescending(expression, path.child("subPathExpr"), problems);
+  checkRelativePath(expression, path.child("subPathExpr"), problems);
 }
 
 function checkPropagation(mount: JsonObject, container: JsonObject, path: FieldPath, problems: Problems): void {
@@ -305,7 +315,7 @@ function checkPropagation(mount: JsonObject, container: JsonObject, path: FieldP
   const place = path.child("mountPropagation");
   if (has(mount, "mountPropagation")) {
     if (!propagations.includes(propagation)) problems.notSupported(place, propagation, propagations);
-    if (propagation === "Bidirectional" && !flagAt(objectAt(container, "securityContext"), "privileged")) {
+    if (propagation === "Bidirectional" && !booleanAt(objectAt(container, "securityContext"), "privileged")) {
       problems.forbidden(place, "Bidirectional mount propagation is available only to privileged containers");
     }
   }
@@ -313,7 +323,7 @@ function checkPropagation(mount: JsonObject, container: JsonObject, path: FieldP
   const [mode, at] = [textAt(mount, "recursiveReadOnly"), path.child("recursiveReadOnly")];
   if (!readOnlies.includes(mode)) return problems.notSupported(at, mode, readOnlies);
   if (mode === "Disabled") return;
-  if (!flagAt(mount, "readOnly")) problems.forbidden(at, "may only be specified when readOnly is true");
+  if (!booleanAt(mount, "readOnly")) problems.forbidden(at, "may only be specified when readOnly is true");
   if (has(mount, "mountPropagation") && propagation !== "None") {
     problems.forbidden(at, "may only be specified when mountPropagation is None or not specified");
   }
@@ -350,7 +360,7 @@ function checkDevices(
 function checkDevicePath(at: string, paths: Set<string>, path: FieldPath, problems: Problems): void {
   if (at === "") problems.required(path);
   if (paths.has(at)) problems.invalid(path, at, "must be unique");
-  if (hasBacksteps(at)) problems.invalid(path, at, "can not contain backsteps ('..')");
+  if (hasParentSteps(at)) problems.invalid(path, at, "can not contain backsteps ('..')");
   else paths.add(at);
 }
 

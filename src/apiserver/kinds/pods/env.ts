@@ -3,7 +3,7 @@
  */
 import { type JsonObject, labelKeyErrors } from "../../model/mod.ts";
 import {
-  checkNoBacksteps,
+  checkNoParentSteps,
   configKeyErrors,
   envNameErrors,
   type FieldPath,
@@ -97,7 +97,7 @@ function checkFileKey(reference: JsonObject, path: FieldPath, problems: Problems
   if (volume === "") problems.required(path.child("volumeName"));
   else problems.invalidAll(path.child("volumeName"), volume, labelErrors(volume));
   if (file === "") problems.required(path.child("path"));
-  else checkNoBacksteps(file, path.child("path"), problems);
+  else checkNoParentSteps(file, path.child("path"), problems);
 }
 
 /** Checks a reference to a field of the Pod. @param known the fields that are allowed here */

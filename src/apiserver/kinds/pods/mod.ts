@@ -7,17 +7,17 @@ import { podRow } from "./pod_row.ts";
 import { podTemplateRow, podTemplateRules } from "./pod_templates.ts";
 import { podMeter, podRules } from "./pods.ts";
 export { checkAccessModes, checkClaimSpec, checkVolumeMode, claimSpecWarnings } from "./claim_spec.ts";
-export { aggregated, serviceClassOf } from "./pod_containers.ts";
+export { aggregateResources, qosClassOf } from "./pod_containers.ts";
 export { podConditions } from "./pod_row.ts";
 export { checkPodAnnotations, checkPodTemplate, dropDisabled } from "./pod_spec.ts";
 export {
-  canSelect,
   checkCollisions,
-  checkLasting,
-  checkLastingTemplate,
-  checkOwnSelector,
-  checkSelected,
+  checkLongRunning,
+  checkLongRunningTemplate,
+  checkRequiredSelector,
+  checkTemplateLabels,
   dropDisabledInTemplate,
+  isValidSelector,
   podNameWarnings,
   templateWarnings,
 } from "./pod_templates.ts";

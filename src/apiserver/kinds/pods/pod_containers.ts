@@ -31,21 +31,21 @@ export function isSidecar(container: JsonObject): boolean {
 }
 
 /** The resources that a Pod needs: the sum of its containers, or the largest need of an init container. */
-export function aggregated(spec: JsonObject, key: "limits" | "requests"): Amounts {
+export function aggregateResources(spec: JsonObject, key: "limits" | "requests"): Amounts {
   const amountsOf = (container: JsonObject) => textMapAt(objectAt(container, "resources"), key);
-  let sum: Amounts = objectsAt(spec, "containers").map(amountsOf).reduce(plus, new Map());
+  let sum: Amounts = objectsAt(spec, "containers").map(amountsOf).reduce(sumOf, new Map());
   let sidecars: Amounts = new Map();
   let before: Amounts = new Map();
   for (const container of objectsAt(spec, "initContainers")) {
     const amounts = amountsOf(container);
-    const needed = plus(amounts, sidecars);
-    if (isSidecar(container)) [sum, sidecars] = [plus(sum, amounts), needed];
-    before = larger(before, needed);
+    const needed = sumOf(amounts, sidecars);
+    if (isSidecar(container)) [sum, sidecars] = [sumOf(sum, amounts), needed];
+    before = largerOf(before, needed);
   }
-  return larger(sum, before);
+  return largerOf(sum, before);
 }
 
-function plus(left: Amounts, right: Amounts): Amounts {
+function sumOf(left: Amounts, right: Amounts): Amounts {
   const sum = new Map(left);
   for (const [name, amount] of right) {
     const other = left.get(name);
@@ -54,7 +54,7 @@ function plus(left: Amounts, right: Amounts): Amounts {
   return sum;
 }
 
-function larger(left: Amounts, right: Amounts): Amounts {
+function largerOf(left: Amounts, right: Amounts): Amounts {
   const most = new Map(left);
   for (const [name, amount] of right) {
     const other = left.get(name);
@@ -66,15 +66,15 @@ function larger(left: Amounts, right: Amounts): Amounts {
 const computes = ["cpu", "memory"];
 
 /** The QoS class of a Pod: `Guaranteed`, `Burstable` or `BestEffort`. */
-export function serviceClassOf(spec: JsonObject): string {
+export function qosClassOf(spec: JsonObject): string {
   const whole = findObject(spec, "resources");
   const holders = whole !== undefined
     ? [whole]
     : [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")].map((each) =>
       objectAt(each, "resources")
     );
-  const requests = holders.map((each) => computeAmounts(each, "requests")).reduce(plus, new Map());
-  const limits = holders.map((each) => computeAmounts(each, "limits")).reduce(plus, new Map());
+  const requests = holders.map((each) => computeAmounts(each, "requests")).reduce(sumOf, new Map());
+  const limits = holders.map((each) => computeAmounts(each, "limits")).reduce(sumOf, new Map());
   if (requests.size === 0 && limits.size === 0) return "BestEffort";
   const isLimited = holders.every((each) => computeAmounts(each, "limits").size === computes.length);
   const isSame = requests.size === limits.size &&

@@ -5,10 +5,10 @@
 import { type Draft, put } from "../../model/mod.ts";
 import type { DefaultsByType } from "../rules/mod.ts";
 import {
+  booleanAt,
   draftAt,
   draftsAt,
   findDraft,
-  flagAt,
   has,
   numberAt,
   setIfAbsent,
@@ -16,7 +16,7 @@ import {
   setIfZero,
   textAt,
 } from "../types/mod.ts";
-import { aggregated } from "./pod_containers.ts";
+import { aggregateResources } from "./pod_containers.ts";
 
 /** The default mode of files in volumes. */
 const fileMode = 0o644;
@@ -92,7 +92,7 @@ function setPodDefaults(draft: Draft): void {
   const spec = draftAt(draft, "spec");
   for (const each of [...draftsAt(spec, "containers"), ...draftsAt(spec, "initContainers")]) {
     setRequestsFromLimits(each);
-    if (flagAt(spec, "hostNetwork")) setHostPorts(each);
+    if (booleanAt(spec, "hostNetwork")) setHostPorts(each);
   }
   if (has(spec, "resources")) setPodResources(spec);
   setIfAbsent(spec, "enableServiceLinks", true);
@@ -116,7 +116,7 @@ function setPodResources(spec: Draft): void {
   const limits = findDraft(resources, "limits");
   if (limits === undefined || Object.keys(limits).length === 0) return;
   const requests = findDraft(resources, "requests") ?? {};
-  const sums = aggregated(spec, "requests");
+  const sums = aggregateResources(spec, "requests");
   for (const name of ["cpu", "memory"]) {
     const sum = sums.get(name);
     if (sum !== undefined && !Object.hasOwn(requests, name)) requests[name] = sum;

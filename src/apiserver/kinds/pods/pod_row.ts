@@ -1,21 +1,21 @@
 /**
- * The row of a Pod in `kubectl get pods`: how many containers are ready, how often they restarted, and the status in one word.
- * The word is the phase, unless a container, the node or a deletion replaces it (kubernetes `pkg/printers/internalversion`).
+ * The row of a Pod in `kubectl get pods`: how many containers are ready, how often they restarted, and the status.
+ * The status is the phase, unless a container, the node or a deletion replaces it (kubernetes `pkg/printers/internalversion`).
  */
 import { type Json, type JsonObject, read } from "../../model/mod.ts";
 import { ageCell, isConditionTrue, isDeleted, sinceText } from "../rules/mod.ts";
-import { findObject, flagAt, nameOf, numberAt, objectAt, objectsAt, textAt } from "../types/mod.ts";
+import { booleanAt, findObject, nameOf, numberAt, objectAt, objectsAt, textAt } from "../types/mod.ts";
 import { isSidecar } from "./pod_containers.ts";
 
 /** The cells of a Pod. */
 export function podRow(pod: JsonObject, now: number): readonly Json[] {
-  const { word, ready, total, restarts, restartedAt } = podStatus(pod);
+  const { statusText, ready, total, restarts, restartedAt } = summarize(pod);
   const [spec, status] = [objectAt(pod, "spec"), objectAt(pod, "status")];
   const [ip] = objectsAt(status, "podIPs");
   return [
     nameOf(pod),
     `${ready}/${total}`,
-    word,
+    statusText,
     restarts === 0 || restartedAt === "" ? `${restarts}` : `${restarts} (${sinceText(restartedAt, now)} ago)`,
     ageCell(pod, now),
     orNone(ip === undefined ? "" : textAt(ip, "ip")),
@@ -49,8 +49,8 @@ export function podConditions(pod: JsonObject): readonly JsonObject[] {
 }
 
 /** The values of a row that need all containers. */
-interface PodStatus {
-  readonly word: string;
+interface PodSummary {
+  readonly statusText: string;
   readonly ready: number;
   readonly total: number;
   readonly restarts: number;
@@ -73,7 +73,7 @@ interface Progress {
 /** The state of the init containers, in the order in which they run. */
 interface Initialization extends Progress {
   /** The status of the init container that the Pod waits for; undefined when it waits for none. */
-  readonly word: string | undefined;
+  readonly statusText: string | undefined;
   /** Restarts of sidecars. */
   readonly sidecarRestarts: Restarts;
 }
@@ -81,19 +81,19 @@ interface Initialization extends Progress {
 const noRestarts: Restarts = { count: 0, lastAt: "" };
 
 /** Summarizes a Pod. */
-function podStatus(pod: JsonObject): PodStatus {
+function summarize(pod: JsonObject): PodSummary {
   const [spec, status] = [objectAt(pod, "spec"), objectAt(pod, "status")];
   const sidecars = new Set(
     objectsAt(spec, "initContainers").filter(isSidecar).map((container) => textAt(container, "name")),
   );
   const total = objectsAt(spec, "containers").length + sidecars.size;
   const init = initialization(spec, status, sidecars);
-  const isStarted = init.word === undefined || isConditionTrue(status, "Initialized");
-  const before = init.word ?? phaseWord(status);
-  const main = isStarted ? containersOf(status, before) : undefined;
-  const restarts = main === undefined ? init.restarts : sumOf(init.sidecarRestarts, main.restarts);
+  const isStarted = init.statusText === undefined || isConditionTrue(status, "Initialized");
+  const before = init.statusText ?? phaseStatus(status);
+  const main = isStarted ? mainContainers(status, before) : undefined;
+  const restarts = main === undefined ? init.restarts : addRestarts(init.sidecarRestarts, main.restarts);
   return {
-    word: endWord(pod, main?.word ?? before),
+    statusText: finalStatus(pod, main?.statusText ?? before),
     ready: init.ready + (main?.ready ?? 0),
     total,
     restarts: restarts.count,
@@ -101,7 +101,7 @@ function podStatus(pod: JsonObject): PodStatus {
   };
 }
 
-function phaseWord(status: JsonObject): string {
+function phaseStatus(status: JsonObject): string {
   const isGated = objectsAt(status, "conditions").some((condition) =>
     textAt(condition, "type") === "PodScheduled" && textAt(condition, "reason") === "SchedulingGated"
   );
@@ -117,28 +117,28 @@ function initialization(spec: JsonObject, status: JsonObject, sidecars: Readonly
   for (const [index, container] of objectsAt(status, "initContainerStatuses").entries()) {
     const isRestartable = sidecars.has(textAt(container, "name"));
     const own = restartsOf(container);
-    restarts = sumOf(restarts, own);
-    if (isRestartable) sidecarRestarts = sumOf(sidecarRestarts, own);
+    restarts = addRestarts(restarts, own);
+    if (isRestartable) sidecarRestarts = addRestarts(sidecarRestarts, own);
     const terminated = stateOf(container, "terminated");
     if (terminated !== undefined && numberAt(terminated, "exitCode") === 0) continue;
-    if (isRestartable && flagAt(container, "started")) {
-      if (flagAt(container, "ready")) ready++;
+    if (isRestartable && booleanAt(container, "started")) {
+      if (booleanAt(container, "ready")) ready++;
       continue;
     }
-    return { word: `Init:${initWord(container, `${index}/${count}`)}`, ready, restarts, sidecarRestarts };
+    return { statusText: `Init:${initStatus(container, `${index}/${count}`)}`, ready, restarts, sidecarRestarts };
   }
-  return { word: undefined, ready, restarts, sidecarRestarts };
+  return { statusText: undefined, ready, restarts, sidecarRestarts };
 }
 
-function initWord(container: JsonObject, progress: string): string {
+function initStatus(container: JsonObject, progress: string): string {
   const terminated = stateOf(container, "terminated");
-  if (terminated !== undefined) return terminatedWord(terminated);
+  if (terminated !== undefined) return terminatedStatus(terminated);
   const waiting = stateOf(container, "waiting");
   const reason = waiting === undefined ? "" : textAt(waiting, "reason");
   return reason === "" || reason === "PodInitializing" ? progress : reason;
 }
 
-function terminatedWord(terminated: JsonObject): string {
+function terminatedStatus(terminated: JsonObject): string {
   const [reason, signal] = [textAt(terminated, "reason"), numberAt(terminated, "signal")];
   if (reason !== "") return reason;
   return signal === 0 ? `ExitCode:${numberAt(terminated, "exitCode")}` : `Signal:${signal}`;
@@ -148,23 +148,27 @@ function terminatedWord(terminated: JsonObject): string {
  * Goes through the containers from last to first, so that the status of the first wins. @param before the default
  * status
  */
-function containersOf(status: JsonObject, before: string): Progress & { readonly word: string } {
-  let [word, ready, restarts] = [before, 0, noRestarts];
+function mainContainers(status: JsonObject, before: string): Progress & { readonly statusText: string } {
+  let [statusText, ready, restarts] = [before, 0, noRestarts];
   let failure: string | undefined;
   for (const container of objectsAt(status, "containerStatuses").toReversed()) {
-    restarts = sumOf(restarts, restartsOf(container));
+    restarts = addRestarts(restarts, restartsOf(container));
     const [waiting, terminated] = [stateOf(container, "waiting"), stateOf(container, "terminated")];
-    if (waiting !== undefined && textAt(waiting, "reason") !== "") word = textAt(waiting, "reason");
+    if (waiting !== undefined && textAt(waiting, "reason") !== "") statusText = textAt(waiting, "reason");
     else if (terminated !== undefined) {
-      word = terminatedWord(terminated);
-      if (numberAt(terminated, "exitCode") !== 0) failure = word;
-    } else if (flagAt(container, "ready") && stateOf(container, "running") !== undefined) ready++;
+      statusText = terminatedStatus(terminated);
+      if (numberAt(terminated, "exitCode") !== 0) failure = statusText;
+    } else if (booleanAt(container, "ready") && stateOf(container, "running") !== undefined) ready++;
   }
-  return { word: word === "Completed" ? completedWord(status, failure, ready > 0) : word, ready, restarts };
+  return {
+    statusText: statusText === "Completed" ? completedStatus(status, failure, ready > 0) : statusText,
+    ready,
+    restarts,
+  };
 }
 
 /** A Pod with a running container is not Completed; with a failed container it shows the failure. */
-function completedWord(status: JsonObject, failure: string | undefined, hasRunning: boolean): string {
+function completedStatus(status: JsonObject, failure: string | undefined, hasRunning: boolean): string {
   if (hasRunning && isReady(status)) return "Running";
   return failure ?? (hasRunning ? "NotReady" : "Completed");
 }
@@ -175,12 +179,12 @@ function isReady(status: JsonObject): boolean {
   );
 }
 
-function endWord(pod: JsonObject, word: string): string {
-  if (!isDeleted(pod)) return word;
+function finalStatus(pod: JsonObject, statusText: string): string {
+  if (!isDeleted(pod)) return statusText;
   const status = objectAt(pod, "status");
   const phase = textAt(status, "phase");
   if (textAt(status, "reason") === "NodeLost") return "Unknown";
-  return phase === "Succeeded" || phase === "Failed" ? word : "Terminating";
+  return phase === "Succeeded" || phase === "Failed" ? statusText : "Terminating";
 }
 
 function stateOf(container: JsonObject, state: "waiting" | "running" | "terminated"): JsonObject | undefined {
@@ -193,6 +197,6 @@ function restartsOf(container: JsonObject): Restarts {
 }
 
 /** Adds restarts. Timestamps have one format, so the later one is the larger string. */
-function sumOf(left: Restarts, right: Restarts): Restarts {
+function addRestarts(left: Restarts, right: Restarts): Restarts {
   return { count: left.count + right.count, lastAt: left.lastAt < right.lastAt ? right.lastAt : left.lastAt };
 }

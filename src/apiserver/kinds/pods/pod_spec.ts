@@ -14,12 +14,12 @@ import {
   subdomainErrors,
 } from "../rules/mod.ts";
 import {
+  booleanAt,
   draftAt,
   draftsAt,
   findDraft,
   findNumber,
   findObject,
-  flagAt,
   has,
   metadataOf,
   objectAt,
@@ -37,11 +37,11 @@ import { checkVolumes } from "./volumes.ts";
 
 const restartPolicies = ["Always", "OnFailure", "Never"];
 const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-const mostInt32 = 2_147_483_647;
-const mostNameservers = 3;
-const mostSearches = 32;
-const longestSearches = 2_048;
-const longestHostname = 64;
+const maxInt32 = 2_147_483_647;
+const maxNameservers = 3;
+const maxSearches = 32;
+const maxSearchesLength = 2_048;
+const maxHostnameLength = 64;
 const searchPattern = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
 
 /** Where the spec is. */
@@ -79,7 +79,7 @@ export function checkPodAnnotations(metadata: JsonObject, spec: JsonObject, path
   }
   const price = annotations.get(cost);
   if (price === undefined) return;
-  const isRight = /^(?:0|-?[1-9]\d*)$/.test(price) && Math.abs(Number(price)) <= mostInt32;
+  const isRight = /^(?:0|-?[1-9]\d*)$/.test(price) && Math.abs(Number(price)) <= maxInt32;
   if (!isRight) problems.invalid(path.key(cost), price, "must be a 32bit integer");
 }
 
@@ -168,8 +168,8 @@ function checkDns(spec: JsonObject, path: FieldPath, problems: Problems): void {
     if (servers.length === 0) return problems.required(path.child("nameservers"), why);
   }
   if (config === undefined) return;
-  if (servers.length > mostNameservers) {
-    problems.invalid(path.child("nameservers"), servers, `must not have more than ${mostNameservers} nameservers`);
+  if (servers.length > maxNameservers) {
+    problems.invalid(path.child("nameservers"), servers, `must not have more than ${maxNameservers} nameservers`);
   }
   servers.forEach((ip, index) => problems.invalidAll(path.child("nameservers").index(index), ip, ipErrors(ip)));
   checkSearches(textsAt(config, "searches"), path.child("searches"), problems);
@@ -179,11 +179,11 @@ function checkDns(spec: JsonObject, path: FieldPath, problems: Problems): void {
 }
 
 function checkSearches(searches: readonly string[], path: FieldPath, problems: Problems): void {
-  if (searches.length > mostSearches) {
-    problems.invalid(path, searches, `must not have more than ${mostSearches} search paths`);
+  if (searches.length > maxSearches) {
+    problems.invalid(path, searches, `must not have more than ${maxSearches} search paths`);
   }
-  if (searches.join(" ").length > longestSearches) {
-    const why = `must not have more than ${longestSearches} characters (including spaces) in the search list`;
+  if (searches.join(" ").length > maxSearchesLength) {
+    const why = `must not have more than ${maxSearchesLength} characters (including spaces) in the search list`;
     problems.invalid(path, searches, why);
   }
   searches.forEach((search, index) => {
@@ -216,9 +216,9 @@ function checkGates(spec: JsonObject, path: FieldPath, problems: Problems): void
 function checkHostUsers(spec: JsonObject, path: FieldPath, problems: Problems): void {
   if (read(spec, "hostUsers") !== false) return;
   const why = "when `hostUsers` is false";
-  if (flagAt(spec, "hostNetwork")) problems.forbidden(path.child("hostNetwork"), why);
-  if (flagAt(spec, "hostPID")) problems.forbidden(path.child("HostPID"), why);
-  if (flagAt(spec, "hostIPC")) problems.forbidden(path.child("HostIPC"), why);
+  if (booleanAt(spec, "hostNetwork")) problems.forbidden(path.child("hostNetwork"), why);
+  if (booleanAt(spec, "hostPID")) problems.forbidden(path.child("HostPID"), why);
+  if (booleanAt(spec, "hostIPC")) problems.forbidden(path.child("HostIPC"), why);
   for (const { container, path: place } of containersOf(spec, path)) {
     if (objectsAt(container, "volumeDevices").length > 0) problems.forbidden(place.child("volumeDevices"), why);
   }
@@ -231,11 +231,11 @@ function checkHostname(spec: JsonObject, path: FieldPath, problems: Problems): v
   }
   if (!has(spec, "hostnameOverride")) return;
   const [name, place] = [textAt(spec, "hostnameOverride"), path.child("hostnameOverride")];
-  if (flagAt(spec, "setHostnameAsFQDN")) {
+  if (booleanAt(spec, "setHostnameAsFQDN")) {
     problems.forbidden(place, "may not be specified when setHostnameAsFQDN is true");
   }
-  if (flagAt(spec, "hostNetwork")) problems.forbidden(place, "may not be specified when hostNetwork is true");
-  if (name.length > longestHostname) problems.tooLong(place, longestHostname);
+  if (booleanAt(spec, "hostNetwork")) problems.forbidden(place, "may not be specified when hostNetwork is true");
+  if (name.length > maxHostnameLength) problems.tooLong(place, maxHostnameLength);
   problems.invalidAll(place, name, subdomainErrors(name));
 }
 
@@ -257,7 +257,7 @@ function checkNames(spec: JsonObject, path: FieldPath, problems: Problems): void
 
 function checkDeadline(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const seconds = findNumber(spec, "activeDeadlineSeconds");
-  if (seconds !== undefined) problems.invalidAll(path, seconds, rangeErrors(seconds, 1, mostInt32));
+  if (seconds !== undefined) problems.invalidAll(path, seconds, rangeErrors(seconds, 1, maxInt32));
 }
 
 function checkHostAliases(spec: JsonObject, path: FieldPath, problems: Problems): void {

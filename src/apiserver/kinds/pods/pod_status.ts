@@ -11,7 +11,7 @@ const systemConditions = ["PodScheduled", "Ready", "Initialized"];
 const notNegative = "must be a non-negative integer";
 
 /** Keeps observed generations that the writer leaves out. */
-export function keepObservedGenerations(status: Draft, before: JsonObject): void {
+export function restoreObservedGenerations(status: Draft, before: JsonObject): void {
   if (numberAt(before, "observedGeneration") !== 0) {
     setIfZero(status, "observedGeneration", numberAt(before, "observedGeneration"));
   }
@@ -91,7 +91,7 @@ function checkTransitions(
     const container = containers === undefined
       ? undefined
       : objectsAt(spec, containers).find((one) => textAt(one, "name") === name);
-    if (container !== undefined && startsAgain(container, spec, numberAt(ended, "exitCode"))) return;
+    if (container !== undefined && isRestarted(container, spec, numberAt(ended, "exitCode"))) return;
     problems.forbidden(path.index(index).child("state"), "may not be transitioned to non-terminated state");
   });
 }
@@ -102,7 +102,7 @@ function mayAllRestart(spec: JsonObject): boolean {
   );
 }
 
-function startsAgain(container: JsonObject, spec: JsonObject, exitCode: number): boolean {
+function isRestarted(container: JsonObject, spec: JsonObject, exitCode: number): boolean {
   if (isSidecar(container)) return true;
   const isMeant = objectsAt(container, "restartPolicyRules").some((rule) => {
     const codes = objectAt(rule, "exitCodes");

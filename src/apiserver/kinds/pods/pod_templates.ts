@@ -45,7 +45,7 @@ import { podWarnings } from "./pod_warnings.ts";
 const noMatch = "`selector` does not match template `labels`";
 
 /** Checks a selector that must not be empty. @param what the kind in the message */
-export function checkOwnSelector(spec: JsonObject, what: string, path: FieldPath, problems: Problems): void {
+export function checkRequiredSelector(spec: JsonObject, what: string, path: FieldPath, problems: Problems): void {
   const selector = findObject(spec, "selector");
   if (selector === undefined) return problems.required(path);
   checkSelector(selector, path, problems);
@@ -55,7 +55,7 @@ export function checkOwnSelector(spec: JsonObject, what: string, path: FieldPath
 }
 
 /** True for a selector with valid keys, values and operators. */
-export function canSelect(selector: JsonObject | undefined): boolean {
+export function isValidSelector(selector: JsonObject | undefined): boolean {
   for (const [key, value] of textMapAt(selector ?? {}, "matchLabels")) {
     if (labelKeyErrors(key).length > 0 || labelValueErrors(value).length > 0) return false;
   }
@@ -71,20 +71,30 @@ export function canSelect(selector: JsonObject | undefined): boolean {
 }
 
 /** Checks that a template has the labels that its owner selects. */
-export function checkSelected(template: JsonObject, selector: JsonObject, path: FieldPath, problems: Problems): void {
+export function checkTemplateLabels(
+  template: JsonObject,
+  selector: JsonObject,
+  path: FieldPath,
+  problems: Problems,
+): void {
   const metadata = metadataOf(template);
   if (isEmptySelector(selector) || selects(selector, textMapAt(metadata, "labels"))) return;
   problems.invalid(path.child("metadata", "labels"), read(metadata, "labels") ?? null, noMatch);
 }
 
 /** Checks the template of Pods that do not finish. @param owner the kind in the message */
-export function checkLastingTemplate(template: JsonObject, owner: string, path: FieldPath, problems: Problems): void {
+export function checkLongRunningTemplate(
+  template: JsonObject,
+  owner: string,
+  path: FieldPath,
+  problems: Problems,
+): void {
   checkPodTemplate(template, path, problems);
-  checkLasting(template, owner, path, problems);
+  checkLongRunning(template, owner, path, problems);
 }
 
 /** Checks that the Pods of a template do not finish. */
-export function checkLasting(template: JsonObject, owner: string, path: FieldPath, problems: Problems): void {
+export function checkLongRunning(template: JsonObject, owner: string, path: FieldPath, problems: Problems): void {
   const spec = objectAt(template, "spec");
   const policy = textAt(spec, "restartPolicy");
   if (policy !== "Always") problems.notSupported(path.child("spec", "restartPolicy"), policy, ["Always"]);
@@ -127,7 +137,7 @@ export function dropDisabledInTemplate(draft: Draft, old: JsonObject = {}): void
 /** PodTemplate. */
 export const podTemplateRules: KindRules = {
   depth: "full",
-  generation: ["template"],
+  generationFields: ["template"],
   validate: (template, problems) =>
     checkPodTemplate(objectAt(template, "template"), FieldPath.of("template"), problems),
   warnings(template, old) {

@@ -11,24 +11,24 @@ import {
   findNumber,
   findObject,
   has,
-  keepField,
-  keepMetadata,
   metadataOf,
   numberAt,
   objectAt,
   objectIn,
   objectsAt,
+  restoreField,
+  restoreMetadata,
   textAt,
   textMapAt,
 } from "../types/mod.ts";
-import { checkImageSpace } from "./containers.ts";
-import { isSidecar, serviceClassOf } from "./pod_containers.ts";
+import { checkImageWhitespace } from "./containers.ts";
+import { isSidecar, qosClassOf } from "./pod_containers.ts";
 import { checkPodAnnotations } from "./pod_spec.ts";
 import { checkOnlyAdded } from "./scheduling.ts";
 
 const mirror = "kubernetes.io/config.mirror";
 const appArmor = "container.apparmor.security.beta.kubernetes.io/";
-const mostInt32 = 2_147_483_647;
+const maxInt32 = 2_147_483_647;
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 const updatable = [
@@ -68,8 +68,8 @@ export function checkPodChange(pod: JsonObject, old: JsonObject, problems: Probl
   checkGates(spec, before, path.child("schedulingGates"), problems);
   if (isSameJson(spec, before)) return;
   const rest = draftOf(spec);
-  putBack(rest, before);
-  if (objectsAt(before, "schedulingGates").length > 0) putBackPlacement(rest, before, path, problems);
+  restoreMutableFields(rest, before);
+  if (objectsAt(before, "schedulingGates").length > 0) restoreScheduling(rest, before, path, problems);
   if (isSameJson(rest, before)) return;
   problems.forbidden(
     path,
@@ -86,7 +86,7 @@ function checkImages(spec: JsonObject, before: JsonObject, key: string, path: Fi
   }
   containers.forEach((container, index) => {
     if (textAt(container, "image") === "") problems.required(path.index(index).child("image"));
-    checkImageSpace(container, path.index(index), problems);
+    checkImageWhitespace(container, path.index(index), problems);
   });
   return true;
 }
@@ -98,8 +98,8 @@ function checkDeadlineChange(spec: JsonObject, before: JsonObject, path: FieldPa
     if (then !== undefined) problems.invalid(path, null, "must not update from a positive integer to nil value");
     return true;
   }
-  if (now < 0 || now > mostInt32) {
-    problems.invalidAll(path, now, rangeErrors(now, 0, mostInt32));
+  if (now < 0 || now > maxInt32) {
+    problems.invalidAll(path, now, rangeErrors(now, 0, maxInt32));
     return false;
   }
   if (then === undefined || then >= now) return true;
@@ -120,29 +120,29 @@ function checkGates(spec: JsonObject, before: JsonObject, path: FieldPath, probl
 }
 
 /** Restores the fields that may change, so that any other difference is an error. */
-function putBack(rest: Draft, before: JsonObject): void {
+function restoreMutableFields(rest: Draft, before: JsonObject): void {
   for (const key of ["containers", "initContainers"]) {
     const images = objectsAt(before, key);
-    draftsAt(rest, key).forEach((container, index) => keepField(container, images[index] ?? {}, "image"));
+    draftsAt(rest, key).forEach((container, index) => restoreField(container, images[index] ?? {}, "image"));
   }
-  for (const key of ["activeDeadlineSeconds", "schedulingGates", "tolerations"]) keepField(rest, before, key);
+  for (const key of ["activeDeadlineSeconds", "schedulingGates", "tolerations"]) restoreField(rest, before, key);
   const grace = "terminationGracePeriodSeconds";
-  if (numberAt(before, grace) < 0 && findNumber(rest, grace) === 1) keepField(rest, before, grace);
+  if (numberAt(before, grace) < 0 && findNumber(rest, grace) === 1) restoreField(rest, before, grace);
 }
 
 /** Restores the scheduling fields, to which a Pod with scheduling gates may add. */
-function putBackPlacement(rest: Draft, before: JsonObject, path: FieldPath, problems: Problems): void {
+function restoreScheduling(rest: Draft, before: JsonObject, path: FieldPath, problems: Problems): void {
   const [now, then] = [textMapAt(rest, "nodeSelector"), textMapAt(before, "nodeSelector")];
   if ([...then].some(([key, value]) => now.get(key) !== value)) {
     const why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
     problems.invalid(path.child("nodeSelector"), objectAt(rest, "nodeSelector"), why);
   }
-  keepField(rest, before, "nodeSelector");
+  restoreField(rest, before, "nodeSelector");
   checkNodeAffinity(rest, before, path.child("affinity", "nodeAffinity"), problems);
   const affinity = objectAt(before, "affinity");
   if (!isSameJson(read(objectAt(rest, "affinity"), "nodeAffinity") ?? null, read(affinity, "nodeAffinity") ?? null)) {
     const kept = draftAt(rest, "affinity");
-    keepField(kept, affinity, "nodeAffinity");
+    restoreField(kept, affinity, "nodeAffinity");
     if (Object.keys(kept).length === 0 && findDraft(draftOf(before), "affinity") === undefined) delete rest["affinity"];
   }
 }
@@ -195,7 +195,7 @@ const lists = ["containers", "initContainers"] as const;
  * Restores all fields except for resources. Containers that do not match the old ones stay, so that validation rejects
  * them.
  */
-export function keepAllButResources(draft: Draft, old: JsonObject): void {
+export function restoreAllButResources(draft: Draft, old: JsonObject): void {
   const [spec, before] = [draftAt(draft, "spec"), objectAt(old, "spec")];
   if (lists.some((key) => draftsAt(spec, key).length !== objectsAt(before, key).length)) return;
   const kept = draftOf(before);
@@ -208,13 +208,13 @@ export function keepAllButResources(draft: Draft, old: JsonObject): void {
     }
     containers.forEach((container, index) => {
       const into = olds[index] ?? {};
-      for (const field of ["resources", "resizePolicy"]) keepField(into, container, field);
+      for (const field of ["resources", "resizePolicy"]) restoreField(into, container, field);
     });
   }
-  keepField(kept, spec, "resources");
+  restoreField(kept, spec, "resources");
   draft["spec"] = kept;
-  keepField(draft, old, "status");
-  keepMetadata(draft, old);
+  restoreField(draft, old, "status");
+  restoreMetadata(draft, old);
 }
 
 /** Checks a resize. */
@@ -228,7 +228,7 @@ export function checkPodResize(pod: JsonObject, old: JsonObject, problems: Probl
     return problems.forbidden(FieldPath.root, "windows pods cannot be resized");
   }
   const serviceClass = textAt(objectAt(old, "status"), "qosClass");
-  if (serviceClass !== serviceClassOf(spec)) {
+  if (serviceClass !== qosClassOf(spec)) {
     problems.invalid(path, serviceClass, "Pod QOS Class may not change as a result of resizing");
   }
   if (!isSupported(old)) problems.forbidden(path, "Pod running on node without support for resize");
@@ -248,7 +248,7 @@ export function checkPodResize(pod: JsonObject, old: JsonObject, problems: Probl
   }
   if (problems.count > count) return;
   const rest = draftOf(spec);
-  for (const key of ["resources", ...lists]) keepField(rest, before, key);
+  for (const key of ["resources", ...lists]) restoreField(rest, before, key);
   if (!isSameJson(rest, before)) problems.forbidden(path, "only cpu and memory resources are mutable");
 }
 

@@ -186,8 +186,8 @@ function portWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
     objectsAt(each.container, "ports").map((port, index) => ({ port, path: each.path.child("ports").index(index) }))
   );
   const clashes = places.flatMap((place, index) => [
-    ...lonelyHostIp(place),
-    ...places.slice(0, index).flatMap((other) => clashOf(place, other)),
+    ...unusedHostIp(place),
+    ...places.slice(0, index).flatMap((other) => portConflict(place, other)),
   ]);
   const names = new Map<string, FieldPath>();
   const repeatedNames = places.flatMap(({ port, path: at }) => {
@@ -201,14 +201,14 @@ function portWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
   return [...clashes, ...repeatedNames];
 }
 
-function lonelyHostIp({ port, path }: PortPlace): readonly string[] {
+function unusedHostIp({ port, path }: PortPlace): readonly string[] {
   if (textAt(port, "hostIP") === "" || numberAt(port, "hostPort") !== 0) return [];
   const shown = `{Name:${textAt(port, "name")} HostPort:0 ContainerPort:${numberAt(port, "containerPort")} ` +
     `Protocol:${textAt(port, "protocol")} HostIP:${textAt(port, "hostIP")}}`;
   return [`${path}: hostIP set without hostPort: ${shown}`];
 }
 
-function clashOf({ port, path }: PortPlace, { port: other, path: at }: PortPlace): readonly string[] {
+function portConflict({ port, path }: PortPlace, { port: other, path: at }: PortPlace): readonly string[] {
   const isSame = (key: string) => (port[key] ?? null) === (other[key] ?? null);
   if (!isSame("containerPort") || !isSame("protocol")) return [];
   const [host, otherHost] = [numberAt(port, "hostPort"), numberAt(other, "hostPort")];

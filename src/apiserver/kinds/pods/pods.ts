@@ -7,7 +7,7 @@ import {
   addAmounts,
   type Amounts,
   FieldPath,
-  hasBadValue,
+  hasInvalidLabelValue,
   ipWarnings,
   type KindRules,
   labelErrors,
@@ -15,47 +15,47 @@ import {
   type QuotaMeter,
 } from "../rules/mod.ts";
 import {
+  booleanAt,
   draftAt,
   draftsAt,
   findDraft,
   findNumber,
-  flagAt,
   formatTime,
   has,
-  keepField,
-  keepMetadata,
   metadataOf,
   nameOf,
   objectAt,
   objectIn,
   objectsAt,
+  restoreField,
+  restoreMetadata,
   textAt,
   textMapAt,
   textsAt,
 } from "../types/mod.ts";
-import { checkImageSpace } from "./containers.ts";
-import { aggregated, containersOf, serviceClassOf } from "./pod_containers.ts";
+import { checkImageWhitespace } from "./containers.ts";
+import { aggregateResources, containersOf, qosClassOf } from "./pod_containers.ts";
 import { checkPodAnnotations, checkPodSpec, dropDisabled, type PodSpecOptions } from "./pod_spec.ts";
-import { checkPodStatus, keepObservedGenerations } from "./pod_status.ts";
+import { checkPodStatus, restoreObservedGenerations } from "./pod_status.ts";
 import {
   checkEphemeralChange,
   checkPodAnnotationChange,
   checkPodChange,
   checkPodResize,
-  keepAllButResources,
+  restoreAllButResources,
 } from "./pod_updates.ts";
 import { podWarnings } from "./pod_warnings.ts";
 
 /** Pod. */
 export const podRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
-  selectable: new Map([
+  generationFields: ["spec"],
+  fieldSelectors: new Map([
     ["spec.nodeName", (pod) => textAt(objectAt(pod, "spec"), "nodeName")],
     ["spec.restartPolicy", (pod) => textAt(objectAt(pod, "spec"), "restartPolicy")],
     ["spec.schedulerName", (pod) => textAt(objectAt(pod, "spec"), "schedulerName")],
     ["spec.serviceAccountName", (pod) => textAt(objectAt(pod, "spec"), "serviceAccountName")],
-    ["spec.hostNetwork", (pod) => String(flagAt(objectAt(pod, "spec"), "hostNetwork"))],
+    ["spec.hostNetwork", (pod) => String(booleanAt(objectAt(pod, "spec"), "hostNetwork"))],
     ["status.phase", (pod) => textAt(objectAt(pod, "status"), "phase")],
     ["status.podIP", podIp],
     ["status.podIPs", podIp],
@@ -66,12 +66,12 @@ export const podRules: KindRules = {
   prepareForCreate: preparePod,
   prepareForUpdate: (draft, old) => dropDisabled(draftAt(draft, "spec"), objectAt(old, "spec")),
   prepareForStatus(draft, old) {
-    keepMetadata(draft, old, ["ownerReferences"]);
+    restoreMetadata(draft, old, ["ownerReferences"]);
     const status = draftAt(draft, "status");
-    if (textAt(status, "qosClass") === "") keepField(status, objectAt(old, "status"), "qosClass");
-    keepObservedGenerations(status, objectAt(old, "status"));
+    if (textAt(status, "qosClass") === "") restoreField(status, objectAt(old, "status"), "qosClass");
+    restoreObservedGenerations(status, objectAt(old, "status"));
   },
-  prepareForPart: preparePart,
+  prepareForSubresource: prepareForSubresource,
   validate(pod, problems) {
     checkPod(pod, undefined, problems);
     const spec = objectAt(pod, "spec");
@@ -89,7 +89,7 @@ export const podRules: KindRules = {
     checkPodChange(pod, old, problems);
   },
   validateStatus: checkPodStatus,
-  validatePart(pod, old, problems, context) {
+  validateSubresource(pod, old, problems, context) {
     if (context.subresource === "resize") {
       checkPod(pod, old, problems);
       return checkPodResize(pod, old, problems);
@@ -115,18 +115,18 @@ function podIp(pod: JsonObject): string {
 }
 
 /** The grace period of a deletion: 0 for a Pod that no node runs. */
-function graceOf(pod: JsonObject, asked: number | undefined): number {
+function graceOf(pod: JsonObject, requestedSeconds: number | undefined): number {
   const spec = objectAt(pod, "spec");
   const phase = textAt(objectAt(pod, "status"), "phase");
   if (textAt(spec, "nodeName") === "" || phase === "Failed" || phase === "Succeeded") return 0;
-  const seconds = asked ?? findNumber(spec, "terminationGracePeriodSeconds") ?? 0;
+  const seconds = requestedSeconds ?? findNumber(spec, "terminationGracePeriodSeconds") ?? 0;
   return seconds < 0 ? 1 : seconds;
 }
 
 function preparePod(draft: Draft, context: WriteContext): void {
   const spec = draftAt(draft, "spec");
   dropDisabled(spec);
-  const status: Draft = { phase: "Pending", qosClass: serviceClassOf(spec) };
+  const status: Draft = { phase: "Pending", qosClass: qosClassOf(spec) };
   if (draftsAt(spec, "schedulingGates").length > 0) {
     status["conditions"] = [{
       type: "PodScheduled",
@@ -141,7 +141,7 @@ function preparePod(draft: Draft, context: WriteContext): void {
   applyLabelKeys(spec, objectAt(metadataOf(draft), "labels"));
 }
 
-function preparePart(draft: Draft, old: JsonObject, context: WriteContext): void {
+function prepareForSubresource(draft: Draft, old: JsonObject, context: WriteContext): void {
   switch (context.subresource) {
     case "ephemeralcontainers": {
       dropDisabled(draftAt(draft, "spec"), objectAt(old, "spec"));
@@ -150,11 +150,11 @@ function preparePart(draft: Draft, old: JsonObject, context: WriteContext): void
       if (added === undefined) delete spec["ephemeralContainers"];
       else spec["ephemeralContainers"] = added;
       draft["spec"] = spec;
-      keepField(draft, old, "status");
-      return keepMetadata(draft, old);
+      restoreField(draft, old, "status");
+      return restoreMetadata(draft, old);
     }
     case "resize":
-      return keepAllButResources(draft, old);
+      return restoreAllButResources(draft, old);
   }
 }
 
@@ -165,12 +165,12 @@ function checkPod(pod: JsonObject, old: JsonObject | undefined, problems: Proble
   const options: PodSpecOptions = {
     isPod: true,
     podName: nameOf(pod),
-    allowsInvalidValues: old !== undefined && hasBadValues(old),
+    allowsInvalidValues: old !== undefined && hasInvalidSelector(old),
   };
   checkPodSpec(spec, options, path, problems);
   if (textAt(spec, "serviceAccountName") === "") checkNoTokens(spec, path.child("volumes"), problems);
   for (const { container, path: place } of containersOf(spec, path)) {
-    if (!place.toString().startsWith("spec.ephemeral")) checkImageSpace(container, place, problems);
+    if (!place.toString().startsWith("spec.ephemeral")) checkImageWhitespace(container, place, problems);
   }
 }
 
@@ -185,7 +185,7 @@ function checkNoTokens(spec: JsonObject, path: FieldPath, problems: Problems): v
 }
 
 /** True when the affinity has a selector with an invalid label value, which was allowed in the past. */
-function hasBadValues(pod: JsonObject): boolean {
+function hasInvalidSelector(pod: JsonObject): boolean {
   return ["podAffinity", "podAntiAffinity"].some((key) => {
     const affinity = objectIn(pod, "spec", "affinity", key);
     const preferred = objectsAt(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
@@ -193,7 +193,7 @@ function hasBadValues(pod: JsonObject): boolean {
       ...objectsAt(affinity, "requiredDuringSchedulingIgnoredDuringExecution"),
       ...preferred.map((each) => objectAt(each, "podAffinityTerm")),
     ];
-    return terms.some((term) => hasBadValue(objectAt(term, "labelSelector")));
+    return terms.some((term) => hasInvalidLabelValue(objectAt(term, "labelSelector")));
   });
 }
 
@@ -250,33 +250,34 @@ const native = /^requests\.(cpu|memory|ephemeral-storage|storage|[^/]*|([^/]*\.)
 export const podMeter: QuotaMeter = {
   usage(pod, now) {
     const counted: Amounts = new Map([["count/pods", "1"]]);
-    if (!isAlive(pod, now)) return counted;
+    if (!usesResources(pod, now)) return counted;
     const spec = objectAt(pod, "spec");
     const whole = objectAt(spec, "resources");
-    const amounts = (key: "requests" | "limits") => new Map([...aggregated(spec, key), ...textMapAt(whole, key)]);
+    const amounts = (key: "requests" | "limits") =>
+      new Map([...aggregateResources(spec, key), ...textMapAt(whole, key)]);
     const overhead = textMapAt(spec, "overhead");
     const requests = addAmounts(amounts("requests"), overhead);
     const limits = amounts("limits");
-    const charged = new Map([...overhead].filter(([name]) => limits.has(name)));
-    return new Map([...counted, ...podUsage(requests, addAmounts(limits, charged))]);
+    const overheadLimits = new Map([...overhead].filter(([name]) => limits.has(name)));
+    return new Map([...counted, ...podUsage(requests, addAmounts(limits, overheadLimits))]);
   },
   measures: (resource) =>
     podResources.has(resource) || /^(requests\.)?hugepages-/.test(resource) ||
     (resource.startsWith("requests.") && !native.test(resource)),
-  missing(resources, pod) {
+  missingFieldsError(resources, pod) {
     const spec = objectAt(pod, "spec");
     if (has(spec, "resources")) return undefined;
-    const wanted = required.filter((name) => resources.includes(name)).sort();
+    const limited = required.filter((name) => resources.includes(name)).sort();
     const lacking = new Map<string, Set<string>>();
     for (const container of [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")]) {
       const own = objectAt(container, "resources");
-      const said = podUsage(textMapAt(own, "requests"), textMapAt(own, "limits"));
-      for (const name of wanted.filter((each) => !said.has(each))) {
+      const specified = podUsage(textMapAt(own, "requests"), textMapAt(own, "limits"));
+      for (const name of limited.filter((each) => !specified.has(each))) {
         lacking.set(name, (lacking.get(name) ?? new Set()).add(textAt(container, "name")));
       }
     }
     if (lacking.size === 0) return undefined;
-    const parts = wanted.flatMap((name) => {
+    const parts = limited.flatMap((name) => {
       const containers = lacking.get(name);
       return containers === undefined ? [] : [`${name} for: ${[...containers].sort().join(",")}`];
     });
@@ -298,7 +299,7 @@ function podUsage(requests: Amounts, limits: Amounts): Amounts {
 }
 
 /** A Pod that has finished, or whose grace period is over, uses nothing. */
-function isAlive(pod: JsonObject, now: number): boolean {
+function usesResources(pod: JsonObject, now: number): boolean {
   const phase = textAt(objectAt(pod, "status"), "phase");
   if (phase === "Failed" || phase === "Succeeded") return false;
   const metadata = objectAt(pod, "metadata");

@@ -3,7 +3,7 @@
  * those of a Pod as a whole (`spec.resources`).
  */
 import { type JsonObject, labelKeyErrors } from "../../model/mod.ts";
-import { type FieldPath, labelErrors, notNegative, type Problems } from "../rules/mod.ts";
+import { type FieldPath, labelErrors, mustNotBeNegative, type Problems } from "../rules/mod.ts";
 import {
   compareQuantities,
   findObject,
@@ -14,7 +14,7 @@ import {
   textAt,
   textMapAt,
 } from "../types/mod.ts";
-import { aggregated } from "./pod_containers.ts";
+import { aggregateResources } from "./pod_containers.ts";
 
 const integers = [
   "pods",
@@ -115,7 +115,7 @@ export function isStandardQuota(name: string): boolean {
 
 /** Checks that an amount is not negative, and is an integer for countable resources. */
 export function checkResourceAmount(name: string, amount: string, path: FieldPath, problems: Problems): void {
-  if (compareQuantities(amount, "0") < 0) problems.invalid(path, amount, notNegative);
+  if (compareQuantities(amount, "0") < 0) problems.invalid(path, amount, mustNotBeNegative);
   const isCounted = integers.includes(name) || isExtended(name);
   if (isCounted && parseQuantity(amount).nano % nanosPerUnit !== 0n) problems.invalid(path, amount, notInteger);
 }
@@ -199,7 +199,7 @@ function checkSum(
   problems: Problems,
 ): void {
   const whole = textMapAt(resources, key);
-  for (const [name, sum] of aggregated(spec, key)) {
+  for (const [name, sum] of aggregateResources(spec, key)) {
     const amount = whole.get(name);
     if (amount === undefined || (key === "limits" && !isHugePages(name)) || compareQuantities(sum, amount) <= 0) {
       continue;

@@ -20,7 +20,7 @@ const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 const badOperator = "not a valid selector operator";
 const badWeight = "must be in the range 1-100";
-const schedules = ["DoNotSchedule", "ScheduleAnyway"];
+const unsatisfiableActions = ["DoNotSchedule", "ScheduleAnyway"];
 
 /** Checks the affinity of a Pod. @param allowsInvalidValues true when the old selector has an invalid label value */
 export function checkAffinity(
@@ -172,7 +172,9 @@ export function checkSpreading(spec: JsonObject, path: FieldPath, problems: Prob
     const skew = numberAt(constraint, "maxSkew");
     if (skew <= 0) problems.invalid(place.child("maxSkew"), skew, "must be greater than zero");
     if (key === "") problems.required(place.child("topologyKey"), "can not be empty");
-    if (!schedules.includes(action)) problems.notSupported(place.child("whenUnsatisfiable"), action, schedules);
+    if (!unsatisfiableActions.includes(action)) {
+      problems.notSupported(place.child("whenUnsatisfiable"), action, unsatisfiableActions);
+    }
     const isRepeated = constraints.slice(index + 1).some((other) =>
       textAt(other, "topologyKey") === key && textAt(other, "whenUnsatisfiable") === action
     );

@@ -3,11 +3,11 @@
  * Linux must not set.
  */
 import { type JsonObject, read } from "../../model/mod.ts";
-import { checkDescending, type FieldPath, idErrors, type Problems, subdomainErrors } from "../rules/mod.ts";
+import { checkRelativePath, type FieldPath, idErrors, type Problems, subdomainErrors } from "../rules/mod.ts";
 import {
+  booleanAt,
   findNumber,
   findObject,
-  flagAt,
   has,
   objectAt,
   objectIn,
@@ -19,10 +19,10 @@ import {
 import { containersOf } from "./pod_containers.ts";
 
 const profileTypes = ["Localhost", "RuntimeDefault", "Unconfined"];
-const longestProfile = 4_095;
+const maxProfileLength = 4_095;
 const sysctlSegment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
 const sysctlPattern = `^(${sysctlSegment}[\\./])*${sysctlSegment}$`;
-const longestSysctl = 253;
+const maxSysctlLength = 253;
 const netSysctls = /^net[./]/;
 const ipcSysctls = /^(?:kernel[./](?:sem|msg|shm)|fs[./]mqueue[./])/;
 
@@ -35,7 +35,7 @@ export function checkPodSecurity(spec: JsonObject, parent: FieldPath, problems: 
   valuesAt(context, "supplementalGroups").forEach((id, index) => {
     if (typeof id === "number") problems.invalidAll(path.child("supplementalGroups").index(index), id, idErrors(id));
   });
-  if (flagAt(spec, "shareProcessNamespace") && flagAt(spec, "hostPID")) {
+  if (booleanAt(spec, "shareProcessNamespace") && booleanAt(spec, "hostPID")) {
     const why = "ShareProcessNamespace and HostPID cannot both be enabled";
     problems.invalid(path.child("shareProcessNamespace"), true, why);
   }
@@ -63,7 +63,7 @@ export function checkContainerSecurity(
   checkWindowsOptions(context, path.child("windowsOptions"), problems);
   if (read(context, "allowPrivilegeEscalation") !== false) return;
   const without = "cannot set `allowPrivilegeEscalation` to false and";
-  if (flagAt(context, "privileged")) {
+  if (booleanAt(context, "privileged")) {
     problems.invalidStruct(path, shownContext(context), `${without} \`privileged\` to true`);
   }
   for (const capability of textsAt(objectAt(context, "capabilities"), "add")) {
@@ -141,7 +141,7 @@ function checkSeccomp(profile: JsonObject, path: FieldPath, problems: Problems):
     return problems.invalidStruct(place, shown, "can only be set when seccomp type is Localhost");
   }
   if (!has(profile, "localhostProfile")) problems.required(place, "must be set when seccomp type is Localhost");
-  else checkDescending(textAt(profile, "localhostProfile"), place, problems);
+  else checkRelativePath(textAt(profile, "localhostProfile"), place, problems);
 }
 
 function checkAppArmor(profile: JsonObject, path: FieldPath, problems: Problems): void {
@@ -158,7 +158,7 @@ function checkAppArmor(profile: JsonObject, path: FieldPath, problems: Problems)
   if (!has(profile, "localhostProfile")) return problems.required(place, needed);
   if (local.trim() !== local) problems.invalid(place, local, "must not be padded with whitespace");
   else if (local === "") problems.required(place, needed);
-  if (local.length > longestProfile) problems.tooLong(place, longestProfile);
+  if (local.length > maxProfileLength) problems.tooLong(place, maxProfileLength);
 }
 
 function checkSysctls(spec: JsonObject, context: JsonObject, path: FieldPath, problems: Problems): void {
@@ -167,21 +167,21 @@ function checkSysctls(spec: JsonObject, context: JsonObject, path: FieldPath, pr
     const name = textAt(sysctl, "name");
     const place = path.index(index).child("name");
     if (name === "") problems.required(place);
-    else if (name.length > longestSysctl || !new RegExp(sysctlPattern).test(name)) {
-      problems.invalid(place, name, `must have at most ${longestSysctl} characters and match regex ${sysctlPattern}`);
+    else if (name.length > maxSysctlLength || !new RegExp(sysctlPattern).test(name)) {
+      problems.invalid(place, name, `must have at most ${maxSysctlLength} characters and match regex ${sysctlPattern}`);
     } else if (seen.has(name)) problems.duplicate(place, name);
     seen.add(name);
-    if (flagAt(spec, "hostNetwork") && netSysctls.test(name)) {
+    if (booleanAt(spec, "hostNetwork") && netSysctls.test(name)) {
       problems.invalid(place, name, "may not be specified when 'hostNetwork' is true");
-    } else if (flagAt(spec, "hostIPC") && ipcSysctls.test(name)) {
+    } else if (booleanAt(spec, "hostIPC") && ipcSysctls.test(name)) {
       problems.invalid(place, name, "may not be specified when 'hostIPC' is true");
     }
   });
 }
 
-const mostSpecKibibytes = 64;
-const mostDomain = 256;
-const mostUser = 104;
+const maxSpecKibibytes = 64;
+const maxDomainLength = 256;
+const maxUserLength = 104;
 
 // deno-lint-ignore no-control-regex -- it searches for control characters
 const control = /[\x00-\x1f\x7f]/;
@@ -202,8 +202,8 @@ function checkWindowsOptions(context: JsonObject, path: FieldPath, problems: Pro
   if (has(options, "gmsaCredentialSpec")) {
     const place = path.child("gmsaCredentialSpec");
     if (spec === "") problems.invalid(place, spec, "gmsaCredentialSpec cannot be an empty string");
-    else if (spec.length > mostSpecKibibytes * 1024) {
-      problems.invalid(place, spec, `gmsaCredentialSpec size must be under ${mostSpecKibibytes} KiB`);
+    else if (spec.length > maxSpecKibibytes * 1024) {
+      problems.invalid(place, spec, `gmsaCredentialSpec size must be under ${maxSpecKibibytes} KiB`);
     }
   }
   const user = textAt(options, "runAsUserName");
@@ -218,14 +218,16 @@ function userErrors(name: string): readonly string[] {
   if (parts.length > 2) return [" cannot contain more than one backslash"];
   const [domain, user = ""] = parts.length === 2 ? parts : [undefined, name];
   const errors: string[] = [];
-  if (domain !== undefined && domain.length >= mostDomain) {
-    errors.push(`'s Domain length must be under ${mostDomain} characters`);
+  if (domain !== undefined && domain.length >= maxDomainLength) {
+    errors.push(`'s Domain length must be under ${maxDomainLength} characters`);
   }
   if (domain !== undefined && !netBios.test(domain) && !domainName.test(domain)) {
     errors.push("'s Domain doesn't match the NetBios nor the DNS format");
   }
   if (user === "") errors.push("'s User cannot be empty");
-  else if (user.length > mostUser) errors.push(`'s User length must not be longer than ${mostUser} characters`);
+  else if (user.length > maxUserLength) {
+    errors.push(`'s User length must not be longer than ${maxUserLength} characters`);
+  }
   if (onlyDotsAndSpaces.test(user)) errors.push("'s User cannot contain only periods or spaces");
   if (badUser.test(user)) errors.push(`'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`);
   return errors;
@@ -249,7 +251,7 @@ function checkHostProcesses(spec: JsonObject, path: FieldPath, problems: Problem
     const why = "If pod contains any hostProcess containers then all containers must be HostProcess containers";
     problems.invalid(path, "", why);
   }
-  if (!flagAt(spec, "hostNetwork")) {
+  if (!booleanAt(spec, "hostNetwork")) {
     problems.invalid(
       path.child("hostNetwork"),
       false,
@@ -259,7 +261,7 @@ function checkHostProcesses(spec: JsonObject, path: FieldPath, problems: Problem
 }
 
 /** The fields that a Pod for Windows must not set. */
-const notOnWindows = {
+const forbiddenOnWindows = {
   podSecurity: [
     "appArmorProfile",
     "seLinuxOptions",
@@ -289,7 +291,7 @@ const notOnWindows = {
   ],
 } as const;
 
-const noWindows = "cannot be set for a windows pod";
+const forbiddenForWindows = "cannot be set for a windows pod";
 
 /** Checks the fields that depend on the operating system. */
 export function checkOs(spec: JsonObject, path: FieldPath, problems: Problems): void {
@@ -317,16 +319,20 @@ function checkLinux(spec: JsonObject, path: FieldPath, problems: Problems): void
 
 function checkWindows(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const context = objectAt(spec, "securityContext");
-  for (const key of notOnWindows.podSecurity) {
-    if (has(context, key)) problems.forbidden(path.child("securityContext", key), noWindows);
+  for (const key of forbiddenOnWindows.podSecurity) {
+    if (has(context, key)) problems.forbidden(path.child("securityContext", key), forbiddenForWindows);
   }
-  for (const key of notOnWindows.flags) if (flagAt(spec, key)) problems.forbidden(path.child(key), noWindows);
-  for (const key of notOnWindows.fields) if (has(spec, key)) problems.forbidden(path.child(key), noWindows);
+  for (const key of forbiddenOnWindows.flags) {
+    if (booleanAt(spec, key)) problems.forbidden(path.child(key), forbiddenForWindows);
+  }
+  for (const key of forbiddenOnWindows.fields) {
+    if (has(spec, key)) problems.forbidden(path.child(key), forbiddenForWindows);
+  }
   if (has(spec, "resources")) problems.forbidden(path.child("resources"), "may not be set for a windows pod");
   for (const { container, path: place } of containersOf(spec, path)) {
     const own = objectAt(container, "securityContext");
-    for (const key of notOnWindows.containerSecurity) {
-      if (has(own, key)) problems.forbidden(place.child("securityContext", key), noWindows);
+    for (const key of forbiddenOnWindows.containerSecurity) {
+      if (has(own, key)) problems.forbidden(place.child("securityContext", key), forbiddenForWindows);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../model/mod.ts";
 import {
   checkBySchema,
   checkFilePath,
-  checkNoBacksteps,
+  checkNoParentSteps,
   checkSelector,
   type FieldPath,
   labelErrors,
@@ -15,10 +15,10 @@ import {
   subdomainErrors,
 } from "../rules/mod.ts";
 import {
+  booleanAt,
   compareQuantities,
   findNumber,
   findObject,
-  flagAt,
   has,
   numberAt,
   objectAt,
@@ -75,7 +75,7 @@ const hostPathTypes = [
 ];
 
 const pullPolicies = ["Always", "IfNotPresent", "Never"];
-const mostMode = 0o777;
+const maxMode = 0o777;
 const badMode = "must be a number between 0 and 0777 (octal), both inclusive";
 
 const downwardFields = [
@@ -172,7 +172,7 @@ function checkKind(kind: string, source: JsonObject, owner: VolumeOwner, path: F
     case "image":
       return checkImage(source, owner, path, problems);
     default:
-      return checkOld(kind, source, path, problems);
+      return checkRemovedPlugin(kind, source, path, problems);
   }
 }
 
@@ -187,7 +187,7 @@ function checkEmptyDir(source: JsonObject, path: FieldPath, problems: Problems):
 export function checkHostPath(source: JsonObject, path: FieldPath, problems: Problems): void {
   const [at, type] = [textAt(source, "path"), textAt(source, "type")];
   if (at === "") return problems.required(path.child("path"));
-  checkNoBacksteps(at, path.child("path"), problems);
+  checkNoParentSteps(at, path.child("path"), problems);
   if (!hostPathTypes.includes(type)) problems.notSupported(path.child("type"), type, hostPathTypes);
 }
 
@@ -207,7 +207,7 @@ export function checkIscsi(source: JsonObject, path: FieldPath, problems: Proble
   else checkIscsiName(name, path.child("iqn"), problems);
   const lun = numberAt(source, "lun");
   problems.invalidAll(path.child("lun"), lun, rangeErrors(lun, 0, 255));
-  const needsSecret = flagAt(source, "chapAuthDiscovery") || flagAt(source, "chapAuthSession");
+  const needsSecret = booleanAt(source, "chapAuthDiscovery") || booleanAt(source, "chapAuthSession");
   if (needsSecret && !has(source, "secretRef")) problems.required(path.child("secretRef"));
   const initiator = textAt(source, "initiatorName");
   if (has(source, "initiatorName")) checkIscsiName(initiator, path.child("initiatorname"), problems);
@@ -284,11 +284,11 @@ function checkDownwardFile(file: JsonObject, path: FieldPath, problems: Problems
 
 function checkMode(holder: JsonObject, key: string, path: FieldPath, problems: Problems): void {
   const mode = findNumber(holder, key);
-  if (mode !== undefined && (mode > mostMode || mode < 0)) problems.invalid(path.child(key), mode, badMode);
+  if (mode !== undefined && (mode > maxMode || mode < 0)) problems.invalid(path.child(key), mode, badMode);
 }
 
 /** Checks a volume of a removed in-tree plugin against its schema. */
-function checkOld(kind: string, source: JsonObject, path: FieldPath, problems: Problems): void {
+function checkRemovedPlugin(kind: string, source: JsonObject, path: FieldPath, problems: Problems): void {
   const type = wireStruct("core/v1.Volume").fields.get(kind)?.type;
   if (type?.kind !== "struct") return;
   const own = new Problems();
@@ -305,8 +305,8 @@ const projectedSources = [
   "podCertificate",
 ];
 
-const shortestToken = 600;
-const longestToken = 2 ** 32;
+const minTokenSeconds = 600;
+const maxTokenSeconds = 2 ** 32;
 const conflicting = "conflicting duplicate paths";
 
 /** Checks the sources of a projected volume. */
@@ -371,8 +371,10 @@ function checkProjectedKeys(source: JsonObject, place: ProjectedPlace, problems:
 function checkToken(source: JsonObject, { path, volumePath }: ProjectedPlace, problems: Problems): void {
   const seconds = findNumber(source, "expirationSeconds") ?? 0;
   const place = path.child("expirationSeconds");
-  if (seconds < shortestToken) problems.invalid(place, seconds, "may not specify a duration less than 10 minutes");
-  if (seconds > longestToken) problems.invalid(place, seconds, "may not specify a duration larger than 2^32 seconds");
+  if (seconds < minTokenSeconds) problems.invalid(place, seconds, "may not specify a duration less than 10 minutes");
+  if (seconds > maxTokenSeconds) {
+    problems.invalid(place, seconds, "may not specify a duration larger than 2^32 seconds");
+  }
   const file = textAt(source, "path");
   if (file === "") problems.required(volumePath.child("path"));
   else checkFilePath(file, volumePath.child("path"), problems);

@@ -10,7 +10,7 @@ import {
   checkPercent,
   checkSelector,
   FieldPath,
-  hasBadValue,
+  hasInvalidLabelValue,
   integerCell,
   type KindRules,
   nameCell,
@@ -28,11 +28,11 @@ const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
 /** PodDisruptionBudget. */
 export const budgetRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   allowsUnconditionalUpdate: false,
   validate: (budget, problems) => checkSpec(objectAt(budget, "spec"), false, problems),
   validateUpdate(budget, old, problems) {
-    const allowsInvalidValues = hasBadValue(findObject(objectAt(old, "spec"), "selector"));
+    const allowsInvalidValues = hasInvalidLabelValue(findObject(objectAt(old, "spec"), "selector"));
     checkSpec(objectAt(budget, "spec"), allowsInvalidValues, problems);
   },
   validateStatus(budget, _old, problems) {

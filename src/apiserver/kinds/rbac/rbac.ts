@@ -10,7 +10,7 @@ import {
   createdAtCell,
   type DefaultsByType,
   FieldPath,
-  hasBadValue,
+  hasInvalidLabelValue,
   type KindRules,
   nameCell,
   pathSegmentName,
@@ -22,7 +22,11 @@ import {
 import { draftAt, findObject, objectAt, objectsAt, setIfEmpty, textAt, textsAt } from "../types/mod.ts";
 
 const rbacGroup = "rbac.authorization.k8s.io";
-const common = { depth: "full", names: pathSegmentName, allowsCreateOnUpdate: true } as const satisfies KindRules;
+const common = {
+  depth: "full",
+  validateName: pathSegmentName,
+  allowsCreateOnUpdate: true,
+} as const satisfies KindRules;
 
 /** Role. */
 export const roleRules: KindRules = {
@@ -36,7 +40,7 @@ export const clusterRoleRules: KindRules = {
   validate: (role, problems) => checkClusterRole(role, problems, false),
   validateUpdate(role, old, problems) {
     const before = objectsAt(objectAt(old, "aggregationRule"), "clusterRoleSelectors");
-    checkClusterRole(role, problems, before.some(hasBadValue));
+    checkClusterRole(role, problems, before.some(hasInvalidLabelValue));
   },
 };
 

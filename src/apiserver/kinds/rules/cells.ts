@@ -141,7 +141,7 @@ export function containerCells(template: string): readonly [names: Cell, images:
 }
 
 /** The first texts, and the number of the others. */
-export function firstTexts(texts: readonly string[], most = 3): string {
+export function firstOf(texts: readonly string[], most = 3): string {
   const shown = texts.slice(0, most).join(",");
   return texts.length > most ? `${shown} + ${texts.length - most} more...` : shown;
 }

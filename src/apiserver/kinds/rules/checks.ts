@@ -31,11 +31,18 @@ import {
   wireStruct,
   type WireType,
 } from "../types/mod.ts";
-import { immutable, labelErrors, notNegative, percentErrors, portErrors, portNameErrors } from "./formats.ts";
+import {
+  fieldIsImmutable,
+  labelErrors,
+  mustNotBeNegative,
+  percentErrors,
+  portErrors,
+  portNameErrors,
+} from "./formats.ts";
 import { FieldPath, type Problems } from "./problems.ts";
 
 /** The limit for all keys and values of annotations together. */
-const annotationBytes = 256 * 1024;
+const maxAnnotationBytes = 256 * 1024;
 
 /** Checks the labels of a template or a selector. */
 export function checkLabels(object: JsonObject, key: string, path: FieldPath, problems: Problems): void {
@@ -52,7 +59,7 @@ export function checkAnnotations(object: JsonObject, key: string, path: FieldPat
     problems.invalidAll(path, name, labelKeyErrors(name.toLowerCase()));
     bytes += utf8Length(name) + utf8Length(value);
   }
-  if (bytes > annotationBytes) problems.tooLong(path, annotationBytes);
+  if (bytes > maxAnnotationBytes) problems.tooLong(path, maxAnnotationBytes);
 }
 
 /** Checks a LabelSelector. @param allowsInvalidValues true when the old selector has an invalid label value */
@@ -94,7 +101,7 @@ function checkRequirement(
 }
 
 /** True when a selector has an invalid label value, which an update may keep. */
-export function hasBadValue(selector: JsonObject | undefined): boolean {
+export function hasInvalidLabelValue(selector: JsonObject | undefined): boolean {
   return objectsAt(selector ?? {}, "matchExpressions").some((expression) =>
     textsAt(expression, "values").some((value) => labelValueErrors(value).length > 0)
   );
@@ -131,12 +138,12 @@ export function selects(selector: JsonObject, labels: ReadonlyMap<string, string
 /** Checks that a number, if it is set, is not negative. */
 export function checkNotNegative(object: JsonObject, key: string, path: FieldPath, problems: Problems): void {
   const value = findNumber(object, key);
-  if (value !== undefined && value < 0) problems.invalid(path.child(key), value, notNegative);
+  if (value !== undefined && value < 0) problems.invalid(path.child(key), value, mustNotBeNegative);
 }
 
 /** Checks that a quantity is not negative. */
 export function checkAmount(amount: string, path: FieldPath, problems: Problems): void {
-  if (compareQuantities(amount, "0") < 0) problems.invalid(path, amount, notNegative);
+  if (compareQuantities(amount, "0") < 0) problems.invalid(path, amount, mustNotBeNegative);
 }
 
 /** Checks that a field has not changed. */
@@ -149,7 +156,7 @@ export function checkImmutable(
 ): void {
   const value = read(object, key);
   if (!isSameJson(value ?? null, read(old, key) ?? null)) {
-    problems.invalid(path, value ?? zeroLike(read(old, key)), immutable);
+    problems.invalid(path, value ?? zeroLike(read(old, key)), fieldIsImmutable);
   }
 }
 
@@ -179,7 +186,7 @@ export function checkPortNumberOrName(value: Json | undefined, path: FieldPath, 
 /** Checks a number or a percentage: `maxSurge`, `minAvailable`. */
 export function checkNumberOrPercent(value: Json | undefined, path: FieldPath, problems: Problems): void {
   if (typeof value === "string") problems.invalidAll(path, value, percentErrors(value));
-  else if (typeof value === "number" && value < 0) problems.invalid(path, value, notNegative);
+  else if (typeof value === "number" && value < 0) problems.invalid(path, value, mustNotBeNegative);
 }
 
 /** The number of a percentage. */
@@ -238,12 +245,12 @@ export function countOf(holder: JsonObject, key: string): number {
 }
 
 const statuses = ["False", "True", "Unknown"];
-const longestReason = 1024;
-const longestMessage = 32 * 1024;
+const maxReasonBytes = 1024;
+const maxMessageBytes = 32 * 1024;
 const reason = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
 const reasonPattern = new RegExp(`^${reason}$`);
 
-const reasonWhy =
+const badReason =
   "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters " +
   "or '_,:', and must end with an alphanumeric character or '_'";
 
@@ -271,36 +278,36 @@ function checkCondition(condition: JsonObject, path: FieldPath, problems: Proble
   }
   if (!has(condition, "lastTransitionTime")) problems.required(path.child("lastTransitionTime"));
   checkReason(textAt(condition, "reason"), path.child("reason"), problems);
-  if (utf8Length(textAt(condition, "message")) > longestMessage) {
-    problems.tooLong(path.child("message"), longestMessage);
+  if (utf8Length(textAt(condition, "message")) > maxMessageBytes) {
+    problems.tooLong(path.child("message"), maxMessageBytes);
   }
 }
 
 function checkReason(text: string, path: FieldPath, problems: Problems): void {
   if (text === "") return problems.required(path);
-  if (!reasonPattern.test(text)) problems.invalid(path, text, regexError(reasonWhy, reason, reasonExamples));
-  if (utf8Length(text) > longestReason) problems.tooLong(path, longestReason);
+  if (!reasonPattern.test(text)) problems.invalid(path, text, regexError(badReason, reason, reasonExamples));
+  if (utf8Length(text) > maxReasonBytes) problems.tooLong(path, maxReasonBytes);
 }
 
 /** Checks that a path does not contain `..`. */
-export function checkNoBacksteps(path: string, place: FieldPath, problems: Problems): void {
-  if (hasBacksteps(path)) problems.invalid(place, path, "must not contain '..'");
+export function checkNoParentSteps(path: string, place: FieldPath, problems: Problems): void {
+  if (hasParentSteps(path)) problems.invalid(place, path, "must not contain '..'");
 }
 
 /** True for a path that contains `..`. */
-export function hasBacksteps(path: string): boolean {
+export function hasParentSteps(path: string): boolean {
   return path.split("/").includes("..");
 }
 
 /** Checks a relative path that must not contain `..`. */
-export function checkDescending(path: string, place: FieldPath, problems: Problems): void {
+export function checkRelativePath(path: string, place: FieldPath, problems: Problems): void {
   if (path.startsWith("/")) problems.invalid(place, path, "must be a relative path");
-  checkNoBacksteps(path, place, problems);
+  checkNoParentSteps(path, place, problems);
 }
 
 /** Checks the path of a file in a volume. Names that begin with `..` are reserved for the kubelet. */
 export function checkFilePath(path: string, place: FieldPath, problems: Problems): void {
-  checkDescending(path, place, problems);
+  checkRelativePath(path, place, problems);
   if (path.startsWith("..") && !path.startsWith("../")) problems.invalid(place, path, "must not start with '..'");
 }
 

@@ -10,34 +10,34 @@ const none: readonly string[] = [];
 const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const labelPattern = new RegExp(`^${label}$`);
 
-const labelWhy =
+const badLabel =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with " +
   "an alphanumeric character";
 
 const subdomain = `${label}(\\.${label})*`;
 const subdomainPattern = new RegExp(`^${subdomain}$`);
 
-const subdomainWhy =
+const badSubdomain =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
   "end with an alphanumeric character";
 
 const label1035 = "[a-z]([-a-z0-9]*[a-z0-9])?";
 const label1035Pattern = new RegExp(`^${label1035}$`);
 
-const label1035Why =
+const badLabel1035 =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and " +
   "end with an alphanumeric character";
 
 const wildcard = `\\*\\.${subdomain}`;
 const wildcardPattern = new RegExp(`^${wildcard}$`);
 
-const wildcardWhy =
+const badWildcard =
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower " +
   "case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
 
 const configKey = "[-._a-zA-Z0-9]+";
 const configKeyPattern = new RegExp(`^${configKey}$`);
-const configKeyWhy = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
+const badConfigKey = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
 const percent = "[0-9]+%";
 const percentPattern = new RegExp(`^${percent}$`);
 const headerName = "[-A-Za-z0-9]+";
@@ -67,28 +67,28 @@ export function labelErrors(value: string): readonly string[] {
   const errors = tooLong(value, 63);
   if (isWellFormed) return errors;
   if (subdomainPattern.test(value)) return [...errors, "must not contain dots"];
-  return [...errors, regexError(labelWhy, label, ["my-name", "123-abc"])];
+  return [...errors, regexError(badLabel, label, ["my-name", "123-abc"])];
 }
 
 /** Returns the errors of an RFC 1123 subdomain. */
 export function subdomainErrors(value: string): readonly string[] {
-  return checked(value, 253, subdomainPattern, () => regexError(subdomainWhy, subdomain, ["example.com"]));
+  return checked(value, 253, subdomainPattern, () => regexError(badSubdomain, subdomain, ["example.com"]));
 }
 
 /** Returns the errors of an RFC 1035 label. */
 export function label1035Errors(value: string): readonly string[] {
-  return checked(value, 63, label1035Pattern, () => regexError(label1035Why, label1035, ["my-name", "abc-123"]));
+  return checked(value, 63, label1035Pattern, () => regexError(badLabel1035, label1035, ["my-name", "abc-123"]));
 }
 
 /** Returns the errors of a host like `*.example.com`. */
 export function wildcardErrors(value: string): readonly string[] {
-  return checked(value, 253, wildcardPattern, () => regexError(wildcardWhy, wildcard, ["*.example.com"]));
+  return checked(value, 253, wildcardPattern, () => regexError(badWildcard, wildcard, ["*.example.com"]));
 }
 
 /** Returns the errors of a key of a ConfigMap or a Secret. */
 export function configKeyErrors(value: string): readonly string[] {
   const examples = ["key.name", "KEY_NAME", "key-name"];
-  const errors = checked(value, 253, configKeyPattern, () => regexError(configKeyWhy, configKey, examples));
+  const errors = checked(value, 253, configKeyPattern, () => regexError(badConfigKey, configKey, examples));
   return [...errors, ...dotErrors(value)];
 }
 
@@ -143,10 +143,10 @@ export function headerNameErrors(value: string): readonly string[] {
 }
 
 /** The error of a negative number. */
-export const notNegative = "must be greater than or equal to 0";
+export const mustNotBeNegative = "must be greater than or equal to 0";
 
 /** The error of a change of an immutable field. */
-export const immutable = "field is immutable";
+export const fieldIsImmutable = "field is immutable";
 
 function checked(value: string, longest: number, pattern: RegExp, why: () => string): readonly string[] {
   const isWellFormed = pattern.test(value);

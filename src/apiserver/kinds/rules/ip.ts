@@ -69,13 +69,13 @@ function groupsOf(text: string): readonly number[] | undefined {
 export function formatIp({ family, value }: Pick<IpAddress, "family" | "value">): string {
   if (family === "IPv4") return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".");
   const groups = Array.from({ length: 8 }, (_, index) => Number((value >> BigInt(112 - 16 * index)) & 0xffffn));
-  const run = longestZeros(groups);
+  const run = longestZeroRun(groups);
   const hex = (part: readonly number[]) => part.map((group) => group.toString(16)).join(":");
   if (run.length < 2) return hex(groups);
   return `${hex(groups.slice(0, run.start))}::${hex(groups.slice(run.start + run.length))}`;
 }
 
-function longestZeros(groups: readonly number[]): { readonly start: number; readonly length: number } {
+function longestZeroRun(groups: readonly number[]): { readonly start: number; readonly length: number } {
   let best = { start: 0, length: 0 };
   for (let start = 0; start < groups.length; start++) {
     let length = 0;

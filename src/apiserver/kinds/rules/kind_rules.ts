@@ -22,20 +22,20 @@ export type Depth = "full" | "partial" | "schema";
 export interface KindRules {
   readonly depth: Depth;
   /** @default subdomainName */
-  readonly names?: NameRule;
+  readonly validateName?: NameRule;
   /** Top-level fields whose changes increment `metadata.generation`. @default none: the kind has no generation */
-  readonly generation?: readonly string[];
+  readonly generationFields?: readonly string[];
   /** True when changes of annotations increment it as well (Deployments). @default false */
-  readonly countsAnnotations?: boolean;
+  readonly annotationsIncrementGeneration?: boolean;
   /** True when changes of labels increment it as well (EndpointSlices). @default false */
-  readonly countsLabels?: boolean;
+  readonly labelsIncrementGeneration?: boolean;
   /** True when a create may set the status (Nodes). @default false */
-  readonly keepsStatus?: boolean;
+  readonly createWritesStatus?: boolean;
   /** The group in messages about an invalid object. @default the group of the kind */
   readonly errorGroup?: string;
   /** The warning for every request for the kind. @default none */
   readonly deprecation?: string;
-  /** The metadata that a write of the status keeps. @default "all": none is kept, the metadata is written too */
+  /** The metadata that a write of the status writes as well. @default "all" */
   readonly statusMetadata?: "all" | "noLabels" | "none";
   /**
    * The fields that a write does not change and so never owns, by subresource; "" for the object.
@@ -50,7 +50,7 @@ export interface KindRules {
   readonly deletion?: DeletionRules;
   readonly scale?: ScalePaths;
   /** Fields that a field selector may use, in addition to metadata.name and metadata.namespace. */
-  readonly selectable?: ReadonlyMap<string, (object: JsonObject) => string>;
+  readonly fieldSelectors?: ReadonlyMap<string, (object: JsonObject) => string>;
 
   /** Runs after the status was dropped and the generation was set. */
   prepareForCreate?(draft: Draft, context: WriteContext): void;
@@ -59,7 +59,7 @@ export interface KindRules {
   /** Runs for a write of the status, after the old spec was restored. */
   prepareForStatus?(draft: Draft, old: JsonObject, context: WriteContext): void;
   /** Runs for a write of another subresource, e.g. `resize` or `approval`. */
-  prepareForPart?(draft: Draft, old: JsonObject, context: WriteContext): void;
+  prepareForSubresource?(draft: Draft, old: JsonObject, context: WriteContext): void;
 
   /** Checks a new object. */
   validate?(object: JsonObject, problems: Problems, context: WriteContext): void;
@@ -68,7 +68,7 @@ export interface KindRules {
   /** Checks an update of the status. @default no checks */
   validateStatus?(object: JsonObject, old: JsonObject, problems: Problems, context: WriteContext): void;
   /** Checks an update of another subresource. @default no checks */
-  validatePart?(object: JsonObject, old: JsonObject, problems: Problems, context: WriteContext): void;
+  validateSubresource?(object: JsonObject, old: JsonObject, problems: Problems, context: WriteContext): void;
   /** @param old undefined for a new object */
   warnings?(object: JsonObject, old: JsonObject | undefined): readonly string[];
   /** Converts an object from another version of the same collection. */

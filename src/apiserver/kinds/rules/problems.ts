@@ -66,7 +66,7 @@ export class Problems {
   }
 
   /** An Invalid error without the value. */
-  wrong(path: FieldPath, detail: string): void {
+  invalidWithoutValue(path: FieldPath, detail: string): void {
     this.#errors.push({ type: "Invalid", field: path.toString(), detail });
   }
 

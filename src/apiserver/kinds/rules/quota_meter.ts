@@ -12,16 +12,21 @@ export interface QuotaMeter {
   /** True for a resource that objects of this kind can use. */
   measures(resource: string): boolean;
   /** Returns an error when an object lacks fields that a quota on these resources requires. */
-  missing(resources: readonly string[], object: JsonObject): string | undefined;
+  missingFieldsError(resources: readonly string[], object: JsonObject): string | undefined;
 }
 
 /** Kinds that have an older name beside `count/<name>`. */
-const aliases: ReadonlySet<string> = new Set(["configmaps", "resourcequotas", "replicationcontrollers", "secrets"]);
+const kindsWithOlderNames: ReadonlySet<string> = new Set([
+  "configmaps",
+  "resourcequotas",
+  "replicationcontrollers",
+  "secrets",
+]);
 
 export function countMeter(collection: string): QuotaMeter {
-  const names = [`count/${collection}`, ...(aliases.has(collection) ? [collection] : [])];
+  const names = [`count/${collection}`, ...(kindsWithOlderNames.has(collection) ? [collection] : [])];
   const usage: Amounts = new Map(names.map((name) => [name, "1"]));
-  return { usage: () => usage, measures: (resource) => names.includes(resource), missing: () => undefined };
+  return { usage: () => usage, measures: (resource) => names.includes(resource), missingFieldsError: () => undefined };
 }
 
 /** Quantities by the names of resources. */
@@ -38,7 +43,7 @@ export function addAmounts(left: Amounts, right: Amounts): Amounts {
 }
 
 /** Subtracts `right` from `left`; the results are at least 0. */
-export function lessAmounts(left: Amounts, right: Amounts): Amounts {
+export function subtractAmounts(left: Amounts, right: Amounts): Amounts {
   const rest = new Map<string, string>();
   for (const [name, amount] of left) {
     const { nano, format } = parseQuantity(amount);
@@ -51,8 +56,8 @@ export function lessAmounts(left: Amounts, right: Amounts): Amounts {
 
 /** Keeps the named resources. */
 export function onlyAmounts(amounts: Amounts, names: Iterable<string>): Amounts {
-  const wanted = new Set(names);
-  return new Map([...amounts].filter(([name]) => wanted.has(name)));
+  const included = new Set(names);
+  return new Map([...amounts].filter(([name]) => included.has(name)));
 }
 
 /** Keeps the amounts that are not 0. */
@@ -61,7 +66,7 @@ export function withoutZeros(amounts: Amounts): Amounts {
 }
 
 /** Formats amounts for messages: `pods=1,requests.cpu=2`. */
-export function amountsText(amounts: Amounts): string {
+export function formatAmounts(amounts: Amounts): string {
   return [...amounts].toSorted(([left], [right]) => left < right ? -1 : 1).map(([name, amount]) => `${name}=${amount}`)
     .join(",");
 }

@@ -18,11 +18,11 @@ import {
 } from "../rules/mod.ts";
 import { has, nameOf, objectsAt, setIfAbsent, textAt, textMapAt, textsAt } from "../types/mod.ts";
 
-const mostParameters = 512;
-const parameterBytes = 256 * 1024;
+const maxParameters = 512;
+const maxParameterBytes = 256 * 1024;
 const reclaimPolicies = ["Delete", "Retain"];
 const bindingModes = ["Immediate", "WaitForFirstConsumer"];
-const topologies = FieldPath.of("allowedTopologies");
+const topologiesPath = FieldPath.of("allowedTopologies");
 
 /** StorageClass. */
 export const storageClassRules: KindRules = {
@@ -38,7 +38,7 @@ export const storageClassRules: KindRules = {
     objectsAt(storageClass, "allowedTopologies").flatMap((term, index) =>
       objectsAt(term, "matchLabelExpressions").flatMap((expression, at) => {
         const warning = nodeLabelWarning(textAt(expression, "key"));
-        const place = topologies.index(index).child("matchLabelExpressions").index(at).child("key");
+        const place = topologiesPath.index(index).child("matchLabelExpressions").index(at).child("key");
         return warning === undefined ? [] : [`${place}: ${warning}`];
       })
     ),
@@ -57,18 +57,18 @@ function checkClass(storageClass: JsonObject, problems: Problems): void {
   if (!has(storageClass, "volumeBindingMode")) problems.required(FieldPath.of("volumeBindingMode"));
   else if (!bindingModes.includes(mode)) problems.notSupported(FieldPath.of("volumeBindingMode"), mode, bindingModes);
   objectsAt(storageClass, "allowedTopologies").forEach((term, index) =>
-    checkTopology(term, topologies.index(index), problems)
+    checkTopology(term, topologiesPath.index(index), problems)
   );
 }
 
 function checkParameters(parameters: ReadonlyMap<string, string>, path: FieldPath, problems: Problems): void {
-  if (parameters.size > mostParameters) return problems.tooLong(path, mostParameters);
+  if (parameters.size > maxParameters) return problems.tooLong(path, maxParameters);
   let bytes = 0;
   for (const [key, value] of parameters) {
     if (key === "") problems.invalid(path, key, "field can not be empty.");
     bytes += utf8Length(key) + utf8Length(value);
   }
-  if (bytes > parameterBytes) problems.tooLong(path, parameterBytes);
+  if (bytes > maxParameterBytes) problems.tooLong(path, maxParameterBytes);
 }
 
 function checkTopology(term: JsonObject, path: FieldPath, problems: Problems): void {

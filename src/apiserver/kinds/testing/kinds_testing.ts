@@ -32,7 +32,7 @@ const writtenAt = Date.UTC(2026, 0, 1);
 function contextOf(subresource: string): WriteContext {
   return {
     subresource,
-    userName: "rig",
+    userName: "tester",
     user: { name: "jane", uid: "1", groups: ["people"], extra: new Map([["scope", ["all"]]]) },
     now: writtenAt,
     random: () => 0.5,

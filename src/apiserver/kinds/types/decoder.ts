@@ -12,13 +12,13 @@ import type { WireField, WireScalar, WireStruct, WireType } from "./wire_type.ts
 import { wireStruct } from "./wire_types.ts";
 
 /** A body that does not match the types. The message is that of Go's decoder. */
-export class WireError extends Error {
+export class DecodeError extends Error {
   override readonly name = "WireError";
 }
 
 /** Go's decoder stops collecting at this number. */
-const mostUnknown = 100;
-const largestInt32 = 2_147_483_647;
+const maxUnknownFields = 100;
+const maxInt32 = 2_147_483_647;
 
 /**
  * Decodes a draft in place.
@@ -154,7 +154,7 @@ class Decoder {
   #integer(value: DraftValue, type: WireScalar): number {
     if (typeof value !== "number") throw this.#mismatch(value, type.goName);
     const fits = Number.isInteger(value) &&
-      (type.scalar === "int64" || Math.abs(value) <= largestInt32 || value === -largestInt32 - 1);
+      (type.scalar === "int64" || Math.abs(value) <= maxInt32 || value === -maxInt32 - 1);
     if (!fits) throw this.#mismatchOf(`number ${value}`, type.goName);
     return value;
   }
@@ -169,7 +169,7 @@ class Decoder {
     try {
       return canonical(value);
     } catch (error) {
-      if (error instanceof TimeError) throw new WireError(error.message, { cause: error });
+      if (error instanceof TimeError) throw new DecodeError(error.message, { cause: error });
       throw error;
     }
   }
@@ -179,7 +179,7 @@ class Decoder {
     try {
       return canonicalQuantity(text);
     } catch (error) {
-      if (error instanceof QuantityError) throw new WireError(error.message, { cause: error });
+      if (error instanceof QuantityError) throw new DecodeError(error.message, { cause: error });
       throw error;
     }
   }
@@ -187,26 +187,26 @@ class Decoder {
   #bytes(value: DraftValue, goName: string): string {
     if (typeof value !== "string") throw this.#mismatch(value, goName);
     const bare = value.includes("\n") || value.includes("\r") ? value.replaceAll(/[\r\n]/g, "") : value;
-    const wrongAt = firstNoBase64(bare);
-    if (wrongAt >= 0) throw new WireError(`illegal base64 data at input byte ${wrongAt}`);
+    const wrongAt = base64ErrorIndex(bare);
+    if (wrongAt >= 0) throw new DecodeError(`illegal base64 data at input byte ${wrongAt}`);
     return bare;
   }
 
   #reportUnknown(key: string): void {
-    if (this.unknown.length >= mostUnknown) return;
+    if (this.unknown.length >= maxUnknownFields) return;
     this.#steps.push(key);
     this.unknown.push(`unknown field ${JSON.stringify(pathOf(this.#steps))}`);
     this.#steps.pop();
   }
 
-  #mismatch(value: DraftValue, goName: string): WireError {
+  #mismatch(value: DraftValue, goName: string): DecodeError {
     return this.#mismatchOf(jsonTypeOf(value), goName);
   }
 
-  #mismatchOf(found: string, goName: string): WireError {
+  #mismatchOf(found: string, goName: string): DecodeError {
     const path = this.#steps.filter((step) => typeof step === "string").join(".");
     const place = path === "" ? "Go value" : `Go struct field ${this.#owner}.${path}`;
-    return new WireError(`json: cannot unmarshal ${found} into ${place} of type ${goName}`);
+    return new DecodeError(`json: cannot unmarshal ${found} into ${place} of type ${goName}`);
   }
 }
 
@@ -276,7 +276,7 @@ function zeroOf(type: WireType): DraftValue {
 const base64Text = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** The index of the first byte that is not base64, as Go counts it; -1 for valid base64. */
-function firstNoBase64(text: string): number {
+function base64ErrorIndex(text: string): number {
   if (base64Text.test(text)) return -1;
   const illegal = text.search(/[^A-Za-z0-9+/=]/);
   const padding = text.indexOf("=");

@@ -18,8 +18,8 @@ import {
   read,
 } from "../../model/mod.ts";
 
-const nothing: JsonObject = Object.freeze({});
-const none: readonly never[] = Object.freeze([]);
+const emptyObject: JsonObject = Object.freeze({});
+const emptyList: readonly never[] = Object.freeze([]);
 
 /** A string, or "". */
 export function textAt(object: JsonObject, key: string): string {
@@ -39,7 +39,7 @@ export function numberAt(object: JsonObject, key: string): number {
 }
 
 /** A boolean, or false. */
-export function flagAt(object: JsonObject, key: string): boolean {
+export function booleanAt(object: JsonObject, key: string): boolean {
   return read(object, key) === true;
 }
 
@@ -56,25 +56,25 @@ export function findObject(object: JsonObject, key: string): JsonObject | undefi
 
 /** An object, or an empty one. */
 export function objectAt(object: JsonObject, key: string): JsonObject {
-  return findObject(object, key) ?? nothing;
+  return findObject(object, key) ?? emptyObject;
 }
 
 /** A list of any values, or an empty one. */
 export function valuesAt(object: JsonObject, key: string): readonly Json[] {
   const value = read(object, key);
-  return isJsonArray(value) ? value : none;
+  return isJsonArray(value) ? value : emptyList;
 }
 
 /** A list of objects, or an empty one. */
 export function objectsAt(object: JsonObject, key: string): readonly JsonObject[] {
   const value = read(object, key);
-  return isJsonArray(value) ? value.filter(isJsonObject) : none;
+  return isJsonArray(value) ? value.filter(isJsonObject) : emptyList;
 }
 
 /** A list of strings, or an empty one. */
 export function textsAt(object: JsonObject, key: string): readonly string[] {
   const value = read(object, key);
-  return isJsonArray(value) ? value.filter((item) => typeof item === "string") : none;
+  return isJsonArray(value) ? value.filter((item) => typeof item === "string") : emptyList;
 }
 
 /** A map of strings (labels, annotations, data), or an empty one. */
@@ -117,7 +117,7 @@ export function draftAt(draft: Draft, key: string): Draft {
 /** The drafts of a list, or none. */
 export function draftsAt(draft: Draft, key: string): readonly Draft[] {
   const value = read(draft, key);
-  return Array.isArray(value) ? value.filter(isDraft) : none;
+  return Array.isArray(value) ? value.filter(isDraft) : emptyList;
 }
 
 /** Sets a field that is absent. For Go pointers, whose value may be zero. */
@@ -142,7 +142,7 @@ function setOrDelete(draft: Draft, key: string, value: DraftValue | undefined): 
 }
 
 /** The metadata that a write of the status keeps, for kinds that say so. */
-const keptMetadata = [
+const restoredMetadata = [
   "deletionTimestamp",
   "generation",
   "selfLink",
@@ -153,15 +153,15 @@ const keptMetadata = [
 ];
 
 /** Sets a field of the draft to its value in the old object. */
-export function keepField(draft: Draft, old: JsonObject, name: string): void {
+export function restoreField(draft: Draft, old: JsonObject, name: string): void {
   const value = read(old, name);
   setOrDelete(draft, name, value === undefined ? undefined : draftOf(value));
 }
 
 /** Sets metadata of the draft to its value in the old object. */
-export function keepMetadata(draft: Draft, old: JsonObject, names: readonly string[] = keptMetadata): void {
+export function restoreMetadata(draft: Draft, old: JsonObject, names: readonly string[] = restoredMetadata): void {
   const [metadata, before] = [draftAt(draft, "metadata"), metadataOf(old)];
-  for (const name of names) keepField(metadata, before, name);
+  for (const name of names) restoreField(metadata, before, name);
 }
 
 /** Encodes the UTF-8 of a text as base64. */

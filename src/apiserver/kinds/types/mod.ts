@@ -1,23 +1,23 @@
 /** The types of built-in kinds: decoding, defaulting, publishing, and reading their fields. */
-export { decodeStruct, WireError } from "./decoder.ts";
+export { DecodeError, decodeStruct } from "./decoder.ts";
 export {
   base64Bytes,
+  booleanAt,
   draftAt,
   draftsAt,
   findDraft,
   findNumber,
   findObject,
-  flagAt,
   fromBase64,
   has,
-  keepField,
-  keepMetadata,
   metadataOf,
   nameOf,
   numberAt,
   objectAt,
   objectIn,
   objectsAt,
+  restoreField,
+  restoreMetadata,
   setIfAbsent,
   setIfEmpty,
   setIfZero,

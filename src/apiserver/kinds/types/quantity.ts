@@ -15,9 +15,9 @@ export class QuantityError extends Error {
   override readonly name = "QuantityError";
 }
 
-const formatWrong = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-const numericWrong = "unable to parse numeric part of quantity";
-const suffixWrong = "unable to parse quantity's suffix";
+const badFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const badNumber = "unable to parse numeric part of quantity";
+const badSuffix = "unable to parse quantity's suffix";
 const unit = 1_000_000_000n;
 const binaryUnits = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
@@ -26,8 +26,8 @@ const decimalUnits = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const decimalOne = 3;
 
 /** No quantity is larger than 2^63-1. */
-const largest = (2n ** 63n - 1n) * unit;
-const cacheSize = 2_000;
+const maxNano = (2n ** 63n - 1n) * unit;
+const maxCached = 2_000;
 const canonical = new Map<string, string>();
 
 /** Returns the canonical form of a quantity, which is stored. @throws QuantityError */
@@ -35,22 +35,22 @@ export function canonicalQuantity(text: string): string {
   const known = canonical.get(text);
   if (known !== undefined) return known;
   const made = formatQuantity(parseQuantity(text));
-  if (canonical.size >= cacheSize) canonical.clear();
+  if (canonical.size >= maxCached) canonical.clear();
   canonical.set(text, made);
   return made;
 }
 
 /** Parses a quantity. @throws QuantityError */
 export function parseQuantity(text: string): Quantity {
-  if (text === "") throw new QuantityError(formatWrong);
+  if (text === "") throw new QuantityError(badFormat);
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(.*)$/s.exec(text);
   const [, sign = "", whole = "", fraction = "", suffix = ""] = match ?? [];
-  if (whole === "" && fraction === "") throw new QuantityError(/^[+-]?\.?$/.test(text) ? numericWrong : formatWrong);
-  if (!/^[eEinumkKMGTP]*[-+]?\d*$/.test(suffix)) throw new QuantityError(formatWrong);
+  if (whole === "" && fraction === "") throw new QuantityError(/^[+-]?\.?$/.test(text) ? badNumber : badFormat);
+  if (!/^[eEinumkKMGTP]*[-+]?\d*$/.test(suffix)) throw new QuantityError(badFormat);
   const { multiplier, divisor, format } = suffixOf(suffix);
   const scaled = BigInt(`${whole}${fraction}`) * unit * multiplier;
   const denominator = divisor * 10n ** BigInt(fraction.length);
-  const magnitude = smaller(ceilingOf(scaled, denominator), largest);
+  const magnitude = smaller(ceilingOf(scaled, denominator), maxNano);
   return { nano: sign === "-" ? -magnitude : magnitude, format };
 }
 
@@ -63,7 +63,7 @@ function suffixOf(suffix: string): { multiplier: bigint; divisor: bigint; format
   }
   if (decimal >= 0) return { multiplier: 1n, divisor: 1000n ** BigInt(decimalOne - decimal), format: "decimal" };
   const exponent = /^[eE]([-+]?\d+)$/.exec(suffix)?.[1];
-  if (exponent === undefined) throw new QuantityError(suffixWrong);
+  if (exponent === undefined) throw new QuantityError(badSuffix);
   const power = BigInt(Math.max(-60, Math.min(60, Number(exponent))));
   return power >= 0n
     ? { multiplier: 10n ** power, divisor: 1n, format: "exponent" }

@@ -40,7 +40,7 @@ export function canonicalTime(text: string): string {
 /** Returns the canonical form of a metav1.MicroTime: UTC, six digits, which are required. @throws TimeError */
 export function canonicalMicroTime(text: string): string {
   const { atMs, fraction } = parsed(text, microLayout);
-  if (fraction.length !== 6) throw new TimeError(whyNoTime(text, microLayout, false));
+  if (fraction.length !== 6) throw new TimeError(timeErrorText(text, microLayout, false));
   return formatMicroTime(atMs, fraction);
 }
 
@@ -62,19 +62,19 @@ function parsed(text: string, shownLayout: string): { readonly atMs: number; rea
   const fraction = match?.[7] ?? "";
   const whole = fraction === "" ? text : text.replace(/[.,]\d+/, "");
   const atMs = match === null ? Number.NaN : Date.parse(whole);
-  if (Number.isNaN(atMs)) throw new TimeError(whyNoTime(text, shownLayout, match !== null));
+  if (Number.isNaN(atMs)) throw new TimeError(timeErrorText(text, shownLayout, match !== null));
   return { atMs, fraction };
 }
 
-function whyNoTime(text: string, shownLayout: string, isWellFormed: boolean): string {
+function timeErrorText(text: string, shownLayout: string, isWellFormed: boolean): string {
   const title = `parsing time ${JSON.stringify(text)}`;
   if (isWellFormed) return `${title}: ${outOfRange(text)} out of range`;
   let rest = text;
   const isMicro = shownLayout === microLayout;
-  for (const [step, wanted] of [...steps, ...(isMicro ? [fractionStep] : []), zoneStep]) {
+  for (const [step, expected] of [...steps, ...(isMicro ? [fractionStep] : []), zoneStep]) {
     // A fraction is allowed although the layout has none.
     if (step === "Z07:00" && !isMicro) rest = rest.replace(/^[.,]\d+/, "");
-    const found = wanted.exec(rest)?.[0];
+    const found = expected.exec(rest)?.[0];
     if (found === undefined) {
       return `${title} as ${JSON.stringify(shownLayout)}: cannot parse ${JSON.stringify(rest)} as ${
         JSON.stringify(step)

@@ -50,7 +50,7 @@ export class TypeDefaulter {
   }
 
   /** Sets the defaults of a draft in place. */
-  fill(struct: WireStruct, draft: Draft, filling: DefaultingScope = "defaults"): void {
+  setDefaults(struct: WireStruct, draft: Draft, filling: DefaultingScope = "defaults"): void {
     const plan = this.#planOf(struct);
     if (filling === "defaults") plan.defaulter?.(draft);
     for (const field of plan.fields) {
@@ -70,7 +70,7 @@ export class TypeDefaulter {
   #value(type: WireType, value: DraftValue, filling: DefaultingScope): void {
     switch (type.kind) {
       case "struct":
-        if (isDraft(value)) this.fill(wireStruct(type.name), value, filling);
+        if (isDraft(value)) this.setDefaults(wireStruct(type.name), value, filling);
         return;
       case "list":
         if (Array.isArray(value)) { for (const item of value) this.#value(type.items, item, filling); }
@@ -150,12 +150,12 @@ function zeroValue({ type, isPointer, isAlwaysWritten, isOmittedWhenZero }: Wire
   if (isPointer) return isAlwaysWritten ? () => null : undefined;
   if (type.kind !== "scalar") return isAlwaysWritten ? () => null : undefined;
   const zero = writtenZero(type.scalar);
-  if (isAlwaysWritten || isUnlessAlways(type.scalar)) return zero === undefined ? undefined : () => zero;
+  if (isAlwaysWritten || isGoStruct(type.scalar)) return zero === undefined ? undefined : () => zero;
   return undefined;
 }
 
 /** True for Go structs, which omitempty does not drop. */
-function isUnlessAlways(scalar: WireScalarName): boolean {
+function isGoStruct(scalar: WireScalarName): boolean {
   return scalar === "time" || scalar === "microTime" || scalar === "quantity" || scalar === "intOrString" ||
     scalar === "raw";
 }
