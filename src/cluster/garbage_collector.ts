@@ -77,7 +77,7 @@ export class GarbageCollector implements Runnable {
     if (this.#fixed !== undefined) return this.#add(this.#fixed);
     const wake = () => this.#wake();
     const definitions = this.#factory.informer(builtin.CustomResourceDefinition, { projection: "metadata" });
-    definitions.addHandler({ added: wake, updated: wake });
+    definitions.addHandler({ onAdd: wake, onUpdate: wake });
     while (!stop.aborted) {
       using pause = scope(stop);
       this.#wake = () => pause.abort();
@@ -110,9 +110,9 @@ export class GarbageCollector implements Runnable {
 
   #listen(resource: Resource<KubeObject>): void {
     this.#factory.informer(resource, { projection: "metadata" }).addHandler({
-      added: (object: KubeObject) => this.#onChange(resource, object),
-      updated: (_old: KubeObject, object: KubeObject) => this.#onChange(resource, object),
-      deleted: ({ lastKnown }: { readonly lastKnown: KubeObject }) => this.#onDelete(resource, lastKnown),
+      onAdd: (object: KubeObject) => this.#onChange(resource, object),
+      onUpdate: (_old: KubeObject, object: KubeObject) => this.#onChange(resource, object),
+      onDelete: ({ lastKnown }: { readonly lastKnown: KubeObject }) => this.#onDelete(resource, lastKnown),
     });
   }
 

@@ -1,29 +1,104 @@
 /**
- * OperatorProcess: one life of the operator, from its start to its end. It can end without a word, as by SIGKILL: from that
- * moment on nothing that is left of it reaches the server.
+ * OperatorProcess: one process of the operator, from its start to its end, with a clock that can be wrong or stop. It can be
+ * killed at any moment, as by SIGKILL: after that, none of its requests reaches the server.
  */
-import { type Clock, type Random, sleepOn } from "../async/mod.ts";
+import { type Clock, drain, type Random, sleepOn } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
-import { Manager, type ManagerElection, type OperatorController } from "../manager/mod.ts";
+import { Manager, type ManagerElection, type OperatorController, type RequestInfo } from "../manager/mod.ts";
+import { connectionError } from "./_messages.ts";
 
-/** What a process is started with. */
+/** Options of an {@link OperatorProcess}. */
 export interface OperatorProcessOptions {
-  /** Counts the processes of a run, from 1. */
+  /** The number of the process in its run, from 1. */
   readonly id: number;
   readonly controllers: readonly OperatorController[];
   readonly clock: ProcessClock;
   readonly random: Random;
-  /** Its election, when there are several. @default it leads */
+  /** Present when there are several replicas. @default no election */
   readonly election?: ManagerElection;
 }
 
-/** The clock of one process: its wall may be wrong, and while the process stands still, no timer of it fires. */
+/** An API server that is behind, as one process sees it. */
+export interface StaleView {
+  /** The revision that lists and watches show. */
+  readonly revision: number;
+  /** The only collection that is behind. @default all */
+  readonly only: string | undefined;
+  /** Virtual time at which the server catches up. */
+  readonly thawsAt: number;
+}
+
+/** One process. */
+export class OperatorProcess {
+  readonly id: number;
+  readonly clock: ProcessClock;
+  /** Set when the process sees a server that is behind. */
+  staleView: StaleView | undefined;
+  /** Virtual time until which no request of the process arrives. */
+  unreachableUntil = 0;
+  /** The process is killed before its next request. */
+  crashesNext = false;
+  /** The run has noticed the end of the process. */
+  isEndHandled = false;
+  #hasEnded = false;
+  #manager: Manager | undefined;
+  #failure: unknown;
+  readonly #stop = new AbortController();
+  readonly #options: OperatorProcessOptions;
+
+  constructor(options: OperatorProcessOptions) {
+    this.id = options.id;
+    this.clock = options.clock;
+    this.#options = options;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Why the process ended without being killed. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  get manager(): Manager {
+    if (this.#manager === undefined) throw new Error(`Cannot use process ${this.id}: it has not been started`);
+    return this.#manager;
+  }
+
+  /** Runs the controllers. @param client whose transport belongs to this process */
+  start(client: Client): void {
+    const { controllers, clock, random, election } = this.#options;
+    this.#manager = new Manager({
+      ...{ client, name: "simulation", clock, random, gracefulShutdownTimeoutMs: 0 },
+      instance: `process-${this.id}`,
+      ...(election === undefined ? {} : { leaderElection: election }),
+    });
+    for (const controller of controllers) this.#manager.add(controller);
+    this.#manager.run(this.#stop.signal).then(
+      () => this.#end(new Error("Cannot continue: the manager stopped without being asked to")),
+      (error: unknown) => this.#end(error),
+    );
+  }
+
+  kill(): void {
+    this.#hasEnded = true;
+    this.#stop.abort(new DOMException("The process was killed", "AbortError"));
+  }
+
+  #end(reason: unknown): void {
+    if (!this.#hasEnded) this.#failure = reason;
+    this.#hasEnded = true;
+  }
+}
+
+/** The clock of one process. Its wall clock can be wrong, and while the process is paused, no timer fires. */
 export class ProcessClock implements Clock {
   readonly #base: Clock;
   #offsetMs = 0;
-  /** From when until when the wall runs at another rate. */
+  /** When the wall clock runs at another speed. */
   #drift: { readonly from: number; readonly until: number; readonly rate: number } | undefined;
-  /** What is due and has not fired, because the process stands still. */
+  /** Timers that were due during a pause. */
   readonly #overdue = new Set<() => void>();
   #isPaused = false;
 
@@ -61,19 +136,18 @@ export class ProcessClock implements Clock {
     this.#offsetMs += ms;
   }
 
-  /** Makes the wall clock run at another rate for a while. */
+  /** Runs the wall clock at another speed for some time. */
   drift(rate: number, forMs: number): void {
     this.#offsetMs += this.#driftedMs();
     const from = this.monotonic();
     this.#drift = { from, until: from + forMs, rate };
   }
 
-  /** No timer fires from now on. */
   pause(): void {
     this.#isPaused = true;
   }
 
-  /** Timers fire again. @returns what was due meanwhile, to be called in order */
+  /** Ends a pause. @returns the overdue timers, to be fired in order */
   *resume(): Generator<() => void> {
     this.#isPaused = false;
     for (const fire of this.#overdue) {
@@ -89,76 +163,54 @@ export class ProcessClock implements Clock {
   }
 }
 
-/** A server that stands still, as one process sees it. */
-export interface Lag {
-  readonly revision: number;
-  /** The one collection that stands still. @default all do */
-  readonly only: string | undefined;
-  /** Virtual time at which it catches up. */
-  readonly thawsAt: number;
+/** A request of a process that has not reached the server yet. */
+export interface PendingRequest {
+  readonly process: OperatorProcess;
+  readonly request: Request;
+  readonly info: RequestInfo | undefined;
+  /** Sort key of the requests that wait at the same time. */
+  readonly order: string;
+  /** The request was delayed already, so no further fault applies to it. */
+  isLate?: true;
+  readonly isWrite: boolean;
+  resolve(response: Response): void;
+  reject(error: unknown): void;
 }
 
-/** One process. */
-export class OperatorProcess {
-  readonly id: number;
-  readonly clock: ProcessClock;
-  /** It sees a server that lags behind. */
-  lag: Lag | undefined;
-  /** Virtual time until which no request of it arrives. */
-  unreachableUntil = 0;
-  /** It ends as soon as it wants something more. */
-  isDoomed = false;
-  /** Its end was noticed. */
-  isMourned = false;
-  #isDead = false;
-  #manager: Manager | undefined;
-  #failure: unknown;
-  readonly #stop = new AbortController();
-  readonly #options: OperatorProcessOptions;
+/**
+ * The processes that are paused, with their pending requests. A process that resumes first sends the request at which it was
+ * paused, as a process would whose next instruction is the system call. Only then it gets responses, watch events and timers.
+ */
+export class PausedProcesses {
+  readonly #requests = new Map<OperatorProcess, PendingRequest[]>();
 
-  constructor(options: OperatorProcessOptions) {
-    this.id = options.id;
-    this.clock = options.clock;
-    this.#options = options;
+  /** The pending requests of a paused process, to which new ones are added; undefined when the process is not paused. */
+  requestsOf(process: OperatorProcess): PendingRequest[] | undefined {
+    return this.#requests.get(process);
   }
 
-  get isDead(): boolean {
-    return this.#isDead;
+  /** Pauses a process. @param pending its other requests that have not arrived */
+  pause(process: OperatorProcess, pending: readonly PendingRequest[], wallByMs = 0): void {
+    this.#requests.set(process, [...pending]);
+    process.clock.pause();
+    process.clock.jump(wallByMs);
   }
 
-  /** Why it ended although nobody ended it. */
-  get failure(): unknown {
-    return this.#failure;
+  /** Resumes a process. @param next sends the request at which it was paused @returns its pending requests */
+  async resume(process: OperatorProcess, next: () => Promise<void>): Promise<readonly PendingRequest[]> {
+    await next();
+    const pending = this.#requests.get(process) ?? [];
+    this.#requests.delete(process);
+    for (const fire of process.clock.resume()) {
+      fire();
+      await drain();
+    }
+    return pending.filter(({ request }) => !request.signal.aborted);
   }
 
-  get manager(): Manager {
-    if (this.#manager === undefined) throw new Error(`Cannot ask process ${this.id}: it was not started`);
-    return this.#manager;
-  }
-
-  /** Begins to run. @param client one whose transport knows this process */
-  start(client: Client): void {
-    const { controllers, clock, random, election } = this.#options;
-    this.#manager = new Manager({
-      ...{ client, name: "simulation", clock, random, gracefulShutdownTimeoutMs: 0 },
-      instance: `process-${this.id}`,
-      ...(election === undefined ? {} : { leaderElection: election }),
-    });
-    for (const controller of controllers) this.#manager.add(controller);
-    this.#manager.run(this.#stop.signal).then(
-      () => this.#ended(new Error("Cannot go on: the process ended by itself")),
-      (error: unknown) => this.#ended(error),
-    );
-  }
-
-  /** Ends it at once. */
-  kill(): void {
-    this.#isDead = true;
-    this.#stop.abort(new DOMException("The process was killed", "AbortError"));
-  }
-
-  #ended(reason: unknown): void {
-    if (!this.#isDead) this.#failure = reason;
-    this.#isDead = true;
+  /** Rejects the pending requests of a process that has ended. */
+  remove(process: OperatorProcess): void {
+    for (const { reject } of this.#requests.get(process) ?? []) reject(connectionError("the process has ended"));
+    this.#requests.delete(process);
   }
 }

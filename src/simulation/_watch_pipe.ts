@@ -1,119 +1,120 @@
 /**
- * WatchPipe: one watch between the server and a process of the operator. Lines wait here until they are let through, so
- * that who hears of what, and when, is the simulation's choice: late, twice, several changes as one, or not at all because
- * the stream ends.
+ * WatchPipe: one watch between the server and a process of the operator. Lines wait here until the simulation delivers them,
+ * so it decides when each event arrives, and which fault applies to it.
  *
- * Guarantees: what is let through stays in the server's order; a change that is merged away is followed by a later one of
- * the same object.
+ * Guarantees: delivered lines keep the order of the server. A change that is merged away is followed by a later change of the
+ * same object.
  */
 import type { KubeObject } from "../api/mod.ts";
 import { initialEventsEnd } from "../api/mod.ts";
+import { errorStatus } from "./_messages.ts";
+import type { OperatorProcess } from "./_operator_process.ts";
+import type { FaultOf } from "./fault_plan.ts";
+import type { TraceActor, TraceEntry } from "./trace.ts";
 
 /** One line of a watch. */
 export interface WatchLine {
   readonly type: string;
   readonly object: KubeObject;
-  /** True for the state that a stream begins with, and the bookmark that ends it. */
+  /** True for the initial events of a stream, and the bookmark after them. */
   readonly isInitial: boolean;
-  /** As the server sent it; undefined for one that was made of others. */
+  /** The line as the server sent it; undefined for merged changes. */
   readonly text?: string | undefined;
 }
 
 /** How a stream ends. */
 export type PipeEnd = { readonly kind: "closed" } | { readonly kind: "broken"; readonly error: Error };
 
-type Controller = ReadableStreamDefaultController<Uint8Array>;
-
 const encoder = new TextEncoder();
 
 /** One watch. */
 export class WatchPipe {
-  /** What the operator reads. */
+  /** The stream that the operator reads. */
   readonly body: ReadableStream<Uint8Array>;
   /** `foos.samplecontroller.k8s.io`. */
-  readonly resource: string;
+  readonly collection: string;
   /** Lines that wait. */
   lines: WatchLine[] = [];
-  /** Virtual time before which nothing is let through. */
+  /** Virtual time before which nothing is delivered. */
   stalledUntil = 0;
-  /** Virtual time before which the state that it begins with is let through, and nothing else. */
-  lagsUntil = 0;
-  /** What gathered during the stall is let through as one change per object. */
+  /** Virtual time before which only the initial events are delivered. */
+  staleUntil = 0;
+  /** The lines that wait are delivered as one change per object. */
   merges = false;
   readonly #upstream: ReadableStreamDefaultReader<Uint8Array>;
-  #downstream: Controller | undefined;
+  #downstream: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isInitial: boolean;
   #end: PipeEnd | undefined;
   #isOver = false;
 
-  constructor(resource: string, upstream: ReadableStream<Uint8Array>, startsWithState: boolean) {
-    this.resource = resource;
-    this.#isInitial = startsWithState;
+  constructor(collection: string, upstream: ReadableStream<Uint8Array>, hasInitialEvents: boolean) {
+    this.collection = collection;
+    this.#isInitial = hasInitialEvents;
     this.#upstream = upstream.getReader();
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => void (this.#downstream = controller),
-      cancel: () => this.#leave(),
+      cancel: () => this.#close(),
     });
     void this.#pump();
   }
 
-  /** True once nobody reads any more, or nothing more comes. */
+  /** True when the operator has stopped reading, or the stream has ended. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** True when there is something to let through now. */
+  /** True when something can be delivered now. */
   isReady(now: number): boolean {
     if (this.#isOver || now < this.stalledUntil) return false;
-    return now < this.lagsUntil ? this.lines[0]?.isInitial === true : this.lines.length > 0 || this.#end !== undefined;
+    return now < this.staleUntil ? this.lines[0]?.isInitial === true : this.lines.length > 0 || this.#end !== undefined;
   }
 
-  /** True while something is held back. */
+  /** True while lines are held back. */
   isHolding(now: number): boolean {
-    return !this.#isOver && now < Math.max(this.stalledUntil, this.lagsUntil) && this.lines.length > 0;
+    return !this.#isOver && now < Math.max(this.stalledUntil, this.staleUntil) && this.lines.length > 0;
   }
 
-  /** Puts lines before those that wait. */
+  /** Puts lines back in front of those that wait. */
   prepend(lines: readonly WatchLine[]): void {
     this.lines = [...lines, ...this.lines];
   }
 
-  /** Takes the lines that may go, merged if that is asked for. */
+  /** Removes the lines that can be delivered now, merged if `merges` is set. */
   take(now: number): readonly WatchLine[] {
-    const first = now < this.lagsUntil ? this.lines.findIndex(({ isInitial }) => !isInitial) : -1;
+    const first = now < this.staleUntil ? this.lines.findIndex(({ isInitial }) => !isInitial) : -1;
     const [ready, rest] = first < 0 ? [this.lines, []] : [this.lines.slice(0, first), this.lines.slice(first)];
-    const lines = this.merges ? merged(ready) : ready;
+    const lines = this.merges ? mergeChanges(ready) : ready;
     this.lines = rest;
     this.merges = false;
     return lines;
   }
 
-  /** Lets lines through. */
+  /** Delivers lines to the operator. */
   send(lines: readonly WatchLine[]): void {
     if (this.#isOver || lines.length === 0) return;
     const text = lines.map(({ type, object, text }) => `${text ?? JSON.stringify({ type, object })}\n`).join("");
     this.#downstream?.enqueue(encoder.encode(text));
   }
 
-  /** Lets bytes through that are no line. */
+  /** Delivers any text. */
   sendText(text: string): void {
     if (!this.#isOver) this.#downstream?.enqueue(encoder.encode(text));
   }
 
-  /** Ends the stream as the server has ended it, if it has. */
+  /** Ends the stream when the server has ended it and all lines were delivered. */
   endIfOver(): void {
     if (this.#end !== undefined && this.lines.length === 0) this.end(this.#end);
   }
 
-  /** Ends the stream for both sides. */
+  /** Ends the stream on both sides. */
   end(how: PipeEnd): void {
     if (this.#isOver) return;
-    this.#leave();
+    this.#close();
     if (how.kind === "closed") this.#downstream?.close();
     else this.#downstream?.error(how.error);
   }
 
-  #leave(): void {
+  #close(): void {
     this.#isOver = true;
     this.lines = [];
     this.#upstream.cancel().catch(() => {});
@@ -143,27 +144,115 @@ export class WatchPipe {
   }
 }
 
-/** Only the last change of each object is left, in its place, saying what all of them did together. */
-function merged(lines: readonly WatchLine[]): WatchLine[] {
+/** Keeps the last change of each object, with a type that describes all of its changes together. */
+function mergeChanges(lines: readonly WatchLine[]): WatchLine[] {
   const last = new Map<string, number>();
   const first = new Map<string, WatchLine>();
   lines.forEach((line, index) => {
-    const key = changedKey(line);
+    const key = changeKey(line);
     if (key === undefined) return;
     last.set(key, index);
     if (!first.has(key)) first.set(key, line);
   });
   return lines.flatMap((line, index) => {
-    const key = changedKey(line);
+    const key = changeKey(line);
     if (key === undefined) return [line];
     if (last.get(key) !== index) return [];
-    const wasThere = first.get(key)?.type !== "ADDED";
-    if (line.type === "DELETED") return wasThere ? [line] : [];
-    return [{ ...line, text: undefined, type: wasThere ? "MODIFIED" : "ADDED" }];
+    const existed = first.get(key)?.type !== "ADDED";
+    if (line.type === "DELETED") return existed ? [line] : [];
+    return [{ ...line, text: undefined, type: existed ? "MODIFIED" : "ADDED" }];
   });
 }
 
-function changedKey({ type, object: { metadata }, isInitial }: WatchLine): string | undefined {
-  const isChange = !isInitial && (type === "ADDED" || type === "MODIFIED" || type === "DELETED");
-  return isChange ? `${metadata.namespace ?? ""}/${metadata.name ?? ""}` : undefined;
+function changeKey(line: WatchLine): string | undefined {
+  if (!isChange(line)) return undefined;
+  const { namespace = "", name = "" } = line.object.metadata;
+  return `${namespace}/${name}`;
+}
+
+function isChange({ type, isInitial }: WatchLine): boolean {
+  return !isInitial && (type === "ADDED" || type === "MODIFIED" || type === "DELETED");
+}
+
+/** What {@link deliverEvents} needs. */
+export interface Delivery {
+  /** Virtual time. */
+  now(): number;
+  /** Counts an event. @returns its number */
+  nextEvent(): number;
+  /** The last counted event was not delivered after all. */
+  uncountEvent(): void;
+  /** A fault makes a new list necessary. */
+  countRelist(): void;
+  /** Loses the history of a collection before a version. */
+  compact(collection: string, version: string | undefined): void;
+  stall(pipe: WatchPipe, forMs: number): void;
+  faultsAt(event: number): readonly FaultOf<"event">[];
+  trace(actor: TraceActor, what: string, entry: Partial<TraceEntry>): void;
+}
+
+/** Delivers the lines that wait, with the faults of the plan. */
+export function deliverEvents(
+  { process, pipe }: { readonly process: OperatorProcess; readonly pipe: WatchPipe },
+  delivery: Delivery,
+): void {
+  const lines = pipe.take(delivery.now());
+  for (const [index, line] of lines.entries()) {
+    if (!isChange(line)) {
+      pipe.send([line]);
+      continue;
+    }
+    const event = delivery.nextEvent();
+    const { namespace, name, resourceVersion } = line.object.metadata;
+    const key = namespace === undefined ? name : `${namespace}/${name}`;
+    const what = `${line.type} ${pipe.collection} ${key}`;
+    const [fault] = delivery.faultsAt(event);
+    if (fault === undefined) {
+      delivery.trace("operator", what, { process: process.id, detail: `event ${event}`, resourceVersion });
+      pipe.send([line]);
+      continue;
+    }
+    const detail = `${fault.action} at event ${event}`;
+    delivery.trace("fault", what, { process: process.id, detail, resourceVersion });
+    if (!applyFault(fault, pipe, { line, rest: lines.slice(index + 1) }, delivery)) return;
+  }
+  pipe.endIfOver();
+}
+
+/** @returns false when the remaining lines must not be delivered now */
+function applyFault(
+  { action, forMs }: FaultOf<"event">,
+  pipe: WatchPipe,
+  { line, rest }: { readonly line: WatchLine; readonly rest: readonly WatchLine[] },
+  delivery: Delivery,
+): boolean {
+  switch (action) {
+    case "stall":
+    case "merge":
+      pipe.prepend([line, ...rest]);
+      delivery.uncountEvent();
+      pipe.merges = action === "merge";
+      delivery.stall(pipe, forMs);
+      return false;
+    case "duplicate":
+      pipe.send([line, line]);
+      return true;
+    case "cut":
+      pipe.send([line]);
+      pipe.end({ kind: "closed" });
+      return false;
+    case "corrupt":
+      pipe.sendText(JSON.stringify(line).slice(0, 40));
+      pipe.end({ kind: "closed" });
+      return false;
+    case "gone":
+    case "error":
+      delivery.countRelist();
+      if (action === "gone") delivery.compact(pipe.collection, line.object.metadata.resourceVersion);
+      pipe.sendText(`${JSON.stringify({ type: "ERROR", object: errorStatus(action === "gone" ? 410 : 500) })}\n`);
+      pipe.end({ kind: "closed" });
+      return false;
+    default:
+      return action satisfies never;
+  }
 }

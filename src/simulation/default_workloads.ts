@@ -1,7 +1,7 @@
 /**
- * defaultWorkloads(): what to play for a controller whose author wrote no workload: its samples come and go, and each field
- * of their kind's schema takes the values at its bounds, one beyond, none at all, and then its last good value again (as
- * Acto does).
+ * defaultWorkloads(): the workloads of a controller whose author wrote none. They create and delete its samples, and set each
+ * field of the spec to the values at its bounds, beyond them, and to null. After each value, the original one is restored
+ * (as the test generator Acto does).
  */
 import { apiVersionOf, type KubeObject, type UntypedObject } from "../api/mod.ts";
 import { customResourcesOf } from "../cluster/mod.ts";
@@ -9,27 +9,30 @@ import type { ObjectName, OperatorController, Workload, WorkloadStep } from "../
 import type { CustomResource, StructuralSchema } from "../schema/mod.ts";
 
 /** Changes of one workload at most, so that a run stays short. */
-const mostChanges = 12;
+const maxChanges = 12;
 
-/** Workloads made from samples and schemas; none where there is no sample. */
+/** Workloads made from samples and schemas; none without a sample. */
 export function defaultWorkloads(controller: OperatorController): readonly Workload[] {
-  const samples = (controller.samples ?? []).map(placed(controller));
+  const samples = (controller.samples ?? []).map(withNamespace(controller));
   if (samples.length === 0) return [];
   const creates = samples.map((object): WorkloadStep => ({ kind: "create", object }));
   const deletes = samples.toReversed().map((object): WorkloadStep => ({ kind: "delete", object: nameOf(object) }));
-  const comeAndGo: Workload = { name: "samples come and go", steps: [...creates, ...deletes, ...creates] };
+  const createAndDelete: Workload = {
+    name: "create and delete the samples",
+    steps: [...creates, ...deletes, ...creates],
+  };
   const changed = samples.flatMap((sample) => {
     const resource = customResourcesOf([controller]).find((one) => isOf(sample, one));
     const changes = resource === undefined ? [] : changesOf(sample, resource);
-    return chunks(changes, mostChanges).map((steps, index): Workload => ({
-      name: `${sample.kind} takes other values, part ${index + 1}`,
+    return chunks(changes, maxChanges).map((steps, index): Workload => ({
+      name: `change the fields of ${sample.kind}, part ${index + 1}`,
       steps: [...creates, ...steps],
     }));
   });
-  return [comeAndGo, ...changed];
+  return [createAndDelete, ...changed];
 }
 
-function placed({ watches }: OperatorController): (sample: KubeObject) => UntypedObject {
+function withNamespace({ watches }: OperatorController): (sample: KubeObject) => UntypedObject {
   const clusterScoped = new Set(watches.flatMap(({ resource }) => resource.scope === "Cluster" ? [resource.kind] : []));
   return (sample) => {
     const { namespace = clusterScoped.has(sample.kind) ? undefined : "default" } = sample.metadata;
@@ -45,44 +48,47 @@ function nameOf({ apiVersion, kind, metadata: { name = "", namespace } }: KubeOb
   return { apiVersion, kind, name, namespace };
 }
 
-/** Each field to each other value, and back. */
+/** Sets each field to each other value, and back. */
 function changesOf(sample: UntypedObject, resource: CustomResource): readonly WorkloadStep[] {
   const version = resource.crd.spec.versions.find(({ name }) => name === resource.version);
   const fields = version?.schema.openAPIV3Schema.properties?.spec?.properties ?? {};
   const spec = isRecord(sample.spec) ? sample.spec : {};
   return Object.entries(fields).flatMap(([field, schema]) => {
-    const good = Object.hasOwn(spec, field) ? spec[field] : null;
-    return othersOf(schema, good).flatMap((value) => [setting(sample, field, value), setting(sample, field, good)]);
+    const original = Object.hasOwn(spec, field) ? spec[field] : null;
+    return otherValues(schema, original).flatMap((value) => [
+      setField(sample, field, value),
+      setField(sample, field, original),
+    ]);
   });
 }
 
-function setting(sample: KubeObject, field: string, value: unknown): WorkloadStep {
+function setField(sample: KubeObject, field: string, value: unknown): WorkloadStep {
   return { kind: "patch", object: nameOf(sample), patch: { spec: { [field]: value } } };
 }
 
-/** Values at the bounds, beyond them, of another type, and none. */
-function othersOf(schema: StructuralSchema, good: unknown): readonly unknown[] {
+/** Values at the bounds, beyond them, of another type, and null. */
+function otherValues(schema: StructuralSchema, original: unknown): readonly unknown[] {
   const { minimum, maximum, minLength = 0, maxLength } = schema;
   const values: unknown[] = [null];
   switch (schema.type) {
     case "integer":
     case "number":
-      values.push(minimum ?? 0, maximum ?? 100, (maximum ?? 2 ** 31 - 1) + 1, "no number");
+      values.push(minimum ?? 0, maximum ?? 100, (maximum ?? 2 ** 31 - 1) + 1, "not a number");
       break;
     case "string":
       values.push(...schema.enum ?? [], "other", "x".repeat(Math.max(0, minLength - 1)));
       if (maxLength !== undefined) values.push("x".repeat(maxLength + 1));
       break;
     case "boolean":
-      values.push(good !== true, "no boolean");
+      values.push(original !== true, "not a boolean");
       break;
     case "array":
       values.push([], [null]);
       break;
     default:
-      values.push({}, "no object");
+      values.push({}, "not an object");
   }
-  return values.filter((value) => value !== good);
+  return values.filter((value) => value !== original);
 }
 
 function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[] {

@@ -1,126 +1,168 @@
 /**
- * FaultPlan: which faults happen at which points of a run, as plain data: it can be printed, kept in a file, shrunk and
- * played again. Points are counted from 1: the operator's n-th write (Events and Leases aside), its n-th read, the n-th
- * watch event it is to get, the n-th step of the workload; with several replicas, the n-th write of the Lease.
+ * FaultPlan: which faults happen at which points of a run, as plain data. A plan can be printed, stored in a file, shrunk and
+ * run again. Points are counted from 1: the operator's n-th write (without Events and Leases), its n-th read, the n-th watch
+ * event that it receives, the n-th step of the workload, and with several replicas the n-th write of the Lease.
  *
- * A point that a run does not reach harms nobody.
+ * Guarantees: {@link faultSchemas} is the only list of faults: the type, the check of `simulate --plan` and the table in
+ * docs/SIMULATION.md follow from it. A fault at a point that a run does not reach has no effect.
  */
+import { z } from "zod";
 
-/** When, as seen from the server, a process ends that was about to write. */
-export type CrashMoment = "before" | "committed" | "answered";
+/** When a process ends that is about to write: before the write, or before or after the operator gets the response. */
+export const crashMoments = ["before", "committed", "answered"] as const;
 
-/** What happens to a watch event, or to the stream behind it. */
-export type EventAction = "merge" | "stall" | "duplicate" | "cut" | "corrupt" | "gone" | "error";
-
-/** One fault. */
-export type Fault =
-  /** The process ends around its n-th write and starts again `downMs` later; `again`: the same around the next write. */
-  | {
-    readonly kind: "crash";
-    readonly write: number;
-    readonly moment: CrashMoment;
-    readonly downMs: number;
-    readonly again?: CrashMoment;
-  }
-  /**
-   * After a step the process starts anew on a server that stands still at an older revision, `back` changes ago, until it
-   * thaws; `only`: the lists and watches of this collection alone do (`deployments.apps`), as each has a cache of its own;
-   * `early`: the next step comes while it lags.
-   */
-  | {
-    readonly kind: "stale";
-    readonly step: number;
-    readonly back: number;
-    readonly thawMs: number;
-    readonly only?: string;
-    readonly early?: boolean;
-  }
-  /** A request gets an error; `committed`: the server did all the same what was asked. */
-  | {
-    readonly kind: "answer";
-    readonly of: "write" | "read";
-    readonly request: number;
-    readonly code: 409 | 410 | 429 | 500 | 503 | 504;
-    readonly committed?: boolean;
-    readonly retryAfterSeconds?: number;
-  }
-  /** The connection breaks under a request, before it arrives or before its answer does. */
-  | { readonly kind: "reset"; readonly write: number; readonly committed: boolean }
-  /** A request takes long. */
-  | { readonly kind: "slow"; readonly write: number; readonly forMs: number }
-  /** Something happens to the n-th watch event. */
-  | { readonly kind: "event"; readonly event: number; readonly action: EventAction; readonly forMs: number }
-  /** From the n-th write on the server cannot be reached for a while. */
-  | { readonly kind: "partition"; readonly write: number; readonly forMs: number }
-  /** Somebody else does something to what the n-th write is about. */
-  | { readonly kind: "actor"; readonly write: number; readonly act: Act }
-  /** Before a step the wall clock of each process jumps; `rate`: that of the first one then runs that fast, for `forMs`. */
-  | {
-    readonly kind: "skew";
-    readonly step: number;
-    readonly byMs: number;
-    readonly rate?: number;
-    readonly forMs?: number;
-  }
-  /** With several replicas: before the n-th write somebody takes the Lease away. */
-  | { readonly kind: "lease"; readonly write: number }
-  /** With several replicas: the n-th write of the Lease arrives late; `committed`: its answer does. */
-  | { readonly kind: "renewal"; readonly renewal: number; readonly committed: boolean; readonly forMs: number }
-  /**
-   * As it is about to send its n-th write, or its n-th write of the Lease, the process stands still for a while (SIGSTOP,
-   * a swapped-out page, a long collection of garbage); `wallByMs`: meanwhile the wall clock is set by so much.
-   */
-  | {
-    readonly kind: "pause";
-    readonly of: "write" | "renewal";
-    readonly request: number;
-    readonly forMs: number;
-    readonly wallByMs?: number;
-  };
+/** What happens to a watch event, or to its stream. */
+export const eventActions = ["merge", "stall", "duplicate", "cut", "corrupt", "gone", "error"] as const;
 
 /**
- * What somebody else does. Right after a write: deletes it, edits it, or makes it controlled by another owner for a while
- * ("takeover"). Right before it ("replace"): puts an object of their own in the place of the child, for a while.
+ * What a user does to the object of a write. Right after the write: deletes it, edits it, or gives it another controller for
+ * 20 s ("takeover"). Right before the write ("replace"): puts an object without an owner in its place for 20 s.
  */
-export type Act = "delete" | "edit" | "replace" | "takeover";
+export const userActions = ["delete", "edit", "replace", "takeover"] as const;
 
-/** The kinds of faults. */
-export const faultKinds = [
-  "crash",
-  "stale",
-  "answer",
-  "reset",
-  "slow",
-  "event",
-  "partition",
-  "actor",
-  "skew",
-  "lease",
-  "renewal",
-  "pause",
-] as const satisfies readonly Fault["kind"][];
+const point = z.int().min(1);
+const ms = z.int().min(0).max(86_400_000);
+
+/** All kinds of faults, with their fields and a description. */
+export const faultSchemas = [
+  z.object({
+    kind: z.literal("crash"),
+    write: point,
+    moment: z.enum(crashMoments),
+    /** The process starts again after this time. */
+    downMs: ms,
+    /** A second crash around the next write. */
+    again: z.enum(crashMoments).optional(),
+  }).describe(
+    "The process ends before a write, after the write but before its response, or before its next request. " +
+      "With `again`, it ends once more around the next write.",
+  ),
+  z.object({
+    kind: z.literal("stale"),
+    /** The restart follows this step. */
+    step: point,
+    /** How many changes the server is behind. */
+    back: z.int().min(0),
+    thawMs: ms,
+    /** Limits it to one collection (`deployments.apps`), as each has its own watch cache. */
+    only: z.string().optional(),
+    /** The next step does not wait until the server has caught up. */
+    early: z.boolean().optional(),
+  }).describe(
+    "The process restarts on a server whose lists and watches show an older revision for 20 s. " +
+      "With `only`, this affects one collection. With `early`, the next step comes during that time.",
+  ),
+  z.object({
+    kind: z.literal("answer"),
+    of: z.enum(["write", "read"]),
+    request: point,
+    code: z.literal([409, 410, 429, 500, 503, 504]),
+    /** The server executes the request, and only the response is replaced. */
+    committed: z.boolean().optional(),
+    retryAfterSeconds: z.int().min(0).optional(),
+  }).describe(
+    "A request gets the response 409, 410, 429, 500 or 503, or 504 although the server has executed it (`committed`).",
+  ),
+  z.object({ kind: z.literal("reset"), write: point, committed: z.boolean() })
+    .describe("The connection breaks before a write arrives, or before its response arrives (`committed`)."),
+  z.object({ kind: z.literal("slow"), write: point, forMs: ms })
+    .describe("The response to a write takes 20 s; the reconciler waits for it."),
+  z.object({ kind: z.literal("event"), event: point, action: z.enum(eventActions), forMs: ms }).describe(
+    "A watch event is delayed (`stall`), merged with the following ones (`merge`), sent twice (`duplicate`), followed by " +
+      "the end of the stream (`cut`), corrupted (`corrupt`), or replaced by a 500 (`error`) or by a 410 (`gone`, which also " +
+      "compacts the history for all watches of the collection).",
+  ),
+  z.object({ kind: z.literal("partition"), write: point, forMs: ms })
+    .describe("From this write on, no request arrives for 20 s, and all watches break."),
+  z.object({ kind: z.literal("actor"), write: point, act: z.enum(userActions) }).describe(
+    "A user deletes or edits the object of a write, puts a foreign object in its place right before the write " +
+      "(`replace`), or gives it another controller (`takeover`). The last two are undone after 20 s.",
+  ),
+  z.object({
+    kind: z.literal("skew"),
+    /** Before this step. */
+    step: point,
+    /** Moves the wall clock of every process. */
+    byMs: z.int(),
+    /** The speed of the first process's wall clock, for `forMs`. */
+    rate: z.number().min(0).max(1_000).optional(),
+    forMs: ms.optional(),
+  }).describe(
+    "The wall clock of all processes jumps by an hour, or that of one process runs at a fifth of its speed or five times " +
+      "as fast for a minute (`rate`).",
+  ),
+  z.object({ kind: z.literal("lease"), write: point })
+    .describe("With several replicas: a user deletes the Lease before this write."),
+  z.object({ kind: z.literal("renewal"), renewal: point, committed: z.boolean(), forMs: ms }).describe(
+    "With several replicas: a write of the Lease, or its response (`committed`), takes 12 s. The write arrives even if the " +
+      "process no longer waits for it.",
+  ),
+  z.object({
+    kind: z.literal("pause"),
+    of: z.enum(["write", "renewal"]),
+    request: point,
+    forMs: ms,
+    /** Moves the wall clock of the process during the pause. */
+    wallByMs: z.int().optional(),
+  }).describe(
+    "The process stops for 20 s when it is about to send a write or a renewal of the Lease (as with SIGSTOP or swapping). " +
+      "With several replicas also while its wall clock is set back by an hour.",
+  ),
+] as const;
+
+type EachReadonly<Value> = Value extends unknown ? Readonly<Value> : never;
+
+/** One fault. */
+export type Fault = EachReadonly<z.output<(typeof faultSchemas)[number]>>;
+
+/** The name of a kind of fault. */
+export type FaultKind = Fault["kind"];
+
+/** The faults of one kind, or of several. */
+export type FaultOf<Kind extends FaultKind> = Extract<Fault, { kind: Kind }>;
+
+export type CrashMoment = (typeof crashMoments)[number];
+export type EventAction = (typeof eventActions)[number];
+export type UserAction = (typeof userActions)[number];
+
+type Kinds<Schemas extends readonly z.ZodType<Fault>[]> = {
+  [Index in keyof Schemas]: z.output<Schemas[Index]>["kind"];
+};
+
+/** The kinds of faults, in the order of {@link faultSchemas}. */
+// map() of a tuple has the type of an array; its elements keep their places.
+export const faultKinds = faultSchemas.map(({ shape }) => shape.kind.value) as unknown as Readonly<
+  Kinds<typeof faultSchemas>
+>;
 
 /** The faults of one run. */
 export interface FaultPlan {
   readonly faults: readonly Fault[];
 }
 
-/** The run without faults. */
+/** Checks a plan that was read from JSON. */
+export const faultPlanSchema: z.ZodType<FaultPlan> = z.object({
+  faults: z.array(z.discriminatedUnion("kind", faultSchemas)),
+});
+
+/** The plan without faults. */
 export const noFaults: FaultPlan = { faults: [] };
 
-/** A fault in words. */
+/** Describes a fault in one line. */
 export function faultText(fault: Fault): string {
   switch (fault.kind) {
     case "crash":
       return `crash ${momentText[fault.moment]} write ${fault.write}${
-        fault.again === undefined ? "" : `, and again ${momentText[fault.again]} the next`
+        fault.again === undefined ? "" : `, and again ${momentText[fault.again]} the next write`
       }`;
     case "stale":
-      return `restart after step ${fault.step} on a server ${fault.back} changes behind${
-        fault.only === undefined ? "" : ` with ${fault.only}`
+      return `restart after step ${fault.step} on a server that is ${fault.back} changes behind${
+        fault.only === undefined ? "" : ` for ${fault.only}`
       }${fault.early === true ? ", and the next step at once" : ""}`;
     case "answer":
-      return `${fault.code} for ${fault.of} ${fault.request}${fault.committed === true ? ", which was done" : ""}`;
+      return `response ${fault.code} to ${fault.of} ${fault.request}${
+        fault.committed === true ? ", which was executed" : ""
+      }`;
     case "reset":
       return `connection reset ${fault.committed ? "after" : "before"} write ${fault.write}`;
     case "slow":
@@ -128,19 +170,19 @@ export function faultText(fault: Fault): string {
     case "event":
       return `${fault.action} at watch event ${fault.event}`;
     case "partition":
-      return `partition from write ${fault.write} on, for ${fault.forMs} ms`;
+      return `network partition from write ${fault.write} on, for ${fault.forMs} ms`;
     case "actor":
-      return `somebody ${actText[fault.act]} write ${fault.write} ${fault.act === "replace" ? "is about" : "wrote"}`;
+      return `a user ${actionText[fault.act]} the object of write ${fault.write}`;
     case "skew":
       return `wall clock ${signed(fault.byMs)} before step ${fault.step}${
         fault.rate === undefined ? "" : `, then ${fault.rate} times as fast for ${fault.forMs} ms`
       }`;
     case "lease":
-      return `lease taken away before write ${fault.write}`;
+      return `Lease deleted before write ${fault.write}`;
     case "renewal":
-      return `${fault.committed ? "the answer to " : ""}renewal ${fault.renewal} takes ${fault.forMs} ms`;
+      return `${fault.committed ? "the response to " : ""}renewal ${fault.renewal} takes ${fault.forMs} ms`;
     case "pause":
-      return `the process stands still for ${fault.forMs} ms before ${fault.of} ${fault.request}${
+      return `process paused for ${fault.forMs} ms before ${fault.of} ${fault.request}${
         fault.wallByMs === undefined ? "" : `, wall clock ${signed(fault.wallByMs)}`
       }`;
     default:
@@ -148,19 +190,103 @@ export function faultText(fault: Fault): string {
   }
 }
 
-const actText: Readonly<Record<Act, string>> = {
-  delete: "deletes what",
-  edit: "edits what",
-  replace: "replaces what",
-  takeover: "takes over what",
+const momentText: Readonly<Record<CrashMoment, string>> = {
+  before: "before",
+  committed: "before the response to",
+  answered: "after the response to",
+};
+
+const actionText: Readonly<Record<UserAction, string>> = {
+  delete: "deletes",
+  edit: "edits",
+  replace: "replaces",
+  takeover: "takes over",
 };
 
 function signed(ms: number): string {
   return `${ms < 0 ? "-" : "+"}${Math.abs(ms)} ms`;
 }
 
-const momentText: Readonly<Record<CrashMoment, string>> = {
-  before: "before",
-  committed: "before the answer of",
-  answered: "after the answer of",
-};
+/** Faults at a write. */
+export type WriteFault = FaultOf<"crash" | "reset" | "slow" | "partition" | "actor" | "lease" | "pause" | "answer">;
+
+/** Faults at a write of the Lease. */
+export type RenewalFault = FaultOf<"renewal" | "pause">;
+
+/** The faults of a plan by their points. Each is returned once. */
+export class FaultIndex {
+  readonly #writes = new Map<number, WriteFault[]>();
+  readonly #renewals = new Map<number, RenewalFault[]>();
+  readonly #reads = new Map<number, FaultOf<"answer">[]>();
+  readonly #events = new Map<number, FaultOf<"event">[]>();
+  readonly #restarts = new Map<number, FaultOf<"stale">[]>();
+  readonly #jumps = new Map<number, FaultOf<"skew">[]>();
+
+  constructor({ faults }: FaultPlan) {
+    for (const fault of faults) this.#add(fault);
+  }
+
+  atWrite(write: number): readonly WriteFault[] {
+    return takeFrom(this.#writes, write);
+  }
+
+  atRenewal(renewal: number): readonly RenewalFault[] {
+    return takeFrom(this.#renewals, renewal);
+  }
+
+  atRead(read: number): readonly FaultOf<"answer">[] {
+    return takeFrom(this.#reads, read);
+  }
+
+  atEvent(event: number): readonly FaultOf<"event">[] {
+    return takeFrom(this.#events, event);
+  }
+
+  beforeStep(step: number): readonly FaultOf<"skew">[] {
+    return takeFrom(this.#jumps, step);
+  }
+
+  afterStep(step: number): readonly FaultOf<"stale">[] {
+    return takeFrom(this.#restarts, step);
+  }
+
+  #add(fault: Fault): void {
+    switch (fault.kind) {
+      case "answer":
+        return addTo(fault.of === "write" ? this.#writes : this.#reads, fault.request, fault);
+      case "event":
+        return addTo(this.#events, fault.event, fault);
+      case "stale":
+        return addTo(this.#restarts, fault.step, fault);
+      case "skew":
+        return addTo(this.#jumps, fault.step, fault);
+      case "renewal":
+        return addTo(this.#renewals, fault.renewal, fault);
+      case "pause":
+        return fault.of === "renewal"
+          ? addTo(this.#renewals, fault.request, fault)
+          : addTo(this.#writes, fault.request, fault);
+      case "crash": {
+        const { write, moment, downMs, again } = fault;
+        addTo(this.#writes, write, { kind: "crash", write, moment, downMs });
+        if (again === undefined) return;
+        return addTo(this.#writes, write + 1, { kind: "crash", write: write + 1, moment: again, downMs });
+      }
+      default:
+        addTo(this.#writes, fault.write, fault);
+    }
+  }
+}
+
+function addTo<T>(map: Map<number, T[]>, point: number, fault: T): void {
+  const present = map.get(point);
+  if (present === undefined) map.set(point, [fault]);
+  else present.push(fault);
+}
+
+function takeFrom<T>(map: Map<number, T[]>, point: number): readonly T[] {
+  const faults = map.get(point);
+  if (faults === undefined) return [];
+  map.delete(point);
+  return faults;
+}

@@ -1,47 +1,56 @@
 /**
- * Where faults can happen in a workload: every single one, and seeded storms of several. The points are those that a run
- * without faults came by.
+ * Where faults can happen in a workload: every single fault, and random combinations of several (storms). The points are
+ * those that a run without faults passed.
  */
 import { type Random, seededRandom } from "../async/mod.ts";
-import type { PointCounts } from "./_gate_parts.ts";
-import type { CrashMoment, EventAction, Fault, FaultPlan } from "./fault_plan.ts";
+import { crashMoments, eventActions, type Fault, type FaultKind, type FaultPlan, userActions } from "./fault_plan.ts";
 
-/** What a run without faults came by. */
-export interface Points {
+/** How often each kind of point occurred in a run. */
+export interface PointCounts {
+  writes: number;
+  /** Writes of the Lease until the last of the other writes. */
+  renewals: number;
+  reads: number;
+  events: number;
+  /** Lists of a whole collection, by resource. */
+  readonly lists: Map<string, number>;
+  /** Faults that happened and that make a new list necessary. */
+  relists: number;
+}
+
+/** The points of a run without faults. */
+export interface FaultPoints {
   readonly points: Pick<PointCounts, "writes" | "reads" | "events" | "renewals" | "lists">;
   readonly stepRevisions: readonly number[];
   readonly replicas: number;
 }
 
-const moments: readonly CrashMoment[] = ["before", "committed", "answered"];
-const actions: readonly EventAction[] = ["merge", "stall", "duplicate", "cut", "corrupt", "gone", "error"];
-
-/** Long enough that controllers give up waiting for what they wrote (10 s). */
+/** Longer than controllers wait to see their own writes (10 s). */
 const thawMs = 20_000;
 const slowMs = 20_000;
 const partitionMs = 20_000;
 const stallMs = 5_000;
 const downMs = 1_000;
 const hourMs = 3_600_000;
-/** Longer than a Lease lasts (15 s), so that another process leads by then. */
+/** Longer than the duration of a Lease (15 s), so that another process leads after the pause. */
 const pauseMs = 20_000;
-/** Longer than a leader may go without a renewal (10 s), shorter than the Lease lasts. */
+/** Longer than the renew deadline of a leader (10 s), shorter than the duration of the Lease. */
 const lateMs = 12_000;
-/** The wall clock runs wrong for so long, and so fast. */
+/** How long the wall clock runs at a wrong speed. */
 const driftMs = 60_000;
-const rates = [0.2, 5];
+const driftRates = [0.2, 5];
 
-/** Every single fault there is. @param kinds those that are wanted */
+/** Every possible single fault. @param kinds limits them to these kinds */
 export function singleFaults(
-  { points, stepRevisions, replicas }: Points,
-  kinds: ReadonlySet<Fault["kind"]>,
+  { points, stepRevisions, replicas }: FaultPoints,
+  kinds: ReadonlySet<FaultKind>,
 ): readonly Fault[] {
   const all = [
     ...upTo(points.writes).flatMap((write) => writeFaults(write, replicas)),
     ...upTo(points.renewals).flatMap(renewalFaults),
     ...upTo(points.reads).flatMap(readFaults),
     ...upTo(points.events).flatMap((event) =>
-      actions.map((action): Fault => ({ kind: "event", event, action, forMs: stallMs }))
+      eventActions.map((action): Fault => ({ kind: "event", event, action, forMs: stallMs }))
     ),
     ...stepRevisions.flatMap((revisions, index) =>
       upTo(revisions).flatMap((back): Fault[] => [
@@ -55,14 +64,14 @@ export function singleFaults(
     ...stepRevisions.flatMap((_, index): Fault[] => [
       { kind: "skew", step: index + 1, byMs: hourMs },
       { kind: "skew", step: index + 1, byMs: -hourMs },
-      ...rates.map((rate): Fault => ({ kind: "skew", step: index + 1, byMs: 0, rate, forMs: driftMs })),
+      ...driftRates.map((rate): Fault => ({ kind: "skew", step: index + 1, byMs: 0, rate, forMs: driftMs })),
     ]),
   ];
   return all.filter(({ kind }) => kinds.has(kind));
 }
 
-/** Storms: from two to eight faults, anywhere. @returns what makes the storm of a seed, always the same one */
-export function stormsOf(where: Points, kinds: ReadonlySet<Fault["kind"]>): (seed: number) => FaultPlan {
+/** Storms: two to eight random faults. @returns a function that makes the storm of a seed; equal seeds give equal storms */
+export function stormsOf(where: FaultPoints, kinds: ReadonlySet<FaultKind>): (seed: number) => FaultPlan {
   const choices = [...Map.groupBy(singleFaults(where, kinds), ({ kind }) => kind).values()];
   return (seed) => {
     const random = seededRandom(seed);
@@ -78,8 +87,8 @@ export function stormsOf(where: Points, kinds: ReadonlySet<Fault["kind"]>): (see
 
 function writeFaults(write: number, replicas: number): readonly Fault[] {
   return [
-    ...moments.map((moment): Fault => ({ kind: "crash", write, moment, downMs })),
-    ...moments.map((moment): Fault => ({ kind: "crash", write, moment, downMs, again: "committed" })),
+    ...crashMoments.map((moment): Fault => ({ kind: "crash", write, moment, downMs })),
+    ...crashMoments.map((moment): Fault => ({ kind: "crash", write, moment, downMs, again: "committed" })),
     { kind: "reset", write, committed: false },
     { kind: "reset", write, committed: true },
     { kind: "answer", of: "write", request: write, code: 409 },
@@ -89,16 +98,13 @@ function writeFaults(write: number, replicas: number): readonly Fault[] {
     { kind: "answer", of: "write", request: write, code: 504, committed: true },
     { kind: "slow", write, forMs: slowMs },
     { kind: "partition", write, forMs: partitionMs },
-    { kind: "actor", write, act: "delete" },
-    { kind: "actor", write, act: "edit" },
-    { kind: "actor", write, act: "replace" },
-    { kind: "actor", write, act: "takeover" },
+    ...userActions.map((act): Fault => ({ kind: "actor", write, act })),
     { kind: "pause", of: "write", request: write, forMs: pauseMs },
     ...(replicas > 1 ? leaderFaults(write) : []),
   ];
 }
 
-/** Only an election can show them. */
+/** Faults that have an effect only with leader election. */
 function leaderFaults(write: number): readonly Fault[] {
   return [
     { kind: "lease", write },

@@ -1,20 +1,25 @@
-/** A world to test controllers in: server, cluster and controllers under one clock and one seed. */
+/**
+ * Tests of controllers without a cluster: World, a test environment with a virtual clock, and simulate(), which runs workloads
+ * under injected faults. See docs/SIMULATION.md.
+ */
 export { type SettledOptions, World, type WorldObject, type WorldOptions } from "./world.ts";
-export { Traffic } from "./traffic.ts";
 export { runSchedule, type ScheduleOptions, type ScheduleResult } from "./schedule.ts";
 export {
-  type Act,
   type CrashMoment,
   type EventAction,
   type Fault,
+  type FaultKind,
   faultKinds,
   type FaultPlan,
+  faultPlanSchema,
+  faultSchemas,
   faultText,
   noFaults,
+  type UserAction,
 } from "./fault_plan.ts";
 export { Trace, type TraceActor, type TraceEntry } from "./trace.ts";
-export type { Invariant, Violation } from "./violation.ts";
-export { type Points, singleFaults, stormsOf } from "./fault_points.ts";
+export { type Invariant, invariantNames, invariants, type Violation } from "./violation.ts";
+export { type FaultPoints, singleFaults, stormsOf } from "./fault_points.ts";
 export {
   type Finding,
   replay,
@@ -23,6 +28,6 @@ export {
   type SimulateProgress,
   type SimulateReport,
 } from "./simulate.ts";
-export { differing, fieldsOf, livesIn, type SummaryChange, type SummaryObject } from "./_summary.ts";
-export { type PlannedSchedule, type Play, Player } from "./player.ts";
+export { differingKeys, fieldsOf, lifecyclesOf, type SummaryChange, type SummaryObject } from "./summary.ts";
+export { type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
 export { defaultWorkloads } from "./default_workloads.ts";

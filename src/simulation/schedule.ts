@@ -1,54 +1,406 @@
 /**
- * runSchedule(): one run of a workload under a fault plan. The same controllers, workload, plan and seed give the same run,
- * to the byte of its trace, on every runtime; no timer, socket or clock of the machine is touched.
+ * runSchedule(): one run of a workload under a fault plan.
+ *
+ * Guarantees: the same controllers, workload, plan and seed give the same run, to the byte of its trace, on every runtime. No
+ * timer, socket or clock of the machine is used.
  */
-import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
-import type { OperatorController, Workload } from "../manager/mod.ts";
-import type { PointCounts } from "./_gate_parts.ts";
-import { Run, type Settling } from "./_run.ts";
-import type { Summary } from "./_summary.ts";
-import { type FaultPlan, noFaults } from "./fault_plan.ts";
+import { drain, hop, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
+import { Client } from "../client/mod.ts";
+import {
+  LeaseLostError,
+  type Manager,
+  type OperatorController,
+  type Workload,
+  type WorkloadStep,
+} from "../manager/mod.ts";
+import { ForeignObjects } from "./_foreign_objects.ts";
+import { cacheViolations, HandlerOracle } from "./_informer_oracles.ts";
+import { LeaderOracle } from "./_leader_oracle.ts";
+import { NetworkProxy } from "./_network_proxy.ts";
+import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
+import { SimulatedServer } from "./_simulated_server.ts";
+import { FaultIndex, type FaultPlan, noFaults, type UserAction } from "./fault_plan.ts";
+import type { PointCounts } from "./fault_points.ts";
+import { type Summary, summaryOf } from "./summary.ts";
 import { Trace } from "./trace.ts";
 import type { Violation } from "./violation.ts";
 
-/** What is played. */
+/** Options of {@link runSchedule}. */
 export interface ScheduleOptions {
   readonly controllers: readonly OperatorController[];
   readonly workload: Workload;
   /** @default no faults */
   readonly plan?: FaultPlan;
-  /** What chance is made from: which of several things goes first, UIDs, jitter. @default 1 */
+  /** The source of randomness: the order of concurrent events, UIDs, jitter. @default 1 */
   readonly seed?: number;
-  /** Processes of the operator; several elect a leader. @default 1 */
+  /** Processes of the operator; several of them elect a leader. @default 1 */
   readonly replicas?: number;
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface ScheduleResult {
   readonly summary: Summary;
   readonly trace: Trace;
-  /** How often each kind of point came by. */
+  /** How often each kind of point occurred. */
   readonly points: PointCounts;
-  /** Changes on the server before the end of each step. */
+  /** The number of changes on the server until the end of each step. */
   readonly stepRevisions: readonly number[];
-  /** "retrying": nobody writes any more, and some key still fails. */
   readonly settling: Settling;
-  /** What is wrong by itself, whatever a run without faults would have come to. */
+  /** Broken invariants that can be found without a run to compare with. */
   readonly violations: readonly Violation[];
 }
 
-/** Nothing in a run waits for a socket: promises alone lead from one thing to the next, so once round the loop is enough. */
+/** How the run settled. "retrying": no more writes, but some key still fails. "unsettled": it did not settle. */
+export type Settling = "settled" | "retrying" | "unsettled";
+
+/** A run uses no sockets: microtasks lead from one event to the next, so one turn of the event loop is enough. */
 const hopsPerDrain = 1;
 
-/** Plays one schedule. */
+/** Virtual milliseconds without a write after which a run has settled. */
+const quietMs = 3_000;
+/** The same while keys are still retried. */
+const retryingQuietMs = 45_000;
+/** Virtual milliseconds after which a run counts as unsettled. */
+const settleTimeoutMs = 1_200_000;
+/** Events within one wait at most. */
+const maxEvents = 5_000;
+/** Virtual milliseconds without writes that are required at the end. */
+const finalQuietMs = 60_000;
+/** Virtual milliseconds between the end of a process and its restart. */
+const restartMs = 1_000;
+
+/** Runs a workload once. */
 export async function runSchedule(options: ScheduleOptions): Promise<ScheduleResult> {
   const { controllers, workload, plan = noFaults, seed = 1, replicas = 1 } = options;
   const clock = new VirtualClock({ drainHops: hopsPerDrain });
   const trace = new Trace(() => clock.monotonic());
   await using run = new Run({ controllers, plan, replicas, clock, trace, random: seededRandom(seed), seed });
-  await run.begin();
-  await run.play(workload.steps);
-  await run.watchOver();
+  await run.start();
+  await run.runSteps(workload.steps);
+  await run.checkEnd();
   await drain();
   return run.result();
+}
+
+interface RunParts {
+  readonly controllers: readonly OperatorController[];
+  readonly plan: FaultPlan;
+  readonly replicas: number;
+  readonly clock: VirtualClock;
+  readonly trace: Trace;
+  readonly random: Random;
+  readonly seed: number;
+}
+
+class Run implements AsyncDisposable {
+  readonly #parts: RunParts;
+  readonly #server: SimulatedServer;
+  readonly #proxy: NetworkProxy;
+  readonly #faults: FaultIndex;
+  readonly #leader: LeaderOracle;
+  readonly #handlers: HandlerOracle;
+  readonly #foreign: ForeignObjects;
+  readonly #retries = new RetryTracker();
+  readonly #processes: OperatorProcess[] = [];
+  readonly #violations: Violation[] = [];
+  /** Virtual times at which processes start. */
+  #startsAt: number[] = [];
+  readonly #stepRevisions: number[] = [];
+  #settling: Settling = "settled";
+  #restarts = 0;
+  /** The revision at which a process first started on a stale server. */
+  #staleFrom = Infinity;
+
+  constructor(parts: RunParts) {
+    const { controllers, clock, trace, random, plan } = parts;
+    this.#parts = parts;
+    this.#server = new SimulatedServer({ controllers, clock, trace, seed: parts.seed });
+    this.#faults = new FaultIndex(plan);
+    this.#handlers = new HandlerOracle(controllers);
+    this.#foreign = new ForeignObjects({ server: this.#server, clock, trace });
+    this.#leader = new LeaderOracle(this.#server);
+    this.#proxy = new NetworkProxy({
+      server: (request) => this.#server.fetch(request),
+      ...{ clock, random, trace, faults: this.#faults },
+      crash: (process, downMs) => this.#crash(process, downMs),
+      actAsUser: (action, path, body) => this.#actAsUser(action, path, body),
+      deleteLease: () => this.#leader.deleteLease(clock.monotonic()),
+      onWrite: (process, request) => {
+        this.#checkLeader(process);
+        if (request.method === "DELETE") this.#foreign.noteDelete(new URL(request.url).pathname);
+      },
+    });
+  }
+
+  /** Starts the server and the operator, and waits until they have settled. */
+  async start(): Promise<void> {
+    await this.#server.start();
+    this.#startAll();
+    await this.#settle();
+  }
+
+  /** Performs the steps, and waits after each one until everything has settled. */
+  async runSteps(steps: readonly WorkloadStep[]): Promise<void> {
+    let isStopped = false;
+    for (const [index, step] of steps.entries()) {
+      this.#skewClocks(index + 1);
+      if (step.kind === "stop") {
+        for (const process of this.#running()) this.#crash(process, Infinity);
+        isStopped = true;
+        this.#stepRevisions.push(0);
+        continue;
+      }
+      await this.#server.perform(step);
+      if (isStopped) {
+        this.#startAll();
+        this.#restarts++;
+        isStopped = false;
+      }
+      if (step.atOnce !== true) await this.#settle(step.untilWrites);
+      this.#stepRevisions.push(this.#server.revision - this.#server.firstRevision);
+      if (this.#restartStale(index + 1)) await this.#settle();
+    }
+    await this.#settle();
+  }
+
+  /** Checks that nothing is written for a minute, and then the state at the end. */
+  async checkEnd(): Promise<void> {
+    const { clock } = this.#parts;
+    const { writes } = this.#proxy.counts;
+    const until = clock.monotonic() + finalQuietMs;
+    for (let events = 0; events < maxEvents; events++) {
+      await hop();
+      if (await this.#runNext()) continue;
+      const leftMs = until - clock.monotonic();
+      if (leftMs <= 0) break;
+      await clock.advance(Math.min(clock.nextTimerInMs ?? leftMs, leftMs));
+    }
+    const more = this.#proxy.counts.writes - writes;
+    if (more > 0) {
+      this.#report("quiescence", `${more} writes in the ${finalQuietMs / 1000} s after everything had settled`);
+    }
+    this.#checkState();
+  }
+
+  result(): ScheduleResult {
+    return {
+      summary: summaryOf(this.#server, this.#staleFrom),
+      trace: this.#parts.trace,
+      points: this.#proxy.counts,
+      stepRevisions: this.#stepRevisions,
+      settling: this.#settling,
+      violations: this.#violations,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const process of this.#running()) this.#kill(process);
+    await drain();
+    this.#server[Symbol.dispose]();
+    await drain();
+  }
+
+  /** Advances the clock until everything has settled, or until the operator has made a number of writes. */
+  async #settle(untilWrites = Infinity): Promise<void> {
+    const { clock } = this.#parts;
+    const maxWrites = this.#proxy.successfulWrites + untilWrites;
+    const startedAt = clock.monotonic();
+    let quietSince = startedAt;
+    for (let events = 0; events < maxEvents; events++) {
+      await hop();
+      if (this.#proxy.successfulWrites >= maxWrites) return;
+      if (await this.#runNext()) continue;
+      const now = clock.monotonic();
+      const hasUntried = this.#retries.hasUntried(this.#running(), now, this.#proxy.lastFaultAt);
+      const state = hasUntried ? "busy" : this.#state();
+      quietSince = Math.max(state === "busy" ? now : quietSince, this.#proxy.lastWriteAt, this.#server.lastChangeAt);
+      const neededMs = state === "retrying" ? retryingQuietMs : quietMs;
+      if (now - quietSince >= neededMs) {
+        this.#settling = state === "retrying" ? "retrying" : "settled";
+        return;
+      }
+      if (now - startedAt > settleTimeoutMs) break;
+      await clock.advance(Math.min(clock.nextTimerInMs ?? quietMs, quietMs));
+    }
+    this.#settling = "unsettled";
+    this.#report("quiescence", `the run had not settled after ${(clock.monotonic() - startedAt) / 1000} s`);
+  }
+
+  /** Runs one event. @returns false when there is nothing to do before the clock advances */
+  async #runNext(): Promise<boolean> {
+    this.#handleEnded();
+    const now = this.#parts.clock.monotonic();
+    const due = this.#startsAt.filter((at) => at <= now);
+    this.#startsAt = this.#startsAt.filter((at) => at > now);
+    for (const _ of due) this.#start();
+    if (this.#parts.replicas > 1) this.#leader.observe(now);
+    return due.length > 0 || await this.#proxy.passNext() || await this.#server.runCluster() ||
+      await this.#foreign.undoNext();
+  }
+
+  async #actAsUser(action: UserAction, path: string, body: string): Promise<void> {
+    switch (action) {
+      case "replace":
+        return await this.#foreign.replace(path, body);
+      case "takeover":
+        return await this.#foreign.takeOver(path);
+      default:
+        // Two user actions at the same object: a foreign object does not belong to the operator, so it is left alone.
+        return this.#foreign.has(path) ? undefined : await this.#server.changeAsUser(action, path, body);
+    }
+  }
+
+  #state(): "idle" | "retrying" | "busy" {
+    const running = this.#running();
+    if (this.#startsAt.length > 0 || this.#proxy.isBusy() || this.#server.isBusy() || this.#foreign.isBusy()) {
+      return "busy";
+    }
+    if (running.length === 0) return "idle";
+    const now = this.#parts.clock.monotonic();
+    if (running.some(({ staleView }) => staleView !== undefined && staleView.thawsAt > now)) return "busy";
+    if (!running.some(({ manager }) => manager.isIdle())) return "busy";
+    return running.some(({ manager }) => manager.retrying().length > 0) ? "retrying" : "idle";
+  }
+
+  #startAll(): readonly OperatorProcess[] {
+    return Array.from({ length: this.#parts.replicas }, () => this.#start());
+  }
+
+  #start(): OperatorProcess {
+    const { controllers, clock, trace, replicas, seed } = this.#parts;
+    const id = this.#processes.length + 1;
+    const process = new OperatorProcess({
+      ...{ id, controllers, clock: new ProcessClock(clock), random: seededRandom(seed * 1_000 + id) },
+      election: replicas > 1 ? this.#leader.electionOf(id) : undefined,
+    });
+    this.#processes.push(process);
+    trace.add("operator", "starts", { process: id });
+    process.start(new Client(this.#proxy.transport(process), { clock: process.clock }));
+    this.#handlers.observe(process);
+    return process;
+  }
+
+  #crash(process: OperatorProcess, downMs: number): void {
+    this.#parts.trace.add("fault", "the process is killed", { process: process.id });
+    this.#kill(process);
+    if (downMs !== Infinity) this.#startIn(downMs);
+  }
+
+  #kill(process: OperatorProcess): void {
+    process.kill();
+    this.#proxy.disconnect(process);
+  }
+
+  #startIn(ms: number): void {
+    const { clock } = this.#parts;
+    this.#restarts++;
+    this.#startsAt.push(clock.monotonic() + ms);
+    clock.timer(ms, () => {});
+  }
+
+  /** Restarts the processes that have ended, as a kubelet would. Only the loss of the Lease is a valid reason to end. */
+  #handleEnded(): void {
+    for (const process of this.#processes) {
+      const { failure } = process;
+      if (failure === undefined || process.isEndHandled) continue;
+      process.isEndHandled = true;
+      this.#proxy.disconnect(process);
+      if (!(failure instanceof LeaseLostError)) this.#report("process-exit", `process ${process.id} ended: ${failure}`);
+      this.#parts.trace.add("operator", "ends", { process: process.id, detail: String(failure) });
+      this.#startIn(restartMs);
+    }
+  }
+
+  #skewClocks(step: number): void {
+    for (const { byMs, rate, forMs = 0 } of this.#faults.beforeStep(step)) {
+      const what = rate === undefined ? `jumps by ${byMs} ms` : `runs ${rate} times as fast for ${forMs} ms`;
+      this.#parts.trace.add("fault", `the wall clock ${what}`);
+      const [first, ...others] = this.#running();
+      for (const process of [first, ...others]) process?.clock.jump(byMs);
+      if (rate !== undefined) first?.clock.drift(rate, forMs);
+    }
+  }
+
+  /** Restarts the operator on a stale server. @returns true when the run must settle before the next step */
+  #restartStale(step: number): boolean {
+    const faults = this.#faults.afterStep(step);
+    for (const fault of faults) {
+      for (const process of this.#running()) this.#kill(process);
+      // The processes that were to start later start now.
+      this.#startsAt = [];
+      this.#staleFrom = Math.min(this.#staleFrom, this.#server.revision);
+      const revision = Math.max(this.#server.firstRevision, this.#server.revision - fault.back);
+      const detail = fault.only ?? "";
+      this.#parts.trace.add("fault", "restart on a stale server", { resourceVersion: String(revision), detail });
+      const thawsAt = this.#parts.clock.monotonic() + fault.thawMs;
+      for (const process of this.#startAll()) process.staleView = { revision, thawsAt, only: fault.only };
+      this.#restarts++;
+    }
+    return faults.some(({ early }) => early !== true);
+  }
+
+  #checkLeader(process: OperatorProcess): void {
+    if (this.#parts.replicas === 1) return;
+    const other = this.#leader.otherHolder(process, this.#parts.clock.monotonic());
+    if (other !== undefined) this.#report("one-leader", `process ${process.id} writes while ${other} holds the Lease`);
+  }
+
+  #checkState(): void {
+    // After the deletion of the Lease, two processes may rightly believe to lead, and see each other's writes as conflicts.
+    const parked = this.#leader.wasDeleted ? [] : this.#running().flatMap(({ manager }) => manager.parked());
+    for (const { controller, key, reason } of parked) {
+      this.#report("starved-key", `${controller} gave up ${key}: ${reason}`);
+    }
+    this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
+    this.#violations.push(...this.#handlers.violations(this.#server), ...this.#foreign.violations);
+    const { lists, relists } = this.#proxy.counts;
+    const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;
+    for (const [resource, count] of lists) {
+      if (count > maxLists) this.#report("list-count", `${resource} was listed ${count} times, ${maxLists} are enough`);
+    }
+  }
+
+  #running(): readonly OperatorProcess[] {
+    return this.#processes.filter(({ hasEnded }) => !hasEnded);
+  }
+
+  #report(invariant: Violation["invariant"], message: string): void {
+    this.#violations.push({ invariant, message });
+  }
+}
+
+interface Attempts {
+  readonly count: number;
+  /** Virtual time at which this count was first seen. */
+  readonly seenAt: number;
+}
+
+/** The part of a process that {@link RetryTracker} reads. */
+export interface RetryingProcess {
+  readonly id: number;
+  readonly manager: Pick<Manager, "retrying">;
+}
+
+/**
+ * Whether each failed key was tried again since the last fault. The delay doubles with each retry, so the next one may be
+ * minutes away; only after it is known whether the key still fails without a fault.
+ */
+export class RetryTracker {
+  readonly #attempts = new Map<string, Attempts>();
+
+  /** True while a key has not been tried since the last fault. Must be called before the clock advances. */
+  hasUntried(processes: readonly RetryingProcess[], now: number, lastFaultAt: number): boolean {
+    const keys = processes.flatMap(({ id, manager }) =>
+      manager.retrying().map(({ controller, key, retries }) => this.#update(`${id} ${controller} ${key}`, retries, now))
+    );
+    return keys.some(({ seenAt }) => seenAt <= lastFaultAt);
+  }
+
+  #update(key: string, count: number, now: number): Attempts {
+    const known = this.#attempts.get(key);
+    if (known?.count === count) return known;
+    const attempts = { count, seenAt: now };
+    this.#attempts.set(key, attempts);
+    return attempts;
+  }
 }

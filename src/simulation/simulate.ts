@@ -1,48 +1,46 @@
 /**
- * simulate(): plays the workloads of a controller under every single fault and under seeded storms, and compares each run
- * with what happens without faults.
+ * simulate(): runs the workloads of a controller under every single fault and under random combinations of faults (storms), and
+ * compares each run with a run without faults.
  *
- * Guarantees: what it finds can be played again from what it says: controller, workload, plan and seed.
+ * Guarantees: a finding contains everything that is needed to run it again: controller, workload, plan, seed and replicas.
  */
 import type { OperatorController, Workload } from "../manager/mod.ts";
-import { playTogether } from "./_ensemble.ts";
-import type { Reference } from "./_reference.ts";
+import { checkInParallel } from "./_parallel.ts";
+import { type FaultKind, faultKinds, type FaultPlan } from "./fault_plan.ts";
 import { singleFaults, stormsOf } from "./fault_points.ts";
-import { type Fault, faultKinds, type FaultPlan } from "./fault_plan.ts";
-import { type PlannedSchedule, type Play, Player } from "./player.ts";
-import { shrink } from "./shrink.ts";
+import { type CheckSchedule, type PlannedSchedule, type Reference, ScheduleChecker } from "./schedule_checker.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /** Options of {@link simulate}. */
 export interface SimulateOptions {
   readonly controller: OperatorController;
   readonly workloads: readonly Workload[];
-  /** Plays every single fault. @default true */
+  /** Runs every single fault. @default true */
   readonly singles?: boolean;
   /** Storms per workload. @default 0 */
   readonly storms?: number;
   /** Seed of the first storm. @default 1 */
   readonly firstSeed?: number;
   /** Kinds of faults. @default all */
-  readonly kinds?: ReadonlySet<Fault["kind"]>;
-  /** Findings after which a workload is left. @default 3 */
-  readonly mostFindings?: number;
-  /** Ends it early. @default never */
+  readonly kinds?: ReadonlySet<FaultKind>;
+  /** Findings after which the workload is left. @default 3 */
+  readonly maxFindings?: number;
+  /** Ends the simulation early. @default never */
   readonly signal?: AbortSignal;
-  /** Players in its place, asked for once there is enough to play. They change nothing but the time. @default none */
-  readonly helpers?: () => readonly Play[];
-  /** Told after each schedule. */
+  /** Worker processes, requested when there are enough schedules. They change nothing but the time. @default none */
+  readonly workers?: () => readonly CheckSchedule[];
+  /** Called after each schedule. */
   readonly onProgress?: (progress: SimulateProgress) => void;
 }
 
-/** How far it is. */
+/** How far a simulation is. */
 export interface SimulateProgress {
   readonly workload: string;
   readonly schedules: number;
   readonly findings: number;
 }
 
-/** A broken promise, with what is needed to see it again. */
+/** A schedule that breaks an invariant. */
 export interface Finding {
   readonly controller: string;
   readonly workload: string;
@@ -50,59 +48,71 @@ export interface Finding {
   readonly seed: number;
   readonly replicas: number;
   readonly violations: readonly Violation[];
-  /** What happened, for people. */
+  /** The events of the run, for users. */
   readonly timeline: string;
 }
 
-/** What came of it. */
+/** The result of a simulation. */
 export interface SimulateReport {
   readonly controller: string;
   readonly schedules: number;
-  /** Single faults that were played, and all there are, by kind. */
-  readonly covered: ReadonlyMap<Fault["kind"], { readonly played: number; readonly all: number }>;
+  /** By kind: the single faults that were tested, and all that are possible. */
+  readonly covered: ReadonlyMap<FaultKind, { readonly tested: number; readonly all: number }>;
   readonly findings: readonly Finding[];
 }
 
-/** Every so many storms there are two replicas. */
+/** Every n-th storm has two replicas. */
 const replicatedEvery = 4;
-/** Single faults that are played with two replicas, too: those that can hand the work from one to the other. */
-const aboutLeaders: ReadonlySet<Fault["kind"]> = new Set(["crash", "lease", "partition", "skew", "renewal", "pause"]);
-/** Fewer schedules are played before a helper has started. */
-const worthHelp = 60;
+/** Single faults that are also tested with two replicas, because they can change the leader. */
+const leaderFaultKinds: ReadonlySet<FaultKind> = new Set([
+  "crash",
+  "lease",
+  "partition",
+  "skew",
+  "renewal",
+  "pause",
+]);
+/** With fewer schedules, this process is done before a worker has started. */
+const minSchedulesForWorkers = 60;
 
 /** Simulates one controller. */
 export async function simulate(options: SimulateOptions): Promise<SimulateReport> {
-  const campaign = new Campaign(options);
-  for (const workload of options.workloads) await campaign.play(workload.name);
-  return campaign.report();
+  const simulation = new Simulation(options);
+  for (const workload of options.workloads) await simulation.run(workload.name);
+  return simulation.report();
 }
 
-/** Plays one schedule and judges it; what `simulate` does for each. */
+/** Runs and checks one schedule. @returns undefined when no invariant is broken */
 export async function replay(
   controller: OperatorController,
   workload: Workload,
   how: { readonly plan: FaultPlan; readonly seed: number; readonly replicas: number },
 ): Promise<Finding | undefined> {
-  const player = new Player(controller, [workload]);
+  const checker = new ScheduleChecker(controller, [workload]);
   const schedule = { ...how, workload: workload.name };
-  const violations = await player.play(schedule);
+  const violations = await checker.check(schedule);
   if (violations.length === 0) return undefined;
-  return { ...schedule, controller: controller.name, violations, timeline: await player.timeline(schedule) };
+  return { ...schedule, controller: controller.name, violations, timeline: await checker.timeline(schedule) };
 }
 
-class Campaign {
+/** A schedule, and the kind of fault that it covers if it is a single fault. */
+interface CoveringSchedule extends PlannedSchedule {
+  readonly kind?: FaultKind;
+}
+
+class Simulation {
   readonly #options: SimulateOptions;
-  readonly #kinds: ReadonlySet<Fault["kind"]>;
-  readonly #player: Player;
-  readonly #covered = new Map<Fault["kind"], { played: number; all: number }>();
+  readonly #kinds: ReadonlySet<FaultKind>;
+  readonly #checker: ScheduleChecker;
+  readonly #covered = new Map<FaultKind, { tested: number; all: number }>();
   readonly #findings: Finding[] = [];
-  #helpers: readonly Play[] | undefined;
+  #workers: readonly CheckSchedule[] | undefined;
   #schedules = 0;
 
   constructor(options: SimulateOptions) {
     this.#options = options;
     this.#kinds = options.kinds ?? new Set(faultKinds);
-    this.#player = new Player(options.controller, options.workloads);
+    this.#checker = new ScheduleChecker(options.controller, options.workloads);
   }
 
   report(): SimulateReport {
@@ -114,109 +124,119 @@ class Campaign {
     };
   }
 
-  async play(workload: string): Promise<void> {
-    const { singles = true, storms = 0, mostFindings = 3, signal } = this.#options;
-    const reference = await this.#player.reference(workload, 1);
+  /** Simulates one workload. */
+  async run(workload: string): Promise<void> {
+    const { singles = true, storms = 0, maxFindings = 3, signal } = this.#options;
+    const reference = await this.#checker.reference(workload, 1);
     this.#schedules += 3;
     if (reference.violations.length > 0) {
       const schedule = { workload, plan: { faults: [] }, seed: 1, replicas: 1 };
-      this.#findings.push(await this.#finding(schedule, reference.violations));
+      this.#findings.push(await this.#findingOf(schedule, reference.violations));
       return;
     }
-    const points = singles ? await this.#singles(workload, reference) : [];
-    for (const { kind } of points) if (kind !== undefined) this.#coverageOf(kind).all++;
-    const most = this.#findings.length + mostFindings;
-    const planned = chained<Single>(points, await this.#storms(workload, reference));
-    if (points.length + storms >= worthHelp) this.#helpers ??= this.#options.helpers?.();
+    const planned = singles ? await this.#planSingles(workload, reference) : [];
+    for (const { kind } of planned) if (kind !== undefined) this.#coverageOf(kind).all++;
+    const limit = this.#findings.length + maxFindings;
+    const schedules = concat<CoveringSchedule>(planned, await this.#planStorms(workload, reference));
+    if (planned.length + storms >= minSchedulesForWorkers) this.#workers ??= this.#options.workers?.();
     const isAborted = () => signal?.aborted === true;
     if (isAborted()) return;
-    const play: Play = (schedule) => this.#player.play(schedule);
-    for await (const { schedule, violations } of playTogether(planned, play, this.#helpers ?? [])) {
-      await this.#take(schedule, violations);
-      if (this.#findings.length >= most || isAborted()) return;
+    const check: CheckSchedule = (schedule) => this.#checker.check(schedule);
+    for await (const { schedule, violations } of checkInParallel(schedules, check, this.#workers ?? [])) {
+      await this.#onChecked(schedule, violations);
+      if (this.#findings.length >= limit || isAborted()) return;
     }
   }
 
   /** Every single fault of a workload. */
-  async #singles(workload: string, single: Reference): Promise<readonly Single[]> {
-    const planned = (reference: Reference, replicas: number, kinds: ReadonlySet<Fault["kind"]>) =>
+  async #planSingles(workload: string, single: Reference): Promise<readonly CoveringSchedule[]> {
+    const plan = (reference: Reference, replicas: number, kinds: ReadonlySet<FaultKind>) =>
       singleFaults({ ...reference, replicas }, kinds).map((fault) => {
         return { workload, plan: { faults: [fault] }, seed: 1, replicas, kind: fault.kind };
       });
-    const kinds = aboutLeaders.intersection(this.#kinds);
-    const doubled = kinds.size > 0 ? planned(await this.#player.reference(workload, 2), 2, kinds) : [];
-    return [...planned(single, 1, this.#kinds), ...doubled];
+    const kinds = leaderFaultKinds.intersection(this.#kinds);
+    const replicated = kinds.size > 0 ? plan(await this.#checker.reference(workload, 2), 2, kinds) : [];
+    return [...plan(single, 1, this.#kinds), ...replicated];
   }
 
   /** The storms of a workload, made one by one. */
-  async #storms(workload: string, single: Reference): Promise<Iterable<PlannedSchedule>> {
+  async #planStorms(workload: string, single: Reference): Promise<Iterable<PlannedSchedule>> {
     const { storms = 0, firstSeed = 1 } = this.#options;
     const kinds = this.#kinds;
     const seeds = Array.from({ length: storms }, (_, index) => firstSeed + index);
-    const isDoubled = (seed: number) => seed % replicatedEvery === 0;
-    const double = seeds.some(isDoubled) ? await this.#player.reference(workload, 2) : single;
-    const [storm, doubledStorm] = [
+    const isReplicated = (seed: number) => seed % replicatedEvery === 0;
+    const replicated = seeds.some(isReplicated) ? await this.#checker.reference(workload, 2) : single;
+    const [storm, replicatedStorm] = [
       stormsOf({ ...single, replicas: 1 }, kinds),
-      stormsOf({ ...double, replicas: 2 }, kinds),
+      stormsOf({ ...replicated, replicas: 2 }, kinds),
     ];
     return seeds.values().map((seed) =>
-      isDoubled(seed)
-        ? { workload, plan: doubledStorm(seed), seed, replicas: 2 }
+      isReplicated(seed)
+        ? { workload, plan: replicatedStorm(seed), seed, replicas: 2 }
         : { workload, plan: storm(seed), seed, replicas: 1 }
     );
   }
 
-  async #take(schedule: Single, violations: readonly Violation[]): Promise<void> {
+  async #onChecked(schedule: CoveringSchedule, violations: readonly Violation[]): Promise<void> {
     this.#schedules++;
-    if (schedule.kind !== undefined) this.#coverageOf(schedule.kind).played++;
-    if (violations.length > 0 && !this.#isKnown(schedule, violations)) await this.#look(schedule, violations);
+    if (schedule.kind !== undefined) this.#coverageOf(schedule.kind).tested++;
+    if (violations.length > 0 && !this.#isKnown(schedule, violations)) await this.#addFinding(schedule, violations);
     const { onProgress } = this.#options;
     onProgress?.({ workload: schedule.workload, schedules: this.#schedules, findings: this.#findings.length });
   }
 
-  /** Looks for the smallest plan that breaks the same promise. */
-  async #look({ workload, seed, replicas, ...schedule }: Single, violations: readonly Violation[]): Promise<void> {
+  /** Adds a finding, with the smallest plan that breaks the same invariant. */
+  async #addFinding(
+    { workload, seed, replicas, plan }: CoveringSchedule,
+    violations: readonly Violation[],
+  ): Promise<void> {
     const [first] = violations;
     const how = { workload, seed, replicas };
-    const plan = await shrink(schedule.plan, async (fewer) => {
+    const shrunk = await shrink(plan, async (fewer) => {
       this.#schedules++;
-      const again = await this.#player.play({ ...how, plan: fewer });
-      return again.some(({ invariant }) => invariant === first?.invariant);
+      const found = await this.#checker.check({ ...how, plan: fewer });
+      return found.some(({ invariant }) => invariant === first?.invariant);
     });
-    const again = await this.#player.play({ ...how, plan });
-    const found = again.length > 0 ? { ...how, plan } : { ...how, plan: schedule.plan };
-    this.#findings.push(await this.#finding(found, again.length > 0 ? again : violations));
+    const again = await this.#checker.check({ ...how, plan: shrunk });
+    const finding = again.length > 0 ? { ...how, plan: shrunk } : { ...how, plan };
+    this.#findings.push(await this.#findingOf(finding, again.length > 0 ? again : violations));
   }
 
-  async #finding(schedule: PlannedSchedule, violations: readonly Violation[]): Promise<Finding> {
-    const timeline = await this.#player.timeline(schedule);
+  async #findingOf(schedule: PlannedSchedule, violations: readonly Violation[]): Promise<Finding> {
+    const timeline = await this.#checker.timeline(schedule);
     return { controller: this.#options.controller.name, ...schedule, violations, timeline };
   }
 
-  #coverageOf(kind: Fault["kind"]): { played: number; all: number } {
-    const count = this.#covered.get(kind) ?? { played: 0, all: 0 };
+  #coverageOf(kind: FaultKind): { tested: number; all: number } {
+    const count = this.#covered.get(kind) ?? { tested: 0, all: 0 };
     this.#covered.set(kind, count);
     return count;
   }
 
-  /** The same again is no news. */
+  /** True when there is a finding of this workload with the same violation. */
   #isKnown({ workload }: PlannedSchedule, [first]: readonly Violation[]): boolean {
     return this.#findings.some((other) =>
-      other.workload === workload && kindsOf(other).has(first?.invariant) &&
+      other.workload === workload && invariantsOf(other).has(first?.invariant) &&
       other.violations[0]?.message === first?.message
     );
   }
 }
 
-/** With what it covers, where it is a single fault. */
-interface Single extends PlannedSchedule {
-  readonly kind?: Fault["kind"];
-}
-
-function* chained<Value>(...all: readonly Iterable<Value>[]): Generator<Value> {
+function* concat<Value>(...all: readonly Iterable<Value>[]): Generator<Value> {
   for (const values of all) yield* values;
 }
 
-function kindsOf({ violations }: Finding): ReadonlySet<Invariant | undefined> {
+function invariantsOf({ violations }: Finding): ReadonlySet<Invariant | undefined> {
   return new Set(violations.map(({ invariant }) => invariant));
+}
+
+/** Removes faults from a plan, one by one, as long as the rest still fails. @param fails whether a plan still fails */
+export async function shrink(plan: FaultPlan, fails: (plan: FaultPlan) => Promise<boolean>): Promise<FaultPlan> {
+  let { faults } = plan;
+  for (let index = 0; index < faults.length && faults.length > 1;) {
+    const fewer = faults.filter((_, at) => at !== index);
+    if (await fails({ faults: fewer })) [faults, index] = [fewer, 0];
+    else index++;
+  }
+  return { faults };
 }

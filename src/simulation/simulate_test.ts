@@ -1,62 +1,70 @@
-/** That what is wrong with a controller is found, and said so that a person can see it again. */
+/** Tests that the simulation finds typical defects of controllers and reports them so that they can be run again. */
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
-import { blunt, careful, careless, churn, dropped, restless, secret, trusting } from "./_careful_rig.ts";
 import { defaultWorkloads } from "./default_workloads.ts";
-import type { Fault } from "./fault_plan.ts";
-import { shrink } from "./shrink.ts";
-import { replay, simulate } from "./simulate.ts";
+import type { Fault, FaultKind } from "./fault_plan.ts";
+import { replay, shrink, simulate } from "./simulate.ts";
+import {
+  assumesSecondWrite,
+  changesForeignObject,
+  correct,
+  deletesByName,
+  dropWorkload,
+  neverSettles,
+  recreateWorkload,
+  secret,
+} from "./testing/sample_controllers.ts";
 
-const create = { name: "create", steps: churn.steps.slice(0, 1) };
+const create = { name: "create", steps: recreateWorkload.steps.slice(0, 1) };
 
-test("a crash between two writes finds a controller that takes the second for granted", async () => {
+test("simulate() finds a controller that assumes its second write, by a crash between both", async () => {
   const { findings, covered } = await simulate({
-    controller: careless,
+    controller: assumesSecondWrite,
     workloads: [create],
-    kinds: new Set<Fault["kind"]>(["crash"]),
+    kinds: new Set<FaultKind>(["crash"]),
   });
   const [found] = findings;
   assert(found !== undefined);
-  assertEquals(found.violations[0]?.invariant, "end state");
+  assertEquals(found.violations[0]?.invariant, "end-state");
   assertStringIncludes(found.violations[0]?.message ?? "", "configmaps default/welcome");
-  assertStringIncludes(found.timeline, "the process ends");
+  assertStringIncludes(found.timeline, "the process is killed");
   assert((covered.get("crash")?.all ?? 0) > 0);
-  const again = await replay(careless, create, found);
+  const again = await replay(assumesSecondWrite, create, found);
   assertEquals(again?.timeline, found.timeline);
 });
 
-test("a controller that deletes by name is found by who puts an object of their own in that place", async () => {
+test("simulate() finds a controller that deletes by name, by a foreign object with that name", async () => {
   const { findings: [found] } = await simulate({
-    controller: blunt,
-    workloads: [dropped],
-    kinds: new Set<Fault["kind"]>(["actor"]),
+    controller: deletesByName,
+    workloads: [dropWorkload],
+    kinds: new Set<FaultKind>(["actor"]),
   });
   assertEquals(found?.plan.faults, [{ kind: "actor", write: 2, act: "replace" }]);
   assertEquals(found?.violations[0], {
-    invariant: "strangers",
-    message: "/api/v1/namespaces/default/configmaps/hello was deleted while it was somebody else's",
+    invariant: "foreign-objects",
+    message: "/api/v1/namespaces/default/configmaps/hello was deleted while it was a foreign object",
   });
 });
 
-test("a controller that takes what has the name for its own is found by who takes the name first", async () => {
+test("simulate() finds a controller that changes a foreign object with the name of its dependent", async () => {
   const { findings: [found] } = await simulate({
-    controller: trusting,
+    controller: changesForeignObject,
     workloads: [create],
-    kinds: new Set<Fault["kind"]>(["actor"]),
+    kinds: new Set<FaultKind>(["actor"]),
   });
   assertEquals(found?.plan.faults, [{ kind: "actor", write: 1, act: "replace" }]);
-  assertEquals(found?.violations[0]?.invariant, "strangers");
+  assertEquals(found?.violations[0]?.invariant, "foreign-objects");
 });
 
-test("a controller whose own writes keep it busy is found without any fault", async () => {
-  const { findings } = await simulate({ controller: restless, workloads: [create] });
+test("simulate() finds a controller whose own writes trigger it again, without any fault", async () => {
+  const { findings } = await simulate({ controller: neverSettles, workloads: [create] });
   assertEquals(findings[0]?.plan, { faults: [] });
-  assert(findings[0]?.violations.some(({ invariant }) => invariant === "starved key") === true);
+  assert(findings[0]?.violations.some(({ invariant }) => invariant === "starved-key") === true);
 });
 
-test("storms of a careful controller find nothing, also with several replicas", async () => {
+test("storms find nothing in a correct controller, also with several replicas", async () => {
   const { findings, schedules } = await simulate({
-    controller: careful,
-    workloads: [churn],
+    controller: correct,
+    workloads: [recreateWorkload],
     singles: false,
     storms: 8,
   });
@@ -64,7 +72,7 @@ test("storms of a careful controller find nothing, also with several replicas", 
   assert(schedules >= 11);
 });
 
-test("a plan is shrunk to the faults that matter", async () => {
+test("shrink() keeps only the faults that are needed", async () => {
   const faults = [1, 2, 3, 4].map((write): Fault => ({ kind: "slow", write, forMs: 1 }));
   const needs = (plan: { readonly faults: readonly Fault[] }) =>
     [2, 4].every((write) => plan.faults.some((fault) => fault.kind === "slow" && fault.write === write));
@@ -72,8 +80,8 @@ test("a plan is shrunk to the faults that matter", async () => {
   assertEquals(left, faults.filter((_, index) => index % 2 === 1));
 });
 
-test("samples come and go where nobody wrote a workload", () => {
-  assertEquals(defaultWorkloads(careful), []);
-  const [comeAndGo] = defaultWorkloads({ ...careful, samples: [secret] });
-  assertEquals(comeAndGo?.steps.map(({ kind }) => kind), ["create", "delete", "create"]);
+test("defaultWorkloads() creates and deletes the samples of a controller without workloads", () => {
+  assertEquals(defaultWorkloads(correct), []);
+  const [workload] = defaultWorkloads({ ...correct, samples: [secret] });
+  assertEquals(workload?.steps.map(({ kind }) => kind), ["create", "delete", "create"]);
 });

@@ -1,32 +1,32 @@
 /**
- * Trace: everything that happened in a run, in order, with its virtual time. Its digest says whether two runs were the same;
- * its timeline is what a person reads when something went wrong.
+ * Trace: everything that happened in a run, in order, with its virtual time. Its digest shows whether two runs were the same;
+ * its timeline is what a user reads when an invariant was broken.
  */
 
-/** Who did something. */
-export type TraceActor = "operator" | "somebody" | "cluster" | "fault";
+/** Which side acted. */
+export type TraceActor = "operator" | "user" | "cluster" | "fault";
 
 /** One thing that happened. */
 export interface TraceEntry {
-  /** Virtual milliseconds since the start. */
+  /** Virtual milliseconds since the start of the run. */
   readonly atMs: number;
   readonly actor: TraceActor;
-  /** Which process of the operator; 0 where it was none. */
+  /** The number of the operator process, 0 for none. */
   readonly process: number;
   /** `PATCH deployments.apps default/web`, `MODIFIED foos default/a`. */
   readonly what: string;
-  /** The answer's status, the cause, whatever else is worth knowing. */
+  /** The status of the response, the cause, and so on. */
   readonly detail: string;
-  /** "" where there is none. */
+  /** "" for none. */
   readonly resourceVersion: string;
 }
 
-/** A record of a run. */
+/** The record of a run. */
 export class Trace {
   readonly entries: TraceEntry[] = [];
   readonly #now: () => number;
 
-  /** @param now virtual milliseconds since the start */
+  /** @param now virtual milliseconds since the start of the run */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -35,7 +35,7 @@ export class Trace {
     this.entries.push({ atMs: this.#now(), actor, process, what, detail, resourceVersion });
   }
 
-  /** 16 hexadecimal digits that are the same for the same run. FNV-1a over the timeline, twice. */
+  /** 16 hexadecimal digits, equal for equal runs: FNV-1a over the timeline, twice. */
   digest(): string {
     let [low, high] = [0x811c9dc5, 0x01000193];
     for (const entry of this.entries) {
@@ -49,19 +49,42 @@ export class Trace {
     return hex(high) + hex(low);
   }
 
-  /** One line per entry, in columns. @param from entries before it are left out */
+  /** One line per entry, in columns. @param from index of the first entry */
   timeline(from = 0): string {
     return this.entries.slice(from).map((entry) => `${lineOf(entry)}\n`).join("");
   }
 }
 
 function lineOf({ atMs, actor, process, what, detail, resourceVersion }: TraceEntry): string {
-  const who = process > 0 ? `${actor} ${process}` : actor;
+  const name = process > 0 ? `${actor} ${process}` : actor;
   const version = resourceVersion === "" ? "" : ` @${resourceVersion}`;
   const seconds = (atMs / 1000).toFixed(3).padStart(9);
-  return `${seconds} s  ${who.padEnd(10)}  ${what}${version}${detail === "" ? "" : `  (${detail})`}`;
+  return `${seconds} s  ${name.padEnd(10)}  ${what}${version}${detail === "" ? "" : `  (${detail})`}`;
 }
 
 function hex(value: number): string {
   return (value >>> 0).toString(16).padStart(8, "0");
+}
+
+/** Consecutive similar lines that a folded timeline shows. */
+const maxRepeats = 4;
+
+/** Shortens runs of lines that differ only in numbers, so that a retry loop does not hide the rest of a timeline. */
+export function foldRepeats(timeline: string): string {
+  const lines: string[] = [];
+  let [pattern, count] = ["", 0];
+  const close = () => {
+    if (count > maxRepeats) lines.push(`${" ".repeat(13)}... repeated ${count - maxRepeats} more times`);
+  };
+  for (const line of timeline.split("\n")) {
+    const next = line.replaceAll(/\d+/g, "#").trimStart();
+    if (next !== pattern) {
+      close();
+      [pattern, count] = [next, 0];
+    }
+    count++;
+    if (count <= maxRepeats) lines.push(line);
+  }
+  close();
+  return lines.join("\n");
 }

@@ -1,29 +1,50 @@
-/** What can be wrong with a run. The names are those of the invariants in docs/SIMULATION.md. */
+/**
+ * The invariants that every run must keep, and how a broken one is reported.
+ *
+ * Guarantees: {@link invariants} is the only list of them: the type, the messages between processes and the table in
+ * docs/SIMULATION.md follow from it.
+ */
 
-/** Which promise was broken. */
-export type Invariant =
-  /** The end is that of a run without faults. */
-  | "end state"
-  /** Objects were created and deleted as often as in a run without faults. */
-  | "lives"
-  /** Everything comes to rest, and stays so without a write. */
-  | "rest"
-  /** Two leaders do not write at the same time. */
-  | "one leader"
-  /** No process ends by itself. */
-  | "process"
-  /** Whole collections are listed no more often than faults make necessary. */
-  | "load"
-  /** The caches hold what the server holds. */
-  | "cache"
-  /** Handlers hear of each object's life in order: added, updated, deleted; at the end they believe what is. */
-  | "told"
-  /** What is somebody else's is neither deleted nor changed. */
-  | "strangers"
-  /** No key is given up. */
-  | "starved key";
+/** All invariants, with what they promise. */
+export const invariants = [
+  {
+    name: "end-state",
+    promise: "Every field of every object is as without faults, and each status describes the newest generation " +
+      "(invariants I1, I4).",
+  },
+  {
+    name: "object-lifecycle",
+    promise: "Every object was created and deleted as often as without faults (invariant I2).",
+  },
+  { name: "foreign-objects", promise: "Objects of other owners are neither deleted nor changed (invariant I3)." },
+  {
+    name: "quiescence",
+    promise: "Everything settles, and nothing is written in the minute after that (invariant I5).",
+  },
+  { name: "one-leader", promise: "No process writes while another one holds the Lease (invariant I6)." },
+  { name: "process-exit", promise: "No process ends, unless a fault ends it or it loses the Lease (invariant I7)." },
+  {
+    name: "list-count",
+    promise:
+      "A collection is listed once per start, and once more for each fault that makes it necessary (invariant I8).",
+  },
+  { name: "cache-contents", promise: "At the end, the caches hold the objects of the server (invariant I9)." },
+  {
+    name: "handler-events",
+    promise:
+      "For each object, handlers get the events add, update and delete in this order, no update changes the UID, and at " +
+      "the end the handlers know the objects of the server.",
+  },
+  { name: "starved-key", promise: "No key is given up." },
+] as const;
 
-/** One broken promise. */
+/** The name of an invariant. */
+export type Invariant = (typeof invariants)[number]["name"];
+
+/** The names, for example for a schema. */
+export const invariantNames: readonly Invariant[] = invariants.map(({ name }) => name);
+
+/** A broken invariant. */
 export interface Violation {
   readonly invariant: Invariant;
   readonly message: string;

@@ -1,4 +1,4 @@
-/** The world as tests of controllers use it. */
+/** Tests of World, as tests of controllers use it. */
 import { builtin } from "../api/mod.ts";
 import { controller, done, manifest } from "../controller/mod.ts";
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
@@ -12,7 +12,7 @@ const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(a
   return done;
 });
 
-test("a world settles when its controllers have nothing to do, without anybody waiting", async () => {
+test("settled() returns when the controllers are idle, without real waiting", async () => {
   await using world = await World.start({ controllers: [greeter] });
   await world.create(Namespace, { name: "team-a" });
   await world.settled();
@@ -22,7 +22,7 @@ test("a world settles when its controllers have nothing to do, without anybody w
   assertEquals(world.get(ConfigMap, "team-a/greeting").data?.text, "hello");
 });
 
-test("a namespace that is deleted takes with it what is in it", async () => {
+test("deleting a namespace deletes the objects in it", async () => {
   await using world = await World.start({ controllers: [greeter] });
   await world.create(Namespace, { name: "team-a" });
   await world.settled();
@@ -32,7 +32,7 @@ test("a namespace that is deleted takes with it what is in it", async () => {
   assertEquals(world.find(ConfigMap, "team-a/greeting"), undefined);
 });
 
-test("a Deployment in a world becomes Pods that are ready", async () => {
+test("a Deployment in a world gets ready Pods", async () => {
   await using world = await World.start({ controllers: [] });
   const labels = { app: "web" };
   await world.create(Deployment, {
@@ -48,7 +48,7 @@ test("a Deployment in a world becomes Pods that are ready", async () => {
   assertEquals(world.list(Pod, "default").map((pod) => pod.status?.phase), ["Running", "Running", "Running"]);
 });
 
-test("a converged world writes nothing, however much time passes", async () => {
+test("a settled world writes nothing for an hour", async () => {
   await using world = await World.start({ controllers: [greeter] });
   await world.settled();
   const { revision } = world;
@@ -56,17 +56,17 @@ test("a converged world writes nothing, however much time passes", async () => {
   assertEquals(world.revision, revision);
 });
 
-test("a world that never settles says who still works", async () => {
-  const restless = controller("restless").for(Namespace).reconcile(() => Promise.reject(new Error("never")));
-  await using world = await World.start({ controllers: [restless], cluster: false });
+test("settled() fails with the name of the controller that still retries", async () => {
+  const failing = controller("failing").for(Namespace).reconcile(() => Promise.reject(new Error("never")));
+  await using world = await World.start({ controllers: [failing], cluster: false });
   const error = await assertRejects(() => world.settled({ withinMs: 10_000 }));
-  assert(error instanceof Error && error.message.includes("controller restless still tries"), String(error));
+  assert(error instanceof Error && error.message.includes("controller failing still retries"), String(error));
 });
 
-test("a change of a child is one look at its owner", async () => {
-  let looks = 0;
+test("a change of a dependent causes one reconcile of its owner", async () => {
+  let reconciles = 0;
   const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(async (ctx) => {
-    looks++;
+    reconciles++;
     const namespace = ctx.object.metadata.name;
     await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: "greeting" }, data: { text: "hello" } }));
     return done;
@@ -74,8 +74,8 @@ test("a change of a child is one look at its owner", async () => {
   await using world = await World.start({ controllers: [greeter] });
   await world.create(Namespace, { name: "team-a" });
   await world.settled();
-  looks = 0;
+  reconciles = 0;
   await world.patch(ConfigMap, "team-a/greeting", { kind: "merge", value: { metadata: { labels: { a: "b" } } } });
   await world.settled();
-  assertEquals(looks, 1);
+  assertEquals(reconciles, 1);
 });

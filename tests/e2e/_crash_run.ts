@@ -1,30 +1,30 @@
 /**
- * One run of a workload on the real control plane, with a crash or without one, and its verdict: what simulate() does in
- * memory. A run without a crash says what is to be expected after each step; a run with one must come to the same.
+ * One run of a workload on the real control plane, with or without a crash, and its verdict, as simulate() does it in
+ * memory. A run without a crash gives the expected state after each step; a run with a crash must reach the same state.
  */
 import type { Workload, WorkloadStep } from "../../src/manager/mod.ts";
-import { differing } from "../../src/simulation/mod.ts";
+import { differingKeys } from "../../src/simulation/mod.ts";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { type CrashPoint, CrashProcess } from "./_crash_process.ts";
 import { type CrashKind, CrashSite, type Fields } from "./_crash_site.ts";
 
-/** A controller whose workloads are played. */
+/** A controller and its workloads. */
 export interface CrashSubject {
   readonly name: string;
   readonly kinds: readonly CrashKind[];
-  /** False where its kinds live in no namespace: its runs then have the cluster to themselves. */
+  /** False if its kinds are cluster-scoped: then only one of its runs uses the cluster at a time. */
   readonly isNamespaced: boolean;
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface CrashRecord {
-  /** What was there when everything had settled, after each step. */
+  /** The state after each step, when everything had settled. */
   readonly stages: readonly Fields[];
   readonly lives: ReadonlyMap<string, string>;
   readonly outcomes: readonly string[];
-  /** Writes of the operator that count. */
+  /** The number of counted writes of the operator. */
   readonly writes: number;
-  /** What went wrong; none in a run that is as it was expected. */
+  /** Differences from the expected run; empty if there are none. */
   readonly violations: readonly string[];
 }
 
@@ -34,22 +34,22 @@ interface RunOptions {
   readonly workload: Workload;
 }
 
-/** Without a crash nobody knows yet what to wait for: it has settled when nothing has changed for so long. */
+/** A run without a crash has no expected state to wait for: it has settled after this time without a change. */
 const learnQuietMs = 1_000;
-/** With what to wait for known, this is for writes that should not come any more. */
+/** Time to wait for unexpected writes after the expected state was reached. */
 const quietMs = 500;
-/** A garbage collector that does not know a new kind yet learns of it within 30 s. */
+/** The garbage collector notices a new kind within 30 s. */
 const patienceMs = 40_000;
 const mostTold = 5;
 
-/** Plays a workload without a crash. */
+/** Runs a workload without a crash. */
 export async function learn(options: RunOptions): Promise<CrashRecord> {
   return await played(options, undefined, async ({ site, process }) => {
     let [last, since]: [Fields, number] = [new Map(), performance.now()];
     return await until("see everything settle", async () => {
       process.assertRuns();
       const fields = await site.fields();
-      const isMoving = differing(fields, last).length > 0 || await site.isCollecting();
+      const isMoving = differingKeys(fields, last).length > 0 || await site.isCollecting();
       if (isMoving) [last, since] = [fields, performance.now()];
       const quietForMs = performance.now() - since;
       if (quietForMs >= learnQuietMs) return { kind: "found", value: fields };
@@ -58,7 +58,7 @@ export async function learn(options: RunOptions): Promise<CrashRecord> {
   });
 }
 
-/** Plays a workload with a crash. @param expected what it came to without one @returns What is not as it should be */
+/** Runs a workload with a crash. @param expected the result without one @returns the result with its differences */
 export async function crash(
   options: RunOptions,
   point: CrashPoint,
@@ -121,16 +121,16 @@ async function played(
   return { stages, lives: await site.lives(), outcomes: site.outcomes, writes: process.writes, violations };
 }
 
-/** Each step is somebody's; who ends the process is the crash point. */
+/** Runs the steps of the workload, as a user would. */
 function playable({ steps }: Workload): readonly Exclude<WorkloadStep, { kind: "stop" }>[] {
   return steps.filter((step) => step.kind !== "stop");
 }
 
-/** What is other than expected; what is not the same in all runs without a crash says nothing about crashes. */
+/** The differences from the expected state, without fields that differ between runs without a crash. */
 function differences(now: Fields, expected: readonly Fields[]): readonly string[] {
   const [wanted = new Map(), ...others] = expected;
-  const masked = new Set(others.flatMap((other) => differing(wanted, other)));
-  return differing(now, wanted)
+  const masked = new Set(others.flatMap((other) => differingKeys(wanted, other)));
+  return differingKeys(now, wanted)
     .filter((key) => !masked.has(key))
     .slice(0, mostTold)
     .map((key) => `${key} is ${now.get(key) ?? "not there"}, without a crash ${wanted.get(key) ?? "not there"}`);

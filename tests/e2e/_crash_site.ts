@@ -1,19 +1,19 @@
 /**
- * A place for one run of a workload on a real control plane: a namespace of its own, or, for kinds that live in none, the
- * whole cluster until the run is over. Somebody does the steps here, and what is here can be looked at in the form in
- * which the simulation compares runs.
+ * The environment of one run of a workload on a real control plane: a separate namespace, or, for cluster-scoped kinds,
+ * the whole cluster until the run is over. It runs the steps of a user, and returns the state in the form in which the
+ * simulation compares runs.
  *
- * What the control plane does by itself differs from run to run and is left out: the status of Nodes and Deployments, the
+ * Fields that the control plane sets differ between runs and are left out: the status of Nodes and Deployments, the
  * addresses of Services, the taints of Nodes without a kubelet.
  */
 import type { KubeObject } from "../../src/api/mod.ts";
 import { ApiError, Client, type ClusterTransport, clusterTransport, loadClusterAccess } from "../../src/client/mod.ts";
 import type { ObjectName, WorkloadStep } from "../../src/manager/mod.ts";
-import { fieldsOf, livesIn, type SummaryChange, type SummaryObject } from "../../src/simulation/mod.ts";
+import { fieldsOf, lifecyclesOf, type SummaryChange, type SummaryObject } from "../../src/simulation/mod.ts";
 import type { ControlPlane } from "../controlplane/mod.ts";
 import { createNamespace } from "../controlplane/test.ts";
 
-/** A kind that a workload is about. */
+/** A kind of a workload. */
 export interface CrashKind {
   /** `deployments.apps` */
   readonly collection: string;
@@ -23,10 +23,10 @@ export interface CrashKind {
   readonly plural: string;
 }
 
-/** What is somewhere at some time, by the name of the field. */
+/** A state: the values of all fields, by path. */
 export type Fields = ReturnType<typeof fieldsOf>;
 
-/** A list as the server tells it. */
+/** A list response. */
 interface List {
   readonly metadata: { readonly resourceVersion: string };
   readonly items: readonly KubeObject[];
@@ -49,22 +49,22 @@ interface SiteOptions {
 }
 
 const changeKinds = { ADDED: "added", MODIFIED: "modified", DELETED: "deleted" } as const;
-/** For the server to tell all that has happened; it does so at once, the rest is patience with a busy machine. */
+/** Length of the watch that reads the history. The server sends it at once; the rest is reserve for a busy machine. */
 const historySeconds = 1;
 
-/** The place of one run; disposed of, what the run left in the cluster is gone. */
+/** The environment of one run; disposing deletes the objects of the run. */
 export class CrashSite implements AsyncDisposable {
-  /** undefined where the run has the whole cluster. */
+  /** undefined if the run uses the whole cluster. */
   readonly namespace: string | undefined;
-  /** What came of each step: `done`, `refused 422`. */
+  /** The outcome of each step: `done`, `refused 422`. */
   readonly outcomes: string[] = [];
   readonly #kinds: readonly CrashKind[];
   readonly #transport: ClusterTransport;
   readonly #client: Client;
-  /** Of each collection before the run. */
+  /** The version of each collection before the run. */
   readonly #firstVersions = new Map<string, string>();
-  /** UIDs of what was there before the run. */
-  readonly #strangers = new Set<string | undefined>();
+  /** UIDs of objects that existed before the run. */
+  readonly #preexisting = new Set<string | undefined>();
 
   private constructor(transport: ClusterTransport, kinds: readonly CrashKind[], namespace: string | undefined) {
     this.#transport = transport;
@@ -81,12 +81,12 @@ export class CrashSite implements AsyncDisposable {
     for (const kind of kinds) {
       const { metadata, items } = await site.#list(kind);
       site.#firstVersions.set(kind.collection, metadata.resourceVersion);
-      for (const { metadata: { uid } } of items) site.#strangers.add(uid);
+      for (const { metadata: { uid } } of items) site.#preexisting.add(uid);
     }
     return site;
   }
 
-  /** Does a step of a workload; a refusal is an outcome. */
+  /** Runs a step of a workload; an error of the server is an outcome. */
   async perform(step: Exclude<WorkloadStep, { kind: "stop" }>): Promise<void> {
     try {
       await this.#do(step);
@@ -97,14 +97,14 @@ export class CrashSite implements AsyncDisposable {
     }
   }
 
-  /** What is here now. */
+  /** The present state. */
   async fields(): Promise<Fields> {
     return fieldsOf(
       (await this.#objects()).map(({ collection, object }) => ({ collection, object: comparable(object) })),
     );
   }
 
-  /** True while the cluster has something to delete: what is about to go, and what belongs to nobody any more. */
+  /** True while the cluster must still delete objects: terminating ones, and dependents without an owner. */
   async isCollecting(): Promise<boolean> {
     const objects = (await this.#objects()).map(({ object: { metadata } }) => metadata);
     const living = new Set(objects.map(({ uid }) => uid));
@@ -116,19 +116,19 @@ export class CrashSite implements AsyncDisposable {
 
   /** How often each object was created and deleted since the run began. */
   async lives(): Promise<ReadonlyMap<string, string>> {
-    return livesIn((await Promise.all(this.#kinds.map((kind) => this.#history(kind)))).flat());
+    return lifecyclesOf((await Promise.all(this.#kinds.map((kind) => this.#history(kind)))).flat());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     using _ = this.#transport;
-    if (this.namespace !== undefined) return; // nobody works on it any more
+    if (this.namespace !== undefined) return; // the namespace is not used again
     for (const { object } of await this.#objects()) {
       const { apiVersion, kind, metadata: { name = "" } } = object;
       const path = this.#pathOf({ apiVersion, kind, name });
       const isHeld = object.metadata.finalizers !== undefined;
       if (isHeld) await this.#send(path, "PATCH", { metadata: { finalizers: null } });
       await this.#send(path, "DELETE", {}).catch((error: unknown) => {
-        if (!(error instanceof ApiError) || error.code !== 404) throw error; // its owner went first
+        if (!(error instanceof ApiError) || error.code !== 404) throw error; // deleted together with its owner
       });
     }
   }
@@ -155,7 +155,7 @@ export class CrashSite implements AsyncDisposable {
   async #objects(): Promise<readonly SummaryObject[]> {
     const lists = await Promise.all(this.#kinds.map(async (kind) => ({ kind, items: (await this.#list(kind)).items })));
     return lists.flatMap(({ kind: { collection, root, kind }, items }) =>
-      items.filter(({ metadata: { uid } }) => !this.#strangers.has(uid))
+      items.filter(({ metadata: { uid } }) => !this.#preexisting.has(uid))
         .map((item) => ({ collection, object: this.#renamed({ ...item, apiVersion: versionOf(root), kind }) }))
     );
   }
@@ -164,7 +164,7 @@ export class CrashSite implements AsyncDisposable {
     return JSON.parse(await this.#client.raw(this.#collectionOf(kind)));
   }
 
-  /** Everything that has happened in a collection since the run began. */
+  /** All events of a collection since the run began. */
   async #history(kind: CrashKind): Promise<readonly SummaryChange[]> {
     const after = this.#firstVersions.get(kind.collection);
     const query = `watch=true&resourceVersion=${after}&timeoutSeconds=${historySeconds}`;
@@ -174,7 +174,7 @@ export class CrashSite implements AsyncDisposable {
       const { type, object }: WatchLine = JSON.parse(line);
       if (type === "ERROR") throw new Error(`Cannot tell the lives of ${kind.collection}: ${line}`);
       const { name = "", uid, resourceVersion } = object.metadata;
-      if (type === "BOOKMARK" || this.#strangers.has(uid)) continue;
+      if (type === "BOOKMARK" || this.#preexisting.has(uid)) continue;
       const change = { kind: changeKinds[type], revision: Number(resourceVersion), current: { key: name, object } };
       changes.push({ collection: kind.collection, change });
     }
@@ -187,16 +187,18 @@ export class CrashSite implements AsyncDisposable {
 
   #pathOf({ apiVersion, kind, name }: ObjectName): string {
     const known = this.#kinds.find((one) => one.kind === kind && versionOf(one.root) === apiVersion);
-    if (known === undefined) throw new TypeError(`Cannot play a workload: nobody knows ${kind} of ${apiVersion}`);
+    if (known === undefined) {
+      throw new TypeError(`Cannot run a workload: the server does not serve ${kind} of ${apiVersion}`);
+    }
     return `${this.#collectionOf(known)}/${name}`;
   }
 
   async #send(path: string, method: "POST" | "PATCH" | "DELETE", body: object): Promise<void> {
     const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-    await this.#client.raw(`${path}?fieldManager=somebody`, { method, body: JSON.stringify(body), contentType });
+    await this.#client.raw(`${path}?fieldManager=user`, { method, body: JSON.stringify(body), contentType });
   }
 
-  /** As if each run had the same namespace. */
+  /** Replaces the namespace of the run with a fixed name. */
   #renamed(object: KubeObject): KubeObject {
     return this.namespace === undefined
       ? object
@@ -204,7 +206,7 @@ export class CrashSite implements AsyncDisposable {
   }
 }
 
-/** Without what the control plane puts there in its own time. */
+/** Removes the fields that the control plane sets at some time. */
 function comparable(object: WithStatus): KubeObject {
   const { status, spec, ...rest } = object;
   const isOfCluster = ["Node", "Deployment", "Service", "Ingress"].includes(object.kind);

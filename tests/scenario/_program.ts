@@ -1,6 +1,6 @@
 /**
- * A run of the command line in this process, as cases see a process: it has a log and an output of its own, and SIGKILL
- * leaves it no time for anything: its clock stands, its requests go nowhere, and nobody hears it any more.
+ * MemoryProgram: a run of the command line in this process that looks like a process of its own to the cases: it has its own
+ * log and output. After SIGKILL its timers do not fire, its requests are not sent, and its output is dropped.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../src/async/mod.ts";
@@ -9,10 +9,10 @@ import { type Operator, operatorCli, type ProcessEnvironment } from "../../src/c
 import type { Transport } from "../../src/client/mod.ts";
 import type { Ending, Probe, Program, RunOptions } from "../cases/site.ts";
 
-/** Waits as the site does: time passes meanwhile. */
+/** Waits for a condition while the clock of the environment advances. */
 export type Wait = <T>(action: string, probe: () => Probe<T>, timeoutMs?: number) => Promise<T>;
 
-/** What a program is run with. */
+/** Options of a {@link MemoryProgram}. */
 export interface ProgramOptions {
   readonly operator: Operator;
   readonly args: readonly string[];
@@ -24,12 +24,12 @@ export interface ProgramOptions {
   readonly stdout?: RunOptions["stdout"];
 }
 
-/** Log records go to one place in a process: whoever runs when one is written gets it, nobody else does. */
+/** The program that runs at the moment: log records have one destination per process, and go to this program. */
 const current = new AsyncLocalStorage<MemoryProgram>();
 
 type SignalListener = Parameters<ProcessEnvironment["onSignal"]>[1];
 
-/** One run. */
+/** One run of the command line. */
 export class MemoryProgram implements Program {
   readonly #options: ProgramOptions;
   readonly #signalListeners = new Set<SignalListener>();
@@ -37,19 +37,19 @@ export class MemoryProgram implements Program {
   #stdout = "";
   #stderr = "";
   #failure: Error | undefined;
-  #hasAsked = false;
+  #hasSentRequest = false;
 
   constructor(options: ProgramOptions) {
     this.#options = options;
     void current.run(this, () => this.#run());
   }
 
-  /** True until it has asked the server anything: it reads files, and what it needs is loaded. */
+  /** True until the first request: until then the program reads files and loads modules. */
   get isStarting(): boolean {
-    return !this.#hasAsked && !this.#hasEnded;
+    return !this.#hasSentRequest && !this.#hasEnded;
   }
 
-  /** True while it may read and write files of its own. */
+  /** True while the program may read and write files. */
   get usesFiles(): boolean {
     return this.#options.args.includes("--known") && !this.#hasEnded;
   }
@@ -65,7 +65,7 @@ export class MemoryProgram implements Program {
   async logged(pattern: RegExp, timeoutMs?: number): Promise<void> {
     await this.#options.wait(`see ${pattern} in the log of ${this.#name}`, () => {
       if (pattern.test(this.#stderr)) return { kind: "found", value: undefined };
-      if (this.#code === undefined) return { kind: "pending", state: `it had said:\n${this.#stderr}` };
+      if (this.#code === undefined) return { kind: "pending", state: `the log is:\n${this.#stderr}` };
       throw new Error(`Cannot see ${pattern}: ${this.#name} ended with ${this.#code}\n${this.#stderr}`);
     }, timeoutMs);
   }
@@ -81,7 +81,7 @@ export class MemoryProgram implements Program {
   async ended(): Promise<Ending> {
     const code = await this.#options.wait<number>(`see ${this.#name} end`, () => {
       if (this.#code !== undefined) return { kind: "found", value: this.#code };
-      return { kind: "pending", state: `it had said:\n${this.#stderr}` };
+      return { kind: "pending", state: `the log is:\n${this.#stderr}` };
     });
     return { code, stdout: this.#stdout, stderr: this.#stderr };
   }
@@ -106,7 +106,7 @@ export class MemoryProgram implements Program {
       environment: { HOME: "/nonexistent", KUBECONFIG: kubeconfig },
       stdin: { isTerminal: false, readLine: () => Promise.resolve(undefined) },
       stdout: this.#writer((text) => this.#print(text)),
-      stderr: this.#writer((text) => current.getStore()?.say(text)),
+      stderr: this.#writer((text) => current.getStore()?.log(text)),
       clock: this.#clock(),
       random: seededRandom(seed),
       transport: this.#transport,
@@ -129,8 +129,8 @@ export class MemoryProgram implements Program {
     else this.#stdout += text;
   }
 
-  /** Adds to the log. */
-  say(text: string): void {
+  /** Adds text to the log. */
+  log(text: string): void {
     if (!this.#hasEnded) this.#stderr += text;
   }
 
@@ -153,16 +153,16 @@ export class MemoryProgram implements Program {
     };
   }
 
-  /** The site's clock, which stands for a program that has ended; what a timer starts belongs to the program. */
+  /** The clock of the environment, until the program ends. The log records of a timer's callback belong to the program. */
   #clock(): Clock {
     const { clock } = this.#options;
-    const mine = (fire: () => void) => () => {
+    const asProgram = (fire: () => void) => () => {
       if (!this.#hasEnded) current.run(this, fire);
     };
     return {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
-      timer: (ms, fire) => clock.timer(ms, mine(fire)),
+      timer: (ms, fire) => clock.timer(ms, asProgram(fire)),
       sleep: async (ms, signal) => {
         await clock.sleep(ms, signal);
         if (this.#hasEnded) await never;
@@ -172,20 +172,20 @@ export class MemoryProgram implements Program {
 
   readonly #transport: Transport = async (request) => {
     if (this.#hasEnded) return await never;
-    this.#hasAsked = true;
+    this.#hasSentRequest = true;
     const response = await this.#options.transport(request);
     if (this.#hasEnded) return await never;
-    return new URL(request.url).searchParams.get("watch") === "true" ? this.#cuttable(response) : response;
+    return new URL(request.url).searchParams.get("watch") === "true" ? this.#untilEnd(response) : response;
   };
 
-  /** What is watched ends with the program. */
-  #cuttable({ body, status, headers }: Response): Response {
-    const passOn = (chunk: Uint8Array, to: TransformStreamDefaultController<Uint8Array>) => {
+  /** A watch delivers nothing after the end of the program. */
+  #untilEnd({ body, status, headers }: Response): Response {
+    const transform = (chunk: Uint8Array, to: TransformStreamDefaultController<Uint8Array>) => {
       if (!this.#hasEnded) to.enqueue(chunk);
     };
-    return new Response(body?.pipeThrough(new TransformStream({ transform: passOn })) ?? null, { status, headers });
+    return new Response(body?.pipeThrough(new TransformStream({ transform })) ?? null, { status, headers });
   }
 }
 
-/** What somebody waits for who was killed. */
+/** The promise that a killed program waits for. */
 const never: Promise<never> = new Promise(() => {});

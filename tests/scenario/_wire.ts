@@ -1,4 +1,4 @@
-/** MemoryWire: what lies between one run and the API server in memory. It sees every request and can get in its way. */
+/** MemoryWire: the connection between one program and the API server in memory. It records, answers and holds requests. */
 import type { Transport } from "../../src/client/mod.ts";
 import type { Hold, Wire, WireRequest } from "../cases/site.ts";
 import type { Wait } from "./_program.ts";
@@ -19,7 +19,7 @@ export interface MemoryWireOptions {
   readonly wait: Wait;
 }
 
-/** One wire. */
+/** The connection of one program. */
 export class MemoryWire implements Wire {
   readonly requests: WireRequest[] = [];
   readonly #options: MemoryWireOptions;
@@ -54,8 +54,8 @@ export class MemoryWire implements Wire {
     return {
       get arrived() {
         return wait<void>(
-          `see the ${side} that is held`,
-          () => hasArrived ? { kind: "found", value: undefined } : { kind: "pending", state: "it has not come" },
+          `see the held ${side}`,
+          () => hasArrived ? { kind: "found", value: undefined } : { kind: "pending", state: "it has not arrived" },
         );
       },
       release: () => released.resolve(),
@@ -69,11 +69,11 @@ export class MemoryWire implements Wire {
       const isQuiet = now() - Math.max(startedAt, this.#lastWriteAt) >= quietMs;
       return isQuiet
         ? { kind: "found", value: undefined }
-        : { kind: "pending", state: `${this.writes.length} writes were seen` };
+        : { kind: "pending", state: `${this.writes.length} writes were sent` };
     });
   }
 
-  /** The program's end of it. */
+  /** The transport of the program. */
   readonly transport: Transport = async (request) => {
     const { method, url, headers, signal } = request;
     const body = request.body === null ? undefined : await request.text();
@@ -81,14 +81,14 @@ export class MemoryWire implements Wire {
     const seen = { method, path: `${pathname}${search}`, body: body ?? "" };
     this.requests.push(seen);
     if (isWrite(seen)) this.#lastWriteAt = this.#options.now();
-    await this.#spring(seen, "request");
+    await this.#holdIfTrapped(seen, "request");
     for (const { matches, response } of this.#rules) if (matches(seen)) return response();
     const answer = await this.#options.to(new Request(url, { method, headers, body, signal }));
-    await this.#spring(seen, "answer");
+    await this.#holdIfTrapped(seen, "answer");
     return answer;
   };
 
-  async #spring(seen: WireRequest, side: Trap["side"]): Promise<void> {
+  async #holdIfTrapped(seen: WireRequest, side: Trap["side"]): Promise<void> {
     for (const trap of this.#traps) {
       if (trap.side !== side || !trap.matches(seen)) continue;
       this.#traps.delete(trap);

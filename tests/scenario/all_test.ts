@@ -1,5 +1,5 @@
-/** The cases of all controllers in one process on an API server in memory, under a clock that tests move. */
+/** The cases of all controllers in one process on an API server in memory, with a virtual clock. */
 import { allCases } from "../cases/all.ts";
-import { memoryTests } from "./_memory_site.ts";
+import { memoryTests } from "./_memory_environment.ts";
 
 memoryTests(allCases, "foo", "ecsbinding", "nodepool");

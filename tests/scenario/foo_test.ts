@@ -1,5 +1,5 @@
-/** The cases of the controller foo on an API server in memory, under a clock that tests move. */
+/** The cases of the controller foo on an API server in memory, with a virtual clock. */
 import { fooCases } from "../cases/foo.ts";
-import { memoryTests } from "./_memory_site.ts";
+import { memoryTests } from "./_memory_environment.ts";
 
 memoryTests(fooCases, "foo");

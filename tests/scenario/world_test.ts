@@ -1,4 +1,4 @@
-/** The webhooks of a controller in a world: they are asked within the process, before anything is stored. */
+/** Tests of the webhooks of a controller in a World: they are called in this process before an object is stored. */
 import { Node, RuntimeClass } from "../../src/api/mod.ts";
 import { NodePool, nodepoolController, nodepoolWebhooks } from "../../src/controllers/nodepool/mod.ts";
 import { withWebhooks } from "../../src/mod.ts";
@@ -7,17 +7,17 @@ import { assertEquals, assertMatch, assertRejects, test } from "../testing.ts";
 
 const withPoolWebhooks = withWebhooks(nodepoolController, nodepoolWebhooks);
 
-test("in a world the defaulting webhook fills in what was left out", async () => {
+test("in a World the defaulting webhook sets the missing fields", async () => {
   await using world = await World.start({ controllers: [withPoolWebhooks], cluster: false });
   const pool = await world.create(NodePool, { name: "gpu", spec: {} });
   assertEquals([pool.spec.labels, pool.spec.handler], [{ "node-pool.lailin.xyz/gpu": "" }, "runc"]);
 });
 
-test("in a world the validating webhook refuses a pool, and its change, before it is stored", async () => {
+test("in a World the validating webhook rejects an invalid pool and an invalid change", async () => {
   await using world = await World.start({ controllers: [withPoolWebhooks], cluster: false });
   const spec = { labels: { "kubernetes.io/hostname": "x" }, taints: [], handler: "runc" };
-  const refusal = await assertRejects(() => world.create(NodePool, { name: "bad", spec }));
-  assertMatch(refusal.message, /NodePool "bad" is invalid: spec\.labels/);
+  const rejection = await assertRejects(() => world.create(NodePool, { name: "bad", spec }));
+  assertMatch(rejection.message, /NodePool "bad" is invalid: spec\.labels/);
   assertEquals(world.find(NodePool, "bad"), undefined);
   await world.create(NodePool, { name: "good", spec: { labels: { disk: "ssd" }, taints: [], handler: "runc" } });
   const value = { spec: { labels: spec.labels } };
@@ -25,7 +25,7 @@ test("in a world the validating webhook refuses a pool, and its change, before i
   assertEquals(world.get(NodePool, "good").spec.labels, { disk: "ssd" });
 });
 
-test("a pool in a world is defaulted, settles on its Nodes, and takes everything back when it goes", async () => {
+test("a pool in a World is defaulted, configures its Nodes, and removes its settings when it is deleted", async () => {
   await using world = await World.start({ controllers: [withPoolWebhooks], nodes: 1 });
   await world.settled();
   const role = { "node-role.kubernetes.io/gpu": "" };

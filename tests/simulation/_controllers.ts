@@ -1,4 +1,4 @@
-/** The five controllers as main.ts lists them, by name. */
+/** The five controllers with their workloads, as in main.ts. */
 import { ecsbindingController, ecsbindingWorkloads } from "../../src/controllers/ecsbinding/mod.ts";
 import { fooController, fooWorkloads } from "../../src/controllers/foo/mod.ts";
 import { ingressController, ingressWorkloads } from "../../src/controllers/ingress/mod.ts";
@@ -14,12 +14,12 @@ export const controllers: readonly OperatorController[] = [
   withWorkloads(ingressController, ingressWorkloads),
 ];
 
-/** A controller, with one of its workloads. */
-export function played(name: string, workload: string): { controller: OperatorController; workload: Workload } {
+/** A controller and one of its workloads, by name. */
+export function findWorkload(name: string, workload: string): { controller: OperatorController; workload: Workload } {
   const controller = controllers.find((one) => one.name === name);
   const found = controller?.workloads?.find((one) => one.name === workload);
   if (controller === undefined || found === undefined) {
-    throw new Error(`Cannot play ${name} "${workload}": there is none`);
+    throw new Error(`Cannot find workload "${workload}" of controller ${name}: it does not exist`);
   }
   return { controller, workload: found };
 }

@@ -1,14 +1,13 @@
-/** Prints the digests of some schedules, for a comparison between runtimes. */
-import { runSchedule, stormsOf } from "../../src/simulation/mod.ts";
-import { faultKinds } from "../../src/simulation/mod.ts";
-import { played } from "./_controllers.ts";
+/** Prints the trace digests of some schedules, to compare runtimes. */
+import { faultKinds, runSchedule, stormsOf } from "../../src/simulation/mod.ts";
+import { findWorkload } from "./_controllers.ts";
 
 /** One digest per schedule. */
 export async function digests(): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const [name, workload, replicas] of schedules) {
-    const what = played(name, workload);
-    const base = { controllers: [what.controller], workload: what.workload, replicas };
+    const found = findWorkload(name, workload);
+    const base = { controllers: [found.controller], workload: found.workload, replicas };
     const { points, stepRevisions, trace } = await runSchedule(base);
     lines.push(`${name} ${workload}: ${trace.digest()}`);
     const storm = stormsOf({ points, stepRevisions, replicas }, new Set(faultKinds));

@@ -1,13 +1,13 @@
-/** A seed is a run: nothing else decides what happens in it. */
+/** Tests that a seed determines a run, on every runtime. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { runSchedule } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertNotEquals, test } from "../testing.ts";
-import { played } from "./_controllers.ts";
+import { findWorkload } from "./_controllers.ts";
 import { digests } from "./_digest.ts";
 
-test("the same seed gives the same trace to the byte, another seed another one", async () => {
-  const { controller, workload } = played("foo", "delete and create again");
+test("equal seeds give equal traces, different seeds give different ones", async () => {
+  const { controller, workload } = findWorkload("foo", "delete and create again");
   const options = { controllers: [controller], workload };
   const [first, second, other] = [
     await runSchedule({ ...options, seed: 7 }),
@@ -19,7 +19,7 @@ test("the same seed gives the same trace to the byte, another seed another one",
   assertNotEquals(first.trace.digest(), other.trace.digest());
 });
 
-test("a schedule is the same run on Deno and on Bun", async () => {
+test("a schedule has the same trace on Deno and on Bun", async () => {
   const bun = new URL("../../tasks/bun.sh", import.meta.url).pathname;
   const other = "Bun" in globalThis ? ["deno", "run", "-A", "--no-check"] : ["sh", bun, "run"];
   const [command = "", ...args] = [...other, new URL("_digest.ts", import.meta.url).pathname];
@@ -27,31 +27,31 @@ test("a schedule is the same run on Deno and on Bun", async () => {
   assertEquals(stdout.trim().split("\n"), await digests() as string[]);
 });
 
-test("a schedule asks no clock, timer, generator or socket of the machine", async () => {
-  const { controller, workload } = played("foo", "scale");
-  await runSchedule({ controllers: [controller], workload }); // whatever is loaded once is loaded now
+test("a schedule uses no clock, timer, random numbers or socket of the machine", async () => {
+  const { controller, workload } = findWorkload("foo", "scale");
+  await runSchedule({ controllers: [controller], workload }); // loads all modules
   const used: string[] = [];
-  using _spies = spies(used);
+  using _recording = recordCalls(used);
   const plan = { faults: [{ kind: "partition", write: 2, forMs: 20_000 }] } as const;
   const { trace } = await runSchedule({ controllers: [controller], workload, plan });
   assertEquals(used, []);
   assert(trace.entries.some(({ detail }) => detail === "unreachable"));
 });
 
-/** Notes every call of what a schedule must not call. */
-function spies(used: string[]): Disposable {
+/** Records the calls of functions that a schedule must not call. */
+function recordCalls(used: string[]): Disposable {
   const undo = [
-    spy(globalThis, "setTimeout", used),
-    spy(globalThis, "setInterval", used),
-    spy(globalThis, "fetch", used),
-    spy(Date, "now", used),
-    spy(Math, "random", used),
-    spy(performance, "now", used),
+    recordCallsOf(globalThis, "setTimeout", used),
+    recordCallsOf(globalThis, "setInterval", used),
+    recordCallsOf(globalThis, "fetch", used),
+    recordCallsOf(Date, "now", used),
+    recordCallsOf(Math, "random", used),
+    recordCallsOf(performance, "now", used),
   ];
   return { [Symbol.dispose]: () => undo.forEach((one) => one()) };
 }
 
-function spy(home: object, name: string, used: string[]): () => void {
+function recordCallsOf(home: object, name: string, used: string[]): () => void {
   const original = Object.getOwnPropertyDescriptor(home, name) ??
     Object.getOwnPropertyDescriptor(Object.getPrototypeOf(home), name);
   const real: unknown = Reflect.get(home, name);

@@ -1,0 +1,58 @@
+/**
+ * Baseline: the state of an API server before an operator starts: its own namespaces, the established CRDs and the webhook
+ * configurations. It is prepared once for a set of controllers.
+ *
+ * Guarantees: each run starts with a copy. A run depends only on its plan and seed, because a baseline depends on neither.
+ */
+import { kubernetesApi, type ObjectStorage } from "../apiserver/mod.ts";
+import { hop, seededRandom, VirtualClock } from "../async/mod.ts";
+import { Client } from "../client/mod.ts";
+import { installCustomResources, installWebhooks, webhookCaller } from "../cluster/mod.ts";
+import type { OperatorController } from "../manager/mod.ts";
+import { ResponseCache } from "./_response_cache.ts";
+
+/** The state that runs start with. */
+export interface Baseline {
+  /** To be copied by each run. */
+  readonly storage: ObjectStorage;
+  /** The responses of servers that started with this baseline. */
+  readonly cache: ResponseCache;
+}
+
+interface KnownBaseline {
+  readonly controllers: readonly OperatorController[];
+  readonly sequence: number;
+  readonly baseline: Promise<Baseline>;
+}
+
+/** Baselines that are kept in memory: controllers are simulated one after the other. */
+const maxBaselines = 6;
+let baselines: readonly KnownBaseline[] = [];
+
+/**
+ * The baseline for a set of controllers, prepared at the first call.
+ *
+ * @param sequence the random sequence of the servers; only servers with the same one can share a cache
+ */
+export async function baselineOf(controllers: readonly OperatorController[], sequence: number): Promise<Baseline> {
+  const found = baselines.find((one) => one.sequence === sequence && isSame(one.controllers, controllers)) ??
+    { controllers, sequence, baseline: prepare(controllers) };
+  baselines = [found, ...baselines.filter((one) => one !== found)].slice(0, maxBaselines);
+  return await found.baseline;
+}
+
+function isSame(some: readonly OperatorController[], others: readonly OperatorController[]): boolean {
+  return some.length === others.length && some.every((one, index) => one === others[index]);
+}
+
+async function prepare(controllers: readonly OperatorController[]): Promise<Baseline> {
+  const clock = new VirtualClock();
+  const { server } = kubernetesApi({ clock, random: seededRandom(0), callWebhook: webhookCaller(controllers, clock) });
+  using _ending = server;
+  const client = new Client(server.fetch, { clock });
+  await client.raw("/readyz"); // when the server responds, its own namespaces exist
+  await installCustomResources(client, controllers);
+  await installWebhooks(client, controllers, "simulation");
+  await hop();
+  return { storage: server.storage, cache: new ResponseCache() };
+}

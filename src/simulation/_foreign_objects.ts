@@ -1,0 +1,148 @@
+/**
+ * ForeignObjects: dependents of a controller that temporarily belong to another owner. A user replaces a dependent with an
+ * object without an owner ("replace"), or gives it another controller ("takeover"). After 20 s the user undoes this.
+ *
+ * Guarantees: reports a violation when the operator deletes or changes the object in the meantime. Caveat: the status may
+ * change, because the cluster writes it.
+ */
+import { controllerOf, type KubeObject, type OwnerReference } from "../api/mod.ts";
+import type { VirtualClock } from "../async/mod.ts";
+import { type SimulatedServer, userFieldManager } from "./_simulated_server.ts";
+import type { Trace } from "./trace.ts";
+import type { Violation } from "./violation.ts";
+
+/** Options of {@link ForeignObjects}. */
+export interface ForeignObjectsOptions {
+  readonly server: SimulatedServer;
+  readonly clock: VirtualClock;
+  readonly trace: Trace;
+}
+
+/** Longer than controllers wait to see their own writes (10 s), so that they retry several times. */
+const foreignMs = 20_000;
+
+interface ForeignObject {
+  readonly path: string;
+  readonly uid: string | undefined;
+  /** The field managers when it became foreign, see {@link writersOf}. */
+  readonly writers: string;
+  readonly until: number;
+  /** The original owners; undefined when the object is deleted at the end. */
+  readonly owners: readonly OwnerReference[] | undefined;
+  /** The operator has sent a deletion. */
+  isDeleteRequested: boolean;
+}
+
+/** The objects of a run that are foreign at the moment. */
+export class ForeignObjects {
+  readonly #options: ForeignObjectsOptions;
+  readonly #violations: Violation[] = [];
+  #present: ForeignObject[] = [];
+
+  constructor(options: ForeignObjectsOptions) {
+    this.#options = options;
+  }
+
+  get violations(): readonly Violation[] {
+    return this.#violations;
+  }
+
+  /** True while there is a foreign object. */
+  isBusy(): boolean {
+    return this.#present.length > 0;
+  }
+
+  /** True while the object at this path is foreign. */
+  has(path: string): boolean {
+    return this.#present.some((foreign) => foreign.path === path);
+  }
+
+  /**
+   * Puts an object without an owner where the operator is about to write a dependent. An existing dependent is deleted first.
+   *
+   * @param body of the write
+   */
+  async replace(path: string, body: string): Promise<void> {
+    const { server, trace } = this.#options;
+    const present = server.at(path, true);
+    const dependent = present ?? parseObject(body);
+    if (dependent === undefined || controllerOf(dependent) === undefined || this.has(path)) return;
+    const { apiVersion, kind, metadata: { name, namespace }, ...rest } = dependent;
+    const foreign = { apiVersion, kind, metadata: { name, namespace }, ...rest, status: undefined };
+    if (present !== undefined) await server.trySend(path, "DELETE", {});
+    await server.trySend(path.slice(0, path.lastIndexOf("/")), "POST", foreign);
+    const created = server.at(path, true);
+    if (created === undefined || created.metadata.uid === present?.metadata.uid) return;
+    trace.add("user", `replaces ${path} with a foreign object`, { detail: "fault" });
+    this.#add(path, created, undefined);
+  }
+
+  /** Gives a dependent another controller: the Namespace `default`. */
+  async takeOver(path: string): Promise<void> {
+    const { server, trace } = this.#options;
+    const dependent = server.at(path, true);
+    const newOwner = server.at("/api/v1/namespaces/default", true);
+    if (dependent === undefined || controllerOf(dependent) === undefined || newOwner === undefined) return;
+    if (this.has(path)) return;
+    const { uid = "", name = "" } = newOwner.metadata;
+    const owner: OwnerReference = { apiVersion: "v1", kind: "Namespace", name, uid, controller: true };
+    trace.add("user", `changes the owner of ${path}`, { detail: "fault" });
+    await server.trySend(path, "PATCH", { metadata: { ownerReferences: [owner] } });
+    const foreign = server.at(path, true);
+    if (foreign !== undefined) this.#add(path, foreign, dependent.metadata.ownerReferences ?? []);
+  }
+
+  /** Records that the operator sends a deletion. */
+  noteDelete(path: string): void {
+    for (const foreign of this.#present) if (foreign.path === path) foreign.isDeleteRequested = true;
+  }
+
+  /** Checks the next object that is due, and undoes the change. @returns false when no object is due */
+  async undoNext(): Promise<boolean> {
+    const { server, clock, trace } = this.#options;
+    const now = clock.monotonic();
+    const due = this.#present.find(({ until }) => until <= now);
+    if (due === undefined) return false;
+    this.#present = this.#present.filter((other) => other !== due);
+    const { path, uid, owners } = due;
+    const live = server.at(path, true);
+    this.#check(due, live);
+    if (live === undefined || live.metadata.uid !== uid) return true;
+    trace.add("user", owners === undefined ? `deletes the foreign object ${path}` : `restores the owner of ${path}`);
+    if (owners === undefined) await server.trySend(path, "DELETE", { preconditions: { uid } });
+    else await server.trySend(path, "PATCH", { metadata: { ownerReferences: owners } });
+    return true;
+  }
+
+  #check({ path, uid, writers, isDeleteRequested }: ForeignObject, live: KubeObject | undefined): void {
+    const isGone = live?.metadata.uid !== uid;
+    if (isGone && isDeleteRequested) this.#report(`${path} was deleted while it was a foreign object`);
+    if (!isGone && live !== undefined && writersOf(live) !== writers) {
+      this.#report(`${path} was changed while it was a foreign object`);
+    }
+  }
+
+  #report(message: string): void {
+    this.#violations.push({ invariant: "foreign-objects", message });
+  }
+
+  #add(path: string, object: KubeObject, owners: readonly OwnerReference[] | undefined): void {
+    const { clock } = this.#options;
+    const until = clock.monotonic() + foreignMs;
+    clock.timer(foreignMs, () => {});
+    const [uid, writers] = [object.metadata.uid, writersOf(object)];
+    this.#present.push({ path, uid, writers, until, owners, isDeleteRequested: false });
+  }
+}
+
+/** The field managers other than the user, with their times and fields. Those of the status are left out. */
+function writersOf({ metadata: { managedFields = [] } }: KubeObject): string {
+  return JSON.stringify(
+    managedFields.filter(({ manager, subresource }) => manager !== userFieldManager && subresource !== "status"),
+  );
+}
+
+function parseObject(text: string): KubeObject | undefined {
+  const body: KubeObject | undefined = text === "" ? undefined : JSON.parse(text);
+  return body?.metadata === undefined ? undefined : body;
+}

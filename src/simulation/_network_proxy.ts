@@ -1,0 +1,414 @@
+/**
+ * NetworkProxy: everything between the processes of the operator and the server. Requests, responses and watch events wait here
+ * and pass one by one, when nothing else runs. This is also where faults happen.
+ *
+ * Guarantees: the order of events depends on the seed alone, and is the same on every runtime.
+ */
+import type { Random, VirtualClock } from "../async/mod.ts";
+import { sendGuardOf, type Transport } from "../client/mod.ts";
+import { type RequestInfo, requestInfo } from "../manager/mod.ts";
+import {
+  type BufferedResponse,
+  bufferResponse,
+  collectionOf,
+  connectionError,
+  errorResponse,
+  isCounted,
+  isFullList,
+  isRenewal,
+  requestText,
+  targetPath,
+  writtenPath,
+} from "./_messages.ts";
+import { type OperatorProcess, PausedProcesses, type PendingRequest } from "./_operator_process.ts";
+import { CompactedHistory, fetchStale } from "./_stale_reads.ts";
+import { deliverEvents, type Delivery, WatchPipe } from "./_watch_pipe.ts";
+import type { FaultIndex, FaultOf, RenewalFault, UserAction, WriteFault } from "./fault_plan.ts";
+import type { PointCounts } from "./fault_points.ts";
+import type { Trace } from "./trace.ts";
+
+/** Options of a {@link NetworkProxy}. */
+export interface NetworkProxyOptions {
+  readonly server: Transport;
+  readonly clock: VirtualClock;
+  /** Chooses what passes first. */
+  readonly random: Random;
+  readonly faults: FaultIndex;
+  readonly trace: Trace;
+  /** Kills a process, which starts again after `downMs`. */
+  crash(process: OperatorProcess, downMs: number): void;
+  /** A user changes the object of a write. @param body of the write */
+  actAsUser(action: UserAction, path: string, body: string): Promise<void>;
+  /** A user deletes the Lease. */
+  deleteLease(): Promise<void>;
+  /** Called before each write reaches the server. */
+  onWrite(process: OperatorProcess, request: Request): void;
+}
+
+interface OpenWatch {
+  /** Sort key of the watches that wait at the same time. */
+  readonly order: string;
+  readonly process: OperatorProcess;
+  readonly pipe: WatchPipe;
+}
+
+/** Between the operator and the server. */
+export class NetworkProxy {
+  readonly counts: PointCounts = { writes: 0, renewals: 0, reads: 0, events: 0, lists: new Map(), relists: 0 };
+  readonly #options: NetworkProxyOptions;
+  #pending: PendingRequest[] = [];
+  #watches: OpenWatch[] = [];
+  /** The collections that each running process has watched. */
+  readonly #watched = new Map<OperatorProcess, Set<string>>();
+  readonly #history = new CompactedHistory();
+  readonly #paused = new PausedProcesses();
+  /** The processes whose pause is over. */
+  readonly #resuming: (() => Promise<void>)[] = [];
+  #renewals = 0;
+  #successfulWrites = 0;
+  #delayed = 0;
+  #lastWriteAt = 0;
+  #lastFaultAt = -Infinity;
+
+  constructor(options: NetworkProxyOptions) {
+    this.#options = options;
+  }
+
+  /** Virtual time of the last counted write. */
+  get lastWriteAt(): number {
+    return this.#lastWriteAt;
+  }
+
+  /** Virtual time of the last fault of a request. */
+  get lastFaultAt(): number {
+    return this.#lastFaultAt;
+  }
+
+  /** Counted writes that the server accepted. */
+  get successfulWrites(): number {
+    return this.#successfulWrites;
+  }
+
+  /** A transport for one process. */
+  transport(process: OperatorProcess): Transport {
+    return (request) => this.#receive(process, request);
+  }
+
+  /** True while anything is delayed, or a process lacks one of its watches. */
+  isBusy(): boolean {
+    const now = this.#now();
+    if (this.#delayed > 0 || this.#pending.length > 0) return true;
+    if (this.#watches.some(({ pipe }) => pipe.isHolding(now))) return true;
+    for (const [process, collections] of this.#watched) {
+      const open = this.#watches.filter((watch) => watch.process === process && !watch.pipe.isOver);
+      if (!process.hasEnded && open.length < collections.size) return true;
+    }
+    return false;
+  }
+
+  /** Lets one thing pass. @returns false when nothing waits */
+  async passNext(): Promise<boolean> {
+    const now = this.#now();
+    this.#watches = this.#watches.filter(({ pipe }) => !pipe.isOver);
+    const resume = this.#resuming.shift();
+    if (resume !== undefined) {
+      await resume();
+      return true;
+    }
+    const crashing = this.#pending.find(({ process }) => process.crashesNext && !process.hasEnded);
+    if (crashing !== undefined) return this.#crash(crashing.process, 1_000);
+    const requests = this.#pending.sort(byOrder);
+    const reads = requests.filter(({ isWrite }) => !isWrite);
+    if (reads.length > 0) {
+      this.#pending = requests.filter(({ isWrite }) => isWrite);
+      for (const read of reads) await this.#read(read);
+      return true;
+    }
+    const ready = this.#watches.filter(({ pipe }) => pipe.isReady(now));
+    const choices = requests.length + ready.length;
+    if (choices === 0) return false;
+    const chosen = choices === 1 ? 0 : Math.floor(this.#options.random.next() * choices);
+    const request = requests[chosen];
+    if (request !== undefined) {
+      this.#pending = requests.filter((other) => other !== request);
+      await this.#write(request);
+      return true;
+    }
+    const watch = ready[chosen - requests.length];
+    if (watch !== undefined) deliverEvents(watch, this.#delivery);
+    return true;
+  }
+
+  /** Ends the requests and watches of a process that has ended. */
+  disconnect(process: OperatorProcess): void {
+    for (const { process: owner, reject } of this.#pending) {
+      if (owner === process) reject(connectionError("the process has ended"));
+    }
+    this.#pending = this.#pending.filter((other) => other.process !== process);
+    this.#paused.remove(process);
+    this.#breakWatches(process);
+    this.#watched.delete(process);
+  }
+
+  #receive(process: OperatorProcess, request: Request): Promise<Response> {
+    if (process.hasEnded) return Promise.reject(connectionError("the process has ended"));
+    if (request.signal.aborted) return Promise.reject(request.signal.reason);
+    const info = requestInfo(request);
+    const isWrite = request.method !== "GET";
+    return new Promise((resolve, reject) => {
+      const order = `${process.id} ${isWrite ? 1 : 0} ${request.url} ${request.method}`;
+      const pending: PendingRequest = { process, request, info, order, isWrite, resolve, reject };
+      (this.#paused.requestsOf(process) ?? this.#pending).push(pending);
+      request.signal.addEventListener("abort", () => {
+        this.#pending = this.#pending.filter((other) => other !== pending);
+        reject(request.signal.reason);
+      }, { once: true });
+    });
+  }
+
+  async #read(pending: PendingRequest): Promise<void> {
+    const { process, request, info } = pending;
+    const { trace, faults } = this.#options;
+    const what = requestText(pending);
+    if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending, what);
+    const number = ++this.counts.reads;
+    const [fault] = faults.atRead(number);
+    if (fault !== undefined) {
+      this.#lastFaultAt = this.#now();
+      this.counts.relists++;
+      trace.add("fault", what, { process: process.id, detail: `read ${number} gets ${fault.code}` });
+      return pending.resolve(errorResponse(fault.code, fault.retryAfterSeconds));
+    }
+    const isWatch = info?.verb === "watch";
+    if (isWatch && this.#history.isExpired(collectionOf(info), request)) {
+      this.counts.relists++;
+      trace.add("fault", what, { process: process.id, detail: `read ${number} gets 410: compacted` });
+      return pending.resolve(errorResponse(410));
+    }
+    if (isFullList(request, info)) this.#countList(info);
+    const isStale = this.#isStale(process, info);
+    const response = isStale
+      ? await fetchStale(this.#options.server, request, { revision: process.staleView?.revision ?? 0, isWatch })
+      : await this.#options.server(request);
+    trace.add("operator", what, { process: process.id, detail: `read ${number}: ${response.status}` });
+    if (!isWatch || response.body === null || !response.ok) return pending.resolve(response);
+    pending.resolve(this.#openWatch(process, info, request, response));
+  }
+
+  #isStale({ staleView }: OperatorProcess, info: RequestInfo | undefined): boolean {
+    return staleView !== undefined && this.#now() < staleView.thawsAt &&
+      (staleView.only === undefined || staleView.only === collectionOf(info));
+  }
+
+  #openWatch(
+    process: OperatorProcess,
+    info: RequestInfo | undefined,
+    request: Request,
+    response: Response,
+  ): Response {
+    const collection = collectionOf(info);
+    const body = response.body;
+    if (body === null) return response;
+    const pipe = new WatchPipe(collection, body, request.url.includes("sendInitialEvents=true"));
+    if (this.#isStale(process, info)) pipe.staleUntil = process.staleView?.thawsAt ?? 0;
+    request.signal.addEventListener("abort", () => pipe.end({ kind: "closed" }), { once: true });
+    this.#watches.push({ order: `${process.id} ${request.url}`, process, pipe });
+    this.#watches.sort(byOrder);
+    const watched = this.#watched.get(process) ?? new Set();
+    this.#watched.set(process, watched.add(collection));
+    return new Response(pipe.body, { status: response.status, headers: response.headers });
+  }
+
+  async #write(pending: PendingRequest): Promise<void> {
+    const { process, info } = pending;
+    const { trace, faults } = this.#options;
+    const what = requestText(pending);
+    if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending, what);
+    if (!isCounted(info)) return await this.#writeUncounted(pending);
+    const number = ++this.counts.writes;
+    this.counts.renewals = this.#renewals;
+    const due = faults.atWrite(number);
+    for (const fault of due) {
+      this.#lastFaultAt = this.#now();
+      trace.add("fault", what, { process: process.id, detail: `${fault.kind} at write ${number}` });
+    }
+    if (await this.#applyBefore(pending, due)) return;
+    const pause = due.find((fault) => fault.kind === "pause");
+    if (pause === undefined) await this.#send(pending, number, due);
+    else this.#pause(pending, pause, () => this.#send(pending, number, due));
+  }
+
+  /** Sends a counted write to the server, unless its send guard prevents it. */
+  async #send(pending: PendingRequest, number: number, due: readonly WriteFault[]): Promise<void> {
+    const { process, request } = pending;
+    const { trace, onWrite } = this.#options;
+    const what = requestText(pending);
+    try {
+      sendGuardOf(request)?.();
+    } catch (error) {
+      return pending.reject(error);
+    }
+    onWrite(process, request);
+    const body = due.some(({ kind }) => kind === "actor") ? await request.clone().text() : "";
+    const response = await bufferResponse(await this.#options.server(request));
+    this.#lastWriteAt = this.#now();
+    const { status, resourceVersion } = response;
+    if (status < 300) this.#successfulWrites++;
+    trace.add("operator", what, { process: process.id, detail: `write ${number}: ${status}`, resourceVersion });
+    await this.#applyAfter(pending, { response, body }, due);
+  }
+
+  /** Applies the faults that come before the write. @returns true when the write does not reach the server */
+  async #applyBefore(pending: PendingRequest, faults: readonly WriteFault[]): Promise<boolean> {
+    const { process, request } = pending;
+    for (const fault of faults) {
+      if (fault.kind === "lease") await this.#options.deleteLease();
+      if (fault.kind === "actor" && fault.act === "replace") {
+        const body = await request.clone().text();
+        await this.#options.actAsUser(fault.act, targetPath(request, body), body);
+      }
+      if (fault.kind === "crash" && fault.moment === "before") return this.#crash(process, fault.downMs);
+      if (fault.kind === "partition") {
+        process.unreachableUntil = this.#now() + fault.forMs;
+        this.#breakWatches(process);
+        pending.reject(connectionError("the network is down"));
+        return true;
+      }
+      if (fault.kind === "reset" && !fault.committed) pending.reject(connectionError("connection reset by peer"));
+      else if (fault.kind === "answer" && fault.committed !== true) {
+        pending.resolve(errorResponse(fault.code, fault.retryAfterSeconds));
+      } else continue;
+      return true;
+    }
+    return false;
+  }
+
+  /** Applies the faults that come after the write, and delivers the response. */
+  async #applyAfter(
+    pending: PendingRequest,
+    { response, body }: { readonly response: BufferedResponse; readonly body: string },
+    faults: readonly WriteFault[],
+  ): Promise<void> {
+    const { process, request, resolve, reject } = pending;
+    for (const fault of faults) {
+      if (fault.kind === "crash" && fault.moment === "committed") return void this.#crash(process, fault.downMs);
+      if (fault.kind === "crash" && fault.moment === "answered") process.crashesNext = true;
+      if (fault.kind === "reset") return reject(connectionError("connection reset by peer"));
+      if (fault.kind === "answer") return resolve(errorResponse(fault.code, fault.retryAfterSeconds));
+      if (fault.kind === "slow") return this.#delay(() => resolve(response.response()), fault.forMs);
+      const path = writtenPath(request, response);
+      if (fault.kind === "actor" && fault.act !== "replace" && path !== undefined) {
+        await this.#options.actAsUser(fault.act, path, body);
+      }
+    }
+    resolve(response.response());
+  }
+
+  /** Sends a write of a Lease or an Event. */
+  async #writeUncounted(pending: PendingRequest): Promise<void> {
+    if (pending.isLate === true || !isRenewal(pending.info)) return await this.#forward(pending);
+    const number = ++this.#renewals;
+    const [fault] = this.#options.faults.atRenewal(number);
+    if (fault === undefined) return await this.#forward(pending);
+    const detail = `${fault.kind} at renewal ${number}`;
+    this.#options.trace.add("fault", requestText(pending), { process: pending.process.id, detail });
+    await this.#applyToRenewal(pending, fault);
+  }
+
+  /** A delayed write of the Lease arrives even if the process no longer waits for it. */
+  async #applyToRenewal(pending: PendingRequest, fault: RenewalFault): Promise<void> {
+    if (fault.kind === "pause") return this.#pause(pending, fault, () => this.#forward(pending));
+    const { resolve } = pending;
+    if (fault.committed) {
+      const delayed = (response: Response) => this.#delay(() => resolve(response), fault.forMs);
+      return await this.#forward({ ...pending, resolve: delayed });
+    }
+    const request = new Request(pending.request, { signal: new AbortController().signal });
+    this.#delay(() => this.#pending.push({ ...pending, request, isLate: true }), fault.forMs);
+  }
+
+  /** Pauses a process before it sends a request. When it resumes, it sends that request first. */
+  #pause(pending: PendingRequest, { forMs, wallByMs }: FaultOf<"pause">, send: () => Promise<void>): void {
+    const { process, request } = pending;
+    this.#paused.pause(process, this.#pending.filter((other) => other.process === process), wallByMs);
+    this.#pending = this.#pending.filter((other) => other.process !== process);
+    for (const watch of this.#watches) {
+      if (watch.process === process) watch.pipe.stalledUntil = Math.max(watch.pipe.stalledUntil, this.#now() + forMs);
+    }
+    const next = () => request.signal.aborted ? Promise.resolve() : send();
+    this.#delay(() => void this.#resuming.push(() => this.#resume(process, next)), forMs);
+  }
+
+  async #resume(process: OperatorProcess, next: () => Promise<void>): Promise<void> {
+    if (process.hasEnded) return;
+    this.#options.trace.add("operator", "resumes", { process: process.id });
+    this.#pending.push(...await this.#paused.resume(process, next));
+  }
+
+  async #forward({ process, request, resolve, reject }: PendingRequest): Promise<void> {
+    try {
+      sendGuardOf(request)?.();
+    } catch (error) {
+      return reject(error);
+    }
+    const response = await bufferResponse(await this.#options.server(request));
+    if (!process.hasEnded) resolve(response.response());
+  }
+
+  readonly #delivery: Delivery = {
+    now: () => this.#now(),
+    nextEvent: () => ++this.counts.events,
+    uncountEvent: () => void this.counts.events--,
+    countRelist: () => void this.counts.relists++,
+    compact: (collection, version) => this.#history.compact(collection, version),
+    stall: (pipe, forMs) => {
+      pipe.stalledUntil = this.#now() + forMs;
+      this.#delay(() => {}, forMs);
+    },
+    faultsAt: (event) => this.#options.faults.atEvent(event),
+    trace: (actor, what, entry) => this.#options.trace.add(actor, what, entry),
+  };
+
+  #countList(info: RequestInfo | undefined): void {
+    const collection = collectionOf(info);
+    this.counts.lists.set(collection, (this.counts.lists.get(collection) ?? 0) + 1);
+  }
+
+  #isUnreachable(process: OperatorProcess): boolean {
+    return this.#now() < process.unreachableUntil;
+  }
+
+  #rejectUnreachable({ process, reject }: PendingRequest, what: string): void {
+    this.#lastFaultAt = this.#now();
+    this.#options.trace.add("operator", what, { process: process.id, detail: "unreachable" });
+    reject(connectionError("the network is down"));
+  }
+
+  #crash(process: OperatorProcess, downMs: number): true {
+    this.#options.crash(process, downMs);
+    return true;
+  }
+
+  #breakWatches(process: OperatorProcess): void {
+    const error = connectionError("connection reset by peer");
+    for (const watch of this.#watches) {
+      if (watch.process === process) watch.pipe.end({ kind: "broken", error });
+    }
+  }
+
+  #delay(action: () => void, forMs: number): void {
+    this.#delayed++;
+    this.#options.clock.timer(forMs, () => {
+      this.#delayed--;
+      action();
+    });
+  }
+
+  #now(): number {
+    return this.#options.clock.monotonic();
+  }
+}
+
+function byOrder(one: { readonly order: string }, other: { readonly order: string }): number {
+  return one.order === other.order ? 0 : one.order < other.order ? -1 : 1;
+}

@@ -1,0 +1,105 @@
+/** Small controllers for tests of the simulation: a correct one, and some with a typical defect. A Secret owns two ConfigMaps. */
+import { builtin, controllerReference, type UntypedObject } from "../../api/mod.ts";
+import { isAlreadyExists } from "../../client/mod.ts";
+import { controller, type ControllerDefinition, done, manifest } from "../../controller/mod.ts";
+import type { Workload } from "../../manager/mod.ts";
+
+const { ConfigMap, Secret } = builtin;
+
+export const secret: UntypedObject = {
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "team", namespace: "default" },
+};
+
+const secretName = { apiVersion: "v1", kind: "Secret", name: "team" };
+
+/** Creates, deletes and creates the Secret. */
+export const recreateWorkload: Workload = {
+  name: "recreate",
+  steps: [
+    { kind: "create", object: secret },
+    { kind: "delete", object: secretName },
+    { kind: "create", object: secret },
+  ],
+};
+
+/** Creates the Secret, then labels it so that {@link deletesByName} deletes its ConfigMap. */
+export const dropWorkload: Workload = {
+  name: "drop",
+  steps: [
+    { kind: "create", object: secret },
+    { kind: "patch", object: secretName, patch: { metadata: { labels: { drop: "yes" } } } },
+  ],
+};
+
+/** Without a defect: applies both ConfigMaps each time. */
+export const correct: ControllerDefinition = controller("correct").for(Secret).owns(ConfigMap).reconcile(
+  async (ctx) => {
+    for (const name of ["hello", "welcome"]) {
+      await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name }, data: { text: name } }));
+    }
+    return done;
+  },
+);
+
+/** Defect: it assumes that the second ConfigMap exists when the first one does. */
+export const assumesSecondWrite: ControllerDefinition = controller("assumes-second-write").for(Secret).owns(ConfigMap)
+  .reconcile(
+    async (ctx) => {
+      if (ctx.find(ConfigMap, "default/hello") !== undefined) return done;
+      for (const name of ["hello", "welcome"]) {
+        await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name }, data: { text: name } }));
+      }
+      return done;
+    },
+  );
+
+/** Defect: it changes an existing ConfigMap of another owner. */
+export const changesForeignObject: ControllerDefinition = controller("changes-foreign-object").for(Secret).owns(
+  ConfigMap,
+)
+  .reconcile(
+    async (ctx) => {
+      const metadata = {
+        namespace: "default",
+        name: "hello",
+        ownerReferences: [controllerReference(ctx.object, Secret)],
+      };
+      const { signal } = ctx;
+      if (ctx.find(ConfigMap, "default/hello") !== undefined) return done;
+      await ctx.client.create(ConfigMap, { metadata, data: { text: "hello" } }, { signal }).catch(
+        async (error: unknown) => {
+          if (!isAlreadyExists(error)) throw error;
+          const patch = { kind: "merge", value: { metadata: { labels: { mine: "yes" } } } } as const;
+          await ctx.client.patch(ConfigMap, "default/hello", patch, { signal });
+        },
+      );
+      return done;
+    },
+  );
+
+/** Defect: it deletes by name, whatever object has that name now. */
+export const deletesByName: ControllerDefinition = controller("deletes-by-name").for(Secret).owns(ConfigMap).reconcile(
+  async (ctx) => {
+    const key = "default/hello";
+    if (ctx.object.metadata.labels?.["drop"] === undefined) {
+      await ctx.apply(
+        manifest(ConfigMap, { metadata: { namespace: "default", name: "hello" }, data: { text: "hello" } }),
+      );
+    } else if (ctx.find(ConfigMap, key) !== undefined) {
+      await ctx.client.delete(ConfigMap, key, { signal: ctx.signal });
+    }
+    return done;
+  },
+);
+
+/** Defect: it writes the current time, so each of its writes causes the next one. */
+export const neverSettles: ControllerDefinition = controller("never-settles").for(Secret).owns(ConfigMap).reconcile(
+  async (ctx) => {
+    const data = { text: String(ctx.clock.now()) };
+    await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name: "time" }, data }));
+    await ctx.clock.sleep(1_000, ctx.signal);
+    return done;
+  },
+);
