@@ -1,21 +1,21 @@
 /**
- * What a call may cost at most, and how large its result may get, before any values are known. The numbers decide which
- * rules a CustomResourceDefinition may have, so they are those of Kubernetes' and cel-go's estimators.
+ * Estimates the maximum cost of a call and the maximum size of its result, before values are known. They decide which rules
+ * a CustomResourceDefinition may have, so the numbers are those of the estimators of Kubernetes and cel-go. Also the
+ * arithmetic of estimates: ranges whose numbers stay below 2^64.
  */
 import type { Expr } from "./ast.ts";
-import { exactly, maxEstimate, plus, type Range, scaled, times, union, unknownSize } from "./_estimates.ts";
 import type { CelType } from "./types.ts";
 
-/** A part of a call as its estimate sees it. */
+/** An argument of a call, as its estimate needs it. */
 export interface Part {
   readonly expr: Expr;
   readonly type: CelType;
   readonly size: Range | undefined;
-  /** Size of the items, for lists. */
+  /** Size of the items of a list. */
   itemSize(): Range | undefined;
 }
 
-/** Cost without that of the arguments, and the size of the result where it has one. */
+/** The cost without that of the arguments, and the size of the result if it has one. */
 export interface CallEstimate {
   readonly cost: Range;
   readonly resultSize?: Range;
@@ -102,7 +102,7 @@ const byOverload: ReadonlyMap<string, Estimate> = new Map<string, Estimate>([
   ),
 ]);
 
-/** The estimate of a call of one overload; its arguments' own cost is not in it. */
+/** The estimate of a call of one overload, without the cost of its arguments. */
 export function estimateCall(
   name: string,
   overloadId: string,
@@ -120,7 +120,7 @@ function sizeOf(part: Part | undefined): Range {
   return part?.size ?? unknownSize;
 }
 
-/** The cost of going through a text. */
+/** The cost of reading a string. */
 function through(size: Range): Range {
   return scaled(size, perCharacter);
 }
@@ -232,7 +232,7 @@ function literalInt(part: Part | undefined, other: number): number {
   return typeof value === "bigint" ? Math.max(0, Number(value)) : other;
 }
 
-/** The range of both, where either may happen. */
+/** The range of an expression with two possible results. */
 export function either(left: CallEstimate, right: CallEstimate): CallEstimate {
   const cost = union(left.cost, right.cost);
   if (right.resultSize === undefined) return { cost, resultSize: left.resultSize };
@@ -240,4 +240,47 @@ export function either(left: CallEstimate, right: CallEstimate): CallEstimate {
     cost,
     resultSize: left.resultSize === undefined ? right.resultSize : union(left.resultSize, right.resultSize),
   };
+}
+
+/** A minimum and a maximum. */
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The largest number, which stands for unbounded. */
+export const maxEstimate = 2 ** 64;
+
+export const unknownSize: Range = { min: 0, max: maxEstimate };
+
+/** A range of one number. */
+export function exactly(value: number): Range {
+  return { min: value, max: value };
+}
+
+export function plus(left: Range, right: Range): Range {
+  return { min: capped(left.min + right.min), max: capped(left.max + right.max) };
+}
+
+export function times(left: Range, right: Range): Range {
+  return { min: capped(left.min * right.min), max: capped(left.max * right.max) };
+}
+
+/** The range times a factor, rounded up. */
+function scaled(range: Range, factor: number): Range {
+  return { min: capped(Math.ceil(range.min * factor)), max: capped(Math.ceil(range.max * factor)) };
+}
+
+/** The smallest range that contains both. */
+export function union(left: Range, right: Range): Range {
+  return { min: Math.min(left.min, right.min), max: Math.max(left.max, right.max) };
+}
+
+/** A product of two numbers with the same cap. */
+export function cappedProduct(left: number, right: number): number {
+  return left === 0 || right === 0 ? 0 : capped(left * right);
+}
+
+function capped(value: number): number {
+  return Math.min(value, maxEstimate);
 }

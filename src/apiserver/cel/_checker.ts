@@ -1,11 +1,10 @@
 /**
- * Type checking: finds the type of each part of an expression and the overloads of each call, and says what does not go
- * together. The rules and messages are those of cel-go's checker.
+ * The type checker: finds the type of each part of an expression and the overloads of each call, and reports what does not
+ * match. The rules and messages are those of cel-go's checker.
  */
 import { type Call, type Comprehension, type Expr, qualifiedName, type Select } from "./ast.ts";
 import type { FunctionDecl } from "./functions.ts";
 import type { Issue } from "./issues.ts";
-import { TypeSolver } from "./_type_solver.ts";
 import {
   boolType,
   bytesType,
@@ -24,30 +23,31 @@ import {
   optionalOf,
   stringType,
   timestampType,
+  TypeSolver,
   uintType,
 } from "./types.ts";
 
-/** What is known of an expression after the check. */
+/** The result of checking an expression. */
 export interface Checked {
   readonly expr: Expr;
   readonly type: CelType;
   readonly types: ReadonlyMap<Expr, CelType>;
   /** The function of each call by its full name, and its overloads. */
   readonly calls: ReadonlyMap<Call, CheckedCall>;
-  /** Names of variables that are used. */
+  /** Names of the variables that the expression uses. */
   readonly used: ReadonlySet<string>;
-  /** Names that stand for types. */
+  /** Names that refer to types. */
   readonly typeNames: ReadonlyMap<Expr, string>;
-  /** Fields that are no fields but variables with a dot in their names. */
+  /** Selections that are variables with a dot in their names. */
   readonly dotted: ReadonlyMap<Expr, string>;
   readonly issues: readonly Issue[];
 }
 
-/** What a call calls. */
+/** The function that a call refers to. */
 export interface CheckedCall {
   readonly name: string;
   readonly overloadIds: readonly string[];
-  /** Absent for a function whose name has dots: what looked like a target is a part of the name. */
+  /** Absent for a function with dots in its name: then the apparent target is a part of the name. */
   readonly target?: Expr;
 }
 

@@ -1,6 +1,5 @@
-/** Kubernetes' list functions, cel-go's of version 3, the set functions and those of optional values. */
-import { add } from "./_arithmetic.ts";
-import { compare, contains, equal } from "./_comparison.ts";
+/** The functions of lists (Kubernetes, and version 3 of cel-go's library), of sets, and of optional values. */
+import { add, compare, contains, equal } from "./_operators.ts";
 import {
   binary,
   type FunctionDecl,
@@ -122,7 +121,7 @@ export const listFunctions: readonly FunctionDecl[] = [
   ),
 ];
 
-/** The functions of optional values. `or` and `orValue` are evaluated by the planner. */
+/** The functions of optional values. The planner evaluates `or` and `orValue`. */
 export const optionalFunctions: readonly FunctionDecl[] = [
   one("optional.of", overload("optional_of", [v], optionalOf(v), (value = null) => new CelOptional(value))),
   one("optional.ofNonZeroValue", overload("optional_ofNonZeroValue", [v], optionalOf(v), ofNonZero)),
@@ -182,7 +181,7 @@ function sum(list: CelList, zero: Value): Value {
   return total;
 }
 
-/** @param worse the order of what is held so far against an item that is better */
+/** @param worse the result of comparing the current best item with a better one */
 function extreme(name: string, worse: 1 | -1): Implementation {
   return unary(isList, (list) => {
     if (list.size === 0) return new CelError(`${name} called on empty list`);
@@ -244,7 +243,7 @@ function sortedBy(list: CelList, keys: CelList): Value {
   return problem ?? new ValueList(order.map((index) => list.at(index)));
 }
 
-/** More numbers than any list of a request could have. */
+/** More numbers than any list in a request can have. */
 const maxRange = 10_000_000n;
 
 function range(count: bigint): Value {

@@ -1,11 +1,11 @@
 /**
- * Macros: calls that are loops or tests, expanded while parsing, as cel-go and its optional and two-variable libraries do.
- * A call with the name of a macro and another number of arguments is a plain call.
+ * Macros: calls that are expanded to loops or tests while parsing, as cel-go and its optional and two-variable libraries do
+ * it. A call with the name of a macro but another number of arguments is an ordinary call.
  */
 import { accumulatorName, type Call, type Comprehension, type Expr } from "./ast.ts";
 import type { Issue } from "./issues.ts";
 
-/** What a macro becomes; an issue where its arguments are wrong; undefined for what is no macro. */
+/** The expansion; an issue when the arguments are invalid; undefined when the call is not a macro. */
 export type Expansion = Expr | { readonly kind: "issue"; readonly issue: Issue };
 
 /** Expands a call if it is a macro. */
@@ -44,7 +44,7 @@ const macros: ReadonlyMap<string, Macro> = new Map<string, Macro>([
 /** The parts of a loop that differ between macros. */
 type Loop = Pick<Comprehension, "initial" | "condition" | "step" | "result">;
 
-/** Makes a loop's parts. `args` are those behind the variables, `variable` is the first variable. */
+/** Creates the parts of a loop. `args` are the arguments after the variables, `variable` is the first variable. */
 type LoopMaker = (offset: number, args: readonly Expr[], variable: Expr) => Loop;
 
 function one(make: LoopMaker, notIdent = "argument must be a simple name"): Macro {
@@ -103,7 +103,7 @@ function existsOne(offset: number, [predicate]: readonly Expr[]): Loop {
   };
 }
 
-/** `map` and `transformList`: with two arguments the first one says which items. */
+/** `map` and `transformList`: with two arguments the first one filters the items. */
 function mapped(offset: number, args: readonly Expr[]): Loop {
   const value = args[args.length - 1];
   return collecting(offset, args.length === 2 ? args[0] : undefined, appended(offset, value));
@@ -142,7 +142,7 @@ function inserting(offset: number, predicate: Expr | undefined, step: Expr): Loo
   return { ...collecting(offset, predicate, step), initial: { kind: "map", offset, entries: [] } };
 }
 
-/** `optMap` and `optFlatMap`: a binding, written as a loop over nothing. */
+/** `optMap` and `optFlatMap`: a variable binding, written as a loop over an empty list. */
 function optional(call: Call, target: Expr, [variable, body]: readonly Expr[], isWrapped: boolean): Expansion {
   const { offset } = call;
   if (variable?.kind !== "ident" || body === undefined) {
@@ -164,7 +164,7 @@ function optional(call: Call, target: Expr, [variable, body]: readonly Expr[], i
   return callOf(offset, "_?_:_", isThere, found, callOf(offset, "optional.none"));
 }
 
-/** `sortBy`: the list is bound to a name, its keys are a loop over that name. */
+/** `sortBy`: binds the list to a name and its keys to a loop over that name. */
 function sortBy(call: Call, target: Expr, args: readonly Expr[]): Expansion {
   const { offset } = call;
   const input: Expr = { kind: "ident", offset, name: "@__sortBy_input__" };

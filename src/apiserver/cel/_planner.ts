@@ -1,36 +1,36 @@
 /**
- * From a checked expression to a program: one closure per node, made once, so that a run looks up no names and no types.
+ * plan(): turns a checked expression into a program: one closure per node, created once, so that a run looks up no names and
+ * no types.
  *
- * A run adds up what it does and ends when that is more than it may cost; the numbers are those of the real server.
+ * Guarantees: a run adds up its cost and ends when it exceeds the limit; the numbers are those of the real server.
  */
 import { accumulatorName, type Call, type Comprehension, type Expr, type Literal } from "./ast.ts";
 import type { Checked } from "./_checker.ts";
-import type { FunctionDecl, Implementation } from "./functions.ts";
-import { isOfType, noOverloadFor } from "./functions.ts";
-import { charge, CostExceeded, type Evaluate, type Frame } from "./_frame.ts";
-import { ListBuilder, MapBuilder } from "./_lists.ts";
-import { called, calledThenCharged, fieldOf, goThrough, junction, orElse, within } from "./_node_runs.ts";
+import { type FunctionDecl, type Implementation, isOfType, noOverloadFor } from "./functions.ts";
+import { ListBuilder, MapBuilder } from "./_operators.ts";
 import { callCostOf, needsResult } from "./_runtime_cost.ts";
 import { findAt, indexed } from "./_standard_operators.ts";
 import type { CelType } from "./types.ts";
 import {
   CelError,
+  CelList,
   CelMap,
   CelOptional,
   CelTypeValue,
   CelUint,
   mapKeyOf,
+  noneOptional,
   noSuchOverload,
   type Value,
   ValueList,
   ValueMap,
 } from "./values.ts";
 
-/** What a run came to. */
+/** The result of a run. */
 export type CelOutcome =
   | { readonly kind: "value"; readonly value: Value; readonly cost: number }
   | { readonly kind: "error"; readonly message: string; readonly cost: number }
-  /** It cost more than it may. */
+  /** The cost exceeded the limit. */
   | { readonly kind: "exceeded"; readonly cost: number };
 
 /** A compiled expression. */
@@ -40,14 +40,14 @@ export interface CelProgram {
   /**
    * Runs it.
    *
-   * @param values of the environment's variables, in their order
+   * @param values the variables of the environment, in their order
    * @param costLimit in units of the real server, whose limit for one expression is 1,000,000
    * @default costLimit 1,000,000
    */
   run(values: readonly Value[], costLimit?: number): CelOutcome;
 }
 
-/** What the real server lets one expression cost. */
+/** The cost limit of one expression on the real server. */
 export const perCallLimit = 1_000_000;
 
 /** Plans a checked expression. */
@@ -80,7 +80,7 @@ const mapCost = 30;
 class Planner {
   readonly #checked: Checked;
   readonly #functions: ReadonlyMap<string, FunctionDecl>;
-  /** Slots of names, the innermost last. */
+  /** Slots of variables by name, the innermost last. */
   readonly #scopes: (readonly [name: string, slot: number])[];
   #slots: number;
 
@@ -265,7 +265,7 @@ class Planner {
     return called(evaluates, run, costOf);
   }
 
-  /** What runs for the overloads the checker found; where types are not known until then, they are looked at. */
+  /** The implementation of the overloads that the checker found. If types are unknown, it is chosen at run time. */
   #implementation(name: string, ids: readonly string[], parts: readonly Expr[]): Implementation {
     const declaration = this.#functions.get(name);
     const overloads = declaration?.overloads.filter((overload) => ids.includes(overload.id)) ?? [];
@@ -363,7 +363,7 @@ class Planner {
   }
 }
 
-/** True for a chain of names, fields and indices: the real server reads those in one go. */
+/** True for a chain of names, fields and indexes, which the real server evaluates in one step. */
 function isAttribute(expr: Expr): boolean {
   if (expr.kind === "ident") return true;
   if (expr.kind === "select") return !expr.isTest;
@@ -377,4 +377,112 @@ function isConcrete(type: CelType | undefined): boolean {
 function literalValue(value: Literal): Value {
   if (typeof value === "object" && value !== null && !(value instanceof Uint8Array)) return new CelUint(value.uint);
   return value;
+}
+
+/** Calls `turn` for each item or key until it returns false. */
+function goThrough(
+  container: Value,
+  hasTwo: boolean,
+  turn: (one: Value, two: Value) => boolean,
+): CelError | undefined {
+  if (container instanceof CelList) {
+    for (let index = 0; index < container.size; index++) {
+      const item = container.at(index);
+      if (!(hasTwo ? turn(BigInt(index), item) : turn(item, null))) break;
+    }
+    return undefined;
+  }
+  if (!(container instanceof CelMap)) return noSuchOverload(container);
+  for (const key of container.keys()) {
+    if (!turn(key, hasTwo ? container.find(key) ?? null : null)) break;
+  }
+  return undefined;
+}
+
+/** A chain of `&&` (decided by false) or `||` (decided by true). An error counts only when no operand decides. */
+function junction(terms: readonly Evaluate[], decides: boolean): Evaluate {
+  return (frame) => {
+    let problem: CelError | undefined;
+    for (const term of terms) {
+      const value = term(frame);
+      if (value === decides) return decides;
+      if (typeof value !== "boolean") problem ??= noSuchOverload(value);
+    }
+    return problem ?? !decides;
+  };
+}
+
+/** `a.or(b)`, and with `isValue` `a.orValue(b)`. */
+function orElse([optional, other]: readonly Evaluate[], isValue: boolean): Evaluate {
+  return (frame) => {
+    const value = optional?.(frame) ?? null;
+    if (!(value instanceof CelOptional)) return value instanceof CelError ? value : noSuchOverload(value);
+    if (value.value !== undefined) return isValue ? value.value : value;
+    return other?.(frame) ?? null;
+  };
+}
+
+/** A function whose cost depends on its arguments. */
+function called(
+  evaluates: readonly Evaluate[],
+  run: Implementation,
+  costOf: ReturnType<typeof callCostOf>,
+): Evaluate {
+  return (frame) => {
+    const args: Value[] = [];
+    for (const evaluate of evaluates) {
+      const value = evaluate(frame);
+      if (value instanceof CelError) return value;
+      args.push(value);
+    }
+    charge(frame, costOf(args, undefined));
+    return run(...args);
+  };
+}
+
+/** A function whose cost depends on its result. */
+function calledThenCharged(
+  evaluates: readonly Evaluate[],
+  run: Implementation,
+  costOf: ReturnType<typeof callCostOf>,
+): Evaluate {
+  const call = called(evaluates, run, () => 0);
+  return (frame) => {
+    const value = call(frame);
+    charge(frame, costOf([], value));
+    return value;
+  };
+}
+
+/** The value inside an optional, as an optional. */
+function within(optional: CelOptional, find: (inside: Value) => Value | undefined): Value {
+  if (optional.value === undefined) return noneOptional;
+  const found = find(optional.value);
+  if (found === undefined) return noneOptional;
+  return found instanceof CelError ? found : new CelOptional(found);
+}
+
+/** A field of a map; undefined when the map does not have it. */
+function fieldOf(target: Value, field: string): Value | undefined {
+  return target instanceof CelMap ? target.find(field) : noSuchOverload(target);
+}
+
+/** The state of one run: its variables and its cost so far. */
+interface Frame {
+  /** The variables of the environment, then those of loops. */
+  readonly slots: Value[];
+  cost: number;
+  readonly limit: number;
+}
+
+/** One planned node. */
+type Evaluate = (frame: Frame) => Value;
+
+/** Ends a run at its cost limit. */
+class CostExceeded extends Error {}
+
+/** Adds to the cost of a run. @throws CostExceeded above the limit */
+function charge(frame: Frame, cost: number): void {
+  frame.cost += cost;
+  if (frame.cost > frame.limit) throw new CostExceeded();
 }

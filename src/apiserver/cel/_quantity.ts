@@ -1,4 +1,4 @@
-/** Kubernetes quantities (`1.5Gi`, `200m`) in expressions: exact to a billionth, as the real server keeps them. */
+/** Kubernetes quantities (`1.5Gi`, `200m`) in expressions, exact to 1e-9, as on the real server. */
 import {
   binary,
   type FunctionDecl,
@@ -17,7 +17,7 @@ import { CelError, CelOpaque, type Value } from "./values.ts";
 export const quantityType: CelType = { kind: "opaque", name: "kubernetes.Quantity", of: [], isObject: true };
 
 const nano = 1_000_000_000n;
-/** UTF-16 units; what is longer is no quantity that anybody wrote. */
+/** Largest length of a quantity in UTF-16 units. */
 const maxLength = 1_000;
 const max = (2n ** 63n - 1n) * nano;
 
@@ -38,7 +38,7 @@ const binaryPowers: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 3
 /** A quantity. */
 export class CelQuantity extends CelOpaque {
   override readonly type = quantityType;
-  /** Billionths. */
+  /** The amount times 1e9. */
   readonly nanos: bigint;
 
   constructor(nanos: bigint) {
@@ -55,7 +55,7 @@ export class CelQuantity extends CelOpaque {
   }
 }
 
-/** Reads a quantity; undefined for a text that is none. Parts below a billionth are rounded up. */
+/** Parses a quantity; undefined when it is invalid. Digits below 1e-9 are rounded up. */
 export function parseQuantity(text: string): bigint | CelError {
   const found = text.length > maxLength
     ? null
@@ -91,7 +91,7 @@ function scaled(value: bigint, power10: number): bigint {
 
 const isQuantity: Guard<CelQuantity> = (value) => value instanceof CelQuantity;
 
-/** The functions; `isGreaterThan`, `isLessThan` and `compareTo` are shared with versions. */
+/** The functions of quantities. `isGreaterThan`, `isLessThan` and `compareTo` are shared with versions. */
 export const quantityFunctions: readonly FunctionDecl[] = [
   one("quantity", overload("string_to_quantity", [stringType], quantityType, unary(isText, quantityOf))),
   one("isQuantity", overload("is_quantity_string", [stringType], boolType, unary(isText, isQuantityText))),

@@ -1,18 +1,18 @@
 /**
- * What a call costs while an expression runs, by the values it is called with: the numbers of cel-go and of Kubernetes'
- * cost estimator. A unit is about a comparison; the limit on the sum is what bounds a hostile rule.
+ * The cost of calls at run time, by their arguments: the numbers of cel-go and of Kubernetes' cost estimator. One unit is
+ * about one comparison. The limit on their sum is the protection against hostile rules.
  */
-import { CelFormat } from "./_named_formats.ts";
+import { CelFormat } from "./string_formats.ts";
 import { CelList, CelMap, CelOpaque, itemsOf, sizeOf, type Value } from "./values.ts";
 
 /** The cost of a call. @param result undefined before it is known */
 export type CallCost = (args: readonly Value[], result: Value | undefined) => number;
 
-/** Part of a character's cost when a text is gone through. */
+/** The cost of one character of a string that is read. */
 const perCharacter = 0.1;
 const perPatternCharacter = 0.25;
 const listCost = 10;
-/** Of asking an authorizer: 350,000, as apiserver `cel/library/cost.go`. */
+/** The cost of an authorization check: 350,000, as in apiserver `cel/library/cost.go`. */
 const authorizationCost = 350_000;
 
 const fixed: CallCost = () => 1;
@@ -69,7 +69,7 @@ export function callCostOf(name: string): CallCost {
   return byName.get(name) ?? fixed;
 }
 
-/** True where the cost is known only after the call. */
+/** True when the cost depends on the result of the call. */
 export function needsResult(name: string): boolean {
   return byResult.has(name);
 }
@@ -106,7 +106,7 @@ function selfCompareCost(list: Value): number {
   return Math.floor(size * size * factor) + 1 + listCost;
 }
 
-/** The cost of looking at all of a value. */
+/** The cost of reading a whole value. */
 function traversal(value: Value): number {
   if (typeof value === "string") return Math.floor(value.length * perCharacter);
   if (value instanceof Uint8Array) return Math.floor(value.length * perCharacter);

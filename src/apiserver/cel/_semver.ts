@@ -45,7 +45,7 @@ export class CelSemver extends CelOpaque {
 const isVersion: Guard<CelSemver> = (value) => value instanceof CelSemver;
 const isBool: Guard<boolean> = (value) => typeof value === "boolean";
 
-/** The functions. */
+/** The functions of versions. */
 export const semverFunctions: readonly FunctionDecl[] = [
   {
     name: "semver",
@@ -86,7 +86,7 @@ function isVersionText(text: string, isLoose: boolean): Value {
   return !(versionOf(text, isLoose) instanceof CelError);
 }
 
-/** Drops a leading v and leading zeros, adds the numbers that are missing. */
+/** Drops a leading v and leading zeros, and adds missing numbers. */
 function normalized(text: string): string {
   const parts = splitInThree(text.replace(/^v/, "")).map((part) => {
     if (part.length < 2) return part;
@@ -107,7 +107,7 @@ function splitInThree(text: string): string[] {
   return [major, ...(minor === undefined ? [] : [minor]), ...(rest.length === 0 ? [] : [rest.join(".")])];
 }
 
-/** @throws {RangeError} that says what is wrong */
+/** @throws {RangeError} with the error in its message */
 function parseVersion(text: string): Semver {
   if (text === "") throw new RangeError("Version string empty");
   const [major, minor, rest] = splitInThree(text);

@@ -1,8 +1,7 @@
-/** Conversions between types, `matches` and the plain functions of strings, and the calendar of instants and spans. */
-import { goFloat } from "../model/mod.ts";
-import { duration, int, timestamp, uint } from "./_arithmetic.ts";
+/** Conversions between types, `matches` and the basic string functions, and the calendar of timestamps and durations. */
+import { goFloat, Pattern } from "../model/mod.ts";
+import { duration, int, timestamp, uint } from "./_operators.ts";
 import { binary, type FunctionDecl, type Guard, isText, method, type Overload, overload, unary } from "./functions.ts";
-import { matchesPattern } from "./_patterns.ts";
 import {
   calendarOf,
   type CalendarPart,
@@ -139,7 +138,7 @@ function texts(name: string, run: (text: string, part: string) => boolean): Func
   return { name, overloads: [method(id, [stringType, stringType], boolType, binary(isText, isText, run))] };
 }
 
-/** @param unitNs for methods that spans have too */
+/** @param unitNs for methods that durations also have */
 function calendar(name: string, id: string, part: CalendarPart, unitNs?: bigint): FunctionDecl {
   const at = (value: CelTimestamp, zone: string): Value => {
     const local = calendarOf(value, zone);
@@ -157,7 +156,7 @@ function calendar(name: string, id: string, part: CalendarPart, unitNs?: bigint)
   return { name, overloads };
 }
 
-/** The real server reads the parts of an instant in UTC, whatever it was written with. */
+/** The real server reads the parts of a timestamp in UTC, regardless of its zone. */
 function zoneOf(_value: CelTimestamp): string {
   return "UTC";
 }
@@ -168,7 +167,7 @@ function dayOfYear(local: Date): number {
   return Math.floor((local.getTime() - start.getTime()) / 86_400_000);
 }
 
-/** A value as `string()` gives it; undefined for lists, maps and values of libraries. */
+/** The result of `string(value)`; undefined for lists, maps and values of libraries. */
 export function textOf(value: Value): string {
   if (typeof value === "number") return goFloat(value);
   if (value instanceof CelUint) return String(value.value);
@@ -177,7 +176,7 @@ export function textOf(value: Value): string {
   return String(value);
 }
 
-/** The text that bytes are in UTF-8. */
+/** The string of UTF-8 bytes. */
 export function bytesToText(value: Uint8Array): Value {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value);
@@ -224,4 +223,32 @@ function toDuration(text: string): Value {
 
 function toTimestamp(text: string): Value {
   return parseRfc3339(text) ?? wrong("google.protobuf.Timestamp");
+}
+
+const maxCached = 200;
+const cache = new Map<string, Pattern | CelError>();
+
+/** The compiled pattern, or its error. The last patterns are cached, because rules run again and again. */
+export function patternOf(source: string): Pattern | CelError {
+  let found = cache.get(source);
+  if (found === undefined) {
+    if (cache.size >= maxCached) cache.clear();
+    cache.set(source, found = compiled(source));
+  }
+  return found;
+}
+
+function compiled(source: string): Pattern | CelError {
+  try {
+    return new Pattern(source);
+  } catch (error) {
+    if (error instanceof SyntaxError) return new CelError(error.message);
+    throw error;
+  }
+}
+
+/** `text.matches(pattern)`. */
+function matchesPattern(text: string, pattern: string): Value {
+  const regex = patternOf(pattern);
+  return regex instanceof CelError ? regex : regex.test(text);
 }

@@ -1,8 +1,18 @@
-/** The operators of the language, and `size` and `type`. Their implementations look at their arguments themselves. */
-import { add, divide, modulo, multiply, negate, subtract } from "./_arithmetic.ts";
-import { compare, equal, isIn, notEqual } from "./_comparison.ts";
+/** The declarations of the operators and of `size` and `type`. Their implementations check the types of their arguments. */
+import {
+  add,
+  compare,
+  divide,
+  equal,
+  inserted,
+  isIn,
+  modulo,
+  multiply,
+  negate,
+  notEqual,
+  subtract,
+} from "./_operators.ts";
 import { type FunctionDecl, type Implementation, method, type Overload, overload } from "./functions.ts";
-import { inserted } from "./_lists.ts";
 import {
   boolType,
   bytesType,
@@ -34,7 +44,7 @@ const [a, b] = [paramOf("A"), paramOf("B")];
 const listOfA = listOf(a);
 const mapOfAB = mapOf(a, b);
 
-/** The operators. `_?_:_`, `_&&_`, `_||_` and `@not_strictly_false` are evaluated by the planner. */
+/** The operators. The planner evaluates `_?_:_`, `_&&_`, `_||_` and `@not_strictly_false`. */
 export const operatorFunctions: readonly FunctionDecl[] = [
   generic("_?_:_", noSuchOverload, [["conditional", [boolType, a, a], a]]),
   generic("_&&_", noSuchOverload, [["logical_and", [boolType, boolType], boolType]]),
@@ -161,7 +171,7 @@ export function indexed(container: Value, index: Value): Value {
   return new CelError(`no such key: ${shownKey(index)}`);
 }
 
-/** The item or entry at an index; undefined where there is none. */
+/** The item or entry at an index; undefined when it does not exist. */
 export function findAt(container: Value, index: Value): Value | undefined {
   if (container instanceof CelMap) return container.find(index);
   if (!(container instanceof CelList)) return noSuchOverload(container, index);

@@ -1,5 +1,4 @@
-/** The library of string functions: version 2 of cel-go's `ext.Strings`, and Kubernetes' `find` and `findAll`. */
-import { formatText } from "./_format.ts";
+/** The string functions: version 2 of cel-go's `ext.Strings`, including `format`, and Kubernetes' `find` and `findAll`. */
 import {
   attempt,
   binary,
@@ -13,11 +12,16 @@ import {
   ternary,
   unary,
 } from "./functions.ts";
-import { patternOf } from "./_patterns.ts";
+import { bytesToText, patternOf, textOf } from "./_standard_conversions.ts";
 import { dynType, intType, listOf, stringType } from "./types.ts";
 import {
+  CelDuration,
   CelError,
   CelList,
+  CelMap,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
   codePointLength,
   itemsOf,
   noSuchOverload,
@@ -25,10 +29,11 @@ import {
   type Value,
   ValueList,
 } from "./values.ts";
+import { goQuote } from "../model/mod.ts";
 
 const texts = listOf(stringType);
 
-/** The functions. */
+/** The string functions. */
 export const stringFunctions: readonly FunctionDecl[] = [
   one("charAt", method("string_char_at_int", [stringType, intType], stringType, binary(isText, isInt, charAt))),
   {
@@ -198,7 +203,7 @@ function upperAscii(text: string): Value {
 const blanks = new Set("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000");
 for (let point = 0x2000; point <= 0x200a; point++) blanks.add(String.fromCharCode(point));
 
-/** Without white space at both ends, as Unicode has it. */
+/** Without Unicode white space at both ends. */
 function trimmed(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && blanks.has(text[start] ?? "")) start++;
@@ -211,10 +216,13 @@ function replaceSome(text: Value = null, old: Value = null, by: Value = null, co
   return replaced(text, old, by, Number(count));
 }
 
-/** UTF-16 units a text may grow to. The cost of a call is reckoned by what goes in, so what comes out has a limit. */
+/**
+ * Largest result in UTF-16 units. The cost of a call depends only on its arguments, and `format` may repeat a long one, so
+ * results need a limit.
+ */
 const maxLength = 2 ** 24;
 
-/** @param limit below zero for all */
+/** @param limit negative means no limit */
 function replaced(text: string, old: string, by: string, limit: number): Value {
   if (limit === 0) return text;
   const parts = old === "" ? ["", ...text] : text.split(old);
@@ -225,7 +233,7 @@ function replaced(text: string, old: string, by: string, limit: number): Value {
   return [...parts.slice(0, count), tail].join(by);
 }
 
-/** @param limit pieces at most; below zero for all */
+/** @param limit the maximum number of pieces; negative means no limit */
 function split(text: string, by: string, limit: number): Value {
   if (limit === 0) return new ValueList([]);
   const parts = by === "" ? [...text] : text.split(by);
@@ -288,4 +296,176 @@ function findAll(text: string, pattern: string, limit: bigint): Value {
     const found = regex.findAll(text, limit < 0n ? Infinity : Number(limit));
     return new ValueList(Array.from(found, (match) => text.slice(match.start, match.end)));
   });
+}
+
+const defaultPrecision = 6;
+
+/** `"%s and %d".format([a, b])`, as in version 2 of cel-go's string library. */
+function formatText(text: string, args: CelList): Value {
+  try {
+    return filled(text, args);
+  } catch (error) {
+    if (error instanceof FormatError) return new CelError(error.message);
+    throw error;
+  }
+}
+
+class FormatError extends Error {}
+
+function filled(text: string, args: CelList): string {
+  let out = "";
+  let used = 0;
+  for (let index = 0; index < text.length; index++) {
+    if (text[index] !== "%") {
+      out += text[index];
+      continue;
+    }
+    if (index + 1 >= text.length) throw new FormatError("unexpected end of string");
+    if (text[index + 1] === "%") {
+      out += "%";
+      index++;
+      continue;
+    }
+    if (used >= args.size) throw new FormatError(`index ${used} out of range`);
+    const clause = /^%(?:\.(\d+))?(.)/s.exec(text.slice(index, index + 24));
+    if (clause === null) throw new FormatError("could not parse formatting clause: error while parsing precision");
+    const argument = args.at(used++);
+    if (argument instanceof CelError) throw new FormatError(argument.message);
+    out += clauseText(clause[2] ?? "", clause[1] === undefined ? defaultPrecision : Number(clause[1]), argument);
+    if (out.length > maxLength) throw new FormatError("formatted string is too long");
+    index += clause[0].length - 1;
+  }
+  return out;
+}
+
+function clauseText(verb: string, precision: number, value: Value): string {
+  switch (verb) {
+    case "s":
+      return plainText(value);
+    case "d":
+      return decimal(value);
+    case "f":
+      return fixed(value, precision);
+    case "e":
+      return scientific(value, precision);
+    case "b":
+      if (typeof value === "boolean") return value ? "1" : "0";
+      return inBase(value, 2, "only integers and bools can be formatted as binary");
+    case "o":
+      return inBase(value, 8, "octal clause can only be used on integers");
+    case "x":
+      return hex(value);
+    case "X":
+      return hex(value).toUpperCase();
+    default:
+      throw new FormatError(`could not parse formatting clause: unrecognized formatting clause ${goQuote(verb)}`);
+  }
+}
+
+/** `%s`. */
+function plainText(value: Value): string {
+  if (value === null) return "null";
+  if (value instanceof CelList) return listText(value);
+  if (value instanceof CelMap) return mapText(value);
+  if (value instanceof CelTypeValue) return value.name;
+  if (value instanceof Uint8Array) {
+    const text = bytesToText(value);
+    if (typeof text === "string") return text;
+    throw new FormatError(`could not convert argument to string`);
+  }
+  const isPlain = typeof value !== "object" || value instanceof CelUint || value instanceof CelDuration ||
+    value instanceof CelTimestamp;
+  if (isPlain) return textOf(value);
+  throw new FormatError(
+    "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, " +
+      `types, durations, and timestamps, was given ${typeNameOf(value)}`,
+  );
+}
+
+function listText(list: CelList): string {
+  return `[${Array.from(itemsOf(list), memberText).join(", ")}]`;
+}
+
+function mapText(map: CelMap): string {
+  const pairs: (readonly [string, string])[] = [];
+  for (const key of map.keys()) pairs.push([memberText(key), memberText(map.find(key) ?? null)]);
+  pairs.sort(([left], [right]) => left < right ? -1 : left > right ? 1 : 0);
+  return `{${pairs.map(([key, value]) => `${key}:${value}`).join(", ")}}`;
+}
+
+/** A value inside a list or map, in CEL syntax. */
+function memberText(value: Value): string {
+  if (value instanceof CelError) throw new FormatError(value.message);
+  if (typeof value === "string") return goQuote(value);
+  if (value instanceof Uint8Array) return `b${goQuote(plainText(value))}`;
+  if (typeof value === "number") {
+    return Number.isFinite(value) ? value.toFixed(defaultPrecision) : goQuote(textOf(value));
+  }
+  if (value instanceof CelTimestamp) return `timestamp(${goQuote(textOf(value))})`;
+  if (value instanceof CelDuration) return `duration(${goQuote(textOf(value))})`;
+  if (value instanceof CelTypeValue) return `type(${value.name})`;
+  return plainText(value);
+}
+
+function decimal(value: Value): string {
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof CelUint) return String(value.value);
+  throw wrongClause("decimal clause can only be used on integers", value);
+}
+
+function fixed(value: Value, precision: number): string {
+  const number = numberOf(value, "fixed-point clause can only be used on doubles");
+  if (!Number.isFinite(number)) return special(number);
+  const [whole = "", fraction] = toFixed(number, precision).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+function scientific(value: Value, precision: number): string {
+  const number = numberOf(value, "scientific clause can only be used on doubles");
+  if (!Number.isFinite(number)) return special(number);
+  const [digits = "", exponent = ""] = number.toExponential(Math.min(precision, 100)).split("e");
+  const power = Number(exponent);
+  const superscript = String(Math.abs(power)).padStart(2, "0");
+  return `${digits}\u202f×\u202f10${raised(power < 0 ? `-${superscript}` : superscript)}`;
+}
+
+/** The real server formats exponents with a locale-aware printer. */
+function raised(text: string): string {
+  return text.replace(/[0-9-]/g, (character) => character === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(character)] ?? "");
+}
+
+function toFixed(value: number, precision: number): string {
+  const text = value.toFixed(Math.min(precision, 100));
+  return text.includes("e") ? BigInt(value).toString() + (precision > 0 ? `.${"0".repeat(precision)}` : "") : text;
+}
+
+function special(value: number): string {
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "-∞";
+}
+
+function numberOf(value: Value, why: string): number {
+  if (typeof value === "number") return value;
+  if (value === "NaN") return NaN;
+  if (value === "Infinity") return Infinity;
+  if (value === "-Infinity") return -Infinity;
+  throw wrongClause(why, value);
+}
+
+function hex(value: Value): string {
+  const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value;
+  if (bytes instanceof Uint8Array) {
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+  return inBase(bytes, 16, "only integers, byte buffers, and strings can be formatted as hex");
+}
+
+function inBase(value: Value, base: number, why: string): string {
+  if (typeof value === "bigint") return value.toString(base);
+  if (value instanceof CelUint) return value.value.toString(base);
+  throw wrongClause(why, value);
+}
+
+function wrongClause(why: string, value: Value): FormatError {
+  return new FormatError(`error during formatting: ${why}, was given ${typeNameOf(value)}`);
 }

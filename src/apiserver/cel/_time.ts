@@ -1,6 +1,6 @@
-/** Spans of time and instants as text, as Go's `time` reads and writes them, and the parts of a calendar. */
+/** Durations and timestamps as Go's `time` parses and formats them, and the calendar parts of a timestamp. */
 import { CelDuration, CelError, CelTimestamp, type Value } from "./values.ts";
-import { timestamp } from "./_arithmetic.ts";
+import { timestamp } from "./_operators.ts";
 
 const unitNs: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -14,7 +14,7 @@ const unitNs: Readonly<Record<string, bigint>> = {
 };
 const maxNs = 2n ** 63n;
 
-/** Nanoseconds of `1h30m`, `-1.5s`, `0`; undefined for what is none of that kind. */
+/** Nanoseconds of `1h30m`, `-1.5s`, `0`; undefined for an invalid duration. */
 export function parseGoDuration(text: string): bigint | undefined {
   const found = /^([+-]?)(.*)$/s.exec(text);
   const [sign, rest] = [found?.[1], found?.[2] ?? ""];
@@ -31,14 +31,14 @@ export function parseGoDuration(text: string): bigint | undefined {
   return total === maxNs ? undefined : total;
 }
 
-/** A span in seconds: `5400s`, `0.5s`. */
+/** A duration in seconds: `5400s`, `0.5s`. */
 export function formatDuration(value: CelDuration): string {
   return `${plainNumber(Number(value.ns) / 1e9)}s`;
 }
 
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})([.,]\d+)?(Z|([+-])(\d{2}):(\d{2}))$/;
 
-/** An instant in RFC 3339; undefined for what is none. */
+/** Parses a timestamp in RFC 3339; undefined when it is invalid. */
 export function parseRfc3339(text: string): Value | undefined {
   const found = rfc3339.exec(text);
   if (found === null) return undefined;
@@ -53,7 +53,7 @@ export function parseRfc3339(text: string): Value | undefined {
   return timestamp(BigInt(seconds + inDay) * 1_000_000_000n + BigInt(fraction), offset);
 }
 
-/** Seconds since 1970 of a day that exists. */
+/** Seconds since 1970 of a day; undefined when the day does not exist. */
 export function secondsOf(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -61,7 +61,7 @@ export function secondsOf(year: number, month: number, day: number): number | un
   return date.getTime() / 1000;
 }
 
-/** An instant in RFC 3339, with as many digits behind the point as it has. */
+/** Formats a timestamp in RFC 3339, with as many decimals as it has. */
 export function formatTimestamp(value: CelTimestamp): string {
   const local = value.ns + BigInt(value.offsetMinutes) * 60_000_000_000n;
   const seconds = floorDivide(local, 1_000_000_000n);
@@ -78,10 +78,10 @@ function zoneText(minutes: number): string {
   return `${minutes < 0 ? "-" : "+"}${digits(Math.floor(size / 60))}:${digits(size % 60)}`;
 }
 
-/** The part of an instant that a method asks for, in UTC or a zone. */
+/** A calendar part of a timestamp, in UTC or a zone. */
 export type CalendarPart = (local: Date) => number;
 
-/** The calendar of an instant: a Date whose UTC parts are those of the zone. @param zone a name, or `+02:00` */
+/** The calendar of a timestamp: a Date whose UTC parts are those of the zone. @param zone a name, or `+02:00` */
 export function calendarOf(value: CelTimestamp, zone: string): Date | CelError {
   const ms = Number(floorDivide(value.ns, 1_000_000n));
   if (zone === "UTC" || zone === "") return new Date(ms);
@@ -119,13 +119,13 @@ function inNamedZone(ms: number, zone: string): Date | CelError {
   }
 }
 
-/** Rounds down, below zero too. */
+/** Rounds towards negative infinity. */
 export function floorDivide(value: bigint, by: bigint): bigint {
   const quotient = value / by;
   return value % by !== 0n && value < 0n ? quotient - 1n : quotient;
 }
 
-/** A number in full, never with an exponent. */
+/** A number in full, without an exponent. */
 export function plainNumber(value: number): string {
   const text = String(value);
   const found = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);

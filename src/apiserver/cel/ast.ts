@@ -1,11 +1,11 @@
 /**
- * The tree of a parsed expression, its macros expanded: `list.all(x, p)` is a comprehension here. Operators are calls with
- * the names that cel-go gives them (`_+_`, `_?_:_`), as messages show those.
+ * The syntax tree of an expression, with its macros expanded: `list.all(x, p)` is a comprehension here. Operators are calls
+ * with cel-go's names (`_+_`, `_?_:_`), which messages show.
  *
- * Nothing in a tree is changed; what the checker finds is kept beside it, by node.
+ * Guarantees: a tree is never changed; the checker keeps its results in maps by node.
  */
 
-/** One node. `offset` is the UTF-16 index that messages about it point to. */
+/** One node. `offset` is the UTF-16 index for messages about it. */
 export type Expr =
   | { readonly kind: "literal"; readonly offset: number; readonly value: Literal }
   | { readonly kind: "ident"; readonly offset: number; readonly name: string }
@@ -51,7 +51,7 @@ export interface MapExpr {
   readonly entries: readonly { readonly key: Expr; readonly value: Expr; readonly isOptional: boolean }[];
 }
 
-/** `Type{field: value}`: there is no type that could be made so here, but it has to be refused in the right words. */
+/** `Type{field: value}`. No type can be created this way here, but the error must be that of the real server. */
 export interface StructExpr {
   readonly kind: "struct";
   readonly offset: number;
@@ -70,16 +70,16 @@ export interface Comprehension {
   readonly variable2?: string;
   readonly accumulator: string;
   readonly initial: Expr;
-  /** The loop ends when it is false. */
+  /** The loop ends when this is false. */
   readonly condition: Expr;
   readonly step: Expr;
   readonly result: Expr;
 }
 
-/** The accumulator of macros: no name that could be written. */
+/** The accumulator of macros: a name that no expression can contain. */
 export const accumulatorName = "@result";
 
-/** `a.b.c` as one name; undefined for what is no chain of plain names. */
+/** `a.b.c` as one name; undefined when it is not a chain of plain names. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === "ident") return expr.name;
   if (expr.kind !== "select" || expr.isTest) return undefined;
@@ -87,7 +87,7 @@ export function qualifiedName(expr: Expr): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expr.field}`;
 }
 
-/** The parts of a node. */
+/** The children of a node. */
 export function childrenOf(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case "select":

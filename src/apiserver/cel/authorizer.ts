@@ -1,15 +1,15 @@
 /**
- * The authorization library: expressions of admission may ask whether somebody may do something. A question is put together
- * piece by piece (`authorizer.group("apps").resource("deployments").namespace("x").check("get").allowed()`); nobody is
- * asked before `check`, which costs a third of what an expression may cost.
+ * The authorization library: lets expressions of admission check permissions. A check is built step by step
+ * (`authorizer.group("apps").resource("deployments").namespace("x").check("get").allowed()`). Only `check` calls the
+ * authorizer; it costs a third of the limit of an expression.
  */
 import { binary, type FunctionDecl, type Guard, isText, method, type Overload, ternary, unary } from "./functions.ts";
 import { boolType, type CelType, stringType } from "./types.ts";
 import { CelOpaque, type Value } from "./values.ts";
 
-/** What is asked. */
+/** The attributes of an access check. */
 export interface AccessQuestion {
-  /** The path of a question about no resource. */
+  /** The path of a check that is not about a resource. */
   readonly path?: string;
   readonly group: string;
   readonly resource: string;
@@ -17,11 +17,11 @@ export interface AccessQuestion {
   readonly namespace: string;
   readonly name: string;
   readonly verb: string;
-  /** Whom it is about, where that is not who sent the request. */
+  /** The ServiceAccount to check instead of the user of the request. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
 }
 
-/** Answers a question. */
+/** Decides about an access check. */
 export type AnswerAccess = (question: AccessQuestion) => { readonly isAllowed: boolean; readonly reason: string };
 
 /** `authorizer`. */
@@ -38,7 +38,7 @@ function opaque(name: string): CelType {
 
 const blank: AccessQuestion = { group: "", resource: "", subresource: "", namespace: "", name: "", verb: "" };
 
-/** A question, as far as it is put. Its type says which part of it comes next. */
+/** An access check under construction. Its type decides which method can come next. */
 export class AccessCheck extends CelOpaque {
   override readonly type: CelType;
   readonly answer: AnswerAccess;
@@ -97,7 +97,7 @@ class Decided extends CelOpaque {
 const isCheck: Guard<AccessCheck> = (value) => value instanceof AccessCheck;
 const isDecided: Guard<Decided> = (value) => value instanceof Decided;
 
-/** The functions. Selectors are part of a question that no authorizer here looks at. */
+/** The functions. Selectors are accepted, but no authorizer here uses them. */
 export const authorizerFunctions: readonly FunctionDecl[] = [
   one("path", step("authorizer_path", authorizerType, pathCheckType, (path) => ({ path }))),
   one("group", step("authorizer_group", authorizerType, groupCheckType, (group) => ({ group }))),

@@ -32,7 +32,7 @@ function run(source: string): Value | string {
   return outcome.kind === "value" ? outcome.value : outcome.kind === "error" ? outcome.message : "exceeded";
 }
 
-test("a question is put together piece by piece", () => {
+test("an access check is built step by step", () => {
   const source = "authorizer.group('apps').resource('deployments').subresource('scale').namespace('x')" +
     ".name(object.metadata.name).check('get').allowed()";
   assertEquals(run(source), true);
@@ -41,24 +41,24 @@ test("a question is put together piece by piece", () => {
   assertEquals([question?.namespace, question?.name, question?.verb], ["x", "web", "get"]);
 });
 
-test("a path and a service account may be asked about", () => {
+test("a check can be about a path, and for a service account", () => {
   assertEquals(run("authorizer.serviceAccount('ns', 'sa').path('/healthz').check('post').allowed()"), false);
   assertEquals(asked[0]?.serviceAccount, { namespace: "ns", name: "sa" });
   assertEquals(asked[0]?.path, "/healthz");
 });
 
-test("authorizer.requestResource is a variable of its own", () => {
+test("authorizer.requestResource is a separate variable", () => {
   assertEquals(run("authorizer.requestResource.check('delete').reason()"), "asked for delete");
   assertEquals(asked[0]?.name, "web");
 });
 
-test("three questions are more than one expression may ask", () => {
+test("three checks exceed the cost limit of one expression", () => {
   const one = "authorizer.requestResource.check('get').allowed()";
   assertEquals(run(`${one} && ${one}`), true);
   assertEquals(run(`${one} && ${one} && ${one}`), "exceeded");
 });
 
-test("pieces that do not fit together do not compile", () => {
+test("steps in the wrong order do not compile", () => {
   const message = run("authorizer.resource('pods').check('get').allowed()");
   assertEquals(String(message).includes("found no matching overload for 'resource'"), true);
 });

@@ -113,7 +113,7 @@ for (const [source, expected] of others) {
   test(`CEL: ${source} is ${String(expected)}`, () => assertEquals(outcome(source), expected));
 }
 
-test("an issue is shown with its place in the source", () => {
+test("an issue is shown with its position in the source", () => {
   const compiled = environment.compile("n > 1 &&\n  m.a.b");
   assertEquals(
     compiled.kind === "failed" ? compiled.message : "",
@@ -121,7 +121,7 @@ test("an issue is shown with its place in the source", () => {
   );
 });
 
-test("a rule that would run for ages ends at its cost limit", () => {
+test("an expression that would run for ages ends at its cost limit", () => {
   const loops =
     "l.map(x, l).map(x, l).exists(a, lists.range(1000).exists(b, lists.range(1000).exists(c, lists.range(1000).exists(d, a.size() + b + c + d < 0))))";
   assertEquals(outcome(loops), "exceeded");

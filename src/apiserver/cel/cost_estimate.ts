@@ -1,29 +1,38 @@
 /**
- * estimateCost: how much an expression may cost at most, reckoned from its text and from how large the schema lets values
- * get. The real server refuses rules by it, so it is reckoned as there, oddities included.
+ * estimateCost(): the maximum cost of an expression, computed from its syntax tree and the maximum sizes in the schema. The
+ * real server rejects rules by this estimate, so it is computed in the same way, oddities included.
  */
 import { accumulatorName, type Call, type Comprehension, type Expr, type Select } from "./ast.ts";
-import { type CallEstimate, either, estimateCall, type Part } from "./_call_estimates.ts";
+import {
+  type CallEstimate,
+  either,
+  estimateCall,
+  exactly,
+  type Part,
+  plus,
+  type Range,
+  times,
+  union,
+  unknownSize,
+} from "./_call_estimates.ts";
 import type { Checked } from "./_checker.ts";
-import { exactly, plus, type Range, times, union, unknownSize } from "./_estimates.ts";
 import { type CelType, dynType, optionalContent } from "./types.ts";
 import { codePointLength } from "./values.ts";
 
-export type { Range } from "./_estimates.ts";
-export { cappedProduct, maxEstimate } from "./_estimates.ts";
+export { cappedProduct, maxEstimate, type Range } from "./_call_estimates.ts";
 
 /**
- * The largest size of the value at a path, e.g. `["self", "items", "@items"]`; undefined where nothing is known.
- * Steps are field names, `@items`, `@keys` and `@values`.
+ * The maximum size of the value at a path, e.g. `["self", "items", "@items"]`; undefined when it is unknown. Steps are field
+ * names, `@items`, `@keys` and `@values`.
  */
 export type SizeAtPath = (path: readonly string[]) => number | undefined;
 
-/** The cost of an expression, from the least to the most. */
+/** The minimum and maximum cost of an expression. */
 export function estimateCost(checked: Checked, sizeAtPath: SizeAtPath): Range {
   return new Estimator(checked, sizeAtPath).cost(checked.expr);
 }
 
-/** Sizes of what a list or a map holds. */
+/** Sizes of the elements of a list or map. */
 interface EntrySize {
   readonly kind: "list" | "map";
   readonly key: Range;
@@ -127,7 +136,7 @@ class Estimator {
     return plus(targetCost, estimate.cost);
   }
 
-  /** Operators that need not evaluate all of their arguments. */
+  /** Operators that do not always evaluate all of their arguments. */
   #special(expr: Call, name: string, argCosts: readonly Range[]): CallEstimate | undefined {
     if (name === "_&&_" || name === "_||_") {
       const sum = argCosts.reduce((left, right) => plus(left, right), zero);

@@ -1,31 +1,33 @@
 /**
- * CelEnvironment: the variables and functions an expression may use, and from the text of one to a program.
+ * CelEnvironment: the variables and functions of expressions; compiles an expression to a program.
  *
- * The functions are those of the real server's base environment of Kubernetes 1.36: the standard ones, strings, lists,
- * sets, optional values, loops with two variables, regular expressions, URLs, quantities, IP addresses, versions, named
- * formats and authorization checks.
+ * The functions are those of the base environment of Kubernetes 1.36: the standard ones, strings, lists, sets, optional
+ * values, two-variable loops, regular expressions, URLs, quantities, IP addresses, versions, named formats and
+ * authorization checks.
  */
 import { authorizerFunctions } from "./authorizer.ts";
 import { checkCel, type Checked } from "./_checker.ts";
 import type { FunctionDecl, Overload } from "./functions.ts";
 import { formatIssues, type Issue } from "./issues.ts";
 import { listFunctions, optionalFunctions } from "./_list_functions.ts";
-import { formatFunctions } from "./_named_formats.ts";
-import { netFunctions } from "./_net_functions.ts";
+import { formatFunctions } from "./string_formats.ts";
+import { netFunctions } from "./net.ts";
 import { parseCel } from "./parser.ts";
 import { type CelProgram, planCel } from "./_planner.ts";
 import { quantityFunctions } from "./_quantity.ts";
 import { semverFunctions } from "./_semver.ts";
-import { conversionFunctions } from "./_standard_conversions.ts";
+import { conversionFunctions, patternOf } from "./_standard_conversions.ts";
 import { operatorFunctions } from "./_standard_operators.ts";
 import { stringFunctions } from "./_strings.ts";
-import type { CelType } from "./types.ts";
-import { validateCel } from "./_validators.ts";
+import { type CelType, dynType, formatType, formatTypeName, isSameType, optionalContent } from "./types.ts";
+import { type Call, childrenOf, type Expr } from "./ast.ts";
+import { parseGoDuration, parseRfc3339 } from "./_time.ts";
+import { CelError, CelTimestamp } from "./values.ts";
 
-/** A program, or why there is none. */
+/** A program, or the reason why the expression does not compile. */
 export type Compiled =
   | { readonly kind: "compiled"; readonly program: CelProgram; readonly checked: Checked }
-  /** `message` is shown to people: each issue with its place in the source. */
+  /** `message` is shown to users: each issue with its position in the source. */
   | { readonly kind: "failed"; readonly issues: readonly Issue[]; readonly message: string };
 
 const libraries: readonly (readonly FunctionDecl[])[] = [
@@ -41,7 +43,7 @@ const libraries: readonly (readonly FunctionDecl[])[] = [
   authorizerFunctions,
 ];
 
-/** Functions of several libraries that share a name are one function with all of their overloads. */
+/** Functions with the same name in several libraries become one function with all overloads. */
 const functions: ReadonlyMap<string, FunctionDecl> = (() => {
   const all = new Map<string, FunctionDecl>();
   for (const declaration of libraries.flat()) {
@@ -53,7 +55,7 @@ const functions: ReadonlyMap<string, FunctionDecl> = (() => {
 })();
 
 /**
- * What an expression may use.
+ * The environment of expressions.
  *
  * @example
  * ```ts
@@ -66,7 +68,7 @@ const functions: ReadonlyMap<string, FunctionDecl> = (() => {
  * ```
  */
 export class CelEnvironment {
-  /** Types by name, in the order in which a program takes the values. */
+  /** Types by name, in the order of the values of a program. */
   readonly variables: ReadonlyMap<string, CelType>;
 
   constructor(variables: ReadonlyMap<string, CelType>) {
@@ -87,4 +89,188 @@ export class CelEnvironment {
 
 function failed(source: string, issues: readonly Issue[]): Compiled {
   return { kind: "failed", issues, message: formatIssues(source, issues) };
+}
+
+/** The issues of a checked expression. */
+function validateCel(checked: Checked): readonly Issue[] {
+  const issues: Issue[] = [];
+  new Visitor(checked, issues).visit(checked.expr, false);
+  return issues;
+}
+
+const literalChecks: ReadonlyMap<string, (text: string) => boolean> = new Map<string, (text: string) => boolean>([
+  ["matches", (text) => !(patternOf(text) instanceof CelError)],
+  ["duration", (text) => parseGoDuration(text) !== undefined],
+  ["timestamp", (text) => parseRfc3339(text) instanceof CelTimestamp],
+]);
+
+class Visitor {
+  readonly #checked: Checked;
+  readonly #issues: Issue[];
+
+  constructor(checked: Checked, issues: Issue[]) {
+    this.#checked = checked;
+    this.#issues = issues;
+  }
+
+  /** @param isInFormat true inside a call of `format`, whose arguments may have any types */
+  visit(expr: Expr, isInFormat: boolean): void {
+    switch (expr.kind) {
+      case "call":
+        this.#checkLiteral(expr);
+        this.#add(formatCallIssue(expr, this.#checked));
+        break;
+      case "list":
+        if (!isInFormat) this.#checkSame(expr.items);
+        break;
+      case "map":
+        if (isInFormat) break;
+        this.#checkSame(expr.entries.map((entry) => ({ value: entry.key, isOptional: false })));
+        this.#checkSame(expr.entries);
+        break;
+      default:
+    }
+    const isFormat = expr.kind === "call" && expr.name === "format";
+    for (const child of childrenOf(expr)) this.visit(child, isInFormat || isFormat);
+  }
+
+  #checkLiteral(call: Call): void {
+    const check = literalChecks.get(call.name);
+    const argument = call.args[call.args.length - 1];
+    if (check === undefined || argument?.kind !== "literal" || typeof argument.value !== "string") return;
+    const isTwoPart = call.target !== undefined || call.args.length === 2;
+    if ((call.name === "matches") !== isTwoPart || check(argument.value)) return;
+    this.#add({ offset: argument.offset, message: `invalid ${call.name} argument` });
+  }
+
+  /** Only the first different type is reported. */
+  #checkSame(items: readonly { readonly value: Expr; readonly isOptional: boolean }[]): void {
+    let first: CelType | undefined;
+    for (const { value, isOptional } of items) {
+      const type = this.#checked.types.get(value) ?? dynType;
+      const plain = isOptional ? optionalContent(type) ?? type : type;
+      first ??= plain;
+      if (isSameType(first, plain)) continue;
+      const message = `expected type '${formatType(first)}' but found '${formatType(plain)}'`;
+      return this.#add({ offset: value.offset, message });
+    }
+  }
+
+  #add(issue: Issue | undefined): void {
+    if (issue !== undefined) this.#issues.push(issue);
+  }
+}
+
+/** Checks a call such as `"%s is %d".format([a, 1])` with a literal string and list. @returns undefined when it is valid */
+function formatCallIssue(call: Call, { types }: Checked): Issue | undefined {
+  const [list] = call.args;
+  const text = call.target?.kind === "literal" ? call.target.value : undefined;
+  if (call.name !== "format" || typeof text !== "string" || list?.kind !== "list" || call.args.length !== 1) {
+    return undefined;
+  }
+  const args = list.items.map((item) => item.value);
+  const fail = (message: string): Issue => ({ offset: call.offset, message });
+  let used = 0;
+  for (let index = 0; index < text.length; index++) {
+    if (text[index] !== "%") continue;
+    index++;
+    if (text[index] === "%") continue;
+    if (index >= text.length) return fail("unexpected end of string");
+    const argument = args[used];
+    if (argument === undefined) return fail(`index ${used} out of range`);
+    used++;
+    const precision = /^\.\d*/.exec(text.slice(index))?.[0] ?? "";
+    const wrongPrecision = precisionIssue(precision, index + precision.length >= text.length);
+    if (wrongPrecision !== undefined) return fail(`could not parse formatting clause: ${wrongPrecision}`);
+    index += precision.length;
+    const verb = text[index] ?? "";
+    const clause = clauses.get(verb);
+    if (clause === undefined) {
+      return fail(`could not parse formatting clause: unrecognized formatting clause "${verb}"`);
+    }
+    const wrong = wrongPart(argument, clause, verb === "s", types);
+    if (wrong === undefined) continue;
+    const found = typeName(types.get(wrong) ?? dynType);
+    return { offset: wrong.offset, message: `error during formatting: ${clause.why}, was given ${found}` };
+  }
+  return args.length > used
+    ? fail(`too many arguments supplied to string.format (expected ${used}, got ${args.length})`)
+    : undefined;
+}
+
+function precisionIssue(precision: string, isLast: boolean): string | undefined {
+  if (precision !== "" && isLast) return "error while parsing precision: could not find end of precision specifier";
+  if (precision !== ".") return undefined;
+  return 'error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax';
+}
+
+interface Clause {
+  readonly kinds: ReadonlySet<CelType["kind"]>;
+  readonly why: string;
+}
+
+const textKinds = [
+  "list",
+  "map",
+  "int",
+  "uint",
+  "double",
+  "bool",
+  "string",
+  "timestamp",
+  "bytes",
+  "duration",
+  "type",
+  "null",
+] as const;
+
+const clauses: ReadonlyMap<string, Clause> = new Map([
+  ["s", {
+    kinds: new Set(textKinds),
+    why: "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and " +
+      "timestamps",
+  }],
+  ["d", { kinds: new Set(["int", "uint"]), why: "decimal clause can only be used on integers" }],
+  ["f", { kinds: new Set(["double", "string"]), why: "fixed-point clause can only be used on doubles" }],
+  ["e", { kinds: new Set(["double", "string"]), why: "scientific clause can only be used on doubles" }],
+  ["b", { kinds: new Set(["int", "uint", "bool"]), why: "only integers and bools can be formatted as binary" }],
+  ...["x", "X"].map((verb): [string, Clause] => [verb, {
+    kinds: new Set(["int", "uint", "string", "bytes"]),
+    why: "only integers, byte buffers, and strings can be formatted as hex",
+  }]),
+  ["o", { kinds: new Set(["int", "uint"]), why: "octal clause can only be used on integers" }],
+]);
+
+/** The part of the argument that the clause does not accept. */
+function wrongPart(
+  expr: Expr,
+  clause: Clause,
+  isDeep: boolean,
+  types: ReadonlyMap<Expr, CelType>,
+): Expr | undefined {
+  const { kind } = types.get(expr) ?? dynType;
+  if (kind !== "dyn" && !clause.kinds.has(kind)) return expr;
+  if (!isDeep) return undefined;
+  const parts = expr.kind === "list"
+    ? expr.items.map((item) => item.value)
+    : expr.kind === "map"
+    ? expr.entries.flatMap((entry) => [entry.key, entry.value])
+    : [];
+  for (const part of parts) {
+    const wrong = wrongPart(part, clause, true, types);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+function typeName(type: CelType): string {
+  switch (type.kind) {
+    case "list":
+    case "map":
+      return type.kind;
+    case "opaque":
+      return type.name;
+    default:
+      return formatTypeName(type);
+  }
 }

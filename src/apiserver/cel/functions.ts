@@ -1,5 +1,5 @@
 /**
- * Declarations of functions: what the checker knows of them, and what runs. A library is a list of these.
+ * Declarations of functions: their types for the checker and their implementations. A library is a list of declarations.
  */
 import { type CelType, optionalContent } from "./types.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type Value,
 } from "./values.ts";
 
-/** What runs. Arguments are never errors; the target of a method is the first. */
+/** An implementation. Arguments are never errors; the target of a method comes first. */
 export type Implementation = (...args: Value[]) => Value;
 
 /** One way to call a function. */
@@ -33,7 +33,7 @@ export interface Overload {
 export interface FunctionDecl {
   readonly name: string;
   readonly overloads: readonly Overload[];
-  /** True where what runs looks at its arguments itself, as the operators do. */
+  /** True when the implementation checks the types of its arguments itself, as operators do. */
   readonly isGeneric?: boolean;
 }
 
@@ -47,7 +47,7 @@ export function method(id: string, args: readonly CelType[], result: CelType, ru
   return { id, isMember: true, args, result, run };
 }
 
-/** Tells whether a value is of a type. */
+/** Tests whether a value has a type. */
 export type Guard<Type extends Value> = (value: Value) => value is Type;
 
 export const isText: Guard<string> = (value) => typeof value === "string";
@@ -55,12 +55,12 @@ export const isInt: Guard<bigint> = (value) => typeof value === "bigint";
 export const isList: Guard<CelList> = (value) => value instanceof CelList;
 export const isAny: Guard<Value> = (value): value is Value => value !== undefined;
 
-/** An implementation with one argument of a type. */
+/** An implementation with one typed argument. */
 export function unary<A extends Value>(isA: Guard<A>, run: (a: A) => Value): Implementation {
   return (a = null) => isA(a) ? run(a) : mismatch(a);
 }
 
-/** With two arguments. */
+/** An implementation with two typed arguments. */
 export function binary<A extends Value, B extends Value>(
   isA: Guard<A>,
   isB: Guard<B>,
@@ -69,7 +69,7 @@ export function binary<A extends Value, B extends Value>(
   return (a = null, b = null) => isA(a) && isB(b) ? run(a, b) : mismatch(a, b);
 }
 
-/** With three arguments: the second and third of types of their own. */
+/** An implementation with three typed arguments. */
 export function ternary<A extends Value, B extends Value, C extends Value>(
   guards: readonly [Guard<A>, Guard<B>, Guard<C>],
   run: (a: A, b: B, c: C) => Value,
@@ -78,7 +78,7 @@ export function ternary<A extends Value, B extends Value, C extends Value>(
   return (a = null, b = null, c = null) => isA(a) && isB(b) && isC(c) ? run(a, b, c) : mismatch(a, b, c);
 }
 
-/** Makes a plain function that throws a RangeError into one that answers an error value. */
+/** Turns a function that throws a RangeError into one that returns an error value. */
 export function attempt(run: () => Value): Value {
   try {
     return run();
@@ -88,7 +88,7 @@ export function attempt(run: () => Value): Value {
   }
 }
 
-/** True when a value may be passed where a type is declared. */
+/** True when a value may be passed for a declared type. */
 export function isOfType(type: CelType, value: Value): boolean {
   switch (type.kind) {
     case "dyn":
@@ -120,7 +120,7 @@ export function isOfType(type: CelType, value: Value): boolean {
   }
 }
 
-/** The error of a function that has no overload for its arguments. */
+/** The error of a function without an overload for its arguments. */
 export function noOverloadFor(name: string, args: readonly Value[]): CelError {
   return new CelError(`no such overload: ${name}(${args.map(typeNameOf).join(", ")})`);
 }

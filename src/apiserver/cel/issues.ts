@@ -1,17 +1,17 @@
-/** What is wrong with the text of an expression, and how it is shown: place, message, the line and a pointer below. */
+/** Issues of an expression, and their text: position, message, source line and a pointer below it. */
 
-/** One thing that is wrong. */
+/** One issue. */
 export interface Issue {
   /** UTF-16 index in the source; -1 for the expression as a whole. */
   readonly offset: number;
   readonly message: string;
 }
 
-/** Lines longer than this are not shown. */
+/** Longer lines are not shown. */
 const maxSnippetLength = 16_384;
 const maxIssues = 100;
 
-/** Issues as the real server writes them: `ERROR: <input>:1:6: undefined field 'x'` and the line. */
+/** Formats issues like the real server: `ERROR: <input>:1:6: undefined field 'x'` and the line. */
 export function formatIssues(source: string, issues: readonly Issue[]): string {
   const placed = issues.map((issue) => ({ issue, place: placeOf(source, issue.offset) }));
   placed.sort((left, right) => left.place.line - right.place.line || left.place.column - right.place.column);
@@ -21,9 +21,9 @@ export function formatIssues(source: string, issues: readonly Issue[]): string {
 }
 
 interface Place {
-  /** From 1; -1 for none. */
+  /** Starts at 1; -1 for the whole expression. */
   readonly line: number;
-  /** Code points before it in the line. */
+  /** Code points before the issue in its line. */
   readonly column: number;
   readonly text: string | undefined;
 }

@@ -1,12 +1,12 @@
 /**
- * jsonValueOf: JSON that no schema describes, as expressions see it. Nothing is converted before it is asked for, so an
- * expression that looks at one field of a large object costs no more than that field.
+ * jsonValueOf(): the CEL value of JSON without a schema. Values are converted when they are read, so an expression that reads
+ * one field of a large object does not convert the rest.
  */
 import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../model/mod.ts";
 import { CelList, CelMap, type Value } from "./values.ts";
 
 /**
- * The value of some JSON. A number without a fraction is an `int`, as Go's decoder of unstructured objects has it.
+ * The value of some JSON. A number without a fraction is an `int`, as in Go's decoder for unstructured objects.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** The Common Expression Language as Kubernetes 1.36 has it: parsing, type checking, costs and evaluation. */
+/** The Common Expression Language as in Kubernetes 1.36: parsing, type checking, costs and evaluation. */
 export {
   AccessCheck,
   type AccessQuestion,
@@ -37,10 +37,9 @@ export {
   noSuchOverload,
   type Value,
 } from "./values.ts";
-export { equal } from "./_comparison.ts";
+export { equal } from "./_operators.ts";
 export { jsonValueOf } from "./json_value.ts";
 export { parseRfc3339 } from "./_time.ts";
-export { dns1035LabelErrors } from "./_named_formats.ts";
-export { formatCheck, parseLooseDuration } from "./string_formats.ts";
+export { dns1035LabelErrors, formatCheck, parseLooseDuration } from "./string_formats.ts";
 export { parseRequestUri } from "./net.ts";
 export { cappedProduct, estimateCost, maxEstimate, type Range, type SizeAtPath } from "./cost_estimate.ts";

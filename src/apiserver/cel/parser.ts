@@ -1,24 +1,23 @@
 /**
- * parseCel: from the text of an expression to its tree. The grammar is that of cel-go with optional syntax (`a.?b`,
- * `a[?b]`, `[?a]`, `{?k: v}`). Messages are those of cel-go; after a syntax error it goes on only where one token is too many or a bracket is missing.
+ * parseCel(): parses an expression to its syntax tree. The grammar is that of cel-go with optional syntax (`a.?b`, `a[?b]`,
+ * `[?a]`, `{?k: v}`). The messages are those of cel-go; after a syntax error it continues only when there is one token too
+ * many or a bracket is missing.
  */
 import type { Expr, Literal } from "./ast.ts";
 import type { Issue } from "./issues.ts";
-import { type Token, tokensOf } from "./_lexer.ts";
-import { parseBytes, parseInt64, parseText, parseUint64 } from "./_literals.ts";
+import { parseBytes, parseInt64, parseText, parseUint64, Stop, type Token, TokenReader, tokensOf } from "./_tokens.ts";
 import { expand } from "./_macros.ts";
-import { Stop, TokenReader } from "./_token_reader.ts";
 
-/** A tree, or why there is none. */
+/** A syntax tree, or the issues of the source. */
 export type Parsed =
   | { readonly kind: "parsed"; readonly expr: Expr }
   | { readonly kind: "failed"; readonly issues: readonly Issue[] };
 
-/** Code points; the real server refuses more. */
+/** Largest length in code points, as on the real server. */
 const maxLength = 100_000;
-/** Expressions inside each other. */
+/** Deepest nesting of expressions. */
 const maxDepth = 250;
-/** Operators of one kind in a row: each is one level of the tree. */
+/** Largest number of equal operators in a chain: each one is a level of the tree. */
 const maxChain = 2_000;
 
 const reserved = new Set(
@@ -79,7 +78,7 @@ class Parser {
     return expr;
   }
 
-  /** A row of `&&` or `||`, as one call. */
+  /** A chain of `&&` or `||`, as one call. */
   #junction(symbol: string, name: string, operand: () => Expr): Expr {
     const first = operand();
     if (this.#tokens.peek().text !== symbol) return first;

@@ -1,11 +1,23 @@
 /**
- * The string formats that a schema's `format` and expressions can ask for: those of kube-openapi's `strfmt`. What it has
- * no check for is not listed, and any text is right for it.
+ * The string formats of a schema's `format` (kube-openapi's `strfmt`) and the named formats of expressions
+ * (`format.dns1123Label()`, `format.named("uuid")`). A format without a check accepts every string.
  */
 import { parseIp, parseNetwork, parseRequestUri } from "./net.ts";
 import { parseGoDuration, secondsOf } from "./_time.ts";
+import {
+  dnsLabelErrors,
+  dnsSubdomainErrors,
+  labelKeyErrors,
+  labelValueErrors,
+  maskTrailingDash,
+  regexError,
+  utf8Length,
+} from "../model/mod.ts";
+import { binary, type FunctionDecl, type Guard, isText, method, overload, unary } from "./functions.ts";
+import { type CelType, listOf, optionalOf, stringType } from "./types.ts";
+import { CelOpaque, CelOptional, noneOptional, type Value, ValueList } from "./values.ts";
 
-/** The check of a format by its name without dashes; undefined for a format that is not checked. */
+/** The check of a format, by its name without dashes; undefined for a format that is not checked. */
 export function formatCheck(name: string): ((text: string) => boolean) | undefined {
   return checks.get(name.replaceAll("-", ""));
 }
@@ -60,7 +72,7 @@ function reads(read: () => unknown): boolean {
   }
 }
 
-/** `a@b`, or a name with it in angle brackets, as Go's `net/mail` reads it. */
+/** `a@b`, or a name with an address in angle brackets, as Go's `net/mail` parses it. */
 function isEmail(text: string): boolean {
   const trimmed = text.trim();
   const bracketed = /^(?:"(?:[^"\\]|\\.)*"\s*|[^<>"@,;:]*)<([^<>]+)>$/.exec(trimmed);
@@ -76,12 +88,12 @@ function isHostname(text: string): boolean {
   return text.split(".").every((part) => part.length <= 63) && hostname.test(text);
 }
 
-/** Leading zeros are let through, as in Go before 1.17. */
+/** Leading zeros are accepted, as in Go before 1.17. */
 function withoutLeadingZeros(text: string): string {
   return text.replace(/(^|[.:])0+(?=[0-9]+(?:\.|$|\/))/g, "$1");
 }
 
-/** No address is longer. */
+/** Largest length of an address. */
 const maxAddressLength = 100;
 
 function isIpv4(text: string): boolean {
@@ -157,10 +169,10 @@ const units: readonly (readonly [names: readonly string[], ns: bigint])[] = [
   [["w", "wk", "week"], 604_800_000_000_000n],
 ];
 
-/** UTF-16 units; what is longer is no span of time that anybody wrote. */
+/** Largest length of a duration in UTF-16 units. */
 const maxDurationLength = 1_000;
 
-/** Nanoseconds of `1h30m` as Go writes it, or of `2 days` as Scala does; undefined for neither. */
+/** Nanoseconds of `1h30m` in Go's syntax or of `2 days` in Scala's; undefined for other texts. */
 export function parseLooseDuration(text: string): bigint | undefined {
   if (text.length > maxDurationLength) return undefined;
   const exact = parseGoDuration(text);
@@ -175,4 +187,113 @@ export function parseLooseDuration(text: string): bigint | undefined {
     }
   }
   return total;
+}
+
+/** `kubernetes.NamedFormat`. */
+const formatType: CelType = { kind: "opaque", name: "kubernetes.NamedFormat", of: [], isObject: true };
+
+/** A named format, such as `format.dns1123Label()` or `format.named("uuid")`: validates a string and returns its errors. */
+export class CelFormat extends CelOpaque {
+  override readonly type = formatType;
+  readonly name: string;
+  /** The cost of a validation depends on this. */
+  readonly patternLength: number;
+  readonly errorsOf: (text: string) => readonly string[];
+
+  constructor(name: string, patternLength: number, errorsOf: (text: string) => readonly string[]) {
+    super();
+    this.name = name;
+    this.patternLength = patternLength;
+    this.errorsOf = errorsOf;
+  }
+
+  override equals(other: CelOpaque): boolean {
+    return other instanceof CelFormat && other.name === this.name;
+  }
+
+  override toText(): string {
+    return this.name;
+  }
+}
+
+const dns1035 = "[a-z]([-a-z0-9]*[a-z0-9])?";
+const dns1035Why =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic " +
+  "character, and end with an alphanumeric character";
+
+/** The errors of a DNS label of RFC 1035: names of Services, CustomResourceDefinitions and versions. */
+export function dns1035LabelErrors(text: string): readonly string[] {
+  const errors: string[] = [];
+  if (utf8Length(text) > 63) errors.push("must be no more than 63 bytes");
+  if (!new RegExp(`^${dns1035}$`).test(text)) errors.push(regexError(dns1035Why, dns1035, ["my-name", "abc-123"]));
+  return errors;
+}
+
+const formats: ReadonlyMap<string, CelFormat> = new Map([
+  ["dns1123Label", new CelFormat("DNS1123Label", 30, dnsLabelErrors)],
+  ["dns1123Subdomain", new CelFormat("DNS1123Subdomain", 60, dnsSubdomainErrors)],
+  ["dns1035Label", new CelFormat("DNS1035Label", 30, dns1035LabelErrors)],
+  ["qualifiedName", new CelFormat("QualifiedName", 60, labelKeyErrors)],
+  ["dns1123LabelPrefix", new CelFormat("DNS1123LabelPrefix", 30, (text) => dnsLabelErrors(maskTrailingDash(text)))],
+  [
+    "dns1123SubdomainPrefix",
+    new CelFormat("DNS1123SubdomainPrefix", 60, (text) => dnsSubdomainErrors(maskTrailingDash(text))),
+  ],
+  ["dns1035LabelPrefix", new CelFormat("DNS1035LabelPrefix", 30, (text) => dns1035LabelErrors(maskTrailingDash(text)))],
+  ["labelValue", new CelFormat("LabelValue", 40, labelValueErrors)],
+  ["uri", new CelFormat("URI", 500, uriErrors)],
+  ["uuid", new CelFormat("uuid", 82, checked("uuid", "does not match the UUID format"))],
+  ["byte", new CelFormat("byte", 84, checked("byte", "invalid base64"))],
+  ["date", new CelFormat("date", 75, checked("date", "invalid date"))],
+  ["datetime", new CelFormat("datetime", 75, checked("datetime", "invalid datetime"))],
+]);
+
+const isFormat: Guard<CelFormat> = (value) => value instanceof CelFormat;
+
+/** The functions of named formats. */
+export const formatFunctions: readonly FunctionDecl[] = [
+  ...Array.from(formats, ([name, format]): FunctionDecl => ({
+    name: `format.${name}`,
+    overloads: [overload(`format.${name}`, [], formatType, () => format)],
+  })),
+  {
+    name: "format.named",
+    overloads: [overload("format-named", [stringType], optionalOf(formatType), unary(isText, named))],
+  },
+  {
+    name: "validate",
+    overloads: [
+      method(
+        "format-validate",
+        [formatType, stringType],
+        optionalOf(listOf(stringType)),
+        binary(isFormat, isText, validate),
+      ),
+    ],
+  },
+];
+
+function named(name: string): Value {
+  const format = formats.get(name);
+  return format === undefined ? noneOptional : new CelOptional(format);
+}
+
+function validate(format: CelFormat, text: string): Value {
+  const errors = format.errorsOf(text);
+  return errors.length === 0 ? noneOptional : new CelOptional(new ValueList(errors));
+}
+
+function checked(name: string, why: string): (text: string) => readonly string[] {
+  const check = formatCheck(name);
+  return (text) => check?.(text) === false ? [why] : [];
+}
+
+function uriErrors(text: string): readonly string[] {
+  try {
+    parseRequestUri(text);
+    return [];
+  } catch (error) {
+    if (error instanceof RangeError) return [error.message];
+    throw error;
+  }
 }

@@ -1,6 +1,4 @@
-/**
- * Types of the Common Expression Language, as the checker reckons with them and as messages show them.
- */
+/** Types of the Common Expression Language, their names in messages, and the solver for type variables. */
 
 /** A type. */
 export type CelType =
@@ -9,14 +7,14 @@ export type CelType =
   | { readonly kind: "map"; readonly key: CelType; readonly value: CelType }
   /** An object with known fields, e.g. the schema of a CustomResourceDefinition. */
   | { readonly kind: "object"; readonly name: string; readonly fields: ReadonlyMap<string, CelType> }
-  /** A type of a library. `isObject` for those that the real server declares as objects. */
+  /** A type of a library. `isObject` for those that the real server declares as object types. */
   | { readonly kind: "opaque"; readonly name: string; readonly of: readonly CelType[]; readonly isObject?: boolean }
   | { readonly kind: "type"; readonly of?: CelType }
-  /** A variable of a declaration, or one that is still open. */
+  /** A type variable of a declaration, or one that is still open. */
   | { readonly kind: "param"; readonly name: string };
 
-/** Types without parts. `error` is that of a part which has been reported already. */
-export type SimpleKind =
+/** Types without parts. `error` is the type of an expression with a reported issue. */
+type SimpleKind =
   | "dyn"
   | "null"
   | "error"
@@ -41,33 +39,33 @@ export const bytesType: CelType = { kind: "bytes" };
 export const durationType: CelType = { kind: "duration" };
 export const timestampType: CelType = { kind: "timestamp" };
 
-/** A list of items of a type. */
+/** The type of a list. */
 export function listOf(item: CelType): CelType {
   return { kind: "list", item };
 }
 
-/** A map. */
+/** The type of a map. */
 export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: "map", key, value };
 }
 
-/** A value that may be missing. */
+/** The type of an optional value. */
 export function optionalOf(of: CelType): CelType {
   return { kind: "opaque", name: "optional_type", of: [of] };
 }
 
-/** A variable of a declaration. */
+/** A type variable of a declaration. */
 export function paramOf(name: string): CelType {
   return { kind: "param", name };
 }
 
-/** What an optional holds; undefined for other types. */
+/** The type inside an optional; undefined for other types. */
 export function optionalContent(type: CelType): CelType | undefined {
   return type.kind === "opaque" && type.name === "optional_type" ? type.of[0] : undefined;
 }
 
-/** The parts that a type is made of. */
-export function partsOf(type: CelType): readonly CelType[] {
+/** The parts of a type. */
+function partsOf(type: CelType): readonly CelType[] {
   switch (type.kind) {
     case "list":
       return [type.item];
@@ -82,7 +80,7 @@ export function partsOf(type: CelType): readonly CelType[] {
   }
 }
 
-/** A type as messages show it. */
+/** The name of a type in messages. */
 export function formatType(type: CelType): string {
   switch (type.kind) {
     case "error":
@@ -103,7 +101,7 @@ export function formatType(type: CelType): string {
   }
 }
 
-/** A type by its name in Go, which is how admission names it. */
+/** The Go name of a type, which admission uses. */
 export function formatTypeName(type: CelType): string {
   switch (type.kind) {
     case "null":
@@ -121,7 +119,7 @@ export function formatTypeName(type: CelType): string {
   }
 }
 
-/** True when both are the same, part for part. */
+/** True when both types are equal. */
 export function isSameType(left: CelType, right: CelType): boolean {
   if (left === right) return true;
   if (left.kind !== right.kind) return false;
@@ -131,4 +129,143 @@ export function isSameType(left: CelType, right: CelType): boolean {
   const [leftParts, rightParts] = [partsOf(left), partsOf(right)];
   return leftParts.length === rightParts.length &&
     leftParts.every((part, index) => isSameType(part, rightParts[index] ?? errorType));
+}
+
+/**
+ * Solves the type variables of one expression by unification, with the rules of cel-go's checker: `dyn` matches every type,
+ * null matches objects, durations and timestamps, and of two matching types the more general one is kept.
+ */
+export class TypeSolver {
+  #found = new Map<string, CelType>();
+  #count = 0;
+
+  /** A new open variable. */
+  variable(): CelType {
+    return { kind: "param", name: `_var${this.#count++}` };
+  }
+
+  /** True when a value of `left` is allowed where `right` is expected. Binds type variables if so. */
+  isAssignable(left: CelType, right: CelType): boolean {
+    return this.areAssignable([left], [right]);
+  }
+
+  /** The same for several types: binds variables only if all match. */
+  areAssignable(left: readonly CelType[], right: readonly CelType[]): boolean {
+    const before = new Map(this.#found);
+    if (left.length === right.length && left.every((type, index) => this.#goes(type, right[index] ?? errorType))) {
+      return true;
+    }
+    this.#found = before;
+    return false;
+  }
+
+  /** The type with bound variables replaced. @param isFinal replaces open variables by dyn */
+  resolve(type: CelType, isFinal = false): CelType {
+    if (type.kind === "param") {
+      const found = this.#found.get(type.name);
+      if (found !== undefined) return this.resolve(found, isFinal);
+      return isFinal ? dynType : type;
+    }
+    return withParts(type, (part) => this.resolve(part, isFinal));
+  }
+
+  /** The common type of both; undefined when they do not match. */
+  join(previous: CelType, current: CelType): CelType | undefined {
+    return this.isAssignable(previous, current) ? moreGeneral(previous, current) : undefined;
+  }
+
+  /** The type of a declaration with new variables in place of its own. */
+  instantiate(type: CelType, variables: Map<string, CelType>): CelType {
+    if (type.kind !== "param") return withParts(type, (part) => this.instantiate(part, variables));
+    let variable = variables.get(type.name);
+    if (variable === undefined) variables.set(type.name, variable = this.variable());
+    return variable;
+  }
+
+  #goes(left: CelType, right: CelType): boolean {
+    if (right.kind === "param") {
+      const hasFound = this.#found.has(right.name);
+      if (this.#bind(right.name, right, left)) return true;
+      if (hasFound) return false;
+    }
+    if (left.kind === "param") return this.#bind(left.name, left, right);
+    if (isWild(left) || isWild(right)) return true;
+    if (left.kind === "null" || right.kind === "null") return isNullable(left.kind === "null" ? right : left);
+    if (left.kind !== right.kind) return false;
+    if (left.kind === "type") return true;
+    if ("name" in left && "name" in right && left.name !== right.name) return false;
+    const [leftParts, rightParts] = [partsOf(left), partsOf(right)];
+    return leftParts.length === rightParts.length &&
+      leftParts.every((part, index) => this.#goes(part, rightParts[index] ?? errorType));
+  }
+
+  #bind(name: string, variable: CelType, type: CelType): boolean {
+    if (type.kind === "param" && type.name === name) return true;
+    const found = this.#found.get(name);
+    if (found === undefined) {
+      if (this.#occurs(variable, type)) return false;
+      this.#found.set(name, type);
+      return true;
+    }
+    if (isSameType(found, type)) return true;
+    if (!this.#goes(type, found)) return false;
+    const general = moreGeneral(type, found);
+    if (!this.#occurs(variable, general)) this.#found.set(name, general);
+    return true;
+  }
+
+  #occurs(variable: CelType, inside: CelType): boolean {
+    if (isSameType(variable, inside)) return true;
+    if (inside.kind === "param") {
+      const found = this.#found.get(inside.name);
+      return found !== undefined && this.#occurs(variable, found);
+    }
+    return partsOf(inside).some((part) => this.#occurs(variable, part));
+  }
+}
+
+function isWild(type: CelType): boolean {
+  return type.kind === "dyn" || type.kind === "error";
+}
+
+function isNullable(type: CelType): boolean {
+  switch (type.kind) {
+    case "null":
+    case "object":
+    case "opaque":
+    case "duration":
+    case "timestamp":
+      return true;
+    default:
+      return false;
+  }
+}
+
+function moreGeneral(left: CelType, right: CelType): CelType {
+  return isLessSpecific(left, right) ? left : right;
+}
+
+function isLessSpecific(left: CelType, right: CelType): boolean {
+  if (left.kind === "dyn" || left.kind === "param") return true;
+  if (right.kind === "dyn" || right.kind === "param") return false;
+  if (left.kind !== right.kind) return false;
+  if (left.kind === "type") return true;
+  if ("name" in left && "name" in right && left.name !== right.name) return false;
+  const rightParts = partsOf(right);
+  return partsOf(left).every((part, index) => isLessSpecific(part, rightParts[index] ?? errorType));
+}
+
+function withParts(type: CelType, change: (part: CelType) => CelType): CelType {
+  switch (type.kind) {
+    case "list":
+      return { kind: "list", item: change(type.item) };
+    case "map":
+      return { kind: "map", key: change(type.key), value: change(type.value) };
+    case "opaque":
+      return type.of.length === 0 ? type : { ...type, of: type.of.map(change) };
+    case "type":
+      return type.of === undefined ? type : { kind: "type", of: change(type.of) };
+    default:
+      return type;
+  }
 }

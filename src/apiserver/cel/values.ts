@@ -1,12 +1,12 @@
 /**
- * Values of the Common Expression Language while an expression runs. `int` is a bigint and `double` a number, so the two
- * never mix by accident; what has no JavaScript counterpart is a small class.
+ * Run-time values of the Common Expression Language. An `int` is a bigint and a `double` a number, so they cannot be mixed up;
+ * values without a JavaScript counterpart are small classes.
  *
- * An error is a value too, since `&&` and `||` may not mind it. Nobody changes a value.
+ * An error is also a value, because `&&` and `||` may ignore it. Values are immutable.
  */
 import type { CelType } from "./types.ts";
 
-/** What an expression, or a part of it, comes to. */
+/** The value of an expression or of a part of it. */
 export type Value =
   | null
   | boolean
@@ -24,7 +24,7 @@ export type Value =
   | CelOpaque
   | CelError;
 
-/** Why a part of an expression has no value. */
+/** An error as the value of a part of an expression. */
 export class CelError {
   readonly message: string;
 
@@ -42,7 +42,7 @@ export class CelUint {
   }
 }
 
-/** A span of time. */
+/** A duration. */
 export class CelDuration {
   /** Nanoseconds. */
   readonly ns: bigint;
@@ -52,11 +52,11 @@ export class CelDuration {
   }
 }
 
-/** An instant. */
+/** A timestamp. */
 export class CelTimestamp {
   /** Nanoseconds since 1970. */
   readonly ns: bigint;
-  /** Minutes east of UTC that it was written with; shown again by `string()`. */
+  /** Minutes east of UTC as it was written; `string()` shows it. */
   readonly offsetMinutes: number;
 
   constructor(ns: bigint, offsetMinutes = 0) {
@@ -65,33 +65,33 @@ export class CelTimestamp {
   }
 }
 
-/** A list. Subclasses say where the items come from. */
+/** A list. Subclasses provide the items. */
 export abstract class CelList {
   abstract readonly size: number;
-  /** @param index from 0 to below size */
+  /** @param index from 0 to size - 1 */
   abstract at(index: number): Value;
-  /** Whether it is the same as another list; lists that are sets or maps do not mind the order. */
+  /** Compares with another list. Lists of type set and map ignore the order. */
   equals?(other: CelList): Value;
-  /** This list and another behind it, where that is more than putting them in a row. */
+  /** The concatenation with another list, when it is not a plain one. */
   plus?(other: CelList): Value;
-  /** Whether a value is among the items. */
+  /** True when the list contains the value. */
   contains?(value: Value): Value;
 }
 
-/** A map, or an object. Subclasses say where the entries come from. */
+/** A map or object. Subclasses provide the entries. */
 export abstract class CelMap {
   abstract readonly size: number;
-  /** The keys to go through. */
+  /** The keys, for loops. */
   abstract keys(): Iterable<Value>;
-  /** The value of a key, undefined where it has none. */
+  /** The value of a key; undefined when the map does not have it. */
   abstract find(key: Value): Value | undefined;
-  /** Whether it is the same as another map. */
+  /** Compares with another map. */
   equals?(other: CelMap): Value;
 }
 
-/** A value that may be missing: `self.?field`. */
+/** An optional value: `self.?field`. */
 export class CelOptional {
-  /** Undefined where there is none. */
+  /** Undefined when it is absent. */
   readonly value: Value | undefined;
 
   constructor(value: Value | undefined) {
@@ -102,7 +102,7 @@ export class CelOptional {
 /** `optional.none()`. */
 export const noneOptional = new CelOptional(undefined);
 
-/** A type as a value: what `type(x)` gives. */
+/** A type as a value: the result of `type(x)`. */
 export class CelTypeValue {
   readonly name: string;
 
@@ -113,14 +113,14 @@ export class CelTypeValue {
 
 /** A value of a library: a quantity, an IP address, ... */
 export abstract class CelOpaque {
-  /** As messages name it, e.g. `kubernetes.Quantity`. */
+  /** Its type name in messages, e.g. `kubernetes.Quantity`. */
   abstract readonly type: CelType;
   abstract equals(other: CelOpaque): boolean;
-  /** As messages show it. */
+  /** Its text in messages. */
   abstract toText(): string;
 }
 
-/** A list of values that are there already. */
+/** A list of existing values. */
 export class ValueList extends CelList {
   readonly items: readonly Value[];
 
@@ -138,11 +138,11 @@ export class ValueList extends CelList {
   }
 }
 
-/** A map of values that are there already. Keys that are the same number are one key, whatever their type. */
+/** A map of existing values. Keys with the same number are one key, regardless of their type. */
 export class ValueMap extends CelMap {
   readonly #entries: ReadonlyMap<string, readonly [key: Value, value: Value]>;
 
-  /** @param entries by {@link mapKeyOf} */
+  /** @param entries keyed by {@link mapKeyOf} */
   constructor(entries: ReadonlyMap<string, readonly [key: Value, value: Value]>) {
     super();
     this.#entries = entries;
@@ -162,7 +162,7 @@ export class ValueMap extends CelMap {
   }
 }
 
-/** What tells keys of a map apart; undefined for a value that cannot be a key. */
+/** The identity of a map key; undefined for values that cannot be keys. */
 export function mapKeyOf(key: Value): string | undefined {
   switch (typeof key) {
     case "string":
@@ -183,7 +183,7 @@ export function* itemsOf(list: CelList): IterableIterator<Value> {
   for (let index = 0; index < list.size; index++) yield list.at(index);
 }
 
-/** The name of a value's type, as `type(x)` and messages have it. */
+/** The type name of a value, as `type(x)` and messages show it. */
 export function typeNameOf(value: Value): string {
   switch (typeof value) {
     case "boolean":
@@ -213,13 +213,13 @@ function objectTypeName(value: Value): string {
   return "error";
 }
 
-/** The error of a function or operator that is not made for its arguments. */
+/** The error of a function or operator that does not support its arguments. */
 export function noSuchOverload(...values: readonly Value[]): CelError {
   for (const value of values) if (value instanceof CelError) return value;
   return new CelError("no such overload");
 }
 
-/** How many characters (code points), bytes, items or entries a value has; 1 for all others. Counts for costs. */
+/** The size of a value for costs: code points, bytes, items or entries; 1 for all other values. */
 export function sizeOf(value: Value): number {
   if (typeof value === "string") return codePointLength(value);
   if (value instanceof CelList || value instanceof CelMap) return value.size;
@@ -228,7 +228,7 @@ export function sizeOf(value: Value): number {
   return 1;
 }
 
-/** Code points of a text. */
+/** The number of code points of a string. */
 export function codePointLength(text: string): number {
   let length = text.length;
   for (let index = 0; index < text.length - 1; index++) {
