@@ -1,6 +1,4 @@
-/**
- * The groups of built-in kinds joined: rules, defaults, tables and quota meters of every kind.
- */
+/** The groups of built-in kinds joined: rules, defaults, tables and quota meters of every kind. */
 import type { Column, KindNames, Table } from "../model/mod.ts";
 import { admissionKinds } from "./admissionregistration/mod.ts";
 import { appsKinds } from "./apps/mod.ts";

@@ -4,7 +4,6 @@ import { builtinFamilies } from "./builtin_kinds.ts";
 import { builtinTable } from "./kind_groups.ts";
 
 const now = Date.parse("2026-01-01T01:00:00Z");
-
 const metadata = { name: "a", creationTimestamp: "2026-01-01T00:00:00Z" };
 
 const kinds: readonly KindNames[] = builtinFamilies()
@@ -43,7 +42,6 @@ test("the age of an object is counted from its creation, and is unknown without 
 });
 
 const template = { spec: { containers: [{ name: "a", image: "x:1" }, { name: "b", image: "y:2" }] } };
-
 const ref = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db" };
 
 /** Resource, column, object, and the expected cell. */

@@ -1,6 +1,4 @@
-/**
- * The names of the built-in kinds, read from the generated text when the server starts, in the order of discovery.
- */
+/** The names of the built-in kinds, read from the generated text when the server starts, in the order of discovery. */
 import type { KindNames, Subresource, Verb } from "../model/mod.ts";
 import { names } from "./generated/names.ts";
 

@@ -3,17 +3,11 @@ import type { JsonObject } from "../model/mod.ts";
 import { created, kindNamed, updated } from "./testing/kinds_testing.ts";
 
 const containers = [{ name: "main", image: "example.invalid/main" }];
-
 const template = { metadata: { labels: { app: "a" } }, spec: { containers } };
-
 const selector = { matchLabels: { app: "a" } };
-
 const workload = { spec: { selector, template } };
-
 const once = { spec: { template: { spec: { containers, restartPolicy: "Never" } } } };
-
 const service = { spec: { ports: [{ port: 80 }] } };
-
 const role = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "a" };
 
 interface Change {

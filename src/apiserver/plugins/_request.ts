@@ -1,6 +1,4 @@
-/**
- * Reading an admission request, and rejecting it as the built-in plugins do: apiserver `admission/errors.go`.
- */
+/** Reading an admission request, and rejecting it as the built-in plugins do: apiserver `admission/errors.go`. */
 import { type AdmissionRequest, type Draft, forbidden, type StatusError } from "../model/mod.ts";
 import { metadataText } from "../registry/mod.ts";
 

@@ -2,7 +2,6 @@ import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.
 import { KubernetesRig } from "../kubernetes_rig.ts";
 
 const home = "/api/v1/namespaces/default";
-
 const pods = `${home}/pods`;
 
 function pod(name: string, spec: object = {}, container: object = {}, metadata: object = {}) {

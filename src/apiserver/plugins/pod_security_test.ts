@@ -9,7 +9,6 @@ function found(level: Level, spec: object, container: object = {}, annotations: 
 }
 
 const safe = { securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } } };
-
 const safePod = { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } };
 
 const baseline: readonly (readonly [spec: object, container: object, text: string])[] = [

@@ -2,7 +2,6 @@ import { assertEquals, test } from "../../../tests/testing.ts";
 import { KubernetesRig } from "../kubernetes_rig.ts";
 
 const home = "/api/v1/namespaces/default";
-
 const quotas = `${home}/resourcequotas`;
 
 /** A server with a quota with these used amounts, as its controller would have counted them. */

@@ -1,6 +1,4 @@
-/**
- * DaemonSets: rules, defaults and table row.
- */
+/** DaemonSets: rules, defaults and table row. */
 import { type Draft, isSameJson, type JsonObject, read } from "../../model/mod.ts";
 import {
   checkCollisions,

@@ -1,6 +1,4 @@
-/**
- * Deployments, ReplicaSets and ReplicationControllers: rules, defaults and table rows.
- */
+/** Deployments, ReplicaSets and ReplicationControllers: rules, defaults and table rows. */
 import { type Draft, draftOf, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import {
   checkCollisions,

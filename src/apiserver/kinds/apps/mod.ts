@@ -1,6 +1,4 @@
-/**
- * The kinds of the group apps.
- */
+/** The kinds of the group apps. */
 import type { KindGroup } from "../rules/mod.ts";
 import { daemonSetDefaults, daemonSetRow, daemonSetRules } from "./daemon_sets.ts";
 import {

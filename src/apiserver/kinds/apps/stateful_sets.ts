@@ -1,6 +1,4 @@
-/**
- * StatefulSets and ControllerRevisions: rules, defaults and table rows.
- */
+/** StatefulSets and ControllerRevisions: rules, defaults and table rows. */
 import { type Draft, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import {
   checkClaimSpec,

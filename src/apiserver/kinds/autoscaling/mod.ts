@@ -1,6 +1,4 @@
-/**
- * The kinds of the group autoscaling.
- */
+/** The kinds of the group autoscaling. */
 import type { KindGroup } from "../rules/mod.ts";
 import { autoscalerDefaults, autoscalerRow, autoscalerRules } from "./horizontal_pod_autoscalers.ts";
 export { scaleTable } from "./scale_table.ts";

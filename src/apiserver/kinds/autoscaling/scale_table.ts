@@ -1,6 +1,4 @@
-/**
- * scaleTable: the table of a Scale of any kind, as `kubectl get --subresource=scale` shows it.
- */
+/** scaleTable: the table of a Scale of any kind, as `kubectl get --subresource=scale` shows it. */
 import type { Column, Table } from "../../model/mod.ts";
 import { ageCell, integerCell, nameCell, rowOf } from "../rules/mod.ts";
 

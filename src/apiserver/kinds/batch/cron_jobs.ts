@@ -1,6 +1,4 @@
-/**
- * CronJobs: rules, defaults, table row, and the errors about schedules, which are those of robfig/cron v3.
- */
+/** CronJobs: rules, defaults, table row, and the errors about schedules, which are those of robfig/cron v3. */
 import { type Draft, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import { dropDisabled, podNameWarnings } from "../pods/mod.ts";
 import {

@@ -1,6 +1,4 @@
-/**
- * Rules of updates of the status of a Job: which values a controller may report, and in which order.
- */
+/** Rules of updates of the status of a Job: which values a controller may report, and in which order. */
 import { isSameJson, type JsonObject, read } from "../../model/mod.ts";
 import { checkCounts, fieldIsImmutable, FieldPath, type Problems } from "../rules/mod.ts";
 import { booleanAt, findNumber, has, numberAt, objectAt, objectsAt, textAt, textsAt } from "../types/mod.ts";

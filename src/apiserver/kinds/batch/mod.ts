@@ -1,6 +1,4 @@
-/**
- * The kinds of the group batch.
- */
+/** The kinds of the group batch. */
 import type { KindGroup } from "../rules/mod.ts";
 import { cronJobDefaults, cronJobRow, cronJobRules } from "./cron_jobs.ts";
 import { jobDefaults, jobRow, jobRules } from "./jobs.ts";

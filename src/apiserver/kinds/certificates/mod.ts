@@ -1,6 +1,4 @@
-/**
- * The kinds of the group certificates.k8s.io.
- */
+/** The kinds of the group certificates.k8s.io. */
 import type { KindGroup } from "../rules/mod.ts";
 import { signingRequestRow, signingRequestRules } from "./certificate_signing_requests.ts";
 

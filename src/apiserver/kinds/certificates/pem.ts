@@ -1,6 +1,4 @@
-/**
- * Reads PEM as Kubernetes does, and the outline of DER: enough to tell a signed structure from other bytes.
- */
+/** Reads PEM as Kubernetes does, and the outline of DER: enough to tell a signed structure from other bytes. */
 
 /** A PEM block. */
 interface PemBlock {

@@ -1,6 +1,4 @@
-/**
- * ConfigMaps, Secrets and ServiceAccounts: rules, defaults and table rows.
- */
+/** ConfigMaps, Secrets and ServiceAccounts: rules, defaults and table rows. */
 import {
   type Draft,
   type DraftValue,

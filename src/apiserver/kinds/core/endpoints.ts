@@ -1,6 +1,4 @@
-/**
- * Endpoints: rules, defaults and table row. EndpointSlices are in networking/endpoint_slices.ts.
- */
+/** Endpoints: rules, defaults and table row. EndpointSlices are in networking/endpoint_slices.ts. */
 import { type Draft, isSameJson, type Json, type JsonObject, labelKeyErrors, read } from "../../model/mod.ts";
 import {
   ageCell,

@@ -42,7 +42,10 @@ const newNames: ReadonlyMap<string, string> = new Map([...coreNames].map(([name,
 const objectFields = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
 
 /**
- * Fields for selectors. @param involved the name of the object field @param controller the name of the controller field
+ * Fields for selectors.
+ *
+ * @param involved the name of the object field
+ * @param controller the name of the controller field
  */
 function selectorsOf(involved: string, controller: string): ReadonlyMap<string, (object: JsonObject) => string> {
   const fields = new Map<string, (object: JsonObject) => string>([

@@ -3,9 +3,7 @@ import type { JsonObject } from "../../model/mod.ts";
 import { eventRow } from "./events.ts";
 
 const now = Date.parse("2026-01-01T01:00:00Z");
-
 const name = { metadata: { name: "e" } };
-
 const subject = { kind: "Pod", name: "p", fieldPath: "spec.containers{a}" };
 
 const core: JsonObject = {

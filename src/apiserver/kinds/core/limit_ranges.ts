@@ -1,6 +1,4 @@
-/**
- * LimitRanges: rules, defaults and table row. The admission plugin that applies them is plugins/limit_ranges.ts.
- */
+/** LimitRanges: rules, defaults and table row. The admission plugin that applies them is plugins/limit_ranges.ts. */
 import { type Draft, type JsonObject, labelKeyErrors, put } from "../../model/mod.ts";
 import { allowsOvercommit, checkContainerResourceName, checkResourceName } from "../pods/mod.ts";
 import {

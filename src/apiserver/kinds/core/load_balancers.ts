@@ -1,6 +1,4 @@
-/**
- * The addresses of a load balancer in `status.loadBalancer`, which Services and Ingresses share.
- */
+/** The addresses of a load balancer in `status.loadBalancer`, which Services and Ingresses share. */
 import type { JsonObject } from "../../model/mod.ts";
 import { FieldPath, ipErrors, ipWarnings, parseIp, type Problems, subdomainErrors } from "../rules/mod.ts";
 import { objectAt, objectsAt, textAt } from "../types/mod.ts";

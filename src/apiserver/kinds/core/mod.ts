@@ -1,6 +1,4 @@
-/**
- * The kinds of the core group (pods/ and apps/ have the workloads).
- */
+/** The kinds of the core group (pods/ and apps/ have the workloads). */
 import type { KindGroup } from "../rules/mod.ts";
 import {
   configMapRow,

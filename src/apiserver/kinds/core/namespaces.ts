@@ -1,6 +1,4 @@
-/**
- * Namespaces: rules, defaults and table row.
- */
+/** Namespaces: rules, defaults and table row. */
 import { type Draft, draftOf, type JsonObject, labelKeyErrors, put } from "../../model/mod.ts";
 import {
   ageCell,

@@ -1,6 +1,4 @@
-/**
- * Nodes and ComponentStatuses: rules, defaults and table rows.
- */
+/** Nodes and ComponentStatuses: rules, defaults and table rows. */
 import { type Draft, draftOf, isDraft, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import { checkResourceAmount, checkTaints } from "../pods/mod.ts";
 import {

@@ -1,6 +1,4 @@
-/**
- * ResourceQuotas: rules, table row, and the scopes that decide which objects a quota counts.
- */
+/** ResourceQuotas: rules, table row, and the scopes that decide which objects a quota counts. */
 import { isSameJson, type JsonObject, read } from "../../model/mod.ts";
 import { checkQuotaResourceName, checkResourceAmount, isStandardQuota, qosClassOf } from "../pods/mod.ts";
 import {

@@ -48,7 +48,7 @@ const lastPort = 32_767;
 /** Random attempts before the first free value is searched. */
 const maxRandomAttempts = 64;
 
-/** Allocates the missing values of a new Service. @throws Refusal when a requested value is already allocated */
+/** Allocates the missing values of a new Service. @throws StatusError when a requested value is already allocated */
 export function allocateForCreate(draft: Draft, context: WriteContext): void {
   const spec = draftAt(draft, "spec");
   const clusterIp = textAt(spec, "clusterIP");
@@ -57,7 +57,7 @@ export function allocateForCreate(draft: Draft, context: WriteContext): void {
   allocate(draft, undefined, context);
 }
 
-/** Allocates the missing values of an updated Service; it keeps the old values that still apply. @throws Refusal */
+/** Allocates the missing values of an updated Service; it keeps the old values that still apply. @throws StatusError */
 export function allocateForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void {
   restoreAllocated(draft, old);
   normalizeClusterIps(draft, old);

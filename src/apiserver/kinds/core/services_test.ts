@@ -1,6 +1,5 @@
 import { assertEquals, test } from "../../../../tests/testing.ts";
 import type { JsonObject } from "../../model/mod.ts";
-import { endpointsRow } from "./endpoints.ts";
 import { serviceRow } from "./services.ts";
 
 function service(spec: JsonObject, ingress: readonly JsonObject[] = []): JsonObject {
@@ -8,7 +7,6 @@ function service(spec: JsonObject, ingress: readonly JsonObject[] = []): JsonObj
 }
 
 const http = { port: 80, protocol: "TCP" };
-
 const balanced = { type: "LoadBalancer", clusterIPs: ["10.0.0.1"] };
 
 /** What the test is about, the Service, and TYPE CLUSTER-IP EXTERNAL-IP PORT(S). */
@@ -67,20 +65,3 @@ test("the selector of a Service is shown in the order of its keys", () => {
   assertEquals(serviceRow(service({ selector: { tier: "front", app: "web" } }), 0)[6], "app=web,tier=front");
   assertEquals(serviceRow(service({}), 0)[6], "<none>");
 });
-
-const subsets: readonly (readonly [readonly JsonObject[], string])[] = [
-  [[], "<none>"],
-  [[{ addresses: [{ ip: "192.0.2.1" }] }], "192.0.2.1"],
-  [[{ addresses: [{ ip: "192.0.2.1" }, { ip: "fd00::1" }], ports: [{ port: 80 }] }], "192.0.2.1:80,[fd00::1]:80"],
-  [
-    [{ addresses: [{ ip: "192.0.2.1" }, { ip: "192.0.2.2" }], ports: [{ port: 80 }, { port: 81 }, { port: 82 }] }],
-    "192.0.2.1:80,192.0.2.2:80,192.0.2.1:81 + 3 more...",
-  ],
-  [[{ notReadyAddresses: [{ ip: "192.0.2.1" }], ports: [{ port: 80 }] }], ""],
-];
-
-for (const [list, expected] of subsets) {
-  test(`Endpoints of ${JSON.stringify(list)} are shown as "${expected}"`, () => {
-    assertEquals(endpointsRow({ metadata: { name: "e" }, subsets: list }, 0)[1], expected);
-  });
-}

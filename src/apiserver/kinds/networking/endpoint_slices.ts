@@ -1,6 +1,4 @@
-/**
- * EndpointSlices: rules, defaults and table row.
- */
+/** EndpointSlices: rules, defaults and table row. */
 import { isSameJson, type Json, type JsonObject, labelValueErrors, read } from "../../model/mod.ts";
 import { checkAppProtocol, sortedProtocols } from "../core/mod.ts";
 import {

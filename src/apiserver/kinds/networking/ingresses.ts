@@ -1,6 +1,4 @@
-/**
- * Ingresses and IngressClasses: rules, defaults and table rows.
- */
+/** Ingresses and IngressClasses: rules, defaults and table rows. */
 import { type Draft, type Json, type JsonObject, read } from "../../model/mod.ts";
 import { checkBalancer, loadBalancerAddresses, noIp } from "../core/mod.ts";
 import {

@@ -1,6 +1,4 @@
-/**
- * The kinds of the groups networking.k8s.io and discovery.k8s.io.
- */
+/** The kinds of the groups networking.k8s.io and discovery.k8s.io. */
 import type { KindGroup } from "../rules/mod.ts";
 import { endpointSliceDefaults, endpointSliceRow, endpointSliceRules } from "./endpoint_slices.ts";
 import { ingressClassDefaults, ingressClassRow, ingressClassRules, ingressRow, ingressRules } from "./ingresses.ts";

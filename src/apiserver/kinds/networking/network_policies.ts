@@ -1,6 +1,4 @@
-/**
- * NetworkPolicies: rules, defaults and table row.
- */
+/** NetworkPolicies: rules, defaults and table row. */
 import { type Draft, type JsonObject, read } from "../../model/mod.ts";
 import {
   ageCell,

@@ -1,6 +1,4 @@
-/**
- * ServiceCIDRs and IPAddresses: rules and table rows.
- */
+/** ServiceCIDRs and IPAddresses: rules and table rows. */
 import type { Json, JsonObject } from "../../model/mod.ts";
 import { ageCell, joinedCell, type KindRules, nameCell, type Row, rowOf } from "../rules/mod.ts";
 import { findObject, objectAt, textAt } from "../types/mod.ts";

@@ -1,6 +1,4 @@
-/**
- * Leases (coordination.k8s.io): rules and table row.
- */
+/** Leases (coordination.k8s.io): rules and table row. */
 import { type Draft, type JsonObject, labelKeyErrors } from "../../model/mod.ts";
 import {
   ageCell,

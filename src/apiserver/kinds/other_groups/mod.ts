@@ -1,6 +1,4 @@
-/**
- * The kinds of the groups that have one or two kinds each.
- */
+/** The kinds of the groups that have one or two kinds each. */
 import type { KindGroup } from "../rules/mod.ts";
 import {
   deviceClassRow,

@@ -1,6 +1,4 @@
-/**
- * RuntimeClasses (node.k8s.io): rules and table row.
- */
+/** RuntimeClasses (node.k8s.io): rules and table row. */
 import { type JsonObject, read } from "../../model/mod.ts";
 import { checkResourceRequirements, checkTolerations, nodeLabelWarnings } from "../pods/mod.ts";
 import {

@@ -1,6 +1,4 @@
-/**
- * Pods and PodTemplates, and the rules of Pod specs and templates that other groups use.
- */
+/** Pods and PodTemplates, and the rules of Pod specs and templates that other groups use. */
 import type { KindGroup } from "../rules/mod.ts";
 import { podDefaults } from "./pod_defaults.ts";
 import { podRow } from "./pod_row.ts";

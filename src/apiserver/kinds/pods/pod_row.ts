@@ -145,8 +145,9 @@ function terminatedStatus(terminated: JsonObject): string {
 }
 
 /**
- * Goes through the containers from last to first, so that the status of the first wins. @param before the default
- * status
+ * Goes through the containers from last to first, so that the status of the first wins.
+ *
+ * @param before the default status
  */
 function mainContainers(status: JsonObject, before: string): Progress & { readonly statusText: string } {
   let [statusText, ready, restarts] = [before, 0, noRestarts];

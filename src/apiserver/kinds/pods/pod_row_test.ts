@@ -3,7 +3,6 @@ import type { JsonObject } from "../../model/mod.ts";
 import { podConditions, podRow } from "./pod_row.ts";
 
 const now = Date.parse("2026-01-01T01:00:00Z");
-
 const created = "2026-01-01T00:00:00Z";
 
 /** A Pod with containers `c0`, `c1`, … that have these statuses. */
@@ -16,13 +15,9 @@ function pod(status: JsonObject, spec: JsonObject = {}, metadata: JsonObject = {
 }
 
 const running = { ready: true, restartCount: 0, state: { running: { startedAt: created } } };
-
 const notReady = { ...running, ready: false };
-
 const isReady = [{ type: "Ready", status: "True" }];
-
 const initialized = [{ type: "Initialized", status: "True" }];
-
 const deleted = { deletionTimestamp: created };
 
 function waiting(reason: string): JsonObject {
@@ -34,9 +29,7 @@ function ended(exitCode: number, rest: JsonObject = {}): JsonObject {
 }
 
 const two: JsonObject = { containers: [{ name: "c0" }, { name: "c1" }] };
-
 const inits: JsonObject = { initContainers: [{ name: "i0" }, { name: "i1" }] };
-
 const sidecar: JsonObject = { initContainers: [{ name: "i0", restartPolicy: "Always" }, { name: "i1" }] };
 
 /** What the test is about, the Pod, READY and STATUS. */

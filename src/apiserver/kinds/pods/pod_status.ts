@@ -1,6 +1,4 @@
-/**
- * Rules of updates of the status of a Pod, which a kubelet reports.
- */
+/** Rules of updates of the status of a Pod, which a kubelet reports. */
 import { type Draft, type JsonObject, labelKeyErrors } from "../../model/mod.ts";
 import { checkImmutable, FieldPath, ipErrors, parseIp, type Problems, subdomainErrors } from "../rules/mod.ts";
 import { draftsAt, has, numberAt, objectAt, objectIn, objectsAt, setIfZero, textAt } from "../types/mod.ts";

@@ -1,6 +1,4 @@
-/**
- * Warnings about the spec of a Pod or a template: pkg/api/pod/warnings.go of Kubernetes 1.36.
- */
+/** Warnings about the spec of a Pod or a template: pkg/api/pod/warnings.go of Kubernetes 1.36. */
 import type { JsonObject } from "../../model/mod.ts";
 import { FieldPath, ipWarnings } from "../rules/mod.ts";
 import {

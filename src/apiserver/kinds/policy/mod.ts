@@ -1,6 +1,4 @@
-/**
- * The kinds of the group policy.
- */
+/** The kinds of the group policy. */
 import type { KindGroup } from "../rules/mod.ts";
 import { budgetRules, disruptionBudgetRow } from "./pod_disruption_budgets.ts";
 

@@ -1,6 +1,4 @@
-/**
- * PodDisruptionBudgets: rules and table row.
- */
+/** PodDisruptionBudgets: rules and table row. */
 import { type JsonObject, read } from "../../model/mod.ts";
 import {
   ageCell,

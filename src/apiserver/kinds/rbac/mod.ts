@@ -1,6 +1,4 @@
-/**
- * The kinds of the group rbac.authorization.k8s.io.
- */
+/** The kinds of the group rbac.authorization.k8s.io. */
 import type { KindGroup } from "../rules/mod.ts";
 import {
   clusterRoleBindingRules,

@@ -1,6 +1,4 @@
-/**
- * StorageClasses: rules, defaults and table row.
- */
+/** StorageClasses: rules, defaults and table row. */
 import { type Json, type JsonObject, labelKeyErrors, utf8Length } from "../../model/mod.ts";
 import { nodeLabelWarning } from "../pods/mod.ts";
 import {
