@@ -1,8 +1,8 @@
 /**
- * The compiled binary as a process: started, watched, signalled and, whatever a test does, gone in the end.
+ * The compiled binary as a process: a test starts, observes and signals it, and it has always ended after the test.
  *
- * It gets an environment of its own, so that nothing of the developer's (KUBECONFIG, a kubeconfig at home, proxies) can
- * make a test pass or fail. What it prints is kept, so that a test that waits in vain can say what it saw.
+ * It gets a separate environment, so that the developer's settings (KUBECONFIG, a kubeconfig at home, proxies) cannot
+ * affect a test. Its output is stored, so that a test whose wait times out can show it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
@@ -10,30 +10,30 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { until } from "../controlplane/mod.ts";
 
-/** What a binary is started with, besides its arguments. */
+/** Options for starting a binary, besides its arguments. */
 export interface StartOptions {
-  /** What KUBECONFIG names. @default none */
+  /** The value of KUBECONFIG. @default none */
   readonly kubeconfig?: string;
   /** Variables on top of PATH and HOME. @default {} */
   readonly env?: Readonly<Record<string, string>>;
-  /** A file that its stdout goes to. @default none: what it prints is kept */
+  /** A file for its stdout. @default none: the output is stored */
   readonly stdoutFile?: string;
 }
 
 /** How a binary ended. */
 export interface Ending {
-  /** The exit code; 128 and more for a signal, as shells have it. */
+  /** The exit code; 128 plus its number for a signal, as in shells. */
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Shows what binaries log while tests run, for whoever looks for the reason of a failure. */
+/** Prints the logs of binaries while tests run, to find the reason of a failure. */
 const isLogShown = process.env["PINTLE_E2E_LOG"] === "1";
 
 const root = join(import.meta.dirname ?? ".", "..", "..");
 
-/** The binary under test: what `CONTROLLER_BINARY` names, else dist/controller. @throws Error that says how to build it */
+/** The binary under test: `CONTROLLER_BINARY`, else dist/controller. @throws Error that says how to build it */
 export function binaryPath(): string {
   const path = resolve(process.env["CONTROLLER_BINARY"] ?? join(root, "dist", "controller"));
   if (!existsSync(path)) throw new Error(`Cannot test the binary "${path}": it does not exist. Run: ./compile.sh`);
@@ -62,7 +62,7 @@ export class Binary implements AsyncDisposable {
         ...env,
       },
     });
-    if (typeof stdout === "number") closeSync(stdout); // the child has its own
+    if (typeof stdout === "number") closeSync(stdout); // the child process has a copy
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => this.#stdout += text);
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr += text;
@@ -89,7 +89,7 @@ export class Binary implements AsyncDisposable {
     return this.#code === undefined;
   }
 
-  /** Sends a signal. Not by child.kill, whose second call does nothing on Deno. */
+  /** Sends a signal. It does not use child.kill, whose second call does nothing on Deno. */
   signal(name: "SIGTERM" | "SIGINT" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
     if (this.#child.pid !== undefined && this.isRunning) process.kill(this.#child.pid, name);
   }
@@ -105,7 +105,7 @@ export class Binary implements AsyncDisposable {
     }, { timeoutMs });
   }
 
-  /** Waits for the end. @throws Error when it does not come in time */
+  /** Waits until the process ends. @throws Error when it does not end in time */
   async ended(timeoutMs = 20_000): Promise<Ending> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {

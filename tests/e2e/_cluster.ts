@@ -1,6 +1,6 @@
 /**
- * What the end-to-end tests do to a cluster, all of it with kubectl, as a person would: make Foos, look at what became of
- * them, change things behind the controller's back. Nothing of Pintle is used here.
+ * Actions of the end-to-end tests on a cluster, all with kubectl, as a user would do them: create Foos, read the results,
+ * change objects without the controller. This file does not use code of Pintle.
  */
 import { join } from "node:path";
 import { assertEquals } from "../testing.ts";
@@ -10,7 +10,7 @@ import { runBinary } from "./_binary.ts";
 /** The example that the README applies. */
 export const exampleFoo = join(import.meta.dirname ?? ".", "..", "..", "examples", "foo.yaml");
 
-/** As much of an object as these tests look at. */
+/** The part of an object that these tests read. */
 export interface Live {
   readonly metadata: {
     readonly name: string;
@@ -30,7 +30,7 @@ export interface Live {
   readonly status?: { readonly availableReplicas?: number };
 }
 
-/** An Event, as much of it as these tests look at. */
+/** The part of an Event that these tests read. */
 export interface LiveEvent {
   readonly type: string;
   readonly reason: string;
@@ -38,7 +38,7 @@ export interface LiveEvent {
   readonly regarding: { readonly kind: string; readonly name: string };
 }
 
-/** A Foo to make. */
+/** A Foo to create. */
 export interface FooFields {
   readonly name: string;
   readonly deploymentName: string;
@@ -60,7 +60,7 @@ export class TestNamespace {
     return await this.#controlPlane.kubectlOutput(["--namespace", this.name, ...args], { stdin });
   }
 
-  /** Makes a Foo, or changes it. */
+  /** Creates or changes a Foo. */
   async applyFoo(foo: FooFields): Promise<void> {
     const { name, deploymentName, replicas } = foo;
     const apiVersion = "samplecontroller.k8s.io/v1alpha1";
@@ -74,7 +74,7 @@ export class TestNamespace {
     return text === "" ? undefined : JSON.parse(text);
   }
 
-  /** Waits until the object is as `isAsWanted` says. */
+  /** Waits until `isAsWanted` returns true for the object. */
   async eventually(what: string, isAsWanted: (live: Live) => boolean, timeoutMs = 20_000): Promise<Live> {
     return await until(`see ${what} as wanted`, async () => {
       const live = await this.find(what);
@@ -110,13 +110,13 @@ export class TestNamespace {
   }
 }
 
-/** Brings the CRD of foo up to date, with the binary itself. */
+/** Installs or updates the CRD of foo, with the binary itself. */
 export async function installFoo(controlPlane: ControlPlane): Promise<void> {
   const { code, stderr } = await runBinary(["install-crds", "foo"], { kubeconfig: controlPlane.kubeconfig });
   assertEquals([code, stderr], [0, ""]);
 }
 
-/** Removes the CRD of foo, and with it all Foos. */
+/** Deletes the CRD of foo, and with it all Foos. */
 export async function removeFoo(controlPlane: ControlPlane): Promise<void> {
   await controlPlane.kubectlOutput(["delete", "crd", "foos.samplecontroller.k8s.io", "--ignore-not-found", "--wait"]);
 }

@@ -1,7 +1,7 @@
 /**
- * CrashProcess: the compiled binary behind a proxy that sees its writes. At a chosen one it ends the process with SIGKILL:
- * before the write reaches the server, when it was done but before its answer arrives, or after the answer and before the
- * next request. The process is then started again on the same proxy, as a kubelet would.
+ * CrashProcess: the compiled binary behind a proxy that sees its writes. At a chosen write it kills the process (SIGKILL):
+ * before the write reaches the server, after the commit and before the response arrives, or after the response and before
+ * the next request. Then it starts the process again on the same proxy, as a kubelet would.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CrashMoment } from "../../src/simulation/mod.ts";
@@ -9,22 +9,22 @@ import type { ControlPlane } from "../controlplane/mod.ts";
 import { Binary } from "./_binary.ts";
 import { ApiProxy, type RequestMatch, type SeenRequest } from "./_proxy.ts";
 
-/** Where a process ends. */
+/** The write and the moment at which the process is killed. */
 export interface CrashPoint {
-  /** Counted from 1; Events, Leases and questions aside. */
+  /** The number of the write, from 1, without Events, Leases and access reviews. */
   readonly write: number;
   readonly moment: CrashMoment;
 }
 
-/** After an answer nothing may follow for long; the process ends then all the same. */
+/** If no request follows the response for this long, the process is killed without one. */
 const mostIdleMs = 500;
 const downMs = 100;
 
-/** Writes at which a process may end: the same that the simulation counts. */
+/** Writes that count for crash points: the same as in the simulation. */
 export const isCountedWrite: RequestMatch = ({ method, path }) =>
   method !== "GET" && !/\/(events|leases|[a-z]+reviews)(\/|\?|$)/.test(path);
 
-/** An operator that ends once; disposed of, it ends for good. */
+/** An operator that is killed once; disposing ends it. */
 export class CrashProcess implements AsyncDisposable {
   readonly proxy: ApiProxy;
   readonly #args: readonly string[];
@@ -47,20 +47,20 @@ export class CrashProcess implements AsyncDisposable {
     return new CrashProcess(await ApiProxy.start(controlPlane), args, point);
   }
 
-  /** Whether it has ended where it should, and runs again. */
+  /** True after the kill at the chosen write and the restart. */
   get isAgain(): boolean {
     return this.#state === "again";
   }
 
-  /** Whether it is to end or has ended, and does not run again yet. */
+  /** True from the kill until the restart. */
   get isDown(): boolean {
     return this.#state === "doomed" || this.#state === "killed";
   }
 
-  /** @throws Error when the process has ended by itself */
+  /** @throws Error when the process has ended without being killed */
   assertRuns(): void {
     if (this.isDown || this.#binary.isRunning) return;
-    throw new Error(`Cannot go on: the process ended by itself\n${this.#binary.stderr}`);
+    throw new Error(`Cannot continue: the process ended without being killed\n${this.#binary.stderr}`);
   }
 
   /** Counted writes so far. */
@@ -73,7 +73,7 @@ export class CrashProcess implements AsyncDisposable {
     await this.#binary.logged(/starting workers/);
   }
 
-  /** Waits until nothing that counts was written for so long. */
+  /** Waits until no counted write was sent for the given time. */
   async quiet(quietMs: number): Promise<void> {
     await this.proxy.quiet(quietMs, isCountedWrite);
   }
@@ -93,7 +93,7 @@ export class CrashProcess implements AsyncDisposable {
     const isHit: RequestMatch = (request) => this.#isHit(request);
     this.proxy.answer(() => {
       this.#kill();
-      return new Response(null, { status: 502 }); // nobody is there to read it
+      return new Response(null, { status: 502 }); // the process has ended
     }, isHit);
     if (this.#point.moment === "before") return;
     const answer = this.proxy.hold((request) => request === this.#struck, "answer");
@@ -110,7 +110,7 @@ export class CrashProcess implements AsyncDisposable {
     });
   }
 
-  /** Sees each request before the server does. @returns true for the one that comes too late */
+  /** Called for each request before it is forwarded. @returns true if the process must be killed first */
   #isHit(request: SeenRequest): boolean {
     if (this.#state === "doomed") return true;
     if (this.#state !== "alive" || !isCountedWrite(request) || ++this.#writes !== this.#point?.write) return false;

@@ -1,11 +1,11 @@
-/** The controllers whose crash points are sampled on the real control plane, with the kinds that their workloads are about. */
+/** The controllers whose crash points are sampled on the real control plane, with the kinds of their workloads. */
 import { fooController, fooWorkloads } from "../../src/controllers/foo/mod.ts";
 import { ingressController, ingressWorkloads } from "../../src/controllers/ingress/mod.ts";
 import { nodepoolController, nodepoolWorkloads } from "../../src/controllers/nodepool/mod.ts";
 import type { OperatorController, Workload } from "../../src/manager/mod.ts";
 import type { CrashSubject } from "./_crash_run.ts";
 
-/** With what the simulation needs to know of it. */
+/** A controller with the parameters of its simulation. */
 export interface SimulatedSubject extends CrashSubject {
   readonly controller: OperatorController;
   readonly workloads: readonly Workload[];
@@ -13,7 +13,7 @@ export interface SimulatedSubject extends CrashSubject {
 
 const core = "/api/v1";
 
-/** A step that comes in the middle of what a controller does cannot be timed from outside of the process. */
+/** Excludes steps in the middle of a reconcile: they cannot be timed from outside the process. */
 function isSettled({ steps }: Workload): boolean {
   return steps.every(({ untilWrites }) => untilWrites === undefined);
 }

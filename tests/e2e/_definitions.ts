@@ -1,17 +1,17 @@
 /**
- * A definition of one of the binary's kinds as another release would have it, its objects, and what etcd holds of them:
- * what the tests of install-crds and uninstall-crds begin with. All with kubectl, as a person would.
+ * A CRD of one of the binary's kinds as another release would have it, its objects, and their stored versions in etcd, for
+ * the tests of install-crds and uninstall-crds. All with kubectl, as a user would.
  */
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { runBinary } from "./_binary.ts";
 
-/** EcsBinding: cluster-scoped, and nothing else of these tests uses it at the same time. */
+/** EcsBinding: cluster-scoped, and no other test uses it at the same time. */
 export const ecsb = "ecsbinding.hopegi.com";
 
-/** How results name the definition. */
+/** The name of the CRD in results. */
 export const ecsbLine = `customresourcedefinition.apiextensions.k8s.io/${ecsb}`;
 
-/** As much of a definition as these tests change. */
+/** The part of a CRD that these tests change. */
 export interface Definition {
   readonly metadata: {
     readonly name: string;
@@ -35,13 +35,13 @@ export async function removeDefinition(controlPlane: ControlPlane): Promise<void
   await controlPlane.kubectlOutput(["delete", "crd", ecsb, "--ignore-not-found", "--wait"]);
 }
 
-/** What this very binary would install. */
+/** The CRD that this binary would install. */
 export async function ownDefinition(): Promise<Definition> {
   const { stdout } = await runBinary(["install-crds", "ecsbinding", "--dry-run=client", "-o", "json"]);
   return JSON.parse(stdout);
 }
 
-/** Makes the cluster have another definition than the binary's, from nothing. */
+/** Creates another CRD than the binary's. */
 export async function installOther(controlPlane: ControlPlane, change: (own: Definition) => object): Promise<void> {
   await removeDefinition(controlPlane);
   const stdin = JSON.stringify(change(await ownDefinition()));
@@ -49,7 +49,7 @@ export async function installOther(controlPlane: ControlPlane, change: (own: Def
   await controlPlane.kubectlOutput(["wait", "--for=condition=Established", `crd/${ecsb}`, "--timeout=30s"]);
 }
 
-/** The only version of a definition, changed; its schema too, as text. */
+/** Changes the only version of a CRD; its schema as text. */
 export function otherVersion(
   own: Definition,
   change: { readonly name?: string; readonly deprecated?: boolean; readonly schema?: (text: string) => string },
@@ -63,7 +63,7 @@ export function otherVersion(
   return { ...own, spec: { ...own.spec, versions } };
 }
 
-/** Makes objects. @param version Of the kind, as the cluster serves it */
+/** Creates objects. @param version a served version of the kind */
 export async function makeObjects(
   controlPlane: ControlPlane,
   version: string,
@@ -82,12 +82,12 @@ export async function makeObjects(
   });
 }
 
-/** The definition as it is. */
+/** The present CRD. */
 export async function definitionOf(controlPlane: ControlPlane): Promise<Definition> {
   return JSON.parse(await controlPlane.kubectlOutput(["get", "crd", ecsb, "--output=json"]));
 }
 
-/** The apiVersion in which etcd holds each object of the kind, by name: nobody but etcd knows. */
+/** The apiVersion in which etcd stores each object of the kind, by name. */
 export async function storedIn(controlPlane: ControlPlane): Promise<Readonly<Record<string, string>>> {
   const port = /"address":"127\.0\.0\.1:(\d+)"|http:\/\/127\.0\.0\.1:(\d+)/.exec(clientLines(controlPlane));
   const prefix = "/registry/hopegi.com/ecsbinding/";

@@ -1,9 +1,9 @@
 /**
- * What replicas of one operator sent, judged: invariants I2 and I6 of behaviours.md over the requests that their proxies
- * saw. It knows the wire only, so it cannot share a mistake with the elector.
+ * Checks the requests that the replicas of one operator sent: invariants I2 and I6 over the requests that their proxies
+ * saw. It does not use code of the elector, so it cannot repeat an error of it.
  *
- * Guarantees: no write may come from who did not hold the Lease at that moment, had not renewed it within the renew
- * deadline, or had given it up; the writes of two holders do not interleave.
+ * Guarantees: it reports each write of a process that did not hold the Lease at that moment, had not renewed it within
+ * the renew deadline, or had released it; and writes of two holders that interleave.
  */
 import { assert } from "../testing.ts";
 import type { SeenRequest } from "./_proxy.ts";
@@ -17,7 +17,7 @@ export interface Sender {
 /** A write to the Lease that the server accepted and that names its sender as the holder. */
 export interface Claim {
   readonly sender: Sender;
-  /** When it came, so shortly after the sender began to count. */
+  /** When the request arrived, shortly after the sender began to count. */
   readonly at: number;
   /** When the server had stored it. */
   readonly storedAt: number;
@@ -25,7 +25,7 @@ export interface Claim {
   readonly isRenewal: boolean;
 }
 
-/** The Lease given up, by a request that the server accepted. */
+/** A release of the Lease that the server accepted. */
 export interface Release {
   readonly at: number;
 }
@@ -42,7 +42,7 @@ interface LeaseWrite {
   readonly storedAt: number;
 }
 
-/** What a request may take from the process to the proxy on a busy machine, in milliseconds. */
+/** The longest time of a request from the process to the proxy on a busy machine, in milliseconds. */
 const transitMs = 250;
 
 /** The claims of one sender, in order. */
@@ -56,15 +56,15 @@ export function claimsOf(sender: Sender): readonly Claim[] {
   return claims;
 }
 
-/** When a sender gave the Lease up. */
+/** When a sender released the Lease. */
 export function releasesOf(sender: Sender): readonly Release[] {
   return leaseWritesOf(sender).filter(({ holder }) => holder === "").map(({ request }) => ({ at: request.at }));
 }
 
-/** What is put as a POST and changes nothing: access reviews. */
+/** A POST that changes nothing: access reviews. */
 const isQuestion = /\/[a-z]+reviews(\?|$)/;
 
-/** The work of all senders in the order in which it came. */
+/** The writes of all senders in the order of their arrival. */
 export function workOf(senders: readonly Sender[]): readonly Work[] {
   const all = senders.flatMap((sender) =>
     sender.requests
@@ -74,15 +74,15 @@ export function workOf(senders: readonly Sender[]): readonly Work[] {
   return all.toSorted((a, b) => a.request.at - b.request.at);
 }
 
-/** How many objects of a kind the senders created, by the answers of the server. @param plural `deployments` */
+/** How many objects of a kind the senders created, by the responses of the server. @param plural `deployments` */
 export function createdBy(senders: readonly Sender[], plural: string): number {
-  // A child is created by an apply that says there must be none (ADR 0007); the status tells it from other applies.
+  // A dependent is created by an apply that requires its absence (ADR 0007); the status code identifies it.
   const isCreate = ({ request: { path, answer } }: Work) =>
     new RegExp(`/${plural}(/[^/?]+)?(\\?|$)`).test(path) && answer?.status === 201;
   return workOf(senders).filter(isCreate).length;
 }
 
-/** I6. @throws AssertionError that names the write and says what is wrong with it */
+/** Checks invariant I6. @throws AssertionError that names the write and the reason */
 export function assertOneWriterAtATime(senders: readonly Sender[], renewDeadlineMs: number): void {
   const claims = senders.flatMap(claimsOf);
   const work = workOf(senders);
@@ -101,7 +101,7 @@ export function assertOneWriterAtATime(senders: readonly Sender[], renewDeadline
   assertTermsInOrder(claims, work);
 }
 
-/** Who wrote, in the order of time, changes only where the Lease changed hands. */
+/** Checks that the writer changes only when the holder of the Lease changed. */
 function assertTermsInOrder(claims: readonly Claim[], work: readonly Work[]): void {
   for (const [index, { sender, request }] of work.entries()) {
     const before = work[index - 1];
@@ -132,7 +132,7 @@ function leaseOf(body: string): LeaseBody {
   return lease;
 }
 
-/** A term has one time at which it was acquired. */
+/** Checks that a term has one time of acquisition. */
 function isRenewal({ body }: SeenRequest, before: string): boolean {
   return before !== "" && leaseOf(body).spec?.acquireTime === leaseOf(before).spec?.acquireTime;
 }

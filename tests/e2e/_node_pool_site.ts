@@ -1,6 +1,6 @@
 /**
- * What the tests of nodepool do to a cluster, all of it with kubectl, as a person would. Pools and Nodes live in no
- * namespace, so each test has a site with names of its own, and removes them in the end.
+ * Actions of the nodepool tests on a cluster, all with kubectl, as a user would do them. Pools and Nodes are
+ * cluster-scoped, so each test uses its own names and deletes its objects at the end.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export interface Taint {
   readonly effect: string;
 }
 
-/** As much of a Node, a NodePool or a RuntimeClass as these tests look at. */
+/** The part of a Node, a NodePool or a RuntimeClass that these tests read. */
 export interface LiveNode {
   readonly metadata: {
     readonly name: string;
@@ -42,7 +42,7 @@ export interface LiveNode {
   };
 }
 
-/** A pool and a Node with names of their own; both are removed in the end, with what a test left on them. */
+/** A pool and a Node with unique names; both are deleted at the end. */
 export class NodePoolSite implements AsyncDisposable {
   readonly pool: string;
   readonly node: string;
@@ -73,7 +73,7 @@ export class NodePoolSite implements AsyncDisposable {
     return await this.#controlPlane.kubectlOutput(args, { stdin });
   }
 
-  /** What kubectl says when the API server refuses. */
+  /** The output of kubectl when the API server rejects the object. */
   async refusal(args: readonly string[], stdin: string): Promise<string> {
     const { code, stderr } = await this.#controlPlane.kubectl(args, { stdin });
     assert(code !== 0, "it was not refused");
@@ -88,7 +88,7 @@ export class NodePoolSite implements AsyncDisposable {
     return JSON.stringify({ apiVersion: "nodes.lailin.xyz/v1", kind: "NodePool", metadata: { name }, spec });
   }
 
-  /** Makes a Node as a kubelet would register it: labels, taints and what it offers. */
+  /** Creates a Node as a kubelet would register it: labels, taints and resources. */
   async makeNode(name: string, labels: Readonly<Record<string, string>>, taints: readonly Taint[] = []): Promise<void> {
     const node = { apiVersion: "v1", kind: "Node", metadata: { name, labels }, spec: { taints } };
     await this.kubectl(["create", "-f", "-"], JSON.stringify(node));
@@ -128,7 +128,7 @@ export class NodePoolSite implements AsyncDisposable {
     }, { timeoutMs });
   }
 
-  /** Waits until the pool says that it is, or is not, as it should be. */
+  /** Waits until the pool's condition has the given status. */
   async ready(reason: string): Promise<void> {
     await this.eventually(`nodepool/${this.pool}`, ({ status }) => status?.conditions?.[0]?.reason === reason);
   }
@@ -162,12 +162,12 @@ export class NodePoolSite implements AsyncDisposable {
   }
 }
 
-/** The taints of a Node but for those that the control plane itself gives to Nodes without a kubelet. */
+/** The taints of a Node without those that the control plane sets on Nodes without a kubelet. */
 export function taintsOf({ spec }: LiveNode): readonly Taint[] {
   return (spec?.taints ?? []).filter(({ key }) => !key.startsWith("node.kubernetes.io/"));
 }
 
-/** The annotations that say which pools gave a Node something. */
+/** The annotations that name the pools of a Node. */
 export function claimsOf({ metadata }: LiveNode): readonly string[] {
   return Object.keys(metadata.annotations ?? {}).filter((key) => key.startsWith("nodepool.nodes.lailin.xyz/"));
 }

@@ -1,42 +1,42 @@
 /**
- * ApiProxy: an HTTPS proxy between the binary and the API server, that sees every request and can get in its way: hold
- * it or its answer back, delay it, answer in the server's place, or cut the binary off altogether.
+ * ApiProxy: an HTTPS proxy between the binary and the API server that sees every request and can inject faults: hold
+ * a request or its response, delay it, respond instead of the server, or disconnect the binary.
  *
- * It ends TLS on both sides, so it is a server certificate of the control plane's own authority that the binary checks,
- * and a bearer token that passes through. Requests and answers are streamed, so watches work. Proxies of one test share
- * one clock and one process, so what they saw can be put in order.
+ * It terminates TLS on both sides. Its certificate is signed by the control plane's CA, which the binary verifies, and
+ * the bearer token is forwarded. Requests and responses are streamed, so watches work. Proxies of one test share
+ * one clock and one process, so their requests can be ordered.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 
-/** One request that came through. */
+/** One request. */
 export interface SeenRequest {
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
-  /** When it came, as performance.now() has it. */
+  /** When it arrived, by performance.now(). */
   readonly at: number;
-  /** What it carried, once that was read; "" for nothing. */
+  /** Its body, once it was read; "" without a body. */
   readonly body: string;
-  /** What the server said, and when; undefined until it did. */
+  /** The status of the response and its time; undefined before the response. */
   readonly answer: { readonly status: number; readonly at: number } | undefined;
 }
 
-/** Says which requests are meant. */
+/** Selects requests. */
 export type RequestMatch = (request: SeenRequest) => boolean;
 
 /** A request that is held back. */
 export interface Hold {
-  /** Resolves when such a request, or its answer, has come. */
+  /** Resolves when such a request, or its response, has arrived. */
   readonly arrived: Promise<void>;
-  /** Lets it go on. */
+  /** Forwards it. */
   release(): void;
 }
 
 /**
- * How the binary is cut off. "refusing": connections are closed and no new ones are accepted. "silent": they stand, what
- * the binary sends is swallowed, nothing comes back; what was swallowed reaches the server when the cut is healed, as it
- * does when a network sends again what was lost.
+ * How the binary is disconnected. "refusing": connections are closed and no new ones are accepted. "silent": connections
+ * stay open, and requests are stored without a response; they reach the server when the connection is restored, as with a
+ * network that sends lost packets again.
  */
 export type Cut = "refusing" | "silent";
 
@@ -51,10 +51,10 @@ interface Trap {
   readonly caught: () => Promise<void>;
 }
 
-/** What is done to each request that matches, until it is disposed of. */
+/** The action for each request that matches, until it is disposed. */
 interface Rule {
   readonly matches: RequestMatch;
-  /** An answer in the server's place. */
+  /** A response instead of the server's. */
   readonly apply: () => Promise<Response | undefined>;
 }
 
@@ -71,7 +71,7 @@ export class ApiProxy implements AsyncDisposable {
   #server: Deno.HttpServer<Deno.NetAddr>;
   #end = new AbortController();
   #kubeconfig = "";
-  /** Resolved while what comes may pass. */
+  /** Resolved while requests may pass. */
   #passage = openPassage();
 
   private constructor(controlPlane: ControlPlane, pair: Pair) {
@@ -81,7 +81,7 @@ export class ApiProxy implements AsyncDisposable {
     this.#server = this.#serve(0);
   }
 
-  /** Starts one on a free port of the loopback address. */
+  /** Starts a proxy on a free port of the loopback address. */
   static async start(controlPlane: ControlPlane): Promise<ApiProxy> {
     const { certificateAuthority } = controlPlane;
     const pair = await certificateAuthority.issue({ commonName: "proxy", usage: "server", hosts: ["127.0.0.1"] });
@@ -96,17 +96,17 @@ export class ApiProxy implements AsyncDisposable {
     return this.#kubeconfig;
   }
 
-  /** All requests so far, in the order in which they came. */
+  /** All requests so far, in the order of their arrival. */
   get requests(): readonly SeenRequest[] {
     return this.#requests;
   }
 
-  /** The requests that change something; a question that is put as a POST does not. */
+  /** The requests that change objects; access reviews are excluded. */
   get writes(): readonly SeenRequest[] {
     return this.#requests.filter(({ method, path }) => method !== "GET" && !/\/[a-z]+reviews(\?|$)/.test(path));
   }
 
-  /** Holds the next request that matches, or its answer: the server has done then what was asked, and nobody knows. */
+  /** Holds the next request that matches, or its response after the server has committed the request. */
   hold(matches: RequestMatch, side: Trap["side"] = "request"): Hold {
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
@@ -118,17 +118,17 @@ export class ApiProxy implements AsyncDisposable {
     return { arrived: arrived.promise, release: () => released.resolve() };
   }
 
-  /** Delays all requests that match, until it is disposed of. */
+  /** Delays all requests that match, until it is disposed. */
   delay(ms: number, matches: RequestMatch): Disposable {
     return this.#rule({ matches, apply: async () => void await sleep(ms) });
   }
 
-  /** Answers all requests that match in the server's place, until it is disposed of. */
+  /** Responds to all requests that match instead of the server, until it is disposed. */
   answer(response: () => Response, matches: RequestMatch): Disposable {
     return this.#rule({ matches, apply: () => Promise.resolve(response()) });
   }
 
-  /** Cuts the binary off. */
+  /** Disconnects the binary. */
   async cut(how: Cut): Promise<void> {
     if (how === "silent") {
       this.#passage = Promise.withResolvers();
@@ -138,7 +138,7 @@ export class ApiProxy implements AsyncDisposable {
     await this.#server.finished;
   }
 
-  /** Undoes the cut. */
+  /** Restores the connection. */
   heal(): void {
     this.#passage.resolve();
     if (!this.#end.signal.aborted) return;
@@ -146,7 +146,7 @@ export class ApiProxy implements AsyncDisposable {
     this.#server = this.#serve(this.#server.addr.port);
   }
 
-  /** Waits until no request that changes something and `matches` has come for `quietMs`. */
+  /** Waits until no request that changes objects and `matches` has arrived for `quietMs`. */
   async quiet(quietMs: number, matches: RequestMatch = () => true): Promise<void> {
     let [count, since] = [-1, 0];
     await until(`see ${quietMs} ms without a write`, () => {
@@ -172,7 +172,7 @@ export class ApiProxy implements AsyncDisposable {
       key: this.#pair.key,
       signal: this.#end.signal,
       onListen: () => {},
-      onError: () => new Response(null, { status: 502 }), // it was cut off meanwhile, and nobody reads this
+      onError: () => new Response(null, { status: 502 }), // the binary was disconnected meanwhile
     }, (request) => this.#forward(request));
   }
 
@@ -196,7 +196,7 @@ export class ApiProxy implements AsyncDisposable {
       if (answer !== undefined) return answer;
     }
     await this.#passage.promise;
-    // A named constant, since the DOM's types do not know `client`. When the binary goes away the answer is cancelled.
+    // A named constant, since the DOM's types do not know `client`. When the binary disconnects, the response is cancelled.
     const sent = { method, headers, body, signal, client: this.#client };
     const answer = await fetch(`${this.#upstream}${seen.path}`, sent);
     seen.answer = { status: answer.status, at: performance.now() };

@@ -1,7 +1,7 @@
 /**
- * What the RBAC tests do: give a ServiceAccount exactly what `manifests` says, run the binary with its token, and compare
- * what it asked of the API server with what it may ask. What a request is to RBAC is worked out here anew, from the API
- * server's own rules (k8s.io/apiserver/pkg/endpoints/request), and not by the code under test.
+ * For the RBAC tests: gives a ServiceAccount exactly the permissions of `manifests`, runs the binary with its token, and
+ * compares its requests with the permissions. The mapping from a request to RBAC attributes is written a second time
+ * here, from the API server's rules (k8s.io/apiserver/pkg/endpoints/request), and does not use the code under test.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,19 +29,19 @@ export interface Manifest {
 /** `create deployments.apps`, `patch foos/status.samplecontroller.k8s.io`. */
 export type Right = string;
 
-/** What `manifests` prints for these arguments. */
+/** The output of `manifests` for these arguments. */
 export async function manifestsFor(args: readonly string[]): Promise<readonly Manifest[]> {
   const { code, stdout, stderr } = await runBinary(["manifests", ...args, "-o", "json"]);
   assertEquals([code, stderr], [0, ""]);
   return (JSON.parse(stdout) as { readonly items: readonly Manifest[] }).items;
 }
 
-/** The objects that say who may do what, and where they stand. */
+/** The RBAC objects and their namespaces. */
 export function isAccess({ kind }: Manifest): boolean {
   return kind === "Namespace" || kind === "ServiceAccount" || kind.endsWith("Role") || kind.endsWith("RoleBinding");
 }
 
-/** Gives a cluster the objects, and returns a kubeconfig of the ServiceAccount among them. */
+/** Creates the objects in a cluster, and returns a kubeconfig of the ServiceAccount. */
 export async function grant(
   controlPlane: ControlPlane,
   objects: readonly Manifest[],
@@ -59,7 +59,7 @@ export async function grant(
   return path;
 }
 
-/** All that the rules allow, a right for each verb on each resource. */
+/** Everything that the rules allow: one permission for each verb on each resource. */
 export function rightsOf(objects: readonly Manifest[]): ReadonlySet<Right> {
   const rights = objects.flatMap(({ rules = [] }) => rules).flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => rightOf(verb, group, resource))))
@@ -67,7 +67,7 @@ export function rightsOf(objects: readonly Manifest[]): ReadonlySet<Right> {
   return new Set(rights);
 }
 
-/** The objects without one right. */
+/** The objects without one permission. */
 export function without(objects: readonly Manifest[], right: Right): readonly Manifest[] {
   return objects.map((object) => ({
     ...object,
@@ -90,14 +90,14 @@ function rightOf(verb: string, group: string, resource: string): Right {
   return `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
 }
 
-/** What everybody who has logged in may ask: `system:discovery`, `system:basic-user`. */
+/** Requests that every authenticated user may send: `system:discovery`, `system:basic-user`. */
 function isFree(path: readonly string[]): boolean {
   const [root, group] = path;
   return root === "version" || (root === "apis" ? path.length <= 3 : path.length <= 2) ||
     (group === "authorization.k8s.io" && path.includes("selfsubjectaccessreviews"));
 }
 
-/** The rights that a request takes. */
+/** The permissions that a request needs. */
 export function rightsTaken(request: SeenRequest): readonly Right[] {
   const url = new URL(request.path, "https://server");
   const path = url.pathname.split("/").filter((part) => part !== "").map(decodeURIComponent);
@@ -124,7 +124,7 @@ function verbOf(method: string, name: string | undefined, query: URLSearchParams
   }
 }
 
-/** What OwnerReferencesPermissionEnforcement asks for when a child is made that holds up the end of its owner. */
+/** The permission that OwnerReferencesPermissionEnforcement requires for a dependent with blockOwnerDeletion. */
 function ownersIn(body: string): readonly Right[] {
   const { metadata } = JSON.parse(body) as {
     readonly metadata: {
@@ -141,7 +141,7 @@ function ownersIn(body: string): readonly Right[] {
   });
 }
 
-/** Runs controllers as somebody, leading by a Lease in their own namespace. */
+/** Runs controllers as a user, with leader election in their namespace. */
 export function runAs(kubeconfig: string, names: readonly string[], objects: readonly Manifest[], ...flags: string[]) {
   const account = objects.find(({ kind }) => kind === "ServiceAccount")?.metadata;
   const election = [

@@ -1,6 +1,6 @@
 /**
- * For each controller what makes it use all of its permissions, told as what people do to the cluster. A controller that
- * has none here fails the test, so that a new one is not forgotten.
+ * For each controller a workload that needs all of its permissions, as actions of users on the cluster. A controller
+ * without a workload fails the test, so that a new one is not forgotten.
  */
 import { join } from "node:path";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
@@ -13,22 +13,22 @@ import { TestNamespace } from "./_cluster.ts";
 import { NodePoolSite } from "./_node_pool_site.ts";
 import type { ApiProxy } from "./_proxy.ts";
 
-/** What a workload has to work with. */
+/** The tools of a workload. */
 export interface WorkloadParts {
   readonly controlPlane: ControlPlane;
   /** Between the controller and the server. */
   readonly proxy: ApiProxy;
-  /** Of the controller's ServiceAccount, by way of the proxy. */
+  /** Uses the controller's ServiceAccount and the proxy. */
   readonly kubeconfig: string;
 }
 
-/** What one controller is put through. */
+/** The workload of one controller. */
 export interface Workload {
   /** Flags of `run`. @default none */
   readonly flags?: readonly string[];
   /** Resolves when the controller has done everything. */
   run(parts: WorkloadParts): Promise<void>;
-  /** What remains to be done when the controller has ended. */
+  /** Cleans up after the controller has ended. */
   after?(parts: WorkloadParts): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export const workloads: ReadonlyMap<string, Workload> = new Map([
   ["ingress", { run: runIngress }],
 ]);
 
-/** Has the next create of such a child answered as if somebody else had been first, so that it is looked at. */
+/** Answers the next create of such a dependent with a conflict, so that the controller reads it live. */
 function raced(proxy: ApiProxy, plural: string): void {
   const status = { kind: "Status", status: "Failure", code: 409, reason: "Conflict", message: "raced, says the test" };
   const rule = proxy.answer(() => {
@@ -60,7 +60,7 @@ async function runFoo({ controlPlane, proxy }: WorkloadParts): Promise<void> {
   await namespace.eventuallyEvent("Foo", "a", "Synced");
   await namespace.applyFoo({ name: "a", deploymentName: "web", replicas: 2 });
   await namespace.eventually("deployment/web", ({ spec }) => spec?.replicas === 2);
-  // Its Foo is looked at before it is made again.
+  // The controller reads the Foo live before it creates the Deployment again.
   await namespace.kubectl(["delete", "deployment", "web", "--wait=false"]);
   await seen(proxy, "GET", /\/foos\/a$/);
   await seen(proxy, "PATCH", /\/events\//);
@@ -90,7 +90,7 @@ async function runIngress({ controlPlane, proxy }: WorkloadParts): Promise<void>
   await seen(proxy, "PATCH", /\/ingresses\/web/, 3);
   await namespace.kubectl(["annotate", "service", "web", "ingress/http-"]);
   await namespace.gone("ingress/web", 20_000);
-  // Somebody else's: said once, and once more when the Service changes.
+  // A foreign Ingress is reported once, and once more when the Service changes.
   await namespace.kubectl(["create", "ingress", "web", "--rule=a.example.com/*=web:80"]);
   await namespace.kubectl(["annotate", "service", "web", "ingress/http=true"]);
   await seen(proxy, "POST", /\/events\b/);
@@ -113,7 +113,7 @@ async function runNodePool({ controlPlane, proxy }: WorkloadParts): Promise<void
   await site.eventually(`node/${site.node}`, ({ metadata }) => metadata.labels?.disk === "nvme");
   await site.kubectl(["label", "node", site.node, `${site.role}-`]);
   await seen(proxy, "PATCH", /\/events\//);
-  // Without members the RuntimeClass may make room for one with another handler.
+  // Without members the RuntimeClass may be replaced by one with another handler.
   await site.eventually(`nodepool/${site.pool}`, ({ status }) => status?.nodeCount === 0);
   await site.applyPool({ labels: { disk: "nvme" }, handler: "gvisor" });
   await site.eventually(`runtimeclass/node-pool-${site.pool}`, ({ handler }) => handler === "gvisor");
@@ -121,7 +121,7 @@ async function runNodePool({ controlPlane, proxy }: WorkloadParts): Promise<void
   await site.gone(`nodepool/${site.pool}`);
 }
 
-/** What the binary does in a Pod, where it makes its own certificates; there are no Pods that run here. */
+/** Does what the binary does in a Pod, where it creates certificates; this cluster runs no Pods. */
 async function keepCertificates({ kubeconfig }: WorkloadParts): Promise<void> {
   const access = await loadClusterAccess({ overrides: { kubeconfig }, environment: {}, home: "/nonexistent" });
   using transport = clusterTransport(access);
@@ -143,7 +143,7 @@ async function keepCertificates({ kubeconfig }: WorkloadParts): Promise<void> {
   }
 }
 
-/** Waits until such a request, or so many, have been answered. */
+/** Waits until the given number of such requests have a response. */
 export async function seen(proxy: ApiProxy, method: string, path: RegExp, times = 1): Promise<void> {
   await until(`see ${method} ${path}`, () => {
     const answered = proxy.requests.filter((request) =>

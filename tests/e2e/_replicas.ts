@@ -1,6 +1,6 @@
 /**
- * Replicas: processes of the compiled binary that share one Lease, each of which talks to the API server through a proxy
- * of its own. So what one of them sends is known to be its own, with the time at which it came.
+ * Replicas: processes of the compiled binary that share one Lease. Each uses its own proxy to the API server, so the test
+ * knows which process sent a request, and when it arrived.
  */
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { createNamespace } from "../controlplane/test.ts";
@@ -17,13 +17,13 @@ export interface ElectionTimes {
   readonly retryMs: number;
 }
 
-/** Short, so that tests are; with half as much a busy machine's leaders lose what they should keep. */
+/** Short times for tests; with half of them a leader on a busy machine would lose the Lease. */
 export const shortTimes: ElectionTimes = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 400 };
 
-/** The times that every operator has unless it is told otherwise. */
+/** The default times of an operator. */
 export const defaultTimes: ElectionTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
-/** What replicas are started with. */
+/** Options for starting replicas. */
 export interface ReplicasOptions {
   /** @default shortTimes */
   readonly times?: ElectionTimes;
@@ -33,18 +33,18 @@ export interface ReplicasOptions {
   readonly controllers?: "foo" | "--all";
 }
 
-/** The name of the Lease; each test has a namespace of its own. */
+/** The name of the Lease; each test has its own namespace. */
 export const leaseName = "foo-operator";
 
 export const isLeaseWrite: RequestMatch = ({ method, path }) => method !== "GET" && path.includes("/leases");
 export const isDeploymentWrite: RequestMatch = ({ method, path }) => method !== "GET" && path.includes("/deployments");
-/** An apply that says there must be none (ADR 0007). */
+/** An apply that requires the object's absence (ADR 0007). */
 export const isDeploymentCreate: RequestMatch = (request) =>
   isDeploymentWrite(request) && request.body.includes('"resourceVersion":"1"');
 export const isDeploymentChange: RequestMatch = (request) =>
   request.method === "PATCH" && isDeploymentWrite(request) && !isDeploymentCreate(request);
 
-/** Figures are for whoever reads the log; a busy machine must not fail a test. */
+/** Prints a measured time. Tests do not assert it, because the machine may be busy. */
 export function note(what: string, ms: number): void {
   console.log(`${what}: ${Math.round(ms)} ms`);
 }
@@ -57,7 +57,7 @@ export async function ended(
   return { code, stderr, at: performance.now() };
 }
 
-/** One process and its way to the server. */
+/** One process and its proxy. */
 export class Replica implements AsyncDisposable, Sender {
   readonly name: string;
   readonly binary: Binary;
@@ -73,13 +73,13 @@ export class Replica implements AsyncDisposable, Sender {
     return this.proxy.requests;
   }
 
-  /** Waits until it has come to lead for the n-th time. @returns when the Lease became its own, by performance.now() */
+  /** Waits until it leads for the n-th time. @returns when it acquired the Lease, by performance.now() */
   async leads(term = 1, timeoutMs = 20_000): Promise<number> {
     await this.binary.logged(new RegExp(`(INFO +leader +leading .*\\n[^]*){${term}}`), timeoutMs);
     return claimsOf(this).filter(({ isRenewal }) => !isRenewal)[term - 1]?.at ?? NaN;
   }
 
-  /** Waits until it has renewed the Lease again and again for so long. */
+  /** Waits until it has renewed the Lease for the given time. */
   async renewsFor(ms: number, timeoutMs = 30_000): Promise<void> {
     const since = performance.now();
     await until(`see ${this.name} renew for ${ms} ms`, () => {
@@ -88,7 +88,7 @@ export class Replica implements AsyncDisposable, Sender {
     }, { timeoutMs });
   }
 
-  /** Waits until it has said that it stands by. */
+  /** Waits until it has logged that it is a standby. */
   async standsBy(): Promise<void> {
     await this.binary.logged(/standing by for the lease/);
   }
@@ -99,7 +99,7 @@ export class Replica implements AsyncDisposable, Sender {
   }
 }
 
-/** The replicas of one operator, and the namespace they work on. */
+/** The replicas of one operator, and their namespace. */
 export class Replicas implements AsyncDisposable {
   readonly namespace: TestNamespace;
   readonly times: ElectionTimes;
@@ -118,14 +118,14 @@ export class Replicas implements AsyncDisposable {
     this.#controllers = controllers;
   }
 
-  /** In a namespace of their own; none is started yet. */
+  /** Creates a namespace; no replica is started yet. */
   static async in(controlPlane: ControlPlane, options: ReplicasOptions = {}): Promise<Replicas> {
     await installFoo(controlPlane);
     const namespace = new TestNamespace(controlPlane, await createNamespace(controlPlane));
     return new Replicas(controlPlane, namespace, options);
   }
 
-  /** The arguments of one. */
+  /** The arguments of a replica. */
   get args(): readonly string[] {
     const { leaseMs, renewDeadlineMs, retryMs } = this.times;
     return [
@@ -138,7 +138,7 @@ export class Replicas implements AsyncDisposable {
     ];
   }
 
-  /** Starts one. */
+  /** Starts a replica. */
   async start(): Promise<Replica> {
     const proxy = await ApiProxy.start(this.#controlPlane);
     const replica = this.#stack.use(new Replica(`replica ${this.all.length + 1}`, proxy, this.args));
@@ -146,7 +146,7 @@ export class Replicas implements AsyncDisposable {
     return replica;
   }
 
-  /** Starts one that leads, then one that stands by. */
+  /** Starts a leader, then a standby. */
   async startPair(): Promise<readonly [leader: Replica, standby: Replica]> {
     const leader = await this.start();
     await leader.leads();
@@ -155,7 +155,7 @@ export class Replicas implements AsyncDisposable {
     return [leader, standby];
   }
 
-  /** Waits for the one that leads next, among some or all. */
+  /** Waits for the next leader, among some or all replicas. */
   async firstToLead(among: readonly Replica[] = this.all): Promise<Replica> {
     return await until("see one lead", () => {
       const leader = among.find(({ binary }) => binary.isRunning && /INFO +leader +leading /.test(binary.stderr));
@@ -163,7 +163,7 @@ export class Replicas implements AsyncDisposable {
     });
   }
 
-  /** Makes a Foo with a Deployment of the same name and waits until that is there. @returns The Deployment's uid. */
+  /** Creates a Foo and waits for its Deployment of the same name. @returns The Deployment's UID. */
   async makeFoo(name: string, replicas = 1): Promise<string> {
     await this.namespace.applyFoo({ name, deploymentName: name, replicas });
     const { metadata } = await this.namespace.eventually(`deployment/${name}`, () => true);
@@ -175,25 +175,25 @@ export class Replicas implements AsyncDisposable {
     await Promise.all(this.all.map(({ proxy }) => proxy.quiet(quietMs, (request) => !isLeaseWrite(request))));
   }
 
-  /** What the Lease says. */
+  /** The present Lease. */
   async holder(): Promise<string> {
     const path = "--output=jsonpath={.spec.holderIdentity}";
     return await this.namespace.kubectl(["get", "lease", leaseName, path]);
   }
 
-  /** Waits until the controller has said in an Event that a Foo is in order; the fleet says it once, not once each. */
+  /** Waits for the Event that a Foo is synced; all replicas together record it once. */
   async synced(name: string): Promise<void> {
     await this.namespace.eventuallyEvent("Foo", name, "Synced");
   }
 
-  /** The Events of each of these Foos, as many as there are objects. */
+  /** The number of Event objects of each of these Foos. */
   async assertEventsOf(expected: Readonly<Record<string, number>>): Promise<void> {
     const counts: Record<string, number> = {};
     for (const name of Object.keys(expected)) counts[name] = (await this.namespace.events("Foo", name)).length;
     assertEquals(counts, expected);
   }
 
-  /** I1, I2, I6: these Foos are served, by Deployments with so many replicas, that were created once. */
+  /** Checks invariants I1, I2 and I6: these Foos have Deployments with the given replicas, each created once. */
   async assertInOrder(foos: Readonly<Record<string, number>>): Promise<void> {
     for (const [name, count] of Object.entries(foos)) {
       await this.namespace.eventually(`deployment/${name}`, ({ spec }) => spec?.replicas === count);

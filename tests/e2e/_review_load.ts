@@ -1,26 +1,26 @@
 /**
- * AdmissionReviews at a steady rate, straight at a webhook server, as a kube-apiserver asks: HTTP/1.1 over TLS whose
- * certificate is verified. Open loop: a review is sent when its time has come, answered or not the ones before it. Every
- * second one has a connection of its own, the others share kept ones, so that both meet every certificate.
+ * Sends AdmissionReviews to a webhook server at a steady rate, as a kube-apiserver does: HTTP/1.1 over TLS with a
+ * verified certificate. Open loop: a review is sent at its time even if earlier ones have no response yet. Every
+ * second review uses a new connection, the others reuse connections, so that both kinds see every certificate.
  */
 import { Buffer } from "node:buffer";
 import { Agent, request } from "node:https";
 
-/** Where reviews go, and how many. */
+/** The target and the rate of reviews. */
 export interface ReviewLoadOptions {
   readonly port: number;
   readonly path: string;
-  /** PEM text of the authority that is trusted. */
+  /** PEM text of the trusted CA. */
   readonly ca: string;
   /** Reviews a second. */
   readonly rate: number;
-  /** The object of review number so and so. */
+  /** The object of the n-th review. */
   readonly object: (number: number) => object;
-  /** Whether the answer is the right one. */
+  /** True if the response is correct. */
   readonly isRight: (response: ReviewResponse) => boolean;
 }
 
-/** As much of an answer as tests look at. */
+/** The part of a response that tests read. */
 export interface ReviewResponse {
   readonly uid: string;
   readonly allowed: boolean;
@@ -29,7 +29,7 @@ export interface ReviewResponse {
 
 const stepMs = 5;
 
-/** Sends from its making until `stopped`. */
+/** Sends from its construction until `stopped`. */
 export class ReviewLoad {
   readonly #options: ReviewLoadOptions;
   readonly #kept: Agent;
@@ -49,17 +49,17 @@ export class ReviewLoad {
     this.#timer = setInterval(() => this.#sendDue(), stepMs);
   }
 
-  /** How many fresh connections were shown the certificate with this serial number. */
+  /** How many new connections saw the certificate with this serial number. */
   shown(serialNumber: string): number {
     return this.#certificates.get(serialNumber) ?? 0;
   }
 
-  /** What went wrong so far. */
+  /** The failures so far. */
   get failures(): readonly string[] {
     return this.#failures;
   }
 
-  /** Ends the load, waits for the last answers, and tells how many reviews a second were sent. */
+  /** Ends the load and waits for the last responses. @returns the reviews sent per second */
   async stopped(): Promise<number> {
     clearInterval(this.#timer);
     const seconds = (performance.now() - this.#startedAt) / 1000;
@@ -115,7 +115,7 @@ export class ReviewLoad {
   }
 }
 
-/** What the API server sends when somebody creates a NodePool. */
+/** The review that the API server sends when a user creates a NodePool. */
 function reviewOf(uid: string, object: object): object {
   const kind = { group: "nodes.lailin.xyz", version: "v1", kind: "NodePool" };
   const resource = { group: "nodes.lailin.xyz", version: "v1", resource: "nodepools" };

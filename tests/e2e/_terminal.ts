@@ -1,15 +1,15 @@
-/** The binary on a terminal: what a person sees and types. `script` of util-linux makes one, where it is installed. */
+/** Runs the binary on a terminal, with typed input. `script` of util-linux creates the terminal, if it is installed. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { binaryPath } from "./_binary.ts";
 
-/** Why there is no terminal; undefined when there is one. */
+/** Why a terminal is not available; undefined when it is. */
 export const noTerminal: string | undefined = existsSync("/usr/bin/script") && process.platform === "linux"
   ? undefined
   : "script of util-linux is not installed";
 
-/** How a session ended: what was shown, stdout and stderr together. */
+/** The result of a session: stdout and stderr together. */
 export interface TerminalEnding {
   readonly code: number;
   readonly shown: string;
@@ -23,14 +23,14 @@ export interface TerminalOptions {
   readonly answer?: { readonly when: string; readonly text: string };
 }
 
-/** Runs the binary on a terminal of its own. */
+/** Runs the binary on a new terminal. */
 export async function onTerminal(
   args: readonly string[],
   options: TerminalOptions = {},
 ): Promise<TerminalEnding> {
   const { kubeconfig, env = {}, answer } = options;
   const words = [binaryPath(), ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  // Without exec a shell stands in between, and a Ctrl-C is for that, too.
+  // Without exec a shell would receive the Ctrl-C as well.
   const command = `exec ${words}`;
   const child = spawn("/usr/bin/script", ["--quiet", "--return", "--command", command, "/dev/null"], {
     stdio: ["pipe", "pipe", "pipe"],

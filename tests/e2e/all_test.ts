@@ -13,7 +13,7 @@ import { binaryTests } from "./_binary_site.ts";
 
 binaryTests(allCases, "foo", "ecsbinding", "nodepool");
 
-controlPlaneTest("there is an example for each controller, and the server takes it", async (controlPlane) => {
+controlPlaneTest("each controller has an example that the server accepts", async (controlPlane) => {
   const { kubeconfig } = controlPlane;
   await runBinary(["install-crds"], { kubeconfig });
   const namespace = await createNamespace(controlPlane);

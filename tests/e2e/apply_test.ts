@@ -1,6 +1,6 @@
 /**
- * What `ctx.apply` relies on, and what comes of it, on a real control plane: children that are created once, fields that
- * go when a newer version of a controller does not name them any more, and silence when everything is in order.
+ * Tests of `ctx.apply` on a real control plane: dependents are created once, fields are removed when a newer version of a
+ * controller no longer names them, and a converged controller is silent.
  */
 import { builtin, type Infer, type KubeObject, type Resource, resourceVersion } from "../../src/api/mod.ts";
 import { type ApiError, Client, clusterTransport, isConflict, loadClusterAccess } from "../../src/client/mod.ts";
@@ -16,7 +16,7 @@ import { installFoo } from "./_cluster.ts";
 const { ConfigMap, Deployment } = builtin;
 type PodSpec = NonNullable<Desired<typeof Deployment>["spec"]>["template"];
 
-/** A client, and the writes that went through it. */
+/** A client, and the writes that it sent. */
 async function connect(controlPlane: ControlPlane) {
   const overrides = { kubeconfig: controlPlane.kubeconfig };
   const access = await loadClusterAccess({ overrides, environment: environment(), home: homeDirectory(environment()) });
@@ -36,7 +36,7 @@ interface Site extends Connection {
   readonly namespace: string;
 }
 
-/** A namespace with a ConfigMap `a` whose child is the Deployment `a`. */
+/** A namespace with a ConfigMap `a` that owns the Deployment `a`. */
 async function siteOn(controlPlane: ControlPlane): Promise<Site> {
   const connection = await connect(controlPlane);
   const namespace = await createNamespace(controlPlane);
@@ -65,7 +65,7 @@ function version(podSpec: object, more: object = {}, labels: Readonly<Record<str
   return { definition, attempts };
 }
 
-/** Runs a version of the controller until it has looked at the ConfigMap as it is now, and nothing more comes of it. */
+/** Runs a version of the controller until it has reconciled the present ConfigMap and sends no more writes. */
 async function settle(site: Site, { definition, attempts }: { definition: ControllerDefinition; attempts: string[] }) {
   const manager = new Manager({ client: site.client, namespaces: [site.namespace], strictAccess: true });
   manager.add(definition);
@@ -73,7 +73,7 @@ async function settle(site: Site, { definition, attempts }: { definition: Contro
   const running = manager.run(stop.signal);
   try {
     await attempted(site, attempts, 1);
-    // It looks again only when its cache has what it wrote; the second time it has nothing left to do.
+    // The key runs again when the cache has the controller's own write; the second run has nothing to do.
     for (let times = 0; times < 2; times++) {
       const before = attempts.length;
       await touch(site);
@@ -95,7 +95,7 @@ async function attempted({ writes }: Site, attempts: readonly string[], count: n
   );
 }
 
-/** Gives the controller a reason to look again. */
+/** Causes another reconcile. */
 async function touch({ client, namespace, writes }: Site): Promise<void> {
   const annotations = { at: String(performance.now()) };
   await client.patch(ConfigMap, `${namespace}/a`, { kind: "merge", value: { metadata: { annotations } } });
@@ -107,7 +107,7 @@ async function child({ client, namespace }: Site): Promise<builtin.Deployment> {
 }
 
 controlPlaneTest(
-  "[65] fields that a newer version of a controller does not name any more go, in maps and lists too; then it is silent",
+  "[65] fields that a newer version of a controller no longer names are removed, in maps and lists too; then it is silent",
   async (controlPlane) => {
     using site = await siteOn(controlPlane);
     const env = [{ name: "A", value: "1" }, { name: "B", value: "2" }];
@@ -123,7 +123,7 @@ controlPlaneTest(
     const first = await child(site);
     assertEquals([first.spec.revisionHistoryLimit, first.spec.paused], [3, true]);
     site.writes.length = 0;
-    // What remains is as it is wanted: that something is left over is all there is to notice.
+    // All desired values are equal; only the surplus field differs.
     const second = { nodeSelector: { disk: "ssd" }, containers: [{ name: "main", image: "nginx:1.27", env }] };
     await settle(site, version(second, {}, { tier: "web" }));
     assertEquals(site.writes.length, 1, `one change, one write: ${site.writes}`);
@@ -142,10 +142,10 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "[65] what the server writes in its own way is asked about once by a process, and left alone then",
+  "[65] a value that the server normalizes costs one apply per process, and none afterwards",
   async (controlPlane) => {
     using site = await siteOn(controlPlane);
-    const fieldRef = { fieldPath: "metadata.name" }; // owned as a whole, and given an apiVersion by the server
+    const fieldRef = { fieldPath: "metadata.name" }; // atomic, and the server adds an apiVersion
     const container = {
       name: "main",
       image: "nginx:1.27",
@@ -153,8 +153,8 @@ controlPlaneTest(
       resources: { requests: { cpu: "1000m", memory: "1048576Ki" } },
     };
     await settle(site, version({ containers: [container] }));
-    assertEquals(site.writes.length, 1, `its own create told it: ${site.writes}`);
-    // The version itself moves with the status, which the control plane writes.
+    assertEquals(site.writes.length, 1, `the response to its create was learned from: ${site.writes}`);
+    // The resourceVersion is not compared: the control plane writes the status.
     const ours = ({ metadata: { generation, managedFields = [] } }: builtin.Deployment) => [
       generation,
       managedFields.filter(({ manager }) => manager === "keeper"),
@@ -167,7 +167,7 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "[75] of many who create the same child at once one does, of any kind, and the others hear of a conflict",
+  "[75] of many clients that create the same dependent at once one succeeds, for any kind, and the others get a conflict",
   async (controlPlane) => {
     using connection = await connect(controlPlane);
     await installFoo(controlPlane);
@@ -202,13 +202,13 @@ async function race(
   assertEquals([made.length, refused.filter(isConflict).length], [1, 19], resource.kind);
   const { metadata } = made[0]?.value as KubeObject;
   const live = await client.get(resource, `${namespace}/raced`) as KubeObject;
-  assertEquals(live.metadata.annotations?.owner, metadata.annotations?.owner, "whoever was told so has made it");
+  assertEquals(live.metadata.annotations?.owner, metadata.annotations?.owner, "the client that succeeded is its owner");
   const ours = live.metadata.managedFields?.filter(({ manager }) => manager === "keeper");
   assertEquals(ours?.map(({ operation }) => operation), ["Apply"]);
 }
 
 controlPlaneTest(
-  "a field that the kind does not have is refused, whatever validation was asked for",
+  "a field that the kind does not have is rejected with any field validation",
   async (controlPlane) => {
     using connection = await connect(controlPlane);
     const namespace = await createNamespace(controlPlane);

@@ -1,6 +1,6 @@
 /**
- * The command line end to end: what install-crds does to a real API server, and how the compiled binary ends when it is
- * given something bad. Every bad end is one line on stderr, nothing on stdout, no stack, and the code of behaviours.md 84.
+ * The command line end to end: install-crds on a real API server, and the exit codes and errors of the compiled binary
+ * for bad input. Each error is one line on stderr, nothing on stdout, no stack trace, and the code of behaviour 84.
  */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { ApiProxy } from "./_proxy.ts";
 
 const crd = "customresourcedefinition.apiextensions.k8s.io/foos.samplecontroller.k8s.io";
 
-/** Runs the binary and checks that it ended as every failure must. */
+/** Runs the binary and checks the form of its error. */
 async function assertFails(
   args: readonly string[],
   code: number,
@@ -39,13 +39,13 @@ function folder(): { readonly path: string } & Disposable {
 }
 
 controlPlaneTest(
-  "[85] install-crds creates, then changes nothing, then repairs what somebody changed",
+  "[85] install-crds creates, then changes nothing, then repairs what another user changed",
   async (controlPlane) => {
     const { kubeconfig } = controlPlane;
     await removeFoo(controlPlane);
     const first = await runBinary(["install-crds", "foo"], { kubeconfig });
     assertEquals(first, { code: 0, stdout: `${crd} created\n`, stderr: "" });
-    // It returned, so the kind is served: no waiting here.
+    // The command has returned, so the kind is served.
     const namespace = new TestNamespace(controlPlane, await createNamespace(controlPlane));
     await namespace.kubectl(["apply", "-f", exampleFoo]);
     const installed = await resourceVersionOf(controlPlane);
@@ -126,7 +126,7 @@ controlPlaneTest("[84] an unknown context is exit code 3 and lists the known one
   }
 });
 
-test("[84] a kubeconfig that is missing, unreadable, malformed or nonsense is exit code 3", async () => {
+test("[84] a kubeconfig that is missing, unreadable, malformed or invalid is exit code 3", async () => {
   using dir = folder();
   const file = (name: string, text: string) => {
     const path = join(dir.path, name);
@@ -148,17 +148,17 @@ test("[84] a kubeconfig that is missing, unreadable, malformed or nonsense is ex
     const { stderr } = await assertFails(["run", "foo", "--kubeconfig", path], 3, state, {});
     assert(!stderr.includes(secret) && !stderr.includes("\u001b"));
   }
-  // Root reads every file; everybody else is refused here.
+  // Root can read every file; other users get an error here.
   const lockedEnding = await runBinary(["run", "foo", "--kubeconfig", locked]);
   assertEquals(lockedEnding.code, 3);
   assertMatch(lockedEnding.stderr, /^controller: Cannot [^\n]+\n$/);
 });
 
-test("[84] without any kubeconfig it is exit code 3 and says where it looked", async () => {
+test("[84] a missing kubeconfig is exit code 3 and names the searched places", async () => {
   await assertFails(["run", "foo"], 3, /looked at "\/nonexistent\/.kube\/config"/, {});
 });
 
-controlPlaneTest("[84] a server that is not there is exit code 5, after --connect-timeout", async (controlPlane) => {
+controlPlaneTest("[84] an unreachable server is exit code 5, after --connect-timeout", async (controlPlane) => {
   const closed = await closedPort();
   const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${closed}` });
   const startedAt = performance.now();
@@ -171,7 +171,7 @@ controlPlaneTest("[84] a server that is not there is exit code 5, after --connec
   await assertFails(["install-crds", "--connect-timeout=500ms"], 5, /was refused/, { kubeconfig });
 });
 
-controlPlaneTest("[84] a server that accepts and never answers is exit code 5", async (controlPlane) => {
+controlPlaneTest("[84] a server that accepts and never responds is exit code 5", async (controlPlane) => {
   const silent = createServer((socket) => socket.on("error", () => {}));
   silent.listen(0, "127.0.0.1");
   await once(silent, "listening");
@@ -189,7 +189,7 @@ controlPlaneTest("[84] a server that accepts and never answers is exit code 5", 
 });
 
 controlPlaneTest(
-  "[84] a certificate of another authority is exit code 5 and points at the kubeconfig's",
+  "[84] a certificate of another CA is exit code 5 and names the kubeconfig's CA",
   async (controlPlane) => {
     for (const ca of ["wrong", "system"] as const) {
       const kubeconfig = await controlPlane.kubeconfigFor({ ca });
@@ -245,7 +245,7 @@ controlPlaneTest("[84] an expired client certificate is exit code 4 and is recog
   }
 });
 
-controlPlaneTest("[84] a bearer token that is not known is exit code 4, and is not shown", async (controlPlane) => {
+controlPlaneTest("[84] an unknown bearer token is exit code 4, and is not printed", async (controlPlane) => {
   const kubeconfig = await controlPlane.kubeconfigFor({ user: "token" });
   const args = ["run", "foo", "--token", "s3cret-canary"];
   const { stderr } = await assertFails(args, 4, /refused \(401 Unauthorized\).*the token has expired/, { kubeconfig });
@@ -275,7 +275,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("--namespace works on that namespace only, with permissions for no other", async (controlPlane) => {
+controlPlaneTest("--namespace uses that namespace only, with permissions for no other", async (controlPlane) => {
   await installFoo(controlPlane);
   const inside = new TestNamespace(controlPlane, await createNamespace(controlPlane));
   const outside = new TestNamespace(controlPlane, await createNamespace(controlPlane));
@@ -299,7 +299,7 @@ controlPlaneTest("--namespace works on that namespace only, with permissions for
   assert(!binary.stderr.includes("forbidden"), binary.stderr);
 });
 
-/** What the controller foo needs, and nothing more. */
+/** Exactly the permissions that the controller foo needs. */
 const narrowRole = {
   apiVersion: "rbac.authorization.k8s.io/v1",
   kind: "Role",
@@ -323,7 +323,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("nothing is written before it is known that the controller can run", async (controlPlane) => {
+controlPlaneTest("the binary writes nothing before it knows that the controller can run", async (controlPlane) => {
   await removeFoo(controlPlane);
   await using proxy = await ApiProxy.start(controlPlane);
   await assertFails(["run", "foo"], 6, /not installed/, { kubeconfig: proxy.kubeconfig });
@@ -331,14 +331,14 @@ controlPlaneTest("nothing is written before it is known that the controller can 
   assert(proxy.requests.length > 0);
 });
 
-test("[84] a command line that makes no sense is exit code 2", async () => {
+test("[84] an invalid command line is exit code 2", async () => {
   await assertFails(["run", "fooo"], 2, /there are foo, [^.]+\. Did you mean foo\?/, {});
   await assertFails(["run", "foo", "--resync", "30"], 2, /--resync "30": it is not a duration.*--resync 10m/, {});
   await assertFails(["run", "foo"], 2, /CONTROLLER_WORKERS "many"/, { env: { CONTROLLER_WORKERS: "many" } });
 });
 
-test("[85] a reader that goes away is no error", async () => {
-  // `true` has gone before the first byte is written; the exit code that counts is the left side's.
+test("[85] a reader that closes the pipe early is not an error", async () => {
+  // `true` ends before the first byte is written; the exit code of the left side counts.
   const script = '{ sleep 0.2; "$0" "$@"; echo "code $?" >&2; } | true';
   const lines = [
     ["--help"],
@@ -356,7 +356,7 @@ test("[85] a reader that goes away is no error", async () => {
   }
 });
 
-test("a folder's .env and bunfig.toml do not change what the binary does", async () => {
+test("a folder's .env and bunfig.toml do not change the binary's behaviour", async () => {
   using dir = folder();
   writeFileSync(join(dir.path, ".env"), "CONTROLLER_WORKERS=many\n");
   writeFileSync(join(dir.path, "bunfig.toml"), 'preload = ["./evil.ts"]\n');
@@ -365,7 +365,7 @@ test("a folder's .env and bunfig.toml do not change what the binary does", async
   assertEquals(result.code, 3, result.stderr);
 });
 
-controlPlaneTest("[61] a signal while the server is still being looked for ends in order", async (controlPlane) => {
+controlPlaneTest("[61] a signal during the wait for the server ends the process normally", async (controlPlane) => {
   const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${await closedPort()}` });
   await using binary = new Binary(["run", "foo", "-v"], { kubeconfig });
   await binary.logged(/server not reached, will try again/);
@@ -378,7 +378,7 @@ async function resourceVersionOf(controlPlane: ControlPlane): Promise<string> {
   return await controlPlane.kubectlOutput(["get", crd, "--output=jsonpath={.metadata.resourceVersion}"]);
 }
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   server.listen(0, "127.0.0.1");

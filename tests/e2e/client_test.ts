@@ -1,6 +1,6 @@
 /**
- * The client against a real kube-apiserver: every verb, every way to log in, and the answers a fake cannot be trusted
- * to get right.
+ * The client against a real kube-apiserver: every verb, every kind of credential, and responses that a fake server might
+ * get wrong.
  */
 import { builtin, initialEventsEnd, type KubeObject, type WatchEvent } from "../../src/api/mod.ts";
 import {
@@ -26,7 +26,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "../testing.ts"
 
 const { ConfigMap, Deployment, Namespace, Pod, ServiceAccount } = builtin;
 
-/** A client, and the connections it lets go when disposed. */
+/** A client, and the connections that it closes when disposed. */
 class Session implements Disposable {
   readonly client: Client;
   readonly #transport: ClusterTransport;
@@ -46,7 +46,7 @@ class Session implements Disposable {
   }
 }
 
-/** Registers a test with a client of the administrator's and a namespace of its own. */
+/** Registers a test with an administrator's client and a new namespace. */
 function clientTest(
   name: string,
   fn: (client: Client, namespace: string, controlPlane: ControlPlane) => Promise<void>,
@@ -89,14 +89,17 @@ clientTest("objects are created, read, updated, patched and deleted", async (cli
   assertEquals(await client.find(ConfigMap, key), undefined);
 });
 
-clientTest("[94] keys and names that are words of JavaScript are stored and come back", async (client, namespace) => {
-  const data: Record<string, string> = JSON.parse('{"__proto__":"p","constructor":"c"}');
-  await client.create(ConfigMap, { metadata: { name: "constructor", namespace }, data });
-  const found = await client.get(ConfigMap, `${namespace}/constructor`);
-  assertEquals(JSON.stringify(found.data), '{"__proto__":"p","constructor":"c"}');
-});
+clientTest(
+  "[94] keys and names that mean something in JavaScript are stored and returned",
+  async (client, namespace) => {
+    const data: Record<string, string> = JSON.parse('{"__proto__":"p","constructor":"c"}');
+    await client.create(ConfigMap, { metadata: { name: "constructor", namespace }, data });
+    const found = await client.get(ConfigMap, `${namespace}/constructor`);
+    assertEquals(JSON.stringify(found.data), '{"__proto__":"p","constructor":"c"}');
+  },
+);
 
-clientTest("server-side apply creates, changes, gives up fields and reports conflicts", async (client, namespace) => {
+clientTest("server-side apply creates, changes, removes fields and reports conflicts", async (client, namespace) => {
   const first = { fieldManager: "first" };
   const applied = await client.apply(Deployment, deployment(namespace, 1), first);
   assertEquals([applied.spec.replicas, applied.metadata.managedFields?.[0]?.manager], [1, "first"]);
@@ -107,7 +110,7 @@ clientTest("server-side apply creates, changes, gives up fields and reports conf
   assertEquals(error.status.details?.causes?.[0]?.field, ".spec.replicas");
   assertEquals((await client.apply(Deployment, replicas, { ...second, force: true })).spec.replicas, 3);
   const given = await client.apply(Deployment, { metadata: { name: "web", namespace } }, second);
-  assertEquals(given.spec.replicas, 1, "a field nobody owns any more gets its default");
+  assertEquals(given.spec.replicas, 1, "a field without an owner gets its default");
 });
 
 clientTest("subresources are read and written: scale and status", async (client, namespace) => {
@@ -130,7 +133,7 @@ clientTest("subresources are read and written: scale and status", async (client,
 });
 
 clientTest(
-  "a dry run validates and stores nothing; strict validation refuses unknown fields",
+  "a dry run validates and stores nothing; strict validation rejects unknown fields",
   async (client, namespace) => {
     const dry = client.dryRunClient();
     await dry.create(ConfigMap, { metadata: { name: "a", namespace } });
@@ -141,7 +144,7 @@ clientTest(
   },
 );
 
-clientTest("lists come in pages of one snapshot, selected, and as metadata only", async (client, namespace) => {
+clientTest("lists are paged from one snapshot, selected, and returned as metadata only", async (client, namespace) => {
   for (let index = 0; index < 7; index++) {
     const labels = { parity: index % 2 === 0 ? "even" : "odd" };
     await client.create(ConfigMap, {
@@ -175,7 +178,7 @@ clientTest("lists come in pages of one snapshot, selected, and as metadata only"
   assertEquals((await client.listAll(ConfigMap, { namespace, labelSelector })).items, []);
 });
 
-/** Reads events until `enough`, then leaves. */
+/** Reads events until `enough` returns true. */
 async function collect<T>(
   batches: AsyncIterable<readonly WatchEvent<T>[]>,
   enough: (events: readonly WatchEvent<T>[]) => boolean,
@@ -188,7 +191,7 @@ async function collect<T>(
   return events;
 }
 
-clientTest("a watch brings every change after its version, in order", async (client, namespace) => {
+clientTest("a watch delivers every change after its version, in order", async (client, namespace) => {
   const { resourceVersion } = await client.list(ConfigMap, { namespace });
   const controller = new AbortController();
   const options = { namespace, resourceVersion, fieldSelector: "metadata.name=a", signal: controller.signal };
@@ -218,7 +221,7 @@ clientTest("[15] a watch with initial events marks where they end", async (clien
 });
 
 clientTest(
-  "[1] a version the server does not have yet is told apart from a page token that is none",
+  "[1] a version that the server does not have yet is distinguished from an invalid page token",
   async (client, namespace) => {
     const future = { namespace, resourceVersion: "999999999999", resourceVersionMatch: "NotOlderThan" } as const;
     const early = await assertRejects(() => client.list(ConfigMap, future));
@@ -232,7 +235,7 @@ clientTest(
 );
 
 clientTest(
-  "[82] a large integer in another's field survives apply and patch, and stops update",
+  "[82] a large integer in a field of another manager survives apply and patch, and prevents an update",
   async (client, namespace, controlPlane) => {
     const group = `g${namespace}.example.dev`;
     const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
@@ -265,7 +268,7 @@ clientTest(
 );
 
 clientTest(
-  "pods are evicted, tokens made, and a foreground deletion returns the object",
+  "Pods are evicted, tokens are created, and a foreground deletion returns the object",
   async (client, namespace, controlPlane) => {
     const spec = { containers: [{ name: "a", image: "example.invalid/a:1" }] };
     await client.create(Pod, { metadata: { name: "p", namespace }, spec });
@@ -293,7 +296,7 @@ clientTest(
   },
 );
 
-clientTest("impersonation acts as the user and every group", async (_client, namespace, controlPlane) => {
+clientTest("impersonation uses the user and every group", async (_client, namespace, controlPlane) => {
   const overrides = { kubeconfig: controlPlane.kubeconfig, as: "jane", asGroups: ["team-a", "team-b"] };
   const access = await loadClusterAccess({ environment: {}, overrides, workingDirectory: "/" });
   using transport = clusterTransport(access);
@@ -308,7 +311,7 @@ clientTest("impersonation acts as the user and every group", async (_client, nam
   assert(isForbidden(await assertRejects(() => client.list(ConfigMap, { namespace }))));
 });
 
-controlPlaneTest("every kind of kubeconfig logs in, or says why not", async (controlPlane) => {
+controlPlaneTest("every kind of kubeconfig authenticates or gives a clear error", async (controlPlane) => {
   const listNamespaces = async (kubeconfig: string) => {
     using session = await Session.open(kubeconfig);
     return (await session.client.list(Namespace)).items.length;
@@ -331,7 +334,7 @@ controlPlaneTest("every kind of kubeconfig logs in, or says why not", async (con
   }
 });
 
-clientTest("discovery finds what is served, and the version is the server's", async (client) => {
+clientTest("discovery returns the served kinds, and the version of the server", async (client) => {
   const discovery = new Discovery(client);
   const deploy = await discovery.find("deploy");
   assertEquals(deploy?.resource, {

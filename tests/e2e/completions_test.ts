@@ -1,5 +1,5 @@
 /**
- * completions in the shells themselves, with the compiled binary: what a person gets who presses TAB. A shell that is not
+ * Completions in real shells, with the compiled binary: the result of pressing TAB. A shell that is not
  * installed is reported as skipped.
  */
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -50,7 +50,7 @@ function shellTest(name: string, shell: string, fn: (path: string) => Promise<vo
   else test(name, () => fn(path));
 }
 
-/** What bash puts in the place of the word before the cursor, as readline cuts words. */
+/** The text that bash inserts for the word before the cursor, as readline splits words. */
 const bashScript = `
 source <(controller completions bash)
 COMP_LINE=$1 COMP_POINT=\${#1} COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
@@ -64,7 +64,7 @@ _controller_completions controller
 printf '%s\\n' "\${COMPREPLY[@]}"
 `;
 
-shellTest("bash completes commands, flags, names, and what stands in a kubeconfig", "bash", async (bash) => {
+shellTest("bash completes commands, flags, names, and entries of a kubeconfig", "bash", async (bash) => {
   using place = site();
   const cases: readonly (readonly [line: string, replies: readonly string[]])[] = [
     ["controller unins", ["uninstall-crds"]],
@@ -89,7 +89,7 @@ shellTest("bash completes commands, flags, names, and what stands in a kubeconfi
   }
 });
 
-/** An interactive zsh on a terminal of zsh's own making, in which TAB is pressed. */
+/** An interactive zsh on a terminal that zsh creates, in which TAB is pressed. */
 const zshScript = `
 zmodload zsh/zpty || exit 9
 zpty z zsh -f -i
@@ -99,7 +99,7 @@ zpty -w -n z "$1"$'\\t'
 repeat 30; do sleep 0.1; while zpty -r -t z out; do print -rn -- "$out"; done; done
 `;
 
-shellTest("zsh completes commands, flags and names, and says what they are", "zsh", async (zsh) => {
+shellTest("zsh completes commands, flags and names, with descriptions", "zsh", async (zsh) => {
   using place = site();
   const cases: readonly (readonly [line: string, shown: string])[] = [
     ["controller unins", "controller uninstall-crds"],
@@ -115,7 +115,7 @@ shellTest("zsh completes commands, flags and names, and says what they are", "zs
   }
 });
 
-shellTest("fish completes commands, flags and names, and says what they are", "fish", async (fish) => {
+shellTest("fish completes commands, flags and names, with descriptions", "fish", async (fish) => {
   using place = site();
   const script = 'controller completions fish | source; complete -C "$argv[1]"';
   const cases: readonly (readonly [line: string, shown: RegExp])[] = [
@@ -131,7 +131,7 @@ shellTest("fish completes commands, flags and names, and says what they are", "f
   }
 });
 
-controlPlaneTest("namespaces are completed from the cluster, where it answers quickly", async (controlPlane) => {
+controlPlaneTest("namespaces are completed from a cluster that responds quickly", async (controlPlane) => {
   const namespace = await createNamespace(controlPlane);
   const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", KUBECONFIG: controlPlane.kubeconfig };
   const words = ["__complete", "words", "--", "run", "-n", namespace.slice(0, 9)];

@@ -1,7 +1,7 @@
 /**
- * A sample of the simulation's crash points on a real control plane: the compiled binary is ended with SIGKILL around one of
- * its writes and started again, and what it comes to is compared with a run without a crash. The simulation plays the
- * same points, and both must say the same. Run with:
+ * A sample of the simulation's crash points on a real control plane: the compiled binary is killed (SIGKILL) around one of
+ * its writes and started again, and the result is compared with a run without a crash. The simulation runs the
+ * same points, and both must agree: fault class F2, invariants I1 and I2. Run with:
  *
  *   ./compile.sh && deno run -A tests/controlplane/with.ts -- deno test -A tests/e2e/crash_points_test.ts
  */
@@ -17,13 +17,13 @@ import { crash, type CrashRecord, learn } from "./_crash_run.ts";
 import { crashSubjects, type SimulatedSubject } from "./_crash_subjects.ts";
 
 const moments: readonly CrashMoment[] = ["before", "committed", "answered"];
-/** Another seed is another sample. */
+/** Another seed gives another sample. */
 const seed = 1;
-/** Of all crash points, at least. */
+/** The smallest part of all crash points. */
 const share = 0.1;
 /** Runs without a crash; what differs among them is masked. */
 const lessons = 2;
-/** Runs at the same time: all but one have namespaces of their own, one has what lives in none. */
+/** Runs at the same time: one uses cluster-scoped kinds, the others have separate namespaces. */
 const lanes = 5;
 const crds = join(import.meta.dirname ?? ".", "..", "..", "crds");
 
@@ -33,7 +33,7 @@ interface Verdict {
   readonly simulated: readonly string[];
 }
 
-/** A workload, what it comes to, and where it is to crash. */
+/** A workload, its expected result, and its crash points. */
 interface Play {
   readonly subject: SimulatedSubject;
   readonly workload: Workload;
@@ -41,7 +41,7 @@ interface Play {
 }
 
 controlPlaneTest(
-  "I1, I2: SIGKILL at a tenth of all crash points leaves what the simulation says",
+  "SIGKILL at a tenth of all crash points leads to the state that the simulation predicts",
   async (controlPlane) => {
     const startedAt = performance.now();
     const tasks = crashSubjects.flatMap((subject) => subject.workloads.map((workload) => ({ subject, workload })));
@@ -56,7 +56,7 @@ controlPlaneTest(
     assert(verdicts.length >= share * all, `${verdicts.length} of ${all} crash points were played`);
     assertEquals(verdicts.filter(({ real, simulated }) => real.length > 0 || simulated.length > 0), []);
   },
-  // What lives in no namespace it has to itself.
+  // Runs of cluster-scoped kinds use the cluster one after the other.
   { own: { manifests: [crds] } },
 );
 
@@ -66,12 +66,12 @@ async function learned(controlPlane: ControlPlane, task: Pick<Play, "subject" | 
   while (others.length < lessons - 1) others.push(await learn({ controlPlane, ...task }));
   for (const { violations, lives } of [first, ...others]) {
     assertEquals(violations, [], `${task.subject.name}, ${task.workload.name}`);
-    assert(lives.size > 0, "nobody saw an object come into being");
+    assert(lives.size > 0, "no run saw an object being created");
   }
   return { ...task, expected: [first, ...others] };
 }
 
-/** Two places in each workload, of the three moments in turn; a write that not every run came to is none. */
+/** Two crash points of each workload, of the three moments in turn; writes that not every run made are excluded. */
 function pointsOf({ expected, subject, workload }: Play): readonly CrashPoint[] {
   const random = seededRandom(
     seed * 1_000 + crashSubjects.indexOf(subject) * 100 + subject.workloads.indexOf(workload),
@@ -98,7 +98,7 @@ async function judged(controlPlane: ControlPlane, play: Play, point: CrashPoint)
   return { where, real, simulated };
 }
 
-/** All crash points that the simulation knows of these workloads. */
+/** All crash points of the simulation for these workloads. */
 async function simulatedPoints(): Promise<number> {
   let count = 0;
   for (const { controller, workloads } of crashSubjects) {
@@ -109,7 +109,7 @@ async function simulatedPoints(): Promise<number> {
   return count;
 }
 
-/** Does all of it: several at a time where they do not meet, one by one where they have the cluster to themselves. */
+/** Runs all: several at a time if they have separate namespaces, one by one if they use the whole cluster. */
 async function inLanes<Task extends { readonly subject: SimulatedSubject }, Done>(
   tasks: readonly Task[],
   perform: (task: Task) => Promise<Done>,

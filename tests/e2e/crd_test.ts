@@ -1,6 +1,6 @@
 /**
- * The CRDs that zod schemas become, on a real API server: it takes them, refuses what zod refuses, admits what zod
- * admits, and sets the same defaults. Run with
+ * CRDs made from zod schemas, on a real API server: it accepts them, rejects what zod rejects, accepts what zod
+ * accepts, and sets the same defaults. Run with
  *
  *   deno run -A tests/controlplane/with.ts -- deno test -A tests/e2e/crd_test.ts
  */
@@ -93,7 +93,7 @@ async function attempt(
 }
 
 controlPlaneTest(
-  "a real server takes the CRD of Foo, sets its defaults and refuses what its schema refuses",
+  "a real server accepts the CRD of Foo, sets its defaults and rejects what its schema rejects",
   async (controlPlane) => {
     await install(controlPlane, Foo);
     const namespace = await createNamespace(controlPlane);
@@ -124,7 +124,7 @@ controlPlaneTest(
   },
 );
 
-/** Values on both sides of every border. Each is tried alone; the server must agree with zod about each. */
+/** Values on both sides of every limit. Each is tried separately; the server and zod must agree. */
 const borders: readonly Readonly<Record<string, unknown>>[] = [
   { any: { a: [1, null, "x"] } },
   { base64: "aGk=" },
@@ -199,7 +199,7 @@ const borders: readonly Readonly<Record<string, unknown>>[] = [
   {},
 ];
 
-controlPlaneTest("a real server agrees with zod about what is legal, and about defaults", async (controlPlane) => {
+controlPlaneTest("a real server and zod agree about valid values and defaults", async (controlPlane) => {
   await install(controlPlane, Kitchen);
   const namespace = await createNamespace(controlPlane);
   for (const spec of borders) {
@@ -213,7 +213,7 @@ controlPlaneTest("a real server agrees with zod about what is legal, and about d
 });
 
 controlPlaneTest(
-  "a real server holds what is only a rule: variants, names, and what may not change",
+  "a real server enforces what is only a CEL rule: variants, names, and immutable fields",
   async (controlPlane) => {
     await install(controlPlane, Kitchen);
     const namespace = await createNamespace(controlPlane);

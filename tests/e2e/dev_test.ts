@@ -1,6 +1,6 @@
 /**
- * `controller dev` with the compiled binary: a Kubernetes of its own, kubectl beside it, and what must not be possible.
- * kubectl comes with the control plane, which is not used otherwise.
+ * `controller dev` with the compiled binary: an embedded Kubernetes API, used with kubectl, and its access restrictions.
+ * kubectl is part of the real control plane, which is not used otherwise.
  */
 import { readFileSync, statSync } from "node:fs";
 import { request } from "node:https";
@@ -14,7 +14,7 @@ import { noTerminal, onTerminal } from "./_terminal.ts";
 
 const path = process.env["PATH"] ?? "";
 
-controlPlaneTest("dev -- kubectl get namespaces prints what a real cluster would", async () => {
+controlPlaneTest("dev -- kubectl get namespaces prints the output of a real cluster", async () => {
   const { code, stdout } = await runBinary(["dev", "--", "kubectl", "get", "namespaces"], { env: { PATH: path } });
   assertEquals(code, 0);
   const [head = "", ...rows] = stdout.trimEnd().split("\n");
@@ -32,13 +32,13 @@ controlPlaneTest("dev ends with the exit code of its command", async () => {
   assertEquals(code, 7);
 });
 
-controlPlaneTest("dev says what to do when its command is not there", async () => {
+controlPlaneTest("dev gives advice when its command does not exist", async () => {
   const { code, stderr } = await runBinary(["dev", "-q", "--", "no-such-program"], { env: { PATH: path } });
   assertEquals(code, 1);
   assertMatch(stderr, /Cannot run "no-such-program": .*Is it installed, and in PATH\?/);
 });
 
-controlPlaneTest("dev --all --samples --until-settled shows every controller at work and ends with 0", async () => {
+controlPlaneTest("dev --all --samples --until-settled runs every controller and ends with 0", async () => {
   const { code, stdout } = await runBinary(["dev", "--all", "--samples", "--until-settled"], { timeoutMs: 60_000 });
   assertEquals(code, 0);
   for (const name of ["foo", "pods", "ecsbinding", "nodepool", "ingress"]) {
@@ -46,7 +46,7 @@ controlPlaneTest("dev --all --samples --until-settled shows every controller at 
   }
 });
 
-controlPlaneTest("a Deployment rolls out on dev, scales and goes, as kubectl sees it", async () => {
+controlPlaneTest("a Deployment rolls out, scales and is deleted on dev, seen with kubectl", async () => {
   const script = [
     "kubectl create deployment web --image=nginx --replicas=2",
     "kubectl rollout status deployment/web --timeout=20s",
@@ -67,7 +67,7 @@ controlPlaneTest("a Deployment rolls out on dev, scales and goes, as kubectl see
   assertMatch(stdout, /deleted[^\n]*\n$/);
 });
 
-controlPlaneTest("dev's API server is a cluster to the binary's other commands as well", async () => {
+controlPlaneTest("the binary's other commands use dev's API server as a cluster", async () => {
   const script = [
     '"$0" install-crds foo',
     '"$0" doctor foo',
@@ -83,7 +83,7 @@ controlPlaneTest("dev's API server is a cluster to the binary's other commands a
 });
 
 controlPlaneTest(
-  "dev NAME --samples --until-settled -- COMMAND runs it when the samples have become what they mean",
+  "dev NAME --samples --until-settled -- COMMAND runs the command when the samples have settled",
   async () => {
     const args = [
       "dev",
@@ -103,7 +103,7 @@ controlPlaneTest(
   },
 );
 
-test("the table of dev --until-settled is the last of stdout, whatever controllers print", async () => {
+test("the table of dev --until-settled comes last on stdout, after the output of controllers", async () => {
   const { code, stdout, stderr } = await runBinary(["dev", "--all", "--samples", "--until-settled"]);
   assertEquals(code, 0, stderr);
   const lines = stdout.trimEnd().split("\n");
@@ -114,7 +114,7 @@ test("the table of dev --until-settled is the last of stdout, whatever controlle
   assert(!(stdout + stderr).includes("\u001b"), "no terminal, no colours");
 });
 
-test("[85] who reads only the first line of what dev prints ends it with 0", async () => {
+test("[85] a reader of only the first line of dev's output ends dev with 0", async () => {
   const script = '{ "$0" dev --all --samples --until-settled -q; echo "code $?" >&2; } | head -1';
   const env = { PATH: "/usr/bin:/bin", HOME: "/nonexistent" };
   const result = await run("/bin/sh", ["-c", script, binaryPath()], { env });
@@ -123,7 +123,7 @@ test("[85] who reads only the first line of what dev prints ends it with 0", asy
   assert(!/EPIPE|defect/.test(result.stderr), result.stderr);
 });
 
-test("[61] two signals end dev at once, with 1 and without its kubeconfig", async () => {
+test("[61] two signals end dev at once with 1, and its kubeconfig is deleted", async () => {
   await using dev = new Binary(["dev", "foo"]);
   await dev.logged(/starting workers/);
   const file = /export KUBECONFIG=(\S+)/.exec(dev.stderr)?.[1] ?? "";
@@ -137,7 +137,7 @@ test("[61] two signals end dev at once, with 1 and without its kubeconfig", asyn
 
 if (noTerminal !== undefined) test.skip("dev on a terminal", noTerminal);
 else {
-  test("a Ctrl-C on dev's terminal is for its command, which ends dev when it ends itself", async () => {
+  test("a Ctrl-C on dev's terminal ends its command, and dev ends with the command", async () => {
     const script = "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.1; done";
     const answer = { when: "ready", text: "\u0003" };
     const { code, shown } = await onTerminal(["dev", "-q", "--", "sh", "-c", script], { answer });
@@ -150,7 +150,7 @@ else {
     assertEquals((await onTerminal(["dev", "foo"], { answer })).code, 0);
   });
 
-  test("on a terminal the table of dev --until-settled fills in place, and is there in the end", async () => {
+  test("on a terminal the table of dev --until-settled is updated in place and stays at the end", async () => {
     const { code, shown } = await onTerminal(["dev", "--all", "--samples", "--until-settled"]);
     assertEquals(code, 0);
     assertMatch(shown, /foo +0 objects +waiting/);
@@ -160,7 +160,7 @@ else {
 }
 
 controlPlaneTest(
-  "[security 15] dev's kubeconfig is its owner's alone and goes with the cluster; strangers are refused",
+  "[security 15] only its owner can read dev's kubeconfig, it is deleted with the cluster, and other clients are rejected",
   async () => {
     await using dev = new Binary(["dev"]);
     await dev.logged(/export KUBECONFIG=/);
@@ -186,7 +186,7 @@ controlPlaneTest(
 
 function answerCode(url: string, ca: string, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {
-    // By name: node:https takes the Host header, a stranger's too, for what the certificate is to be for.
+    // By name: node:https verifies the certificate against the Host header, even a foreign one.
     const asked = request(url, { ca, headers, agent: false, servername: "localhost" }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);

@@ -1,23 +1,26 @@
-/** doctor on a real API server: what it finds on a good cluster and on bad ones, as whom, and with which exit code. */
+/** doctor on a real API server: its findings and exit codes on healthy and on broken clusters, for several users. */
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../testing.ts";
 import { Binary, runBinary } from "./_binary.ts";
 import { installFoo, removeFoo, TestNamespace } from "./_cluster.ts";
 import { ApiProxy } from "./_proxy.ts";
 
-controlPlaneTest("doctor: all is well, line by line, and nothing is written", async (controlPlane) => {
-  await installFoo(controlPlane);
-  await using proxy = await ApiProxy.start(controlPlane);
-  const { code, stdout, stderr } = await runBinary(["doctor", "foo"], { kubeconfig: proxy.kubeconfig });
-  assertEquals([code, stderr], [0, ""]);
-  const lines = stdout.trimEnd().split("\n");
-  assert(lines.every((line) => /^ok {3,}[a-z]+ +\S+ +\S/.test(line)), stdout);
-  assertMatch(lines[0] ?? "", /^ok +cluster +https:\/\/127\.0\.0\.1:\d+ +v1\.\d+\.\d+, as user ".+"$/);
-  assertEquals(new Set(lines.map((line) => /^\S+ +\S+ +\S+ +/.exec(line)?.[0].length)).size, 1, stdout);
-  assertEquals(proxy.writes.filter(({ path }) => !path.includes("review")), []);
-});
+controlPlaneTest(
+  "doctor: a healthy cluster gives one ok line per check, and nothing is written",
+  async (controlPlane) => {
+    await installFoo(controlPlane);
+    await using proxy = await ApiProxy.start(controlPlane);
+    const { code, stdout, stderr } = await runBinary(["doctor", "foo"], { kubeconfig: proxy.kubeconfig });
+    assertEquals([code, stderr], [0, ""]);
+    const lines = stdout.trimEnd().split("\n");
+    assert(lines.every((line) => /^ok {3,}[a-z]+ +\S+ +\S/.test(line)), stdout);
+    assertMatch(lines[0] ?? "", /^ok +cluster +https:\/\/127\.0\.0\.1:\d+ +v1\.\d+\.\d+, as user ".+"$/);
+    assertEquals(new Set(lines.map((line) => /^\S+ +\S+ +\S+ +/.exec(line)?.[0].length)).size, 1, stdout);
+    assertEquals(proxy.writes.filter(({ path }) => !path.includes("review")), []);
+  },
+);
 
-controlPlaneTest("[84] doctor: a missing definition is 6, and -o json says which", async (controlPlane) => {
+controlPlaneTest("[84] doctor: a missing CRD is exit code 6, and -o json names it", async (controlPlane) => {
   await removeFoo(controlPlane);
   const { code, stdout, stderr } = await runBinary(["doctor", "foo", "-o", "json"], {
     kubeconfig: controlPlane.kubeconfig,
@@ -37,7 +40,7 @@ controlPlaneTest("[84] doctor: a missing definition is 6, and -o json says which
 });
 
 controlPlaneTest(
-  "[84] doctor: what is missing is named as rules, and with those in a Role all is well",
+  "[84] doctor: missing permissions are printed as rules, and a Role with these rules is sufficient",
   async (controlPlane) => {
     await installFoo(controlPlane);
     const namespace = new TestNamespace(controlPlane, await createNamespace(controlPlane));
@@ -51,7 +54,7 @@ controlPlaneTest(
     const poor = await runBinary(args, options);
     assertEquals(poor.code, 4, poor.stderr);
     assertMatch(poor.stdout, new RegExp(`as user "system:serviceaccount:${namespace.name}:narrow"`));
-    // The advice is YAML that can be pasted, so it is.
+    // The test pastes the YAML of the advice.
     const advised = [...poor.stdout.matchAll(/Add to a Role in [^:]+: - (\{.*\})$/gm)].map(([, rule]) => `- ${rule}`);
     assert(advised.length >= 4, poor.stdout);
     const role = ["apiVersion: rbac.authorization.k8s.io/v1", "kind: Role", "metadata: {name: narrow}", "rules:"];
@@ -61,7 +64,7 @@ controlPlaneTest(
     const rich = await runBinary(args, options);
     assertEquals(rich.code, 0, rich.stdout);
     assertStringIncludes(rich.stdout, "unknown   definition   foos.samplecontroller.k8s.io");
-    // And doctor is right: with these rules the controller works.
+    // With these rules the controller works.
     await namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 0 });
     await using binary = new Binary(["run", "foo", "-n", namespace.name], options);
     await namespace.eventuallyEvent("Foo", "a", "Synced");
@@ -69,7 +72,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("doctor: the holder of the lease is named while it works", async (controlPlane) => {
+controlPlaneTest("doctor: the holder of the Lease is named while it leads", async (controlPlane) => {
   await installFoo(controlPlane);
   const namespace = await createNamespace(controlPlane);
   const election = ["--leader-elect", "--leader-election-id", "doctor-test", "--leader-election-namespace", namespace];
@@ -83,7 +86,7 @@ controlPlaneTest("doctor: the holder of the lease is named while it works", asyn
   assertMatch(during.stdout, /ok +lease +test-\w+\/doctor-test +held by \S+, renewed \d+ s ago\n/);
 });
 
-controlPlaneTest("[84] doctor: a cluster that cannot be reached, or does not know us", async (controlPlane) => {
+controlPlaneTest("[84] doctor: an unreachable cluster, and one that rejects the credentials", async (controlPlane) => {
   const away = await controlPlane.kubeconfigFor({ server: "https://127.0.0.1:1" });
   const gone = await runBinary(["doctor", "--connect-timeout", "500ms"], { kubeconfig: away });
   assertEquals(gone.code, 5);
@@ -94,7 +97,7 @@ controlPlaneTest("[84] doctor: a cluster that cannot be reached, or does not kno
   assertEquals([none.code, none.stdout], [3, ""]);
 });
 
-controlPlaneTest("doctor: webhooks are looked at while they are served, and after", async (controlPlane) => {
+controlPlaneTest("doctor: webhooks are checked while they are served, and afterwards", async (controlPlane) => {
   const { kubeconfig } = controlPlane;
   await runBinary(["install-crds", "nodepool"], { kubeconfig });
   const local = ["--webhook-host", "127.0.0.1", "--webhook-port", "0"];
@@ -106,7 +109,7 @@ controlPlaneTest("doctor: webhooks are looked at while they are served, and afte
   const configuration = ["validatingwebhookconfiguration", "controller"];
   const patch = '[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":"bm90aGluZw=="}]';
   const { code } = await controlPlane.kubectl(["patch", ...configuration, "--type=json", `--patch=${patch}`]);
-  // The server itself refuses a bundle that is none; where it does not, doctor says so.
+  // The API server rejects an invalid CA bundle; if it does not, doctor reports it.
   if (code === 0) {
     assertMatch((await runBinary(["doctor", "nodepool"], { kubeconfig })).stdout, /FAILED +webhook +validating/);
   }

@@ -1,4 +1,4 @@
-/** The judge of failover_test.ts judged: it must find each way in which two processes can write at the wrong time. */
+/** Tests of the checks of failover_test.ts: they must find each way in which two processes can write at the wrong time. */
 import { assertEquals, assertThrows, test } from "../testing.ts";
 import { assertOneWriterAtATime, claimsOf, createdBy, releasesOf, type Sender } from "./_election_record.ts";
 import type { SeenRequest } from "./_proxy.ts";
@@ -20,7 +20,7 @@ function judge(a: readonly SeenRequest[], b: readonly SeenRequest[]): void {
   assertOneWriterAtATime([{ name: "a", requests: a }, { name: "b", requests: b }], renewDeadlineMs);
 }
 
-test("a hand-over, a death and a return are in order", () => {
+test("a hand-over, a crash and a return are accepted", () => {
   judge([lease(0, "a", "1"), work(10), lease(20, "")], [lease(30, "b", "2"), work(40)]);
   judge([lease(0, "a", "1"), work(900)], [lease(2_000, "b", "2"), work(2_010)]);
   judge([lease(0, "a", "1"), work(10), lease(3_000, "a", "3"), work(3_010)], [lease(2_000, "b", "2"), work(2_500)]);
@@ -40,12 +40,12 @@ for (const [who, a, b, pattern] of offences) {
   });
 }
 
-test("two who write in turns are found, even if each of them has a claim", () => {
+test("two processes that write in turns are found, even if each of them claims the Lease", () => {
   const a = [lease(0, "a", "1"), work(100), lease(104, "a", "1"), work(120)];
   assertThrows(() => judge(a, [lease(90, "b", "2"), work(110)]), /held the Lease|wrote in turns/);
 });
 
-test("claims, releases and creations are told apart and counted when the server accepted them", () => {
+test("claims, releases and creations are distinguished, and counted when the server accepted them", () => {
   const requests = [
     lease(0, "a", "1"),
     lease(10, "a", "1"),

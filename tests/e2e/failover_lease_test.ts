@@ -1,5 +1,5 @@
 /**
- * Failover when it is the Lease that something happens to: deleted, given to another, labelled, forbidden. Judged like
+ * Failover after a change of the Lease: deleted, given to another holder, labelled, forbidden. Checked like
  * failover_test.ts.
  */
 import { controlPlaneTest } from "../controlplane/test.ts";
@@ -8,7 +8,7 @@ import { Binary, runBinary } from "./_binary.ts";
 import { claimsOf, workOf } from "./_election_record.ts";
 import { leaseName, note, Replicas } from "./_replicas.ts";
 
-controlPlaneTest("a Lease that is deleted while it is held is made anew by its holder", async (controlPlane) => {
+controlPlaneTest("a Lease that is deleted while it is held is created again by its holder", async (controlPlane) => {
   await using replicas = await Replicas.in(controlPlane);
   const [leader, standby] = await replicas.startPair();
   const holder = await replicas.holder();
@@ -26,47 +26,53 @@ controlPlaneTest("a Lease that is deleted while it is held is made anew by its h
   assert(leader.binary.isRunning && standby.binary.isRunning);
 });
 
-controlPlaneTest("a Lease that somebody gives to another, or to nobody, ends a term", async (controlPlane) => {
-  await using replicas = await Replicas.in(controlPlane);
-  const { namespace, times } = replicas;
-  const leaders = [...await replicas.startPair(), await replicas.start()];
-  await replicas.makeFoo("a");
-  for (const [index, thief] of ["thief", ""].entries()) {
-    const old = await replicas.firstToLead(leaders);
-    leaders.splice(leaders.indexOf(old), 1);
-    const patch = JSON.stringify({ spec: { holderIdentity: thief } });
-    await namespace.kubectl(["patch", "lease", leaseName, "--type=merge", `--patch=${patch}`]);
-    const stolenAt = performance.now();
-    const { code, stderr } = await old.binary.ended();
-    assertEquals(code, 7, stderr);
-    assertMatch(stderr, thief === "" ? /names nobody now\. Start/ : /is held by "thief" now\. Start/);
-    const next = await replicas.firstToLead(leaders);
-    const takenAt = await next.leads();
-    note(`holderIdentity set to "${thief}", until another replica has the Lease`, takenAt - stolenAt);
-    const renewedAt = claimsOf(old).at(-1)?.at ?? NaN;
-    assert(takenAt - renewedAt >= times.leaseMs, "the Lease was taken although the thief might have been working");
-    await replicas.makeFoo(`b${index}`);
-  }
-  await replicas.assertInOrder({ a: 1, b0: 1, b1: 1 });
-  await replicas.assertEventsOf({ a: 1, b0: 1, b1: 1 });
-});
+controlPlaneTest(
+  "a Lease that another user assigns to another holder, or to none, ends a term",
+  async (controlPlane) => {
+    await using replicas = await Replicas.in(controlPlane);
+    const { namespace, times } = replicas;
+    const leaders = [...await replicas.startPair(), await replicas.start()];
+    await replicas.makeFoo("a");
+    for (const [index, thief] of ["thief", ""].entries()) {
+      const old = await replicas.firstToLead(leaders);
+      leaders.splice(leaders.indexOf(old), 1);
+      const patch = JSON.stringify({ spec: { holderIdentity: thief } });
+      await namespace.kubectl(["patch", "lease", leaseName, "--type=merge", `--patch=${patch}`]);
+      const stolenAt = performance.now();
+      const { code, stderr } = await old.binary.ended();
+      assertEquals(code, 7, stderr);
+      assertMatch(stderr, thief === "" ? /names nobody now\. Start/ : /is held by "thief" now\. Start/);
+      const next = await replicas.firstToLead(leaders);
+      const takenAt = await next.leads();
+      note(`holderIdentity set to "${thief}", until another replica has the Lease`, takenAt - stolenAt);
+      const renewedAt = claimsOf(old).at(-1)?.at ?? NaN;
+      assert(takenAt - renewedAt >= times.leaseMs, "the Lease was taken although the thief might have been working");
+      await replicas.makeFoo(`b${index}`);
+    }
+    await replicas.assertInOrder({ a: 1, b0: 1, b1: 1 });
+    await replicas.assertEventsOf({ a: 1, b0: 1, b1: 1 });
+  },
+);
 
-controlPlaneTest("[50] what others write on the Lease stays there and ends no term", async (controlPlane) => {
-  await using replicas = await Replicas.in(controlPlane);
-  const [leader, standby] = await replicas.startPair();
-  for (let round = 0; round < 5; round++) {
-    await replicas.namespace.kubectl(["label", "lease", leaseName, `round-${round}=yes`]);
-  }
-  await leader.renewsFor(replicas.times.leaseMs);
-  await replicas.makeFoo("a");
-  const lease = await replicas.namespace.find(`lease/${leaseName}`);
-  assertEquals(Object.keys(lease?.metadata.labels ?? {}), [0, 1, 2, 3, 4].map((round) => `round-${round}`));
-  await replicas.assertInOrder({ a: 1 });
-  assertEquals(claimsOf(standby), []);
-  assertEquals(claimsOf(leader).filter(({ isRenewal }) => !isRenewal).length, 1);
-});
+controlPlaneTest(
+  "[50] labels and annotations of other users stay on the Lease and do not end a term",
+  async (controlPlane) => {
+    await using replicas = await Replicas.in(controlPlane);
+    const [leader, standby] = await replicas.startPair();
+    for (let round = 0; round < 5; round++) {
+      await replicas.namespace.kubectl(["label", "lease", leaseName, `round-${round}=yes`]);
+    }
+    await leader.renewsFor(replicas.times.leaseMs);
+    await replicas.makeFoo("a");
+    const lease = await replicas.namespace.find(`lease/${leaseName}`);
+    assertEquals(Object.keys(lease?.metadata.labels ?? {}), [0, 1, 2, 3, 4].map((round) => `round-${round}`));
+    await replicas.assertInOrder({ a: 1 });
+    assertEquals(claimsOf(standby), []);
+    assertEquals(claimsOf(leader).filter(({ isRenewal }) => !isRenewal).length, 1);
+  },
+);
 
-/** Lets a ServiceAccount use what foo needs, but no Lease. @returns Its token. */
+/** Grants a ServiceAccount what foo needs, without the Lease. @returns Its token. */
 async function workerToken({ namespace }: Replicas): Promise<string> {
   await namespace.kubectl(["create", "serviceaccount", "worker"]);
   const rules = [
@@ -95,7 +101,7 @@ async function allowLease({ namespace }: Replicas, ...verbs: readonly string[]):
 }
 
 controlPlaneTest(
-  "[54] without a permission on the Lease it ends with 4 and names the rule",
+  "[54] without a permission on the Lease the process ends with 4 and names the rule",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
     const token = await workerToken(replicas);
@@ -116,7 +122,7 @@ controlPlaneTest(
       await allowLease(replicas, verb);
     }
     assertEquals(await replicas.namespace.find("deployment/a"), undefined);
-    // Creates the Lease and may not renew it: it works for one renew deadline at most.
+    // It may create the Lease and not renew it: it works for one renew deadline at most.
     const { code, stderr } = await startWorker();
     assertEquals(code, 7, stderr);
     assertMatch(stderr, /Cannot renew the lease .*not allowed to update it; a Role .*verbs: \[\\?"update\\?"\]/);

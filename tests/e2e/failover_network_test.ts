@@ -1,6 +1,6 @@
 /**
- * Failover when it is the network that fails: the leader cut off from the API server, all replicas cut off, and an API
- * server that is almost too slow. Judged like failover_test.ts.
+ * Failover after a network failure: the leader disconnected from the API server, all replicas disconnected, and an API
+ * server that is almost too slow. Checked like failover_test.ts: fault class F9.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../controlplane/mod.ts";
@@ -19,7 +19,7 @@ import {
   Replicas,
 } from "./_replicas.ts";
 
-/** A leader that is cut off with writes under way, until its successor has done the same work. */
+/** Disconnects a leader with writes in flight, until its successor has done the same work. */
 async function cutLeader(replicas: Replicas, how: Cut): Promise<Replica> {
   const [old, next] = await replicas.startPair();
   const { namespace } = replicas;
@@ -39,7 +39,7 @@ async function cutLeader(replicas: Replicas, how: Cut): Promise<Replica> {
   note(`cut off (${how}), until another replica has the Lease`, takenAt - cutAt);
   assertEquals(code, 7, stderr);
   assert(at < takenAt, "the Lease had a new holder before the old one's process was gone");
-  // By now the change that was under way is an old one.
+  // By now the change that was in flight is outdated.
   await namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 3 });
   await namespace.eventually("deployment/a", ({ spec }) => spec?.replicas === 3);
   await namespace.eventually("deployment/b", () => true);
@@ -54,7 +54,7 @@ for (const how of ["silent", "refusing"] as const) {
       await using replicas = await Replicas.in(controlPlane);
       const old = await cutLeader(replicas, how);
       const uid = (await replicas.namespace.find("deployment/b"))?.metadata.uid;
-      old.proxy.heal(); // a network may deliver late what was sent in time
+      old.proxy.heal(); // a network may deliver late
       await until("see what was swallowed arrive", () => {
         const open = old.proxy.writes.filter(({ answer }) => answer === undefined);
         const isOver = how === "refusing" || open.every(isLeaseWrite);
@@ -66,33 +66,36 @@ for (const how of ["silent", "refusing"] as const) {
   );
 }
 
-controlPlaneTest("[48] when all are cut off at once nobody works, and one goes on afterwards", async (controlPlane) => {
-  await using replicas = await Replicas.in(controlPlane, { whenLost: "standby" });
-  const [first] = await replicas.startPair();
-  await (await replicas.start()).standsBy();
-  await replicas.makeFoo("a");
-  await replicas.synced("a");
-  await replicas.quiet();
-  await Promise.all(replicas.all.map(({ proxy }, index) => proxy.cut(index === 1 ? "refusing" : "silent")));
-  await first.binary.logged(/stepping down/);
-  await replicas.namespace.kubectl(["scale", "deployment/a", "--replicas=5"]);
-  await sleep(2 * replicas.times.leaseMs);
-  for (const { proxy } of replicas.all) proxy.heal();
-  const healedAt = performance.now();
-  await replicas.namespace.eventually("deployment/a", ({ spec }) => spec?.replicas === 1, 60_000);
-  note("all cut off, from the end of it to the first repair", performance.now() - healedAt);
-  await replicas.makeFoo("b");
-  await replicas.assertInOrder({ a: 1, b: 1 });
-  assert(replicas.all.every(({ binary }) => binary.isRunning));
-});
+controlPlaneTest(
+  "[48] when all replicas are disconnected none works, and one continues afterwards",
+  async (controlPlane) => {
+    await using replicas = await Replicas.in(controlPlane, { whenLost: "standby" });
+    const [first] = await replicas.startPair();
+    await (await replicas.start()).standsBy();
+    await replicas.makeFoo("a");
+    await replicas.synced("a");
+    await replicas.quiet();
+    await Promise.all(replicas.all.map(({ proxy }, index) => proxy.cut(index === 1 ? "refusing" : "silent")));
+    await first.binary.logged(/stepping down/);
+    await replicas.namespace.kubectl(["scale", "deployment/a", "--replicas=5"]);
+    await sleep(2 * replicas.times.leaseMs);
+    for (const { proxy } of replicas.all) proxy.heal();
+    const healedAt = performance.now();
+    await replicas.namespace.eventually("deployment/a", ({ spec }) => spec?.replicas === 1, 60_000);
+    note("all cut off, from the end of it to the first repair", performance.now() - healedAt);
+    await replicas.makeFoo("b");
+    await replicas.assertInOrder({ a: 1, b: 1 });
+    assert(replicas.all.every(({ binary }) => binary.isRunning));
+  },
+);
 
 controlPlaneTest(
-  "[48] a leader whose renewals come through after 95 % of the deadline leads on",
+  "[48] a leader whose renewals arrive after 95 % of the deadline keeps leading",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane, { times: defaultTimes });
     const [leader, standby] = await replicas.startPair();
     const { renewDeadlineMs } = replicas.times;
-    // Counted from when a renewal is sent to when the answer to the next one is here: twice what one takes.
+    // From sending a renewal to the response of the next one: twice the time of one.
     using _slow = leader.proxy.delay(0.475 * renewDeadlineMs, isLeaseWrite);
     await replicas.makeFoo("a");
     await leader.renewsFor(3 * renewDeadlineMs, 120_000);
@@ -110,7 +113,7 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "a leader to which the answer of a renewal is lost leads on, and so does who lost that of its first claim",
+  "a leader that loses the response to a renewal keeps leading, and so does one that loses the response to its first claim",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
     const [leader, standby] = await replicas.startPair();

@@ -1,10 +1,10 @@
 /**
- * Failover: two and three processes of the compiled binary and one Lease on a real control plane, with what can happen
- * to the leader's process (behaviours.md, F9; its network is in failover_network_test.ts, the Lease in
- * failover_lease_test.ts). After each test what the replicas sent is judged: one writer at a time (I6), each object
- * created once (I2), the cluster as it should be (I1), one Event per Foo and not one per leader.
+ * Failover: two and three processes of the compiled binary and one Lease on a real control plane, with faults of the
+ * leader's process (fault classes F8 and F9; network faults are in failover_network_test.ts, faults of the Lease in
+ * failover_lease_test.ts). After each test the requests of the replicas are checked: one writer at a time (invariant I6),
+ * each object created once (invariant I2), the expected final state (invariant I1), one Event per Foo, not per leader.
  *
- * Assumptions: clocks that jump or run at another rate cannot be had for a process without libfaketime; what they do is
+ * Assumptions: a process cannot have a clock that jumps or runs at another rate without libfaketime. Such clocks are
  * tested on a virtual clock in src/manager/leader_elector_test.ts and leader_election_property_test.ts.
  */
 import { type ControlPlane, until } from "../controlplane/mod.ts";
@@ -22,7 +22,7 @@ import {
   type ReplicasOptions,
 } from "./_replicas.ts";
 
-controlPlaneTest("[52] of three replicas one works; another takes over when it is killed", async (controlPlane) => {
+controlPlaneTest("[52] of three replicas one works, and another takes over when it is killed", async (controlPlane) => {
   await using replicas = await Replicas.in(controlPlane);
   await Promise.all([replicas.start(), replicas.start(), replicas.start()]);
   const killed = await replicas.firstToLead();
@@ -48,7 +48,7 @@ controlPlaneTest("[52] of three replicas one works; another takes over when it i
 });
 
 controlPlaneTest(
-  "[52] with all controllers in each process, the other one takes over all of it",
+  "[52] with all controllers in each process, the other one takes over all of them",
   async (controlPlane) => {
     const { kubeconfig } = controlPlane;
     assertEquals((await runBinary(["install-crds"], { kubeconfig })).code, 0);
@@ -85,7 +85,7 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "[49] SIGTERM: the leader keeps the Lease until its last write, gives it up and ends with 0",
+  "[49] SIGTERM: the leader keeps the Lease until its last write, releases it and ends with 0",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
     const [leader, standby] = await replicas.startPair();
@@ -114,7 +114,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("[61] a second SIGTERM ends the leader with 1, and its Lease runs out", async (controlPlane) => {
+controlPlaneTest("[61] a second SIGTERM ends the leader with 1, and its Lease expires", async (controlPlane) => {
   await using replicas = await Replicas.in(controlPlane);
   const [leader, standby] = await replicas.startPair();
   const hold = leader.proxy.hold(isDeploymentCreate);
@@ -131,19 +131,19 @@ controlPlaneTest("[61] a second SIGTERM ends the leader with 1, and its Lease ru
   note("second SIGTERM, until another replica has the Lease", takenAt - signalledAt);
   assertEquals(releasesOf(leader), []);
   await replicas.namespace.eventually("deployment/a", () => true);
-  hold.release(); // what the dead process had sent arrives after all
+  hold.release(); // the request of the dead process arrives late
   await replicas.assertInOrder({ a: 1 });
   await replicas.assertEventsOf({ a: 1 });
 });
 
-/** A leader that is stopped in the midst of a reconcile, and its successor, who has work that the old one sees too. */
+/** A leader that is stopped during a reconcile, and its successor, whose work the old leader sees as well. */
 async function pausedLeader(controlPlane: ControlPlane, options: ReplicasOptions) {
   const replicas = await Replicas.in(controlPlane, options);
   const [old, next] = await replicas.startPair();
   await replicas.makeFoo("a");
   await replicas.synced("a");
   await replicas.quiet();
-  // The server has done what was asked; the answer waits in the socket until the process goes on.
+  // The server has committed the request; the response waits in the socket until the process continues.
   const hold = old.proxy.hold(isDeploymentCreate, "answer");
   await replicas.namespace.applyFoo({ name: "b", deploymentName: "b", replicas: 1 });
   await hold.arrived;
@@ -160,7 +160,7 @@ async function pausedLeader(controlPlane: ControlPlane, options: ReplicasOptions
 }
 
 controlPlaneTest(
-  "[53] a leader that was stopped writes nothing when it goes on, and exits with 7",
+  "[53] a leader that was stopped writes nothing when it continues, and exits with 7",
   async (controlPlane) => {
     const { replicas, old, sent } = await pausedLeader(controlPlane, {});
     await using _replicas = replicas;
@@ -206,7 +206,7 @@ function nextRenewal({ times }: Replicas, leader: Replica): number {
 }
 
 controlPlaneTest(
-  "[52] what the server asked to repeat later is not repeated by who leads no more",
+  "[52] a former leader does not repeat a request that the server asked to retry later",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
     const [old, next] = await replicas.startPair();
@@ -220,7 +220,7 @@ controlPlaneTest(
       const isFirst = dueInMs > 20 && dueInMs < renewalMs - 30;
       return isFirst ? { kind: "found", value: undefined } : { kind: "pending", state: `due in ${dueInMs} ms` };
     }, { everyMs: 1 });
-    // So it is the first thing that the process has to do after the pause.
+    // So the retry is the first action of the process after the pause.
     old.binary.signal("SIGSTOP");
     busy.dispose();
     const sent = workOf([old]).length;
@@ -236,7 +236,7 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "[53] a leader that is stopped while it finishes after SIGTERM does not finish later on",
+  "[53] a leader that is stopped while it drains after SIGTERM does not continue draining later",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
     const [old, next] = await replicas.startPair();
@@ -260,7 +260,7 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "[49] a rolling update of three replicas, and the death of all of them, lose and repeat nothing",
+  "[49] a rolling update of three replicas, and a crash of all of them, lose and repeat nothing",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
     const foos: Record<string, number> = {};
@@ -292,7 +292,7 @@ controlPlaneTest(
     note("SIGKILL of all, until a new process has the Lease", takenAt - killedAt);
     await replicas.assertInOrder(foos);
     const counts = await Promise.all(Object.keys(foos).map((name) => replicas.namespace.events("Foo", name)));
-    // A process that died between its write and its Event took the Event along.
+    // A process that died between its write and its Event never sent the Event.
     assert(counts.every((events) => events.length <= 1), "an Event was repeated");
   },
 );

@@ -1,6 +1,6 @@
 /**
- * The controller foo end to end: its cases with the compiled binary on a real control plane, and what takes a process and
- * a server of its own. Run with:
+ * The controller foo end to end: its cases with the compiled binary on a real control plane, and tests that need a process
+ * and a server. Run with:
  *
  *   ./compile.sh && deno run -A tests/controlplane/with.ts -- deno test -A tests/e2e/foo_test.ts
  */
@@ -20,7 +20,7 @@ async function freshNamespace(controlPlane: ControlPlane): Promise<TestNamespace
   return new TestNamespace(controlPlane, await createNamespace(controlPlane));
 }
 
-controlPlaneTest("[61] a second signal ends at once with 1, whatever runs", async (controlPlane) => {
+controlPlaneTest("[61] a second signal ends the process at once with 1", async (controlPlane) => {
   const namespace = await freshNamespace(controlPlane);
   await using proxy = await ApiProxy.start(controlPlane);
   await namespace.applyFoo({ name: "a", deploymentName: "web", replicas: 1 });
@@ -37,12 +37,12 @@ controlPlaneTest("[61] a second signal ends at once with 1, whatever runs", asyn
     times.push(performance.now() - sentAt);
     assertEquals(code, 1);
   }
-  // The machine may be busy with other tests at any one time; it is not so at all times.
+  // A busy machine may delay one attempt, but not all.
   assert(Math.min(...times) <= 100, `it took ${times.map(Math.round).join(", ")} ms`);
 });
 
 controlPlaneTest(
-  "the API server's absence is survived, and what happened meanwhile is caught up with",
+  "the controller survives an outage of the API server and catches up afterwards",
   async (controlPlane) => {
     const namespace = await freshNamespace(controlPlane);
     const { kubeconfig } = controlPlane;

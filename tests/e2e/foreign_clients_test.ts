@@ -1,6 +1,6 @@
 /**
- * Clients of others, unmodified, on the server of `controller dev`: client-go and controller-runtime in Go, kube-rs in
- * Rust. What each of them does and expects stands in tests/clients; no control plane is needed.
+ * Unmodified clients of other projects on the server of `controller dev`: client-go and controller-runtime in Go, kube-rs
+ * in Rust. Their programs are in tests/clients; no real control plane is needed.
  */
 import { buildGo, buildRust, missing, type Program } from "../clients/build.ts";
 import { assertEquals, test } from "../testing.ts";
@@ -23,7 +23,7 @@ function clientTest(
 }
 
 clientTest(
-  "client-go and controller-runtime work on dev, in JSON and in protobuf, with all they have",
+  "client-go and controller-runtime work on dev, in JSON and in protobuf",
   "go",
   buildGo,
   [
@@ -38,7 +38,7 @@ clientTest(
 );
 
 clientTest(
-  "kube-rs works on dev: a definition, a watcher, apply, status, scale and what is refused",
+  "kube-rs works on dev: a CRD, a watcher, apply, status, scale and rejected writes",
   "rust",
   buildRust,
   [

@@ -1,6 +1,6 @@
 /**
- * install-crds on a real API server, where the cluster has another definition than the binary's: an older one, a wider
- * one, a newer one, somebody else's. What the first installation does is in cli_test.ts.
+ * install-crds on a real API server whose CRD differs from the binary's: an older, a wider, a newer, and a foreign one.
+ * The first installation is tested in cli_test.ts.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../testing.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
@@ -22,7 +22,7 @@ async function install(kubeconfig: string, ...args: readonly string[]): Promise<
   return await runBinary(["install-crds", "ecsbinding", ...args], { kubeconfig, timeoutMs: 60_000 });
 }
 
-controlPlaneTest("--diff prints changed fields with - and +, and nothing where all is equal", async (controlPlane) => {
+controlPlaneTest("--diff prints changed fields with - and +, and nothing if all are equal", async (controlPlane) => {
   const { kubeconfig } = controlPlane;
   await installOther(controlPlane, (own) => otherVersion(own, { schema: (text) => text.replace("inside", "outside") }));
   const { code, stdout, stderr } = await install(kubeconfig, "--diff");
@@ -41,7 +41,7 @@ controlPlaneTest("--diff prints changed fields with - and +, and nothing where a
 });
 
 controlPlaneTest(
-  "a definition that stored objects would suffer from is refused, and they are named",
+  "a CRD that would break stored objects is refused, and the objects are named",
   async (controlPlane) => {
     const { kubeconfig } = controlPlane;
     const color = '"id":{"description":"What the cloud calls the machine.","type":"string"}';
@@ -66,7 +66,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("--allow-breaking installs all the same, and says what breaks", async (controlPlane) => {
+controlPlaneTest("--allow-breaking installs it and names what breaks", async (controlPlane) => {
   const { kubeconfig } = controlPlane;
   const wider = '"spec":{"properties":{"zone":{"type":"string"},';
   await installOther(controlPlane, (own) => {
@@ -78,7 +78,7 @@ controlPlaneTest("--allow-breaking installs all the same, and says what breaks",
   assertMatch(stderr, /v1: spec\.zone is removed: stored values would be lost/);
 });
 
-controlPlaneTest("a newer definition is not replaced by an older program", async (controlPlane) => {
+controlPlaneTest("an older program does not replace a newer CRD", async (controlPlane) => {
   const { kubeconfig } = controlPlane;
   await installOther(controlPlane, (own) => {
     const annotations = { ...own.metadata.annotations, "pintle.dev/installed-by": "controller/99.0.0" };
@@ -96,7 +96,7 @@ controlPlaneTest("a newer definition is not replaced by an older program", async
   assertMatch((await install(kubeconfig)).stderr, /has version v2, of which this program \(v1\) knows nothing/);
 });
 
-controlPlaneTest("what another program owns is left to it, unless --force-conflicts", async (controlPlane) => {
+controlPlaneTest("fields of another program stay, unless --force-conflicts is set", async (controlPlane) => {
   const { kubeconfig } = controlPlane;
   await removeDefinition(controlPlane);
   const other = otherVersion(await ownDefinition(), { schema: (text) => text.replace("inside", "within") });
@@ -108,7 +108,7 @@ controlPlaneTest("what another program owns is left to it, unless --force-confli
   assertEquals((await install(kubeconfig, "--force-conflicts")).code, 0);
 });
 
-controlPlaneTest("a version that clients use is not taken away before it was deprecated", async (controlPlane) => {
+controlPlaneTest("a version that clients use is not removed before it was deprecated", async (controlPlane) => {
   await installOther(controlPlane, (own) => otherVersion(own, { name: "v1beta1" }));
   const refused = await install(controlPlane.kubeconfig);
   assertEquals(refused.code, 1);
@@ -125,7 +125,7 @@ const isMark: RequestMatch = (request) => isCrdWrite(request) && !isStatusWrite(
 const isRewrite: RequestMatch = ({ method, path }) => method === "PATCH" && path.includes("/ecsbinding/");
 
 controlPlaneTest(
-  "objects in an old version are rewritten and the version removed, by runs that are killed at any point",
+  "objects in an old version are rewritten and the version is removed, even if runs are killed at any point",
   async (controlPlane) => {
     await installOther(controlPlane, (own) => otherVersion(own, { name: "v1beta1", deprecated: true }));
     const names = Array.from({ length: 30 }, (_, index) => `m${index}`);
@@ -133,7 +133,7 @@ controlPlaneTest(
     assertEquals(new Set(Object.values(await storedIn(controlPlane))), new Set(["hopegi.com/v1beta1"]));
     await using proxy = await ApiProxy.start(controlPlane);
     const points: readonly (readonly [string, RequestMatch, "request" | "answer"])[] = [
-      // What is held as a request reaches the server when the process is dead.
+      // The held request reaches the server after the process is dead.
       ["with the first definition on its way", isApply, "request"],
       ["after the first definition", isApply, "answer"],
       ["with the mark on its way", isMark, "request"],
@@ -158,7 +158,7 @@ controlPlaneTest(
     const stored = await storedIn(controlPlane);
     assertEquals(Object.keys(stored).sort(), names.toSorted());
     assertEquals(new Set(Object.values(stored)), new Set(["hopegi.com/v1"]));
-    // What was rewritten once is not rewritten by each run: the mark says how far the others came.
+    // A later run does not rewrite the same objects: a mark stores the progress.
     const rewrites = proxy.requests.filter((request) => isRewrite(request) && request.answer?.status === 200).length;
     assert(rewrites <= names.length + 16, `${rewrites} objects were rewritten`);
     await removeDefinition(controlPlane);

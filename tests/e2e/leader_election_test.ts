@@ -1,6 +1,6 @@
 /**
- * Leader election between replicas of one process on a real kube-apiserver, with short times: who leads writes ConfigMaps
- * through its fence, and their order on the server shows whether two ever wrote at the same time (behaviours.md, I6).
+ * Leader election between replicas in one process on a real kube-apiserver, with short times: the leader writes ConfigMaps
+ * through its fence, and their order on the server shows whether two wrote at the same time (invariant I6).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { builtin } from "../../src/api/mod.ts";
@@ -18,10 +18,10 @@ import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { assert, assertEquals, assertRejects } from "../testing.ts";
 
 const timing = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
-/** A busy machine answers late; what is measured here is behaviour, not speed. */
+/** Timeout for a busy machine: the tests check behaviour, not speed. */
 const patienceMs = 30_000;
 
-/** One process of an operator, as far as election goes, behind a network of its own that can be cut. */
+/** One candidate of an election, behind a network that can be cut. */
 class Replica implements AsyncDisposable {
   readonly identity: string;
   readonly elector: LeaderElector;
@@ -64,7 +64,7 @@ class Replica implements AsyncDisposable {
     }
   }
 
-  /** Stops, and gives the Lease up. */
+  /** Stops, and releases the Lease. */
   async end(): Promise<void> {
     this.stop.abort();
     await this.#running;
@@ -121,7 +121,7 @@ class Replicas implements AsyncDisposable {
     return await this.#controlPlane.kubectlOutput(["--namespace", this.namespace, ...args]);
   }
 
-  /** The terms in the order in which the server took their writes. @throws AssertionError when two of them mix */
+  /** The terms in the order of their writes on the server. @throws AssertionError when two of them interleave */
   async termsInOrder(): Promise<readonly string[]> {
     const { items } = await this.admin.listAll(builtin.ConfigMap, {
       namespace: this.namespace,
@@ -148,7 +148,7 @@ async function connect(kubeconfig: string): Promise<Transport & Disposable> {
   return clusterTransport(access);
 }
 
-/** A connection that nothing comes back on. */
+/** A connection that receives no response. */
 function hanging({ signal }: Request): Promise<Response> {
   return new Promise((_, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -172,7 +172,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("[48, 52] a leader that is cut off stops writing before another one starts", async (controlPlane) => {
+controlPlaneTest("[48, 52] a disconnected leader stops writing before another one starts", async (controlPlane) => {
   await using replicas = await Replicas.of(controlPlane, 2);
   for (let round = 0; round < 2; round++) {
     const old = await replicas.leader();
@@ -198,7 +198,7 @@ controlPlaneTest("[48, 52] a leader that is cut off stops writing before another
 });
 
 controlPlaneTest(
-  "[47, 48] a leader that died is followed within lease duration and retry period",
+  "[47, 48] a leader that crashed is replaced within lease duration and retry period",
   async (controlPlane) => {
     await using replicas = await Replicas.of(controlPlane, 2);
     const dead = await replicas.leader();
@@ -212,7 +212,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("[50] labels and annotations that others put on the Lease stay", async (controlPlane) => {
+controlPlaneTest("[50] labels and annotations of other users stay on the Lease", async (controlPlane) => {
   await using replicas = await Replicas.of(controlPlane, 1);
   const leader = await replicas.leader();
   await replicas.kubectl("label", "lease", "operator", "example.dev/team=shop");
@@ -227,7 +227,7 @@ controlPlaneTest("[50] labels and annotations that others put on the Lease stay"
   assertEquals([spec.holderIdentity, spec.leaseDurationSeconds, leader.leads], [leader.identity, 3, true]);
 });
 
-controlPlaneTest("[50] a Lease that is deleted is made anew by its leader", async (controlPlane) => {
+controlPlaneTest("[50] a Lease that is deleted is created again by its leader", async (controlPlane) => {
   await using replicas = await Replicas.of(controlPlane, 2);
   const leader = await replicas.leader();
   await sleep(500);
@@ -245,7 +245,7 @@ controlPlaneTest("[50] a Lease that is deleted is made anew by its leader", asyn
 });
 
 controlPlaneTest(
-  "[52] a Lease that is edited to name another ends the term; the next begins when that has run out",
+  "[52] a Lease that is edited to name another holder ends the term, and the next one begins when it has expired",
   async (controlPlane) => {
     await using replicas = await Replicas.of(controlPlane, 2);
     const leader = await replicas.leader();
@@ -268,7 +268,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("[54] who may not touch the Lease is told which rule is missing", async (controlPlane) => {
+controlPlaneTest("[54] a process without permission for the Lease names the missing rule", async (controlPlane) => {
   const namespace = await createNamespace(controlPlane);
   using network = await connect(await controlPlane.kubeconfigFor({ user: "nobody" }));
   const parts = { client: new Client(network), namespace, name: "operator", identity: "a", ...timing };
@@ -277,7 +277,7 @@ controlPlaneTest("[54] who may not touch the Lease is told which rule is missing
   assert(error instanceof LeaseForbiddenError);
   assert(error.message.includes(`it is not allowed to get it; a Role in namespace "${namespace}" needs {apiGroups:`));
 
-  // The rules it names suffice.
+  // The named rules are sufficient.
   const rules =
     `apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: leader}\nrules:\n${error.rules}`;
   await controlPlane.kubectlOutput(["--namespace", namespace, "apply", "-f", "-"], { stdin: rules });
@@ -297,7 +297,7 @@ controlPlaneTest("[54] who may not touch the Lease is told which rule is missing
   await leadership.release();
 });
 
-/** The name that the API server knows the powerless user by. */
+/** The API server's name of the user without permissions. */
 async function userOf(controlPlane: ControlPlane): Promise<string> {
   const kubeconfig = await controlPlane.kubeconfigFor({ user: "nobody" });
   return (await controlPlane.kubectlOutput(["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"], {
@@ -306,7 +306,7 @@ async function userOf(controlPlane: ControlPlane): Promise<string> {
     .trim();
 }
 
-controlPlaneTest("[security 11] the API server says who may read metrics", async (controlPlane) => {
+controlPlaneTest("[security 11] the API server decides which users may read metrics", async (controlPlane) => {
   using network = await connect(controlPlane.kubeconfig);
   const handler = accessReview(() => new Response("metrics"), { client: new Client(network) });
   const ask = async (token: string) => {

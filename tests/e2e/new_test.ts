@@ -1,6 +1,6 @@
 /**
- * `controller new` with the compiled binary: what it writes into an empty folder is formatted, linted, checked, tested,
- * runs on a Kubernetes of its own, and compiles, as it is. Needs no cluster. Run with:
+ * `controller new` with the compiled binary: the files in an empty folder are formatted, linted, type-checked, tested,
+ * run on the embedded API server, and compiled, without a change. Needs no cluster. Run with:
  *
  *   ./compile.sh && deno test -A tests/e2e/new_test.ts
  */
@@ -12,7 +12,7 @@ import { run } from "../controlplane/run.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
 import { runBinary } from "./_binary.ts";
 
-/** A folder that the binary has written. */
+/** A folder written by the binary. */
 async function written(...args: readonly string[]): Promise<{ readonly path: string } & Disposable> {
   const above = mkdtempSync(join(tmpdir(), "pintle-e2e-"));
   const path = join(above, "project");
@@ -31,7 +31,7 @@ async function there(path: string, ...command: readonly [string, ...string[]]): 
 
 const deno = process.execPath;
 
-test("what new writes is formatted, linted, checked and tested, and runs", async () => {
+test("the files of new are formatted, linted, type-checked and tested, and run", async () => {
   using project = await written("website");
   const { path } = project;
   await there(path, deno, "task", "ok");
@@ -39,14 +39,14 @@ test("what new writes is formatted, linted, checked and tested, and runs", async
   assertMatch(stdout, /^website +1 object +settled$/m);
 });
 
-test("all of it holds for long names and every kind of child", async () => {
+test("the same holds for long names and every kind of dependent", async () => {
   const owned = ["ConfigMap", "CronJob", "Deployment", "Service", "StatefulSet"].flatMap((kind) => ["--owns", kind]);
   const group = "department-of-department-of-somebody.shop.example.com";
   using project = await written("an-order-of-".repeat(3) + "4you", "--group", group, ...owned);
   await there(project.path, deno, "task", "ok");
 });
 
-test("what new writes compiles into a binary that runs", async () => {
+test("the files of new compile into a binary that runs", async () => {
   using project = await written("website", "--owns", "ConfigMap");
   const { path } = project;
   await there(path, deno, "task", "compile");

@@ -1,5 +1,5 @@
 /**
- * The controller pods end to end: its cases with the compiled binary on a real control plane, and what takes a real
+ * The controller pods end to end: its cases with the compiled binary on a real control plane, and tests that need a real
  * pipe. Run with:
  *
  *   ./compile.sh && deno run -A tests/controlplane/with.ts -- deno test -A tests/e2e/pods_test.ts
@@ -14,7 +14,7 @@ import { BinarySite, binaryTests } from "./_binary_site.ts";
 
 binaryTests(podsCases);
 
-controlPlaneTest("[85] when the reader of its lines goes away, the printer ends quietly", async (controlPlane) => {
+controlPlaneTest("[85] the printer ends quietly when the reader of its lines closes the pipe", async (controlPlane) => {
   await using site = await BinarySite.open(controlPlane);
   const { namespace, client } = site;
   const spec = { containers: [{ name: "a", image: "example.invalid/a:1" }] };
@@ -27,7 +27,7 @@ controlPlaneTest("[85] when the reader of its lines goes away, the printer ends 
       else reject(error);
     })
   );
-  // It notices by the next line.
+  // It notices at the next line.
   let turn = 0;
   let isOver = false;
   const over = () => void (isOver = true);

@@ -1,6 +1,6 @@
 /**
- * The permissions of `manifests` on a real control plane: each controller works with exactly those, gets no 403 and uses
- * every one of them; and where one of foo's is taken away, something breaks or says what is missing. Run with:
+ * The permissions of `manifests` on a real control plane: each controller works with exactly these, gets no 403 and uses
+ * each of them; if one of foo's is removed, something breaks or names the missing rule. Run with:
  *
  *   ./compile.sh && deno run -A tests/controlplane/with.ts -- deno test -A tests/e2e/rbac_test.ts
  */
@@ -25,12 +25,12 @@ import {
 import { seen, workloads } from "./_rbac_workloads.ts";
 
 const crds = join(import.meta.dirname ?? ".", "..", "..", "crds");
-/** Asks for one permission more than most clusters do. */
+/** Enables a check of the API server that needs one more permission. */
 const strict = {
   own: { apiServerArgs: ["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"], manifests: [crds] },
 } as const;
 
-/** The controllers that the binary has, by its own account. */
+/** The controllers of the binary, from its output. */
 async function controllerNames(): Promise<readonly string[]> {
   const { stdout } = await runBinary(["--help"]);
   const [, names = ""] = /^Controllers: (.*)$/m.exec(stdout) ?? [];
@@ -38,7 +38,7 @@ async function controllerNames(): Promise<readonly string[]> {
 }
 
 controlPlaneTest(
-  "[security 8] each controller does all of its work with exactly its permissions: no 403, and none that it does not use",
+  "[security 8] each controller works with exactly its permissions: it gets no 403 and uses each of them",
   async (controlPlane) => {
     for (const name of await controllerNames()) await prove(controlPlane, name);
   },
@@ -77,11 +77,11 @@ async function prove(controlPlane: ControlPlane, name: string): Promise<void> {
   });
 }
 
-/** Several at a time, since each mostly waits. */
+/** Several run at a time, because each mostly waits. */
 const atOnce = 4;
 
 controlPlaneTest(
-  "[security 8] a permission of foo that is taken away breaks something, and is named",
+  "[security 8] removing one of foo's permissions breaks something, and the rule is named",
   async (controlPlane) => {
     const rights = [...rightsOf(await manifestsFor(["foo", "--namespaced", "-n", "x"]))];
     assert(rights.length >= 14, rights.join(", "));
@@ -107,7 +107,7 @@ async function deprive(controlPlane: ControlPlane, right: Right, namespace: stri
     await site.applyFoo({ name: "a", deploymentName: "web", replicas: 2 });
   }
   if (right.startsWith("get foos.")) {
-    // A Foo is looked at before its lost Deployment is made again.
+    // The controller reads the Foo live before it creates a deleted Deployment again.
     await site.eventuallyEvent("Foo", "a", "Synced");
     await site.kubectl(["delete", "deployment", "web", "--wait=false"]);
   }
@@ -117,21 +117,21 @@ async function deprive(controlPlane: ControlPlane, right: Right, namespace: stri
       : { kind: "pending", state: `it had said:\n${binary.stderr}` };
   }, { timeoutMs: 30_000 });
   race?.[Symbol.dispose]();
-  // What it cannot start without ends it: as forbidden, or, once it leads, as a lease that is lost.
+  // A permission that the start needs ends the process: as forbidden, or, once it leads, as a lost Lease.
   if (right.includes("leases") || right.startsWith("list ")) {
     const { code } = await binary.ended();
     assertEquals(code, right.startsWith("update ") ? 7 : 4, right);
   }
 }
 
-/** What foo creates is there already, as far as it is told. */
+/** Answers a create of foo as if the object existed. */
 function onceRefused(proxy: ApiProxy): Disposable {
   const status = { kind: "Status", status: "Failure", code: 409, reason: "Conflict", message: "raced, says the test" };
   const answer = () => Response.json({ apiVersion: "v1", ...status }, { status: 409 });
   return proxy.answer(answer, ({ method, path }) => method === "PATCH" && path.includes("/deployments/"));
 }
 
-/** True when the text has the rule, as YAML, that is missing. */
+/** True when the text contains the missing rule as YAML. */
 function isNamed(right: Right, text: string): boolean {
   const [verb = "", resource = ""] = right.split(" ");
   const plural = resource.split(".")[0];
@@ -147,7 +147,7 @@ controlPlaneTest(
       controlPlane.kubectlOutput(["apply", "-f", "-", ...flags], { stdin: listOf(objects) });
     await apply([]);
     const again = (await apply([])).split("\n").filter((line) => line !== "");
-    // Of disruption budgets kubectl says so each time: it replaces their selector as a whole.
+    // kubectl reports disruption budgets as configured each time, because it replaces their whole selector.
     const isSame = (line: string) => line.endsWith(" unchanged") || line.startsWith("poddisruptionbudget");
     assertEquals(again.filter((line) => !isSame(line)), []);
     const pods = await until("see the Pods", async () => {

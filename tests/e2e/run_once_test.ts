@@ -1,4 +1,4 @@
-/** run --once and run --dry-run with the compiled binary: what they do to a real cluster, what they say, how they end. */
+/** run --once and run --dry-run with the compiled binary: their effects on a real cluster, output and exit codes. */
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { type ControlPlane } from "../controlplane/mod.ts";
 import { assert, assertEquals, assertMatch } from "../testing.ts";
@@ -14,7 +14,7 @@ async function prepared(controlPlane: ControlPlane): Promise<TestNamespace> {
 
 const timeoutMs = 60_000;
 
-controlPlaneTest("run --all --once makes everything as it should be, and ends with 0", async (controlPlane) => {
+controlPlaneTest("run --all --once converges everything and ends with 0", async (controlPlane) => {
   const namespace = await prepared(controlPlane);
   for (const name of ["a", "b", "c"]) await namespace.applyFoo({ name, deploymentName: name, replicas: 0 });
   const annotations = { "ingress/http": "true" };
@@ -37,7 +37,7 @@ controlPlaneTest("run --all --once makes everything as it should be, and ends wi
   assertEquals(proxy.writes.slice(before), []);
 });
 
-controlPlaneTest("run --once with --leader-elect waits for its turn and gives the lease up", async (controlPlane) => {
+controlPlaneTest("run --once with --leader-elect waits for the Lease and releases it", async (controlPlane) => {
   const namespace = await prepared(controlPlane);
   await namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 0 });
   const { kubeconfig } = controlPlane;
@@ -57,20 +57,23 @@ controlPlaneTest("run --once with --leader-elect waits for its turn and gives th
   assertEquals(await namespace.kubectl(holder), "");
 });
 
-controlPlaneTest("run --once ends with 1 and names what failed, and the rest is done", async (controlPlane) => {
-  const namespace = await prepared(controlPlane);
-  await namespace.kubectl(["create", "deployment", "taken", "--image=nginx", "--replicas=0"]);
-  await namespace.applyFoo({ name: "bad", deploymentName: "taken", replicas: 0 });
-  await namespace.applyFoo({ name: "good", deploymentName: "good", replicas: 0 });
-  const args = ["run", "foo", "--once", "-n", namespace.name];
-  const { code, stderr } = await runBinary(args, { kubeconfig: controlPlane.kubeconfig, timeoutMs });
-  assertEquals(code, 1, stderr);
-  const last = stderr.trimEnd().split("\n").at(-1) ?? "";
-  assertMatch(last, /^controller: Cannot reconcile everything: 1 of 2 objects failed: foo test-\w+\/bad: .*taken/);
-  assert(await namespace.find("deployment/good") !== undefined);
-});
+controlPlaneTest(
+  "run --once ends with 1 and names the failed keys, and reconciles the others",
+  async (controlPlane) => {
+    const namespace = await prepared(controlPlane);
+    await namespace.kubectl(["create", "deployment", "taken", "--image=nginx", "--replicas=0"]);
+    await namespace.applyFoo({ name: "bad", deploymentName: "taken", replicas: 0 });
+    await namespace.applyFoo({ name: "good", deploymentName: "good", replicas: 0 });
+    const args = ["run", "foo", "--once", "-n", namespace.name];
+    const { code, stderr } = await runBinary(args, { kubeconfig: controlPlane.kubeconfig, timeoutMs });
+    assertEquals(code, 1, stderr);
+    const last = stderr.trimEnd().split("\n").at(-1) ?? "";
+    assertMatch(last, /^controller: Cannot reconcile everything: 1 of 2 objects failed: foo test-\w+\/bad: .*taken/);
+    assert(await namespace.find("deployment/good") !== undefined);
+  },
+);
 
-controlPlaneTest("run --dry-run says what it would write, and the cluster stays as it is", async (controlPlane) => {
+controlPlaneTest("run --dry-run logs what it would write, and the cluster does not change", async (controlPlane) => {
   const namespace = await prepared(controlPlane);
   await namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 0 });
   await using proxy = await ApiProxy.start(controlPlane);
@@ -82,7 +85,7 @@ controlPlaneTest("run --dry-run says what it would write, and the cluster stays 
   assertEquals(await namespace.find("deployment/a"), undefined);
 });
 
-controlPlaneTest("every flag of run can come from the environment", async (controlPlane) => {
+controlPlaneTest("every flag of run can be set in the environment", async (controlPlane) => {
   const namespace = await prepared(controlPlane);
   await namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 0 });
   const env = {

@@ -1,4 +1,4 @@
-/** uninstall-crds on a real API server: what it asks, what it deletes, and what it says when objects cannot go. */
+/** uninstall-crds on a real API server: its question, its deletions, and its advice when objects cannot be deleted. */
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
@@ -15,7 +15,7 @@ async function uninstall(controlPlane: ControlPlane, ...args: readonly string[])
   return await runBinary(["uninstall-crds", ...args], { kubeconfig, timeoutMs: 60_000 });
 }
 
-/** Installs a definition anew, without objects. */
+/** Installs a CRD again, without objects. */
 async function install(controlPlane: ControlPlane, name: "ecsbinding" | "nodepool"): Promise<void> {
   await controlPlane.kubectlOutput(["delete", "crd", definitions[name], "--ignore-not-found", "--wait"]);
   const { code, stderr } = await runBinary(["install-crds", name], { kubeconfig: controlPlane.kubeconfig });
@@ -34,7 +34,7 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "uninstall-crds --yes deletes definition and objects, and is done when both are gone",
+  "uninstall-crds --yes deletes the CRD and its objects, and ends when both are deleted",
   async (controlPlane) => {
     await install(controlPlane, "ecsbinding");
     await makeObjects(controlPlane, "v1", { a: { id: "i-1" }, b: { id: "i-2" } });
@@ -53,7 +53,7 @@ controlPlaneTest(
   },
 );
 
-/** A pool that a controller has put its finalizer on, and nobody takes it off. */
+/** A pool with the finalizer of a controller that does not run. */
 async function heldPool(controlPlane: ControlPlane): Promise<void> {
   await install(controlPlane, "nodepool");
   const metadata = { name: "held", finalizers: ["nodes.lailin.xyz/nodepool"] };
@@ -62,7 +62,7 @@ async function heldPool(controlPlane: ControlPlane): Promise<void> {
 }
 
 controlPlaneTest(
-  "what our finalizers hold is warned of, ends the wait with advice, and goes once the controller runs",
+  "objects with our finalizers cause a warning, end the wait with advice, and are deleted once the controller runs",
   async (controlPlane) => {
     await heldPool(controlPlane);
     const late = await uninstall(controlPlane, "nodepool", "--yes", "--timeout", "2s");
@@ -87,7 +87,7 @@ controlPlaneTest(
 
 if (noTerminal !== undefined) test.skip("uninstall-crds asks on a terminal", noTerminal);
 else {
-  controlPlaneTest("uninstall-crds asks on a terminal, and obeys the answer", async (controlPlane) => {
+  controlPlaneTest("uninstall-crds asks on a terminal and follows the answer", async (controlPlane) => {
     const { kubeconfig } = controlPlane;
     await install(controlPlane, "ecsbinding");
     await makeObjects(controlPlane, "v1", { a: { id: "i-1" } });
@@ -104,7 +104,7 @@ else {
   });
 
   controlPlaneTest(
-    "on a terminal progress is a line that is written over, in colours unless NO_COLOR",
+    "on a terminal progress is one line that is overwritten, in colours unless NO_COLOR is set",
     async (controlPlane) => {
       const { kubeconfig } = controlPlane;
       await runBinary(["uninstall-crds", "ecsbinding", "--yes"], { kubeconfig });
@@ -119,7 +119,7 @@ else {
       late[Symbol.dispose]();
       const { code, shown } = await ending;
       assertEquals(code, 0, shown);
-      // A line is never longer than the terminal is wide.
+      // A line is never wider than the terminal.
       const waiting = "\rcontroller: waiting for ecsbinding.hopegi.com (1 of 1): hopegi.com/v1 is not";
       assert(shown.includes(waiting) && shown.includes("\u001b[K\r"), JSON.stringify(shown));
       assert(shown.endsWith("\r\u001b[K"), JSON.stringify(shown));

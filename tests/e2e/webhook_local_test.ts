@@ -1,6 +1,6 @@
 /**
  * `run --webhook-host`: the compiled binary serves NodePool's webhooks from this machine, and a real kube-apiserver calls
- * it, for as long as it runs. What it leaves in the cluster is looked at after a stop and after a kill. Run with:
+ * it while the binary runs. The configurations in the cluster are checked after a stop and after a kill. Run with:
  *
  *   ./compile.sh && deno run -A tests/controlplane/with.ts --apply crds -- deno test -A tests/e2e/webhook_local_test.ts
  */
@@ -18,13 +18,13 @@ const local = ["--webhook-host", "127.0.0.1", "--webhook-port", "0"] as const;
 const attached = /the cluster calls the webhooks here/;
 const probe = ["create", "-f", "-", "--dry-run=server"] as const;
 
-/** The configurations of the operator that the cluster has. */
+/** The webhook configurations of the operator in the cluster. */
 async function installed(controlPlane: ControlPlane): Promise<readonly string[]> {
   const names = await controlPlane.kubectlOutput(["get", configurations, "--output=name"]);
   return names.split("\n").filter((name) => name.endsWith("/controller"));
 }
 
-/** What the webhook makes of an empty pool: its labels. The API server hears of configurations a moment later. */
+/** The labels that the webhook gives an empty pool. The API server notices configurations a moment later. */
 async function labelsOfProbe(controlPlane: ControlPlane, site: NodePoolSite): Promise<string> {
   const args = [...probe, "--output=jsonpath={.spec.labels}"];
   const { stdout, stderr } = await controlPlane.kubectl(args, { stdin: site.poolText({}, probeName(site)) });
@@ -44,7 +44,7 @@ async function stopped(binary: Binary): Promise<void> {
   assertEquals(code, 0, stderr);
 }
 
-/** Leaves a cluster that calls a process which is no more. */
+/** Leaves a cluster that calls a process which has ended. */
 async function killed(controlPlane: ControlPlane, site: NodePoolSite): Promise<void> {
   await using binary = site.run(undefined, ...local);
   await binary.logged(attached);
@@ -57,7 +57,7 @@ async function killed(controlPlane: ControlPlane, site: NodePoolSite): Promise<v
   );
 }
 
-/** It is never stored, so it is created as often as one likes. */
+/** It is never stored, so it can be created repeatedly. */
 function probeName(site: NodePoolSite): string {
   return `${site.pool}-probe`;
 }
@@ -71,7 +71,7 @@ async function withoutConfigurations(controlPlane: ControlPlane): Promise<void> 
 }
 
 controlPlaneTest(
-  "a NodePool gets its defaults, or kubectl says why it is refused, until SIGTERM",
+  "a NodePool gets its defaults, or kubectl prints why it is rejected, until SIGTERM",
   async (controlPlane) => {
     await using site = await NodePoolSite.open(controlPlane);
     await using binary = site.run(undefined, ...local);
@@ -96,7 +96,7 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "after a kill every next start puts the cluster right: without webhooks, with files, local again, or of others",
+  "after a kill every next start repairs the cluster: without webhooks, with files, local again, or for other controllers",
   async (controlPlane) => {
     await using site = await NodePoolSite.open(controlPlane);
     const dir = mkdtempSync(join(tmpdir(), "pintle-e2e-certs-"));
@@ -130,7 +130,7 @@ controlPlaneTest(
 );
 
 controlPlaneTest(
-  "configurations that somebody installed point here while it runs, and where they pointed after a stop or a kill",
+  "existing configurations point to this machine while the binary runs, and to their former target after a stop or a kill",
   async (controlPlane) => {
     await using site = await NodePoolSite.open(controlPlane);
     const service = { namespace: "ops", name: "controller-webhook", path: "/mutate-nodes-lailin-xyz-v1-nodepool" };

@@ -1,7 +1,7 @@
 /**
- * The compiled binary's webhooks with certificates of one's own (`--cert-dir`), asked 200 times a second while the files
- * are replaced in each of the ways in which files are. The binary looks at them every ten seconds, so of replacements
- * that come faster only the last is shown to clients. Run with:
+ * The compiled binary's webhooks with certificates from `--cert-dir`, called 200 times a second while the files are
+ * replaced in each usual way (fault class F13). The binary checks the files every ten seconds, so of replacements
+ * that come faster clients see only the last one. Run with:
  *
  *   ./compile.sh && deno run -A tests/controlplane/with.ts --apply crds -- deno test -A tests/e2e/webhook_rotation_test.ts
  */
@@ -19,7 +19,7 @@ import { ReviewLoad, type ReviewResponse } from "./_review_load.ts";
 
 const rate = 200;
 const replacementsPerRound = 4;
-/** The ten seconds of a look, and what a busy machine takes. */
+/** The interval of ten seconds, and a reserve for a busy machine. */
 const shownWithinMs = 13_000;
 
 controlPlaneTest(
@@ -80,7 +80,7 @@ function isRight({ uid, allowed, patch = "" }: ReviewResponse): boolean {
     operations.includes('"runc"');
 }
 
-/** Waits until clients are shown the certificate. */
+/** Waits until clients see the certificate. */
 async function shown(load: ReviewLoad, pair: KeyPair, name: string): Promise<void> {
   const serialNumber = new X509Certificate(pair.certificate).serialNumber.toLowerCase();
   await until(`see the certificate that was ${name}`, () => {
@@ -91,7 +91,7 @@ async function shown(load: ReviewLoad, pair: KeyPair, name: string): Promise<voi
   }, { timeoutMs: shownWithinMs });
 }
 
-/** As the kubelet does it for a Secret: a new folder, and a link to it that is swapped. */
+/** As the kubelet does it for a Secret: a new folder, and a swapped link to it. */
 function swapped(dir: string, pair: KeyPair, number: number): Promise<void> {
   const folder = `..version-${number}`;
   mkdirSync(join(dir, folder));
@@ -102,7 +102,7 @@ function swapped(dir: string, pair: KeyPair, number: number): Promise<void> {
   return Promise.resolve();
 }
 
-/** As careful programs do it: the key first, then the certificate. For a moment they are no pair. */
+/** As careful programs do it: the key first, then the certificate. For a moment they do not match. */
 async function renamed(dir: string, pair: KeyPair): Promise<void> {
   for (const [name, text] of [["tls.key", pair.key], ["tls.crt", pair.certificate]] as const) {
     writeFileSync(join(dir, "new"), text);
@@ -111,7 +111,7 @@ async function renamed(dir: string, pair: KeyPair): Promise<void> {
   }
 }
 
-/** As careless ones do it: in place, and half of each file at a time. */
+/** As careless programs do it: in place, half of each file at a time. */
 async function written(dir: string, pair: KeyPair): Promise<void> {
   for (const [name, text] of [["tls.crt", pair.certificate], ["tls.key", pair.key]] as const) {
     for (const part of [text.slice(0, text.length / 2), text]) {

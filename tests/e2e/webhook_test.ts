@@ -1,4 +1,4 @@
-/** Webhooks as a real kube-apiserver calls them: certificates, patches, refusals, and what it makes of broken answers. */
+/** Webhooks called by a real kube-apiserver: certificates, patches, denials, and the effect of broken responses. */
 import { builtin } from "../../src/api/mod.ts";
 import { scope } from "../../src/async/mod.ts";
 import { Client, clusterTransport, loadClusterAccess } from "../../src/client/mod.ts";
@@ -49,7 +49,7 @@ function webhooksFor(namespace: string) {
 }
 
 controlPlaneTest(
-  "[67, 72] the API server trusts, calls and obeys webhooks whose certificate this program made",
+  "[67, 72] the API server trusts and calls webhooks whose certificate this program created, and follows their responses",
   async (controlPlane) => {
     const namespace = await createNamespace(controlPlane);
     using connection = await connect(controlPlane);
@@ -101,7 +101,7 @@ controlPlaneTest(
   },
 );
 
-/** The same configurations, pointed at another server for a while. */
+/** Points the same configurations at another server for a while. */
 async function localRunTakesOver(
   client: Client,
   controlPlane: ControlPlane,
@@ -132,7 +132,7 @@ async function localRunTakesOver(
 }
 
 controlPlaneTest(
-  "[70] a webhook that is silent, resets, patches wrongly or answers another question: Fail and Ignore",
+  "[70] a webhook that times out, resets, patches wrongly or answers with another UID: Fail and Ignore",
   async (controlPlane) => {
     const namespace = await createNamespace(controlPlane);
     using connection = await connect(controlPlane);
@@ -174,7 +174,7 @@ controlPlaneTest(
           fault === "patch" ? "remove operation does not apply" : `${fault}.fail.test`,
         );
         const ignored = await create(fault, "Ignore");
-        // A patch that cannot be applied is an internal error whatever the policy: the webhook did answer.
+        // A patch that cannot be applied is an internal error with either policy, because the webhook did respond.
         assertEquals(ignored.code, fault === "patch" ? 1 : 0, `${fault} ${ignored.stderr}`);
       }
     } finally {
