@@ -36,7 +36,7 @@ function conversionReview(objects: readonly unknown[], desiredAPIVersion: string
   return { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", request };
 }
 
-async function answerTo(body: unknown) {
+async function resultOf(body: unknown) {
   const response = await webhookHandler([webhook])(webhookRequest("/convert", body));
   return response.status === 200 ? await response.json() : response.status;
 }
@@ -44,19 +44,19 @@ async function answerTo(body: unknown) {
 test("objects are converted to the hub, from the hub, and through the hub", async () => {
   const hub = { apiVersion: "x.example.dev/v2", kind: "Size", metadata, spec: { width: 3, height: 4 } };
   const v3 = { apiVersion: "x.example.dev/v3", kind: "Size", metadata, spec: { box: [3, 4] } };
-  const answer = await answerTo(conversionReview([old, v3, hub], "x.example.dev/v2"));
-  assertEquals(answer, {
+  const result = await resultOf(conversionReview([old, v3, hub], "x.example.dev/v2"));
+  assertEquals(result, {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "ConversionReview",
     response: { uid: "9", convertedObjects: [hub, hub, hub], result: { status: "Success" } },
   });
-  const down = await answerTo(conversionReview([hub], "x.example.dev/v1"));
+  const down = await resultOf(conversionReview([hub], "x.example.dev/v1"));
   assertEquals(down.response.convertedObjects, [old]);
 });
 
 test("a conversion can change only labels and annotations of the metadata", async () => {
-  const answer = await answerTo(conversionReview([old], "x.example.dev/v3"));
-  assertEquals(answer.response.convertedObjects, [{
+  const result = await resultOf(conversionReview([old], "x.example.dev/v3"));
+  assertEquals(result.response.convertedObjects, [{
     apiVersion: "x.example.dev/v3",
     kind: "Size",
     metadata: { name: "a", namespace: "b", uid: "u" },
@@ -66,18 +66,18 @@ test("a conversion can change only labels and annotations of the metadata", asyn
 
 test("a conversion that fails or has no webhook gives a Failure with a message", async () => {
   const bad = { ...old, spec: { size: "large" } };
-  const failed = await answerTo(conversionReview([old, bad], "x.example.dev/v2"));
+  const failed = await resultOf(conversionReview([old, bad], "x.example.dev/v2"));
   assertEquals(failed.response.result, { status: "Failure", message: 'Cannot read size "large"' });
   assertEquals(failed.response.uid, "9");
-  const unknown = await answerTo(conversionReview([old], "x.example.dev/v9"));
+  const unknown = await resultOf(conversionReview([old], "x.example.dev/v9"));
   assertEquals(unknown.response.result.status, "Failure");
-  const foreign = await answerTo(conversionReview([{ apiVersion: "v1", kind: "Pod" }], "x.example.dev/v2"));
-  assertEquals(foreign.response.result.message, "Cannot convert v1 Pod: no such kind is known");
+  const foreign = await resultOf(conversionReview([{ apiVersion: "v1", kind: "Pod" }], "x.example.dev/v2"));
+  assertEquals(foreign.response.result.message, "Cannot convert v1 Pod: kind unknown");
 });
 
 test("[66] a malformed ConversionReview gives a 400", async () => {
   for (const body of ["", "{", "{}", JSON.stringify({ ...conversionReview([], "x/v1"), request: null })]) {
-    assertEquals(await answerTo(body), 400);
+    assertEquals(await resultOf(body), 400);
   }
 });
 

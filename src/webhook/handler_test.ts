@@ -18,7 +18,7 @@ const strict = validating(Pool, {
   delete: (old) => old.metadata.name === "a" ? deny("a stays") : allow(),
 });
 
-async function answerOf(handler: WebhookHandler, request: Request) {
+async function reviewResult(handler: WebhookHandler, request: Request) {
   const response = await handler(request);
   assertEquals(response.status, 200);
   return await response.json();
@@ -43,14 +43,14 @@ test("[66] a malformed AdmissionReview is denied with an AdmissionReview, and th
     [JSON.stringify(review()), 400, "content type", { headers: { "content-type": "text/plain" } }],
     ["x".repeat(7 * 1024 * 1024 + 1), 413, "larger than 7340032 bytes"],
   ];
-  for (const [body, code, words, init] of cases) {
-    const answer = await answerOf(handler, webhookRequest(validate, body, init));
-    assertEquals(answer.kind, "AdmissionReview");
-    assertEquals(answer.apiVersion, "admission.k8s.io/v1");
-    assertEquals(answer.response.allowed, code === 200, body.slice(0, 60));
+  for (const [body, code, message, init] of cases) {
+    const result = await reviewResult(handler, webhookRequest(validate, body, init));
+    assertEquals(result.kind, "AdmissionReview");
+    assertEquals(result.apiVersion, "admission.k8s.io/v1");
+    assertEquals(result.response.allowed, code === 200, body.slice(0, 60));
     if (code === 200) continue;
-    assertEquals(answer.response.status.code, code);
-    assertStringIncludes(answer.response.status.message, words);
+    assertEquals(result.response.status.code, code);
+    assertStringIncludes(result.response.status.message, message);
   }
 });
 
@@ -72,8 +72,8 @@ test("[66] an endless body is read only up to the limit", async () => {
     duplex: "half",
   };
   const handler = webhookHandler([strict]);
-  const answer = await answerOf(handler, new Request(`https://webhook.test${validate}`, init));
-  assertEquals(answer.response.status.code, 413);
+  const result = await reviewResult(handler, new Request(`https://webhook.test${validate}`, init));
+  assertEquals(result.response.status.code, 413);
   assert(isCancelled && pulled < 16);
 });
 
@@ -83,32 +83,35 @@ test("[66] an unknown path, another method and another kind get their own errors
   assertEquals((await handler(webhookRequest("/convert", review()))).status, 404);
   assertEquals((await handler(new Request(`https://webhook.test${validate}`))).status, 405);
   const other = review({ kind: { group: "", version: "v1", kind: "Pod" } });
-  const answer = await answerOf(handler, webhookRequest(validate, other));
-  assertEquals([answer.response.uid, answer.response.status.code], ["7f0a", 400]);
+  const result = await reviewResult(handler, webhookRequest(validate, other));
+  assertEquals([result.response.uid, result.response.status.code], ["7f0a", 400]);
 });
 
 test("[67] the response has the UID and the version of the request, v1 and v1beta1", async () => {
   const handler = webhookHandler([strict]);
   for (const version of ["v1", "v1beta1"]) {
-    const answer = await answerOf(handler, webhookRequest(validate, review({}, version)));
-    assertEquals(answer.apiVersion, `admission.k8s.io/${version}`);
-    assertEquals(answer.response, { uid: "7f0a", allowed: true, warnings: ["careful"] });
+    const result = await reviewResult(handler, webhookRequest(validate, review({}, version)));
+    assertEquals(result.apiVersion, `admission.k8s.io/${version}`);
+    assertEquals(result.response, { uid: "7f0a", allowed: true, warnings: ["careful"] });
   }
 });
 
 test("[67] null and absent objects: DELETE has only the old object, CONNECT may have none", async () => {
   const handler = webhookHandler([strict, withHandler]);
-  const gone = { operation: "DELETE", object: null, oldObject: pool() };
-  assertEquals((await answerOf(handler, webhookRequest(validate, review(gone)))).response.status.message, "a stays");
-  assertEquals((await answerOf(handler, webhookRequest(mutate, review(gone)))).response, {
+  const deletion = { operation: "DELETE", object: null, oldObject: pool() };
+  assertEquals(
+    (await reviewResult(handler, webhookRequest(validate, review(deletion)))).response.status.message,
+    "a stays",
+  );
+  assertEquals((await reviewResult(handler, webhookRequest(mutate, review(deletion)))).response, {
     uid: "7f0a",
     allowed: true,
   });
   for (const nothing of [{ object: null, oldObject: null }, { object: undefined, oldObject: undefined }]) {
     for (const operation of ["CREATE", "UPDATE", "DELETE", "CONNECT"]) {
       for (const path of [validate, mutate]) {
-        const answer = await answerOf(handler, webhookRequest(path, review({ operation, ...nothing })));
-        assertEquals(answer.response, { uid: "7f0a", allowed: true });
+        const result = await reviewResult(handler, webhookRequest(path, review({ operation, ...nothing })));
+        assertEquals(result.response, { uid: "7f0a", allowed: true });
       }
     }
   }
@@ -117,11 +120,11 @@ test("[67] null and absent objects: DELETE has only the old object, CONNECT may 
 test("[68] a defaulting webhook returns a minimal patch, and no patch for its own result", async () => {
   const handler = webhookHandler([withHandler]);
   const object = pool({ labels: { a: "b" } }, { annotations: { big: "9007199254740993" } });
-  const first = await answerOf(handler, webhookRequest(mutate, review({ object })));
+  const first = await reviewResult(handler, webhookRequest(mutate, review({ object })));
   assertEquals(first.response.patchType, "JSONPatch");
   assertEquals(JSON.parse(atob(first.response.patch)), [{ op: "add", path: "/spec/handler", value: "runc" }]);
   const completed = pool({ labels: { a: "b" }, handler: "runc" });
-  const second = await answerOf(handler, webhookRequest(mutate, review({ object: completed })));
+  const second = await reviewResult(handler, webhookRequest(mutate, review({ object: completed })));
   assertEquals(second.response, { uid: "7f0a", allowed: true });
 });
 
@@ -145,7 +148,7 @@ test("[69] a handler that throws gives a denial with 500", async () => {
       throw new Error("no database\n\x1b[31m");
     },
   })], { metrics });
-  const { response } = await answerOf(handler, webhookRequest(validate, review()));
+  const { response } = await reviewResult(handler, webhookRequest(validate, review()));
   assertEquals([response.allowed, response.status.code, response.status.reason], [false, 500, "InternalError"]);
   assertEquals(response.status.message, 'webhook "validate.pools.nodes.example.dev" failed: no database [31m');
   assertStringIncludes(await metrics.render(), "controller_runtime_webhook_panics_total 1");
@@ -164,15 +167,15 @@ test("[69] a handler is aborted one second before the API server's timeout, even
       },
     });
     const handler = webhookHandler([slow], { clock });
-    let answer: { response?: { allowed: boolean; status: { code: number } } } = {};
-    answerOf(handler, webhookRequest(`${validate}${timeout}`, review())).then((body) => answer = body);
+    let result: { response?: { allowed: boolean; status: { code: number } } } = {};
+    reviewResult(handler, webhookRequest(`${validate}${timeout}`, review())).then((body) => result = body);
     await drain();
     assertEquals(clock.nextTimerInMs, Number(limitMs));
     await clock.advance(Number(limitMs) - 1);
     assertEquals(given?.aborted, false);
     await clock.advance(1);
     assertEquals(given?.aborted, true);
-    assertEquals([answer.response?.allowed, answer.response?.status.code], [false, 504]);
+    assertEquals([result.response?.allowed, result.response?.status.code], [false, 504]);
     assertEquals(clock.pendingTimers, 0);
   }
 });
@@ -180,7 +183,7 @@ test("[69] a handler is aborted one second before the API server's timeout, even
 test("a denial with causes is Invalid and names the object and its fields, like the API server's own", async () => {
   const handler = webhookHandler([strict]);
   const changed = { operation: "UPDATE", object: pool({ handler: "b" }), oldObject: pool({ handler: "a" }) };
-  assertEquals((await answerOf(handler, webhookRequest(validate, review(changed)))).response.status, {
+  assertEquals((await reviewResult(handler, webhookRequest(validate, review(changed)))).response.status, {
     status: "Failure",
     code: 422,
     reason: "Invalid",
@@ -192,7 +195,7 @@ test("a denial with causes is Invalid and names the object and its fields, like 
       causes: [{ reason: "FieldValueInvalid", field: "spec.handler", message: "is immutable" }],
     },
   });
-  const plain = await answerOf(handler, webhookRequest(validate, review({ object: pool({ handler: "bad" }) })));
+  const plain = await reviewResult(handler, webhookRequest(validate, review({ object: pool({ handler: "bad" }) })));
   assertEquals([plain.response.status.code, plain.response.status.message], [403, "alice may not"]);
 });
 
@@ -201,7 +204,7 @@ test("updates of an object that is being deleted are allowed, so its finalizers 
   const going = pool({ handler: "b" }, { deletionTimestamp: "2026-01-01T00:00:00Z" });
   const request = { operation: "UPDATE", object: going, oldObject: pool({ handler: "a" }) };
   for (const path of [validate, mutate]) {
-    assertEquals((await answerOf(handler, webhookRequest(path, review(request)))).response, {
+    assertEquals((await reviewResult(handler, webhookRequest(path, review(request)))).response, {
       uid: "7f0a",
       allowed: true,
     });
@@ -211,10 +214,10 @@ test("updates of an object that is being deleted are allowed, so its finalizers 
 test("the handler is not called for an object that violates the schema", async () => {
   const handler = webhookHandler([strict, withHandler]);
   const wrong = review({ object: pool({ handler: 5 }) });
-  assertEquals((await answerOf(handler, webhookRequest(mutate, wrong))).response, { uid: "7f0a", allowed: true });
-  const refused = await answerOf(handler, webhookRequest(validate, wrong));
-  assertEquals(refused.response.status.code, 422);
-  assertEquals(refused.response.status.details.causes[0].field, "spec.handler");
+  assertEquals((await reviewResult(handler, webhookRequest(mutate, wrong))).response, { uid: "7f0a", allowed: true });
+  const denied = await reviewResult(handler, webhookRequest(validate, wrong));
+  assertEquals(denied.response.status.code, 422);
+  assertEquals(denied.response.status.details.causes[0].field, "spec.handler");
 });
 
 test("a handler that changes its object in place fails", async () => {
@@ -223,7 +226,7 @@ test("a handler that changes its object in place fails", async () => {
     Object.defineProperty(object.spec, "handler", { value: "x" });
     return object;
   })]);
-  assertEquals((await answerOf(handler, webhookRequest(mutate, review()))).response.status.code, 500);
+  assertEquals((await reviewResult(handler, webhookRequest(mutate, review()))).response.status.code, 500);
 });
 
 test("requests above the limit of concurrent requests get a 429", async () => {

@@ -185,7 +185,7 @@ test("replicas that start at the same time agree on one Secret, and only the lea
   assertEquals(one.served.length, 2);
   two.isLeader = false;
   await pass(clock, 40 * 60_000, 2);
-  assertEquals(one.served.length, 2, "nobody leads, and it is not overdue yet");
+  assertEquals(one.served.length, 2, "no replica leads, and the certificate is not overdue");
   await pass(clock, 10 * 60_000, 2);
   assertEquals(one.served.length, 3, "overdue: any replica rotates");
   assertEquals(one.served, two.served);

@@ -110,28 +110,28 @@ test("[71, 93] 10 rotations during 200 requests: none fails, and new connections
 const freshHeaders = { "content-type": "application/json", connection: "close" };
 
 test("[73] on stop the server is not ready, serves for the drain delay, finishes open requests, then closes", async () => {
-  const answers: (() => void)[] = [];
-  const slow = validating(Pool, { create: () => new Promise((resolve) => answers.push(() => resolve(allow()))) });
+  const respond: (() => void)[] = [];
+  const slow = validating(Pool, { create: () => new Promise((resolve) => respond.push(() => resolve(allow()))) });
   const pair = await issue();
   await using run = await running({ certificates: fixedCertificate(pair), webhooks: [slow] });
   const { clock, server } = run;
   const client = httpClient({ ca: pair.ca });
   const inFlight = client.fetch(question(run.url));
-  await until(() => answers.length === 1, "the first request");
+  await until(() => respond.length === 1, "the first request");
   let isDone = false;
   run.done.then(() => isDone = true);
   run.stop();
   await until(() => !server.isReady, "not ready");
   await clock.advance(4_999);
   const late = client.fetch(question(run.url, { headers: freshHeaders }));
-  await until(() => answers.length === 2, "a request during the drain delay");
-  answers[1]?.();
+  await until(() => respond.length === 2, "a request during the drain delay");
+  respond[1]?.();
   assertEquals((await late).status, 200);
   await clock.advance(1);
   await until(() => true, "");
   assertEquals(isDone, false);
   await assertRejects(() => httpClient({ ca: pair.ca }).fetch(question(run.url)));
-  answers[0]?.();
+  respond[0]?.();
   const response = await inFlight;
   assertEquals((await response.json()).response.allowed, true);
   await run.done;

@@ -22,7 +22,7 @@ function user(name: string, groups: readonly string[] = []): User {
   return { name, uid: "", groups, extra: new Map() };
 }
 
-function asked(who: User, verb: string, what: Partial<Attributes>): Attributes {
+function requestOf(who: User, verb: string, what: Partial<Attributes>): Attributes {
   const nothing = { group: "", version: "v1", resource: "", subresource: "", namespace: "", name: "", path: "" };
   return { user: who, verb, isResourceRequest: what.path === undefined, ...nothing, ...what };
 }
@@ -77,30 +77,54 @@ const stored = reader({
 const robot = user("system:serviceaccount:b:robot", ["system:serviceaccounts"]);
 
 const table: readonly (readonly [what: string, attributes: Attributes, isAllowed: boolean])[] = [
-  ["a ClusterRole bound in a namespace counts there", asked(robot, "list", { resource: "pods", namespace: "a" }), true],
-  ["and nowhere else", asked(robot, "list", { resource: "pods", namespace: "b" }), false],
-  ["nor for the whole cluster", asked(robot, "list", { resource: "pods" }), false],
-  ["a verb that is not named", asked(robot, "delete", { resource: "pods", namespace: "a" }), false],
-  ["a part that is named", asked(robot, "get", { resource: "pods", subresource: "log", namespace: "a" }), true],
-  ["a part that is not", asked(robot, "get", { resource: "pods", subresource: "status", namespace: "a" }), false],
-  ["another group", asked(robot, "list", { resource: "pods", group: "x", namespace: "a" }), false],
+  [
+    "a ClusterRole that is bound in the namespace",
+    requestOf(robot, "list", { resource: "pods", namespace: "a" }),
+    true,
+  ],
+  [
+    "a ClusterRole that is bound in another namespace",
+    requestOf(robot, "list", { resource: "pods", namespace: "b" }),
+    false,
+  ],
+  [
+    "a ClusterRole that is bound in a namespace, for the whole cluster",
+    requestOf(robot, "list", { resource: "pods" }),
+    false,
+  ],
+  ["a verb without a rule", requestOf(robot, "delete", { resource: "pods", namespace: "a" }), false],
+  [
+    "a subresource with a rule",
+    requestOf(robot, "get", { resource: "pods", subresource: "log", namespace: "a" }),
+    true,
+  ],
+  [
+    "a subresource without a rule",
+    requestOf(robot, "get", { resource: "pods", subresource: "status", namespace: "a" }),
+    false,
+  ],
+  ["another group", requestOf(robot, "list", { resource: "pods", group: "x", namespace: "a" }), false],
   [
     "a name that is listed",
-    asked(user("jane"), "update", { resource: "configmaps", namespace: "a", name: "lock" }),
+    requestOf(user("jane"), "update", { resource: "configmaps", namespace: "a", name: "lock" }),
     true,
   ],
-  ["a name that is not", asked(user("jane"), "update", { resource: "configmaps", namespace: "a", name: "x" }), false],
-  ["a path", asked(user("x", ["ops"]), "get", { path: "/metrics" }), true],
-  ["a path below one with a star", asked(user("x", ["ops"]), "get", { path: "/debug/pprof" }), true],
-  ["a path that only begins alike", asked(user("x", ["ops"]), "get", { path: "/metrics/more" }), false],
+  [
+    "a name without a rule",
+    requestOf(user("jane"), "update", { resource: "configmaps", namespace: "a", name: "x" }),
+    false,
+  ],
+  ["a path", requestOf(user("x", ["ops"]), "get", { path: "/metrics" }), true],
+  ["a path below one with a star", requestOf(user("x", ["ops"]), "get", { path: "/debug/pprof" }), true],
+  ["a path that only begins alike", requestOf(user("x", ["ops"]), "get", { path: "/metrics/more" }), false],
   [
     "the same part of any resource",
-    asked(user("sam"), "patch", { group: "apps", resource: "x", subresource: "scale" }),
+    requestOf(user("sam"), "patch", { group: "apps", resource: "x", subresource: "scale" }),
     true,
   ],
-  ["but not the resource", asked(user("sam"), "patch", { group: "apps", resource: "x" }), false],
-  ["a master", asked(user("root", ["system:masters"]), "delete", { resource: "nodes" }), true],
-  ["nobody", asked(user("nobody"), "get", { resource: "pods", namespace: "a" }), false],
+  ["but not the resource", requestOf(user("sam"), "patch", { group: "apps", resource: "x" }), false],
+  ["a master", requestOf(user("root", ["system:masters"]), "delete", { resource: "nodes" }), true],
+  ["nobody", requestOf(user("nobody"), "get", { resource: "pods", namespace: "a" }), false],
 ];
 
 test("RBAC allows only what a rule of a bound role covers", () => {
@@ -111,6 +135,8 @@ test("RBAC allows only what a rule of a bound role covers", () => {
 });
 
 test("the reason names the binding", () => {
-  const { reason } = new RbacAuthorizer(stored).authorize(asked(robot, "get", { resource: "pods", namespace: "a" }));
+  const { reason } = new RbacAuthorizer(stored).authorize(
+    requestOf(robot, "get", { resource: "pods", namespace: "a" }),
+  );
   assertMatch(reason, /^RBAC: allowed by RoleBinding "r\/a" of ClusterRole "reader" to ServiceAccount "robot\/b"$/);
 });

@@ -5,11 +5,11 @@
  */
 import {
   AccessCheck,
-  type AnswerAccess,
   authorizerType,
   boolType,
   CelEnvironment,
   type CelType,
+  type DecideAccess,
   dynType,
   intType,
   jsonValueOf,
@@ -138,17 +138,17 @@ export function valuesOf(
   { authorizer, namespace, requestKind }: RequestContext,
 ): VariableValues {
   const { kind, subresource, name } = request;
-  const answer = answerFor(request, authorizer);
+  const decide = decideFor(request, authorizer);
   return new Map<string, Value>([
     ["object", jsonValueOf(request.object ?? null)],
     ["oldObject", jsonValueOf(request.oldObject ?? null)],
     ["namespaceObject", jsonValueOf(namespace === undefined ? null : namespaceFields(namespace))],
     ["request", jsonValueOf(requestFields(request, requestKind))],
     ["params", null],
-    ["authorizer", AccessCheck.authorizer(answer)],
+    ["authorizer", AccessCheck.authorizer(decide)],
     [
       "authorizer.requestResource",
-      AccessCheck.resource(answer, {
+      AccessCheck.resource(decide, {
         group: kind.group,
         resource: kind.plural,
         subresource,
@@ -159,10 +159,10 @@ export function valuesOf(
   ]);
 }
 
-function answerFor({ user }: AdmissionRequest, authorizer: Authorizer): AnswerAccess {
-  return ({ path, serviceAccount, ...question }) =>
+function decideFor({ user }: AdmissionRequest, authorizer: Authorizer): DecideAccess {
+  return ({ path, serviceAccount, ...attributes }) =>
     authorizer.authorize({
-      ...question,
+      ...attributes,
       user: serviceAccount === undefined ? user : accountUser(serviceAccount.namespace, serviceAccount.name),
       isResourceRequest: path === undefined,
       version: path === undefined ? "*" : "",

@@ -17,7 +17,7 @@ import {
   type Kind,
   type ObjectReader,
   read,
-  Refusal,
+  StatusError,
   utf8Length,
 } from "../model/mod.ts";
 import { valuesOf, type VariableValues } from "./cel_variables.ts";
@@ -173,13 +173,13 @@ const codes: ReadonlyMap<string, number> = new Map([["Forbidden", 403], ["Unauth
   413,
 ]]);
 
-function refusalOf({ policy, binding, message, reason }: Denial, request: AdmissionRequest): Refusal {
+function refusalOf({ policy, binding, message, reason }: Denial, request: AdmissionRequest): StatusError {
   const { group, plural } = request.kind;
   const name = request.name || nameless(request.object ?? {});
   const resource = group === "" ? plural : `${plural}.${group}`;
   const cause = binding === "" ? "" : ` with binding '${binding}'`;
   const detail = `ValidatingAdmissionPolicy '${policy}'${cause} denied request: ${message}`;
-  return new Refusal(codes.get(reason) ?? 422, reason, `${resource} "${name}" is forbidden: ${detail}`, {
+  return new StatusError(codes.get(reason) ?? 422, reason, `${resource} "${name}" is forbidden: ${detail}`, {
     name,
     ...(group === "" ? {} : { group }),
     kind: plural,

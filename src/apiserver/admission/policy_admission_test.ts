@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
-import { type AdmissionRequest, type JsonObject, Refusal } from "../model/mod.ts";
+import { type AdmissionRequest, type JsonObject, StatusError } from "../model/mod.ts";
 import {
   admissionGroup,
   authorizer,
@@ -39,7 +39,7 @@ function denialOf(policy: PolicyAdmission, { request }: TestRequest): string {
     policy.validate(request);
     return "";
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof StatusError)) throw error;
     return error.message.replace(/^.*? denied request: /s, "");
   }
 }
@@ -52,7 +52,7 @@ test("a violated policy denies the request with the message of the real server",
   const policy = admissionWith(validation("size(object.data) < 2", { message: "too many", reason: "Forbidden" }));
   assertEquals(denialOf(policy, requestFor({ x: "1" })), "");
   const error = assertThrows(() => policy.validate(requestFor({ x: "1", y: "2" }).request));
-  assert(error instanceof Refusal);
+  assert(error instanceof StatusError);
   const detail = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: too many";
   assertEquals(error.status.message, `configmaps "a" is forbidden: ${detail}`);
   assertEquals([error.status.code, error.status.reason], [403, "Forbidden"]);

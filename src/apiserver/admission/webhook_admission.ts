@@ -24,7 +24,7 @@ import {
   type Kind,
   type ObjectReader,
   read,
-  Refusal,
+  StatusError,
 } from "../model/mod.ts";
 import { nameOf, objectsAt, UndecodableError } from "../kinds/mod.ts";
 import { jsonPatch, PatchMisfit } from "../patch/mod.ts";
@@ -246,7 +246,7 @@ type WebhookResult =
  * Calls a webhook. Source: apiserver `admission/plugin/webhook` of Kubernetes 1.36.
  *
  * @param parts `requestKind` is the kind of the client's request
- * @throws Refusal when the webhook denies the request, or when the call fails and the failurePolicy is Fail
+ * @throws StatusError when the webhook denies the request, or when the call fails and the failurePolicy is Fail
  */
 async function sendReview(
   webhook: Webhook,
@@ -355,7 +355,7 @@ function invalidResponse(message: string): WebhookCallError {
   return new WebhookCallError(`received invalid webhook response: ${message}`);
 }
 
-function denial(webhook: Webhook, status: Json | undefined): Refusal {
+function denial(webhook: Webhook, status: Json | undefined): StatusError {
   const { message, reason, code } = isJsonObject(status) ? status : {};
   const start = `admission webhook ${JSON.stringify(webhook.name)} denied the request`;
   const detail = typeof message === "string" && message !== ""
@@ -364,5 +364,5 @@ function denial(webhook: Webhook, status: Json | undefined): Refusal {
     ? `${start}: ${reason}`
     : `${start} without explanation`;
   const number = typeof code === "number" && code >= 400 ? code : 400;
-  return new Refusal(number, typeof reason === "string" ? reason : "", detail);
+  return new StatusError(number, typeof reason === "string" ? reason : "", detail);
 }

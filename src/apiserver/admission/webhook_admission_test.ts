@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, test } from "../../../tests/testing.ts";
-import { type AdmissionRequest, type JsonObject, Refusal } from "../model/mod.ts";
+import { type AdmissionRequest, type JsonObject, StatusError } from "../model/mod.ts";
 import { admissionGroup, authorizer, otherKinds, requestFor, StoredObjects } from "./testing/admission_requests.ts";
 import { WebhookAdmission } from "./webhook_admission.ts";
 import { WebhookCallError } from "./webhook_call.ts";
@@ -40,12 +40,12 @@ class TestWebhooks {
   }
 
   /** @returns the Status of the denial */
-  async denial(request: AdmissionRequest): Promise<Refusal["status"]> {
+  async denial(request: AdmissionRequest): Promise<StatusError["status"]> {
     const error = await assertRejects(async () => {
       await this.admission.admit(request);
       await this.admission.validate(request);
     });
-    assert(error instanceof Refusal);
+    assert(error instanceof StatusError);
     return error.status;
   }
 }
@@ -75,7 +75,7 @@ for (const [status, code, reason, message] of denials) {
 const failures: readonly (readonly [name: string, response: JsonObject | string, message: string])[] = [
   ["cannot be called", "failed to call webhook: no", "failed to call webhook: no"],
   [
-    "answers another question",
+    "responds with another uid",
     { uid: "x", allowed: true },
     'received invalid webhook response: expected response.uid="uid", got "x"',
   ],
@@ -87,7 +87,7 @@ const failures: readonly (readonly [name: string, response: JsonObject | string,
 ];
 
 for (const [name, response, message] of failures) {
-  test(`a webhook that ${name} fails the request, or not, as it wants`, async () => {
+  test(`a webhook that ${name} fails the request, or is ignored with failurePolicy Ignore`, async () => {
     const closed = await new TestWebhooks("validating", { one: {} }, () => response).denial(requestFor({}).request);
     assertEquals([closed.code, closed.message], [
       500,
@@ -123,8 +123,8 @@ test("a webhook's patch changes the object, and webhooks with IfNeeded are calle
 test("a patch that does not apply gives the error of the real server", async () => {
   const webhooks = new TestWebhooks("mutating", { one: {} }, () => patched({ op: "remove", path: "/data/absent" }));
   const { code, message } = await webhooks.denial(requestFor({}).request);
-  const message = "error in remove for path: '/data/absent': Unable to remove nonexistent key: absent: missing value";
-  assertEquals([code, message], [500, `Internal error occurred: ${message}`]);
+  const expected = "error in remove for path: '/data/absent': Unable to remove nonexistent key: absent: missing value";
+  assertEquals([code, message], [500, `Internal error occurred: ${expected}`]);
 });
 
 test("match conditions decide whether a webhook is called", async () => {

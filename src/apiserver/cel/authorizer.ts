@@ -8,7 +8,7 @@ import { boolType, type CelType, stringType } from "./types.ts";
 import { CelOpaque, type Value } from "./values.ts";
 
 /** The attributes of an access check. */
-export interface AccessQuestion {
+export interface AccessAttributes {
   /** The path of a check that is not about a resource. */
   readonly path?: string;
   readonly group: string;
@@ -22,7 +22,7 @@ export interface AccessQuestion {
 }
 
 /** Decides about an access check. */
-export type AnswerAccess = (question: AccessQuestion) => { readonly isAllowed: boolean; readonly reason: string };
+export type DecideAccess = (attributes: AccessAttributes) => { readonly isAllowed: boolean; readonly reason: string };
 
 /** `authorizer`. */
 export const authorizerType = opaque("Authorizer");
@@ -36,33 +36,36 @@ function opaque(name: string): CelType {
   return { kind: "opaque", name: `kubernetes.authorization.${name}`, of: [], isObject: true };
 }
 
-const blank: AccessQuestion = { group: "", resource: "", subresource: "", namespace: "", name: "", verb: "" };
+const noAttributes: AccessAttributes = { group: "", resource: "", subresource: "", namespace: "", name: "", verb: "" };
 
 /** An access check under construction. Its type decides which method can come next. */
 export class AccessCheck extends CelOpaque {
   override readonly type: CelType;
-  readonly answer: AnswerAccess;
-  readonly question: AccessQuestion;
+  readonly decide: DecideAccess;
+  readonly attributes: AccessAttributes;
 
-  private constructor(type: CelType, answer: AnswerAccess, question: AccessQuestion) {
+  private constructor(type: CelType, decide: DecideAccess, attributes: AccessAttributes) {
     super();
     this.type = type;
-    this.answer = answer;
-    this.question = question;
+    this.decide = decide;
+    this.attributes = attributes;
   }
 
   /** The variable `authorizer`. */
-  static authorizer(answer: AnswerAccess): AccessCheck {
-    return new AccessCheck(authorizerType, answer, blank);
+  static authorizer(decide: DecideAccess): AccessCheck {
+    return new AccessCheck(authorizerType, decide, noAttributes);
   }
 
   /** The variable `authorizer.requestResource`. */
-  static resource(answer: AnswerAccess, about: Omit<AccessQuestion, "verb" | "path" | "serviceAccount">): AccessCheck {
-    return new AccessCheck(resourceCheckType, answer, { ...blank, ...about });
+  static resource(
+    decide: DecideAccess,
+    about: Omit<AccessAttributes, "verb" | "path" | "serviceAccount">,
+  ): AccessCheck {
+    return new AccessCheck(resourceCheckType, decide, { ...noAttributes, ...about });
   }
 
-  with(type: CelType, more: Partial<AccessQuestion>): AccessCheck {
-    return new AccessCheck(type, this.answer, { ...this.question, ...more });
+  with(type: CelType, more: Partial<AccessAttributes>): AccessCheck {
+    return new AccessCheck(type, this.decide, { ...this.attributes, ...more });
   }
 
   override equals(other: CelOpaque): boolean {
@@ -74,7 +77,7 @@ export class AccessCheck extends CelOpaque {
   }
 }
 
-class Decided extends CelOpaque {
+class AccessDecision extends CelOpaque {
   override readonly type = decisionType;
   readonly isAllowed: boolean;
   readonly reason: string;
@@ -95,7 +98,7 @@ class Decided extends CelOpaque {
 }
 
 const isCheck: Guard<AccessCheck> = (value) => value instanceof AccessCheck;
-const isDecided: Guard<Decided> = (value) => value instanceof Decided;
+const isAccessDecision: Guard<AccessDecision> = (value) => value instanceof AccessDecision;
 
 /** The functions. Selectors are accepted, but no authorizer here uses them. */
 export const authorizerFunctions: readonly FunctionDecl[] = [
@@ -126,29 +129,29 @@ export const authorizerFunctions: readonly FunctionDecl[] = [
       method("resourcecheck_check", [resourceCheckType, stringType], decisionType, binary(isCheck, isText, checked)),
     ],
   },
-  one("errored", told("decision_errored", boolType, () => false)),
-  one("error", told("decision_error", stringType, () => "")),
-  one("allowed", told("decision_allowed", boolType, ({ isAllowed }) => isAllowed)),
-  one("reason", told("decision_reason", stringType, ({ reason }) => reason)),
+  one("errored", decisionField("decision_errored", boolType, () => false)),
+  one("error", decisionField("decision_error", stringType, () => "")),
+  one("allowed", decisionField("decision_allowed", boolType, ({ isAllowed }) => isAllowed)),
+  one("reason", decisionField("decision_reason", stringType, ({ reason }) => reason)),
 ];
 
 function checked(check: AccessCheck, verb: string): Value {
-  const { isAllowed, reason } = check.answer({ ...check.question, verb });
-  return new Decided(isAllowed, reason);
+  const { isAllowed, reason } = check.decide({ ...check.attributes, verb });
+  return new AccessDecision(isAllowed, reason);
 }
 
 function one(name: string, only: Overload): FunctionDecl {
   return { name, overloads: [only] };
 }
 
-function step(id: string, from: CelType, to: CelType, more: (text: string) => Partial<AccessQuestion>): Overload {
+function step(id: string, from: CelType, to: CelType, more: (text: string) => Partial<AccessAttributes>): Overload {
   return method(id, [from, stringType], to, binary(isCheck, isText, (check, text) => check.with(to, more(text))));
 }
 
-function refined(name: string, more: (text: string) => Partial<AccessQuestion>): Overload {
+function refined(name: string, more: (text: string) => Partial<AccessAttributes>): Overload {
   return step(`resourcecheck_${name}`, resourceCheckType, resourceCheckType, more);
 }
 
-function told(id: string, result: CelType, tell: (decision: Decided) => Value): Overload {
-  return method(id, [decisionType], result, unary(isDecided, tell));
+function decisionField(id: string, result: CelType, read: (decision: AccessDecision) => Value): Overload {
+  return method(id, [decisionType], result, unary(isAccessDecision, read));
 }

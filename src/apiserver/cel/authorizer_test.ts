@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
 import {
+  type AccessAttributes,
   AccessCheck,
-  type AccessQuestion,
   authorizerType,
   CelEnvironment,
   dynType,
@@ -10,10 +10,10 @@ import {
   type Value,
 } from "./mod.ts";
 
-const asked: AccessQuestion[] = [];
-const answer = (question: AccessQuestion) => {
-  asked.push(question);
-  return { isAllowed: question.verb === "get", reason: `asked for ${question.verb}` };
+const asked: AccessAttributes[] = [];
+const decide = (attributes: AccessAttributes) => {
+  asked.push(attributes);
+  return { isAllowed: attributes.verb === "get", reason: `asked for ${attributes.verb}` };
 };
 
 function run(source: string): Value | string {
@@ -25,8 +25,8 @@ function run(source: string): Value | string {
   if (compiled.kind === "failed") return compiled.message;
   const about = { group: "apps", resource: "deployments", subresource: "", namespace: "x", name: "web" };
   const outcome = compiled.program.run([
-    AccessCheck.authorizer(answer),
-    AccessCheck.resource(answer, about),
+    AccessCheck.authorizer(decide),
+    AccessCheck.resource(decide, about),
     jsonValueOf({ metadata: { name: "web" } }),
   ]);
   return outcome.kind === "value" ? outcome.value : outcome.kind === "error" ? outcome.message : "exceeded";
@@ -36,9 +36,9 @@ test("an access check is built step by step", () => {
   const source = "authorizer.group('apps').resource('deployments').subresource('scale').namespace('x')" +
     ".name(object.metadata.name).check('get').allowed()";
   assertEquals(run(source), true);
-  const [question] = asked;
-  assertEquals([question?.group, question?.resource, question?.subresource], ["apps", "deployments", "scale"]);
-  assertEquals([question?.namespace, question?.name, question?.verb], ["x", "web", "get"]);
+  const [attributes] = asked;
+  assertEquals([attributes?.group, attributes?.resource, attributes?.subresource], ["apps", "deployments", "scale"]);
+  assertEquals([attributes?.namespace, attributes?.name, attributes?.verb], ["x", "web", "get"]);
 });
 
 test("a check can be about a path, and for a service account", () => {

@@ -1,9 +1,9 @@
 /** The Common Expression Language as in Kubernetes 1.36: parsing, type checking, costs and evaluation. */
 export {
+  type AccessAttributes,
   AccessCheck,
-  type AccessQuestion,
-  type AnswerAccess,
   authorizerType,
+  type DecideAccess,
   resourceCheckType,
 } from "./authorizer.ts";
 export { CelEnvironment, type Compiled } from "./environment.ts";
