@@ -6,7 +6,7 @@ import type { Workload, WorkloadStep } from "../../src/manager/mod.ts";
 import { differingKeys } from "../../src/simulation/mod.ts";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { type CrashPoint, CrashProcess } from "./_crash_process.ts";
-import { type CrashKind, CrashSite, type Fields } from "./_crash_site.ts";
+import { type CrashKind, CrashEnvironment, type Fields } from "./_crash_environment";
 
 /** A controller and its workloads. */
 export interface CrashSubject {
@@ -89,7 +89,7 @@ export async function crash(
 }
 
 interface Scene {
-  readonly site: CrashSite;
+  readonly site: CrashEnvironment;
   readonly process: CrashProcess;
 }
 
@@ -100,7 +100,7 @@ async function played(
   point: CrashPoint | undefined,
   settle: Settle,
 ): Promise<CrashRecord> {
-  await using site = await CrashSite.open(controlPlane, subject);
+  await using site = await CrashEnvironment.open(controlPlane, subject);
   const scope = site.namespace === undefined ? [] : ["--namespace", site.namespace];
   await using process = await CrashProcess.start(controlPlane, ["run", subject.name, ...scope], point);
   await process.works();

@@ -10,7 +10,7 @@ import { scope } from "../../src/async/mod.ts";
 import { Client, clusterTransport, loadClusterAccess } from "../../src/client/mod.ts";
 import { managedCertificates } from "../../src/webhook/mod.ts";
 import { TestNamespace } from "./_cluster.ts";
-import { NodePoolSite } from "./_node_pool_site.ts";
+import { NodePoolObjects } from "./_node_pool_objects";
 import type { ApiProxy } from "./_proxy.ts";
 
 /** The tools of a workload. */
@@ -99,7 +99,7 @@ async function runIngress({ controlPlane, proxy }: WorkloadParts): Promise<void>
 }
 
 async function runNodePool({ controlPlane, proxy }: WorkloadParts): Promise<void> {
-  await using site = await NodePoolSite.open(controlPlane);
+  await using site = await NodePoolObjects.open(controlPlane);
   await seen(proxy, "PATCH", /\/validatingwebhookconfigurations\//);
   raced(proxy, "runtimeclasses");
   await site.makeNode(site.node, { [site.role]: "" });

@@ -11,7 +11,7 @@ import { CertificateAuthority, type ControlPlane, until } from "../controlplane/
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assertEquals, assertMatch } from "../testing.ts";
 import { Binary } from "./_binary.ts";
-import { NodePoolSite } from "./_node_pool_site.ts";
+import { NodePoolObjects } from "./_node_pool_objects";
 
 const configurations = "mutatingwebhookconfigurations,validatingwebhookconfigurations";
 const local = ["--webhook-host", "127.0.0.1", "--webhook-port", "0"] as const;
@@ -25,13 +25,13 @@ async function installed(controlPlane: ControlPlane): Promise<readonly string[]>
 }
 
 /** The labels that the webhook gives an empty pool. The API server notices configurations a moment later. */
-async function labelsOfProbe(controlPlane: ControlPlane, site: NodePoolSite): Promise<string> {
+async function labelsOfProbe(controlPlane: ControlPlane, site: NodePoolObjects): Promise<string> {
   const args = [...probe, "--output=jsonpath={.spec.labels}"];
   const { stdout, stderr } = await controlPlane.kubectl(args, { stdin: site.poolText({}, probeName(site)) });
   return stdout + stderr;
 }
 
-async function eventuallyLabels(controlPlane: ControlPlane, site: NodePoolSite, wanted: string): Promise<void> {
+async function eventuallyLabels(controlPlane: ControlPlane, site: NodePoolObjects, wanted: string): Promise<void> {
   await until(`see an empty pool with labels ${wanted}`, async () => {
     const labels = await labelsOfProbe(controlPlane, site);
     return labels === wanted ? { kind: "found", value: undefined } : { kind: "pending", state: labels };
@@ -45,7 +45,7 @@ async function stopped(binary: Binary): Promise<void> {
 }
 
 /** Leaves a cluster that calls a process which has ended. */
-async function killed(controlPlane: ControlPlane, site: NodePoolSite): Promise<void> {
+async function killed(controlPlane: ControlPlane, site: NodePoolObjects): Promise<void> {
   await using binary = site.run(undefined, ...local);
   await binary.logged(attached);
   await eventuallyLabels(controlPlane, site, defaultLabels(site));
@@ -58,11 +58,11 @@ async function killed(controlPlane: ControlPlane, site: NodePoolSite): Promise<v
 }
 
 /** It is never stored, so it can be created repeatedly. */
-function probeName(site: NodePoolSite): string {
+function probeName(site: NodePoolObjects): string {
   return `${site.pool}-probe`;
 }
 
-function defaultLabels(site: NodePoolSite): string {
+function defaultLabels(site: NodePoolObjects): string {
   return JSON.stringify({ [`node-pool.lailin.xyz/${probeName(site)}`]: "" });
 }
 
@@ -73,7 +73,7 @@ async function withoutConfigurations(controlPlane: ControlPlane): Promise<void> 
 controlPlaneTest(
   "a NodePool gets its defaults, or kubectl prints why it is rejected, until SIGTERM",
   async (controlPlane) => {
-    await using site = await NodePoolSite.open(controlPlane);
+    await using site = await NodePoolObjects.open(controlPlane);
     await using binary = site.run(undefined, ...local);
     try {
       await binary.logged(attached);
@@ -98,7 +98,7 @@ controlPlaneTest(
 controlPlaneTest(
   "after a kill every next start repairs the cluster: without webhooks, with files, local again, or for other controllers",
   async (controlPlane) => {
-    await using site = await NodePoolSite.open(controlPlane);
+    await using site = await NodePoolObjects.open(controlPlane);
     const dir = mkdtempSync(join(tmpdir(), "pintle-e2e-certs-"));
     try {
       const { certificate, key } = await CertificateAuthority.create("e2e");
@@ -132,7 +132,7 @@ controlPlaneTest(
 controlPlaneTest(
   "existing configurations point to this machine while the binary runs, and to their former target after a stop or a kill",
   async (controlPlane) => {
-    await using site = await NodePoolSite.open(controlPlane);
+    await using site = await NodePoolObjects.open(controlPlane);
     const service = { namespace: "ops", name: "controller-webhook", path: "/mutate-nodes-lailin-xyz-v1-nodepool" };
     const configuration = {
       apiVersion: "admissionregistration.k8s.io/v1",

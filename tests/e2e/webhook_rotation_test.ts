@@ -14,7 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CertificateAuthority, type ControlPlane, type KeyPair, until } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assert, assertEquals } from "../testing.ts";
-import { NodePoolSite } from "./_node_pool_site.ts";
+import { NodePoolObjects } from "./_node_pool_objects";
 import { ReviewLoad, type ReviewResponse } from "./_review_load.ts";
 
 const rate = 200;
@@ -50,7 +50,7 @@ controlPlaneTest(
 );
 
 async function serving(controlPlane: ControlPlane, dir: string) {
-  const site = await NodePoolSite.open(controlPlane);
+  const site = await NodePoolObjects.open(controlPlane);
   const binary = site.run(undefined, "--cert-dir", dir, "--webhook-port", "0", "--log-format", "json");
   await binary.logged(/"serving webhooks"/);
   const port = Number(/"serving webhooks".*?"port":(\d+)/.exec(binary.stderr)?.[1]);

@@ -53,7 +53,7 @@ const changeKinds = { ADDED: "added", MODIFIED: "modified", DELETED: "deleted" }
 const historySeconds = 1;
 
 /** The environment of one run; disposing deletes the objects of the run. */
-export class CrashSite implements AsyncDisposable {
+export class CrashEnvironment implements AsyncDisposable {
   /** undefined if the run uses the whole cluster. */
   readonly namespace: string | undefined;
   /** The outcome of each step: `done`, `refused 422`. */
@@ -73,11 +73,11 @@ export class CrashSite implements AsyncDisposable {
     this.namespace = namespace;
   }
 
-  static async open(controlPlane: ControlPlane, { kinds, isNamespaced }: SiteOptions): Promise<CrashSite> {
+  static async open(controlPlane: ControlPlane, { kinds, isNamespaced }: SiteOptions): Promise<CrashEnvironment> {
     const overrides = { kubeconfig: controlPlane.kubeconfig };
     const access = await loadClusterAccess({ environment: {}, overrides, workingDirectory: "/" });
     const namespace = isNamespaced ? await createNamespace(controlPlane) : undefined;
-    const site = new CrashSite(clusterTransport(access, { userAgent: "crash-site/1" }), kinds, namespace);
+    const site = new CrashEnvironment(clusterTransport(access, { userAgent: "crash-site/1" }), kinds, namespace);
     for (const kind of kinds) {
       const { metadata, items } = await site.#list(kind);
       site.#firstVersions.set(kind.collection, metadata.resourceVersion);

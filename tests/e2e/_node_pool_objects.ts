@@ -43,7 +43,7 @@ export interface LiveNode {
 }
 
 /** A pool and a Node with unique names; both are deleted at the end. */
-export class NodePoolSite implements AsyncDisposable {
+export class NodePoolObjects implements AsyncDisposable {
   readonly pool: string;
   readonly node: string;
   readonly #controlPlane: ControlPlane;
@@ -54,10 +54,10 @@ export class NodePoolSite implements AsyncDisposable {
     this.node = `node-${suffix}`;
   }
 
-  static async open(controlPlane: ControlPlane): Promise<NodePoolSite> {
+  static async open(controlPlane: ControlPlane): Promise<NodePoolObjects> {
     await controlPlane.kubectlOutput(["apply", "--server-side", "--force-conflicts", "-f", crd]);
     await controlPlane.kubectlOutput(["wait", "--for=condition=Established", "crd/nodepools.nodes.lailin.xyz"]);
-    return new NodePoolSite(controlPlane, randomBytes(4).toString("hex"));
+    return new NodePoolObjects(controlPlane, randomBytes(4).toString("hex"));
   }
 
   /** The label of members. */
