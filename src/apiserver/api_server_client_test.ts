@@ -37,9 +37,9 @@ class Site implements AsyncDisposable {
       ...(options.watchList === undefined ? {} : { watchList: options.watchList }),
     });
     this.informer.addHandler({
-      added: (object) => void this.heard.push(`+ ${keyOf(object)}`),
-      updated: (_old, object) => void this.heard.push(`~ ${keyOf(object)} ${object.data?.["k"] ?? ""}`),
-      deleted: ({ key }) => void this.heard.push(`- ${key}`),
+      onAdd: (object) => void this.heard.push(`+ ${keyOf(object)}`),
+      onUpdate: (_old, object) => void this.heard.push(`~ ${keyOf(object)} ${object.data?.["k"] ?? ""}`),
+      onDelete: ({ key }) => void this.heard.push(`- ${key}`),
     });
   }
 
@@ -113,7 +113,7 @@ test("an informer goes on from its bookmark when the server ends the watch, with
 });
 
 test("an informer that fell behind the history lists anew, and misses nothing", async () => {
-  const storage = new ObjectStorage({ historyChanges: 20 });
+  const storage = new ObjectStorage({ maxHistoryChanges: 20 });
   await using site = new Site({ storage });
   for (const name of ["a", "b"]) await site.create(name);
   await site.start();

@@ -1,20 +1,18 @@
 /**
- * Model-based test of the cache without a reflector (F1 of behaviours.md): random sequences of operations against a
- * model small enough to be believed. A failure prints fast-check's seed and the shrunk sequence.
+ * Model-based test of the cache without a reflector: random sequences of operations against a model that is small
+ * enough to be checked by reading. A failure prints fast-check's seed and the shrunk sequence.
  *
- * Invariants: the store equals the model after each step; every handler, quick or slow, early or late, hears exactly
- * what the model says, in that order; indices equal a scan.
+ * Invariants: the store equals the model after each step; every handler, fast or slow, early or late, gets exactly the
+ * notifications of the model, in that order; indices equal a scan.
  */
 import fc from "fast-check";
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import type { Thing } from "../../tests/fakes/list_watch.ts";
 import { keyOf, type ObjectKey, resourceVersion } from "../api/mod.ts";
 import { logger } from "../observe/mod.ts";
-import { Admission } from "./_admission.ts";
-import { CacheWriter } from "./_cache_writer.ts";
-import { FanOut, initialAdd } from "./_fan_out.ts";
-import { Listener } from "./_listener.ts";
-import { recorder } from "./_rig.ts";
+import { CacheWriter, ObjectFilter } from "./cache_writer.ts";
+import { FanOut, initialAdd, Listener } from "./listener.ts";
+import { recorder } from "./testing/test_environment.ts";
 import { noCacheMetrics, Store } from "./mod.ts";
 
 const runs = 2_000;
@@ -45,13 +43,13 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-/** What a cache has to do, without indices, batches, backlogs or promises. */
+/** The behaviour of a cache, without indices, batches, backlogs or promises. */
 class Model {
   readonly state = new Map<ObjectKey, Thing>();
   readonly logs: string[][] = [];
   synced = false;
 
-  tell(line: string): void {
+  notify(line: string): void {
     for (const log of this.logs) log.push(line);
   }
 
@@ -59,11 +57,11 @@ class Model {
     const key = keyOf(thing);
     const old = this.state.get(key);
     if (old !== undefined && Number(thing.metadata.resourceVersion) <= Number(old.metadata.resourceVersion)) return;
-    if (old === undefined) this.tell(`+ ${key} ${thing.spec?.value}`);
-    else if (old.metadata.uid === thing.metadata.uid) this.tell(`~ ${key} ${old.spec?.value}>${thing.spec?.value}`);
+    if (old === undefined) this.notify(`+ ${key} ${thing.spec?.value}`);
+    else if (old.metadata.uid === thing.metadata.uid) this.notify(`~ ${key} ${old.spec?.value}>${thing.spec?.value}`);
     else {
-      this.tell(`-? ${key} ${old.spec?.value}`);
-      this.tell(`+ ${key} ${thing.spec?.value}`);
+      this.notify(`-? ${key} ${old.spec?.value}`);
+      this.notify(`+ ${key} ${thing.spec?.value}`);
       this.state.delete(key);
     }
     this.state.set(key, thing);
@@ -73,8 +71,8 @@ class Model {
     const key = keyOf(thing);
     const old = this.state.get(key);
     if (old === undefined || Number(thing.metadata.resourceVersion) < Number(old.metadata.resourceVersion)) return;
-    const seen = old.metadata.uid === thing.metadata.uid;
-    this.tell(seen ? `- ${key} ${thing.spec?.value}` : `-? ${key} ${old.spec?.value}`);
+    const isSame = old.metadata.uid === thing.metadata.uid;
+    this.notify(isSame ? `- ${key} ${thing.spec?.value}` : `-? ${key} ${old.spec?.value}`);
     this.state.delete(key);
   }
 
@@ -82,12 +80,12 @@ class Model {
     const next = new Map(things.map((thing) => [keyOf(thing), thing] as const));
     for (const [key, old] of [...this.state]) {
       if (next.has(key)) continue;
-      this.tell(`-? ${key} ${old.spec?.value}`);
+      this.notify(`-? ${key} ${old.spec?.value}`);
       this.state.delete(key);
     }
     for (const [key, thing] of next) {
       this.upsert(thing);
-      // From here on the order is the list's.
+      // From now on the order is that of the list.
       this.state.delete(key);
       this.state.set(key, thing);
     }
@@ -95,44 +93,44 @@ class Model {
   }
 }
 
-/** The real thing beside the model; every operation is done to both. */
+/** The cache and its model; every operation is applied to both. */
 class Pair {
   readonly model = new Model();
   readonly store = new Store<Thing>({
     indexers: { value: (thing) => [String(thing.spec?.value), thing.metadata.uid ?? ""] },
   });
   readonly fanOut = new FanOut<Thing>();
-  readonly heard: string[][] = [];
+  readonly received: string[][] = [];
   readonly writer: CacheWriter<Thing>;
   readonly #gates: (() => void)[] = [];
   #version = 100;
   #uid = 0;
 
   constructor() {
-    const admission = new Admission<Thing>({
+    const filter = new ObjectFilter<Thing>({
       expected: undefined,
       transform: (thing) => thing,
       freeze: true,
-      onRefused() {},
+      onSkip() {},
     });
     const nothing = () => {};
     this.writer = new CacheWriter({
-      ...{ store: this.store, fanOut: this.fanOut, admission },
-      ...{ onStale: nothing, onTaken: nothing, onReplaced: nothing, onReached: nothing },
+      ...{ store: this.store, fanOut: this.fanOut, filter },
+      ...{ onStale: nothing, onRead: nothing, onReplaced: nothing, onAdvanced: nothing },
     });
   }
 
-  /** One handler that is called at once, or one that takes until the next release. */
+  /** One handler that is called at once, or one whose calls last until the next release. */
   addHandler(slow: boolean): void {
-    const heard: string[] = [];
-    const inner = recorder(heard);
+    const received: string[] = [];
+    const inner = recorder(received);
     const gate = () => new Promise<void>((resolve) => this.#gates.push(resolve));
     const handler = slow
       ? {
-        added: (thing: Thing, info: { initial: boolean }) => gate().then(() => inner.added?.(thing, info)),
-        updated: (old: Thing, current: Thing) => gate().then(() => inner.updated?.(old, current)),
-        deleted: (tombstone: Parameters<NonNullable<typeof inner.deleted>>[0]) =>
-          gate().then(() => inner.deleted?.(tombstone)),
+        onAdd: (thing: Thing, info: { isInInitialList: boolean }) => gate().then(() => inner.onAdd?.(thing, info)),
+        onUpdate: (old: Thing, current: Thing) => gate().then(() => inner.onUpdate?.(old, current)),
+        onDelete: (tombstone: Parameters<NonNullable<typeof inner.onDelete>>[0]) =>
+          gate().then(() => inner.onDelete?.(tombstone)),
       }
       : inner;
     const listener = new Listener({
@@ -145,7 +143,7 @@ class Pair {
     });
     for (const thing of this.store.values()) listener.added(thing, initialAdd);
     this.fanOut.add(listener);
-    this.heard.push(heard);
+    this.received.push(received);
     this.model.logs.push([...this.model.state].map(([key, thing]) => `+ ${key} ${thing.spec?.value}`));
   }
 
@@ -172,8 +170,8 @@ class Pair {
       }
       case "relist": {
         const things = operation.kept.map((name) => {
-          const held = this.model.state.get(keyOf({ metadata: { name, namespace: "n" } }));
-          return operation.value === 0 && held !== undefined ? held : this.#present(name, operation.value);
+          const existing = this.model.state.get(keyOf({ metadata: { name, namespace: "n" } }));
+          return operation.value === 0 && existing !== undefined ? existing : this.#present(name, operation.value);
         });
         const replacement = this.writer.beginReplace();
         for (const thing of things) replacement.upsert(thing);
@@ -184,11 +182,11 @@ class Pair {
         this.writer.clear();
         return this.model.synced ? this.model.replace([]) : undefined;
       case "late":
-        return this.addHandler(this.heard.length % 2 === 1);
+        return this.addHandler(this.received.length % 2 === 1);
       case "resync":
         for (const thing of this.store.values()) this.fanOut.updated(thing, thing);
         for (const [key, thing] of this.model.state) {
-          this.model.tell(`~ ${key} ${thing.spec?.value}>${thing.spec?.value}`);
+          this.model.notify(`~ ${key} ${thing.spec?.value}>${thing.spec?.value}`);
         }
         return;
       case "release":
@@ -208,17 +206,17 @@ class Pair {
     assertEquals(this.store.byNamespace("n").length, this.model.state.size);
   }
 
-  /** Lets slow handlers finish, then compares what everybody heard. */
+  /** Lets slow handlers finish, then compares the notifications of all handlers. */
   async settle(): Promise<void> {
     for (
       let round = 0;
-      round < 500 && this.heard.some((log, index) => log.length < (this.model.logs[index]?.length ?? 0));
+      round < 500 && this.received.some((log, index) => log.length < (this.model.logs[index]?.length ?? 0));
       round++
     ) {
       this.#release();
       for (let hop = 0; hop < 6; hop++) await Promise.resolve();
     }
-    assertEquals(this.heard, this.model.logs);
+    assertEquals(this.received, this.model.logs);
   }
 
   #present(name: string, value: number, version?: number): Thing {
@@ -239,7 +237,7 @@ class Pair {
   }
 }
 
-test(`[21][23][24][27][28][31][32] the cache does what the model does, in ${runs} random sequences`, async () => {
+test(`[21][23][24][27][28][31][32] the cache equals its model in ${runs} random sequences`, async () => {
   let notifications = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 5, maxLength: 40, size: "max" }), async (operations) => {

@@ -1,11 +1,10 @@
 /**
- * Informer: a cache of one kind in one scope, kept in step by a reflector, that tells its handlers what changes.
+ * Informer: a cache of one kind in one scope, which a reflector keeps up to date and which notifies handlers of changes.
  *
  *   ListWatch -> Reflector -> CacheWriter -> Store -> Lister
  *                                  `-> FanOut -> Listener -> handler (one Listener each)
  *
- * Everything from the reading of a batch to the call of a synchronous handler is one synchronous step. See
- * `handler.ts` for what a handler can rely on, and `shared_informer.ts` for the methods.
+ * From reading a batch to calling a synchronous handler is one synchronous step. `shared_informer.ts` has the contract.
  */
 import {
   compareResourceVersions,
@@ -14,26 +13,25 @@ import {
   type ListWatch,
   type ResourceVersion,
 } from "../api/mod.ts";
-import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import { type Clock, Latch, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import { Admission, type ExpectedKind } from "./_admission.ts";
-import { CacheWriter } from "./_cache_writer.ts";
-import { FanOut, initialAdd } from "./_fan_out.ts";
-import { Latch } from "./_latch.ts";
-import { Listener } from "./_listener.ts";
-import { type ListenerSource, Registration } from "./_registration.ts";
-import { VersionWaiters } from "./_version_waiters.ts";
-import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./handler.ts";
-import type { Indexers } from "./indexer.ts";
+import { CacheWriter, dropManagedFields, type ExpectedKind, ObjectFilter, type Transform } from "./cache_writer.ts";
 import { Lister } from "./lister.ts";
+import { FanOut, initialAdd, Listener, type ListenerSource, Registration } from "./listener.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
 import { Reflector, type ReflectorOptions } from "./reflector.ts";
-import type { SharedInformer, WaitForOptions } from "./shared_informer.ts";
+import type {
+  HandlerOptions,
+  HandlerRegistration,
+  InformerHandler,
+  SharedInformer,
+  WaitForOptions,
+} from "./shared_informer.ts";
 import type { InformerStatus } from "./status.ts";
-import { Store, type StoreReader } from "./store.ts";
-import { dropManagedFields, type Transform } from "./transform.ts";
+import { type Indexers, Store, type StoreReader } from "./store.ts";
+import { VersionWaiters } from "./version_waiters.ts";
 
-/** Where an error comes from that was caught inside a cache. */
+/** Where an error was thrown that the cache caught. */
 export interface CacheErrorOrigin {
   readonly informer: string;
   /** The handler that threw. */
@@ -42,15 +40,15 @@ export interface CacheErrorOrigin {
   readonly index?: string;
 }
 
-/** Options that all informers of a program tend to share. */
+/** Options that the informers of a program usually share. */
 export interface InformerDefaults {
-  /** Ask for a stream of the full state before falling back to lists. @default true */
+  /** Request a stream of the full state before falling back to lists. @default true */
   readonly watchList?: boolean;
   /** Items per page of a list. @default 500 */
   readonly pageSize?: number;
-  /** Milliseconds between resyncs of handlers that do not say themselves; 0: none. @default 0 */
+  /** Milliseconds between resyncs of handlers without an own `resyncMs`; 0: none. @default 0 */
   readonly resyncMs?: number;
-  /** Freeze objects, so that changing one throws; for tests. @default false */
+  /** Freeze objects, so that a write to one throws; for tests. @default false */
   readonly freeze?: boolean;
   /** Compare with an exact LIST after each sync; for tests. @default false */
   readonly checkConsistency?: boolean;
@@ -64,7 +62,7 @@ export interface InformerDefaults {
   readonly log?: Logger;
   /** @default noCacheMetrics */
   readonly metrics?: CacheMetrics;
-  /** Hears of what handlers and index functions throw, and of inconsistencies. @default they are only logged */
+  /** Called with errors of handlers and index functions, and with inconsistencies. @default they are only logged */
   readonly onError?: (error: unknown, origin: CacheErrorOrigin) => void;
 }
 
@@ -73,30 +71,31 @@ export interface InformerOptions<T extends KubeObject> extends InformerDefaults 
   /** For logs, metrics, errors and readiness, e.g. `foos.samplecontroller.k8s.io in namespace x`. */
   readonly name: string;
   readonly listWatch: ListWatch<T>;
-  /** Objects of any other kind are passed over. @default any kind is taken */
+  /** Objects of any other kind are skipped. @default any kind is cached */
   readonly expected?: ExpectedKind;
-  /** Done once to each object that is kept. @default dropManagedFields */
+  /** Called once for each object before it is cached. @default dropManagedFields */
   readonly transform?: Transform<T>;
   /** @default none */
   readonly indexers?: Indexers<T>;
 }
 
 /**
- * A cache that tells what changes.
+ * A cache of one scope.
  *
  * @example
  * ```ts
  * import { Informer } from "./mod.ts";
  * import { type KubeObject, type ListWatch, resourceVersion } from "../api/mod.ts";
+ * import { aborted } from "../async/mod.ts";
  *
  * const nothing: ListWatch<KubeObject> = {
  *   list: () => Promise.resolve({ items: [], resourceVersion: resourceVersion("1") }),
  *   async *watch(_options, signal) {
- *     await new Promise((resolve) => signal.addEventListener("abort", resolve));
+ *     await aborted(signal);
  *   },
  * };
  * const informer = new Informer({ name: "foos", listWatch: nothing, watchList: false });
- * informer.addHandler({ added: (foo) => console.log(foo.metadata.name) });
+ * informer.addHandler({ onAdd: (foo) => console.log(foo.metadata.name) });
  * const stop = new AbortController();
  * const running = informer.run(stop.signal);
  * await informer.synced(stop.signal);
@@ -118,8 +117,8 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
   readonly #synced = new Latch();
   readonly #waiters: VersionWaiters;
   readonly #registrations = new Set<Registration<T>>();
-  /** Listeners that came before the first full state, and what to call when they have processed it. */
-  readonly #uninitialized = new Map<Listener<T>, () => void>();
+  /** Listeners that were added before the first full state, and what to call when they have processed it. */
+  readonly #unsynced = new Map<Listener<T>, () => void>();
   #life: "new" | "running" | "stopped" = "new";
   #handlers = 0;
 
@@ -141,7 +140,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
     });
   }
 
-  /** The cache itself, for reading. */
+  /** The cached objects, read-only. */
   get store(): StoreReader<T> {
     return this.#store;
   }
@@ -156,7 +155,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
 
   addHandler(handler: InformerHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
     const { name = `handler-${++this.#handlers}`, resyncMs = this.#options.resyncMs ?? 0 } = options;
-    const listener = this.#listener(name, handler);
+    const listener = this.#newListener(name, handler);
     const registration = new Registration({
       listener,
       sources: [this],
@@ -174,8 +173,8 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
 
   isAtLeast(version: ResourceVersion): boolean {
     if (!isComparable(version)) return true;
-    const present = this.#store.lastSyncResourceVersion;
-    return present !== undefined && (compareResourceVersions(present, version) ?? 0) >= 0;
+    const cached = this.#store.lastSyncResourceVersion;
+    return cached !== undefined && (compareResourceVersions(cached, version) ?? 0) >= 0;
   }
 
   async waitFor(version: ResourceVersion, signal: AbortSignal, options: WaitForOptions = {}): Promise<boolean> {
@@ -208,13 +207,13 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
     }
   }
 
-  /** For registrations: see {@link ListenerSource}. */
+  /** For registrations, see {@link ListenerSource}. */
   attach(listener: Listener<T>, onInitial: () => void): Disposable {
     if (this.#life === "stopped") {
       throw new Error(`Cannot add handler ${listener.name} to informer ${this.name}: it has stopped`);
     }
-    // Asked of the store, not of hasSynced: in the middle of telling the first state the store holds it already.
-    if (this.#store.lastSyncResourceVersion === undefined) this.#uninitialized.set(listener, onInitial);
+    // The store decides, not hasSynced: while the first full state is being delivered, the store has it already.
+    if (this.#store.lastSyncResourceVersion === undefined) this.#unsynced.set(listener, onInitial);
     else {
       for (const object of this.#store.values()) listener.added(object, initialAdd);
       listener.mark(onInitial);
@@ -223,12 +222,12 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
     return {
       [Symbol.dispose]: () => {
         this.#fanOut.remove(listener);
-        this.#uninitialized.delete(listener);
+        this.#unsynced.delete(listener);
       },
     };
   }
 
-  /** For registrations: what is in the cache. */
+  /** For registrations, see {@link ListenerSource}. */
   values(): Iterable<T> {
     return this.#store.values();
   }
@@ -242,34 +241,36 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
     return new CacheWriter({
       store: this.#store,
       fanOut: this.#fanOut,
-      admission: new Admission({
+      filter: new ObjectFilter({
         ...{ expected, transform, freeze },
-        onRefused: (why, fields) => skip("An object was passed over", { why, ...fields }),
+        onSkip: (reason, fields) => skip("skipping object", { reason, ...fields }),
       }),
-      onStale: (key) => skip("An object was passed over that is older than the one in the cache", { key }),
-      onTaken: (key) => this.#reflector.release(key),
+      onStale: (key) => skip("skipping object", { reason: "it is older than the cached one", key }),
+      onRead: (key) => this.#reflector.release(key),
       onReplaced: () => this.#replaced(),
-      onReached: () => this.#reached(),
+      onAdvanced: () => this.#advanced(),
     });
   }
 
-  #listener(name: string, handler: InformerHandler<T>): Listener<T> {
-    return newListener(name, handler, {
+  #newListener(name: string, handler: InformerHandler<T>): Listener<T> {
+    return new Listener({
+      name,
+      handler,
       informer: this.name,
       log: this.#log,
       metrics: this.#metrics,
-      onError: (error, failed) => this.#report(error, { handler: failed }),
+      onError: (error, handler) => this.#report(error, { handler }),
     });
   }
 
   #replaced(): void {
-    for (const [listener, onInitial] of this.#uninitialized) listener.mark(onInitial);
-    this.#uninitialized.clear();
+    for (const [listener, onInitial] of this.#unsynced) listener.mark(onInitial);
+    this.#unsynced.clear();
     this.#synced.open();
-    this.#reached();
+    this.#advanced();
   }
 
-  #reached(): void {
+  #advanced(): void {
     const version = this.#store.lastSyncResourceVersion;
     if (version === undefined) return;
     this.#waiters.reached(version);
@@ -287,7 +288,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
   }
 
   #indexFailed(index: string, key: string, error: unknown): void {
-    this.#log.error("An index function threw, the object is not in that index", {
+    this.#log.error("index function failed, the object is not in the index", {
       informer: this.name,
       index,
       key,
@@ -299,19 +300,4 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
   #report(error: unknown, origin: Omit<CacheErrorOrigin, "informer">): void {
     this.#options.onError?.(error, { informer: this.name, ...origin });
   }
-}
-
-/** Where a listener belongs. */
-type ListenerContext = Pick<ConstructorParameters<typeof Listener>[0], "informer" | "log" | "metrics" | "onError">;
-
-/**
- * Makes the listener of a handler.
- *
- * @throws TypeError when the handler has no function at all.
- */
-export function newListener<T>(name: string, handler: InformerHandler<T>, context: ListenerContext): Listener<T> {
-  if (handler.added === undefined && handler.updated === undefined && handler.deleted === undefined) {
-    throw new TypeError(`Cannot add handler ${name}: it has none of added, updated and deleted`);
-  }
-  return new Listener({ name, handler, ...context });
 }

@@ -1,27 +1,27 @@
 /**
- * Lister: cached, synchronous reads, for reconcilers. It asks the store, never the server.
+ * Lister: cached, synchronous reads, for reconcilers. It reads the store, never the server.
  *
- * Guarantees: what it returns is one moment's state, complete up to the store's version.
- * Caveats: objects are shared and must not be changed; the state may be behind the server's by as much as the watch
- * is, so a decision that destroys something re-reads live.
+ * Guarantees: a result is a consistent state, complete up to the store's version.
+ * Caveats: objects are shared and must not be changed. The cache may be behind the server, as far as the watch is, so
+ * read an object from the server before you destroy something because of it.
  */
 import { isSelected, type KubeObject, type LabelSelector, type ObjectKey, objectKey } from "../api/mod.ts";
 import type { StoreReader } from "./store.ts";
 
 /** Which objects {@link Lister.list} returns; all conditions must hold. */
 export interface ListFilter<T> {
-  /** Served from an index: the objects of other namespaces are not looked at. @default all namespaces */
+  /** Served from an index: does not visit the objects of other namespaces. @default all namespaces */
   readonly namespace?: string;
   /** @default every label */
   readonly labelSelector?: LabelSelector;
-  /** Those that a declared index finds under a value: the others are not looked at. @default no index is asked */
+  /** Only the objects that a declared index finds under a value; does not visit the others. @default no index */
   readonly index?: { readonly name: string; readonly value: string };
-  /** @default everything */
+  /** @default every object */
   readonly filter?: (object: T) => boolean;
 }
 
 /**
- * An object is not in the cache. Has the code and reason of the server's answer, so that `isNotFound` is true of it.
+ * An object is not in the cache. Has the code and reason of the server's NotFound, so that `isNotFound` is true for it.
  */
 export class NotInCacheError extends Error {
   override readonly name = "NotInCacheError";
@@ -83,7 +83,7 @@ export class Lister<T extends KubeObject> {
   /**
    * The objects that pass the filter, in no particular order.
    *
-   * @throws RangeError when the filter names an index that there is not.
+   * @throws RangeError when there is no index of the name in the filter.
    */
   list(filter: ListFilter<T> = {}): readonly T[] {
     const { namespace, labelSelector, index, filter: accepts } = filter;
@@ -112,7 +112,7 @@ export class Lister<T extends KubeObject> {
   }
 
   /**
-   * The values under which a declared index finds anything.
+   * The values under which a declared index finds objects.
    *
    * @throws RangeError when there is no index of that name.
    */

@@ -1,14 +1,14 @@
 /**
- * CacheMetrics: the numbers a cache gives away, under Kubernetes' own names (client-go's reflector and informer
- * metrics), and those of ours that it lacks. A seam: whoever has a metrics library implements three methods.
+ * CacheMetrics: the measurements of a cache, under the metric names of client-go's reflector and informer where it has
+ * them. An interface of three methods, so that the cache does not depend on a metrics library.
  */
 
-/** Counts of things that happened. */
+/** Counters. */
 export type CacheCounter =
   | "reflector_lists_total"
   | "reflector_watches_total"
   | "reflector_short_watches_total"
-  /** Events passed over: unknown type, wrong kind, no name, older than the cache. */
+  /** Skipped events: unknown type, wrong kind, no name, older than the cache. */
   | "reflector_skipped_events_total"
   | "reflector_malformed_lines_total"
   | "reflector_quarantined_lines_total"
@@ -22,26 +22,26 @@ export type CacheObservation =
   | "reflector_watch_duration_seconds"
   | "reflector_items_per_watch";
 
-/** Values that go up and down. */
+/** Gauges. */
 export type CacheGauge =
-  /** The 15 least significant digits, as client-go does, so that a float holds it exactly. */
+  /** The 15 least significant digits, as in client-go, so that a float represents it exactly. */
   | "informer_store_resource_version"
   | "informer_store_objects"
   /** Calls that wait for a handler. */
   | "informer_queued_items";
 
-/** What the numbers are about: `name` of the informer, and `handler` where one is concerned. */
+/** `name` of the informer, and `handler` where the measurement is about one. */
 export interface CacheMetricLabels {
   readonly name: string;
   readonly handler?: string;
 }
 
-/** Takes the numbers. Called often: be quick. */
+/** Takes measurements. Called often, so it must be fast. */
 export interface CacheMetrics {
   count(counter: CacheCounter, labels: CacheMetricLabels): void;
   observe(observation: CacheObservation, labels: CacheMetricLabels, value: number): void;
   set(gauge: CacheGauge, labels: CacheMetricLabels, value: number): void;
 }
 
-/** Takes nothing. */
+/** Ignores all measurements. */
 export const noCacheMetrics: CacheMetrics = { count() {}, observe() {}, set() {} };

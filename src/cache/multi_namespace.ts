@@ -1,35 +1,44 @@
 /**
- * MultiNamespaceInformer: one view of several namespaces, for operators that may not see all of a cluster. One
- * informer per namespace, so each needs no more than a Role there and each fails alone; namespaces come and go while
- * it runs.
+ * MultiNamespaceInformer: one cache of several namespaces, for operators that may not read the whole cluster. It has one
+ * informer per namespace, so each needs only a Role in that namespace and fails alone; namespaces may be added and
+ * removed while it runs.
  *
- * Guarantees: a handler has one backlog and one call at a time over all namespaces; a namespace that is added brings
- * its present objects as `initial`.
- * Caveats: a namespace that is removed leaves the view without a word to the handlers. Its objects still exist, they
- * are only no longer ours, and to be told of deletions would make a controller clean up what is not its own.
+ * Guarantees: a handler has one backlog and one call at a time for all namespaces; a namespace that is added delivers
+ * its existing objects with `isInInitialList: true`.
+ * Caveats: handlers are not notified when a namespace is removed. Its objects still exist, they are only outside of
+ * the cache; notifications of deletions would make a controller clean up objects that it must not touch.
  */
-import type { KubeObject, ResourceVersion } from "../api/mod.ts";
-import { type Clock, type Scope, scope, systemClock } from "../async/mod.ts";
+import {
+  compareResourceVersions,
+  type KubeObject,
+  type ObjectKey,
+  type ResourceVersion,
+  splitKey,
+} from "../api/mod.ts";
+import { aborted, type Clock, type Scope, scope, systemClock } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import { Registration } from "./_registration.ts";
-import { UnionReader } from "./_union_reader.ts";
-import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./handler.ts";
-import type { Indexers } from "./indexer.ts";
-import { type Informer, type InformerDefaults, newListener } from "./informer.ts";
+import type { Informer, InformerDefaults } from "./informer.ts";
 import { Lister } from "./lister.ts";
+import { Listener, Registration } from "./listener.ts";
 import { noCacheMetrics } from "./metrics.ts";
-import type { SharedInformer, WaitForOptions } from "./shared_informer.ts";
+import type {
+  HandlerOptions,
+  HandlerRegistration,
+  InformerHandler,
+  SharedInformer,
+  WaitForOptions,
+} from "./shared_informer.ts";
 import type { InformerStatus } from "./status.ts";
-import type { StoreReader } from "./store.ts";
+import type { Indexers, StoreReader } from "./store.ts";
 
 /** Options of a {@link MultiNamespaceInformer}. */
 export interface MultiNamespaceOptions<T extends KubeObject>
   extends Pick<InformerDefaults, "resyncMs" | "clock" | "log" | "metrics" | "onError"> {
   /** For logs, metrics and errors: the resource. */
   readonly name: string;
-  /** The namespaces to begin with. */
+  /** The first namespaces; they can change while it runs. */
   readonly namespaces: readonly string[];
-  /** Makes the informer of one namespace; called each time one is added. */
+  /** Creates the informer of one namespace; called each time a namespace is added. */
   readonly informerFor: (namespace: string) => Informer<T>;
 }
 
@@ -63,7 +72,7 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     for (const namespace of options.namespaces) this.add(namespace);
   }
 
-  /** The namespaces in view. */
+  /** The current namespaces. */
   get namespaces(): readonly string[] {
     return [...this.#members.keys()];
   }
@@ -72,30 +81,30 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     return [...this.#members.values()].every((member) => member.informer.hasSynced);
   }
 
-  /** Takes a namespace into view; does nothing when it is there. */
+  /** Adds a namespace; does nothing when the cache has it. */
   add(namespace: string): void {
     if (this.#members.has(namespace) || this.#life.kind === "stopped") return;
     const member: Member<T> = { informer: this.#options.informerFor(namespace), running: undefined };
     for (const indexers of this.#indexers) member.informer.addIndexers(indexers);
     this.#members.set(namespace, member);
     this.#stores.set(namespace, member.informer.store);
-    for (const registration of this.#registrations) registration.follow(member.informer);
+    for (const registration of this.#registrations) registration.attachTo(member.informer);
     if (this.#life.kind === "running") this.#start(member, this.#life.signal);
   }
 
-  /** Takes a namespace out of view, and resolves when its watch has ended; does nothing when it is not there. */
+  /** Removes a namespace, and resolves when its watch has ended; does nothing when the cache does not have it. */
   async remove(namespace: string): Promise<void> {
     const member = this.#members.get(namespace);
     if (member === undefined) return;
     this.#members.delete(namespace);
     this.#stores.delete(namespace);
-    for (const registration of this.#registrations) registration.unfollow(member.informer);
+    for (const registration of this.#registrations) registration.detachFrom(member.informer);
     member.running?.scope.abort();
     await member.running?.done;
   }
 
   async synced(signal: AbortSignal): Promise<void> {
-    // Again until none is left, as namespaces may come while others are waited for.
+    // A loop, because a namespace may be added while others are waited for.
     while (!this.hasSynced) {
       const waits = [...this.#members].map(([namespace, member]) => this.#memberSynced(namespace, member, signal));
       await Promise.all(waits);
@@ -107,7 +116,9 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     if (this.#life.kind === "stopped") {
       throw new Error(`Cannot add handler ${name} to informer ${this.name}: it has stopped`);
     }
-    const listener = newListener(name, handler, {
+    const listener = new Listener({
+      name,
+      handler,
       informer: this.name,
       log: this.#log,
       metrics: this.#options.metrics ?? noCacheMetrics,
@@ -166,7 +177,7 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     member.running = { scope: child, done };
   }
 
-  /** A namespace that leaves while it is waited for is no longer waited for. */
+  /** Does not reject for a namespace that is removed meanwhile. */
   async #memberSynced(namespace: string, member: Member<T>, signal: AbortSignal): Promise<void> {
     try {
       await member.informer.synced(signal);
@@ -176,9 +187,48 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+/** Reads the stores of several namespaces as one. A key contains its namespace, so a get is one look-up. */
+class UnionReader<T extends KubeObject> implements StoreReader<T> {
+  readonly #members: () => ReadonlyMap<string, StoreReader<T>>;
+
+  constructor(members: () => ReadonlyMap<string, StoreReader<T>>) {
+    this.#members = members;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const member of this.#members().values()) size += member.size;
+    return size;
+  }
+
+  /** The oldest of the members' versions: all of them are complete up to it. */
+  get lastSyncResourceVersion(): ResourceVersion | undefined {
+    let oldest: ResourceVersion | undefined;
+    for (const { lastSyncResourceVersion } of this.#members().values()) {
+      if (lastSyncResourceVersion === undefined) return undefined;
+      const order = oldest === undefined ? -1 : compareResourceVersions(lastSyncResourceVersion, oldest);
+      if (order !== undefined && order < 0) oldest = lastSyncResourceVersion;
+    }
+    return oldest;
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#members().get(splitKey(key).namespace ?? "")?.get(key);
+  }
+
+  *values(): Iterable<T> {
+    for (const member of [...this.#members().values()]) yield* member.values();
+  }
+
+  byNamespace(namespace: string): readonly T[] {
+    return this.#members().get(namespace)?.byNamespace(namespace) ?? [];
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    return [...this.#members().values()].flatMap((member) => member.byIndex(index, value));
+  }
+
+  indexValues(index: string): readonly string[] {
+    return [...new Set([...this.#members().values()].flatMap((member) => member.indexValues(index)))];
+  }
 }

@@ -1,28 +1,40 @@
 /**
- * Reflector: keeps a target (the cache) in step with a ListWatch, for as long as it runs, whatever the server does.
+ * Reflector: keeps a target (the cache) equal to the server's state, from a ListWatch, for as long as it runs.
  *
- * A state machine: `streaming` (WatchList) or `listing` (pages) bring a full state, `watching` follows from its
- * version, `waiting` is between attempts. Each state has one method that does its work and answers the next state;
- * `_course.ts` decides where a failure leads.
+ *   streaming (WatchList) or listing (pages) -> watching -> waiting -> ...
  *
- * Guarantees: versions are asked for by the rules of behaviours.md 1-6; whatever can be resumed by a watch is never
- * relisted; a failure ends nothing, it only makes the reflector wait and say so in `status`; after abort no request
- * and no timer is left.
+ * A state machine: `streaming` and `listing` read a full state, `watching` follows the changes from its version, `waiting`
+ * is between attempts. Each phase has one method that does its work and returns the next phase; `reflector_state.ts`
+ * decides what follows from a failure, `watch_stream.ts` reads a watch.
+ *
+ * Guarantees: versions are requested as behaviours 1-6 say; what a watch can resume is never listed again; a failure
+ * ends nothing, it makes the reflector wait and show the reason in `status`; after an abort no request and no timer
+ * remains.
  */
-import type { KubeObject, ListWatch, ObjectKey, ResourceVersion } from "../api/mod.ts";
-import { Backoff, type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import {
+  keyOf,
+  type KubeObject,
+  type ListOptions,
+  type ListPage,
+  type ListWatch,
+  type ObjectKey,
+  type ResourceVersion,
+} from "../api/mod.ts";
+import { Backoff, type Clock, type Random, scope, systemClock, systemRandom } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import { classify, type Failure } from "./_classify.ts";
-import { findInconsistency } from "./_consistency.ts";
-import { Course, type State } from "./_course.ts";
-import { EventReader } from "./_event_reader.ts";
-import { readList } from "./_pages.ts";
-import { Quarantine } from "./_quarantine.ts";
-import { readStream, type StreamEnd } from "./_stream.ts";
-import type { ReflectorTarget } from "./target.ts";
+import type { ReflectorTarget, Replacement } from "./cache_writer.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
+import { Quarantine } from "./quarantine.ts";
+import {
+  classify,
+  defaultTiming,
+  type Failure,
+  type Phase,
+  ReflectorState,
+  type ReflectorTiming,
+} from "./reflector_state.ts";
 import type { QuarantinedLine, ReflectorStatus } from "./status.ts";
-import { defaultTiming, type ReflectorTiming } from "./timing.ts";
+import { EventReader, readStream, type StreamEnd } from "./watch_stream.ts";
 
 /** Options of a {@link Reflector}. */
 export interface ReflectorOptions<T extends KubeObject> {
@@ -30,7 +42,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly name: string;
   readonly listWatch: ListWatch<T>;
   readonly target: ReflectorTarget<T>;
-  /** Ask for a stream of the full state before falling back to lists. @default true */
+  /** Request a stream of the full state before falling back to lists. @default true */
   readonly watchList?: boolean;
   /** Items per page of a list. @default 500, as client-go's pager */
   readonly pageSize?: number;
@@ -46,22 +58,22 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly log?: Logger;
   /** @default noCacheMetrics */
   readonly metrics?: CacheMetrics;
-  /** Hears of inconsistencies found in test mode. @default they are logged */
+  /** Called with the inconsistencies that `checkConsistency` finds. @default they are logged */
   readonly onInconsistency?: (error: Error) => void;
 }
 
-/** Mirrors one ListWatch into one target. */
+/** Keeps one target equal to one ListWatch. */
 export class Reflector<T extends KubeObject> {
   readonly #options: Required<Omit<ReflectorOptions<T>, "timing" | "watchList">>;
   readonly #timing: ReflectorTiming;
   readonly #backoff: Backoff;
-  readonly #course: Course;
+  readonly #state: ReflectorState;
   readonly #quarantine = new Quarantine();
   readonly #labels: { readonly name: string };
   #status: ReflectorStatus = { kind: "starting" };
   #attempts = 0;
   #expectsBookmarks = false;
-  #check: Promise<void> = Promise.resolve();
+  #consistencyCheck: Promise<void> = Promise.resolve();
 
   constructor(options: ReflectorOptions<T>) {
     const { name, watchList = true, pageSize = 500, clock = systemClock, random = systemRandom } = options;
@@ -79,7 +91,7 @@ export class Reflector<T extends KubeObject> {
       clock,
       random,
     });
-    this.#course = new Course({ watchList, pageSize, internalErrorRetryMs, clock });
+    this.#state = new ReflectorState({ watchList, pageSize, internalErrorRetryMs, clock });
     this.#labels = { name };
     this.#options = {
       name,
@@ -91,8 +103,7 @@ export class Reflector<T extends KubeObject> {
       log,
       checkConsistency: options.checkConsistency ?? false,
       metrics: options.metrics ?? noCacheMetrics,
-      onInconsistency: options.onInconsistency ??
-        ((error) => log.error("The cache is not what the server has", { error })),
+      onInconsistency: options.onInconsistency ?? ((error) => log.error("cache differs from server", { error })),
     };
   }
 
@@ -101,47 +112,47 @@ export class Reflector<T extends KubeObject> {
     return this.#status;
   }
 
-  /** Lines that could not be read and are passed over. */
+  /** Lines that could not be read and are skipped. */
   get quarantined(): readonly QuarantinedLine[] {
     return this.#quarantine.lines;
   }
 
-  /** A good state of `key` has been taken. */
+  /** The server sent a readable state of `key`: its lines are not quarantined any more. */
   release(key: ObjectKey): void {
     if (this.#quarantine.size > 0) this.#quarantine.release(key);
   }
 
-  /** Mirrors until aborted. Never rejects. */
+  /** Works until aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    let state = this.#course.sync();
-    while (!signal.aborted) state = await this.#step(state, signal);
+    let phase = this.#state.syncPhase();
+    while (!signal.aborted) phase = await this.#step(phase, signal);
     this.#status = { kind: "stopped" };
-    await this.#check;
+    await this.#consistencyCheck;
   }
 
-  async #step(state: State, signal: AbortSignal): Promise<State> {
-    switch (state.kind) {
+  async #step(phase: Phase, signal: AbortSignal): Promise<Phase> {
+    switch (phase.kind) {
       case "streaming":
-        return await this.#follow({ initialEvents: true }, signal);
+        return await this.#watch({ hasInitialEvents: true }, signal);
       case "listing":
         return await this.#list(signal);
       case "watching":
-        return await this.#follow({ initialEvents: false }, signal);
+        return await this.#watch({ hasInitialEvents: false }, signal);
       case "waiting":
-        return await this.#wait(state, signal);
+        return await this.#wait(phase, signal);
       default:
-        return state satisfies never;
+        return phase satisfies never;
     }
   }
 
-  async #list(signal: AbortSignal): Promise<State> {
+  async #list(signal: AbortSignal): Promise<Phase> {
     const { clock, listWatch, target, metrics } = this.#options;
     this.#working({ kind: "listing" });
-    const version = this.#course.listVersion;
+    const version = this.#state.listVersion;
     const startedAt = clock.monotonic();
     metrics.count("reflector_lists_total", this.#labels);
     try {
-      const request = { listWatch, target, version, pageSize: this.#course.pageSize, clock };
+      const request = { listWatch, target, version, pageSize: this.#state.pageSize, clock };
       const list = await readList({ ...request, timeoutMs: this.#timing.listTimeoutMs }, signal);
       if (signal.aborted) return { kind: "listing" };
       metrics.observe("reflector_list_duration_seconds", this.#labels, (clock.monotonic() - startedAt) / 1000);
@@ -149,21 +160,21 @@ export class Reflector<T extends KubeObject> {
       this.#quarantine.beginSync();
       this.#quarantine.endSync();
       list.replacement.commit(list.version);
-      this.#course.listed(list.version, { version, paged: list.paged });
+      this.#state.listed(list.version, { version, isPaged: list.isPaged });
       this.#synced(list.version, signal);
       return { kind: "watching" };
     } catch (error) {
-      return this.#course.afterFailedSync(classify(error), "listing");
+      return this.#state.afterFailedSync(classify(error), "listing");
     }
   }
 
-  /** Reads one watch, with the full state at its beginning or without. */
-  async #follow(how: { readonly initialEvents: boolean }, signal: AbortSignal): Promise<State> {
+  /** Reads one watch, with or without the full state at its beginning. */
+  async #watch(how: { readonly hasInitialEvents: boolean }, signal: AbortSignal): Promise<Phase> {
     const { clock, random, listWatch, metrics } = this.#options;
-    const { initialEvents } = how;
-    if (initialEvents) this.#working({ kind: "streaming" });
+    const { hasInitialEvents } = how;
+    if (hasInitialEvents) this.#working({ kind: "streaming" });
     const timeoutSeconds = Math.floor(this.#timing.watchTimeoutMs * (1 + random.next()) / 1000);
-    const reader = this.#reader(initialEvents, signal);
+    const reader = this.#reader(hasInitialEvents, signal);
     const startedAt = clock.monotonic();
     metrics.count("reflector_watches_total", this.#labels);
     const end = await readStream({
@@ -172,68 +183,70 @@ export class Reflector<T extends KubeObject> {
         resourceVersion: reader.version,
         timeoutSeconds,
         allowWatchBookmarks: true,
-        ...(initialEvents ? { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" } as const : {}),
+        ...(hasInitialEvents ? { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" } as const : {}),
       },
       clock,
       closesInMs: timeoutSeconds * 1000 + this.#timing.watchGraceMs,
-      silenceMs: () => this.#expectsBookmarks && !reader.initial ? this.#timing.silenceMs : Infinity,
+      silenceMs: () => this.#expectsBookmarks && !reader.isReadingInitialEvents ? this.#timing.silenceMs : Infinity,
       checkEveryMs: this.#timing.silenceMs,
-      initial: { withinMs: this.#timing.initialEventsMs, pending: () => reader.initial },
+      initial: { withinMs: this.#timing.initialEventsMs, isPending: () => reader.isReadingInitialEvents },
       opensInMs: this.#timing.openAfterMs,
       onOpen: () => this.#opened(reader),
       onBatch: (batch) => {
         const failure = reader.read(batch);
-        if (reader.sawPeriodicBookmark) this.#expectsBookmarks = true;
+        if (reader.hasSeenPeriodicBookmark) this.#expectsBookmarks = true;
         return failure;
       },
     }, signal);
-    const tookMs = clock.monotonic() - startedAt;
-    metrics.observe("reflector_watch_duration_seconds", this.#labels, tookMs / 1000);
+    const durationMs = clock.monotonic() - startedAt;
+    metrics.observe("reflector_watch_duration_seconds", this.#labels, durationMs / 1000);
     metrics.observe("reflector_items_per_watch", this.#labels, reader.events);
-    return signal.aborted ? { kind: "watching" } : this.#afterStream(end, reader, tookMs);
+    return signal.aborted ? { kind: "watching" } : this.#afterStream(end, reader, durationMs);
   }
 
-  #reader(initialEvents: boolean, signal: AbortSignal): EventReader<T> {
+  #reader(hasInitialEvents: boolean, signal: AbortSignal): EventReader<T> {
     const { clock, target, metrics, log } = this.#options;
     return new EventReader({
       target,
       quarantine: this.#quarantine,
-      from: initialEvents ? this.#course.streamVersion : this.#course.version,
-      initialEvents,
+      from: hasInitialEvents ? this.#state.streamVersion : this.#state.version,
+      hasInitialEvents,
       clock,
       log,
       count: (counter) => metrics.count(counter, this.#labels),
       onSynced: (version) => {
-        this.#course.synced(version);
+        this.#state.synced(version);
         this.#synced(version, signal);
         this.#watching();
       },
     });
   }
 
-  #afterStream(end: StreamEnd, reader: EventReader<T>, tookMs: number): State {
+  #afterStream(end: StreamEnd, reader: EventReader<T>, durationMs: number): Phase {
     const { log, metrics } = this.#options;
-    if (!reader.initial) this.#course.watched(reader.version, reader.progressed);
+    if (!reader.isReadingInitialEvents) this.#state.watched(reader.version, reader.hasProgressed);
     switch (end.kind) {
       case "closed":
       case "overdue": {
-        if (reader.initial) return this.#course.afterCutStream(cut("it ended before the closing bookmark"));
-        if (reader.progressed || tookMs >= this.#timing.shortWatchMs) return { kind: "watching" };
+        if (reader.isReadingInitialEvents) {
+          return this.#state.afterInterruptedStream(interrupted("it ended before the closing bookmark"));
+        }
+        if (reader.hasProgressed || durationMs >= this.#timing.shortWatchMs) return { kind: "watching" };
         metrics.count("reflector_short_watches_total", this.#labels);
-        return this.#course.afterFailedWatch(cut("it ended at once and brought nothing"));
+        return this.#state.afterFailedWatch(interrupted("it ended at once without any event"));
       }
       case "silent":
         metrics.count("reflector_stalled_watches_total", this.#labels);
-        // Maybe this server sends none: learn it anew.
+        // The next server may send no bookmarks: wait for the first one again.
         this.#expectsBookmarks = false;
-        return this.#course.afterFailedWatch({
+        return this.#state.afterFailedWatch({
           reason: "stalled",
-          error: new Error("Cannot go on watching: it is silent"),
+          error: new Error("Cannot continue watching: the stream is silent"),
         });
       case "unfinished":
-        log.warn("The server does not close the initial events of a watch, so lists are used from here on");
-        return this.#course.giveUpStreaming();
-      case "given up":
+        log.warn("falling back to lists", { reason: "the server does not close the initial events of a watch" });
+        return this.#state.fallBackToLists();
+      case "failed":
         return this.#afterFailedStream(end.failure, reader);
       case "broken":
         return this.#afterFailedStream(classify(end.error), reader);
@@ -242,18 +255,19 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  #afterFailedStream(failure: Failure, reader: EventReader<T>): State {
-    if (!reader.initial) return this.#course.afterFailedWatch(failure);
-    const wasCut = reader.events > 0 && failure.reason === "unreachable";
-    return wasCut ? this.#course.afterCutStream(failure) : this.#course.afterFailedSync(failure, "streaming");
+  #afterFailedStream(failure: Failure, reader: EventReader<T>): Phase {
+    if (!reader.isReadingInitialEvents) return this.#state.afterFailedWatch(failure);
+    const isInterrupted = reader.events > 0 && failure.reason === "unreachable";
+    if (isInterrupted) return this.#state.afterInterruptedStream(failure);
+    return this.#state.afterFailedSync(failure, "streaming");
   }
 
-  async #wait(state: Extract<State, { kind: "waiting" }>, signal: AbortSignal): Promise<State> {
+  async #wait(phase: Extract<Phase, { kind: "waiting" }>, signal: AbortSignal): Promise<Phase> {
     const { clock, log, target } = this.#options;
-    const { failure } = state;
-    if (this.#course.isMissing) target.clear();
-    const askedMs = Math.min(failure.retryAfterMs ?? 0, this.#timing.retryAfterMaxMs);
-    const delayMs = Math.ceil(Math.max(this.#backoff.next(), askedMs));
+    const { failure } = phase;
+    if (this.#state.isMissing) target.clear();
+    const requestedMs = Math.min(failure.retryAfterMs ?? 0, this.#timing.retryAfterMaxMs);
+    const delayMs = Math.ceil(Math.max(this.#backoff.next(), requestedMs));
     this.#attempts++;
     this.#status = {
       kind: "waiting",
@@ -262,19 +276,19 @@ export class Reflector<T extends KubeObject> {
       attempts: this.#attempts,
       nextAttemptAt: clock.now() + delayMs,
     };
-    log.info("Waits before the next attempt", { ...failure, attempts: this.#attempts, delayMs });
+    log.info("retrying", { ...failure, attempts: this.#attempts, delayMs });
     await clock.sleep(delayMs, signal).catch(() => {});
-    return state.then === "sync" ? this.#course.sync() : { kind: "watching" };
+    return phase.then === "sync" ? this.#state.syncPhase() : { kind: "watching" };
   }
 
-  /** Work has begun. While attempts fail, the failure is what the status tells. */
+  /** An attempt has begun. After a failure, the status shows the failure until an attempt succeeds. */
   #working(status: ReflectorStatus): void {
     if (this.#status.kind !== "waiting") this.#status = status;
   }
 
   /** The server has accepted a watch. */
   #opened(reader: EventReader<T>): void {
-    if (!reader.initial) this.#watching();
+    if (!reader.isReadingInitialEvents) this.#watching();
   }
 
   #watching(): void {
@@ -284,10 +298,10 @@ export class Reflector<T extends KubeObject> {
 
   #synced(version: ResourceVersion, signal: AbortSignal): void {
     const { log, target, checkConsistency } = this.#options;
-    log.debug("The cache holds a full state", { version });
+    log.debug("synced", { version });
     if (!checkConsistency) return;
     const entries = new Map(target.entries());
-    this.#check = this.#check.then(() => this.#compare(version, entries, signal));
+    this.#consistencyCheck = this.#consistencyCheck.then(() => this.#compare(version, entries, signal));
   }
 
   async #compare(version: ResourceVersion, entries: ReadonlyMap<ObjectKey, T>, signal: AbortSignal): Promise<void> {
@@ -298,12 +312,124 @@ export class Reflector<T extends KubeObject> {
         onInconsistency(new Error(`Cannot trust cache ${name} at version ${version}: ${difference}`));
       }
     } catch (error) {
-      // Versions are compacted after minutes: an answer that never came proves nothing.
-      if (!signal.aborted) log.warn("The cache could not be compared with a list", { error });
+      // Versions are compacted after minutes, so a missing response proves nothing.
+      if (!signal.aborted) log.warn("consistency check failed", { error });
     }
   }
 }
 
-function cut(what: string): Failure {
-  return { reason: "cut", error: new Error(`Cannot go on watching: ${what}`) };
+function interrupted(state: string): Failure {
+  return { reason: "interrupted", error: new Error(`Cannot continue watching: ${state}`) };
+}
+
+/** What to list, and how. */
+interface ListRequest<T> {
+  readonly listWatch: ListWatch<T>;
+  readonly target: ReflectorTarget<T>;
+  /** "" for a consistent read, "0" for any version that the server has in memory, else not older than this. */
+  readonly version: ResourceVersion | "" | "0";
+  /** Maximum number of items in a page; undefined: no paging. */
+  readonly pageSize: number | undefined;
+  /** How long one page may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** A list that has been read and is not committed yet. */
+interface ListResult<T> {
+  readonly replacement: Replacement<T>;
+  readonly version: ResourceVersion;
+  /** True when the server sent more than one page. */
+  readonly isPaged: boolean;
+}
+
+/**
+ * Reads one full list, page by page, into a replacement of the cache.
+ *
+ * Guarantees: the result is one list at one version. If a continue token has expired, or a page has another version,
+ * the pages are dropped and the whole list is requested once in one piece, at the version of the first request.
+ *
+ * @throws what the ListWatch throws.
+ */
+async function readList<T>(request: ListRequest<T>, signal: AbortSignal): Promise<ListResult<T>> {
+  const { version, pageSize } = request;
+  const start: ListOptions = { resourceVersion: version, ...(pageSize === undefined ? {} : { limit: pageSize }) };
+  const first = await readPage(request, start, signal);
+  const replacement = request.target.beginReplace();
+  take(first, replacement);
+  let next = first.continue;
+  while (next !== undefined && next !== "") {
+    const options = { ...(start.limit ? { limit: start.limit } : {}), continue: next };
+    const page = await readFurtherPage(request, options, signal);
+    if (page === undefined || page.resourceVersion !== first.resourceVersion) {
+      return { ...await readWhole(request, signal), isPaged: true };
+    }
+    take(page, replacement);
+    next = page.continue;
+  }
+  const isPaged = first.continue !== undefined && first.continue !== "";
+  return { replacement, version: first.resourceVersion, isPaged };
+}
+
+async function readWhole<T>(request: ListRequest<T>, signal: AbortSignal): Promise<Omit<ListResult<T>, "isPaged">> {
+  const page = await readPage(request, { resourceVersion: request.version }, signal);
+  const replacement = request.target.beginReplace();
+  take(page, replacement);
+  return { replacement, version: page.resourceVersion };
+}
+
+/** A page after the first; undefined when its token has expired. */
+async function readFurtherPage<T>(
+  request: ListRequest<T>,
+  options: ListOptions,
+  signal: AbortSignal,
+): Promise<ListPage<T> | undefined> {
+  try {
+    return await readPage(request, options, signal);
+  } catch (error) {
+    if (classify(error).reason === "expired") return undefined;
+    throw error;
+  }
+}
+
+async function readPage<T>(request: ListRequest<T>, options: ListOptions, signal: AbortSignal): Promise<ListPage<T>> {
+  using attempt = scope(signal, { timeoutMs: request.timeoutMs, clock: request.clock });
+  return await request.listWatch.list(options, attempt.signal);
+}
+
+function take<T>(page: ListPage<T>, replacement: Replacement<T>): void {
+  for (const item of page.items) replacement.upsert(item);
+}
+
+/**
+ * Compares a synced state with a LIST at exactly its version. For tests (behaviour 19): it costs a second full list.
+ *
+ * @returns a description of the difference, if there is one
+ * @throws what the ListWatch throws.
+ */
+async function findInconsistency<T extends KubeObject>(
+  listWatch: ListWatch<T>,
+  state: { readonly version: ResourceVersion; readonly entries: ReadonlyMap<ObjectKey, T> },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { version, entries } = state;
+  const page = await listWatch.list({ resourceVersion: version, resourceVersionMatch: "Exact" }, signal);
+  const listed = new Map(page.items.flatMap((item) => {
+    const name = item?.metadata?.name;
+    return typeof name !== "string" || name === "" ? [] : [[keyOf(item), identityOf(item)] as const];
+  }));
+  for (const [key, object] of entries) {
+    const expected = listed.get(key);
+    if (expected === undefined) return `"${key}" is cached but not listed`;
+    if (expected !== identityOf(object)) return `"${key}" is cached as ${identityOf(object)} but listed as ${expected}`;
+  }
+  for (const key of listed.keys()) {
+    if (!entries.has(key)) return `"${key}" is listed but not cached`;
+  }
+  return undefined;
+}
+
+/** UID and version determine the state of an object. */
+function identityOf(object: KubeObject): string {
+  return `uid ${object.metadata.uid ?? "none"} version ${object.metadata.resourceVersion ?? "none"}`;
 }

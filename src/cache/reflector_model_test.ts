@@ -1,16 +1,16 @@
 /**
- * Model-based test of the reflector (F1 of behaviours.md): random changes and faults of a server under a virtual
- * clock. A failure prints fast-check's seed and the shrunk sequence.
+ * Model-based test of the reflector: random changes and faults of a server under a virtual clock. A failure prints
+ * fast-check's seed and the shrunk sequence.
  *
- * Invariants: when the faults end the cache equals the server; what a handler heard, replayed, gives the same; no full
- * state was asked for without a reason; nothing is left behind.
+ * Invariants: after the faults the cache equals the server; the notifications of a handler, replayed, give the same
+ * state; no full state was requested without a reason; no timer and no watch remains.
  */
 import fc from "fast-check";
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { FakeApi, FakeApiError, type Thing, tooLarge } from "../../tests/fakes/list_watch.ts";
 import { keyOf, type WatchEvent } from "../api/mod.ts";
 import { seededRandom, VirtualClock } from "../async/mod.ts";
-import { recorder } from "./_rig.ts";
+import { recorder } from "./testing/test_environment.ts";
 import { Informer } from "./mod.ts";
 
 const runs = 2_000;
@@ -68,8 +68,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Does a step to the server; returns true when it is a fault that may cost a full state. */
-async function play(step: Step, api: FakeApi, clock: VirtualClock): Promise<boolean> {
+/** Applies a step to the server. @returns true when it is a fault that may cost a full state */
+async function run(step: Step, api: FakeApi, clock: VirtualClock): Promise<boolean> {
   switch (step.kind) {
     case "put":
       api.put(step.name, { value: step.value });
@@ -78,7 +78,7 @@ async function play(step: Step, api: FakeApi, clock: VirtualClock): Promise<bool
       api.delete(step.name);
       return false;
     case "elsewhere":
-      api.elsewhere();
+      api.changeElsewhere();
       return false;
     case "bookmark":
       api.bookmark();
@@ -102,7 +102,7 @@ async function play(step: Step, api: FakeApi, clock: VirtualClock): Promise<bool
       return false;
     }
     case "refuse":
-      api.refuse(step.what, refusals[step.error]());
+      api.failNext(step.what, refusals[step.error]());
       return step.what === "list" ||
         !["throttled", "forbidden", "unauthorized", "unavailable", "refused"].includes(step.error);
     case "error":
@@ -116,20 +116,20 @@ async function play(step: Step, api: FakeApi, clock: VirtualClock): Promise<bool
   }
 }
 
-/** What a handler would hold that believed all it heard; fails where a line makes no sense. */
-function replayed(heard: readonly string[]): string[] {
-  const held = new Map<string, string>();
-  for (const line of heard) {
-    const [what = "", key = "", state = ""] = line.split(" ");
-    assertEquals(held.has(key), what !== "+", line);
-    if (what === "~") assertEquals(held.get(key), state.split(">")[0], line);
-    if (what.startsWith("-")) held.delete(key);
-    else held.set(key, state.split(">").at(-1) ?? "");
+/** The state that follows from the notifications; fails where one contradicts the previous ones. */
+function replayed(received: readonly string[]): string[] {
+  const state = new Map<string, string>();
+  for (const line of received) {
+    const [what = "", key = "", value = ""] = line.split(" ");
+    assertEquals(state.has(key), what !== "+", line);
+    if (what === "~") assertEquals(state.get(key), value.split(">")[0], line);
+    if (what.startsWith("-")) state.delete(key);
+    else state.set(key, value.split(">").at(-1) ?? "");
   }
-  return [...held].map(([key, value]) => `${key} ${value}`).sort();
+  return [...state].map(([key, value]) => `${key} ${value}`).sort();
 }
 
-test(`[2][5][7][14][15][16][17][20][31] when the faults end the cache equals the server, in ${runs} random sequences`, async () => {
+test(`[2][5][7][14][15][16][17][20][31] after the faults the cache equals the server, in ${runs} random sequences`, async () => {
   let steps = 0, waits = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -139,7 +139,7 @@ test(`[2][5][7][14][15][16][17][20][31] when the faults end the cache equals the
       async (sequence, watchList, seed) => {
         const clock = new VirtualClock();
         const api = new FakeApi({ clock });
-        const heard: string[] = [];
+        const received: string[] = [];
         const informer = new Informer<Thing>({
           name: "things",
           listWatch: api,
@@ -148,17 +148,17 @@ test(`[2][5][7][14][15][16][17][20][31] when the faults end the cache equals the
           watchList,
           freeze: true,
         });
-        informer.addHandler(recorder(heard));
+        informer.addHandler(recorder(received));
         const stop = new AbortController();
         const running = informer.run(stop.signal);
         let reasons = 1;
         for (const one of sequence) {
-          if (await play(one, api, clock)) reasons++;
+          if (await run(one, api, clock)) reasons++;
           const { reflector } = informer.status();
           if (reflector.kind === "waiting") waits++;
           steps++;
         }
-        // A refused request costs a wait of at most a minute; two of them a relist.
+        // A failed request costs a wait of at most a minute; two of them a relist.
         for (let minute = 0; minute < 40; minute++) {
           const { reflector } = informer.status();
           if (minute > 0 && reflector.kind === "watching") break;
@@ -169,7 +169,7 @@ test(`[2][5][7][14][15][16][17][20][31] when the faults end the cache equals the
           [...informer.store.values()].map((thing) => `${keyOf(thing)} ${thing.spec?.value}`).sort(),
           served,
         );
-        assertEquals(replayed(heard), served);
+        assertEquals(replayed(received), served);
         const full = api.lists().length + api.watches().filter((watch) => watch.sendInitialEvents).length;
         const retries =
           sequence.filter((one) =>

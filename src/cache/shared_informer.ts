@@ -1,23 +1,19 @@
 /**
- * SharedInformer: what a controller sees of a cache, be it of one scope (`Informer`) or of several namespaces
- * (`MultiNamespaceInformer`). Handlers in, cached reads out, and the two questions "in step yet?" and "at least at
- * this version?".
+ * SharedInformer: the contract between a cache and the code that uses it, for a cache of one scope (`Informer`) and of
+ * several namespaces (`MultiNamespaceInformer`).
+ *
+ * Guarantees for a handler: it is notified of every object in the order of the server's events, once per change, and for
+ * one key always in the order added, updated, deleted; it gets one call at a time, the next one when the promise of the
+ * previous call has settled; a slow or failing handler does not affect the others.
+ * Caveats: a synchronous handler runs while the watch is being read, so it must be fast: enqueue a key, no more. Objects
+ * are shared by all readers: never change one.
  */
-import type { KubeObject, ResourceVersion } from "../api/mod.ts";
-import type { HandlerOptions, HandlerRegistration, InformerHandler } from "./handler.ts";
-import type { Indexers } from "./indexer.ts";
+import type { KubeObject, ObjectKey, ResourceVersion } from "../api/mod.ts";
 import type { Lister } from "./lister.ts";
 import type { InformerStatus } from "./status.ts";
+import type { Indexers } from "./store.ts";
 
-/** Options of {@link SharedInformer.waitFor}. */
-export interface WaitForOptions {
-  /** @default Infinity */
-  readonly timeoutMs?: number;
-  /** Namespace of the object that was written; a cache of several namespaces needs it. */
-  readonly namespace?: string;
-}
-
-/** A cache of one kind that tells its handlers what changes. */
+/** A cache of one kind that notifies its handlers of changes. */
 export interface SharedInformer<T extends KubeObject> {
   readonly name: string;
   /** Cached, synchronous reads. */
@@ -34,8 +30,8 @@ export interface SharedInformer<T extends KubeObject> {
    */
   synced(signal: AbortSignal): Promise<void>;
   /**
-   * Adds a handler. It gets all present objects first (`initial: true`), then what changes; none is lost, none
-   * comes twice. Never calls the handler before it has returned.
+   * Adds a handler. It is notified of all cached objects first (`isInInitialList: true`), then of changes; nothing is
+   * lost or delivered twice. The handler is not called before this method has returned.
    *
    * @throws Error when the informer has stopped, TypeError when the handler has no function at all.
    */
@@ -47,12 +43,12 @@ export interface SharedInformer<T extends KubeObject> {
    */
   addIndexers(indexers: Indexers<T>): void;
   /**
-   * True when the cache holds everything up to `version`; also when that cannot be told, because versions are not
-   * comparable or the namespace is outside of the cache's scope.
+   * True when the cache contains everything up to `version`. Also true when this cannot be decided, because versions
+   * are not comparable or the namespace is outside of the cache's scope.
    */
   isAtLeast(version: ResourceVersion, namespace?: string): boolean;
   /**
-   * Waits until {@link isAtLeast} is true. Cheap with thousands of waiters.
+   * Waits until {@link isAtLeast} is true. Suitable for thousands of concurrent waits.
    *
    * @returns false when `timeoutMs` passed first, or the informer stopped.
    * @throws `signal.reason` when aborted first.
@@ -61,9 +57,71 @@ export interface SharedInformer<T extends KubeObject> {
   /** One entry per reflector: for readiness, logs and the debug endpoint. */
   statuses(): readonly InformerStatus[];
   /**
-   * Keeps the cache in step until aborted.
+   * Keeps the cache up to date until aborted.
    *
    * @throws Error when called twice.
    */
   run(signal: AbortSignal): Promise<void>;
+}
+
+/** Options of {@link SharedInformer.waitFor}. */
+export interface WaitForOptions {
+  /** @default Infinity */
+  readonly timeoutMs?: number;
+  /** Namespace of the object that was written; a cache of several namespaces needs it. */
+  readonly namespace?: string;
+}
+
+/** Functions that are notified of changes. Each may be async, and each may be absent. */
+export interface InformerHandler<T> {
+  onAdd?(object: T, info: AddedInfo): unknown;
+  /** At a resync, `old` and `current` are the same object. */
+  onUpdate?(old: T, current: T): unknown;
+  onDelete?(tombstone: Tombstone<T>): unknown;
+}
+
+/** How an object was added. */
+export interface AddedInfo {
+  /** True for objects that existed before the handler's first full state, false for objects created since. */
+  readonly isInInitialList: boolean;
+}
+
+/** What remains of a deleted object. */
+export interface Tombstone<T> {
+  readonly key: ObjectKey;
+  /** The final state if the deletion was observed; otherwise the last cached state, which may be older. */
+  readonly lastKnown: T;
+  /**
+   * False when no deletion was observed: a relist did not contain the object, or its name has another UID. client-go
+   * calls this DeletedFinalStateUnknown.
+   */
+  readonly isFinalStateKnown: boolean;
+}
+
+/** Options of one handler. */
+export interface HandlerOptions {
+  /** For logs and metrics. @default "handler-<number>" */
+  readonly name?: string;
+  /** Milliseconds between two resyncs, which call `onUpdate(object, object)` for all objects; 0: none. @default 0 */
+  readonly resyncMs?: number;
+}
+
+/** A handler that has been added. */
+export interface HandlerRegistration {
+  readonly name: string;
+  /** True once this handler has processed every object of the first full state. */
+  readonly hasSynced: boolean;
+  /** Calls that wait for this handler. Always zero for a synchronous handler. */
+  readonly backlog: number;
+  /**
+   * Resolves when {@link hasSynced} becomes true.
+   *
+   * @throws `signal.reason` when aborted first, an Error when the informer stops or the handler is removed first.
+   */
+  synced(signal: AbortSignal): Promise<void>;
+  /**
+   * Removes the handler. No call begins after this one, and none is running when the promise resolves; a second removal
+   * does nothing. A handler must not await its own removal.
+   */
+  remove(): Promise<void>;
 }

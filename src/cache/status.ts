@@ -1,24 +1,24 @@
 /**
- * ReflectorStatus: what a reflector is doing, and when it is stuck, on what. Readiness is read off it, so each state
- * can be put into one sentence that names the resource, as "foos.samplecontroller.k8s.io: forbidden to list".
+ * ReflectorStatus: what a reflector is doing, and why it waits if it does. Readiness checks use it, so each state has a
+ * sentence that names the resource, e.g. "foos.samplecontroller.k8s.io: forbidden to list or watch".
  */
 import type { ObjectKey, ResourceVersion } from "../api/mod.ts";
 
-/** Why a reflector waits before it asks the server again. */
+/** Why a reflector waits before its next request. */
 export type WaitReason =
-  | "forbidden" // 403: RBAC does not allow it (yet)
-  | "unauthorized" // 401: the credentials are not accepted (now)
-  | "missing" // 404: the server does not know the resource, most often a CRD that is not installed
-  | "throttled" // 429: the server asked us to slow down
-  | "unreachable" // no answer at all: refused, reset, DNS, TLS
+  | "forbidden" // 403: RBAC does not allow it
+  | "unauthorized" // 401: the credentials are not accepted
+  | "missing" // 404: the server does not have the resource, most often because its CRD is not installed
+  | "throttled" // 429: the server requested fewer requests
+  | "unreachable" // no response at all: connection refused, reset, DNS, TLS
   | "unavailable" // 5xx
   | "internal" // 500
-  | "unreadable" // 500, and the reason is an object the server cannot decode: a relist follows
-  | "refused" // any other 4xx
+  | "unreadable" // 500, because of an object that the server cannot decode: a relist follows
+  | "rejected" // any other 4xx
   | "expired" // 410: the server no longer has the resourceVersion, a relist follows
-  | "future" // the server does not have the resourceVersion yet, as one restored from a backup: a relist follows
-  | "stalled" // the stream fell silent
-  | "cut" // the stream broke, or ended before it brought anything
+  | "versionTooLarge" // the server does not have the resourceVersion yet, e.g. after a restore: a relist follows
+  | "stalled" // the stream was silent for too long
+  | "interrupted" // the stream broke, or ended without any event
   | "malformed"; // a line of the stream was not an event
 
 /** What a reflector is doing. */
@@ -28,7 +28,7 @@ export type ReflectorStatus =
   | { readonly kind: "listing" }
   /** Reading the initial events of a WatchList. */
   | { readonly kind: "streaming" }
-  /** In step: the cache follows the server. */
+  /** The cache follows the server. */
   | { readonly kind: "watching"; readonly sinceAt: number }
   | {
     readonly kind: "waiting";
@@ -41,19 +41,19 @@ export type ReflectorStatus =
   }
   | { readonly kind: "stopped" };
 
-/** A line of the server's that could not be used and is passed over, so that the stream goes on. */
+/** A line of a watch that could not be read and is skipped, so that the stream continues. */
 export interface QuarantinedLine {
-  /** The object the line is about, when that could be told. Its cached state is stale. */
+  /** The object of the line, if that could be found out. Its cached state is outdated. */
   readonly key: ObjectKey | undefined;
-  /** The version the stream had reached before the line. */
+  /** The version that the stream had reached before the line. */
   readonly after: ResourceVersion | "";
   /** Wall time in milliseconds since the epoch. */
   readonly at: number;
-  /** Why the line could not be used. */
+  /** Why the line could not be read. */
   readonly cause: unknown;
 }
 
-/** What one informer says about itself. */
+/** The status of one informer. */
 export interface InformerStatus {
   /** Resource, and namespace or selector where there is one. */
   readonly name: string;
@@ -65,7 +65,7 @@ export interface InformerStatus {
   readonly objects: number;
 }
 
-/** One sentence about what keeps the informer from being in step, or undefined when nothing does. */
+/** One sentence about the reason why the cache is not up to date, or undefined when it is. */
 export function problemOf(status: InformerStatus): string | undefined {
   const { reflector, name } = status;
   if (reflector.kind === "waiting" && (reflector.attempts > 1 || !status.hasSynced)) {
@@ -92,18 +92,18 @@ function sentenceOf(reason: WaitReason): string {
       return "internal error of the server";
     case "unreadable":
       return "the server cannot read an object";
-    case "refused":
-      return "request refused";
+    case "rejected":
+      return "request rejected";
     case "expired":
       return "resourceVersion expired";
-    case "future":
-      return "resourceVersion not known to the server";
+    case "versionTooLarge":
+      return "resourceVersion too large";
     case "stalled":
-      return "stream fell silent";
-    case "cut":
-      return "stream broke off";
+      return "stream is silent";
+    case "interrupted":
+      return "stream was interrupted";
     case "malformed":
-      return "stream carried a line that is not an event";
+      return "stream contained a line that is not an event";
     default:
       return reason satisfies never;
   }

@@ -1,15 +1,14 @@
 /**
  * Store: the objects of one kind in one scope, by key, with indices and the version up to which they are complete.
  *
- * Guarantees: a replace is one step, so no reader ever sees half of one; an iteration that began before a replace
- * ends over the old state. The version only grows while the server's own history does: it starts anew when a full
- * and consistent list answers an older one, which is what a server restored from a backup does.
- * Caveats: only the reflector's side writes; everybody else gets a {@link StoreReader}.
+ * Guarantees: a replace is atomic, so a reader never sees half of it, and an iteration that began before a replace
+ * continues over the old state. The version does not decrease, except when a full and consistent list has an older
+ * one, as after the server was restored from a backup.
+ * Caveats: only the CacheWriter writes; all other code gets a {@link StoreReader}.
  */
 import { compareResourceVersions, type KubeObject, type ObjectKey, type ResourceVersion } from "../api/mod.ts";
-import { Indexer, type IndexErrorHandler, type Indexers } from "./indexer.ts";
 
-/** The readers' half of a store. */
+/** The read-only half of a store. */
 export interface StoreReader<T extends KubeObject> {
   /** Number of objects. */
   readonly size: number;
@@ -17,16 +16,16 @@ export interface StoreReader<T extends KubeObject> {
   readonly lastSyncResourceVersion: ResourceVersion | undefined;
   get(key: ObjectKey): T | undefined;
   values(): Iterable<T>;
-  /** The objects of one namespace, found without looking at the others. */
+  /** The objects of one namespace. Does not visit the others. */
   byNamespace(namespace: string): readonly T[];
   /**
-   * The objects that an index function names `value`.
+   * The objects for which an index function returns `value`.
    *
    * @throws RangeError when there is no index of that name.
    */
   byIndex(index: string, value: string): readonly T[];
   /**
-   * The values under which an index finds anything.
+   * The values for which an index contains objects.
    *
    * @throws RangeError when there is no index of that name.
    */
@@ -37,7 +36,7 @@ export interface StoreReader<T extends KubeObject> {
 export interface StoreOptions<T extends KubeObject> {
   /** @default none */
   readonly indexers?: Indexers<T>;
-  /** Hears of index functions that threw. @default nobody does */
+  /** Called when an index function threw. @default errors are ignored */
   readonly onIndexError?: IndexErrorHandler;
 }
 
@@ -63,9 +62,9 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
    */
   addIndexers(indexers: Indexers<T>): void {
     for (const [name, valuesOf] of Object.entries(indexers)) {
-      const present = this.#indices.get(name);
-      if (present === undefined) this.#indices.set(name, new Indexer(name, valuesOf, this.#onIndexError));
-      else if (present.valuesOf !== valuesOf) {
+      const existing = this.#indices.get(name);
+      if (existing === undefined) this.#indices.set(name, new Indexer(name, valuesOf, this.#onIndexError));
+      else if (existing.valuesOf !== valuesOf) {
         throw new RangeError(`Cannot declare index "${name}": another function has that name`);
       }
     }
@@ -87,7 +86,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return this.#objects.values();
   }
 
-  /** Keys and objects as they are now; a later replace does not change what this iterates over. */
+  /** The current keys and objects; a later replace does not change this map. */
   entries(): ReadonlyMap<ObjectKey, T> {
     return this.#objects;
   }
@@ -104,7 +103,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return this.#index(index).values(this.#objects);
   }
 
-  /** Puts an object in; returns what it replaces. */
+  /** Stores an object. @returns the object that it replaces */
   set(key: ObjectKey, object: T): T | undefined {
     const old = this.#objects.get(key);
     this.#objects.set(key, object);
@@ -112,7 +111,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return old;
   }
 
-  /** Takes an object out; returns it. */
+  /** Deletes an object. @returns the object */
   delete(key: ObjectKey): T | undefined {
     const old = this.#objects.get(key);
     if (old === undefined) return undefined;
@@ -121,7 +120,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return old;
   }
 
-  /** Swaps everything for `next`, which the store owns from here on; returns what was there. */
+  /** Replaces all objects by `next`, which the store owns from then on. @returns the previous objects */
   replace(next: Map<ObjectKey, T>, version: ResourceVersion): ReadonlyMap<ObjectKey, T> {
     const previous = this.#objects;
     this.#objects = next;
@@ -131,7 +130,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return previous;
   }
 
-  /** Takes note that the store is complete up to `version`; one that is not newer changes nothing. */
+  /** Records that the store is complete up to `version`; a version that is not newer changes nothing. */
   advance(version: ResourceVersion): void {
     if (this.#version === undefined) return;
     const order = compareResourceVersions(version, this.#version);
@@ -161,18 +160,105 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   }
 }
 
+/** Returns the values under which an object is found; none, one or many. */
+export type IndexFunction<T> = (object: T) => readonly string[];
+
+/** Index functions by the name of their index. */
+export type Indexers<T> = Readonly<Record<string, IndexFunction<T>>>;
+
+/** Called when an index function threw. */
+export type IndexErrorHandler = (index: string, key: ObjectKey, error: unknown) => void;
+
 /**
- * About how many bytes of JSON the objects are, judged by some of them: for metrics, not for billing.
+ * One index, from value to keys.
  *
- * @param samples how many objects are looked at.
+ * Guarantees: an index costs nothing before its first read, which builds it, and is updated from then on; a set that
+ * becomes empty is deleted; a function that throws removes that one object from that one index and is reported.
+ * Assumptions: an index function is pure: it returns the same values for an object when the object is deleted.
  */
-export function approximateBytes<T extends KubeObject>(store: StoreReader<T>, samples = 100): number {
-  const stride = Math.max(1, Math.floor(store.size / samples));
-  let position = 0, measured = 0, bytes = 0;
-  for (const object of store.values()) {
-    if (position++ % stride !== 0) continue;
-    measured++;
-    bytes += JSON.stringify(object).length;
+export class Indexer<T extends KubeObject> {
+  readonly name: string;
+  readonly valuesOf: IndexFunction<T>;
+  readonly #onError: IndexErrorHandler;
+  #sets: Map<string, Set<ObjectKey>> | undefined;
+
+  constructor(name: string, valuesOf: IndexFunction<T>, onError: IndexErrorHandler) {
+    this.name = name;
+    this.valuesOf = valuesOf;
+    this.#onError = onError;
   }
-  return measured === 0 ? 0 : Math.round(bytes / measured * store.size);
+
+  /** Records that `key` changed from `old` to `current`, either of which may be absent. */
+  update(key: ObjectKey, old: T | undefined, current: T | undefined): void {
+    if (this.#sets === undefined) return;
+    const before = old === undefined ? none : this.#values(key, old);
+    const after = current === undefined ? none : this.#values(key, current);
+    if (before === undefined) this.#removeEverywhere(key);
+    else if (after !== undefined && areSameValues(before, after)) return;
+    else for (const value of before) this.#remove(value, key);
+    if (after !== undefined) { for (const value of after) this.#add(value, key); }
+  }
+
+  /** Deletes the index; the next read builds it again. */
+  reset(): void {
+    this.#sets = undefined;
+  }
+
+  /** The keys found under `value`. `source` is read when the index has to be built. */
+  lookup(value: string, source: ReadonlyMap<ObjectKey, T>): ReadonlySet<ObjectKey> {
+    return this.#built(source).get(value) ?? emptySet;
+  }
+
+  /** The values under which any key is found. */
+  values(source: ReadonlyMap<ObjectKey, T>): readonly string[] {
+    return [...this.#built(source).keys()];
+  }
+
+  #built(source: ReadonlyMap<ObjectKey, T>): Map<string, Set<ObjectKey>> {
+    if (this.#sets !== undefined) return this.#sets;
+    this.#sets = new Map();
+    for (const [key, object] of source) {
+      for (const value of this.#values(key, object) ?? none) this.#add(value, key);
+    }
+    return this.#sets;
+  }
+
+  /** The result of the index function; undefined when it threw. */
+  #values(key: ObjectKey, object: T): readonly string[] | undefined {
+    try {
+      return this.valuesOf(object);
+    } catch (error) {
+      this.#onError(this.name, key, error);
+      return undefined;
+    }
+  }
+
+  #add(value: string, key: ObjectKey): void {
+    const set = this.#sets?.get(value);
+    if (set !== undefined) set.add(key);
+    else this.#sets?.set(value, new Set([key]));
+  }
+
+  #remove(value: string, key: ObjectKey): void {
+    const set = this.#sets?.get(value);
+    if (set === undefined) return;
+    set.delete(key);
+    if (set.size === 0) this.#sets?.delete(value);
+  }
+
+  /** For an object whose old values are unknown, because the function threw. */
+  #removeEverywhere(key: ObjectKey): void {
+    for (const value of [...(this.#sets?.keys() ?? [])]) this.#remove(value, key);
+  }
+}
+
+const none: readonly string[] = [];
+const emptySet: ReadonlySet<ObjectKey> = new Set();
+
+function areSameValues(left: readonly string[], right: readonly string[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index++) {
+    if (left[index] !== right[index]) return false;
+  }
+  return true;
 }

@@ -1,69 +1,70 @@
-/** Tests of waiting for a version: what read-your-own-writes stands on (behaviours.md 64). */
+/** Tests of waiting for a version, which reading your own writes needs (behaviour 64). */
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { type ResourceVersion, resourceVersion } from "../api/mod.ts";
 import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
-import { startRig } from "./_rig.ts";
-import { VersionWaiters } from "./_version_waiters.ts";
+import { CountedSignal } from "../async/testing/counted_signal.ts";
+import { startEnvironment } from "./testing/test_environment.ts";
+import { VersionWaiters } from "./version_waiters.ts";
 
 const version = (number: number): ResourceVersion => resourceVersion(String(number));
 
-test("[64] waitFor() resolves when the cache has reached the version, by an event or by a bookmark", async () => {
-  await using rig = await startRig({ prepare: (api) => api.put("a") });
-  assert(await rig.informer.waitFor(version(101), rig.signal));
+test("[64] waitFor() resolves when an event or a bookmark has brought the version", async () => {
+  await using env = await startEnvironment({ prepare: (api) => api.put("a") });
+  assert(await env.informer.waitFor(version(101), env.signal));
   const reached: string[] = [];
   for (const wanted of [102, 103, 104]) {
-    rig.informer.waitFor(version(wanted), rig.signal).then((ok) => reached.push(`${wanted} ${ok}`));
+    env.informer.waitFor(version(wanted), env.signal).then((ok) => reached.push(`${wanted} ${ok}`));
   }
-  rig.api.put("b");
+  env.api.put("b");
   await drain();
   assertEquals(reached, ["102 true"]);
-  assertEquals([rig.informer.isAtLeast(version(102)), rig.informer.isAtLeast(version(103))], [true, false]);
-  rig.api.elsewhere();
-  rig.api.elsewhere();
-  rig.api.bookmark();
+  assertEquals([env.informer.isAtLeast(version(102)), env.informer.isAtLeast(version(103))], [true, false]);
+  env.api.changeElsewhere();
+  env.api.changeElsewhere();
+  env.api.bookmark();
   await drain();
   assertEquals(reached, ["102 true", "103 true", "104 true"]);
 });
 
-test("[64] waitFor() answers false after its time, and when the informer stops, and rejects on abort", async () => {
-  const rig = await startRig();
-  const late = rig.informer.waitFor(version(500), rig.signal, { timeoutMs: 10_000 });
+test("[64] waitFor() returns false after its timeout and when the informer stops, and rejects on abort", async () => {
+  const env = await startEnvironment();
+  const late = env.informer.waitFor(version(500), env.signal, { timeoutMs: 10_000 });
   let answer: boolean | undefined;
   late.then((value) => answer = value);
-  await rig.clock.advance(9_999);
+  await env.clock.advance(9_999);
   assertEquals(answer, undefined);
-  await rig.clock.advance(1);
+  await env.clock.advance(1);
   assertEquals(answer, false);
   const reason = new Error("enough");
   const given = new AbortController();
-  const aborted = assertRejects(() => rig.informer.waitFor(version(500), given.signal), /enough/);
+  const aborted = assertRejects(() => env.informer.waitFor(version(500), given.signal), /enough/);
   await drain();
   given.abort(reason);
   assertEquals(await aborted, reason);
-  const stopped = rig.informer.waitFor(version(500), new AbortController().signal, { timeoutMs: 1e6 });
-  await rig.stop();
+  const stopped = env.informer.waitFor(version(500), new AbortController().signal, { timeoutMs: 1e6 });
+  await env.stop();
   assertEquals(await stopped, false);
-  assertEquals(await rig.informer.waitFor(version(500), new AbortController().signal), false);
-  assertEquals(rig.clock.pendingTimers, 0);
+  assertEquals(await env.informer.waitFor(version(500), new AbortController().signal), false);
+  assertEquals(env.clock.pendingTimers, 0);
 });
 
-test("[64] a version that cannot be compared keeps nobody waiting", async () => {
-  await using rig = await startRig();
-  assert(await rig.informer.waitFor(resourceVersion("not-a-number"), rig.signal));
+test("[64] waitFor() resolves at once for a version that cannot be compared", async () => {
+  await using env = await startEnvironment();
+  assert(await env.informer.waitFor(resourceVersion("not-a-number"), env.signal));
 });
 
-test("[64] before the first state nothing is reached, and waiting for it works", async () => {
-  await using rig = await startRig({ prepare: (api) => api.refuse("watch", new TypeError("refused")) });
-  assert(!rig.informer.isAtLeast(version(1)));
+test("[64] before the first full state no version is reached, and waitFor() waits for it", async () => {
+  await using env = await startEnvironment({ prepare: (api) => api.failNext("watch", new TypeError("refused")) });
+  assert(!env.informer.isAtLeast(version(1)));
   let reached = false;
-  rig.informer.waitFor(version(100), rig.signal).then((ok) => reached = ok);
+  env.informer.waitFor(version(100), env.signal).then((ok) => reached = ok);
   await drain();
   assert(!reached);
-  await rig.waitOut();
+  await env.waitOutBackoff();
   assert(reached);
 });
 
-test("ten thousand waiters are woken in the order of their versions, each once, and none too early", async () => {
+test("10,000 waits end in the order of their versions, each once, and none too early", async () => {
   const clock = new VirtualClock();
   const waiters = new VersionWaiters(clock);
   const random = seededRandom(5);
@@ -84,27 +85,17 @@ test("ten thousand waiters are woken in the order of their versions, each once, 
   assertEquals(woken, woken.toSorted((left, right) => left - right));
 });
 
-test("waiters that gave up leave neither memory, nor timers, nor listeners behind", async () => {
+test("waits that timed out leave no memory, no timers and no listeners", async () => {
   const clock = new VirtualClock();
   const waiters = new VersionWaiters(clock);
-  const given = new AbortController();
-  let listeners = 0;
-  const { addEventListener, removeEventListener } = AbortSignal.prototype;
-  given.signal.addEventListener = function (...args: Parameters<typeof addEventListener>) {
-    listeners++;
-    return addEventListener.apply(this, args);
-  };
-  given.signal.removeEventListener = function (...args: Parameters<typeof removeEventListener>) {
-    listeners--;
-    return removeEventListener.apply(this, args);
-  };
+  const counted = new CountedSignal();
   const answers: Promise<boolean>[] = [];
-  for (let count = 0; count < 1_000; count++) answers.push(waiters.wait(version(9_000 + count), given.signal, 100));
-  answers.push(waiters.wait(version(9_500), given.signal, Infinity));
-  assertEquals([waiters.size, listeners, clock.pendingTimers], [1_001, 1_001, 1_000]);
+  for (let count = 0; count < 1_000; count++) answers.push(waiters.wait(version(9_000 + count), counted.signal, 100));
+  answers.push(waiters.wait(version(9_500), counted.signal, Infinity));
+  assertEquals([waiters.size, counted.listeners, clock.pendingTimers], [1_001, 1_001, 1_000]);
   await clock.advance(100);
-  assertEquals([waiters.size, listeners, clock.pendingTimers], [1, 1, 0]);
+  assertEquals([waiters.size, counted.listeners, clock.pendingTimers], [1, 1, 0]);
   waiters.reached(version(9_500));
-  assertEquals([waiters.size, listeners], [0, 0]);
+  assertEquals([waiters.size, counted.listeners], [0, 0]);
   assertEquals((await Promise.all(answers)).filter((reached) => reached).length, 1);
 });

@@ -120,9 +120,9 @@ export class Controller {
     const source = resourceName(watch.resource);
     const onChange = (change: Change, isInitial: boolean) => this.#enqueueChange(watch, source, change, isInitial);
     return caches.informer(watch.resource).addHandler({
-      added: (object, { initial }) => onChange({ kind: "added", object }, initial),
-      updated: (old, object) => onChange({ kind: "updated", object, old }, false),
-      deleted: ({ lastKnown }) => {
+      onAdd: (object, { isInInitialList }) => onChange({ kind: "added", object }, isInInitialList),
+      onUpdate: (old, object) => onChange({ kind: "updated", object, old }, false),
+      onDelete: ({ lastKnown }) => {
         if (watch.role === "owns") this.#deletedDependents.record(watch.resource, lastKnown);
         onChange({ kind: "deleted", object: lastKnown }, false);
       },

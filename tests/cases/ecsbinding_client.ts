@@ -165,9 +165,9 @@ const informing: Case = {
     assert(informer !== informers.informer(EcsBinding));
     const heard: string[] = [];
     informer.addHandler({
-      added: ({ metadata }) => heard.push(`added ${metadata.name}`),
-      updated: (_, { metadata }) => heard.push(`updated ${metadata.name}`),
-      deleted: ({ key }) => heard.push(`deleted ${key}`),
+      onAdd: ({ metadata }) => heard.push(`added ${metadata.name}`),
+      onUpdate: (_, { metadata }) => heard.push(`updated ${metadata.name}`),
+      onDelete: ({ key }) => heard.push(`deleted ${key}`),
     });
     informer.addIndexers({ nodename: ({ spec }) => spec.nodename === undefined ? [] : [spec.nodename] });
     const stop = new AbortController();

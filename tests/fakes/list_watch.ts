@@ -1,7 +1,7 @@
 /**
- * FakeApi: an API server at the ListWatch seam, for one kind: objects, versions, a history to watch from, pages,
- * bookmarks, WatchList, compaction. It answers by the rules of a real one, and misbehaves only where a test says so:
- * `refuse`, `stream`, and the methods that act on open watches.
+ * FakeApi: an API server as a ListWatch, for one kind: objects, versions, a history to watch from, pages, bookmarks,
+ * WatchList, compaction. It follows the rules of a real server, and fails only where a test wants it: `failNext`,
+ * `scriptWatches`, and the methods that act on open watches.
  */
 import {
   type ApiStatus,
@@ -19,14 +19,14 @@ import {
   type WatchEvent,
   type WatchOptions,
 } from "../../src/api/mod.ts";
-import type { Clock } from "../../src/async/mod.ts";
+import { type Clock, onAbort } from "../../src/async/mod.ts";
 
-/** The objects of a FakeApi: enough of one to be changed. */
+/** The objects of a FakeApi, with one field that can change. */
 export interface Thing extends KubeObject {
   readonly spec?: { readonly value: number };
 }
 
-/** What the client's ApiError looks like. */
+/** An error of the same shape as the client's ApiError. */
 export class FakeApiError extends Error {
   override readonly name = "ApiError";
   readonly code: number;
@@ -47,26 +47,26 @@ export class FakeApiError extends Error {
   }
 }
 
-/** One request that was made. */
+/** One received request. */
 export type FakeRequest =
   | { readonly kind: "list"; readonly options: ListOptions }
   | { readonly kind: "watch"; readonly options: WatchOptions };
 
-/** A watch that does as it is told: sends batches, then ends so. */
+/** A watch that sends the given batches and then ends in the given way. */
 export interface ScriptedStream {
   readonly batches: readonly (readonly WatchEvent<Thing>[])[];
-  readonly then: "close" | "hang" | "go on" | Error;
+  readonly then: "close" | "hang" | "continue" | Error;
 }
 
 /** Options of a {@link FakeApi}. */
 export interface FakeApiOptions {
   /** Closes watches after timeoutSeconds on this clock. @default never */
   readonly clock?: Clock;
-  /** False: WatchList is refused with 422. @default true */
-  readonly watchList?: boolean;
-  /** False: no watch cache, so limits are honoured at every version. @default true */
-  readonly watchCache?: boolean;
-  /** Version of the state before the first change. @default 100 */
+  /** False: WatchList is rejected with 422. @default true */
+  readonly hasWatchList?: boolean;
+  /** False: no watch cache, so limits apply at every version. @default true */
+  readonly hasWatchCache?: boolean;
+  /** Version before the first change. @default 100 */
   readonly firstVersion?: number;
 }
 
@@ -76,12 +76,12 @@ interface Change {
   readonly version: number;
 }
 
-/** One API server, one kind. */
+/** An API server with one kind. */
 export class FakeApi implements ListWatch<Thing> {
   readonly requests: FakeRequest[] = [];
   readonly #options: FakeApiOptions;
   readonly #objects = new Map<ObjectKey, Thing>();
-  readonly #refusals = { list: new Array<Error | "hang">(), watch: new Array<Error | "hang">() };
+  readonly #failures = { list: new Array<Error | "hang">(), watch: new Array<Error | "hang">() };
   readonly #streams: ScriptedStream[] = [];
   readonly #open = new Set<Connection>();
   #history: Change[] = [];
@@ -95,7 +95,7 @@ export class FakeApi implements ListWatch<Thing> {
     this.#compacted = this.#version;
   }
 
-  /** The version of the present state. */
+  /** The version of the current state. */
   get version(): ResourceVersion {
     return resourceVersion(String(this.#version));
   }
@@ -105,25 +105,26 @@ export class FakeApi implements ListWatch<Thing> {
     return this.#open.size;
   }
 
-  /** Requests of one kind. */
+  /** The received list requests. */
   lists(): readonly ListOptions[] {
     return this.requests.flatMap((request) => request.kind === "list" ? [request.options] : []);
   }
 
+  /** The received watch requests. */
   watches(): readonly WatchOptions[] {
     return this.requests.flatMap((request) => request.kind === "watch" ? [request.options] : []);
   }
 
-  /** The present objects by key. */
+  /** The current objects by key. */
   objects(): ReadonlyMap<ObjectKey, Thing> {
     return this.#objects;
   }
 
-  /** Creates an object, or changes it when there is one. */
+  /** Creates an object, or changes the existing one. */
   put(name: string, options: { readonly namespace?: string; readonly value?: number } = {}): Thing {
     const { namespace = "default", value = 0 } = options;
     const key = objectKey({ namespace, name });
-    const present = this.#objects.get(key);
+    const existing = this.#objects.get(key);
     this.#version++;
     const object: Thing = {
       apiVersion: "example.dev/v1",
@@ -131,39 +132,39 @@ export class FakeApi implements ListWatch<Thing> {
       metadata: {
         name,
         namespace,
-        uid: present?.metadata.uid ?? `uid-${++this.#uids}`,
+        uid: existing?.metadata.uid ?? `uid-${++this.#uids}`,
         resourceVersion: this.version,
       },
       spec: { value },
     };
     this.#objects.set(key, object);
-    this.#record({ type: present === undefined ? "ADDED" : "MODIFIED", object, version: this.#version });
+    this.#record({ type: existing === undefined ? "ADDED" : "MODIFIED", object, version: this.#version });
     return object;
   }
 
-  /** Deletes an object; does nothing when there is none. */
+  /** Deletes an object; does nothing when it does not exist. */
   delete(name: string, namespace = "default"): void {
     const key = objectKey({ namespace, name });
-    const present = this.#objects.get(key);
-    if (present === undefined) return;
+    const existing = this.#objects.get(key);
+    if (existing === undefined) return;
     this.#version++;
     this.#objects.delete(key);
-    const object = { ...present, metadata: { ...present.metadata, resourceVersion: this.version } };
+    const object = { ...existing, metadata: { ...existing.metadata, resourceVersion: this.version } };
     this.#record({ type: "DELETED", object, version: this.#version });
   }
 
-  /** Lets time pass elsewhere in the cluster: the version moves, nothing of this kind changes. */
-  elsewhere(): void {
+  /** Increments the version, as a change of another kind does. */
+  changeElsewhere(): void {
     this.#version++;
   }
 
-  /** Forgets the history up to now: watches from before get 410. */
+  /** Compacts the history: watches from older versions get 410. */
   compact(): void {
     this.#compacted = this.#version;
     this.#history = [];
   }
 
-  /** Takes the server back to `version` with exactly these objects, as a restore from a backup does. */
+  /** Restores the server to `version` with exactly these objects, as from a backup. */
   restore(version: number, objects: readonly Thing[]): void {
     this.#version = version;
     this.#compacted = version;
@@ -177,44 +178,44 @@ export class FakeApi implements ListWatch<Thing> {
     this.send([bookmarkAt(this.#version)]);
   }
 
-  /** Sends events of the test's own to every open watch. */
+  /** Sends the given events to every open watch. */
   send(batch: readonly WatchEvent<Thing>[]): void {
     for (const connection of this.#open) connection.push(batch);
   }
 
-  /** Ends every open watch: cleanly, or with an error. */
+  /** Ends every open watch, with an error if there is one. */
   endWatches(error?: Error): void {
     for (const connection of [...this.#open]) connection.end(error);
   }
 
-  /** The next requests of a kind fail so, one after the other; "hang" answers nothing until aborted. */
-  refuse(kind: "list" | "watch", ...errors: readonly (Error | "hang")[]): void {
-    this.#refusals[kind].push(...errors);
+  /** Makes the next requests fail with the given errors; "hang" does not respond until aborted. */
+  failNext(kind: "list" | "watch", ...errors: readonly (Error | "hang")[]): void {
+    this.#failures[kind].push(...errors);
   }
 
-  /** The next watches do as they are told. */
-  stream(...streams: readonly ScriptedStream[]): void {
+  /** Makes the next watches run as scripted. */
+  scriptWatches(...streams: readonly ScriptedStream[]): void {
     this.#streams.push(...streams);
   }
 
   async list(options: ListOptions, signal: AbortSignal): Promise<ListPage<Thing>> {
     this.requests.push({ kind: "list", options });
-    await this.#maybeRefused("list", signal);
-    const asked = options.resourceVersion ?? "";
+    await this.#failIfScripted("list", signal);
+    const requested = options.resourceVersion ?? "";
     if (options.continue !== undefined) return this.#nextPage(options);
-    if (asked !== "" && Number(asked) > this.#version) throw tooLarge();
+    if (requested !== "" && Number(requested) > this.#version) throw tooLarge();
     const items = [...this.#objects.values()];
-    const fromCache = (this.#options.watchCache ?? true) && asked === "0";
+    const fromCache = (this.#options.hasWatchCache ?? true) && requested === "0";
     return this.#page(items, { version: this.#version, from: 0, limit: fromCache ? undefined : options.limit });
   }
 
   async *watch(options: WatchOptions, signal: AbortSignal): AsyncGenerator<readonly WatchEvent<Thing>[]> {
     this.requests.push({ kind: "watch", options });
-    await this.#maybeRefused("watch", signal);
+    await this.#failIfScripted("watch", signal);
     const scripted = this.#streams.shift();
     const connection = new Connection(signal);
     try {
-      if (scripted === undefined || scripted.then === "go on") this.#begin(connection, options);
+      if (scripted === undefined || scripted.then === "continue") this.#begin(connection, options);
       for (const batch of scripted?.batches ?? []) connection.push(batch);
       if (scripted?.then === "close") connection.end();
       else if (scripted?.then instanceof Error) connection.end(scripted.then);
@@ -236,29 +237,29 @@ export class FakeApi implements ListWatch<Thing> {
 
   #page(items: readonly Thing[], at: { version: number; from: number; limit: number | undefined }): ListPage<Thing> {
     const to = at.limit === undefined ? items.length : at.from + at.limit;
-    const more = to < items.length;
-    if (more) this.#snapshots.set(String(at.version), items);
+    const hasMore = to < items.length;
+    if (hasMore) this.#snapshots.set(String(at.version), items);
     return {
       items: items.slice(at.from, to),
       resourceVersion: resourceVersion(String(at.version)),
-      ...(more ? { continue: `${at.version}:${to}` } : {}),
+      ...(hasMore ? { continue: `${at.version}:${to}` } : {}),
     };
   }
 
   #begin(connection: Connection, options: WatchOptions): void {
-    const asked = options.resourceVersion ?? "";
+    const requested = options.resourceVersion ?? "";
     const initial = [...this.#objects.values()].map((object) => ({ type: "ADDED", object }) as const);
     if (options.sendInitialEvents === true) {
-      if (this.#options.watchList === false) throw new FakeApiError(422, "Invalid");
-      if (asked !== "" && Number(asked) > this.#version) throw tooLarge();
+      if (this.#options.hasWatchList === false) throw new FakeApiError(422, "Invalid");
+      if (requested !== "" && Number(requested) > this.#version) throw tooLarge();
       connection.push(initial);
       connection.push([bookmarkAt(this.#version, { [initialEventsEnd]: "true" })]);
-    } else if (asked === "" || asked === "0") {
+    } else if (requested === "" || requested === "0") {
       connection.push(initial);
     } else {
-      if (Number(asked) < this.#compacted) throw new FakeApiError(410, "Expired");
+      if (Number(requested) < this.#compacted) throw new FakeApiError(410, "Expired");
       connection.push(
-        this.#history.filter((change) => (compareResourceVersions(String(change.version), asked) ?? 0) > 0),
+        this.#history.filter((change) => (compareResourceVersions(String(change.version), requested) ?? 0) > 0),
       );
     }
     this.#open.add(connection);
@@ -269,12 +270,12 @@ export class FakeApi implements ListWatch<Thing> {
     this.send([change]);
   }
 
-  async #maybeRefused(kind: "list" | "watch", signal: AbortSignal): Promise<void> {
+  async #failIfScripted(kind: "list" | "watch", signal: AbortSignal): Promise<void> {
     await Promise.resolve();
     signal.throwIfAborted();
-    const refusal = this.#refusals[kind].shift();
-    if (refusal === "hang") await new Promise((_, reject) => onAbort(signal, () => reject(signal.reason)));
-    else if (refusal !== undefined) throw refusal;
+    const failure = this.#failures[kind].shift();
+    if (failure === "hang") await new Promise((_, reject) => onAbort(signal, () => reject(signal.reason)));
+    else if (failure !== undefined) throw failure;
   }
 }
 
@@ -284,7 +285,7 @@ export function bookmarkAt(version: number, annotations?: Readonly<Record<string
   return { type: "BOOKMARK", object: { metadata } };
 }
 
-/** The error of a version that the server does not have yet, in its present wire format. */
+/** The error for a version that the server does not have yet, in the current wire format. */
 export function tooLarge(): FakeApiError {
   const details = { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }] };
   return new FakeApiError(504, "Timeout", { status: { code: 504, reason: "Timeout", details } });
@@ -323,9 +324,4 @@ class Connection {
       else await new Promise<void>((resolve) => this.#wake = resolve);
     }
   }
-}
-
-function onAbort(signal: AbortSignal, fn: () => void): void {
-  if (signal.aborted) fn();
-  else signal.addEventListener("abort", fn, { once: true });
 }

@@ -1,4 +1,4 @@
-/** Tests of InformerFactory: what is shared, what is started, what readiness is told. */
+/** Tests of InformerFactory: sharing and starting of informers, and what it reports for readiness. */
 import { assert, assertEquals, assertRejects, assertThrows, assertType, type Same, test } from "../../tests/testing.ts";
 import { FakeApi, FakeApiError, type Thing } from "../../tests/fakes/list_watch.ts";
 import type { Infer, ListWatch, Resource } from "../api/mod.ts";
@@ -15,12 +15,12 @@ const things: Resource<Thing, "Thing"> = {
 };
 const nodes: Resource<Thing, "Thing"> = { ...things, plural: "nodes", scope: "Cluster" };
 
-/** A factory whose caches all read fakes of their own. */
+/** A factory with one fake API per cache. */
 function fakeFactory(
   options: { readonly namespaces?: readonly string[]; readonly prepare?: (api: FakeApi, name: string) => void } = {},
 ) {
   const clock = new VirtualClock();
-  const made = new Map<string, FakeApi>();
+  const apis = new Map<string, FakeApi>();
   const factory = new InformerFactory({
     clock,
     random: seededRandom(2),
@@ -29,14 +29,14 @@ function fakeFactory(
       const name = cacheName(resource, scope);
       const api = new FakeApi();
       options.prepare?.(api, name);
-      made.set(name, api);
+      apis.set(name, api);
       return untyped(api);
     },
   });
-  return { clock, factory, made };
+  return { clock, factory, apis };
 }
 
-/** The fake serves Things whatever is asked for; the tests only ask for those. */
+/** The fake serves Things for every resource; the tests read nothing else. */
 function untyped<T>(api: FakeApi): ListWatch<T> {
   const any: unknown = api;
   assert(serves<T>(any));
@@ -47,8 +47,8 @@ function serves<T>(api: unknown): api is ListWatch<T> {
   return api instanceof FakeApi;
 }
 
-test("the same resource in the same scope is the same informer, any other scope is another", () => {
-  const { factory, made } = fakeFactory();
+test("the same resource and scope give the same informer, and another scope another one", () => {
+  const { factory, apis } = fakeFactory();
   const one = factory.informer(things);
   assert(one === factory.informer(things, {}));
   assert(one === factory.informer({ ...things }));
@@ -62,7 +62,7 @@ test("the same resource in the same scope is the same informer, any other scope 
     assert(factory.informer(things, scope) !== one, JSON.stringify(scope));
     assert(factory.informer(things, scope) === factory.informer(things, { ...scope }));
   }
-  assertEquals([...made.keys()], [
+  assertEquals([...apis.keys()], [
     "things.example.dev",
     "things.example.dev in namespace a",
     "things.example.dev with labels a=b",
@@ -81,8 +81,8 @@ test("the type of an informer follows from its resource", () => {
   assertEquals(replicas, undefined);
 });
 
-test("running starts what is there and what is asked for later, and ends all of it", async () => {
-  const { factory, made, clock } = fakeFactory({ prepare: (api) => void api.put("a") });
+test("run() starts all informers, also those requested later, and ends all of them", async () => {
+  const { factory, apis, clock } = fakeFactory({ prepare: (api) => void api.put("a") });
   const stop = new AbortController();
   const lister = factory.lister(things);
   const running = factory.run(stop.signal);
@@ -94,12 +94,12 @@ test("running starts what is there and what is asked for later, and ends all of 
   await assertRejects(() => factory.run(stop.signal), /was started before/);
   stop.abort();
   await running;
-  assertEquals([[...made.values()].map((api) => api.openWatches), clock.pendingTimers], [[0, 0], 0]);
+  assertEquals([[...apis.values()].map((api) => api.openWatches), clock.pendingTimers], [[0, 0], 0]);
   assertThrows(() => factory.informer(things, { namespace: "new" }), /the factory has stopped/);
 });
 
-test("a factory of some namespaces views just those, and cluster-scoped resources as they are", async () => {
-  const { factory, made } = fakeFactory({
+test("a factory with namespaces caches exactly those, and cluster-scoped resources as a whole", async () => {
+  const { factory, apis } = fakeFactory({
     namespaces: ["one", "two"],
     prepare: (api, name) => void api.put("a", { namespace: name.split(" ").at(-1) ?? "" }),
   });
@@ -108,7 +108,7 @@ test("a factory of some namespaces views just those, and cluster-scoped resource
   factory.informer(nodes);
   const running = factory.run(stop.signal);
   await factory.synced(stop.signal);
-  assertEquals([...made.keys()], [
+  assertEquals([...apis.keys()], [
     "things.example.dev in namespace one",
     "things.example.dev in namespace two",
     "nodes.example.dev",
@@ -121,15 +121,15 @@ test("a factory of some namespaces views just those, and cluster-scoped resource
   assertEquals(factory.namespaces, ["two", "three"]);
   stop.abort();
   await running;
-  assertThrows(() => fakeFactory().factory.addNamespace("x"), /looks at all of the cluster/);
+  assertThrows(() => fakeFactory().factory.addNamespace("x"), /watches the whole cluster/);
 });
 
-test("[16] readiness names each resource that cannot be read, and in which namespace", async () => {
+test("[16] problems() names each resource that cannot be read, with its namespace", async () => {
   const { factory } = fakeFactory({
     namespaces: ["x"],
     prepare: (api, name) => {
-      if (name.startsWith("things")) api.refuse("watch", new FakeApiError(403, "Forbidden"));
-      else api.refuse("watch", new FakeApiError(404, "NotFound"));
+      if (name.startsWith("things")) api.failNext("watch", new FakeApiError(403, "Forbidden"));
+      else api.failNext("watch", new FakeApiError(404, "NotFound"));
     },
   });
   const stop = new AbortController();
@@ -149,13 +149,13 @@ test("[16] readiness names each resource that cannot be read, and in which names
   await running;
 });
 
-test("a metadata-only cache takes PartialObjectMetadata and nothing else", async () => {
-  const { factory, made } = fakeFactory();
+test("a metadata-only cache contains PartialObjectMetadata and nothing else", async () => {
+  const { factory, apis } = fakeFactory();
   const stop = new AbortController();
   const lister = factory.lister(things, { projection: "metadata" });
   const running = factory.run(stop.signal);
   await factory.synced(stop.signal);
-  const api = made.get("things.example.dev (metadata only)");
+  const api = apis.get("things.example.dev (metadata only)");
   const partial =
     '{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"name":"a","resourceVersion":"101"}}';
   api?.send([{ type: "ADDED", object: JSON.parse(partial) }]);

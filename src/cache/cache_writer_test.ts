@@ -1,6 +1,6 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../api/mod.ts";
-import { keepManagers } from "./transform.ts";
+import { keepManagers } from "./mod.ts";
 
 const ours: ManagedFieldsEntry = { manager: "foo", operation: "Apply" };
 const theirs: ManagedFieldsEntry = { manager: "kubectl", operation: "Update" };
@@ -10,14 +10,14 @@ function object(managedFields?: readonly ManagedFieldsEntry[]): KubeObject {
   return { apiVersion: "v1", kind: "ConfigMap", metadata };
 }
 
-const keep = keepManagers(new Set(["foo"]));
+const keepOurs = keepManagers(new Set(["foo"]));
 
-test("of managedFields only the entries of our managers stay", () => {
-  assertEquals(keep(object([ours, theirs])), object([ours]));
-  assertEquals(keep(object([theirs])), object());
+test("keepManagers() keeps the entries of the given managers only", () => {
+  assertEquals(keepOurs(object([ours, theirs])), object([ours]));
+  assertEquals(keepOurs(object([theirs])), object());
 });
 
-test("an object without managedFields stays the same object", () => {
+test("keepManagers() returns the same object when it has no managedFields", () => {
   const plain = object();
-  assert(keep(plain) === plain);
+  assert(keepOurs(plain) === plain);
 });

@@ -1,18 +1,18 @@
 /**
- * Quarantine: what to do with a line that is not an event.
+ * Quarantine: decides what to do with a line of a watch that is not an event.
  *
- * The first time, nobody can tell a poisoned object from a stream that was cut, so the answer is "suspect": the
- * stream is read again from the last good version. The same line at the same position a second time is the server's
- * own state: it is passed over, kept here with the key of its object where that can be told, and reported, so that
- * all other objects go on. A later good event of the key releases it.
+ * At the first time, the line may be a damaged object or the end of an interrupted stream. So the verdict is
+ * "suspect", and the stream is read again from the last good version. If the same line comes a second time at the same
+ * position, it is the server's own state: the line is skipped, stored here with the key of its object where that can
+ * be found out, and reported, so that all other objects stay up to date. A later good event of the key releases it.
  */
 import { type ObjectKey, objectKey } from "../api/mod.ts";
 import type { QuarantinedLine } from "./status.ts";
 
-/** A hostile server must not fill the memory with bad lines. */
-const most = 100;
+/** A malicious server must not be able to fill the memory with bad lines. */
+const maxLines = 100;
 
-/** What to do with a bad line: read the stream again, or pass over it; "quarantined" says that this is news. */
+/** What to do with a bad line: read the stream again, or skip the line. "quarantined": it is skipped for the first time. */
 export type Verdict =
   | { readonly kind: "suspect" }
   | { readonly kind: "quarantined" | "known"; readonly line: QuarantinedLine };
@@ -21,6 +21,7 @@ export type Verdict =
 export class Quarantine {
   readonly #suspects = new Set<string>();
   readonly #lines = new Map<string, QuarantinedLine>();
+  /** Lines of the full state that is being read. */
   #seen = new Set<string>();
 
   get lines(): readonly QuarantinedLine[] {
@@ -31,7 +32,7 @@ export class Quarantine {
     return this.#lines.size;
   }
 
-  /** Decides about a line. */
+  /** Decides what to do with a line. */
   inspect(line: string, found: Omit<QuarantinedLine, "key">): Verdict {
     const id = `${found.after} ${line.length} ${hash(line)}`;
     const known = this.#lines.get(id);
@@ -51,7 +52,7 @@ export class Quarantine {
     return { kind: "quarantined", line: quarantined };
   }
 
-  /** A good state of `key` has come. */
+  /** A good state of `key` was read. */
   release(key: ObjectKey): void {
     for (const [id, line] of this.#lines) {
       if (line.key === key) this.#lines.delete(id);
@@ -63,7 +64,7 @@ export class Quarantine {
     this.#seen = new Set();
   }
 
-  /** The full state has come: lines that were not part of it are history. */
+  /** The full state is complete: lines that were not part of it are outdated. */
   endSync(): void {
     for (const id of this.#lines.keys()) {
       if (!this.#seen.has(id)) this.#lines.delete(id);
@@ -71,15 +72,15 @@ export class Quarantine {
   }
 }
 
-function makeRoom(kept: Set<string> | Map<string, unknown>): void {
-  if (kept.size < most) return;
-  for (const oldest of kept.keys()) {
-    kept.delete(oldest);
+function makeRoom(lines: Set<string> | Map<string, unknown>): void {
+  if (lines.size < maxLines) return;
+  for (const oldest of lines.keys()) {
+    lines.delete(oldest);
     return;
   }
 }
 
-/** Servers write metadata in alphabetical order, so the object's own name stands right before its namespace. */
+/** Servers write metadata in alphabetical order, so the object's name is directly before its namespace. */
 const namespacedName = /"name":"([a-z0-9.:-]{1,253})","namespace":"([a-z0-9-]{1,63})"/;
 const clusterName = /"name":"([a-z0-9.:-]{1,253})","(?:ownerReferences|resourceVersion|uid)":/;
 
@@ -92,7 +93,7 @@ function keyIn(line: string): ObjectKey | undefined {
   return name === undefined ? undefined : objectKey({ name });
 }
 
-/** FNV-1a, 32 bits: tells lines of one length and position apart; an adversary gains nothing by a collision. */
+/** FNV-1a, 32 bits: distinguishes lines of the same length and position. An attacker gains nothing from a collision. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

@@ -1,0 +1,225 @@
+/**
+ * InformerFactory: one informer per resource and scope, shared by all callers, so that ten controllers that watch Pods
+ * cost one watch and one copy of the objects. CacheScope: the part of a cluster that one cache contains.
+ *
+ * Guarantees: the same resource in the same scope is the same informer; an informer that is requested while the factory
+ * runs is started at once. A factory with namespaces caches exactly those of a namespaced resource.
+ */
+import {
+  apiVersionOf,
+  formatFieldSelector,
+  formatLabelSelector,
+  type Infer,
+  type KubeObject,
+  type LabelSelector,
+  type ListWatch,
+  type Resource,
+  resourceId,
+  resourceName,
+  type StringMap,
+} from "../api/mod.ts";
+import { aborted } from "../async/mod.ts";
+import type { Transform } from "./cache_writer.ts";
+import { Informer, type InformerDefaults } from "./informer.ts";
+import type { Lister } from "./lister.ts";
+import { MultiNamespaceInformer } from "./multi_namespace.ts";
+import type { SharedInformer } from "./shared_informer.ts";
+import { type InformerStatus, problemOf } from "./status.ts";
+
+/** Options of an {@link InformerFactory}. */
+export interface InformerFactoryOptions extends InformerDefaults {
+  /** Creates the ListWatch of a resource in a scope. */
+  readonly listWatch: CreateListWatch;
+  /** Returns the transform of a resource. @default dropManagedFields for all */
+  readonly transformFor?: <R extends Resource>(resource: R) => Transform<ObjectOf<R>>;
+  /** Namespaces to watch; the set can change while the factory runs. @default the whole cluster */
+  readonly namespaces?: readonly string[];
+}
+
+interface Shared {
+  readonly resource: Resource;
+  readonly informer: SharedInformer<KubeObject>;
+}
+
+/** The methods that a MultiNamespaceInformer has beyond those of SharedInformer. */
+interface NamespaceSet {
+  add(namespace: string): void;
+  remove(namespace: string): Promise<void>;
+}
+
+/** Creates and runs informers. */
+export class InformerFactory {
+  readonly #options: InformerFactoryOptions;
+  readonly #shared = new Map<string, Shared>();
+  readonly #multiNamespace = new Set<NamespaceSet>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #namespaces: Set<string> | undefined;
+  #life: { readonly kind: "new" | "stopped" } | { readonly kind: "running"; readonly signal: AbortSignal } = {
+    kind: "new",
+  };
+
+  constructor(options: InformerFactoryOptions) {
+    this.#options = options;
+    this.#namespaces = options.namespaces === undefined ? undefined : new Set(options.namespaces);
+  }
+
+  /** The namespaces it watches; undefined: the whole cluster. */
+  get namespaces(): readonly string[] | undefined {
+    return this.#namespaces === undefined ? undefined : [...this.#namespaces];
+  }
+
+  /**
+   * The informer of a resource in a scope. The first call creates it, and starts it if the factory runs.
+   *
+   * @throws Error when the factory has stopped.
+   */
+  informer<R extends Resource>(resource: R, scope: CacheScope = {}): SharedInformer<ObjectOf<R>> {
+    const id = cacheId(resource, scope);
+    const existing = this.#shared.get(id);
+    if (existing !== undefined && isOf<ObjectOf<R>>(existing, resource)) return existing.informer;
+    if (this.#life.kind === "stopped") {
+      throw new Error(`Cannot create an informer of ${cacheName(resource, scope)}: the factory has stopped`);
+    }
+    const informer = this.#create(resource, scope);
+    this.#shared.set(id, { resource, informer });
+    if (this.#life.kind === "running") this.#start(informer, this.#life.signal);
+    return informer;
+  }
+
+  /** The cached reads of a resource in a scope; see {@link informer}. */
+  lister<R extends Resource>(resource: R, scope: CacheScope = {}): Lister<ObjectOf<R>> {
+    return this.informer(resource, scope).lister;
+  }
+
+  /**
+   * Adds a namespace.
+   *
+   * @throws Error when the factory watches the whole cluster.
+   */
+  addNamespace(namespace: string): void {
+    if (this.#namespaces === undefined) {
+      throw new Error(`Cannot add namespace ${namespace}: the factory watches the whole cluster`);
+    }
+    this.#namespaces.add(namespace);
+    for (const informer of this.#multiNamespace) informer.add(namespace);
+  }
+
+  /** Removes a namespace; resolves when its watches have ended. */
+  async removeNamespace(namespace: string): Promise<void> {
+    this.#namespaces?.delete(namespace);
+    await Promise.all([...this.#multiNamespace].map((informer) => informer.remove(namespace)));
+  }
+
+  /** Resolves when every informer requested so far has synced. Throws as {@link SharedInformer.synced}. */
+  async synced(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#shared.values()].map((shared) => shared.informer.synced(signal)));
+  }
+
+  /** One entry per reflector. */
+  statuses(): readonly InformerStatus[] {
+    return [...this.#shared.values()].flatMap((shared) => shared.informer.statuses());
+  }
+
+  /** One sentence per cache that is not up to date, for readiness: "foos.example.dev: forbidden to list or watch". */
+  problems(): readonly string[] {
+    return this.statuses().flatMap((status) => problemOf(status) ?? []);
+  }
+
+  /**
+   * Runs all informers, also those that are requested later, until aborted.
+   *
+   * @throws Error when called twice.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#life.kind !== "new") throw new Error("Cannot run the informer factory: it was started before");
+    this.#life = { kind: "running", signal };
+    for (const shared of this.#shared.values()) this.#start(shared.informer, signal);
+    await aborted(signal);
+    this.#life = { kind: "stopped" };
+    await Promise.all(this.#running);
+  }
+
+  #start(informer: SharedInformer<KubeObject>, signal: AbortSignal): void {
+    const done = informer.run(signal).finally(() => this.#running.delete(done));
+    this.#running.add(done);
+  }
+
+  #create<R extends Resource>(resource: R, scope: CacheScope): SharedInformer<ObjectOf<R>> {
+    if (this.#namespaces === undefined || resource.scope === "Cluster" || scope.namespace !== undefined) {
+      return this.#single(resource, scope);
+    }
+    const informer = new MultiNamespaceInformer<ObjectOf<R>>({
+      ...this.#options,
+      name: cacheName(resource, scope),
+      namespaces: [...this.#namespaces],
+      informerFor: (namespace) => this.#single(resource, { ...scope, namespace }),
+    });
+    this.#multiNamespace.add(informer);
+    return informer;
+  }
+
+  #single<R extends Resource>(resource: R, scope: CacheScope): Informer<ObjectOf<R>> {
+    const { listWatch, transformFor, ...defaults } = this.#options;
+    return new Informer<ObjectOf<R>>({
+      ...defaults,
+      transform: transformFor?.(resource),
+      name: cacheName(resource, scope),
+      listWatch: listWatch(resource, scope),
+      expected: scope.projection === "metadata"
+        ? { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" }
+        : { apiVersion: apiVersionOf(resource), kind: resource.kind },
+    });
+  }
+}
+
+/** The informer of a resource contains the objects of that resource. */
+function isOf<T extends KubeObject>(
+  shared: Shared,
+  resource: Resource,
+): shared is { readonly resource: Resource; readonly informer: SharedInformer<T> } {
+  return shared.resource.kind === resource.kind && resourceId(shared.resource) === resourceId(resource);
+}
+
+/** The object type of a Resource value, which is a Kubernetes object. */
+export type ObjectOf<R extends Resource> = Extract<Infer<R>, KubeObject>;
+
+/** Whether the cache contains whole objects or only their metadata (PartialObjectMetadata). */
+export type Projection = "full" | "metadata";
+
+/** The part of a cluster that one cache contains; the server filters. */
+export interface CacheScope {
+  /** @default all namespaces, or those of the factory */
+  readonly namespace?: string;
+  /** @default every label */
+  readonly labelSelector?: LabelSelector;
+  /** @default every field */
+  readonly fieldSelector?: StringMap;
+  /** @default "full" */
+  readonly projection?: Projection;
+}
+
+/** Creates the ListWatch of a resource in a scope, as the client does. */
+export type CreateListWatch = <R extends Resource>(resource: R, scope: CacheScope) => ListWatch<ObjectOf<R>>;
+
+/** Identifies a cache: equal for the same resource and scope, different for any others. */
+export function cacheId(resource: Resource, scope: CacheScope): string {
+  const { namespace = "", labelSelector = {}, fieldSelector = {}, projection = "full" } = scope;
+  return [
+    resourceId(resource),
+    namespace,
+    formatLabelSelector(labelSelector),
+    formatFieldSelector(fieldSelector),
+    projection,
+  ].join("|");
+}
+
+/** The name of a cache for people: the resource, and its restrictions. */
+export function cacheName(resource: Resource, scope: CacheScope): string {
+  const { namespace, labelSelector, fieldSelector, projection } = scope;
+  const parts = [resourceName(resource)];
+  if (namespace !== undefined) parts.push(`in namespace ${namespace}`);
+  if (labelSelector !== undefined) parts.push(`with labels ${formatLabelSelector(labelSelector)}`);
+  if (fieldSelector !== undefined) parts.push(`with fields ${formatFieldSelector(fieldSelector)}`);
+  if (projection === "metadata") parts.push("(metadata only)");
+  return parts.join(" ");
+}

@@ -1,0 +1,367 @@
+/**
+ * Listener: delivers changes to one handler, one call at a time. FanOut: delivers each change to all listeners of a
+ * cache. Registration: what the owner of a handler gets back, with its resyncs and its removal.
+ *
+ *   CacheWriter -> FanOut -> Listener (one per handler) -> InformerHandler
+ *
+ * A handler that returns no promise is called at once and costs nothing more. One that returns a promise is busy until
+ * the promise settles; changes that come meanwhile wait in its listener, in order, and do not delay other handlers. A
+ * call that throws or rejects is reported with the handler's name, and the next call follows.
+ */
+import type { ObjectKey } from "../api/mod.ts";
+import { type Clock, Latch } from "../async/mod.ts";
+import type { Logger } from "../observe/mod.ts";
+import type { CacheMetrics } from "./metrics.ts";
+import type { AddedInfo, HandlerRegistration, InformerHandler, Tombstone } from "./shared_informer.ts";
+
+/** Backlog at which a handler is logged as slow, and again each time the backlog has doubled. */
+const slowHandlerBacklog = 1_000;
+
+/** Options of a {@link Listener}. */
+export interface ListenerOptions<T> {
+  readonly name: string;
+  readonly informer: string;
+  readonly handler: InformerHandler<T>;
+  readonly log: Logger;
+  readonly metrics: CacheMetrics;
+  /** Called with everything that the handler throws. */
+  readonly onError: (error: unknown, handler: string) => void;
+}
+
+type Notification<T> =
+  | { readonly kind: "added"; readonly object: T; readonly info: AddedInfo }
+  | { readonly kind: "updated"; readonly old: T; readonly current: T }
+  | { readonly kind: "deleted"; readonly tombstone: Tombstone<T> }
+  /** Not for the handler: everything before it was processed. */
+  | { readonly kind: "marker"; readonly onReached: () => void };
+
+/** Serves one handler. */
+export class Listener<T> {
+  readonly #options: ListenerOptions<T>;
+  readonly #labels: { readonly name: string; readonly handler: string };
+  #pending: Notification<T>[] = [];
+  #head = 0;
+  /** Pending markers. */
+  #markers = 0;
+  #warnAt = slowHandlerBacklog;
+  #isRemoved = false;
+  /**
+   * Set while a call is in progress. Also set at first: the handler must not be called before the code that adds it has
+   * returned.
+   */
+  #busy: Promise<void> | undefined;
+
+  /** @throws TypeError when the handler has no function at all */
+  constructor(options: ListenerOptions<T>) {
+    const { name, informer, handler } = options;
+    if (handler.onAdd === undefined && handler.onUpdate === undefined && handler.onDelete === undefined) {
+      throw new TypeError(`Cannot add handler ${name}: it has none of onAdd, onUpdate and onDelete`);
+    }
+    this.#options = options;
+    this.#labels = { name: informer, handler: name };
+    this.#busy = this.#drainAfter(Promise.resolve());
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** Calls that wait. */
+  get backlog(): number {
+    return this.#pending.length - this.#head - this.#markers;
+  }
+
+  added(object: T, info: AddedInfo): void {
+    const { handler } = this.#options;
+    if (this.#isRemoved || handler.onAdd === undefined) return;
+    if (this.#busy !== undefined) return this.#push({ kind: "added", object, info });
+    try {
+      this.#waitFor(handler.onAdd(object, info));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  updated(old: T, current: T): void {
+    const { handler } = this.#options;
+    if (this.#isRemoved || handler.onUpdate === undefined) return;
+    if (this.#busy !== undefined) return this.#push({ kind: "updated", old, current });
+    try {
+      this.#waitFor(handler.onUpdate(old, current));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  deleted(tombstone: Tombstone<T>): void {
+    const { handler } = this.#options;
+    if (this.#isRemoved || handler.onDelete === undefined) return;
+    if (this.#busy !== undefined) return this.#push({ kind: "deleted", tombstone });
+    try {
+      this.#waitFor(handler.onDelete(tombstone));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** Calls `onReached` when everything delivered so far was processed; never when the listener is removed first. */
+  mark(onReached: () => void): void {
+    if (this.#isRemoved) return;
+    if (this.#busy === undefined) return onReached();
+    this.#markers++;
+    this.#pending.push({ kind: "marker", onReached });
+  }
+
+  /** Begins no further call; resolves when none is in progress. */
+  async remove(): Promise<void> {
+    this.#isRemoved = true;
+    this.#pending = [];
+    this.#head = 0;
+    this.#markers = 0;
+    await this.#busy;
+  }
+
+  /** Makes the listener busy while a call that returned a promise is in progress. */
+  #waitFor(result: unknown): void {
+    if (isPromise(result)) this.#busy = this.#drainAfter(result);
+  }
+
+  async #drainAfter(call: PromiseLike<unknown>): Promise<void> {
+    await this.#settled(call);
+    for (let next = this.#shift(); next !== undefined; next = this.#shift()) {
+      try {
+        const result = this.#call(next);
+        if (isPromise(result)) await this.#settled(result);
+      } catch (error) {
+        this.#failed(error);
+      }
+    }
+    this.#busy = undefined;
+    this.#warnAt = slowHandlerBacklog;
+  }
+
+  async #settled(call: PromiseLike<unknown>): Promise<void> {
+    try {
+      await call;
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #call(notification: Notification<T>): unknown {
+    const { handler } = this.#options;
+    switch (notification.kind) {
+      case "added":
+        return handler.onAdd?.(notification.object, notification.info);
+      case "updated":
+        return handler.onUpdate?.(notification.old, notification.current);
+      case "deleted":
+        return handler.onDelete?.(notification.tombstone);
+      case "marker":
+        return notification.onReached();
+      default:
+        return notification satisfies never;
+    }
+  }
+
+  #push(notification: Notification<T>): void {
+    this.#pending.push(notification);
+    const { backlog } = this;
+    this.#options.metrics.set("informer_queued_items", this.#labels, backlog);
+    if (backlog < this.#warnAt) return;
+    this.#warnAt = backlog * 2;
+    this.#options.log.warn("handler is slow", { ...this.#labels, backlog });
+  }
+
+  #shift(): Notification<T> | undefined {
+    const next = this.#pending[this.#head];
+    if (next === undefined) {
+      this.#pending = [];
+      this.#head = 0;
+      return undefined;
+    }
+    this.#head++;
+    if (next.kind === "marker") this.#markers--;
+    // Releases what was processed, without moving the rest each time.
+    if (this.#head >= 1_024 && this.#head * 2 >= this.#pending.length) {
+      this.#pending = this.#pending.slice(this.#head);
+      this.#head = 0;
+    }
+    this.#options.metrics.set("informer_queued_items", this.#labels, this.backlog);
+    return next;
+  }
+
+  #failed(error: unknown): void {
+    const { name, metrics, log, onError } = this.#options;
+    metrics.count("informer_handler_errors_total", this.#labels);
+    log.error("handler failed", { ...this.#labels, error });
+    onError(error, name);
+  }
+}
+
+function isPromise(result: unknown): result is PromiseLike<unknown> {
+  return typeof result === "object" && result !== null && "then" in result && typeof result.then === "function";
+}
+
+/**
+ * Delivers each change to all listeners of one cache, in order. Listeners may be added and removed meanwhile: the list is
+ * copied when it changes, so a new listener does not get a change that it already has from the store.
+ */
+export class FanOut<T> {
+  #listeners: readonly Listener<T>[] = [];
+
+  get listeners(): readonly Listener<T>[] {
+    return this.#listeners;
+  }
+
+  add(listener: Listener<T>): void {
+    this.#listeners = [...this.#listeners, listener];
+  }
+
+  remove(listener: Listener<T>): void {
+    this.#listeners = this.#listeners.filter((other) => other !== listener);
+  }
+
+  /** `listeners`: for the changes of one full state, those that existed when the state came. */
+  added(object: T, info: AddedInfo, listeners = this.#listeners): void {
+    for (const listener of listeners) listener.added(object, info);
+  }
+
+  updated(old: T, current: T, listeners = this.#listeners): void {
+    for (const listener of listeners) listener.updated(old, current);
+  }
+
+  deleted(key: ObjectKey, last: Omit<Tombstone<T>, "key">, listeners = this.#listeners): void {
+    if (listeners.length === 0) return;
+    const tombstone: Tombstone<T> = { key, lastKnown: last.lastKnown, isFinalStateKnown: last.isFinalStateKnown };
+    for (const listener of listeners) listener.deleted(tombstone);
+  }
+}
+
+/** Shared values, so that an add allocates nothing. */
+export const initialAdd: AddedInfo = Object.freeze({ isInInitialList: true });
+export const liveAdd: AddedInfo = Object.freeze({ isInInitialList: false });
+
+/** What a listener can be attached to: an informer. */
+export interface ListenerSource<T> {
+  /**
+   * Delivers all cached objects, then calls `onInitial` when the listener has processed them, and delivers changes from
+   * then on. Dispose the result to detach the listener.
+   */
+  attach(listener: Listener<T>, onInitial: () => void): Disposable;
+  /** The cached objects. */
+  values(): Iterable<T>;
+}
+
+/** Options of a {@link Registration}. */
+export interface RegistrationOptions<T> {
+  readonly listener: Listener<T>;
+  readonly sources: Iterable<ListenerSource<T>>;
+  /** Milliseconds between two resyncs; 0: none. */
+  readonly resyncMs: number;
+  readonly clock: Clock;
+  readonly onRemoved: (registration: Registration<T>) => void;
+}
+
+/**
+ * One handler of one or several informers. They share its listener, so that the handler has one backlog and one call at a
+ * time, for any number of namespaces.
+ */
+export class Registration<T> implements HandlerRegistration {
+  readonly #options: RegistrationOptions<T>;
+  readonly #attachments = new Map<ListenerSource<T>, Disposable>();
+  /** Sources whose initial objects are not processed yet. */
+  readonly #unsynced = new Set<ListenerSource<T>>();
+  readonly #synced = new Latch();
+  #resync: Disposable | undefined;
+  #isResyncing = false;
+
+  constructor(options: RegistrationOptions<T>) {
+    if (!(options.resyncMs >= 0)) {
+      throw new RangeError(`Cannot add handler ${options.listener.name}: resyncMs ${options.resyncMs} is below 0`);
+    }
+    this.#options = options;
+    for (const source of options.sources) this.attachTo(source);
+    this.#checkSynced();
+    this.#armResync();
+  }
+
+  get name(): string {
+    return this.#options.listener.name;
+  }
+
+  get hasSynced(): boolean {
+    return this.#synced.isOpen;
+  }
+
+  get backlog(): number {
+    return this.#options.listener.backlog;
+  }
+
+  synced(signal: AbortSignal): Promise<void> {
+    return this.#synced.wait(signal);
+  }
+
+  async remove(): Promise<void> {
+    this.#end("removed");
+    this.#options.onRemoved(this);
+    await this.#options.listener.remove();
+  }
+
+  /** Adds one more informer. */
+  attachTo(source: ListenerSource<T>): void {
+    this.#unsynced.add(source);
+    this.#attachments.set(
+      source,
+      source.attach(this.#options.listener, () => {
+        if (this.#unsynced.delete(source)) this.#checkSynced();
+      }),
+    );
+  }
+
+  /** Removes an informer; its changes that wait for the handler are still processed. */
+  detachFrom(source: ListenerSource<T>): void {
+    this.#attachments.get(source)?.[Symbol.dispose]();
+    this.#attachments.delete(source);
+    if (this.#unsynced.delete(source)) this.#checkSynced();
+  }
+
+  /** The informer has stopped: changes that wait for the handler are dropped. */
+  stop(): void {
+    this.#end("stopped");
+    void this.#options.listener.remove();
+  }
+
+  #end(how: "removed" | "stopped"): void {
+    this.#resync?.[Symbol.dispose]();
+    this.#resync = undefined;
+    for (const attachment of this.#attachments.values()) attachment[Symbol.dispose]();
+    this.#attachments.clear();
+    this.#synced.break(new Error(`Cannot wait for handler ${this.name} to sync: it was ${how}`));
+  }
+
+  #checkSynced(): void {
+    if (this.#unsynced.size === 0) this.#synced.open();
+  }
+
+  #armResync(): void {
+    const { resyncMs, clock } = this.#options;
+    if (resyncMs === 0) return;
+    this.#resync = clock.timer(resyncMs, () => {
+      this.#armResync();
+      this.#resyncAll();
+    });
+  }
+
+  /** In one synchronous step, so that a resync never delivers a state that is older than an update before it. */
+  #resyncAll(): void {
+    const { listener } = this.#options;
+    // A handler that still processes the previous resync gets no further one: its backlog would only grow.
+    if (!this.hasSynced || this.#isResyncing) return;
+    this.#isResyncing = true;
+    for (const source of this.#attachments.keys()) {
+      for (const object of source.values()) listener.updated(object, object);
+    }
+    listener.mark(() => this.#isResyncing = false);
+  }
+}
