@@ -22,7 +22,7 @@ import {
   type WriteContext,
 } from "../model/mod.ts";
 import type { BuiltinNames } from "./kind_names.ts";
-import { checkBySchema, type Depth, type KindRules, Problems, subdomainName } from "./rules/mod.ts";
+import { checkBySchema, type KindRules, Problems, subdomainName } from "./rules/mod.ts";
 import {
   DecodeError,
   decodeStruct,
@@ -72,15 +72,15 @@ export class BuiltinKind implements Kind {
   readonly deprecation: string | undefined;
   /** The name of its type, e.g. `apps/v1.Deployment`. */
   readonly typeName: string;
-  readonly #parts: BuiltinKindOptions;
+  readonly #options: BuiltinKindOptions;
   #struct: WireStruct | undefined;
   #schema: TypeSchema | undefined;
   #empty: JsonObject | undefined;
   #table: Table | undefined;
 
-  constructor(parts: BuiltinKindOptions) {
-    const { names, rules, collection } = parts;
-    this.#parts = parts;
+  constructor(options: BuiltinKindOptions) {
+    const { names, rules, collection } = options;
+    this.#options = options;
     this.group = names.group;
     this.version = names.version;
     this.kind = names.kind;
@@ -93,7 +93,7 @@ export class BuiltinKind implements Kind {
     this.verbs = names.verbs;
     this.storageVersionHash = names.storageVersionHash;
     this.collection = collection;
-    this.typeName = parts.typeName;
+    this.typeName = options.typeName;
     this.subresources = withScale(names.subresources, rules);
     this.errorGroup = rules.errorGroup ?? names.group;
     this.allowsUnconditionalUpdate = rules.allowsUnconditionalUpdate ?? true;
@@ -102,25 +102,20 @@ export class BuiltinKind implements Kind {
     this.deprecation = rules.deprecation;
   }
 
-  /** How closely it follows the real server. */
-  get depth(): Depth {
-    return this.#parts.rules.depth;
-  }
-
   get schema(): TypeSchema {
-    this.#schema ??= this.#parts.types().named(this.struct.fullName);
+    this.#schema ??= this.#options.types().named(this.struct.fullName);
     return this.#schema;
   }
 
   get table(): Table {
-    this.#table ??= this.#parts.table();
+    this.#table ??= this.#options.table();
     return this.#table;
   }
 
   get empty(): JsonObject {
     if (this.#empty !== undefined) return this.#empty;
     const empty: Draft = {};
-    this.#parts.defaulter.setDefaults(this.struct, empty, "zeros");
+    this.#options.defaulter.setDefaults(this.struct, empty, "zeros");
     this.#empty = empty;
     return empty;
   }
@@ -142,11 +137,11 @@ export class BuiltinKind implements Kind {
   }
 
   setDefaults(draft: Draft): void {
-    this.#parts.defaulter.setDefaults(this.struct, draft);
+    this.#options.defaulter.setDefaults(this.struct, draft);
   }
 
   prepareForCreate(draft: Draft, context: WriteContext): void {
-    const { rules, defaulter } = this.#parts;
+    const { rules, defaulter } = this.#options;
     if (this.#hasStatus && rules.createWritesStatus !== true) delete draft["status"];
     if (rules.generationFields !== undefined) draftAt(draft, "metadata")["generation"] = 1;
     rules.prepareForCreate?.(draft, context);
@@ -154,7 +149,7 @@ export class BuiltinKind implements Kind {
   }
 
   prepareForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void {
-    const { rules, defaulter } = this.#parts;
+    const { rules, defaulter } = this.#options;
     switch (context.subresource) {
       case "":
         if (this.#hasStatus) restoreField(draft, old, "status");
@@ -174,14 +169,14 @@ export class BuiltinKind implements Kind {
 
   validate(object: JsonObject, context: WriteContext): readonly FieldError[] {
     const problems = new Problems();
-    const { validate } = this.#parts.rules;
+    const { validate } = this.#options.rules;
     if (validate === undefined) checkBySchema(this.struct, object, problems);
     else validate(object, problems, context);
     return problems.list;
   }
 
   validateUpdate(object: JsonObject, old: JsonObject, context: WriteContext): readonly FieldError[] {
-    const { rules } = this.#parts;
+    const { rules } = this.#options;
     const problems = new Problems();
     if (context.subresource === "status") rules.validateStatus?.(object, old, problems, context);
     else if (context.subresource !== "") rules.validateSubresource?.(object, old, problems, context);
@@ -191,42 +186,42 @@ export class BuiltinKind implements Kind {
   }
 
   validateName(name: string, isPrefix: boolean): readonly string[] {
-    return (this.#parts.rules.validateName ?? subdomainName)(name, isPrefix);
+    return (this.#options.rules.validateName ?? subdomainName)(name, isPrefix);
   }
 
   warnings(object: JsonObject, old?: JsonObject): readonly string[] {
-    return this.#parts.rules.warnings?.(object, old) ?? [];
+    return this.#options.rules.warnings?.(object, old) ?? [];
   }
 
   fieldValue(object: JsonObject, field: string): string | undefined {
-    return this.#parts.rules.fieldSelectors?.get(field)?.(object);
+    return this.#options.rules.fieldSelectors?.get(field)?.(object);
   }
 
   isSelectable(field: string): boolean {
-    return this.#parts.rules.fieldSelectors?.has(field) ?? false;
+    return this.#options.rules.fieldSelectors?.has(field) ?? false;
   }
 
   /** The fields that a write of this subresource does not change, and so does not own. */
   resetFields(subresource: string): readonly (readonly string[])[] {
-    const own = this.#parts.rules.resetFields?.get(subresource);
+    const own = this.#options.rules.resetFields?.get(subresource);
     if (own !== undefined) return own;
     if (!this.#hasStatus) return [];
     if (subresource === "") return [["status"]];
     if (subresource !== "status") return [];
     const paths = [...this.struct.fields.keys()].filter((name) => !notSpec.has(name)).map((name) => [name]);
-    const { statusMetadata = "all" } = this.#parts.rules;
+    const { statusMetadata = "all" } = this.#options.rules;
     if (statusMetadata === "none") return [...paths, ["metadata"]];
     return statusMetadata === "noLabels" ? [...paths, ["metadata", "labels"]] : paths;
   }
 
   convert(objects: readonly JsonObject[]): readonly JsonObject[] {
-    const { convert } = this.#parts.rules;
+    const { convert } = this.#options.rules;
     const apiVersion = this.group === "" ? this.version : `${this.group}/${this.version}`;
     return objects.map((object) => {
       if (object["apiVersion"] === apiVersion) return object;
       const draft = draftOf(convert === undefined ? { ...object, apiVersion } : convert(object, this));
       this.decode(draft);
-      this.#parts.defaulter.setDefaults(this.struct, draft, "declared");
+      this.#options.defaulter.setDefaults(this.struct, draft, "declared");
       return draft;
     });
   }
@@ -236,7 +231,7 @@ export class BuiltinKind implements Kind {
   }
 
   #countGeneration(draft: Draft, old: JsonObject): void {
-    const { generationFields, annotationsIncrementGeneration, labelsIncrementGeneration } = this.#parts.rules;
+    const { generationFields, annotationsIncrementGeneration, labelsIncrementGeneration } = this.#options.rules;
     if (generationFields === undefined) return;
     const before = findNumber(metadataOf(old), "generation") ?? 0;
     const isChanged = generationFields.some((field) => !isSameJson(read(draft, field), read(old, field))) ||
@@ -249,7 +244,7 @@ export class BuiltinKind implements Kind {
     for (const name of new Set([...Object.keys(draft), ...Object.keys(old)])) {
       if (!notSpec.has(name)) restoreField(draft, old, name);
     }
-    const { statusMetadata = "all" } = this.#parts.rules;
+    const { statusMetadata = "all" } = this.#options.rules;
     if (statusMetadata === "all") return;
     restoreMetadata(draft, old, statusMetadata === "noLabels" ? ["labels"] : undefined);
   }

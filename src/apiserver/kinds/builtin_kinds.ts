@@ -22,7 +22,7 @@ export interface BuiltinKindsOptions {
 }
 
 /** Kinds that are stored in the collection of another kind, by `<plural>.<group>`. */
-const homes: ReadonlyMap<string, string> = new Map([["events.events.k8s.io", "events"]]);
+const sharedCollections: ReadonlyMap<string, string> = new Map([["events.events.k8s.io", "events"]]);
 
 /** The stored version of collections with several versions. */
 const storageVersions: ReadonlyMap<string, string> = new Map([
@@ -72,7 +72,7 @@ export function builtinFamilies(options: BuiltinKindsOptions = {}): readonly Bui
  */
 export function bodyFamilies(): readonly BuiltinFamily[] {
   const defaulter = new TypeDefaulter(defaultingFunctions);
-  return bodies.map((names) => {
+  return bodyKinds.map((names) => {
     const kind = new BuiltinKind({
       names,
       typeName: typeNameOf(names),
@@ -86,7 +86,7 @@ export function bodyFamilies(): readonly BuiltinFamily[] {
   });
 }
 
-const bodies: readonly BuiltinNames[] = [{
+const bodyKinds: readonly BuiltinNames[] = [{
   group: "authentication.k8s.io",
   version: "v1",
   kind: "TokenRequest",
@@ -108,7 +108,7 @@ function isStored(kind: BuiltinKind, collection: string): boolean {
 
 function collectionOf({ plural, group }: BuiltinNames): string {
   const name = group === "" ? plural : `${plural}.${group}`;
-  return homes.get(name) ?? name;
+  return sharedCollections.get(name) ?? name;
 }
 
 function rulesOf({ kind, group, version }: BuiltinNames, others: RuleBook | undefined): KindRules {

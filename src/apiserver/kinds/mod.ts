@@ -17,7 +17,6 @@ export { aggregateResources } from "./pods/mod.ts";
 export {
   addAmounts,
   type Amounts,
-  type Depth,
   type ExpressionChecks,
   FieldPath,
   formatAmounts,

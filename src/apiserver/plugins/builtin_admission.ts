@@ -45,7 +45,7 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
       defaultTolerations,
       runtimeClasses(objects),
     ]],
-    ...templated.map((collection) => [collection, [templateSecurity(objects)]] as const),
+    ...workloads.map((collection) => [collection, [templateSecurity(objects)]] as const),
     ["namespaces", [namespaceSecurity]],
     ["nodes", [taintNewNodes]],
     ["persistentvolumeclaims", [
@@ -61,7 +61,7 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
 }
 
 /** Workloads: kinds with a Pod template. */
-const templated = [
+const workloads = [
   "daemonsets.apps",
   "deployments.apps",
   "replicasets.apps",
@@ -74,8 +74,8 @@ const templated = [
 
 /** One plugin that calls those of a kind; most kinds have none. None of them is asynchronous. */
 function byCollection(plugins: ReadonlyMap<string, readonly AdmissionPlugin[]>): AdmissionPlugin {
-  const each = (request: AdmissionRequest, ask: (plugin: AdmissionPlugin) => void) => {
-    for (const plugin of plugins.get(request.kind.collection) ?? []) ask(plugin);
+  const each = (request: AdmissionRequest, call: (plugin: AdmissionPlugin) => void) => {
+    for (const plugin of plugins.get(request.kind.collection) ?? []) call(plugin);
   };
   return {
     name: "built in",

@@ -8,7 +8,8 @@ import type { AdmissionPlugin, JsonObject, ObjectReader } from "../model/mod.ts"
 import { readMetadata } from "../registry/mod.ts";
 import { newObject } from "./_request.ts";
 
-const taints = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+const notReady = "node.kubernetes.io/not-ready";
+const toleratedTaints = [notReady, "node.kubernetes.io/unreachable"];
 const tolerationSeconds = 300;
 
 /** The plugin for Pods: tolerates nodes that are not ready or unreachable for five minutes. */
@@ -18,13 +19,13 @@ export const defaultTolerations: AdmissionPlugin = {
     if (object === undefined || subresource !== "" || operation === "DELETE") return;
     const spec = draftAt(object, "spec");
     const own = draftsAt(spec, "tolerations");
-    const missing = taints.filter((taint) => !own.some((toleration) => tolerates(toleration, taint)));
+    const missing = toleratedTaints.filter((taint) => !own.some((toleration) => tolerates(toleration, taint)));
     if (missing.length === 0) return;
     const added = missing.map((key) => ({
       key,
       operator: "Exists",
       effect: "NoExecute",
-      tolerationSeconds: tolerationSeconds,
+      tolerationSeconds,
     }));
     spec["tolerations"] = [...own, ...added];
   },
@@ -34,8 +35,6 @@ function tolerates(toleration: JsonObject, taint: string): boolean {
   const [key, effect] = [textAt(toleration, "key"), textAt(toleration, "effect")];
   return (key === "" || key === taint) && (effect === "" || effect === "NoExecute");
 }
-
-const notReady = "node.kubernetes.io/not-ready";
 
 /** The plugin for Nodes: a new node is tainted as not ready. */
 export const taintNewNodes: AdmissionPlugin = {

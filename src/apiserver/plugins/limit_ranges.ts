@@ -4,6 +4,7 @@
  */
 import {
   aggregateResources,
+  type Amounts,
   compareQuantities,
   draftAt,
   draftsAt,
@@ -17,8 +18,6 @@ import {
 import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, ObjectReader } from "../model/mod.ts";
 import { readMetadata } from "../registry/mod.ts";
 import { forbiddenError } from "./_request.ts";
-
-type Amounts = ReadonlyMap<string, string>;
 
 const annotation = "kubernetes.io/limit-ranger";
 

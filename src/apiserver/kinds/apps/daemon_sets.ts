@@ -35,6 +35,7 @@ import { draftAt, findObject, metadataOf, objectAt, setIfAbsent, setIfEmpty, tex
 import { checkSelectorUnchanged, shownRolling } from "./deployments.ts";
 
 const specPath = FieldPath.of("spec");
+/** The annotation that tells older clients how many templates a DaemonSet has had. */
 const generationKey = "deprecated.daemonset.template.generation";
 
 /** DaemonSet. */
@@ -77,10 +78,13 @@ export const daemonSetRules: KindRules = {
 /** Sets the number of templates so far in the annotation that older clients read. */
 function countTemplates(draft: Draft, old: JsonObject): void {
   const before = textAt(objectAt(metadataOf(old), "annotations"), generationKey);
-  const isKept = isSameJson(objectAt(draftAt(draft, "spec"), "template"), objectAt(objectAt(old, "spec"), "template"));
+  const isUnchanged = isSameJson(
+    objectAt(draftAt(draft, "spec"), "template"),
+    objectAt(objectAt(old, "spec"), "template"),
+  );
   const annotations = draftAt(draftAt(draft, "metadata"), "annotations");
-  if (isKept && before === "") setIfAbsent(annotations, generationKey, "0");
-  else annotations[generationKey] = isKept ? before : String(Number(before) + 1);
+  if (isUnchanged && before === "") setIfAbsent(annotations, generationKey, "0");
+  else annotations[generationKey] = isUnchanged ? before : String(Number(before) + 1);
 }
 
 function checkSpec(spec: JsonObject, allowsInvalidValues: boolean, problems: Problems): void {
@@ -131,7 +135,7 @@ export const daemonSetDefaults: DefaultsByType = { "apps/v1.DaemonSet": setDaemo
 
 function setDaemonSetDefaults(draft: Draft): void {
   // The internal type of the real server has a field for it, so every DaemonSet that it has read has the annotation.
-  setIfAbsent(draftAt(draftAt(draft, "metadata"), "annotations"), templateGeneration, "0");
+  setIfAbsent(draftAt(draftAt(draft, "metadata"), "annotations"), generationKey, "0");
   const spec = draftAt(draft, "spec");
   const strategy = draftAt(spec, "updateStrategy");
   setIfEmpty(strategy, "type", "RollingUpdate");
@@ -142,9 +146,6 @@ function setDaemonSetDefaults(draft: Draft): void {
   }
   setIfAbsent(spec, "revisionHistoryLimit", 10);
 }
-
-/** The annotation that tells older clients how many templates a DaemonSet has had. */
-const templateGeneration = "deprecated.daemonset.template.generation";
 
 /** The cells of a DaemonSet. */
 export const daemonSetRow: Row = rowOf(

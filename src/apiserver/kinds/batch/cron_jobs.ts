@@ -54,12 +54,12 @@ export const cronJobRules: KindRules = {
   validateUpdate: (cron, old, problems) => checkCronSpec(objectAt(cron, "spec"), objectAt(old, "spec"), problems),
   warnings(cron, old) {
     const spec = objectAt(cron, "spec");
-    const isKept = old !== undefined && isSameJson(metadataOf(cron)["generation"], metadataOf(old)["generation"]);
+    const isUnchanged = old !== undefined && isSameJson(metadataOf(cron)["generation"], metadataOf(old)["generation"]);
     const zone = "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see " +
       "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details";
     return [
       ...(old === undefined ? podNameWarnings(cron) : []),
-      ...(isKept
+      ...(isUnchanged
         ? []
         : jobSpecWarnings(objectAt(objectAt(spec, "jobTemplate"), "spec"), specPath.child("jobTemplate", "spec"))),
       ...(old !== undefined && textAt(spec, "schedule").includes("TZ") ? [zone] : []),

@@ -16,6 +16,7 @@ import {
   isDeleted,
   type KindRules,
   labelErrors,
+  maxInt32,
   nameCell,
   type Problems,
   type Row,
@@ -67,10 +68,10 @@ export const jobRules: KindRules = {
   },
   validateStatus: checkJobStatus,
   warnings(job, old) {
-    const isKept = old !== undefined && isSameJson(metadataOf(job)["generation"], metadataOf(old)["generation"]);
+    const isUnchanged = old !== undefined && isSameJson(metadataOf(job)["generation"], metadataOf(old)["generation"]);
     return [
       ...(old === undefined ? podNameWarnings(job) : []),
-      ...(isKept ? [] : jobSpecWarnings(objectAt(job, "spec"), specPath)),
+      ...(isUnchanged ? [] : jobSpecWarnings(objectAt(job, "spec"), specPath)),
     ];
   },
 };
@@ -236,8 +237,6 @@ function setJobDefaults(draft: Draft): void {
   setIfAbsent(spec, "podReplacementPolicy", has(spec, "podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
   setIfAbsent(spec, "manualSelector", false);
 }
-
-const maxInt32 = 2_147_483_647;
 
 /** The cells of a Job. */
 export const jobRow: Row = rowOf(

@@ -163,6 +163,7 @@ export function claimRow(claim: JsonObject, now: number): readonly Json[] {
   ];
 }
 
+/** The quota meter of claims: their number and storage, in total and for each StorageClass. */
 export const claimMeter: QuotaMeter = {
   usage(claim) {
     const spec = objectAt(claim, "spec");

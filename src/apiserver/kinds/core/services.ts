@@ -405,6 +405,7 @@ function externalText(service: JsonObject): string {
   }
 }
 
+/** The quota meter of Services: their number, node ports and load balancers. */
 export const serviceMeter: QuotaMeter = {
   usage(service) {
     const spec = objectAt(service, "spec");

@@ -2,16 +2,8 @@
  * The containers of a Pod taken together: walking through all of them, the sum of their resources, and the QoS class.
  */
 import type { JsonObject } from "../../model/mod.ts";
-import type { FieldPath } from "../rules/mod.ts";
-import {
-  compareQuantities,
-  findObject,
-  objectAt,
-  objectsAt,
-  sumOfQuantities,
-  textAt,
-  textMapAt,
-} from "../types/mod.ts";
+import { addAmounts, type Amounts, type FieldPath } from "../rules/mod.ts";
+import { compareQuantities, findObject, objectAt, objectsAt, textAt, textMapAt } from "../types/mod.ts";
 
 /** All containers of a spec with their paths: init containers, containers, ephemeral containers. */
 export function containersOf(
@@ -23,8 +15,6 @@ export function containersOf(
   );
 }
 
-type Amounts = ReadonlyMap<string, string>;
-
 /** True for a restartable init container (a sidecar). */
 export function isSidecar(container: JsonObject): boolean {
   return textAt(container, "restartPolicy") === "Always";
@@ -33,25 +23,16 @@ export function isSidecar(container: JsonObject): boolean {
 /** The resources that a Pod needs: the sum of its containers, or the largest need of an init container. */
 export function aggregateResources(spec: JsonObject, key: "limits" | "requests"): Amounts {
   const amountsOf = (container: JsonObject) => textMapAt(objectAt(container, "resources"), key);
-  let sum: Amounts = objectsAt(spec, "containers").map(amountsOf).reduce(sumOf, new Map());
+  let sum: Amounts = objectsAt(spec, "containers").map(amountsOf).reduce(addAmounts, new Map());
   let sidecars: Amounts = new Map();
   let before: Amounts = new Map();
   for (const container of objectsAt(spec, "initContainers")) {
     const amounts = amountsOf(container);
-    const needed = sumOf(amounts, sidecars);
-    if (isSidecar(container)) [sum, sidecars] = [sumOf(sum, amounts), needed];
+    const needed = addAmounts(amounts, sidecars);
+    if (isSidecar(container)) [sum, sidecars] = [addAmounts(sum, amounts), needed];
     before = largerOf(before, needed);
   }
   return largerOf(sum, before);
-}
-
-function sumOf(left: Amounts, right: Amounts): Amounts {
-  const sum = new Map(left);
-  for (const [name, amount] of right) {
-    const other = left.get(name);
-    sum.set(name, other === undefined ? amount : sumOfQuantities([other, amount]));
-  }
-  return sum;
 }
 
 function largerOf(left: Amounts, right: Amounts): Amounts {
@@ -73,8 +54,8 @@ export function qosClassOf(spec: JsonObject): string {
     : [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")].map((each) =>
       objectAt(each, "resources")
     );
-  const requests = holders.map((each) => computeAmounts(each, "requests")).reduce(sumOf, new Map());
-  const limits = holders.map((each) => computeAmounts(each, "limits")).reduce(sumOf, new Map());
+  const requests = holders.map((each) => computeAmounts(each, "requests")).reduce(addAmounts, new Map());
+  const limits = holders.map((each) => computeAmounts(each, "limits")).reduce(addAmounts, new Map());
   if (requests.size === 0 && limits.size === 0) return "BestEffort";
   const isLimited = holders.every((each) => computeAmounts(each, "limits").size === computes.length);
   const isSame = requests.size === limits.size &&

@@ -9,6 +9,7 @@ import {
   type FieldPath,
   ipErrors,
   labelErrors,
+  maxInt32,
   type Problems,
   rangeErrors,
   subdomainErrors,
@@ -37,7 +38,6 @@ import { checkVolumes } from "./volumes.ts";
 
 const restartPolicies = ["Always", "OnFailure", "Never"];
 const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-const maxInt32 = 2_147_483_647;
 const maxNameservers = 3;
 const maxSearches = 32;
 const maxSearchesLength = 2_048;

@@ -123,8 +123,10 @@ export function podNameWarnings(object: JsonObject): readonly string[] {
 
 /** Returns the warnings about the template of a new or changed object. */
 export function templateWarnings(object: JsonObject, old: JsonObject | undefined): readonly string[] {
-  const isKept = old !== undefined && isSameJson(metadataOf(object)["generation"], metadataOf(old)["generation"]);
-  return isKept ? [] : podWarnings(objectAt(objectAt(object, "spec"), "template"), FieldPath.of("spec", "template"));
+  const isUnchanged = old !== undefined && isSameJson(metadataOf(object)["generation"], metadataOf(old)["generation"]);
+  return isUnchanged
+    ? []
+    : podWarnings(objectAt(objectAt(object, "spec"), "template"), FieldPath.of("spec", "template"));
 }
 
 /** Drops fields of the template whose feature gates are off. */

@@ -3,7 +3,7 @@
  * gates; an update of `pods/resize` may change only CPU and memory.
  */
 import { type Draft, draftOf, isSameJson, type JsonObject, read } from "../../model/mod.ts";
-import { changedFields, FieldPath, type Problems, rangeErrors } from "../rules/mod.ts";
+import { changedFields, FieldPath, maxInt32, type Problems, rangeErrors } from "../rules/mod.ts";
 import {
   draftAt,
   draftsAt,
@@ -28,7 +28,6 @@ import { checkOnlyAdded } from "./scheduling.ts";
 
 const mirror = "kubernetes.io/config.mirror";
 const appArmor = "container.apparmor.security.beta.kubernetes.io/";
-const maxInt32 = 2_147_483_647;
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 
 const updatable = [

@@ -71,7 +71,7 @@ export const podRules: KindRules = {
     if (textAt(status, "qosClass") === "") restoreField(status, objectAt(old, "status"), "qosClass");
     restoreObservedGenerations(status, objectAt(old, "status"));
   },
-  prepareForSubresource: prepareForSubresource,
+  prepareForSubresource,
   validate(pod, problems) {
     checkPod(pod, undefined, problems);
     const spec = objectAt(pod, "spec");
@@ -247,6 +247,7 @@ const required = ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cp
 /** Matches requests of native resources; a quota can limit the requests of all other resources. */
 const native = /^requests\.(cpu|memory|ephemeral-storage|storage|[^/]*|([^/]*\.)?kubernetes\.io\/.*)$/;
 
+/** The quota meter of Pods: their number, requests and limits. */
 export const podMeter: QuotaMeter = {
   usage(pod, now) {
     const counted: Amounts = new Map([["count/pods", "1"]]);

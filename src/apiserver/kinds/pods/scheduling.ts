@@ -270,8 +270,8 @@ export function checkOnlyAdded(
   path: FieldPath,
   problems: Problems,
 ): void {
-  const isKept = (old: JsonObject) => tolerations.some((now) => isSameJson(withoutTime(now), withoutTime(old)));
-  if (!before.every(isKept)) {
+  const isUnchanged = (old: JsonObject) => tolerations.some((now) => isSameJson(withoutTime(now), withoutTime(old)));
+  if (!before.every(isUnchanged)) {
     problems.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
     return;
   }

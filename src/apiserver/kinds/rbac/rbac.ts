@@ -133,12 +133,11 @@ function checkSubject(subject: JsonObject, isNamespaced: boolean, path: FieldPat
   }
 }
 
-const rbacApiGroup = "rbac.authorization.k8s.io";
-const setBindingDefaults = (draft: Draft) => setIfEmpty(draftAt(draft, "roleRef"), "apiGroup", rbacApiGroup);
+const setBindingDefaults = (draft: Draft) => setIfEmpty(draftAt(draft, "roleRef"), "apiGroup", rbacGroup);
 
 function setSubjectDefaults(draft: Draft): void {
   const kind = textAt(draft, "kind");
-  if (kind === "User" || kind === "Group") setIfEmpty(draft, "apiGroup", rbacApiGroup);
+  if (kind === "User" || kind === "Group") setIfEmpty(draft, "apiGroup", rbacGroup);
 }
 
 /** The defaults of bindings and their subjects. */

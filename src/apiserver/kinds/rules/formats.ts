@@ -125,9 +125,12 @@ export function rangeErrors(value: number, least: number, most: number): readonl
   return value >= least && value <= most ? none : [`must be between ${least} and ${most}, inclusive`];
 }
 
+/** The largest number of 32 bits. */
+export const maxInt32 = 2_147_483_647;
+
 /** Returns the error of the id of a user or a group. */
 export function idErrors(value: number): readonly string[] {
-  return rangeErrors(value, 0, 2_147_483_647);
+  return rangeErrors(value, 0, maxInt32);
 }
 
 /** Returns the error of a percentage like `25%`. */

@@ -67,6 +67,7 @@ export {
   label1035Errors,
   labelErrors,
   labelName,
+  maxInt32,
   mustNotBeNegative,
   pathSegmentName,
   portErrors,
@@ -92,7 +93,6 @@ export {
 } from "./ip.ts";
 export {
   type DefaultsByType,
-  type Depth,
   type ExpressionChecks,
   type KindGroup,
   type KindRules,

@@ -13,7 +13,7 @@ import { wireStruct } from "./wire_types.ts";
 
 /** A body that does not match the types. The message is that of Go's decoder. */
 export class DecodeError extends Error {
-  override readonly name = "WireError";
+  override readonly name = "DecodeError";
 }
 
 /** Go's decoder stops collecting at this number. */
@@ -24,7 +24,7 @@ const maxInt32 = 2_147_483_647;
  * Decodes a draft in place.
  *
  * @returns `unknown field "spec.foo"` for each dropped field
- * @throws WireError
+ * @throws DecodeError
  */
 export function decodeStruct(struct: WireStruct, draft: Draft): readonly string[] {
   const decoder = new Decoder();
@@ -70,8 +70,8 @@ class Decoder {
     }
     const decoded = this.#value(field.type, value);
     // An empty list of managed fields is a request to drop all of them, so it differs from an absent list.
-    const isKept = field.isPointer || field.isAlwaysWritten || name === "managedFields";
-    if (!isKept && isEmpty(decoded, field.type)) delete draft[name];
+    const mustStay = field.isPointer || field.isAlwaysWritten || name === "managedFields";
+    if (!mustStay && isEmpty(decoded, field.type)) delete draft[name];
     else if (decoded !== value) draft[name] = decoded;
   }
 

@@ -23,7 +23,7 @@ type DefaultingScope = "defaults" | "declared" | "zeros";
 
 /** The steps for a struct. */
 interface StructPlan {
-  readonly defaulter: DefaultingFunction | undefined;
+  readonly setStructDefaults: DefaultingFunction | undefined;
   /** The fields that can get a default, or contain a field that can. */
   readonly fields: readonly FieldPlan[];
 }
@@ -35,50 +35,50 @@ interface FieldPlan {
   readonly absent: (() => DraftValue) | undefined;
   /** The same without declared defaults. */
   readonly zero: (() => DraftValue) | undefined;
-  readonly isDeep: boolean;
+  readonly canContainDefaults: boolean;
   readonly isWrittenEmpty: boolean;
 }
 
 /** Sets defaults. One instance serves all kinds, since they share their types. */
 export class TypeDefaulter {
-  readonly #defaulters: DefaultingFunctions;
+  readonly #functions: DefaultingFunctions;
   readonly #plans = new Map<string, StructPlan>();
-  readonly #deep = new Map<string, boolean>();
+  readonly #containers = new Map<string, boolean>();
 
-  constructor(defaulters: DefaultingFunctions) {
-    this.#defaulters = defaulters;
+  constructor(functions: DefaultingFunctions) {
+    this.#functions = functions;
   }
 
   /** Sets the defaults of a draft in place. */
-  setDefaults(struct: WireStruct, draft: Draft, filling: DefaultingScope = "defaults"): void {
+  setDefaults(struct: WireStruct, draft: Draft, scope: DefaultingScope = "defaults"): void {
     const plan = this.#planOf(struct);
-    if (filling === "defaults") plan.defaulter?.(draft);
+    if (scope === "defaults") plan.setStructDefaults?.(draft);
     for (const field of plan.fields) {
       const value = Object.hasOwn(draft, field.name) ? draft[field.name] ?? null : null;
       if (value === null) {
-        const absent = filling === "zeros" ? field.zero?.() : field.absent?.();
+        const absent = scope === "zeros" ? field.zero?.() : field.absent?.();
         if (absent === undefined) continue;
         put(draft, field.name, absent);
-        if (field.isDeep) this.#value(field.type, absent, filling);
-      } else if (field.isWrittenEmpty && filling !== "defaults" && isEmptyCollection(value)) {
+        if (field.canContainDefaults) this.#value(field.type, absent, scope);
+      } else if (field.isWrittenEmpty && scope !== "defaults" && isEmptyCollection(value)) {
         // Only after the field's owner is recorded: a client that sets an empty list owns it, whatever is stored.
         put(draft, field.name, null);
-      } else if (field.isDeep) this.#value(field.type, value, filling);
+      } else if (field.canContainDefaults) this.#value(field.type, value, scope);
     }
   }
 
-  #value(type: WireType, value: DraftValue, filling: DefaultingScope): void {
+  #value(type: WireType, value: DraftValue, scope: DefaultingScope): void {
     switch (type.kind) {
       case "struct":
-        if (isDraft(value)) this.setDefaults(wireStruct(type.name), value, filling);
+        if (isDraft(value)) this.setDefaults(wireStruct(type.name), value, scope);
         return;
       case "list":
-        if (Array.isArray(value)) { for (const item of value) this.#value(type.items, item, filling); }
+        if (Array.isArray(value)) { for (const item of value) this.#value(type.items, item, scope); }
         return;
       case "map":
         if (!isDraft(value)) return;
         if (type.goName === "v1.ResourceList") return roundResources(value);
-        for (const key of Object.keys(value)) this.#value(type.values, value[key] ?? null, filling);
+        for (const key of Object.keys(value)) this.#value(type.values, value[key] ?? null, scope);
         return;
       case "scalar":
         return;
@@ -95,45 +95,47 @@ export class TypeDefaulter {
       type: field.type,
       absent: absentValue(field),
       zero: zeroValue(field),
-      isDeep: this.#isDeep(field.type),
+      canContainDefaults: this.#canContainDefaults(field.type),
       isWrittenEmpty: field.isAlwaysWritten && !field.isPointer &&
         (field.type.kind === "list" || field.type.kind === "map"),
     }));
     const plan = {
-      defaulter: this.#defaulters.get(struct.name),
-      fields: fields.filter(({ absent, isDeep, isWrittenEmpty }) => absent !== undefined || isDeep || isWrittenEmpty),
+      setStructDefaults: this.#functions.get(struct.name),
+      fields: fields.filter(({ absent, canContainDefaults, isWrittenEmpty }) =>
+        absent !== undefined || canContainDefaults || isWrittenEmpty
+      ),
     };
     this.#plans.set(struct.name, plan);
     return plan;
   }
 
   /** True when a value of the type can contain a field with a default. */
-  #isDeep(type: WireType): boolean {
+  #canContainDefaults(type: WireType): boolean {
     switch (type.kind) {
       case "scalar":
         return false;
       case "list":
-        return this.#isDeep(type.items);
+        return this.#canContainDefaults(type.items);
       case "map":
-        return type.goName === "v1.ResourceList" || this.#isDeep(type.values);
+        return type.goName === "v1.ResourceList" || this.#canContainDefaults(type.values);
       case "struct":
-        return this.#isDeepStruct(wireStruct(type.name));
+        return this.#structCanContainDefaults(wireStruct(type.name));
       default:
         return type satisfies never;
     }
   }
 
-  #isDeepStruct(struct: WireStruct): boolean {
-    const known = this.#deep.get(struct.name);
+  #structCanContainDefaults(struct: WireStruct): boolean {
+    const known = this.#containers.get(struct.name);
     if (known !== undefined) return known;
     // A recursive type (JSONSchemaProps) counts only with its other fields.
-    this.#deep.set(struct.name, false);
-    const isDeep = this.#defaulters.has(struct.name) ||
+    this.#containers.set(struct.name, false);
+    const canContainDefaults = this.#functions.has(struct.name) ||
       [...struct.fields.values()].some((field) =>
-        absentValue(field) !== undefined || field.isAlwaysWritten || this.#isDeep(field.type)
+        absentValue(field) !== undefined || field.isAlwaysWritten || this.#canContainDefaults(field.type)
       );
-    this.#deep.set(struct.name, isDeep);
-    return isDeep;
+    this.#containers.set(struct.name, canContainDefaults);
+    return canContainDefaults;
   }
 }
 
