@@ -180,7 +180,7 @@ function alternative(type: Definition["type"]): string {
 type ObjectDefinition = Extract<Definition, { type: "object" }>;
 type RecordDefinition = Extract<Definition, { type: "record" }>;
 
-/** Translates a `z.object()`; unknown keys are kept only by `z.looseObject()`. */
+/** Translates a `z.object()`; only `z.looseObject()` preserves unknown keys. */
 function objectSchema(definition: ObjectDefinition, place: Place): Draft {
   const { shape, catchall } = definition;
   const draft = propertiesSchema(shape, place);
@@ -227,7 +227,7 @@ function propertiesSchema(shape: Readonly<Record<string, Schema>>, place: Place)
     const schema = translate(field, at);
     properties.push([name, schema]);
     if (isRequired(field)) required.push(name);
-    else if (isImmutable(field) && schema.default === undefined) rules.push(keptRule(name, at));
+    else if (isImmutable(field) && schema.default === undefined) rules.push(presenceRule(name, at));
   }
   const draft: Draft = { type: "object" };
   if (properties.length > 0) draft.properties = Object.fromEntries(properties);
@@ -237,7 +237,7 @@ function propertiesSchema(shape: Readonly<Record<string, Schema>>, place: Place)
 }
 
 /** The rule on the parent of an optional immutable field. A rule on the field itself does not run when it is added or removed. */
-export function keptRule(name: string, place: Place): ValidationRule {
+export function presenceRule(name: string, place: Place): ValidationRule {
   const field = celName(name, place);
   return { rule: `has(self.${field}) == has(oldSelf.${field})`, message: `${name} is immutable` };
 }
@@ -314,19 +314,19 @@ function discriminatedSchema(
   const tags = enumSchema(variants.flatMap((variant) => variant.tags), propertyOf(place, discriminator));
   const properties: [string, StructuralSchema][] = [[discriminator, tags]];
   const required = [discriminator];
-  const kept: ValidationRule[] = [];
+  const presenceRules: ValidationRule[] = [];
   for (const name of names) {
     const holders = variants.filter((variant) => Object.hasOwn(variant.shape, name));
     const everywhere = holders.length === variants.length;
     properties.push([name, sharedSchema(name, holders, everywhere, place)]);
     if (everywhere && holders.every((variant) => needs(variant, name))) required.push(name);
     else if (holders.some((variant) => isImmutableIn(variant, name))) {
-      kept.push(keptRule(name, propertyOf(place, name)));
+      presenceRules.push(presenceRule(name, propertyOf(place, name)));
     }
   }
   const draft: Draft = { type: "object", properties: Object.fromEntries(properties), required };
   const rules = variants.flatMap((variant) => variantRules(variant, discriminator, names, required, place));
-  addRules(draft, [...kept, ...rules], place);
+  addRules(draft, [...presenceRules, ...rules], place);
   return draft;
 }
 

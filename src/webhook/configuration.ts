@@ -97,7 +97,7 @@ function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationOptions
   const { resource, operations, timeoutSeconds, path, name } = webhook;
   const { failurePolicy = "Fail", matchPolicy = "Equivalent", sideEffects = "None" } = webhook.options;
   const { objectSelector, matchConditions, subresources = [], reinvocationPolicy = "IfNeeded" } = webhook.options;
-  const namespaceSelector = webhook.options.namespaceSelector ?? namespacesBut(ownNamespaceOf(options));
+  const namespaceSelector = webhook.options.namespaceSelector ?? allNamespacesExcept(ownNamespaceOf(options));
   return {
     name,
     admissionReviewVersions: ["v1"],
@@ -146,7 +146,7 @@ function ownNamespaceOf(options: WebhookConfigurationOptions): string | undefine
 }
 
 /** All namespaces except kube-system and that of the operator: their Pods must be able to start while it is down. */
-function namespacesBut(ownNamespace: string | undefined): LabelSelector {
+function allNamespacesExcept(ownNamespace: string | undefined): LabelSelector {
   const values = [...(ownNamespace === undefined ? [] : [ownNamespace]), "kube-system"];
   return { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "NotIn", values }] };
 }

@@ -68,7 +68,7 @@ async function running(
   };
 }
 
-function question(url: string, init: RequestInit = {}): Request {
+function postReview(url: string, init: RequestInit = {}): Request {
   return new Request(url, webhookRequest(path, review(), init));
 }
 
@@ -85,7 +85,7 @@ test("[71, 93] 10 rotations during 200 requests: none fails, and new connections
   const client = async () => {
     while (statuses.length < 200) {
       const isFresh = statuses.length % 3 === 0;
-      const response = await both.fetch(question(run.url, isFresh ? { headers: freshHeaders } : {}));
+      const response = await both.fetch(postReview(run.url, isFresh ? { headers: freshHeaders } : {}));
       await response.text();
       statuses.push(response.status);
       if (statuses.length % 20 === 0 && rotations < 10) source.push(++rotations % 2 === 0 ? even : odd);
@@ -98,9 +98,9 @@ test("[71, 93] 10 rotations during 200 requests: none fails, and new connections
     source.push(current);
     await until(() => true, "");
     const only = httpClient({ ca: current.ca }), stale = httpClient({ ca: other.ca });
-    const response = await only.fetch(question(run.url, { headers: freshHeaders }));
+    const response = await only.fetch(postReview(run.url, { headers: freshHeaders }));
     assertEquals([response.status, (await response.json()).response.allowed], [200, true]);
-    await assertRejects(() => stale.fetch(question(run.url)));
+    await assertRejects(() => stale.fetch(postReview(run.url)));
     only.close();
     stale.close();
   }
@@ -116,21 +116,21 @@ test("[73] on stop the server is not ready, serves for the drain delay, finishes
   await using run = await running({ certificates: fixedCertificate(pair), webhooks: [slow] });
   const { clock, server } = run;
   const client = httpClient({ ca: pair.ca });
-  const inFlight = client.fetch(question(run.url));
+  const inFlight = client.fetch(postReview(run.url));
   await until(() => respond.length === 1, "the first request");
   let isDone = false;
   run.done.then(() => isDone = true);
   run.stop();
   await until(() => !server.isReady, "not ready");
   await clock.advance(4_999);
-  const late = client.fetch(question(run.url, { headers: freshHeaders }));
+  const late = client.fetch(postReview(run.url, { headers: freshHeaders }));
   await until(() => respond.length === 2, "a request during the drain delay");
   respond[1]?.();
   assertEquals((await late).status, 200);
   await clock.advance(1);
   await until(() => true, "");
   assertEquals(isDone, false);
-  await assertRejects(() => httpClient({ ca: pair.ca }).fetch(question(run.url)));
+  await assertRejects(() => httpClient({ ca: pair.ca }).fetch(postReview(run.url)));
   respond[0]?.();
   const response = await inFlight;
   assertEquals((await response.json()).response.allowed, true);
@@ -144,13 +144,13 @@ test("[66] a body above 7 MiB gets a 413, and the server keeps working", async (
   const pair = await issue();
   await using run = await running({ certificates: fixedCertificate(pair) });
   const client = httpClient({ ca: pair.ca });
-  const huge = await client.fetch(question(run.url, { body: "x".repeat(7 * 1024 * 1024 + 1) })).then(
+  const huge = await client.fetch(postReview(run.url, { body: "x".repeat(7 * 1024 * 1024 + 1) })).then(
     (response) => response.status,
     () => "cut off",
   );
   assert(huge === 413 || huge === "cut off");
   await run.clock.advance(1_000);
-  assertEquals((await client.fetch(question(run.url))).status, 200);
+  assertEquals((await client.fetch(postReview(run.url))).status, 200);
   client.close();
 });
 
@@ -163,7 +163,7 @@ test("[security 12] a client without a certificate of the given authority, or wi
   await using run = await running(options);
   const statusFor = async (identity: object) => {
     const client = httpClient({ ca: pair.ca, ...identity });
-    const outcome = await client.fetch(question(run.url)).then((response) => response.status, () => "refused");
+    const outcome = await client.fetch(postReview(run.url)).then((response) => response.status, () => "refused");
     client.close();
     return outcome;
   };

@@ -109,7 +109,7 @@ export class PolicyAdmission implements AdmissionPlugin {
     const denials: Denial[] = [];
     for (const policy of policies) this.#run(policy, request.kind, denials);
     const [first] = denials;
-    if (first !== undefined) throw refusalOf(first, request);
+    if (first !== undefined) throw denialError(first, request);
   }
 
   /** The bindings by policy name; undefined when there are none, which is checked first because it is cheap. */
@@ -173,9 +173,9 @@ const codes: ReadonlyMap<string, number> = new Map([["Forbidden", 403], ["Unauth
   413,
 ]]);
 
-function refusalOf({ policy, binding, message, reason }: Denial, request: AdmissionRequest): StatusError {
+function denialError({ policy, binding, message, reason }: Denial, request: AdmissionRequest): StatusError {
   const { group, plural } = request.kind;
-  const name = request.name || nameless(request.object ?? {});
+  const name = request.name || generatedNameOf(request.object ?? {});
   const resource = group === "" ? plural : `${plural}.${group}`;
   const cause = binding === "" ? "" : ` with binding '${binding}'`;
   const detail = `ValidatingAdmissionPolicy '${policy}'${cause} denied request: ${message}`;
@@ -188,7 +188,7 @@ function refusalOf({ policy, binding, message, reason }: Denial, request: Admiss
 }
 
 /** The name of an object that has no name yet. */
-function nameless(object: JsonObject): string {
+function generatedNameOf(object: JsonObject): string {
   return nameOf(object) || textAt(objectAt(object, "metadata"), "generateName") || "Unknown";
 }
 
@@ -259,13 +259,13 @@ function violationOf(
   if (messages.kind === "failed") return failure(policy, `failed messageExpression: ${messages.message}`);
   if (result.kind === "none" || result.value === true) return [];
   const evaluated = messages.results[index];
-  const message = (evaluated?.kind === "value" ? usable(evaluated.value) : "") || validation.message.trim() ||
+  const message = (evaluated?.kind === "value" ? usableMessage(evaluated.value) : "") || validation.message.trim() ||
     `failed expression: ${validation.expression.trim()}`;
   return [{ message, reason: validation.reason, isUnconditional: false }];
 }
 
 /** The text of a messageExpression; "" when it is empty, too long or has several lines. */
-function usable(value: Value): string {
+function usableMessage(value: Value): string {
   const text = typeof value === "string" ? value.trim() : "";
   return text.includes("\n") || utf8Length(text) > maxMessageBytes ? "" : text;
 }
@@ -292,14 +292,14 @@ function paramsOf(
   if (isNamespaced && namespace === "") {
     return failed("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources");
   }
-  const found = [...chosen(kind, paramRef, namespace, objects)];
+  const found = [...selectedParams(kind, paramRef, namespace, objects)];
   if (found.length === 0 && paramRef.parameterNotFoundAction === "Deny") {
     return failed("no params found for policy binding with `Deny` parameterNotFoundAction");
   }
   return { kind: "found", objects: found };
 }
 
-function* chosen(
+function* selectedParams(
   kind: Kind,
   paramRef: JsonObject,
   namespace: string,

@@ -152,7 +152,7 @@ class Planner {
       charge(frame, cost);
       if (target instanceof CelMap) return target.find(field) ?? new CelError(`no such key: ${field}`);
       return target instanceof CelOptional
-        ? within(target, (inside) => fieldOf(inside, field))
+        ? mapOptional(target, (inside) => fieldOf(inside, field))
         : noSuchOverload(target);
     };
   }
@@ -173,9 +173,9 @@ class Planner {
     const { args } = expr;
     switch (expr.name) {
       case "_&&_":
-        return junction(args.map((argument) => this.plan(argument)), false);
+        return combineLogical(args.map((argument) => this.plan(argument)), false);
       case "_||_":
-        return junction(args.map((argument) => this.plan(argument)), true);
+        return combineLogical(args.map((argument) => this.plan(argument)), true);
       case "_?_:_":
         return this.#conditional(args);
       case "@not_strictly_false":
@@ -217,8 +217,8 @@ class Planner {
       const at = index?.(frame) ?? null;
       if (at instanceof CelError) return at;
       charge(frame, cost);
-      if (target instanceof CelOptional) return within(target, (inside) => findAt(inside, at));
-      return isOptional ? within(new CelOptional(target), (inside) => findAt(inside, at)) : indexed(target, at);
+      if (target instanceof CelOptional) return mapOptional(target, (inside) => findAt(inside, at));
+      return isOptional ? mapOptional(new CelOptional(target), (inside) => findAt(inside, at)) : indexed(target, at);
     };
   }
 
@@ -230,7 +230,7 @@ class Planner {
       if (target instanceof CelError) return target;
       charge(frame, 1);
       const optional = target instanceof CelOptional ? target : new CelOptional(target);
-      return within(optional, (inside) => fieldOf(inside, name));
+      return mapOptional(optional, (inside) => fieldOf(inside, name));
     };
   }
 
@@ -242,7 +242,7 @@ class Planner {
     if (name === "or" || name === "orValue") return orElse(evaluates, name === "orValue");
     const run = this.#implementation(name, found?.overloadIds ?? [], parts);
     const costOf = callCostOf(name);
-    if (needsResult(name)) return calledThenCharged(evaluates, run, costOf);
+    if (needsResult(name)) return callWithResultCost(evaluates, run, costOf);
     const [first, second, third] = evaluates;
     if (first !== undefined && second === undefined) {
       return (frame) => {
@@ -262,7 +262,7 @@ class Planner {
         return run(a, b);
       };
     }
-    return called(evaluates, run, costOf);
+    return callWithCost(evaluates, run, costOf);
   }
 
   /** The implementation of the overloads that the checker found. If types are unknown, it is chosen at run time. */
@@ -349,7 +349,7 @@ class Planner {
         frame.slots[accumulator] = step(frame);
         return true;
       };
-      const problem = goThrough(container, second !== undefined, turn);
+      const problem = forEachElement(container, second !== undefined, turn);
       if (problem !== undefined) return problem;
       const value = result(frame);
       return value instanceof ListBuilder || value instanceof MapBuilder ? value.finish() : value;
@@ -380,7 +380,7 @@ function literalValue(value: Literal): Value {
 }
 
 /** Calls `turn` for each item or key until it returns false. */
-function goThrough(
+function forEachElement(
   container: Value,
   hasTwo: boolean,
   turn: (one: Value, two: Value) => boolean,
@@ -400,7 +400,7 @@ function goThrough(
 }
 
 /** A chain of `&&` (decided by false) or `||` (decided by true). An error counts only when no operand decides. */
-function junction(terms: readonly Evaluate[], decides: boolean): Evaluate {
+function combineLogical(terms: readonly Evaluate[], decides: boolean): Evaluate {
   return (frame) => {
     let problem: CelError | undefined;
     for (const term of terms) {
@@ -423,7 +423,7 @@ function orElse([optional, other]: readonly Evaluate[], isValue: boolean): Evalu
 }
 
 /** A function whose cost depends on its arguments. */
-function called(
+function callWithCost(
   evaluates: readonly Evaluate[],
   run: Implementation,
   costOf: ReturnType<typeof callCostOf>,
@@ -441,12 +441,12 @@ function called(
 }
 
 /** A function whose cost depends on its result. */
-function calledThenCharged(
+function callWithResultCost(
   evaluates: readonly Evaluate[],
   run: Implementation,
   costOf: ReturnType<typeof callCostOf>,
 ): Evaluate {
-  const call = called(evaluates, run, () => 0);
+  const call = callWithCost(evaluates, run, () => 0);
   return (frame) => {
     const value = call(frame);
     charge(frame, costOf([], value));
@@ -455,7 +455,7 @@ function calledThenCharged(
 }
 
 /** The value inside an optional, as an optional. */
-function within(optional: CelOptional, find: (inside: Value) => Value | undefined): Value {
+function mapOptional(optional: CelOptional, find: (inside: Value) => Value | undefined): Value {
   if (optional.value === undefined) return noneOptional;
   const found = find(optional.value);
   if (found === undefined) return noneOptional;

@@ -1,5 +1,5 @@
 /** CrdSpec: the parts of a stored CustomResourceDefinition that the server needs, read from its JSON once per change. */
-import { flagAt, objectAt, objectsAt, textAt, textsAt } from "../../kinds/mod.ts";
+import { booleanAt, objectAt, objectsAt, textAt, textsAt } from "../../kinds/mod.ts";
 import { isJsonObject, type JsonObject, read, type ScalePaths } from "../../model/mod.ts";
 
 /** `spec.names` and `status.acceptedNames`. */
@@ -90,9 +90,9 @@ function readVersion(json: JsonObject): CrdVersion {
   const warning = read(json, "deprecationWarning");
   return {
     name: textAt(json, "name"),
-    isServed: flagAt(json, "served"),
-    isStorage: flagAt(json, "storage"),
-    isDeprecated: flagAt(json, "deprecated"),
+    isServed: booleanAt(json, "served"),
+    isStorage: booleanAt(json, "storage"),
+    isDeprecated: booleanAt(json, "deprecated"),
     deprecationWarning: typeof warning === "string" ? warning : undefined,
     schema: isJsonObject(schema) ? schema : undefined,
     hasStatus: isJsonObject(read(subresources, "status")),

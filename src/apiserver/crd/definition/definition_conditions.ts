@@ -63,13 +63,13 @@ export function withCondition(definition: JsonObject, condition: Condition, now:
 }
 
 /** The names in use in a group. */
-export interface TakenNames {
+export interface NamesInUse {
   readonly resources: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
 }
 
 /** Collects the accepted names of the definitions of a group. */
-export function takenNames(definitions: Iterable<JsonObject>): TakenNames {
+export function namesInUse(definitions: Iterable<JsonObject>): NamesInUse {
   const [resources, kinds] = [new Set<string>(), new Set<string>()];
   for (const definition of definitions) {
     const { plural, singular, shortNames, kind, listKind } = readNames(
@@ -82,7 +82,7 @@ export function takenNames(definitions: Iterable<JsonObject>): TakenNames {
 }
 
 /** Updates the accepted names; returns the same definition when nothing changes. @param taken the names of its group, its own included */
-export function withAcceptedNames(definition: JsonObject, taken: TakenNames, now: string): JsonObject {
+export function withAcceptedNames(definition: JsonObject, taken: NamesInUse, now: string): JsonObject {
   const desired = objectAt(objectAt(definition, "spec"), "names");
   const status = objectAt(definition, "status");
   const accepted = objectAt(status, "acceptedNames");
@@ -114,7 +114,7 @@ interface DecidedNames {
   readonly condition: Condition;
 }
 
-function decideNames(desired: JsonObject, accepted: JsonObject, taken: TakenNames): DecidedNames {
+function decideNames(desired: JsonObject, accepted: JsonObject, taken: NamesInUse): DecidedNames {
   const names: Record<string, Json> = { ...accepted };
   let condition: Condition = {
     type: "NamesAccepted",

@@ -1,6 +1,6 @@
 import { assertEquals, test } from "../../../../tests/testing.ts";
 import type { JsonObject } from "../../model/mod.ts";
-import { conditionOf, isConditionTrue, takenNames, withAcceptedNames, withCondition } from "./definition_conditions.ts";
+import { conditionOf, isConditionTrue, namesInUse, withAcceptedNames, withCondition } from "./definition_conditions.ts";
 
 const [noon, later] = ["2026-01-01T12:00:00Z", "2026-01-01T13:00:00Z"];
 
@@ -23,15 +23,15 @@ test("the timestamp of a condition changes only with its status", () => {
 });
 
 test("free names are accepted", () => {
-  const accepted = withAcceptedNames(definition("foos"), takenNames([]), noon);
+  const accepted = withAcceptedNames(definition("foos"), namesInUse([]), noon);
   assertEquals(isConditionTrue(accepted, "NamesAccepted"), true);
 });
 
 test("a kind that another definition uses is a conflict", () => {
-  const first = withAcceptedNames(definition("foos"), takenNames([]), noon);
+  const first = withAcceptedNames(definition("foos"), namesInUse([]), noon);
   const second = withAcceptedNames(
     definition("others", { singular: "other", listKind: "OtherList" }),
-    takenNames([first]),
+    namesInUse([first]),
     noon,
   );
   const condition = conditionOf(second, "NamesAccepted");

@@ -35,7 +35,7 @@ export const definitionCollection = "customresourcedefinitions.apiextensions.k8s
 /** The rules, for `BuiltinKindsOptions.rules` under `CustomResourceDefinition.apiextensions.k8s.io`. */
 export const definitionRules: KindRules = {
   depth: "full",
-  generation: ["spec"],
+  generationFields: ["spec"],
   allowsUnconditionalUpdate: false,
   deletion: {
     // The first DELETE sets the deletionTimestamp; after that the finalizer holds the definition.

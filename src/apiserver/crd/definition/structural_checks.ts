@@ -4,8 +4,7 @@
  * apiextensions `schema/validation.go` and `complete.go` of Kubernetes 1.36.
  */
 import { FieldPath, Problems } from "../../kinds/mod.ts";
-import { type FieldError, formatFieldErrors, isSameJson } from "../../model/mod.ts";
-import { Regex } from "../../re2/mod.ts";
+import { type FieldError, formatFieldErrors, isSameJson, Pattern } from "../../model/mod.ts";
 import type { SchemaProps } from "../schema/mod.ts";
 
 /** The position of a node. */
@@ -97,10 +96,10 @@ const plainMetadataKeys = new Set(["type", "default", "properties"]);
 /** True for a schema of metadata that has only its type and the schemas of name and generateName. */
 function isPlainMetadata({ json, properties }: SchemaProps): boolean {
   const isNames = [...properties.keys()].every((name) => name === "name" || name === "generateName");
-  return isNames && Object.entries(json).every(([key, value]) => plainMetadataKeys.has(key) || isNothing(value));
+  return isNames && Object.entries(json).every(([key, value]) => plainMetadataKeys.has(key) || isEmptyValue(value));
 }
 
-function isNothing(value: unknown): boolean {
+function isEmptyValue(value: unknown): boolean {
   return value === null || value === "" || value === false;
 }
 
@@ -128,7 +127,7 @@ function checkParts(
   if (schema.not !== undefined) checkPart(schema.not, false, path.child("not"), problems);
   if (schema.pattern === "") return;
   try {
-    new Regex(schema.pattern);
+    new Pattern(schema.pattern);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const detail = `must be a valid regular expression, but isn't: ${error.message}`;

@@ -12,7 +12,7 @@ import {
   labelKeyErrors,
   labelValueErrors,
   read,
-  Refusal,
+  StatusError,
 } from "../../model/mod.ts";
 import { type CallWebhook, targetOf } from "../../admission/mod.ts";
 import { objectAt, textAt } from "../../kinds/mod.ts";
@@ -20,7 +20,7 @@ import type { ConversionWebhook, CrdSpec } from "../definition/mod.ts";
 
 /** Converts objects of any version of a definition to one version. */
 export interface Converter {
-  /** Throws a Refusal (500) when the webhook fails. */
+  /** Throws a StatusError (500) when the webhook fails. */
   convert(objects: readonly JsonObject[], apiVersion: string): readonly JsonObject[] | Promise<readonly JsonObject[]>;
 }
 
@@ -69,7 +69,7 @@ class WebhookConverter implements Converter {
   async #convertWithWebhook(objects: readonly JsonObject[], apiVersion: string): Promise<readonly JsonObject[]> {
     const title = `conversion webhook for ${this.#subject(objects)}`;
     const version = this.#webhook.reviewVersions.find((each) => each === "v1" || each === "v1beta1");
-    if (version === undefined) throw unconverted("no supported conversion review versions");
+    if (version === undefined) throw conversionError("no supported conversion review versions");
     const uid = this.#options.newUid();
     const request: JsonObject = { uid, desiredAPIVersion: apiVersion, objects: objects.map(unversioned) };
     const head = { kind: "ConversionReview", apiVersion: `apiextensions.k8s.io/${version}` };
@@ -77,7 +77,7 @@ class WebhookConverter implements Converter {
     const response = await this.#call(title, review);
     const converted = readResponse(response, version, uid, title);
     if (converted.length !== objects.length) {
-      throw unconverted(`${title} returned ${converted.length} objects, expected ${objects.length}`);
+      throw conversionError(`${title} returned ${converted.length} objects, expected ${objects.length}`);
     }
     const isSingle = objects.length === 1;
     return objects.map((object, index) => {
@@ -88,13 +88,13 @@ class WebhookConverter implements Converter {
 
   async #call(title: string, review: JsonObject): Promise<Json> {
     const { callWebhook } = this.#options;
-    if (callWebhook === undefined) throw unconverted(`${title} failed: no webhook can be called`);
+    if (callWebhook === undefined) throw conversionError(`${title} failed: no webhook can be called`);
     try {
       const options = { timeoutMs: webhookTimeoutMs };
       return JSON.parse(await callWebhook(targetOf(this.#webhook.clientConfig), JSON.stringify(review), options));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw unconverted(`${title} failed: ${reason.replace(/^failed to call webhook: /, "")}`);
+      throw conversionError(`${title} failed: ${reason.replace(/^failed to call webhook: /, "")}`);
     }
   }
 
@@ -107,8 +107,8 @@ class WebhookConverter implements Converter {
 }
 
 /** 500 without a reason, as the real server returns it. */
-function unconverted(message: string): Refusal {
-  return new Refusal(500, "", message);
+function conversionError(message: string): StatusError {
+  return new StatusError(500, "", message);
 }
 
 /** An object as the real server sends it: without a resourceVersion. */
@@ -121,7 +121,7 @@ function unversioned(object: JsonObject): JsonObject {
 const emptyResponse: JsonObject = { uid: "", convertedObjects: null, result: { metadata: {} } };
 
 function readResponse(body: Json, version: string, uid: string, title: string): readonly Json[] {
-  const fail = (reason: string) => unconverted(`${title} failed: ${reason}`);
+  const fail = (reason: string) => conversionError(`${title} failed: ${reason}`);
   const review = isJsonObject(body) ? body : {};
   const [apiVersion, kind] = [textAt(review, "apiVersion"), textAt(review, "kind")];
   const expected = `apiextensions.k8s.io/${version}`;
@@ -159,19 +159,19 @@ function checkedObject(
   where: string,
 ): JsonObject {
   const what = where === "" ? `${title} object` : `${title} converted object${where}`;
-  if (!isJsonObject(converted)) throw unconverted(`${what}: Object 'Kind' is missing`);
+  if (!isJsonObject(converted)) throw conversionError(`${what}: Object 'Kind' is missing`);
   const [version, kind] = [textAt(converted, "apiVersion"), textAt(converted, "kind")];
   const at = where === "" ? `${title} object at index 0` : what;
   if (version !== apiVersion) {
-    throw unconverted(`${at}: invalid groupVersion (expected ${apiVersion}, received ${version})`);
+    throw conversionError(`${at}: invalid groupVersion (expected ${apiVersion}, received ${version})`);
   }
   const originalKind = textAt(original, "kind");
-  if (kind !== originalKind) throw unconverted(`${at}: invalid kind (expected ${originalKind}, received ${kind})`);
+  if (kind !== originalKind) throw conversionError(`${at}: invalid kind (expected ${originalKind}, received ${kind})`);
   const [before, after] = [objectAt(original, "metadata"), objectAt(converted, "metadata")];
   for (const field of ["name", "namespace", "uid"]) {
     const [was, is] = [textAt(before, field), textAt(after, field)];
     if (was === is) continue;
-    throw unconverted(`${what}: must have the same ${field === "uid" ? "UID" : field}: ${was} != ${is}`);
+    throw conversionError(`${what}: must have the same ${field === "uid" ? "UID" : field}: ${was} != ${is}`);
   }
   const metadataTitle = where === "" ? `${title} metadata` : `${title} metadata in object${where}`;
   return { ...converted, metadata: restoredMetadata(before, converted, metadataTitle) };
@@ -180,7 +180,7 @@ function checkedObject(
 /** The original metadata with the labels and annotations of the response. */
 function restoredMetadata(before: JsonObject, converted: JsonObject, title: string): JsonObject {
   const after = read(converted, "metadata");
-  if (after === undefined) throw unconverted(`${title}: missing metadata in converted object`);
+  if (after === undefined) throw conversionError(`${title}: missing metadata in converted object`);
   const restored = draftOf(before);
   for (const field of ["labels", "annotations"]) {
     const texts = isJsonObject(after) ? read(after, field) : undefined;
@@ -188,7 +188,7 @@ function restoredMetadata(before: JsonObject, converted: JsonObject, title: stri
       delete restored[field];
       continue;
     }
-    if (!isJsonObject(texts)) throw unconverted(`${title}: invalid metadata.${field} in converted object`);
+    if (!isJsonObject(texts)) throw conversionError(`${title}: invalid metadata.${field} in converted object`);
     for (const [key, value] of Object.entries(texts)) checkText(field, key, value, title);
     restored[field] = draftOf(texts);
   }
@@ -197,16 +197,16 @@ function restoredMetadata(before: JsonObject, converted: JsonObject, title: stri
 
 function checkText(field: string, key: string, value: Json, title: string): void {
   if (typeof value !== "string") {
-    throw unconverted(`${title}: metadata.${field}[${key}] must be a string in converted object`);
+    throw conversionError(`${title}: metadata.${field}[${key}] must be a string in converted object`);
   }
   const isLabel = field === "labels";
   const [wrongKey] = labelKeyErrors(isLabel ? key : key.toLowerCase());
   const path = isLabel ? "metadata.labels" : "metadata.annotation";
   if (wrongKey !== undefined) {
-    throw unconverted(`${title}: ${path}: Invalid value: ${JSON.stringify(key)}: ${wrongKey}`);
+    throw conversionError(`${title}: ${path}: Invalid value: ${JSON.stringify(key)}: ${wrongKey}`);
   }
   const [wrongValue] = isLabel ? labelValueErrors(value) : [];
   if (wrongValue !== undefined) {
-    throw unconverted(`${title}: ${path}: Invalid value: ${JSON.stringify(value)}: ${wrongValue}`);
+    throw conversionError(`${title}: ${path}: Invalid value: ${JSON.stringify(value)}: ${wrongValue}`);
   }
 }

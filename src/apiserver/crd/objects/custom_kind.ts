@@ -144,13 +144,13 @@ export class CustomKind implements Kind {
   }
 
   prepareForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void {
-    if (context.subresource === "status") return keepAllButStatus(draft, old);
+    if (context.subresource === "status") return restoreAllExceptStatus(draft, old);
     if (this.#parts.version.hasStatus) {
       const status = read(old, "status");
       if (status === undefined) delete draft["status"];
       else if (!isSameJson(read(draft, "status"), status)) draft["status"] = draftOf(status);
     }
-    if (!isSameBesideMetadata(draft, old)) setGeneration(draft, generationOf(old) + 1);
+    if (!isSameExceptMetadata(draft, old)) setGeneration(draft, generationOf(old) + 1);
   }
 
   validate(object: JsonObject, _context: WriteContext): readonly FieldError[] {
@@ -261,7 +261,7 @@ function deprecationOf(crd: CrdSpec, version: CrdVersion): string | undefined {
   return newer[0] === undefined ? base : `${base}; use ${crd.group}/${newer[0]} ${crd.names.kind}`;
 }
 
-function keepAllButStatus(draft: Draft, old: JsonObject): void {
+function restoreAllExceptStatus(draft: Draft, old: JsonObject): void {
   const status = read(draft, "status");
   const metadata = read(draft, "metadata");
   const managedFields = isDraft(metadata) ? read(metadata, "managedFields") : undefined;
@@ -279,7 +279,7 @@ function keepAllButStatus(draft: Draft, old: JsonObject): void {
   else metadataAfter["managedFields"] = managedFields;
 }
 
-function isSameBesideMetadata(draft: Draft, old: JsonObject): boolean {
+function isSameExceptMetadata(draft: Draft, old: JsonObject): boolean {
   const keys = Object.keys(draft);
   return keys.length === Object.keys(old).length &&
     keys.every((key) => key === "metadata" || isSameJson(draft[key], read(old, key)));

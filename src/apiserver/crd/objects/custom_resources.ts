@@ -23,9 +23,9 @@ import {
   definitionCollection,
   ifConditionChanged,
   isConditionTrue,
+  namesInUse,
   nextEstablishedCondition,
   readCrd,
-  takenNames,
   terminatingConditions,
   withAcceptedNames,
   withCondition,
@@ -143,7 +143,7 @@ export class CustomResources implements Disposable {
     const { storage } = this.#options;
     const group = groupOf(stored.object);
     const others = Array.from(storage.list(definitionCollection)).filter((other) => groupOf(other) === group);
-    const next = withAcceptedNames(stored.object, takenNames(others), this.#now());
+    const next = withAcceptedNames(stored.object, namesInUse(others), this.#now());
     if (next === stored.object) return false;
     this.#write(stored, next);
     // The change may have freed a name for another definition.
@@ -248,7 +248,7 @@ export class CustomResources implements Disposable {
       crd.versions.some(({ name }) => known.schemas.get(name) !== schemas.get(name));
     const hasOldObjects = known?.hasOldObjects === true || isNewSchema;
     const family = this.#familyOf(crd, schemas, hasOldObjects);
-    if (family === undefined || isTaken(family, kinds)) return;
+    if (family === undefined || hasUrlConflict(family, kinds)) return;
     this.#served.set(crd.name, { spec, acceptedNames, isDeleting: crd.isDeleting, schemas, hasOldObjects });
     kinds.set(family);
   }
@@ -327,7 +327,7 @@ function schemasOf(
 }
 
 /** True when another definition already serves the URL of one of the kinds: the older one stays. */
-function isTaken({ served, collection }: KindFamily, kinds: KindRegistry): boolean {
+function hasUrlConflict({ served, collection }: KindFamily, kinds: KindRegistry): boolean {
   return served.some((kind) => {
     const other = kinds.find(kind.group, kind.version, kind.plural);
     return other !== undefined && other.family.collection !== collection;

@@ -177,11 +177,11 @@ class Parser {
 
 function walk(values: readonly Json[], steps: readonly Step[]): readonly Json[] {
   let current = values;
-  for (const step of steps) current = taken(current, step);
+  for (const step of steps) current = applyStep(current, step);
   return current;
 }
 
-function taken(values: readonly Json[], step: Step): readonly Json[] {
+function applyStep(values: readonly Json[], step: Step): readonly Json[] {
   switch (step.kind) {
     case "field":
       return values.flatMap((value) => {
@@ -237,11 +237,11 @@ function filtered(value: Json, step: Step & { readonly kind: "filter" }): readon
     if (step.operator === "exists") return left.length > 0;
     const right = walk([item], step.right);
     if (left.length > 1 || right.length > 1) throw new ShapeMismatch();
-    return left.length === 1 && right.length === 1 && isSo(left[0] ?? null, step.operator, right[0] ?? null);
+    return left.length === 1 && right.length === 1 && holds(left[0] ?? null, step.operator, right[0] ?? null);
   });
 }
 
-function isSo(left: Json, operator: string, right: Json): boolean {
+function holds(left: Json, operator: string, right: Json): boolean {
   if (typeof left !== typeof right || typeof left === "object") throw new ShapeMismatch();
   const order = left === right ? 0 : (left ?? 0) < (right ?? 0) ? -1 : 1;
   switch (operator) {

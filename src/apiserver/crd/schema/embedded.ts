@@ -25,7 +25,7 @@ import { type SchemaProps, valueSchema } from "./schema_props.ts";
 /** A function that is called for each embedded resource below a value. */
 type Visit<Value, Found> = (value: Value, path: string, found: Found[]) => void;
 
-/** Decodes the metadata of embedded resources. @returns the paths of dropped fields. Throws a Refusal (400). */
+/** Decodes the metadata of embedded resources. @returns the paths of dropped fields. Throws a StatusError (400). */
 export type EmbeddedReader = (object: Draft) => readonly string[];
 
 /** Compiles the decoder; undefined when the schema has no embedded resource. */

@@ -2,7 +2,7 @@
  * SchemaProps: one node of the OpenAPI v3 schema of a CustomResourceDefinition, read from its JSON once. Code that runs for
  * each object uses this form. Values of the wrong type count as absent: decoding has rejected them before.
  */
-import { findNumber, flagAt, objectAt, objectsAt, textAt, textsAt } from "../../kinds/mod.ts";
+import { booleanAt, findNumber, objectAt, objectsAt, textAt, textsAt } from "../../kinds/mod.ts";
 import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../../model/mod.ts";
 
 /** A rule of x-kubernetes-validations. */
@@ -85,18 +85,18 @@ export function readSchema(json: JsonObject): SchemaProps {
     format: textAt(json, "format"),
     title: textAt(json, "title"),
     description: textAt(json, "description"),
-    nullable: flagAt(json, "nullable"),
+    nullable: booleanAt(json, "nullable"),
     default: read(json, "default") ?? undefined,
     maximum: findNumber(json, "maximum"),
-    exclusiveMaximum: flagAt(json, "exclusiveMaximum"),
+    exclusiveMaximum: booleanAt(json, "exclusiveMaximum"),
     minimum: findNumber(json, "minimum"),
-    exclusiveMinimum: flagAt(json, "exclusiveMinimum"),
+    exclusiveMinimum: booleanAt(json, "exclusiveMinimum"),
     maxLength: findNumber(json, "maxLength"),
     minLength: findNumber(json, "minLength"),
     pattern: textAt(json, "pattern"),
     maxItems: findNumber(json, "maxItems"),
     minItems: findNumber(json, "minItems"),
-    uniqueItems: flagAt(json, "uniqueItems"),
+    uniqueItems: booleanAt(json, "uniqueItems"),
     multipleOf: findNumber(json, "multipleOf"),
     maxProperties: findNumber(json, "maxProperties"),
     minProperties: findNumber(json, "minProperties"),
@@ -115,8 +115,8 @@ export function readSchema(json: JsonObject): SchemaProps {
     not: isJsonObject(not) ? readSchema(not) : undefined,
     unsupported: unsupportedOf(json),
     preservesUnknownFields: tristate(json, "x-kubernetes-preserve-unknown-fields"),
-    isEmbeddedResource: flagAt(json, "x-kubernetes-embedded-resource"),
-    isIntOrString: flagAt(json, "x-kubernetes-int-or-string"),
+    isEmbeddedResource: booleanAt(json, "x-kubernetes-embedded-resource"),
+    isIntOrString: booleanAt(json, "x-kubernetes-int-or-string"),
     listType: optionalText(json, "x-kubernetes-list-type"),
     listMapKeys: textsAt(json, "x-kubernetes-list-map-keys"),
     mapType: optionalText(json, "x-kubernetes-map-type"),

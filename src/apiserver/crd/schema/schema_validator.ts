@@ -13,12 +13,12 @@ import {
   isSameJson,
   type Json,
   type JsonObject,
+  Pattern,
 } from "../../model/mod.ts";
 import type { Correlation } from "./correlation.ts";
 import { SchemaResult } from "./schema_result.ts";
 import type { SchemaProps } from "./schema_props.ts";
 import { formatCheck } from "../../cel/mod.ts";
-import { Regex } from "../../re2/mod.ts";
 
 /** Checks one value and adds its errors. `path` begins at the validated root. */
 export type Check = (value: Json, path: string, result: SchemaResult, link: Correlation | undefined) => void;
@@ -295,7 +295,7 @@ function compileStringChecks(schema: SchemaProps): StringCheck | undefined {
 /** Checks lengths and pattern. Only the first violation is reported. */
 function compileTextCheck({ maxLength, minLength, pattern }: SchemaProps): StringCheck | undefined {
   if (maxLength === undefined && minLength === undefined && pattern === "") return undefined;
-  const regex = pattern === "" ? undefined : new Regex(pattern);
+  const regex = pattern === "" ? undefined : new Pattern(pattern);
   return (value, path, result) => {
     if (maxLength !== undefined && isLonger(value, maxLength)) {
       const message = `${path} in body should be at most ${maxLength} chars long`;
