@@ -1,5 +1,5 @@
 /**
- * Shows that tasks/doc_examples.ts finds every block and that an example can fail. The examples themselves are run by
+ * Tests that tasks/doc_examples.ts finds every block and that an example can fail. The examples themselves are run by
  * the task, in one process for all.
  */
 import { spawnSync } from "node:child_process";
@@ -35,14 +35,14 @@ test("examples are found in docstrings and pages, ignored blocks and other langu
   assertEquals(examplesIn("README.md", page), [{ path: "README.md", line: 4, code: "f();\n" }]);
 });
 
-test("a block without an end is an error, not silence", () => {
+test("a block without an end is an error", () => {
   assertThrows(
     () => examplesIn("README.md", `${fence}ts\nf();`),
     /Cannot read README\.md: the block of line 1 has no end/,
   );
 });
 
-test("an example's imports lead where its file's own would", () => {
+test("an example's imports resolve like those of its file", () => {
   const code =
     'import { z } from "zod";\nimport { a } from "@pintle/controller";\nconst b = await import("../async/mod.ts");\n';
   const module = moduleOf({ path: "src/cache/a.ts", line: 1, code }, "/repo");
@@ -51,7 +51,7 @@ test("an example's imports lead where its file's own would", () => {
   }
 });
 
-/** Runs the blocks of a page; what it printed begins with the exit code. */
+/** Runs the blocks of a page; its output begins with the exit code. */
 function runPage(...blocks: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), "pintle-page-"));
   try {
@@ -65,7 +65,7 @@ function runPage(...blocks: readonly string[]): string {
   }
 }
 
-test("examples that hold pass", () => {
+test("examples whose assertions hold pass", () => {
   const output = runPage("console.assert([1].length === 1);", "export const a: number = 1;");
   assertStringIncludes(output, "exit 0\n");
   assertStringIncludes(output, "2 passed");

@@ -1,6 +1,6 @@
 /**
- * Whatever is sent to the embedded API server is refused in the words of the real one, is never a crash, and what is stored
- * stays as it was. First in memory, for every kind; then on the HTTPS port of `controller dev`, byte by byte.
+ * Bad input to the embedded API server is rejected with the messages of a real one, never crashes it, and does not change
+ * stored objects. First in memory, for every kind; then on the HTTPS port of `controller dev`, byte by byte.
  */
 import { connect } from "node:tls";
 import { kubernetesApi } from "../src/apiserver/mod.ts";
@@ -8,7 +8,7 @@ import { EmbeddedCluster } from "../src/cluster/mod.ts";
 import { assert, assertEquals, test } from "./testing.ts";
 import { until } from "./until.ts";
 
-/** The server of all kinds in memory; what it was sorry about is kept. */
+/** The server with all kinds in memory; its internal errors are recorded. */
 class Memory implements Disposable {
   readonly errors: unknown[] = [];
   readonly #api = kubernetesApi({ onError: (error) => this.errors.push(error) });
@@ -29,7 +29,7 @@ interface Reply {
   readonly text: string;
 }
 
-/** A failure of ours. The real server answers 500 to some mistakes of clients, too, but then gives no reason. */
+/** An error of our server. The real server also responds with 500 to some errors of clients, but without a reason. */
 function isOurFault({ code, text }: Reply): boolean {
   return code >= 500 && (code !== 500 || JSON.parse(text).reason !== undefined);
 }
@@ -37,7 +37,7 @@ function isOurFault({ code, text }: Reply): boolean {
 interface Resource {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Where one is created, in the namespace `default` where it has one. */
+  /** The path for creating one, in the namespace `default` if it is namespaced. */
   readonly path: string;
   readonly verbs: readonly string[];
 }
@@ -71,7 +71,7 @@ const bodies = [
   "{}{}",
 ];
 
-/** What stands where an object is expected, or a list. */
+/** Wrong values in the place of an object or a list. */
 const values = [
   null,
   5,
@@ -115,7 +115,7 @@ const metadata = [
   { generateName: "x".repeat(400) },
 ];
 
-/** Fields that most kinds have, and a few that have rules of their own. */
+/** Fields that most kinds have, and some with special rules. */
 const fields = [
   "spec",
   "status",
@@ -137,7 +137,7 @@ function objectsOf({ apiVersion, kind }: Resource): readonly string[] {
   ].map((object) => JSON.stringify(object));
 }
 
-test("[94] no body that creates any kind is a failure of the server", async () => {
+test("[94] no body of a create of any kind is an internal error of the server", async () => {
   using memory = new Memory();
   const wrong: string[] = [];
   for (const resource of await resourcesOf(memory)) {
@@ -191,7 +191,7 @@ const deployment = JSON.stringify({
   },
 });
 
-test("[94] no patch of a Deployment is a failure of the server, and a dry run of any changes nothing", async () => {
+test("[94] no patch of a Deployment is an internal error of the server, and a dry run changes nothing", async () => {
   using memory = new Memory();
   const path = "/apis/apps/v1/namespaces/default/deployments";
   assertEquals((await memory.send("POST", path, deployment)).code, 201);
@@ -231,7 +231,7 @@ const paths = [
   "/api/v1/namespaces/default/pods/a/log/b/c/d",
 ];
 
-test("[security 18] paths that lead astray lead nowhere", async () => {
+test("[security 18] paths with traversal or escapes do not reach another object", async () => {
   using memory = new Memory();
   const wrong: string[] = [];
   for (const path of paths) {
@@ -245,7 +245,7 @@ test("[security 18] paths that lead astray lead nowhere", async () => {
   assertEquals(memory.errors, []);
 });
 
-/** A server on a port, and how to reach it. */
+/** A server on a port, with its address and credentials. */
 async function listening(): Promise<Listening> {
   const errors: unknown[] = [];
   const cluster = await EmbeddedCluster.start({ workloads: false, nodes: 0, onError: (error) => errors.push(error) });
@@ -284,7 +284,7 @@ class Peer implements Disposable {
     if (!this.isClosed) this.#socket.write(text, "latin1");
   }
 
-  /** The status of the first answer. */
+  /** The status of the first response. */
   async code(): Promise<number> {
     await until(() => this.received.includes("\r\n\r\n") || this.isClosed, "an answer");
     return Number(this.received.slice(9, 12));
@@ -301,7 +301,7 @@ async function codeOf(server: Listening, text: string): Promise<number> {
   return await peer.code();
 }
 
-test("[security 14] the port of dev refuses what two servers could read differently, and serves on", async () => {
+test("[security 14] the port of dev rejects requests that two servers could read differently, and continues serving", async () => {
   await using server = await listening();
   const head = `POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: 127.0.0.1\r\n${server.authorization}`;
   const hidden = `DELETE /api/v1/namespaces/default HTTP/1.1\r\nHost: 127.0.0.1\r\n${server.authorization}\r\n`;
@@ -329,11 +329,11 @@ test("[security 14] the port of dev refuses what two servers could read differen
   using peer = new Peer(server);
   peer.send(kept);
   assertEquals(await peer.code(), 200);
-  await until(() => peer.received.includes('"phase":"Active"'), "the namespace, which nobody has deleted");
+  await until(() => peer.received.includes('"phase":"Active"'), "the namespace, which still exists");
   assertEquals(server.errors, []);
 });
 
-test("[security 13] 200 slow peers on the port of dev keep nobody from being served", async () => {
+test("[security 13] 200 slow peers on the port of dev do not prevent other requests", async () => {
   await using server = await listening();
   const slow = Array.from({ length: 200 }, () => new Peer(server));
   try {
@@ -347,7 +347,7 @@ test("[security 13] 200 slow peers on the port of dev keep nobody from being ser
   assertEquals(server.errors, []);
 });
 
-test("bodies that are too large, wrong or strange on the port of dev are a 4xx", async () => {
+test("bodies that are too large or invalid on the port of dev are a 4xx", async () => {
   await using server = await listening();
   const post = (path: string, body: string, fields = "Content-Type: application/json\r\n") =>
     codeOf(

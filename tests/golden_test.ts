@@ -1,17 +1,17 @@
-/** Holds the golden files to the code: a changed CRD or a changed public name is a reviewed change. */
+/** Compares the golden files with the code, so that a changed CRD or public name is visible in a review. */
 import { crdGoldens, manifestGoldens, present, publicApiGolden, strayCrds } from "../tasks/_goldens.ts";
 import { assert, assertEquals, test } from "./testing.ts";
 
 const advice = "differs from the code; look at the change, then run: deno run -A tasks/golden.ts";
 
-test("every CRD under crds/ is what the code makes, and no other is there", async () => {
+test("every CRD under crds/ equals the one from code, and no other file is there", async () => {
   const goldens = await crdGoldens();
   assert(goldens.some(({ path }) => path === "crds/samplecontroller.k8s.io_foos.yaml"));
   for (const golden of goldens) assertEquals(present(golden), golden.text, `${golden.path} ${advice}`);
   assertEquals(strayCrds(goldens), []);
 });
 
-test("what manifests prints for Pintle's own controllers is in tests/golden/manifests_*", async () => {
+test("the output of manifests for Pintle's own controllers equals tests/golden/manifests_*", async () => {
   const goldens = await manifestGoldens();
   assert(goldens.length > 3);
   for (const golden of goldens) {
@@ -20,7 +20,7 @@ test("what manifests prints for Pintle's own controllers is in tests/golden/mani
   }
 });
 
-test("the public surface is the one in tests/golden/public_api.txt", async () => {
+test("the public surface equals tests/golden/public_api.txt", async () => {
   const golden = await publicApiGolden();
   assert(golden.text.includes("\ndefineResource function\n") || golden.text.startsWith("defineResource function\n"));
   assertEquals(present(golden), golden.text, `${golden.path} ${advice}`);

@@ -1,9 +1,9 @@
 /**
- * The architecture as rules on the syntax tree: who may import whom, who may say Deno or Date.now, how a file opens.
- * The table below is house-style.md section 1.
+ * The architecture as rules on the syntax tree: which folder may import which, where Deno or Date.now may be used, and how
+ * a file begins. docs/ARCHITECTURE.md explains the table below.
  *
  * A Deno lint plugin, so that Deno's own parser reads the files (type-only and dynamic imports included). It runs over
- * all of src in layers_test.ts; named under "lint.plugins" in deno.json it also shows up in editors.
+ * all of src in layers_test.ts; with an entry under "lint.plugins" in deno.json it also works in editors.
  */
 import { dirname, join, normalize, relative } from "node:path";
 
@@ -44,6 +44,7 @@ export const layers: Readonly<Record<string, Layer>> = {
  */
 export const innerFolders: Readonly<Record<string, readonly string[]>> = {
   runtime: ["process", "http"],
+  client: ["kubeconfig", "credentials"],
   apiserver: [
     "model",
     "storage",
@@ -115,7 +116,7 @@ const clocks: ReadonlySet<string> = new Set([
 
 const root = dirname(import.meta.dirname ?? ".");
 
-/** Where a file stands: `src/cache/store.ts` is in the layer cache, `src/controllers/foo/x.ts` in controllers. */
+/** The path relative to the repository: `src/cache/store.ts` is in the layer cache. */
 function pathOf(filename: string): string {
   return relative(root, filename);
 }
@@ -156,7 +157,7 @@ function homeOf(path: string): string {
   return dirname(path).replace(/\/testing$/, "");
 }
 
-/** Says why a file may not import another one of the same layer: inner folders have an order, and a door. */
+/** Says why a file may not import another one of the same layer: inner folders have an order, and one entry. */
 function innerRefusal(path: string, target: string): string | undefined {
   const from = dirname(path).split("/"), to = dirname(target).split("/");
   const shared = from.findIndex((name, index) => name !== to[index]);
@@ -188,7 +189,7 @@ function layerRefusal(path: string, target: string): string | undefined {
   if (from === "controllers" && to === "controllers") return controllerRefusal(path, target);
   const [importer, imported] = [layers[from], layers[to]];
   if (importer === undefined || imported === undefined) {
-    return `Cannot import ${target}: ${importer === undefined ? from : to} is no layer of house-style.md section 1`;
+    return `Cannot import ${target}: ${importer === undefined ? from : to} is not a layer`;
   }
   const isLower = imported.rank < importer.rank && importer.except?.includes(to) !== true;
   const isNear = testFile.test(path) && imported.rank <= importer.rank;
@@ -201,7 +202,7 @@ function layerRefusal(path: string, target: string): string | undefined {
   return undefined;
 }
 
-/** Controllers do not know each other; only a list of all of them, right in the folder, knows their mod.ts. */
+/** Controllers do not import each other; only a list of all of them, directly in the folder, imports their mod.ts. */
 function controllerRefusal(path: string, target: string): string | undefined {
   const isList = path.split("/").length === 3;
   return isList && /^src\/controllers\/[^/]+\/mod\.ts$/.test(target)
@@ -314,7 +315,7 @@ function fileRule(context: Context): Deno.lint.LintVisitor {
     Program(node) {
       const text = context.sourceCode.text;
       const lines = text.split("\n").length - 1;
-      // What a task has written is a table, however long.
+      // A generated file is a table of any length.
       if (lines > maxFileLines && !/^\/\*\* .*Do not edit\. \*\/$/m.test(text.slice(0, 400))) {
         context.report({ node, message: `Cannot grow past ${maxFileLines} lines: it has ${lines}` });
       }

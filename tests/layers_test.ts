@@ -1,16 +1,16 @@
 /**
- * Holds src to the table of house-style.md section 1 (layers.ts), and shows with made-up files that each rule can fail.
- * Deno only: its parser reads the files, and what is true of a source does not depend on who reads it.
+ * Checks src against the table in layers.ts, and shows with invented files that each rule can fail.
+ * Deno only: its parser reads the files, and the result does not depend on the runtime.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import plugin, { layers } from "./layers.ts";
 import { assert, assertEquals, test } from "./testing.ts";
 
 const root = join(import.meta.dirname ?? ".", "..");
 const hasParser = "Deno" in globalThis;
 
-/** What the rules say of a file, as `rule: message`. */
+/** The findings in a file, as `rule: message`. */
 function findings(path: string, source: string): readonly string[] {
   return Deno.lint.runPlugin(plugin, join(root, path), source)
     .map(({ id, message, range }) => `${id.replace("layers/", "")}: ${message} (offset ${range[0]})`);
@@ -21,7 +21,7 @@ function layerTest(name: string, fn: () => void): void {
   else test.skip(name, "Deno's parser reads the sources");
 }
 
-layerTest("every file under src keeps to its layer, its runtime and its clock, and says what it is for", () => {
+layerTest("every file under src keeps to its layer, runtime and clock, and begins with a header", () => {
   const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts")).map((path) => join("src", path)).sort();
   assert(paths.length > 20, `expected the sources, found ${paths.length}`);
@@ -34,6 +34,61 @@ layerTest("every file under src keeps to its layer, its runtime and its clock, a
 layerTest("every folder under src is a layer of the table", () => {
   const folders = readdirSync(join(root, "src"));
   assertEquals(folders.filter((folder) => !Object.hasOwn(layers, folder)), []);
+});
+
+/** The files under src with the files that each imports, type-only and dynamic imports included. */
+function importGraph(): ReadonlyMap<string, readonly string[]> {
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts")).map((path) => join("src", path)).sort();
+  return new Map(files.map((path) => {
+    const text = readFileSync(join(root, path), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
+    const specifiers = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"]+)"/g)].map(([, specifier = ""]) =>
+      specifier
+    );
+    return [path, [...new Set(specifiers.map((specifier) => join(dirname(path), specifier)))]];
+  }));
+}
+
+/** Sets of files that import each other in a circle, by Tarjan's algorithm. */
+function circlesIn(graph: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
+  const indices = new Map<string, number>(), lowest = new Map<string, number>();
+  const stack: string[] = [], found: string[][] = [];
+  const visit = (file: string): number => {
+    indices.set(file, indices.size);
+    lowest.set(file, indices.size - 1);
+    stack.push(file);
+    for (const target of graph.get(file) ?? []) {
+      if (!graph.has(target)) continue;
+      const reached = !indices.has(target) ? visit(target) : stack.includes(target) ? indices.get(target) : undefined;
+      if (reached !== undefined) lowest.set(file, Math.min(lowest.get(file) ?? 0, reached));
+    }
+    if (lowest.get(file) === indices.get(file)) {
+      const circle = stack.splice(stack.indexOf(file));
+      if (circle.length > 1) found.push(circle);
+    }
+    return lowest.get(file) ?? 0;
+  };
+  for (const file of graph.keys()) if (!indices.has(file)) visit(file);
+  return found;
+}
+
+test("no file under src imports itself through others, type-only imports included", () => {
+  assertEquals(circlesIn(new Map([["a", ["b"]], ["b", ["c"]], ["c", ["b", "d"]], ["d", []]])), [["b", "c"]]);
+  assertEquals(circlesIn(importGraph()), []);
+});
+
+/** Private files with one importer and no test beside them that are a topic of their own, with the reason. */
+const separateTopics: ReadonlyMap<string, string> = new Map([]);
+
+test("a private file has two importers, a test beside it, or a reason to be a file", () => {
+  const graph = importGraph();
+  const product = [...graph].filter(([path]) => !/_test\.ts$|\/testing\//.test(path));
+  const lonely = product.map(([path]) => path).filter((path) => {
+    if (!basename(path).startsWith("_") || graph.has(path.replace(/\.ts$/, "_test.ts"))) return false;
+    return product.filter(([, targets]) => targets.includes(path)).length < 2;
+  });
+  assertEquals(lonely.filter((path) => !separateTopics.has(path)), []);
+  assertEquals([...separateTopics.keys()].filter((path) => !lonely.includes(path)), []);
 });
 
 const header = "/** What it is for. */\n";
@@ -54,7 +109,7 @@ const violations: readonly (readonly [path: string, source: string, rule: string
   ["src/controllers/foo/a.ts", 'import { test } from "../../cache/mod.ts";', "imports", "may not know cache"],
   ["src/controllers/foo/a.ts", 'import { bar } from "../bar/mod.ts";', "imports", "do not know each other"],
   ["src/cache/sub/a.ts", 'import { x } from "../_x.ts";', "imports", "private to its folder"],
-  ["src/cache/a.ts", 'import { x } from "../helpers/mod.ts";', "imports", "helpers is no layer"],
+  ["src/cache/a.ts", 'import { x } from "../helpers/mod.ts";', "imports", "helpers is not a layer"],
   ["src/cache/a.ts", 'import { z } from "npm:zod@4.6.7";', "imports", "versions stand in deno.json alone"],
   ["src/cache/a.ts", 'import { test } from "../../tests/testing.ts";', "imports", "it is not in src"],
   ["src/cache/a_test.ts", 'import { x } from "../../tests/layers.ts";', "imports", "it is not in src"],

@@ -1,4 +1,4 @@
-/** What of others is in the binary, and how it got there. */
+/** Tests of the dependencies: what the binary contains, and where it comes from. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -10,9 +10,9 @@ import { root } from "../tasks/_root.ts";
 import { billOfMaterials, bunVersion } from "../tasks/sbom.ts";
 import { assert, assertEquals, assertStringIncludes, test } from "./testing.ts";
 
-/** Licences that ask for no more than to be named. */
+/** Permissive licences. */
 const permissive = new Set(["0BSD", "Apache-2.0", "BSD-3-Clause", "ISC", "MIT", "Unlicense"]);
-/** The engine, and the packages that each part imports. */
+/** Folders of the engine, and the packages that each may import. */
 const core: ReadonlyMap<string, readonly string[]> = new Map([
   ["async", []],
   ["queue", []],
@@ -20,7 +20,7 @@ const core: ReadonlyMap<string, readonly string[]> = new Map([
   ["controller", []],
   ["manager", ["zod"]],
 ]);
-/** Shapes only: nothing of them is there at run time. */
+/** Packages with types only, which do not exist at run time. */
 const types = "kubernetes-types";
 
 test("[security 23] the lockfile is frozen, each package in it has its checksum, and no install script is allowed", () => {
@@ -28,7 +28,7 @@ test("[security 23] the lockfile is frozen, each package in it has its checksum,
   const packages = Object.entries(readLock().npm);
   assert(packages.length > 50);
   assertEquals(packages.filter(([, { integrity }]) => integrity?.startsWith("sha512-") !== true), []);
-  // What Bun's script would do, tasks/bun.sh does.
+  // tasks/bun.sh replaces Bun's install script.
   assertEquals(packages.filter(([, { scripts }]) => scripts === true).map(([name]) => name), [`bun@${bunVersion()}`]);
   assert(!("allowScripts" in config));
   for (const [name, version] of Object.entries(config.imports)) {

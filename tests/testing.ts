@@ -1,8 +1,8 @@
 /**
- * The one `test` and the few assertions every test here imports, on Deno and on Bun.
+ * The `test` function and the assertions of all tests, on Deno and on Bun.
  *
- * Deno's sanitizers (leaked timers, sockets, files) stay on. A skipped test carries its reason in its name, so a
- * report that says "skipped" always says why. Failures come from node:assert, which both runtimes print well.
+ * Deno's sanitizers (leaked timers, sockets, files) stay on. The name of a skipped test includes the reason, so a
+ * report always shows it. Assertions come from node:assert, which both runtimes print well.
  */
 import assertModule from "node:assert/strict";
 
@@ -13,7 +13,7 @@ interface BunTest {
   skip(name: string, fn: TestFunction): void;
 }
 
-/** Bun gives tests 5 s by default; ours have no time limit of their own, so this only ends a hang. */
+/** Bun's default time limit is 5 s; ours only ends a test that hangs. */
 const bunTimeoutMs = 60_000;
 
 const bunTest: BunTest | undefined = "Bun" in globalThis ? (await import("bun" + ":test")).test : undefined;

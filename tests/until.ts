@@ -1,11 +1,11 @@
 /**
- * Waiting for what sockets, files and cryptography bring, by letting the event loop turn: no sleeping, no deadline in
- * milliseconds. With a VirtualClock, time stands still meanwhile.
+ * Waits for sockets, files and cryptography by letting the event loop turn: no sleeping, no deadline in
+ * milliseconds. A VirtualClock does not move meanwhile.
  */
 import { setImmediate } from "node:timers/promises";
 import { drain } from "../src/async/mod.ts";
 
-/** Turns of the event loop after which a condition that does not come true is an error. */
+/** Turns of the event loop after which a wait fails. */
 const patience = 20_000;
 
 /** Waits until `condition` holds. @param what of the error: "the second answer" */

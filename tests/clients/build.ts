@@ -1,7 +1,7 @@
 /**
- * Builds the programs of this folder: clients of others, unmodified, that say what held and end with 0, or with 1 at the
- * first thing that did not. The Go modules are those of bench/peers. The crates are, too: they take minutes to build, so
- * the Rust program is built only where bench/peers/rust/target has them already.
+ * Builds the programs of this folder: unmodified clients of other projects. They print each check and end with 0, or with
+ * 1 at the first failed check. The Go modules and the crates are those of bench/peers. Crates take minutes to build, so
+ * the Rust program is built only if bench/peers/rust/target has them already.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -16,12 +16,12 @@ const folder = import.meta.dirname ?? ".";
 const peer = join(folder, "../../bench/peers/rust");
 const rustTarget = join(peer, "target");
 
-/** A program that was built. Leaving its `await using` block removes it where nobody can use it again. */
+/** A built program. Disposing removes it if it cannot be reused. */
 export interface Program extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Why a program cannot be built here; undefined where it can. */
+/** Why a program cannot be built here; undefined if it can. */
 export function missing(language: "go" | "rust"): string | undefined {
   const compiler = language === "go" ? "go" : "cargo";
   if (!isOnPath(compiler)) return `there is no ${compiler}`;
@@ -38,9 +38,9 @@ export async function buildGo(): Promise<Program> {
   return { path, [Symbol.asyncDispose]: () => rm(target, { recursive: true }) };
 }
 
-/** Builds the Rust program, without asking a registry for anything. It stays, for the next time. */
+/** Builds the Rust program offline. It stays for the next run. */
 export async function buildRust(): Promise<Program> {
-  // Not committed: the versions of all crates are those that are built already.
+  // The lockfile is not committed; the versions are those of the built crates.
   const lock = await readFile(join(peer, "Cargo.lock"), "utf8");
   await writeFile(join(folder, "rust/Cargo.lock"), lock.replace('name = "peer-kube-rs"', 'name = "client-kube-rs"'));
   const args = ["build", "--release", "--offline", "--quiet", "--target-dir", rustTarget];

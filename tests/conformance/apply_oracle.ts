@@ -1,6 +1,6 @@
 /**
- * What patch/ says a write comes to, without a server: the object and its managed fields as pure functions make them of
- * what was stored before. The oracle test asks a real kube-apiserver the same and compares.
+ * The result of a write by patch/, without a server: pure functions compute the object and its managed fields from
+ * the stored object. The oracle test sends the same write to a real kube-apiserver and compares.
  */
 import {
   badRequest,
@@ -11,7 +11,7 @@ import {
   type Json,
   type JsonObject,
   read,
-  Refusal,
+  StatusError,
   type TypeSchema,
 } from "../../src/apiserver/model/mod.ts";
 import {
@@ -27,7 +27,7 @@ import {
   withManagedFields,
 } from "../../src/apiserver/patch/mod.ts";
 
-/** A kind as the oracle needs it. */
+/** A kind, with the functions that the oracle needs. */
 export interface OracleKind {
   readonly type: TypeSchema;
   readonly apiVersion: string;
@@ -36,7 +36,7 @@ export interface OracleKind {
   readonly empty: JsonObject;
   /** Makes a body into an object of the kind, with its defaults. */
   decode(draft: Draft): void;
-  /** What a write through a subresource does not reach. */
+  /** Restores the fields that a write through a subresource does not change. */
   unreached(subresource: string): FieldSet;
 }
 
@@ -49,17 +49,17 @@ export interface Write {
   readonly body: Json | ((live: JsonObject) => Json);
 }
 
-/** What comes of a write. */
+/** The outcome of a write. */
 export type Outcome =
   | { readonly kind: "written"; readonly object: JsonObject }
   | { readonly kind: "refused"; readonly status: JsonObject };
 
-/** What the body of a write is. */
+/** The form of a write's body. */
 export function bodyOf(write: Write, live: JsonObject | undefined): Json {
   return typeof write.body === "function" ? write.body(live ?? {}) : write.body;
 }
 
-/** What patch/ says of a write. @param now milliseconds since 1970 */
+/** Computes the outcome of a write with patch/. @param now milliseconds since 1970 */
 export async function foretell(
   kind: OracleKind,
   live: JsonObject | undefined,
@@ -69,7 +69,7 @@ export async function foretell(
   try {
     return { kind: "written", object: await written(kind, live, write, now) };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof StatusError)) throw error;
     const status: Json = JSON.parse(JSON.stringify(error.status));
     return { kind: "refused", status: isJsonObject(status) ? status : {} };
   }
@@ -120,7 +120,7 @@ async function applied(
   return settled(live, withManagedFields(draft, outcome.managedFields), write);
 }
 
-/** A write through the status keeps the spec; one that changes nothing but times is none. */
+/** A write through the status keeps the spec; one that changes only times is not a write. */
 function settled(live: JsonObject | undefined, object: JsonObject, { subresource }: Write): JsonObject {
   if (live === undefined) return object;
   const kept: JsonObject = subresource === "status" ? { ...object, spec: live["spec"] ?? null } : object;
@@ -150,7 +150,7 @@ function objectOf(body: Json): JsonObject {
   throw badRequest("not an object");
 }
 
-/** When an object was last written, as its managed fields have it: entries stand in the order of their times. */
+/** The time of the last write, from the managed fields: entries are in the order of their times. */
 export function writtenAt(outcome: Outcome): number {
   const metadata = outcome.kind === "written" ? read(outcome.object, "metadata") : undefined;
   const entries = isJsonObject(metadata) ? read(metadata, "managedFields") : undefined;
@@ -160,12 +160,12 @@ export function writtenAt(outcome: Outcome): number {
   return Math.max(0, ...times.map((time) => typeof time === "string" ? Date.parse(time) : 0));
 }
 
-/** Who wrote an object that nobody here did. */
+/** The manager of objects that the test did not write. */
 const others: ReadonlySet<Json> = new Set(["kube-controller-manager"]);
 
 /**
- * An outcome without what a server chooses: identifiers, times (it stays whether there is one), addresses, and what
- * controllers wrote meanwhile.
+ * Removes from an outcome what a server chooses: identifiers, times (only their presence is compared), addresses, and
+ * fields that controllers wrote meanwhile.
  */
 export function masked(outcome: Outcome): Json {
   if (outcome.kind === "refused") return { code: outcome.status["code"] ?? null, status: statusOf(outcome.status) };
@@ -201,7 +201,7 @@ function entriesOf(managedFields: Json): Draft[] {
   });
 }
 
-/** Conflicts with several managers come in no order from the real server. */
+/** The real server returns conflicts with several managers in any order. */
 function statusOf(status: JsonObject): Draft {
   const { reason, message, details } = status;
   const found = isJsonObject(details) ? read(details, "causes") : undefined;

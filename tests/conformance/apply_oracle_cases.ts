@@ -1,6 +1,6 @@
 /**
- * Writes that the apply oracle makes, one after another on one object: what people and controllers do to Deployments,
- * Services, ConfigMaps and custom resources, and where two of them meet.
+ * Writes for the apply oracle, one after another on one object: typical writes of users and controllers to Deployments,
+ * Services, ConfigMaps and custom resources, and their conflicts.
  */
 import type { Json, JsonObject } from "../../src/apiserver/model/mod.ts";
 import type { Write } from "./apply_oracle.ts";
@@ -144,7 +144,7 @@ const deployments: readonly OracleCase[] = [
     ],
   },
   {
-    name: "what does not fit is told apart from what conflicts",
+    name: "invalid values are distinguished from conflicts",
     kind: "Deployment",
     writes: [
       { how: "apply", manager: "alice", body: deployment({ replicas: "two", selector, template: podTemplate(main) }) },
@@ -161,7 +161,7 @@ const ports: Json = [{ name: "http", port: 80 }, { name: "dns", port: 53, protoc
 
 const services: readonly OracleCase[] = [
   {
-    name: "ports are told apart by number and protocol",
+    name: "ports are identified by number and protocol",
     kind: "Service",
     writes: [
       { how: "apply", manager: "alice", body: service({ selector: { app: "web" }, ports }) },

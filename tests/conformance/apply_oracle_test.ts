@@ -1,6 +1,6 @@
 /**
- * The apply oracle: the same writes go to a real kube-apiserver and to the pure functions of patch/, each time from what the
- * real server holds, and the objects, their managed fields and the refusals must be the same.
+ * The apply oracle: the same writes go to a real kube-apiserver and to the pure functions of patch/, each from the object
+ * that the real server has stored. The objects, their managed fields and the errors must be equal.
  *
  *   deno task cluster -- deno test -A --no-check tests/conformance/apply_oracle_test.ts
  */
@@ -37,7 +37,7 @@ const text = { type: "string" };
 const texts = { type: "array", items: text };
 const protocol = { type: "string", default: "TCP" };
 
-/** A CRD with every sort of list. */
+/** A CRD with every type of list. */
 const widgetSchema: JsonObject = {
   type: "object",
   properties: {
@@ -107,7 +107,7 @@ function widgetKind(namespace: string): OracleKind {
   };
 }
 
-/** The one default that the CRD has. */
+/** The default of the CRD. */
 function defaultPorts(draft: Draft): void {
   const { spec } = draft;
   const ports = isDraft(spec) ? spec["ports"] : undefined;
@@ -147,7 +147,7 @@ class RealKind {
     this.#server = server;
   }
 
-  /** The object as it is stored, once controllers have said what they have to say of it; undefined when there is none. */
+  /** The stored object after all controllers have updated it; undefined if it does not exist. */
   async live(): Promise<JsonObject | undefined> {
     const seen: string[] = [];
     return await until("see no controller write any more", async () => {
@@ -178,7 +178,7 @@ class RealKind {
   }
 }
 
-/** Looks in a row that show the same version when nobody writes any more. */
+/** Consecutive reads of the same version after which no controller writes any more. */
 const quietLooks = 5;
 
 function versionOf(object: JsonObject): string {
@@ -200,7 +200,7 @@ async function compare(real: RealKind, { name, writes }: OracleCase): Promise<vo
   }
 }
 
-/** With the keys of all objects sorted, as they are told apart by order otherwise. */
+/** Sorts the keys of all objects, so that their order is not compared. */
 function sorted(value: Json): Json {
   if (isJsonArray(value)) return value.map(sorted);
   if (!isJsonObject(value)) return value;

@@ -1,6 +1,6 @@
 /**
- * Objects and patches for the comparison with Kubernetes' own libraries. Strategic merge patches are made by the libraries
- * themselves from two objects, as kubectl does.
+ * Objects and patches for the comparison with Kubernetes' own libraries. The libraries themselves create strategic merge
+ * patches from two objects, as kubectl does.
  */
 import fc from "fast-check";
 import type { Json, JsonObject } from "../../src/apiserver/model/mod.ts";
@@ -16,7 +16,7 @@ function mapOf(keys: fc.Arbitrary<string>, values: fc.Arbitrary<Json>): fc.Arbit
   return fc.dictionary(keys, values, { maxKeys: 3 }).map((object) => JSON.parse(JSON.stringify(object)));
 }
 
-/** A list of objects that a field tells apart. */
+/** A list of objects that are identified by a field. */
 function listBy(key: string, items: fc.Arbitrary<JsonObject>): fc.Arbitrary<Json> {
   return fc.uniqueArray(items, { maxLength: 3, selector: (item) => item[key] });
 }
@@ -34,7 +34,7 @@ const anything: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
 /** Objects of any shape. */
 export const arbitraryObject: fc.Arbitrary<JsonObject> = mapOf(fc.constantFrom("a", "b", "c", "__proto__"), anything);
 
-/** Merge patches of any shape; lists are left out, as the libraries take them for objects of their own. */
+/** Merge patches of any shape, without lists, which the libraries read as objects. */
 export const arbitraryMergePatch: fc.Arbitrary<Json> = anything.filter((patch) => !Array.isArray(patch));
 
 const step = fc.constantFrom("a", "b", "c", "0", "1", "-1", "-", "__proto__", "a~1b", "~0x", "01", "+1", "9");
@@ -57,7 +57,7 @@ const verb = fc.constantFrom(
   "nothing",
 );
 
-/** JSON patches, of which about half apply. A value is always there: without one the library breaks down. */
+/** JSON patches, of which about half apply. A value is always present, because the library panics without one. */
 export const arbitraryJsonPatch: fc.Arbitrary<Json> = fc.array(
   fc.record({ op: verb, path, from: path, value: anything }, { requiredKeys: ["op", "path", "value"] }),
   { minLength: 1, maxLength: 3 },
@@ -106,7 +106,7 @@ const strategy = fc.constantFrom<Json>({}, { type: "Recreate" }, {
 });
 const servicePort = fc.tuple(fc.constantFrom(1, 2, 3), word).map(([port, name]): JsonObject => ({ port, name }));
 
-/** Objects of built-in kinds, as far as strategic merge patch makes something of them. */
+/** Objects of built-in kinds, with the fields that matter for strategic merge patch. */
 export const arbitraryBuiltins: ReadonlyMap<string, fc.Arbitrary<JsonObject>> = new Map([
   ["Pod", partial({ metadata, spec: podSpec, status: partial({ conditions }) })],
   [

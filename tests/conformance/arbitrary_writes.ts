@@ -1,6 +1,6 @@
 /**
  * Histories of writes to a Thing (see thing_schema_test_data.ts), for the comparison with Kubernetes' own libraries: any
- * manager applies or updates, in either version, with few names and values, so that they meet.
+ * manager applies or updates, in either version, with few names and values, so that conflicts are frequent.
  */
 import fc from "fast-check";
 import type { Json, JsonObject } from "../../src/apiserver/model/mod.ts";

@@ -1,29 +1,29 @@
-/** ConformanceCase: what is done to both servers. The files of cases/ list them; conformance_test.ts compares. */
+/** ConformanceCase: requests for both servers. The files of cases/ list them; conformance_test.ts compares. */
 import type { Call, Site } from "./site.ts";
 
 export interface ConformanceCase {
-  /** A sentence: what the servers are to agree on. Unique in the suite. */
+  /** A phrase that says what must agree. Unique in the suite. */
   readonly name: string;
   /**
-   * Where the embedded server differs on purpose, and why. Such a case is run all the same, and must differ: a reason that
-   * holds no longer is taken off the list.
+   * Why the embedded server differs on purpose. Such a case runs as well, and must differ: a reason that
+   * is not true any more must be removed.
    */
   readonly deliberate?: string;
-  /** Where the embedded server differs and should not (known_differences.ts). It must differ too, until it is mended. */
+  /** A known difference that should be fixed (known_differences.ts). The case must differ until then. */
   readonly known?: string;
-  /** Needs what a cluster does: kube-controller-manager there, src/cluster here. @default false */
+  /** Needs the controllers of a cluster: kube-controller-manager there, src/cluster here. @default false */
   readonly needsControllers?: boolean;
-  /** Creates Pods, which admission gives to the ServiceAccount `default` of their namespace. @default false */
+  /** Creates Pods, which need the ServiceAccount `default` of their namespace. @default false */
   readonly needsAccount?: boolean;
-  /** Runs kubectl, so it has no recording: there is none where there is no control plane. @default false */
+  /** Runs kubectl, so it has no recording: kubectl is part of the real control plane. @default false */
   readonly needsKubectl?: boolean;
   run(site: Site): Promise<void>;
 }
 
-/** What a case has beside its name and what it does. */
+/** Options of a case. */
 export type CaseTraits = Omit<ConformanceCase, "name" | "run">;
 
-/** A case that sends one request after the other, whatever is answered. */
+/** A case that sends fixed requests one after the other. */
 export function requests(
   name: string,
   calls: (site: Site) => readonly Call[],
@@ -35,12 +35,12 @@ export function requests(
   return { name, ...traits, run };
 }
 
-/** A case that looks at answers before it sends the next request. */
+/** A case that reads responses before it sends the next request. */
 export function scenario(name: string, run: (site: Site) => Promise<void>, traits: CaseTraits = {}): ConformanceCase {
   return { name, ...traits, run };
 }
 
-/** What should become of a case. */
+/** The expected result of a case. */
 export function expectationOf({ deliberate, known }: ConformanceCase): "agrees" | "differs" {
   return deliberate === undefined && known === undefined ? "agrees" : "differs";
 }

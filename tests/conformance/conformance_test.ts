@@ -1,6 +1,6 @@
 /**
- * The conformance suite on a real control plane: every case runs there and on the embedded server, and the transcripts must
- * be equal, or differ where it is said why.
+ * The conformance suite on a real control plane: every case runs there and on the embedded server. The transcripts must
+ * be equal, or differ with a stated reason.
  *
  *   deno task cluster -- deno test -A --no-check tests/conformance/conformance_test.ts
  */
@@ -13,8 +13,8 @@ import { RealHost } from "./real_host.ts";
 import { differenceOf, judge, transcriptOf } from "./transcript.ts";
 
 /**
- * The real server has controllers beside it, and walks Go's maps in any order: an answer may be another one the next time. A
- * difference is one that shows each time.
+ * The real server runs beside controllers, and iterates over Go maps in any order, so a response may differ between runs. A
+ * difference counts if it occurs in each run.
  */
 const looks = 3;
 
@@ -31,12 +31,12 @@ for (const { group, cases } of caseGroups) {
   }
 }
 
-/** Plays a case on both servers. */
+/** Runs a case on both servers. */
 async function differenceNow(controlPlane: ControlPlane, subject: ConformanceCase): Promise<string> {
   using real = new RealHost(controlPlane);
   const expected = await transcriptOf(real, subject);
   await using embedded = await EmbeddedHost.start(subject, controlPlane.description.binaries.kubectl);
   const actual = transcriptOf(embedded, subject);
-  // A case that the embedded server cannot even be asked differs too.
+  // A case that cannot be sent to the embedded server differs as well.
   return differenceOf(expected, subject.known === undefined ? await actual : await actual.catch(() => []));
 }

@@ -1,6 +1,6 @@
 /**
- * EmbeddedHost: the embedded API server as conformance cases see it, in memory. The cases that need controllers get those
- * of src/cluster that kube-controller-manager has too: no scheduler, no kubelet and no nodes, as in tests/controlplane.
+ * EmbeddedHost: the embedded API server for conformance cases, in memory. Cases that need controllers get those
+ * of src/cluster that kube-controller-manager also has: no scheduler, no kubelet and no nodes, as in tests/controlplane.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ import { commonHeaders } from "./real_host.ts";
 import type { RunKubectl } from "./site.ts";
 import type { Host } from "./transcript.ts";
 
-/** Whom the control plane of tests/controlplane knows by its token. */
+/** The user of the token in tests/controlplane. */
 const admin: User = {
   name: "admin",
   uid: "admin",
@@ -27,7 +27,7 @@ const admin: User = {
   extra: new Map(),
 };
 
-/** Whatever tests/controlplane does not run. */
+/** Controllers that tests/controlplane does not run. */
 const absent: ReadonlySet<string> = new Set(["kubelet", "default-scheduler"]);
 
 /** One embedded server. */
@@ -38,11 +38,11 @@ export class EmbeddedHost implements Host, AsyncDisposable {
   #hasControllers = false;
   #listener: Server | undefined;
   #folder: string | undefined;
-  /** In memory things happen at once or never. */
+  /** In memory everything happens at once or never. */
   readonly patienceMs = 5_000;
   kubectl: RunKubectl | undefined;
 
-  /** Starts one that has all that a case needs. @param kubectl the program, for a case that runs it */
+  /** Starts a server for a case. @param kubectl the program, for a case that runs it */
   static async start(subject: ConformanceCase, kubectl?: string): Promise<EmbeddedHost> {
     const { needsControllers = false, needsKubectl = false } = subject;
     const host = new EmbeddedHost();

@@ -1,6 +1,6 @@
 /**
- * The libraries of Kubernetes that patches and managed fields come from, as a process that is asked with a line of JSON and
- * answers with one. It is built with Go when a test needs it, which takes some seconds once it is in Go's own cache.
+ * Kubernetes' libraries for patches and managed fields, as a process that reads a line of JSON and
+ * responds with one. A test that needs it builds it with Go, which takes some seconds with a warm Go cache.
  */
 import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -31,7 +31,7 @@ export class GoLibraries implements AsyncDisposable {
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Asks and waits for the answer. */
+  /** Sends a request and waits for the response. */
   async ask(question: { readonly ask: string; readonly [key: string]: unknown }): Promise<Json> {
     this.#child.stdin.write(`${JSON.stringify(question)}\n`);
     const { value, done } = await this.#lines.next();

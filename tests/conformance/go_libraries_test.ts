@@ -1,13 +1,20 @@
 /**
- * Patches and managed fields against the libraries of Kubernetes that a real server has them from: hundreds of random
- * histories and patches, each with a seed that is printed when the two differ.
+ * Compares patches and managed fields with the libraries of Kubernetes that a real server uses: hundreds of random
+ * histories and patches, with a seed that is printed when the two differ.
  *
- * It needs Go, so it runs where the control plane's tests do: deno task cluster -- deno test -A tests/conformance/go_libraries_test.ts
+ * It needs Go, as the tests of the control plane do: deno task cluster -- deno test -A tests/conformance/go_libraries_test.ts
  */
 import fc from "fast-check";
 import process from "node:process";
 import { typeLibrary } from "../../src/apiserver/kinds/mod.ts";
-import { isJsonArray, isJsonObject, type Json, type JsonObject, read, Refusal } from "../../src/apiserver/model/mod.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  read,
+  StatusError,
+} from "../../src/apiserver/model/mod.ts";
 import { jsonPatch, mergePatch, strategicMergePatch } from "../../src/apiserver/patch/mod.ts";
 import { thingComponents } from "../../src/apiserver/patch/thing_schema_test_data.ts";
 import { descriptionVariable } from "../controlplane/description.ts";
@@ -38,7 +45,7 @@ librariesTest(
       const expected = isJsonArray(answers) ? answers : [];
       const actual = await replay(writes);
       for (const [index, write] of writes.entries()) {
-        // An update that does not fit its type never comes to be tracked: it is refused before.
+        // An update that does not fit its type is rejected before its fields are tracked.
         if (write.how === "update" && isRefused(expected[index])) return;
         assertEquals(comparable(actual[index] ?? null), comparable(expected[index] ?? null));
       }
@@ -51,17 +58,17 @@ function isRefused(answer: Json | undefined): boolean {
   return isJsonObject(answer) && Object.hasOwn(answer, "error");
 }
 
-/** What a patch comes to here: the object, or the code of the refusal. */
+/** The result of a patch here: the object, or the code of the error. */
 function outcomeOf(patched: () => JsonObject): Json {
   try {
     return patched();
   } catch (error) {
-    if (error instanceof Refusal) return error.status.code;
+    if (error instanceof StatusError) return error.status.code;
     throw error;
   }
 }
 
-/** What it comes to there: the object, or that it is refused. @returns undefined where the library broke down */
+/** The result of the library: the object, or an error. @returns undefined if the library panicked */
 function resultOf(answer: Json): Json | undefined {
   if (!isJsonObject(answer)) return undefined;
   const error = read(answer, "error");
@@ -71,19 +78,19 @@ function resultOf(answer: Json): Json | undefined {
 
 function compare(actual: Json, answer: Json): void {
   const expected = resultOf(answer);
-  // A patch that makes a list of the object is refused here at once, there when it is decoded.
+  // A patch that turns the object into a list is rejected here at once, and there during decoding.
   if (expected === undefined || isJsonArray(expected)) return;
   assertEquals(typeof actual === "number" ? "refused" : sorted(actual), sorted(expected));
 }
 
-/** With the keys of all objects in order. */
+/** Sorts the keys of all objects. */
 function sorted(value: Json): Json {
   if (isJsonArray(value)) return value.map(sorted);
   if (!isJsonObject(value)) return value;
   return JSON.parse(JSON.stringify(Object.keys(value).sort().map((key) => [key, sorted(read(value, key) ?? null)])));
 }
 
-librariesTest("JSON patches come to what Kubernetes' libraries make of them", async (libraries) => {
+librariesTest("JSON patches have the results of Kubernetes' libraries", async (libraries) => {
   const property = fc.asyncProperty(arbitraryObject, arbitraryJsonPatch, async (object, patch) => {
     compare(
       outcomeOf(() => jsonPatch(object, patch, "Ignore").object),
@@ -93,7 +100,7 @@ librariesTest("JSON patches come to what Kubernetes' libraries make of them", as
   await fc.assert(property, { numRuns: runs });
 });
 
-librariesTest("merge patches come to what Kubernetes' libraries make of them", async (libraries) => {
+librariesTest("merge patches have the results of Kubernetes' libraries", async (libraries) => {
   const property = fc.asyncProperty(arbitraryObject, arbitraryMergePatch, async (object, patch) => {
     compare(outcomeOf(() => mergePatch(object, patch, "Ignore")), await libraries.ask({ ask: "merge", object, patch }));
   });

@@ -1,6 +1,6 @@
 /**
- * What the embedded server's kinds make of an object, without a server: decode, defaults, preparation, validation, in the
- * order of the verbs. The kinds oracle compares this with what a real kube-apiserver answers to the same object.
+ * Runs an object through the embedded server's kinds, without a server: decode, defaults, preparation, validation, in the
+ * order of the verbs. The kinds oracle compares the result with the response of a real kube-apiserver.
  */
 import { builtinFamilies, type BuiltinFamily, type BuiltinKind } from "../../src/apiserver/kinds/mod.ts";
 import {
@@ -8,12 +8,12 @@ import {
   type FieldError,
   invalid,
   type JsonObject,
-  Refusal,
+  StatusError,
   type WriteContext,
 } from "../../src/apiserver/model/mod.ts";
 import { metadataErrors, metadataUpdateErrors } from "../../src/apiserver/registry/mod.ts";
 
-/** An answer: the object, or the Status that refuses it. */
+/** A result: the object, or an error Status. */
 export interface Outcome {
   readonly code: number;
   readonly body: JsonObject;
@@ -35,7 +35,7 @@ export function kindOf(object: JsonObject): BuiltinKind {
   throw new Error(`Cannot find the kind of ${apiVersion} ${object["kind"]}: not built in`);
 }
 
-/** Creates an object as the verbs would, storing nothing. */
+/** Creates an object as the verb does, without storing it. */
 export function createHere(object: JsonObject): Outcome {
   const kind = kindOf(object);
   const warnings: string[] = [];
@@ -53,7 +53,7 @@ export function createHere(object: JsonObject): Outcome {
   });
 }
 
-/** Changes an object as the verbs would. */
+/** Changes an object as the verb does. */
 export function updateHere(object: JsonObject, old: JsonObject, subresource = ""): Outcome {
   const kind = kindOf(object);
   const warnings: string[] = [];
@@ -112,7 +112,7 @@ function answered(act: () => Outcome): Outcome {
   try {
     return act();
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof StatusError)) throw error;
     return { code: error.status.code, body: JSON.parse(JSON.stringify(error.status)), warnings: [] };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What the embedded server does not do yet as a kube-apiserver does: cases by group and name, and what is amiss. Each must
- * differ; whoever mends one takes it off.
+ * Known differences of the embedded server from a kube-apiserver, by group and name of the case. Each case must
+ * differ; a fix removes its entry.
  */
 export const knownDifferences: ReadonlyMap<string, string> = new Map([
   [

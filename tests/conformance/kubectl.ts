@@ -1,4 +1,4 @@
-/** kubectlOf(): runs kubectl with one kubeconfig, with nothing remembered from other servers. */
+/** kubectlOf(): runs kubectl with one kubeconfig and an empty cache. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";

@@ -1,9 +1,9 @@
 /**
- * The conformance suite by hand, on a control plane that runs:
+ * Runs the conformance suite manually, on a running control plane:
  *
  *   deno task cluster -- deno run -A tests/conformance/main.ts            shows every difference
  *   deno task cluster -- deno run -A tests/conformance/main.ts WORDS      only of cases whose group or name has WORDS
- *   deno task conformance --record                                        writes recordings/ anew
+ *   deno task conformance --record                                        writes recordings/
  */
 import process from "node:process";
 import { ControlPlane } from "../controlplane/mod.ts";

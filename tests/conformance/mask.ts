@@ -1,11 +1,11 @@
 /**
- * Mask: makes the answers of two servers comparable. What must differ (UIDs, versions, times, addresses) becomes a word
- * with a number, the same for the same value within one run, so that "equal to the one before" is still compared.
+ * Mask: makes the responses of two servers comparable. Values that must differ (UIDs, versions, times, addresses) become a
+ * word with a number, the same for equal values within one run, so that equality is still compared.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Fields that never agree, by name, and the word that stands for each. */
+/** Fields that never agree, by name, and the word that replaces each value. */
 const volatile: ReadonlyMap<string, string> = new Map([
   ["uid", "uid"],
   ["resourceVersion", "version"],
@@ -27,7 +27,7 @@ const volatile: ReadonlyMap<string, string> = new Map([
   ["storageVersionHash", "hash"],
 ]);
 
-/** Texts within texts that never agree: versions of the moment, ages, addresses, ports of the loopback. */
+/** Parts of texts that never agree: present versions, ages, addresses, ports of the loopback. */
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/(must have the same UID: )[0-9a-f-]{36}/g, "$1<uid>"],
   [/(response\.uid=\\?")[0-9a-f-]{36}/g, "$1<uid>"],
@@ -44,7 +44,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g, "<time>"],
 ];
 
-/** The same for what kubectl prints: tables are set as wide as their longest cell. */
+/** The same for the output of kubectl: the width of a column depends on its longest cell. */
 const printed: readonly (readonly [RegExp, string])[] = [
   [/^[EIW]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /gm, "<log> "],
   [/(pod-template-hash=)[a-z0-9]+/g, "$1<hash>"],
@@ -60,13 +60,13 @@ const printed: readonly (readonly [RegExp, string])[] = [
   [/ +$/gm, ""],
 ];
 
-/** Versions that cases make up, in what they ask for. */
+/** Versions that cases invent for their requests. */
 const madeUp: ReadonlySet<string> = new Set(["0", "1", "5", "999999999"]);
 
-/** What is left of a generateName where five characters must follow it. */
+/** The part of a generateName that is kept when five characters must follow. */
 const longestStem = 58;
 
-/** What has one of these is a list, or what a case picks from one: its version is of whoever wrote last. */
+/** Fields of lists, or of the part that a case reads: their version depends on other writers. */
 const ofMany = ["items", "rows", "names"];
 
 const age = /^(<unknown>|<invalid>|\d+(ms|s|m|h|d|y)(\d+(s|m|h|d))?)$/;
@@ -82,7 +82,7 @@ export class Mask {
     this.#unique = unique;
   }
 
-  /** The run's own word, and whatever has been masked before, out of a text. */
+  /** Replaces the run's unique word, and every value that was masked before, in a text. */
   text(text: string): string {
     let masked = text.replaceAll(this.#unique, "UNIQUE");
     for (const stem of this.#stems) {
@@ -96,14 +96,14 @@ export class Mask {
     );
   }
 
-  /** What a program printed. */
+  /** Masks the output of a program. */
   output(text: string): string {
     let masked = this.text(text);
     for (const [pattern, word] of printed) masked = masked.replace(pattern, word);
     return masked;
   }
 
-  /** From now on masks the names that a server makes of this. */
+  /** From now on masks the names that a server generates from this prefix. */
   addStem(generateName: string): void {
     this.#stems.add(generateName.slice(0, longestStem));
   }
@@ -126,7 +126,7 @@ export class Mask {
     return this.value(item, key === "clusterIPs" ? "clusterIP" : "");
   }
 
-  /** A name that the server made is masked by what it was made from; a version of many objects by nothing but a word. */
+  /** Replaces a generated name by its prefix, and a version of many objects by a word. */
   #field(name: string, item: unknown, holder: object): Json {
     const { generateName } = holder as { readonly generateName?: unknown };
     if (name === "name" && typeof item === "string" && typeof generateName === "string") {
@@ -142,7 +142,7 @@ export class Mask {
     return this.value(item, name);
   }
 
-  /** What a column means is told in each server's own words, ours in none. */
+  /** The descriptions of columns differ; ours are empty. */
   #column(column: unknown): Json {
     const { description: _, ...rest } = Object(column);
     return this.value(rest);
@@ -161,7 +161,7 @@ export class Mask {
   }
 
   #word(kind: string, value: string): string {
-    // Two servers tick differently: times are not told apart, and neither are counts of what others own.
+    // The clocks of two servers differ: times are not compared, and neither are counts of fields of other managers.
     if (kind === "time") return "<time>";
     const known = this.#known.get(value);
     if (known !== undefined && known.startsWith(`<${kind} `)) return known;
@@ -177,7 +177,7 @@ function isBookmark(holder: object): boolean {
   return "type" in holder && holder.type === "BOOKMARK";
 }
 
-/** Servers put them in the order of their times, to the second: one may tick between two writes, the other not. */
+/** Servers sort them by time in seconds, so the order depends on whether a second passed between two writes. */
 function byManager(left: Json, right: Json): number {
   return managerOf(left) < managerOf(right) ? -1 : 1;
 }

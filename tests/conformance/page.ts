@@ -1,5 +1,5 @@
 /**
- * The page docs/CONFORMANCE.md: how many cases there are, and where the embedded server answers differently, on purpose or
+ * The page docs/CONFORMANCE.md: the number of cases, and the differences of the embedded server, on purpose or
  * not yet.
  */
 import { caseGroups } from "./cases/mod.ts";
@@ -13,10 +13,10 @@ export function conformancePage(): string {
   return [
     "# Conformance",
     "",
-    "The embedded API server and a real kube-apiserver 1.36.3 (with kube-controller-manager) are asked the same, and their",
-    "answers compared: codes, reasons, messages, bodies, warnings, watch events, managed fields, and what kubectl prints.",
-    "Where they differ, the real one is right. `deno task e2e` compares live; `deno task ok` compares with",
-    "[recordings](../tests/conformance/recordings). Made by `deno task conformance --page`.",
+    "The embedded API server and a real kube-apiserver 1.36.3 (with kube-controller-manager) get the same requests, and",
+    "their responses are compared: codes, reasons, messages, bodies, warnings, watch events, managed fields, and the",
+    "output of kubectl. If they differ, the real one is right. `deno task e2e` compares live; `deno task ok` compares with",
+    "[recordings](../tests/conformance/recordings). `deno task conformance --page` writes this page.",
     "",
     `${all.length} cases: ${all.length - deliberate.length - known.length} agree, ${deliberate.length} differ on ` +
     `purpose, ${known.length} not yet.`,
@@ -42,7 +42,7 @@ function count(cases: readonly ConformanceCase[], mark: "deliberate" | "known"):
   return cases.filter((subject) => subject[mark] !== undefined).length;
 }
 
-/** A name as text: it may hold what Markdown reads as its own. */
+/** A name as text, with Markdown's special characters. */
 function escaped(name: string): string {
   return `\`${name.replaceAll("`", "'")}\``;
 }

@@ -1,9 +1,9 @@
-/** RealHost: a real kube-apiserver as conformance cases see it, with the token of a member of system:masters. */
+/** RealHost: a real kube-apiserver for conformance cases, with the token of a member of system:masters. */
 import type { ControlPlane } from "../controlplane/mod.ts";
 import { kubectlOf } from "./kubectl.ts";
 import type { Host } from "./transcript.ts";
 
-/** What every request of a case says of its sender: the user agent names the field manager. */
+/** The headers of every request of a case: the user agent names the field manager. */
 export const commonHeaders: Readonly<Record<string, string>> = { "user-agent": "conformance/1.0" };
 
 /** Connections to one control plane. */

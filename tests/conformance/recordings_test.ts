@@ -1,6 +1,6 @@
 /**
- * The conformance suite without a control plane: the embedded server against what a kube-apiserver has answered before. Part
- * of `deno task ok`; what the recordings lack (kubectl) is in conformance_test.ts alone.
+ * The conformance suite without a control plane: the embedded server against recorded responses of a kube-apiserver. Part
+ * of `deno task ok`; cases without recordings (kubectl) run in conformance_test.ts only.
  */
 import { test } from "../testing.ts";
 import { caseGroups } from "./cases/mod.ts";

@@ -1,6 +1,6 @@
 /**
- * Site: an API server that conformance cases are run against, the embedded one or a real one, and what a case may do
- * there. Every answer is written down; the cases themselves judge nothing, since the real server is what is right.
+ * CaseRun: one run of a conformance case on one API server, the embedded one or a real one, and the actions of a case
+ * there. Every response is recorded. The cases have no expectations, because the real server is right.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Json, Mask } from "./mask.ts";
@@ -14,20 +14,20 @@ export interface Call {
   /** @default POST with a body, else GET */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD";
   readonly path: string;
-  /** An object is sent as JSON, text as it is. */
+  /** An object is sent as JSON, a text unchanged. */
   readonly body?: unknown;
   /** @default application/json for a body */
   readonly type?: string;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What is written down of an answer that holds more than the case is about. @default all of it */
+  /** Picks the part of a response to record. @default all of it */
   // deno-lint-ignore no-explicit-any
   readonly pick?: (answer: any) => unknown;
-  /** The real server finds what is wrong by walking a Go map, so causes come in any order: they are sorted. @default false */
+  /** Sorts the causes of an error, because the real server finds them in the order of a Go map. @default false */
   readonly sortsCauses?: boolean;
 }
 
-/** What was asked and answered, made comparable. */
+/** A request and its response, masked. */
 export interface Step {
   readonly asked: string;
   readonly code: number;
@@ -38,29 +38,29 @@ export interface Step {
 
 /** How a watch is read. */
 export interface WatchOptions {
-  /** Events after which the reader leaves. */
+  /** The number of events to read. */
   readonly count: number;
   readonly accept?: string;
-  /** What happens meanwhile. @default nothing */
+  /** Runs while the watch is open. @default nothing */
   readonly act?: () => Promise<void>;
   /** @default 20 */
   readonly timeoutSeconds?: number;
 }
 
-/** How a program ended. */
+/** The result of a program. */
 export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** What a command is run with. */
+/** Options of a command. */
 export interface CommandOptions {
   /** @default nothing */
   readonly stdin?: string;
   /** @default nothing more */
   readonly env?: Readonly<Record<string, string>>;
-  /** Lines of its output that are compared. @default all */
+  /** Selects the lines of its output that are compared. @default all */
   readonly picks?: (line: string) => boolean;
 }
 
@@ -72,9 +72,9 @@ export interface SiteOptions {
   readonly send: Send;
   /** A word that no other run uses. */
   readonly unique: string;
-  /** Milliseconds that the server may take to do on its own what a case waits for. */
+  /** Milliseconds until a wait for controllers fails. */
   readonly patienceMs: number;
-  /** @default there is none */
+  /** @default not available */
   readonly kubectl?: RunKubectl;
 }
 
@@ -85,7 +85,7 @@ export class Site {
   readonly #mask: Mask;
   readonly #unique: string;
   readonly steps: Step[] = [];
-  /** A namespace of the case's own, which exists. */
+  /** The namespace of the case; it exists. */
   readonly namespace: string;
 
   constructor(options: SiteOptions) {
@@ -97,17 +97,17 @@ export class Site {
     this.#mask = new Mask(unique);
   }
 
-  /** A name that no other run uses, for what is in no namespace. */
+  /** A name that no other run uses, for cluster-scoped objects. */
   name(stem: string): string {
     return `${stem}-${this.#unique}`;
   }
 
-  /** A word that no other run uses, of letters and digits alone. */
+  /** A word of letters and digits that no other run uses. */
   get unique(): string {
     return this.#unique;
   }
 
-  /** Sends a request and writes down what came back. @returns the answer as it came, JSON where it was JSON */
+  /** Sends a request and records the response. @returns the response's body, parsed if it is JSON */
   // deno-lint-ignore no-explicit-any
   async call(call: Call): Promise<any> {
     const { path, pick = (answer) => answer, sortsCauses = false } = call;
@@ -127,7 +127,7 @@ export class Site {
     return answer;
   }
 
-  /** Does something whose answers are not compared: to set the scene. @throws Error when it is refused */
+  /** Sends a request whose response is not compared, as a preparation. @throws Error when it fails */
   // deno-lint-ignore no-explicit-any
   async prepare(call: Call): Promise<any> {
     const init = initOf(call);
@@ -137,7 +137,7 @@ export class Site {
     return answerOf(text);
   }
 
-  /** Asks until the answer is as wanted; nothing is written down. @throws Error when that does not come about */
+  /** Polls until the response is as expected; nothing is recorded. @throws Error when the time is up */
   // deno-lint-ignore no-explicit-any
   async until(path: string, isWanted: (answer: any, code: number) => boolean): Promise<void> {
     const deadline = performance.now() + this.#options.patienceMs;
@@ -150,7 +150,7 @@ export class Site {
     }
   }
 
-  /** Watches while something happens and writes down the events, in the server's order. @param path with its query */
+  /** Watches while an action runs, and records the events in the server's order. @param path includes the query */
   async watch(path: string, options: WatchOptions): Promise<void> {
     const { count, accept, act = () => Promise.resolve(), timeoutSeconds = 20 } = options;
     const stop = new AbortController();
@@ -169,7 +169,7 @@ export class Site {
     });
   }
 
-  /** Runs kubectl in the case's namespace and writes down what it printed. @returns its stdout as it was */
+  /** Runs kubectl in the case's namespace and records its output. @returns its stdout, unmasked */
   async kubectl(args: readonly string[], options: CommandOptions = {}): Promise<string> {
     const run = this.#options.kubectl;
     if (run === undefined) throw new Error("Cannot run kubectl: the case does not say that it needs it");
@@ -181,7 +181,7 @@ export class Site {
     return stdout;
   }
 
-  /** Writes down what is no answer of the server: the output of a program. */
+  /** Records the output of a program. */
   note(asked: string, code: number, answer: unknown): void {
     this.steps.push({ asked: this.#mask.text(asked), code, type: "", warnings: [], answer: this.#mask.value(answer) });
   }

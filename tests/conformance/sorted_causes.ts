@@ -1,7 +1,7 @@
-/** withSortedCauses(): the Status of an object that is wrong in several fields, comparable whatever order they were found in. */
+/** withSortedCauses(): makes the Status of an object with several wrong fields comparable in any order of the causes. */
 import type { ApiStatus } from "../../src/api/mod.ts";
 
-/** Sorts the causes, and the list of them in the message. Whatever is no such Status stays as it is. */
+/** Sorts the causes, and their list in the message. Any other value stays unchanged. */
 export function withSortedCauses(answer: unknown): unknown {
   if (!isStatus(answer) || answer.details?.causes === undefined) return answer;
   const { message = "", details } = answer;

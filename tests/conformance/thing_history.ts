@@ -1,6 +1,6 @@
 /**
- * A history of writes to a Thing as patch/ makes it, and what of it can be compared with Kubernetes' libraries: all but the
- * clock's times and the order that Go's maps give.
+ * A history of writes to a Thing by patch/, and its part that can be compared with Kubernetes' libraries: all except
+ * times and the order of Go maps.
  */
 import {
   draftOf,
@@ -10,7 +10,7 @@ import {
   type JsonObject,
   put,
   read,
-  Refusal,
+  StatusError,
 } from "../../src/apiserver/model/mod.ts";
 import {
   applyConfiguration,
@@ -47,7 +47,7 @@ async function inVersion(object: JsonObject, apiVersion: string): Promise<JsonOb
 function contextOf(write: ThingWrite, isLate: boolean): FieldContext {
   const apiVersion = `example.dev/${write.version}`;
   const type = thingTypes.get(apiVersion);
-  if (type === undefined) throw new RangeError(`Cannot write a Thing of ${apiVersion}: there is no such version`);
+  if (type === undefined) throw new RangeError(`Cannot write a Thing of ${apiVersion}: the version does not exist`);
   const unreached = fieldSetOf(write.subresource === "" ? [["f:status"]] : [["f:metadata"], ["f:spec"]]);
   return {
     type,
@@ -60,7 +60,7 @@ function contextOf(write: ThingWrite, isLate: boolean): FieldContext {
   };
 }
 
-/** What there is after each write, or why it was refused, as the libraries answer it. */
+/** The object after each write, or the error, in the form of the libraries. */
 export async function replay(writes: readonly ThingWrite[]): Promise<readonly Json[]> {
   const answers: Json[] = [];
   let live: JsonObject | undefined;
@@ -73,7 +73,7 @@ export async function replay(writes: readonly ThingWrite[]): Promise<readonly Js
       live = draftOf(await inVersion(withUid(after), stored));
       answers.push({ live });
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof StatusError)) throw error;
       answers.push({ status: JSON.parse(JSON.stringify(error.status)), error: error.message });
     }
   }
@@ -101,7 +101,7 @@ function withUid(object: JsonObject): JsonObject {
   return { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), uid: "u" } };
 }
 
-/** An answer without what may differ. */
+/** A response without values that may differ. */
 export function comparable(answer: Json): Json {
   if (!isJsonObject(answer)) return answer;
   const live = read(answer, "live");
@@ -109,7 +109,7 @@ export function comparable(answer: Json): Json {
   const status = read(answer, "status");
   const details = isJsonObject(status) ? read(status, "details") : undefined;
   const causes = isJsonObject(details) ? read(details, "causes") : undefined;
-  // Of what the real server answers with 500 only the end of the text is the libraries'.
+  // Only the end of the real server's text for a 500 comes from the libraries.
   if (!isJsonArray(causes)) return linesOf(String(read(answer, "error")).replace(/^failed to [^:]*: (?=[.e])/, ""));
   return [linesOf(String(read(answer, "error"))), causes.map((cause) => JSON.stringify(ordered(cause))).sort()];
 }
@@ -118,7 +118,7 @@ function linesOf(text: string): Json {
   return text.replace(/^.*?failed to (prune|compare|convert|create)[^.]*?: (?=[.e])/, "").split("\n").sort();
 }
 
-/** With keys in order, and entries of managed fields, whose times only say whether they are there. */
+/** Sorts keys and entries of managed fields, and reduces times to their presence. */
 function ordered(value: Json): Json {
   if (isJsonArray(value)) return value.map(ordered);
   if (!isJsonObject(value)) return value;

@@ -6,22 +6,22 @@ import type { ConformanceCase } from "./conformance_case.ts";
 import { expectationOf } from "./conformance_case.ts";
 import { type RunKubectl, type Send, Site, type Step } from "./site.ts";
 
-/** What a server answered to a case. */
+/** The responses of a server to a case. */
 export type Transcript = readonly Step[];
 
 /** One of the servers, ready for cases. */
 export interface Host {
-  /** Sends as somebody who may do everything. */
+  /** Sends with all permissions. */
   readonly send: Send;
-  /** Milliseconds that it may take to do on its own what a case waits for. */
+  /** Milliseconds until a wait for controllers fails. */
   readonly patienceMs: number;
-  /** Absent where a case does not need it. */
+  /** Absent if the case does not need it. */
   readonly kubectl?: RunKubectl;
-  /** Makes the ServiceAccount `default` of a namespace, where no controller does. @default waits for it */
+  /** Creates the ServiceAccount `default` of a namespace if no controller does. @default waits for it */
   makeAccount?(namespace: string): Promise<void>;
 }
 
-/** Runs a case in a namespace of its own, which is left to end. */
+/** Runs a case in a new namespace, which is deleted in the background. */
 export async function transcriptOf(host: Host, subject: ConformanceCase): Promise<Transcript> {
   const unique = crypto.randomUUID().slice(0, 8);
   const site = new Site({ send: host.send, unique, patienceMs: host.patienceMs, kubectl: host.kubectl });
@@ -36,13 +36,13 @@ export async function transcriptOf(host: Host, subject: ConformanceCase): Promis
   return site.steps;
 }
 
-/** How the embedded server's answers differ from the real one's, as a patch; "" where they agree. */
+/** The differences of the embedded server's responses from the real one's, as a patch; "" if they agree. */
 export function differenceOf(real: Transcript, embedded: Transcript): string {
   const [left, right] = [textOf(real), textOf(embedded)];
   return left === right ? "" : createTwoFilesPatch("kube-apiserver", "embedded", left, right, "", "", { context: 4 });
 }
 
-/** @throws Error when a case that should agree does not, and when one that should not does */
+/** @throws Error when a case does not have its expected result */
 export function judge(subject: ConformanceCase, difference: string): void {
   if (expectationOf(subject) === "agrees") {
     if (difference !== "") throw new Error(`Cannot agree with kube-apiserver:\n${difference}`);
@@ -52,7 +52,7 @@ export function judge(subject: ConformanceCase, difference: string): void {
   }
 }
 
-/** One line per value, in an order that does not depend on the server. */
+/** One line per value, in an order that is independent of the server. */
 function textOf(transcript: Transcript): string {
   return JSON.stringify(transcript, undefined, 1);
 }

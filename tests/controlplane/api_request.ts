@@ -1,15 +1,15 @@
 /**
- * One GET of the API server, over a connection of its own, without any of Pintle's code: what the harness needs to see
- * whether the server is ready must not depend on what is being tested.
+ * One GET of the API server, over a new connection, without code of Pintle: the check whether the server is ready
+ * must not depend on the code under test.
  */
 import { request } from "node:https";
 
-/** What the server said. */
+/** The response of the server. */
 export type ApiAnswer =
   | { readonly kind: "answered"; readonly status: number; readonly body: string }
   | { readonly kind: "unreachable"; readonly reason: string };
 
-/** Whom to trust and how to log in. */
+/** The trusted CA and the credential. */
 export interface ApiRequestOptions {
   /** PEM of the authority that signed the server's certificate. */
   readonly ca: string;
@@ -18,7 +18,7 @@ export interface ApiRequestOptions {
 
 const timeoutMs = 5_000;
 
-/** Asks for `url`; a server that cannot be reached is an answer too. */
+/** Sends a GET to `url`; an unreachable server is a result as well. */
 export function getFromApi(url: string, options: ApiRequestOptions): Promise<ApiAnswer> {
   const { ca, token } = options;
   return new Promise((resolve) => {

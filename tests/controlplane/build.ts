@@ -1,9 +1,9 @@
 /**
  * The programs of the control plane: built once from go.mod into the user's cache, or taken from KUBEBUILDER_ASSETS.
  *
- * The cache folder is named by a hash of all that goes into the build, and appears complete or not at all: a build works
- * beside it and renames. Two processes at once both build (Go's own cache makes the second one cheap), one of the two
- * results stays. What cannot be had on this machine is a value; a build that fails is an error.
+ * The cache folder is named by a hash of all inputs of the build, and appears complete or not at all: a build works
+ * beside it and renames. Two processes at once both build (Go's own cache makes the second one cheap), and one of the two
+ * results stays. A missing tool is a result; a build that fails is an error.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -20,11 +20,11 @@ export interface Binaries {
   readonly etcd: string;
   readonly kubeApiServer: string;
   readonly kubectl: string;
-  /** Absent where KUBEBUILDER_ASSETS has none, as envtest's own archives. */
+  /** Absent if KUBEBUILDER_ASSETS does not have it, as in envtest's archives. */
   readonly kubeControllerManager?: string;
 }
 
-/** The programs, or why there are none. */
+/** The programs, or why they are unavailable. */
 export type BuildOutcome =
   | { readonly kind: "ready"; readonly binaries: Binaries }
   | { readonly kind: "unavailable"; readonly reason: string };
@@ -95,7 +95,7 @@ function buildHash(flags: readonly string[]): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Asks Go for our module: that fails where Go is missing, and where it is older than go.mod wants. */
+/** Runs Go on our module: this fails without Go, and with a Go that is older than go.mod requires. */
 async function whyGoCannotBuild(): Promise<string | undefined> {
   const answer = await go(["list", "-m"]);
   switch (answer.kind) {
@@ -126,7 +126,7 @@ async function buildInto(root: string, target: string, flags: readonly string[])
   }
 }
 
-/** Another process that built the same at the same time may have been first: then its result is as good. */
+/** If another process has finished the same build first, its result is used. */
 function renameUnlessThere(from: string, to: string): void {
   try {
     renameSync(from, to);
@@ -135,7 +135,7 @@ function renameUnlessThere(from: string, to: string): void {
   }
 }
 
-/** Removes what killed builds left behind. */
+/** Removes the folders of killed builds. */
 function removeAbandoned(root: string): void {
   for (const name of readdirSync(root).filter((name) => name.startsWith("building-"))) {
     const path = join(root, name);
@@ -143,7 +143,7 @@ function removeAbandoned(root: string): void {
   }
 }
 
-/** Runs a build whose `-v` names one package a line as it is compiled, and reports how far it is. */
+/** Runs a build whose `-v` prints one line per compiled package, and reports the progress. */
 async function compile(args: readonly string[]): Promise<void> {
   const listed = await go(["list", "-deps", "tool"]);
   const total = listed.kind === "ended" ? listed.stdout.trim().split("\n").length : 0;

@@ -1,9 +1,9 @@
 /**
- * Certificates of a test's control plane: one authority, and whatever it signs.
+ * Certificates of a test's control plane: one authority, and the certificates that it signs.
  *
- * Everything is P-256 and X.509 v3 (Deno refuses v1 client certificates). A loaded authority signs like the one that was
- * made, so a test process that attaches to a running control plane can issue certificates of its own: expired ones,
- * users of its choice, servers for webhooks.
+ * Everything is P-256 and X.509 v3 (Deno refuses v1 client certificates). A loaded authority signs like the created one,
+ * so a test process that attaches to a running control plane can issue certificates: expired ones, for other users,
+ * for webhook servers.
  */
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
@@ -15,13 +15,13 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** What a certificate says about whom it belongs to. */
+/** The subject of a certificate. */
 export interface IssueOptions {
   /** The user name, for a client; the server's name, for a server. */
   readonly commonName: string;
   /** The groups of a client. @default [] */
   readonly organizations?: readonly string[];
-  /** What it proves. @default "client" */
+  /** Its usage. @default "client" */
   readonly usage?: "client" | "server";
   /** DNS names and IP addresses of a server. @default [] */
   readonly hosts?: readonly string[];
@@ -35,7 +35,7 @@ const dayMs = 86_400_000;
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const usages = { client: x509.ExtendedKeyUsage.clientAuth, server: x509.ExtendedKeyUsage.serverAuth } as const;
 
-/** A certificate authority: its certificate, its key, and the power to sign. */
+/** A certificate authority: its certificate and its key. */
 export class CertificateAuthority implements KeyPair {
   /** The authority's own certificate, PEM. */
   readonly certificate: string;
@@ -51,7 +51,7 @@ export class CertificateAuthority implements KeyPair {
     this.#parsed = new x509.X509Certificate(pair.certificate);
   }
 
-  /** Makes an authority that signs itself. */
+  /** Creates a self-signed authority. */
   static async create(commonName: string): Promise<CertificateAuthority> {
     const keys = await generateKeys();
     const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -75,7 +75,7 @@ export class CertificateAuthority implements KeyPair {
     );
   }
 
-  /** The authority whose certificate and key these are. */
+  /** Loads an authority from its certificate and key. */
   static async load(pair: KeyPair): Promise<CertificateAuthority> {
     const der = x509.PemConverter.decodeFirst(pair.key);
     const signingKey = await crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
@@ -125,7 +125,7 @@ async function privateKeyPem(key: CryptoKey): Promise<string> {
   return withNewline(x509.PemConverter.encode(await crypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY"));
 }
 
-/** Positive, as RFC 5280 demands and Go insists: the leading byte has its highest bit clear. */
+/** A positive serial number, as RFC 5280 and Go require: the highest bit of the first byte is clear. */
 function serialNumber(): string {
   return `01${randomBytes(15).toString("hex")}`;
 }

@@ -1,10 +1,10 @@
 /**
  * A real Kubernetes control plane for tests: etcd, kube-apiserver and kube-controller-manager on the loopback address,
- * with certificates, users and kubectl, in a folder of its own that goes away with it.
+ * with certificates, users and kubectl, in a temporary folder.
  *
- * `start()` makes one that ends when it is disposed of, or when this process ends, however that happens. `attach()` uses
- * one that another process (with.ts) owns: everything works but stopping it. It is a test's view of a cluster, so it
- * uses none of Pintle's own code.
+ * `start()` creates one that ends when it is disposed, or when this process ends for any reason. `attach()` uses
+ * one that another process (with.ts) owns, and cannot stop it. It is a test's view of a cluster, so it
+ * does not use code of Pintle.
  */
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ import { run } from "./run.ts";
 import { Servers } from "./servers.ts";
 
 const dayMs = 86_400_000;
-/** A port that was free may be taken by the time a server binds it; twice in a row means something else. */
+/** A free port may be taken before a server binds it; if this happens twice, the cause is another one. */
 const portAttempts = 3;
 
 /** A control plane that runs. */
@@ -44,7 +44,7 @@ export class ControlPlane implements AsyncDisposable {
   /**
    * Starts a control plane and waits until it is ready.
    *
-   * @throws Error when there are no programs to start, or when one of them ends early, with the end of its log.
+   * @throws Error when the programs are unavailable, or when one of them ends early, with the end of its log.
    */
   static async start(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
     const binaries = options.binaries ?? await builtBinaries();
@@ -116,7 +116,7 @@ export class ControlPlane implements AsyncDisposable {
     return this.description.token;
   }
 
-  /** What a command needs in its environment to use this control plane, with its kubectl first in the PATH. */
+  /** The environment for a command that uses this control plane, with its kubectl first in the PATH. */
   get environment(): Readonly<Record<string, string>> {
     return {
       ...kubectlEnvironment(this.dir),
@@ -126,12 +126,12 @@ export class ControlPlane implements AsyncDisposable {
     };
   }
 
-  /** Everything a component has printed so far. */
+  /** The output of a component so far. */
   logs(component: Component): string {
     return readFileSync(logPath(this.dir, component), "utf8");
   }
 
-  /** Writes a kubeconfig of another kind than the administrator's; it goes away with the control plane. */
+  /** Writes a kubeconfig for another user or credential; it is deleted with the control plane. */
   async kubeconfigFor(options: KubeconfigOptions): Promise<string> {
     const { ca = "own", server = this.server, namespace } = options;
     const path = join(this.dir, "kubeconfig", randomUUID());
@@ -142,7 +142,7 @@ export class ControlPlane implements AsyncDisposable {
     return path;
   }
 
-  /** Runs kubectl; whether it succeeded is for the caller to say. */
+  /** Runs kubectl; the caller checks the exit code. */
   async kubectl(args: readonly string[], options: KubectlOptions = {}): Promise<KubectlResult> {
     const { stdin, kubeconfig = this.kubeconfig } = options;
     const { kubectl } = this.description.binaries;
@@ -163,7 +163,7 @@ export class ControlPlane implements AsyncDisposable {
     return stdout;
   }
 
-  /** Ends kube-apiserver in order; its data stays. */
+  /** Stops kube-apiserver; its data stays. */
   async stopApiServer(): Promise<void> {
     await this.#owned("stop").stopApiServer();
   }
@@ -209,7 +209,7 @@ async function builtBinaries(): Promise<Binaries> {
   throw new Error(`Cannot start a control plane: ${outcome.reason}`);
 }
 
-/** Keeps what kubectl remembers of a server apart from other servers that had its port, and the user's own settings out. */
+/** Separates kubectl's cache from those of other servers on the same port, and from the user's settings. */
 function kubectlEnvironment(dir: string): Readonly<Record<string, string>> {
   return { KUBECACHEDIR: join(dir, "kubectl-cache"), KUBERC: "off" };
 }

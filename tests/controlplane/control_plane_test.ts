@@ -1,6 +1,6 @@
 /**
- * Tests of the control plane itself: that it is ready when it says so, that its users may what they should, that its
- * controllers work, and that nothing of it is left behind.
+ * Tests of the control plane itself: it is ready when it reports so, its users have their permissions, its
+ * controllers work, and nothing of it remains afterwards.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../testing.ts";
@@ -9,13 +9,13 @@ import { until } from "./poll.ts";
 import { isRunning, processIds } from "./processes.ts";
 import { controlPlaneTest, createNamespace } from "./test.ts";
 
-controlPlaneTest("a started control plane has its namespaces and tells its version", async (controlPlane) => {
+controlPlaneTest("a started control plane has its namespaces and its version", async (controlPlane) => {
   const namespaces = await controlPlane.kubectlOutput(["get", "namespaces", "--output=name"]);
   assertStringIncludes(namespaces, "namespace/default\n");
   assertMatch(await controlPlane.kubectlOutput(["version"]), /Server Version: v1\.\d+\.\d+/);
 });
 
-controlPlaneTest("the kubeconfig has the shape that kind writes, for its owner's eyes only", (controlPlane) => {
+controlPlaneTest("the kubeconfig has kind's format, and only its owner can read it", (controlPlane) => {
   const text = readFileSync(controlPlane.kubeconfig, "utf8");
   assertEquals(statSync(controlPlane.kubeconfig).mode & 0o777, 0o600);
   assertEquals(
@@ -62,7 +62,7 @@ controlPlaneTest("a kubeconfig with the wrong authority refuses the server", asy
   assertStringIncludes(error.message, "certificate signed by unknown authority");
 });
 
-controlPlaneTest("a service account's token logs in as that account", async (controlPlane) => {
+controlPlaneTest("a service account's token authenticates as that account", async (controlPlane) => {
   const namespace = await createNamespace(controlPlane);
   const token = await controlPlane.kubectlOutput(["create", "token", "default", "--namespace", namespace]);
   const kubeconfig = await controlPlane.kubeconfigFor({ user: "nobody" });
@@ -71,7 +71,7 @@ controlPlaneTest("a service account's token logs in as that account", async (con
   assertEquals(name, `system:serviceaccount:${namespace}:default`);
 }, { needs: "kube-controller-manager" });
 
-controlPlaneTest("the garbage collector removes what a deleted object owned", async (controlPlane) => {
+controlPlaneTest("the garbage collector deletes the dependents of a deleted object", async (controlPlane) => {
   const namespace = await createNamespace(controlPlane);
   const owner = ["configmap", "owner", "--namespace", namespace];
   const uid = await controlPlane.kubectlOutput(["create", ...owner, "--output=jsonpath={.metadata.uid}"]);
@@ -96,7 +96,7 @@ controlPlaneTest("a Deployment gets its ReplicaSet and Pods", async (controlPlan
   });
 }, { needs: "kube-controller-manager" });
 
-controlPlaneTest("a deleted namespace goes away with what is in it", async (controlPlane) => {
+controlPlaneTest("a deleted namespace is removed with its objects", async (controlPlane) => {
   const namespace = await createNamespace(controlPlane);
   await createObject(controlPlane, deployment({ name: "web", namespace }));
   await controlPlane.kubectlOutput(["delete", "namespace", namespace, "--wait=false"]);
@@ -107,7 +107,7 @@ controlPlaneTest("an attached control plane cannot be stopped", async (controlPl
   await assertRejects(() => controlPlane.stopApiServer(), /^Cannot stop kube-apiserver: another process owns/);
 });
 
-controlPlaneTest("a restarted API server has its port and its data", async (controlPlane) => {
+controlPlaneTest("a restarted API server keeps its port and its data", async (controlPlane) => {
   await controlPlane.kubectlOutput(["create", "configmap", "kept"]);
   await controlPlane.stopApiServer();
   assertStringIncludes((await controlPlane.kubectl(["get", "configmap", "kept"])).stderr, "connection refused");
@@ -127,7 +127,7 @@ controlPlaneTest("a server that ends early is an error with the end of its log",
   assertStringIncludes(error.message, "unknown flag: --no-such-flag");
 });
 
-controlPlaneTest("disposal leaves no process and no folder", async (shared) => {
+controlPlaneTest("disposing leaves no process and no folder", async (shared) => {
   const controlPlane = await ControlPlane.start({ binaries: shared.description.binaries });
   const pids = processIds(controlPlane.dir);
   assert(pids.length >= 2 && pids.every(isRunning), "etcd and kube-apiserver should run");

@@ -1,8 +1,8 @@
 /**
- * One server process of the control plane: started in a session of its own (a Ctrl-C in the terminal reaches the
- * harness, which then ends it in order), its output in a log file, its id in `DIR/run/NAME.pid` before the program runs.
+ * One server process of the control plane: started in a new session (a Ctrl-C in the terminal reaches only the
+ * harness, which then stops it), its output in a log file, its id in `DIR/run/NAME.pid` before the program runs.
  *
- * Guarantees: `stop()` returns when the process is gone. An early end is reported with the last lines of the log.
+ * Guarantees: `stop()` returns when the process has ended. An early end is reported with the last lines of the log.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
@@ -78,7 +78,7 @@ export class Daemon {
   }
 }
 
-/** Where a component writes what it has to say. */
+/** The log file of a component. */
 export function logPath(dir: string, name: Component): string {
   return join(dir, "log", `${name}.log`);
 }

@@ -1,8 +1,8 @@
 /**
- * What there is to know about a running control plane, as data: the JSON file that PINTLE_CONTROL_PLANE names.
+ * The description of a running control plane: the JSON file that PINTLE_CONTROL_PLANE names.
  *
- * It is everything a second process needs to use the control plane as its owner does, apart from ending it. The CA's key
- * and the kubeconfig lie beside it, in the folder it names.
+ * It has everything that a second process needs to use the control plane, except stopping it. The CA's key
+ * and the kubeconfig are in the folder that it names.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,15 +26,15 @@ export interface Description {
 
 /** The environment variable that names the description of the shared control plane. */
 export const descriptionVariable = "PINTLE_CONTROL_PLANE";
-/** The environment variable that says why there is no control plane. */
+/** The environment variable with the reason why there is no control plane. */
 export const unavailableVariable = "PINTLE_CONTROL_PLANE_UNAVAILABLE";
 
-/** Where a control plane describes itself. */
+/** The path of a control plane's description. */
 export function descriptionPath(dir: string): string {
   return join(dir, "control-plane.json");
 }
 
-/** Writes the description into the control plane's folder, for its owner's eyes only. */
+/** Writes the description into the control plane's folder, readable by its owner only. */
 export function writeDescription(description: Description): void {
   writeFileSync(descriptionPath(description.dir), JSON.stringify(description, undefined, 2), { mode: 0o600 });
 }

@@ -1,9 +1,9 @@
 /**
- * The command lines of the three servers. Each departure from the defaults has its reason here.
+ * The command lines of the three servers, with the reason for each difference from the defaults.
  *
- * What tests observe is left as in a real cluster: RBAC, all default admission plugins, service account tokens, flow
- * control. What is changed is speed (no fsync, short etcd heartbeats, no client-side limits) and what a cluster
- * without nodes and cloud has no use for.
+ * What tests observe is as in a real cluster: RBAC, all default admission plugins, service account tokens, flow
+ * control. Changed are speed (no fsync, short etcd heartbeats, no client-side limits) and features that a cluster
+ * without nodes and cloud does not need.
  */
 import { join } from "node:path";
 
@@ -16,7 +16,7 @@ export interface Ports {
 /** The address every server listens on. */
 export const loopback = "127.0.0.1";
 
-/** Controllers that act on nodes and their volumes, of which there are none; they would only read and log. */
+/** Controllers for nodes and their volumes, which this cluster does not have; they would only read and log. */
 const controllersOff = [
   "horizontal-pod-autoscaler-controller",
   "node-ipam-controller",
@@ -27,7 +27,7 @@ const controllersOff = [
   "ttl-controller",
 ] as const;
 
-/** etcd's flags. Its peer port is any free one: nobody else joins. */
+/** etcd's flags. Its peer port is any free one, because no other member joins. */
 export function etcdArgs(dir: string, ports: Ports): readonly string[] {
   const clientUrl = `http://${loopback}:${ports.etcd}`;
   return [
@@ -36,7 +36,7 @@ export function etcdArgs(dir: string, ports: Ports): readonly string[] {
     `--advertise-client-urls=${clientUrl}`,
     `--listen-peer-urls=http://${loopback}:0`,
     "--unsafe-no-fsync", // the data lives as long as the test
-    "--heartbeat-interval=20", // ms; a member alone waits one election timeout before it serves
+    "--heartbeat-interval=20", // ms; a single member waits one election timeout before it serves
     "--election-timeout=200",
   ];
 }
@@ -46,7 +46,7 @@ export interface ApiServerFlags {
   readonly ports: Ports;
   /** Replace flags of the same name and add others. */
   readonly overrides: readonly string[];
-  /** Whether a controller manager makes the service accounts that admission gives to Pods. */
+  /** Whether a controller manager creates the service accounts that admission requires for Pods. */
   readonly hasControllers: boolean;
 }
 
@@ -67,9 +67,9 @@ export function apiServerArgs(dir: string, { ports, overrides, hasControllers }:
     `--service-account-key-file=${pki("sa.pub")}`,
     `--service-account-signing-key-file=${pki("sa.key")}`,
     "--service-cluster-ip-range=10.96.0.0/16",
-    "--endpoint-reconciler-type=none", // it refuses a loopback address, once every ten seconds
+    "--endpoint-reconciler-type=none", // it rejects a loopback address every ten seconds
     "--allow-privileged=true",
-    "--shutdown-watch-termination-grace-period=2s", // without it open watches hold up its end for a minute
+    "--shutdown-watch-termination-grace-period=2s", // without it open watches delay its end for a minute
     ...(hasControllers ? [] : ["--disable-admission-plugins=ServiceAccount"]),
   ], overrides);
 }
@@ -79,19 +79,19 @@ export function controllerManagerArgs(dir: string): readonly string[] {
   const pki = (file: string) => join(dir, "pki", file);
   return [
     `--kubeconfig=${join(dir, "kubeconfig", "kube-controller-manager")}`,
-    "--secure-port=0", // nobody asks for its metrics
+    "--secure-port=0", // its metrics are not used
     "--leader-elect=false",
     `--controllers=*,${controllersOff.map((name) => `-${name}`).join(",")}`,
     `--root-ca-file=${pki("ca.crt")}`,
     `--service-account-private-key-file=${pki("sa.key")}`,
     `--cluster-signing-cert-file=${pki("ca.crt")}`,
     `--cluster-signing-key-file=${pki("ca.key")}`,
-    "--kube-api-qps=1000", // the default of 20 is what a busy namespace deletion or garbage collection waits for
+    "--kube-api-qps=1000", // the default of 20 delays namespace deletion and garbage collection
     "--kube-api-burst=2000",
   ];
 }
 
-/** Lets everybody ask whether the server is healthy, and nothing else. v1beta1 is read by 1.30 and later. */
+/** Allows anonymous health checks and nothing else. Version 1.30 and later read v1beta1. */
 export const authenticationConfig = `apiVersion: apiserver.config.k8s.io/v1beta1
 kind: AuthenticationConfiguration
 anonymous:

@@ -2,8 +2,8 @@
  * Fills the folder of a control plane before its servers start: certificates, token users, kubeconfigs.
  *
  *   pki/         the authority, the API server's certificate, the key that signs service account tokens
- *   kubeconfig/  `admin` in the shape that kind writes, `kube-controller-manager`, and whatever tests ask for
- *   log/ run/    what the servers print, and their process ids
+ *   kubeconfig/  `admin` in kind's format, `kube-controller-manager`, and those that tests request
+ *   log/ run/    the output of the servers, and their process ids
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,12 +26,12 @@ const apiServerHosts = [
   "10.96.0.1", // the first of the service addresses: what `kubernetes.default` resolves to
 ] as const;
 
-/** Where the administrator's kubeconfig is. */
+/** The path of the administrator's kubeconfig. */
 export function kubeconfigPath(dir: string): string {
   return join(dir, "kubeconfig", "admin");
 }
 
-/** Writes all that the servers read. */
+/** Writes all files that the servers read. */
 export async function fillFolder(description: Description, authority: CertificateAuthority): Promise<void> {
   const { dir } = description;
   for (const name of ["pki", "kubeconfig", "log", "run"]) mkdirSync(join(dir, name));
@@ -61,7 +61,7 @@ export function writePrivate(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 });
 }
 
-/** One line a user: token, name, uid, groups. */
+/** One line per user: token, name, uid, groups. */
 function tokenUsers(description: Description): string {
   return `${description.token},pintle-token,pintle-token,"${everything}"\n` +
     `${description.nobodyToken},pintle-nobody,pintle-nobody\n`;

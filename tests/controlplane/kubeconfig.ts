@@ -1,24 +1,24 @@
 /**
  * The text of a kubeconfig in the shape that `kind` writes: one cluster, user and context of the same name, keys
- * sorted, certificates and keys inline. What is a credential here is a file's content, never a path, except for a token
- * file, whose point is to be a path.
+ * sorted, certificates and keys inline. Credentials are contents of files, never paths, except for a token
+ * file.
  */
 import { Buffer } from "node:buffer";
 import type { KeyPair } from "./certificate_authority.ts";
 
-/** What a user proves itself with. */
+/** A user's credential. */
 export type Credentials =
   | { readonly kind: "certificate"; readonly pair: KeyPair }
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "tokenFile"; readonly path: string };
 
-/** What a kubeconfig says. */
+/** The content of a kubeconfig. */
 export interface KubeconfigFields {
   /** Name of the cluster, the user and the context. */
   readonly name: string;
   /** The https URL. */
   readonly server: string;
-  /** PEM of the authority that signed the server's certificate; without it the system's authorities count. */
+  /** PEM of the CA that signed the server's certificate. @default the system's CAs */
   readonly ca: string | undefined;
   readonly credentials: Credentials;
   /** The context's namespace. */

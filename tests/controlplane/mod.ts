@@ -1,6 +1,6 @@
 /**
  * A real Kubernetes control plane for tests. `deno run -A tests/controlplane/with.ts -- COMMAND` runs a command with
- * one; `controlPlaneTest()` of test.ts is a test that gets it; this is what both are made of.
+ * one; `controlPlaneTest()` of test.ts is a test that gets it; both use this module.
  */
 export { type Binaries, buildControlPlane, type BuildOutcome } from "./build.ts";
 export { CertificateAuthority, type IssueOptions, type KeyPair } from "./certificate_authority.ts";

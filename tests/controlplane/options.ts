@@ -1,5 +1,5 @@
 /**
- * What a test may ask of a control plane, and what it gets back: the plain data of control_plane.ts's methods.
+ * Options and results of the methods in control_plane.ts.
  */
 import type { Binaries } from "./build.ts";
 
@@ -10,22 +10,22 @@ export interface ControlPlaneOptions {
   /** Flags of kube-apiserver, `--name=value`; each replaces the harness's own of that name. @default [] */
   readonly apiServerArgs?: readonly string[];
   /**
-   * Files or folders that `kubectl apply` gets before the controllers start. CRDs among them are known to the garbage
-   * collector from the beginning; of those that come later it learns within 30 s. @default []
+   * Files or folders for `kubectl apply` before the controllers start. The garbage collector knows their CRDs
+   * from the beginning; it notices later CRDs within 30 s. @default []
    */
   readonly manifests?: readonly string[];
-  /** Milliseconds that each server may take. @default 60_000 */
+  /** Milliseconds for the start of each server. @default 60_000 */
   readonly startTimeoutMs?: number;
 }
 
-/** What a kubeconfig is to be like. */
+/** Options of a kubeconfig. */
 export interface KubeconfigOptions {
   /**
-   * Who logs in: "admin" and "expired" with a client certificate (the second one's has run out), "token" and "nobody"
-   * with a bearer token. All but "nobody" may do everything. @default "admin"
+   * The user: "admin" and "expired" have a client certificate (the second one is expired), "token" and "nobody"
+   * a bearer token. All except "nobody" have all permissions. @default "admin"
    */
   readonly user?: "admin" | "expired" | "token" | "nobody";
-  /** The authority it trusts: the one that signed the server's certificate, another one, or the system's. @default "own" */
+  /** The trusted CA: the one that signed the server's certificate, another one, or the system's. @default "own" */
   readonly ca?: "own" | "wrong" | "system";
   /** Names a file with the bearer token rather than the token itself. @default false */
   readonly tokenFile?: boolean;
@@ -35,15 +35,15 @@ export interface KubeconfigOptions {
   readonly namespace?: string;
 }
 
-/** What kubectl is run with. */
+/** Options of a kubectl command. */
 export interface KubectlOptions {
-  /** What it reads, for `-f -`. @default nothing */
+  /** Its stdin, for `-f -`. @default empty */
   readonly stdin?: string;
   /** @default the administrator's */
   readonly kubeconfig?: string;
 }
 
-/** How kubectl ended. */
+/** The result of a kubectl command. */
 export interface KubectlResult {
   readonly code: number;
   readonly stdout: string;

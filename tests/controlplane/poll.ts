@@ -1,29 +1,29 @@
 /**
- * Waiting for another process to reach a state, by asking it again until a deadline.
+ * Waits until another process has reached a state, by polling until a deadline.
  *
- * A real process gives no signal to wait for, so this is the one place of the harness that sleeps. `until` returns as
- * soon as the answer is there and names in its error what it waited for and what it saw last.
+ * A real process gives no signal to wait for, so this is the only place in the harness that sleeps. `until` returns as
+ * soon as the value is found; its error names the expected and the last state.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a probe saw: the value that was waited for, or why it is not there yet. */
+/** The result of a probe: the expected value, or the present state. */
 export type Probe<T> = { readonly kind: "found"; readonly value: T } | {
   readonly kind: "pending";
   readonly state: string;
 };
 
-/** How long and how often to ask. */
+/** How long and how often to poll. */
 export interface UntilOptions {
-  /** Milliseconds until waiting is given up. @default 30_000 */
+  /** Milliseconds until the wait fails. @default 30_000 */
   readonly timeoutMs?: number;
   /** Milliseconds between two probes. @default 50 */
   readonly everyMs?: number;
 }
 
 /**
- * Asks `probe` until it has found its value.
+ * Calls `probe` until it has found its value.
  *
- * @param action What is waited for, as the infinitive of the error: "see Deployment \"web\" deleted".
+ * @param action The expected state, as the infinitive of the error: "see Deployment \"web\" deleted".
  * @throws Error when the deadline passes, and at once whatever the probe throws.
  */
 export async function until<T>(

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { loopback } from "./flags.ts";
 
-/** Two ports that nobody listened on a moment ago. */
+/** Two ports that were free a moment ago. */
 export async function twoFreePorts(): Promise<readonly [number, number]> {
   const [first, second] = [await listening(), await listening()];
   const ports = [portOf(first), portOf(second)] as const;

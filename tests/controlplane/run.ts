@@ -1,22 +1,22 @@
 /**
- * Runs a short-lived program to its end and returns what it printed. That the program is not installed is an answer
- * here, not an error; everything else is up to the caller.
+ * Runs a short-lived program to its end and returns its output. A missing program is a result and not an error;
+ * the caller checks the exit code.
  */
 import { spawn } from "node:child_process";
 import process from "node:process";
 
-/** How a program ended. */
+/** The result of a program. */
 export type RunResult =
   | { readonly kind: "missing" }
   | { readonly kind: "ended"; readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** Where and with what a program runs. */
+/** Options for running a program. */
 export interface RunOptions {
   /** @default this process's own */
   readonly cwd?: string;
   /** Variables on top of this process's own. @default {} */
   readonly env?: Readonly<Record<string, string>>;
-  /** What it reads. @default nothing */
+  /** Its stdin. @default empty */
   readonly stdin?: string;
 }
 

@@ -15,7 +15,7 @@ import { apiServerArgs, controllerManagerArgs, etcdArgs, loopback, type Ports } 
 import { type Probe, until } from "./poll.ts";
 import { Watchdog } from "./watchdog.ts";
 
-/** What the servers are started with. */
+/** Options for starting the servers. */
 export interface ServersOptions {
   readonly description: Description;
   /** PEM of the authority that signed the API server's certificate. */
@@ -23,13 +23,13 @@ export interface ServersOptions {
   readonly ports: Ports;
   /** Flags of kube-apiserver that replace or follow the harness's own, as `--name=value`. */
   readonly apiServerArgs: readonly string[];
-  /** Milliseconds until a start is given up. */
+  /** Milliseconds until a start fails. */
   readonly startTimeoutMs: number;
 }
 
-/** Everything that is stored goes away with the control plane, so nobody has to wait for an orderly end. */
+/** The data is deleted with the control plane, so its servers need no time to shut down. */
 const disposeGraceMs = 3_000;
-/** A restart keeps the data: as long as kube-apiserver needs to close watches and finish requests. */
+/** For a restart: the time that kube-apiserver needs to close watches and finish requests. */
 const restartGraceMs = 15_000;
 
 /** The processes of one control plane. */
@@ -68,14 +68,14 @@ export class Servers implements AsyncDisposable {
     await this.#until("start kube-apiserver", () => this.#answers("/readyz"));
   }
 
-  /** Ends kube-apiserver in order; its data stays in etcd. */
+  /** Stops kube-apiserver; its data stays in etcd. */
   async stopApiServer(): Promise<void> {
     const apiServer = this.#apiServer;
     this.#apiServer = undefined;
     await apiServer?.stop(restartGraceMs);
   }
 
-  /** Ends all processes, etcd last (an API server without it cannot even end in order), and removes the folder. */
+  /** Ends all processes, etcd last (an API server cannot shut down without it), and removes the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#controllerManager?.stop(disposeGraceMs), this.#apiServer?.stop(disposeGraceMs)]);
     await this.#etcd?.stop(disposeGraceMs);
@@ -91,7 +91,7 @@ export class Servers implements AsyncDisposable {
     await this.#until("see the service account default/default", () => this.#answers(account));
   }
 
-  /** Asks until the answer is yes, as long as all processes live. */
+  /** Polls until the server is ready; fails when a process ends. */
   async #until(action: string, probe: () => Promise<Probe<true>>): Promise<void> {
     const timeoutMs = this.#options.startTimeoutMs;
     await until(action, () => {

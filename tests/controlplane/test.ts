@@ -1,8 +1,8 @@
 /**
- * Tests that get a real control plane. They share the one that with.ts started, so each works in a namespace of its own
- * (`createNamespace`); a test that disturbs others asks for its own.
+ * Tests that get a real control plane. They share the one that with.ts started, so each works in a separate namespace
+ * (`createNamespace`); a test that disturbs others requests a separate control plane.
  *
- * Where there is no control plane the test is reported as skipped, by name and with the reason; in CI it fails.
+ * Without a control plane the test is reported as skipped, by name and with the reason; in CI it fails.
  */
 import { randomBytes } from "node:crypto";
 import process from "node:process";
@@ -13,7 +13,7 @@ import { descriptionVariable, unavailableVariable } from "./description.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import { until } from "./poll.ts";
 
-/** What a test needs beyond a control plane. */
+/** Options of a test with a control plane. */
 export interface ControlPlaneTestOptions {
   /** Starts a control plane for this test alone, with these options. @default the shared one */
   readonly own?: ControlPlaneOptions;

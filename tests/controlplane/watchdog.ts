@@ -1,10 +1,10 @@
 /**
- * Ends the processes of a control plane when the process that started them is gone, however it went: returned, threw,
+ * Ends the processes of a control plane when the process that started them has ended for any reason: return, error,
  * Ctrl-C, SIGKILL.
  *
- * A shell in a session of its own reads a pipe whose other end only the harness holds. When that end closes, it ends
- * every process whose id stands in `DIR/run/*.pid` (SIGTERM, after five seconds SIGKILL) and removes the folder. After
- * an orderly end the folder is gone already, and the shell just leaves.
+ * A shell in a separate session reads a pipe whose other end only the harness has. When that end closes, it ends
+ * every process whose id is in `DIR/run/*.pid` (SIGTERM, after five seconds SIGKILL) and removes the folder. After
+ * a normal end the folder does not exist any more, and the shell exits.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ done
 rm -rf "$1"
 `;
 
-/** The watch over one control plane's folder; disposing it ends the watch. */
+/** Watches one control plane's folder until it is disposed. */
 export class Watchdog implements AsyncDisposable {
   readonly #child: ChildProcess;
 
@@ -38,7 +38,7 @@ export class Watchdog implements AsyncDisposable {
     this.#child.unref();
   }
 
-  /** Closes the pipe. The folder, and what runs in it, should be gone by then. */
+  /** Closes the pipe. The folder and its processes should not exist any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.ref();
     const exited = once(this.#child, "exit");

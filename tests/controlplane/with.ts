@@ -4,8 +4,8 @@
  *   deno run -A tests/controlplane/with.ts [--apply PATH]... [--] [COMMAND ARGS...]
  *
  * COMMAND gets KUBECONFIG, PINTLE_CONTROL_PLANE (see description.ts) and a PATH with the right kubectl; its exit code is
- * ours. Without COMMAND the control plane runs until Ctrl-C. Where there can be none, COMMAND runs all the same, so
- * that its tests can say by name that they were skipped (in CI: that they failed).
+ * ours. Without COMMAND the control plane runs until Ctrl-C. If it cannot be started, COMMAND runs nevertheless, so
+ * that its tests are reported as skipped by name (in CI: as failed).
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -15,13 +15,13 @@ import { buildControlPlane } from "./build.ts";
 import { ControlPlane } from "./control_plane.ts";
 import { descriptionVariable, unavailableVariable } from "./description.ts";
 
-/** What the command line asks for. */
+/** The options of the command line. */
 interface Invocation {
   readonly manifests: readonly string[];
   readonly command: readonly string[];
 }
 
-/** Where the id of a command is written that nobody has to end. */
+/** Discards the id of a command that the watchdog need not end. */
 const noPidPath = "/dev/null";
 
 async function main(invocation: Invocation): Promise<number> {
@@ -31,7 +31,7 @@ async function main(invocation: Invocation): Promise<number> {
   await using controlPlane = await ControlPlane.start({ binaries: built.binaries, manifests });
   const { environment, dir } = controlPlane;
   if (command.length > 0) return await runCommand(command, environment, join(dir, "run", "command.pid"));
-  const end = interrupted(); // listens before anybody can know that there is something to end
+  const end = interrupted(); // listens before the control plane is known to others
   for (const name of ["KUBECONFIG", descriptionVariable]) console.log(`export ${name}=${environment[name]}`);
   console.error(`controlplane: ${controlPlane.server} runs until Ctrl-C`);
   await end;
@@ -45,7 +45,7 @@ async function withoutControlPlane(reason: string, command: readonly string[]): 
   return code === 0 && isCI ? 1 : code;
 }
 
-/** Runs a command to its end. Ctrl-C reaches it from the terminal, SIGTERM through us; we outlive it either way. */
+/** Runs a command to its end. It gets Ctrl-C from the terminal and SIGTERM from us; we end after it. */
 async function runCommand(
   command: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -73,7 +73,7 @@ function interrupted(): Promise<void> {
   });
 }
 
-/** Reads our own options, up to the first word that is none. */
+/** Reads our own options, up to the first word that is not an option. */
 function parse(args: readonly string[]): Invocation {
   const manifests: string[] = [];
   let rest = args;

@@ -1,6 +1,6 @@
 /**
- * Tests of with.ts as it is used: as a program. What it hands to its command, what it returns, and that nothing stays
- * when it is killed.
+ * Tests of with.ts as a program: the environment of its command, its exit code, and that nothing remains
+ * after it was killed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -17,14 +17,14 @@ import { controlPlaneTest } from "./test.ts";
 const path = join(import.meta.dirname ?? ".", "with.ts");
 const runArgs = "Deno" in globalThis ? ["run", "-A", path] : [path];
 
-controlPlaneTest("with.ts hands a cluster and kubectl to its command and returns its exit code", async () => {
+controlPlaneTest("with.ts gives its command a cluster and kubectl and returns its exit code", async () => {
   const script = "kubectl get configmap applied --output=name; exit 7";
   const manifest = join(import.meta.dirname ?? ".", "testdata", "configmap.yaml");
   const ended = await run(process.execPath, [...runArgs, "--apply", manifest, "--", "sh", "-c", script]);
   assertEquals(ended, { kind: "ended", code: 7, stdout: "configmap/applied\n", stderr: "" });
 });
 
-controlPlaneTest("with.ts without a command runs until it is told to end", async () => {
+controlPlaneTest("with.ts without a command runs until SIGTERM", async () => {
   const child = startWith([]);
   try {
     const dir = await announcedFolder(child);
@@ -80,7 +80,7 @@ function startWith(command: readonly string[]): ChildProcess {
   return spawn(process.execPath, [...runArgs, ...command], { stdio: ["ignore", "pipe", "ignore"] });
 }
 
-/** Sends a signal and returns the exit code. Not by child.kill, after which Deno reports the signal instead of it. */
+/** Sends a signal and returns the exit code. It does not use child.kill, after which Deno reports the signal instead. */
 function endAfter(child: ChildProcess, signal: "SIGINT" | "SIGTERM"): Promise<number | null> {
   const { pid } = child;
   assert(pid !== undefined, "with.ts should run");
@@ -90,7 +90,7 @@ function endAfter(child: ChildProcess, signal: "SIGINT" | "SIGTERM"): Promise<nu
   });
 }
 
-/** Reads what with.ts prints up to the description, and returns the folder it is in. */
+/** Reads the output of with.ts up to the description, and returns its folder. */
 function announcedFolder({ stdout }: ChildProcess): Promise<string> {
   let text = "";
   return new Promise((resolve, reject) => {
@@ -103,7 +103,7 @@ function announcedFolder({ stdout }: ChildProcess): Promise<string> {
   });
 }
 
-/** Deno keeps its packages below XDG_CACHE_HOME too; a test that moves that must not download them again. */
+/** Deno stores its packages below XDG_CACHE_HOME; a test that changes it must not download them again. */
 async function ownCache(): Promise<Readonly<Record<string, string>>> {
   if (!("Deno" in globalThis)) return {};
   const info = await run(process.execPath, ["info", "--json"]);
