@@ -1,23 +1,23 @@
 /**
- * ApiError: the API server's "no", whatever shape it came in, and the questions one asks about it.
+ * ApiError: an error response of the API server, and the functions that classify it.
  *
- * Guarantees: `status` is always filled in, also when a proxy in between answered with a page of HTML; text of the server
- * is on one line, without control characters and bounded; no header of the request is in here, so no token can be.
+ * Guarantees: `status` is always set, also when a proxy has responded with a page of HTML; the message is on one line,
+ * without control characters and bounded; it contains no header of the request, so it cannot contain a token.
  */
 import type { ApiStatus } from "../api/mod.ts";
-import { printable } from "./_printable.ts";
+import { printable } from "../observe/mod.ts";
 
 /** Options of an {@link ApiError}. */
 export interface ApiErrorOptions {
-  /** What was tried, as the infinitive of the message: `get Deployment "default/web"`. */
+  /** Infinitive for the message: what the request should do, e.g. `get Deployment "default/web"`. */
   readonly action: string;
-  /** Milliseconds the server wants the caller to wait. */
+  /** Milliseconds that the server asks to wait before a retry. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
 /**
- * An answer of the API server that is not the one that was asked for.
+ * An error response of the API server.
  *
  * @example
  * ```ts
@@ -32,10 +32,10 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   /** The HTTP status. */
   readonly code: number;
-  /** CamelCase word for programs; "" when the server gave none and the code implies none. */
+  /** The reason for programs, in CamelCase; "" if the server gave none and the code implies none. */
   readonly reason: string;
   readonly status: ApiStatus;
-  /** Milliseconds the server wants the caller to wait, if it said so. */
+  /** Milliseconds that the server asks to wait before a retry, if any. */
   readonly retryAfterMs: number | undefined;
 
   constructor(status: ApiStatus, options: ApiErrorOptions) {
@@ -53,7 +53,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The reason a bare HTTP status stands for, as apimachinery's `NewGenericServerResponse` has it; "" for others. */
+/** The reason that an HTTP status implies, as in `NewGenericServerResponse` of apimachinery; "" for others. */
 export function reasonOf(code: number): string {
   return reasons.get(code) ?? "";
 }
@@ -76,69 +76,69 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [504, "Timeout"],
 ]);
 
-/** An object does not exist: so says an API server (ApiError), or a cache (NotInCacheError). */
+/** The error for an object that does not exist: from an API server (ApiError) or from a cache (NotInCacheError). */
 export interface NotFoundError extends Error {
   readonly code: number;
   readonly reason: string;
 }
 
-/** The object, or the kind itself, does not exist. */
+/** True if the object, or its kind, does not exist. */
 export function isNotFound(error: unknown): error is NotFoundError {
   return error instanceof Error && "reason" in error && error.reason === "NotFound" && "code" in error;
 }
 
-/** A create met an object of the same name. */
+/** True if an object with the name of a create exists already. */
 export function isAlreadyExists(error: unknown): error is ApiError {
   return hasReason(error, "AlreadyExists");
 }
 
-/** The object changed since it was read, or another field manager owns a field: read again, then write. */
+/** True if the object has changed since it was read, or another field manager owns a field. Read it again, then write. */
 export function isConflict(error: unknown): error is ApiError {
   return hasReason(error, "Conflict");
 }
 
-/** The resourceVersion or continue token is too old: list anew. */
+/** True if the resourceVersion or the continue token has expired. List again. */
 export function isGone(error: unknown): error is ApiError {
   return hasReason(error, "Gone") || hasReason(error, "Expired");
 }
 
-/** The server does not know the resourceVersion yet: list without it. */
+/** True if the server does not have the resourceVersion yet. List without it. */
 export function isTooLargeResourceVersion(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false;
   const causes = error.status.details?.causes ?? [];
-  // The cause since 1.20; the two messages before (client-go reflector.go, isTooLargeResourceVersionError).
+  // Servers since 1.20 send the cause, older ones one of the two messages (client-go reflector.go, isTooLargeResourceVersionError).
   return causes.some((cause) => cause.reason === "ResourceVersionTooLarge" || cause.message === tooLarge) ||
     (error.status.message ?? "").includes(tooLarge);
 }
 
 const tooLarge = "Too large resource version";
 
-/** The credentials were not accepted. */
+/** True if the server rejected the credentials. */
 export function isUnauthorized(error: unknown): error is ApiError {
   return hasReason(error, "Unauthorized");
 }
 
-/** The credentials were accepted and do not suffice. */
+/** True if the user has no permission for the request. */
 export function isForbidden(error: unknown): error is ApiError {
   return hasReason(error, "Forbidden");
 }
 
-/** The object is not valid; `status.details.causes` names the fields. */
+/** True if the object is invalid; `status.details.causes` names the fields. */
 export function isInvalid(error: unknown): error is ApiError {
   return hasReason(error, "Invalid");
 }
 
-/** The server is overloaded, or a disruption budget forbids an eviction for now. */
+/** True if the server is overloaded, or a disruption budget forbids an eviction for now. */
 export function isTooManyRequests(error: unknown): error is ApiError {
   return hasReason(error, "TooManyRequests") || (error instanceof ApiError && error.code === 429);
 }
 
-/** The server ran out of time; the request may have taken effect. */
+/** True if the request took too long in the server; it may have taken effect. */
 export function isTimeout(error: unknown): error is ApiError {
   return hasReason(error, "Timeout") || hasReason(error, "ServerTimeout");
 }
 
-/** The server, or what it depends on, is not working at present. */
+/** True if the server, or a service that it needs, does not work at present. */
 export function isInternalError(error: unknown): error is ApiError {
   return hasReason(error, "InternalError") || hasReason(error, "ServiceUnavailable");
 }

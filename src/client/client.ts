@@ -1,12 +1,12 @@
 /**
  * Client: the verbs of the Kubernetes API over a Transport, typed by Resource values.
  *
- * Guarantees: names are checked before a URL is made; no request is sent twice; answers are bounded; a full update of an
- * object with integers that JavaScript cannot hold is refused rather than damaging (behaviours.md 82). Errors are
- * ApiError for an answer, UnreachableError for none.
+ * Guarantees: names are checked before a request is made; the Client sends no request twice; responses are bounded; a
+ * full update of an object with integers that JavaScript cannot represent is refused (behaviour 82). An error response
+ * is an ApiError, a missing response is an UnreachableError.
  *
- * Caveats: reads go to the API server. A reconciler reads from the cache instead, and uses this for its writes and for
- * the one live read before something destructive.
+ * Caveats: reads go to the API server. A reconciler reads from the cache instead, and uses the Client for its writes and
+ * for a live read before a destructive action.
  */
 import {
   type ApiStatus,
@@ -23,34 +23,45 @@ import {
   type WatchOptions,
 } from "../api/mod.ts";
 import { scope } from "../async/mod.ts";
-import { decodeList, decodeObject, isObject } from "./_decode.ts";
-import { collectionText, objectPath, objectText, resourcePath } from "./_path.ts";
-import { selectionQuery, withQuery } from "./_query.ts";
-import { type Outgoing, Requester, type RequesterOptions } from "./_requester.ts";
-import { encodeWhole, keyForWrite, patchBody, withIdentity, writeQuery } from "./_write.ts";
 import { isNotFound } from "./api_error.ts";
-import type {
-  ApplyOptions,
-  CollectionOptions,
-  DeleteOptions,
-  DeleteResult,
-  Draft,
-  GetOptions,
-  NewObject,
-  Patch,
-  RawRequest,
-  TokenRequest,
-  TokenRequestOptions,
-  WriteOptions,
+import {
+  type ApplyConfiguration,
+  type ApplyOptions,
+  type CollectionOptions,
+  type DeleteOptions,
+  type DeleteResult,
+  type GetOptions,
+  type NewObject,
+  type Patch,
+  patchKinds,
+  type RawRequest,
+  type TokenRequest,
+  type TokenRequestOptions,
+  type WriteOptions,
 } from "./client_options.ts";
+import { decodeList, decodeObject, isObject } from "./decoder.ts";
+import {
+  collectionText,
+  encodeWhole,
+  keyForWrite,
+  objectPath,
+  objectText,
+  patchBody,
+  resourcePath,
+  selectionQuery,
+  withIdentity,
+  withQuery,
+  writeQuery,
+} from "./encoder.ts";
+import { type OutgoingRequest, Requester, type RequesterOptions } from "./requester.ts";
 import type { Transport } from "./transport.ts";
 import { watchLines } from "./watch_lines.ts";
 
 /** Options of a {@link Client}. */
 export interface ClientOptions extends RequesterOptions {
-  /** Asks the server to validate every write and store none. @default false */
+  /** The server validates every write and stores none. @default false */
   readonly dryRun?: boolean;
-  /** Who the fields this client writes belong to, where a call does not say. @default the User-Agent, as the server has it */
+  /** The field manager of the writes without one. @default the server derives it from the User-Agent */
   readonly fieldManager?: string;
 }
 
@@ -58,15 +69,15 @@ const metadataObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /**
- * Talks to an API server.
+ * A client of one API server.
  *
  * @example
  * ```ts
  * import { builtin } from "../api/mod.ts";
  * import { Client } from "./mod.ts";
  *
- * const answer = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "b" }, data: { key: "value" } };
- * const client = new Client(() => Promise.resolve(Response.json(answer)));
+ * const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "b" }, data: { key: "value" } };
+ * const client = new Client(() => Promise.resolve(Response.json(object)));
  * const found = await client.get(builtin.ConfigMap, "b/a");
  * console.assert(found.data?.key === "value");
  * ```
@@ -87,12 +98,12 @@ export class Client {
     return new Client(this.#transport, { ...this.#options, dryRun: true });
   }
 
-  /** A client of the same options whose requests go through what `wrap` makes of this one's transport. */
-  over(wrap: (transport: Transport) => Transport): Client {
+  /** A client with the same options whose requests go through a wrapper of the transport. */
+  withTransport(wrap: (transport: Transport) => Transport): Client {
     return new Client(wrap(this.#transport), this.#options);
   }
 
-  /** Reads one object. @param key `namespace/name`, or `name`. @throws ApiError, `isNotFound` when there is none. */
+  /** Reads one object. @param key `namespace/name`, or `name`. @throws ApiError, `isNotFound` if it does not exist. */
   async get<R extends Resource>(resource: R, key: string, options: GetOptions = {}): Promise<Infer<R>> {
     const { subresource, resourceVersion, metadataOnly = false, signal } = options;
     const path = withQuery(objectPath(resource, key, subresource), { resourceVersion });
@@ -106,7 +117,7 @@ export class Client {
     });
   }
 
-  /** Reads one object; undefined when there is none. */
+  /** Reads one object; undefined if it does not exist. */
   async find<R extends Resource>(resource: R, key: string, options: GetOptions = {}): Promise<Infer<R> | undefined> {
     try {
       return await this.get(resource, key, options);
@@ -116,7 +127,7 @@ export class Client {
     }
   }
 
-  /** Reads one page of a collection, all of it unless `limit` says otherwise. */
+  /** Reads one page of a collection: the whole collection without a `limit`. */
   async list<R extends Resource>(
     resource: R,
     options: CollectionOptions & ListOptions = {},
@@ -136,7 +147,7 @@ export class Client {
     return this.#decoded(action, () => decodeList<Infer<R>>(text, { dropManagedFields: !keepManagedFields }));
   }
 
-  /** Reads a collection page by page. @throws ApiError, `isGone` when the pages took so long that the snapshot is gone. */
+  /** Reads a collection page by page. @throws ApiError, `isGone` if the snapshot expired between two pages. */
   async *pages<R extends Resource>(
     resource: R,
     options: CollectionOptions & ListOptions = {},
@@ -144,14 +155,14 @@ export class Client {
     let page = await this.list(resource, { limit: 500, ...options });
     yield page;
     while (page.continue !== undefined) {
-      // A continue token carries the version of its snapshot; the server refuses both together.
+      // A continue token contains the version of its snapshot; the server rejects a version beside it.
       const { resourceVersion: _, resourceVersionMatch: __, ...rest } = options;
       page = await this.list(resource, { limit: 500, ...rest, continue: page.continue });
       yield page;
     }
   }
 
-  /** Reads a whole collection in pages of 500. The version is that of the snapshot all pages are from. */
+  /** Reads a whole collection in pages of 500. All pages are from the snapshot with the returned version. */
   async listAll<R extends Resource>(
     resource: R,
     options: CollectionOptions & ListOptions = {},
@@ -161,14 +172,14 @@ export class Client {
       for (const item of page.items) items.push(item);
       if (page.continue === undefined) return { items, resourceVersion: page.resourceVersion };
     }
-    throw new TypeError("Cannot list: the last page did not come");
+    throw new TypeError("Cannot list: the last page is missing");
   }
 
   /**
-   * Streams the changes of a collection, as many at a time as one read of the connection brought. Ends when the server
-   * ends it, which it does every few minutes; a cache (`cache/`) goes on from there.
+   * Streams the changes of a collection. Each batch contains the events of one read of the connection. The server ends a
+   * watch every few minutes; a cache (`cache/`) then starts the next one.
    *
-   * @throws ApiError when refused, UnreachableError when the stream breaks, the signal's reason when aborted.
+   * @throws ApiError when the server rejects the watch, UnreachableError when the stream breaks, the reason of the signal.
    */
   async *watch<R extends Resource>(
     resource: R,
@@ -176,7 +187,7 @@ export class Client {
   ): AsyncGenerator<readonly WatchEvent<Infer<R>>[], void, void> {
     const { namespace, metadataOnly = false, keepManagedFields = false } = options;
     const { resourceVersion, timeoutSeconds, allowWatchBookmarks, sendInitialEvents } = options;
-    // Of this generator alone: what hangs on it, in the runtime too, is let go with it.
+    // A signal of this watch only, so that its listeners, in the runtime too, are freed with it.
     using child = scope(options.signal, { clock: this.#options.clock });
     const { signal } = child;
     const path = withQuery(resourcePath(resource, { namespace }), {
@@ -194,11 +205,11 @@ export class Client {
       const { body } = await this.#requester.stream({ action, method: "GET", path, accept, signal });
       if (body !== null) yield* watchLines<Infer<R>>(body, signal, { action, dropManagedFields: !keepManagedFields });
     } finally {
-      child.abort(); // tells the transport that the stream is over
+      child.abort(); // Ends the request in the transport.
     }
   }
 
-  /** Resource, namespace and selectors bound together: what a cache takes. */
+  /** The ListWatch of a resource, a namespace and selectors, as a cache needs it. */
   listWatch<R extends Resource>(
     resource: R,
     selection: Omit<CollectionOptions, "signal"> = {},
@@ -234,10 +245,10 @@ export class Client {
   }
 
   /**
-   * Replaces an object with `object`, which must carry the resourceVersion it was read with.
+   * Replaces an object. `object` must have the resourceVersion with which it was read.
    *
-   * @throws ApiError, `isConflict` when it changed since; TypeError when it has integers that were rounded on reading, for
-   * those fields would be damaged: use `apply` or `patch`, which send only the fields of one's own.
+   * @throws ApiError, `isConflict` if it has changed since; TypeError if it has integers that were rounded when it was
+   * read, because the update would change them: use `apply` or `patch`, which send only the fields that you own.
    */
   async update<R extends Resource>(resource: R, object: Infer<R>, options: WriteOptions = {}): Promise<Infer<R>> {
     const whole = withIdentity(resource, object, options.subresource);
@@ -261,12 +272,16 @@ export class Client {
   }
 
   /**
-   * Server-side apply: makes the fields in `object` be as they are there and this field manager's own; creates the object
-   * if there is none. Fields this manager applied before and leaves out now are removed.
+   * Server-side apply: sets the fields of `object` and makes the field manager their owner; creates the object if it does
+   * not exist. Fields that this manager applied before, and that `object` does not have, are removed.
    *
-   * @throws ApiError, `isConflict` when another manager owns a field with another value and `force` is false.
+   * @throws ApiError, `isConflict` if another manager owns a field with another value and `force` is false.
    */
-  async apply<R extends Resource>(resource: R, object: Draft<R>, options: ApplyOptions): Promise<Infer<R>> {
+  async apply<R extends Resource>(
+    resource: R,
+    object: ApplyConfiguration<R>,
+    options: ApplyOptions,
+  ): Promise<Infer<R>> {
     const whole = withIdentity(resource, object, options.subresource);
     const key = keyForWrite("apply", resource, whole);
     const { fieldManager, force = false, subresource, signal } = options;
@@ -275,14 +290,13 @@ export class Client {
       action: `apply ${objectText(resource, key)}`,
       method: "PATCH",
       path: withQuery(objectPath(resource, key, subresource), query),
-      // The server parses it as YAML, of which JSON is a part.
-      contentType: "application/apply-patch+yaml",
+      contentType: patchKinds.apply.contentType,
       body: JSON.stringify(whole),
       signal,
     });
   }
 
-  /** Deletes an object. @throws ApiError, `isNotFound`, `isConflict` when a precondition does not hold. */
+  /** Deletes an object. @throws ApiError, `isNotFound`, `isConflict` if a precondition fails. */
   async delete<R extends Resource>(
     resource: R,
     key: string,
@@ -296,11 +310,11 @@ export class Client {
       body: this.#deleteBody(options),
       signal: options.signal,
     });
-    const answer = this.#decoded(action, () => decodeObject<ApiStatus | Infer<R>>(text));
-    return isStatus(answer) ? { kind: "deleted" } : { kind: "object", object: answer };
+    const result = this.#decoded(action, () => decodeObject<ApiStatus | Infer<R>>(text));
+    return isStatus(result) ? { kind: "deleted" } : { kind: "object", object: result };
   }
 
-  /** Deletes all objects of a collection that are selected. The server answers before they are gone. */
+  /** Deletes the selected objects of a collection. It resolves before they are removed. */
   async deleteCollection<R extends Resource>(
     resource: R,
     options: CollectionOptions & Omit<DeleteOptions, "preconditions"> = {},
@@ -314,7 +328,7 @@ export class Client {
     await this.#requester.text({ action, method: "DELETE", path, body: this.#deleteBody(options), signal });
   }
 
-  /** Evicts a Pod, which a disruption budget may forbid. @throws ApiError, `isTooManyRequests` when it does for now. */
+  /** Evicts a Pod. @throws ApiError, `isTooManyRequests` if a disruption budget forbids it for now. */
   async evict(podKey: string, options: DeleteOptions = {}): Promise<void> {
     const path = objectPath(builtin.Pod, podKey, "eviction");
     const deleteOptions: unknown = JSON.parse(this.#deleteBody(options));
@@ -333,7 +347,7 @@ export class Client {
     });
   }
 
-  /** Asks for a token of a ServiceAccount. */
+  /** Requests a token of a ServiceAccount. */
   async createToken(serviceAccountKey: string, options: TokenRequestOptions = {}): Promise<TokenRequest> {
     const { audiences, expirationSeconds, signal } = options;
     const path = objectPath(builtin.ServiceAccount, serviceAccountKey, "token");
@@ -344,31 +358,31 @@ export class Client {
     return this.#decoded(action, () => decodeObject<{ readonly status: TokenRequest }>(text)).status;
   }
 
-  /** Sends what no other method says: `/version`, `/readyz`, discovery. @param path From the server's root, with query. */
+  /** Sends a request that no other method sends: `/version`, `/readyz`, discovery. @param path Absolute, with query. */
   async raw(path: string, request: RawRequest = {}): Promise<string> {
     if (!path.startsWith("/")) throw new TypeError(`Cannot send raw request: path "${path}" does not start with "/"`);
     const { method = "GET", ...rest } = request;
     return await this.#requester.text({ ...rest, action: `${method.toLowerCase()} "${path}"`, method, path });
   }
 
-  async #object<R extends Resource>(resource: R, outgoing: Outgoing): Promise<Infer<R>> {
+  async #object<R extends Resource>(resource: R, outgoing: OutgoingRequest): Promise<Infer<R>> {
     const text = await this.#requester.text(outgoing);
     return this.#decoded(outgoing.action, () => {
       const object = decodeObject<Infer<R> & Partial<KubeObject>>(text);
       if (object.kind === undefined) {
-        throw new SyntaxError(`the answer is no ${apiVersionOf(resource)} ${resource.kind}`);
+        throw new SyntaxError(`the response is not a ${apiVersionOf(resource)} ${resource.kind}`);
       }
       return object;
     });
   }
 
-  /** Names what was asked for in the error of an answer that cannot be read. */
+  /** Adds the action to the error of a response that cannot be decoded. */
   #decoded<T>(action: string, decode: () => T): T {
     try {
       return decode();
     } catch (cause) {
       const state = cause instanceof SyntaxError ? cause.message : String(cause);
-      throw new SyntaxError(`Cannot ${action}: its answer cannot be read: ${state}`, { cause });
+      throw new SyntaxError(`Cannot ${action}: its response cannot be decoded: ${state}`, { cause });
     }
   }
 

@@ -1,38 +1,45 @@
-/** What the verbs of the Client take and give: options, patches, results. Types only. */
-import type { Infer, Resource, ResourceVersion } from "../api/mod.ts";
-import type { Selection } from "./_query.ts";
+/** Parameters and results of the verbs of the Client: options, patches, results. */
+import type { Infer, LabelSelector, Resource, ResourceVersion, StringMap } from "../api/mod.ts";
 
 /** Options of a read of one object. */
 export interface GetOptions {
-  /** `status`, `scale`. @default the object itself */
+  /** `status` or `scale`. @default the object itself */
   readonly subresource?: string;
-  /** "0" allows the server to answer from its cache. @default the most recent */
+  /** "0" allows the server to read from its cache. @default the most recent version */
   readonly resourceVersion?: string;
-  /** Asks for apiVersion, kind and metadata only. @default false */
+  /** Requests only apiVersion, kind and metadata. @default false */
   readonly metadataOnly?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Which part of which collection to read. */
+/** The selectors of a collection. */
+export interface Selection {
+  /** As text (`app=web,tier in (a,b)`) or in the form of a LabelSelector field. */
+  readonly labelSelector?: string | LabelSelector;
+  /** As text (`spec.nodeName=a`) or as fields and their values. */
+  readonly fieldSelector?: string | StringMap;
+}
+
+/** Options of a read or a deletion of a collection. */
 export interface CollectionOptions extends Selection {
   /** @default all namespaces */
   readonly namespace?: string;
-  /** Asks for apiVersion, kind and metadata only. @default false */
+  /** Requests only apiVersion, kind and metadata. @default false */
   readonly metadataOnly?: boolean;
-  /** Keeps `metadata.managedFields`, which no cache needs. @default false */
+  /** Keeps `metadata.managedFields`, which caches do not need. @default false */
   readonly keepManagedFields?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /** Options of every write. */
 export interface WriteOptions {
-  /** `status`, `scale`. @default the object itself */
+  /** `status` or `scale`. @default the object itself */
   readonly subresource?: string;
-  /** Validates without storing. @default the client's */
+  /** Validates the write without storing it. @default that of the client */
   readonly dryRun?: boolean;
-  /** Who the written fields belong to. @default the client's */
+  /** The field manager of the written fields. @default that of the client */
   readonly fieldManager?: string;
-  /** What the server does about unknown and duplicate fields. @default the server's: Warn */
+  /** How the server handles unknown and duplicate fields. @default Warn, the default of the server */
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
   readonly signal?: AbortSignal;
 }
@@ -40,24 +47,24 @@ export interface WriteOptions {
 /** Options of a server-side apply. */
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
-  /** Takes fields over that other managers own. Controllers do; people should be asked first. @default false */
+  /** Takes over fields that other managers own. Right for controllers; ask before doing it for a user. @default false */
   readonly force?: boolean;
 }
 
 /** Options of a deletion. */
 export interface DeleteOptions {
-  /** Deletes only this very object, in this very version. */
+  /** Deletes the object only if it has this UID and this version. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: ResourceVersion };
-  /** What becomes of the objects it owns. @default the kind's own, nearly always Background */
+  /** What happens to the dependents. @default that of the kind, nearly always Background */
   readonly propagationPolicy?: "Orphan" | "Background" | "Foreground";
-  /** Seconds until the object goes; 0 is at once. @default the object's own */
+  /** Seconds until the object is removed; 0: at once. @default that of the object */
   readonly gracePeriodSeconds?: number;
-  /** @default the client's */
+  /** Validates the deletion without storing it. @default that of the client */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** What became of a deletion: gone, or the object as it is until its finalizers and grace period are over. */
+/** Result of a deletion: the object is removed, or it stays until its finalizers and its grace period are over. */
 export type DeleteResult<T> = { readonly kind: "deleted" } | { readonly kind: "object"; readonly object: T };
 
 /** One step of a JSON patch (RFC 6902). */
@@ -66,35 +73,53 @@ export type JsonPatchOperation =
   | { readonly op: "remove"; readonly path: string }
   | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
 
-/** A change of some fields. Merge patches set what they name, `null` removes; strategic ones know lists by key. */
+/**
+ * The kinds of patches, with their content types. `isIdempotent`: applying the patch twice has the same result as once; a
+ * JSON or strategic patch may append to a list.
+ */
+export const patchKinds = {
+  merge: { contentType: "application/merge-patch+json", isIdempotent: true },
+  strategic: { contentType: "application/strategic-merge-patch+json", isIdempotent: false },
+  json: { contentType: "application/json-patch+json", isIdempotent: false },
+  // The server parses the body as YAML, of which JSON is a part.
+  apply: { contentType: "application/apply-patch+yaml", isIdempotent: true },
+} as const satisfies Record<
+  Patch<Resource>["kind"] | "apply",
+  { readonly contentType: `application/${string}`; readonly isIdempotent: boolean }
+>;
+
+/**
+ * A change of some fields. A merge patch sets the fields that it names, and `null` removes a field; a strategic merge
+ * patch merges lists by their keys.
+ */
 export type Patch<R extends Resource> =
   | { readonly kind: "merge"; readonly value: PatchValue<Infer<R>> }
   | { readonly kind: "strategic"; readonly value: PatchValue<Infer<R>> | Readonly<Record<string, unknown>> }
   | { readonly kind: "json"; readonly operations: readonly JsonPatchOperation[] };
 
-/** Any part of an object, with null for what is to be removed. */
+/** Any part of an object, with null for fields to be removed. */
 export type PatchValue<T> = T extends readonly unknown[] ? T
   : T extends object ? { readonly [Key in keyof T]?: PatchValue<T[Key]> | null }
   : T;
 
 /** Any part of an object. */
-export type Partly<T> = T extends readonly unknown[] ? T
-  : T extends object ? { readonly [Key in keyof T]?: Partly<T[Key]> }
+export type DeepPartial<T> = T extends readonly unknown[] ? T
+  : T extends object ? { readonly [Key in keyof T]?: DeepPartial<T[Key]> }
   : T;
 
-/** An object to apply: any of its fields, and a name. apiVersion and kind come from the Resource. */
-export type Draft<R extends Resource> = Partly<Infer<R>>;
+/** An object for `apply`: a name and any of its fields. apiVersion and kind come from the Resource. */
+export type ApplyConfiguration<R extends Resource> = DeepPartial<Infer<R>>;
 
-/** An object to create. apiVersion and kind come from the Resource. */
+/** An object for `create`. apiVersion and kind come from the Resource. */
 export type NewObject<R extends Resource> = Infer<R> extends object
   ? Omit<Infer<R>, "apiVersion" | "kind"> & { readonly apiVersion?: string; readonly kind?: string }
   : Infer<R>;
 
 /** Options of a token request. */
 export interface TokenRequestOptions {
-  /** Who shall accept the token. @default the API server */
+  /** The audiences that accept the token. @default the API server */
   readonly audiences?: readonly string[];
-  /** @default the server's: 3600 */
+  /** @default 3600, the default of the server */
   readonly expirationSeconds?: number;
   readonly signal?: AbortSignal;
 }
@@ -106,7 +131,7 @@ export interface TokenRequest {
   readonly expirationTimestamp: string;
 }
 
-/** A request that is no verb of an object. */
+/** A request that no verb of the Client sends. */
 export interface RawRequest {
   /** @default "GET" */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -1,13 +1,13 @@
-/** The verbs, over a transport in memory: what they send, what they make of the answer. */
+/** Tests of the verbs with a transport in memory: what they send, and how they decode the response. */
 import { builtin, type Infer, type KubeObject, type Resource, resourceVersion } from "../api/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertType, type Same, test } from "../../tests/testing.ts";
 import { isAlreadyExists, isConflict, isGone, isNotFound } from "./api_error.ts";
-import { configMap, rig, type Sent, status } from "./_client_test_data.ts";
+import { configMap, type SentRequest, status, testClient } from "./testing/test_client.ts";
 
 const { ConfigMap, Deployment, Namespace } = builtin;
 
 test("get() reads an object of the type of its resource", async () => {
-  const { client, sent } = rig(() => Response.json(configMap()));
+  const { client, sent } = testClient(() => Response.json(configMap()));
   const found = await client.get(ConfigMap, "ns/a");
   assertType<Same<typeof found, Infer<typeof ConfigMap>>>(true);
   assertEquals(found.data?.key, "value");
@@ -23,7 +23,7 @@ test("get() reads an object of the type of its resource", async () => {
   assertMatch(sent[1]?.accept ?? "", /as=PartialObjectMetadata;/);
 });
 
-test("any literal of a Resource will do", async () => {
+test("a Resource may be any object literal", async () => {
   const widget: Resource<KubeObject & { readonly spec: { readonly size: number } }> = {
     group: "example.dev",
     version: "v1",
@@ -31,25 +31,25 @@ test("any literal of a Resource will do", async () => {
     plural: "widgets",
     scope: "Cluster",
   };
-  const { client, sent } = rig(() =>
+  const { client, sent } = testClient(() =>
     Response.json({ apiVersion: "example.dev/v1", kind: "Widget", metadata: {}, spec: { size: 2 } })
   );
   assertEquals((await client.get(widget, "w")).spec.size, 2);
   assertEquals(sent[0]?.path, "/apis/example.dev/v1/widgets/w");
 });
 
-test("get() throws for what is not there, find() does not", async () => {
-  const { client } = rig(() => status(404, "NotFound"));
+test("get() throws for an object that does not exist, find() returns undefined", async () => {
+  const { client } = testClient(() => status(404, "NotFound"));
   const error = await assertRejects(
     () => client.get(ConfigMap, "ns/a"),
     /^Cannot get ConfigMap "ns\/a": NotFound \(404 NotFound\)$/,
   );
   assert(isNotFound(error));
   assertEquals(await client.find(ConfigMap, "ns/a"), undefined);
-  await assertRejects(() => rig(() => status(403, "Forbidden")).client.find(ConfigMap, "ns/a"), /Forbidden/);
+  await assertRejects(() => testClient(() => status(403, "Forbidden")).client.find(ConfigMap, "ns/a"), /Forbidden/);
 });
 
-test("list() gives items their kind, a version and the token of the next page", async () => {
+test("list() returns items with their kind, a version and the token of the next page", async () => {
   const { apiVersion: _, kind: __, ...bare } = configMap();
   const list = {
     apiVersion: "v1",
@@ -57,7 +57,7 @@ test("list() gives items their kind, a version and the token of the next page", 
     metadata: { resourceVersion: "7", continue: "more" },
     items: [bare],
   };
-  const { client, sent } = rig(() => Response.json(list));
+  const { client, sent } = testClient(() => Response.json(list));
   const page = await client.list(ConfigMap, { namespace: "ns", limit: 1, labelSelector: "a=b" });
   assertEquals([page.resourceVersion, page.continue], [resourceVersion("7"), "more"]);
   assertEquals([page.items[0]?.apiVersion, page.items[0]?.kind], ["v1", "ConfigMap"]);
@@ -71,18 +71,18 @@ test("list() gives items their kind, a version and the token of the next page", 
   assertMatch(sent[1]?.accept ?? "", /as=PartialObjectMetadataList;/);
 });
 
-test("a list may have null for items, and loses managedFields unless they are wanted", async () => {
-  const empty = rig(() => Response.json({ kind: "ConfigMapList", metadata: {}, items: null }));
+test("list() accepts null for items, and removes managedFields unless they are requested", async () => {
+  const empty = testClient(() => Response.json({ kind: "ConfigMapList", metadata: {}, items: null }));
   assertEquals((await empty.client.list(ConfigMap)).items, []);
   const item = configMap("a", { metadata: { name: "a", managedFields: [{ manager: "m" }] } });
-  const full = rig(() => Response.json({ kind: "ConfigMapList", metadata: {}, items: [item] }));
+  const full = testClient(() => Response.json({ kind: "ConfigMapList", metadata: {}, items: [item] }));
   assertEquals((await full.client.list(ConfigMap)).items[0]?.metadata, { name: "a" });
   const kept = await full.client.list(ConfigMap, { keepManagedFields: true });
   assertEquals(kept.items[0]?.metadata.managedFields?.length, 1);
 });
 
-test("listAll() follows the pages of one snapshot", async () => {
-  const { client, sent } = rig(({ query }) => {
+test("listAll() reads all pages of one snapshot", async () => {
+  const { client, sent } = testClient(({ query }) => {
     const at = Number(query.continue ?? "0");
     const metadata = { resourceVersion: "9", continue: at < 2 ? String(at + 1) : "" };
     return Response.json({ kind: "ConfigMapList", metadata, items: [configMap(`n${at}`)] });
@@ -96,8 +96,8 @@ test("listAll() follows the pages of one snapshot", async () => {
   ]);
 });
 
-test("pages() stops asking when its reader leaves", async () => {
-  const { client, sent } = rig(() =>
+test("pages() sends no more requests when its reader stops", async () => {
+  const { client, sent } = testClient(() =>
     Response.json({ kind: "ConfigMapList", metadata: { continue: "again" }, items: [] })
   );
   let pages = 0;
@@ -105,9 +105,9 @@ test("pages() stops asking when its reader leaves", async () => {
   assertEquals(sent.length, 3);
 });
 
-test("watch() streams events, and refuses as the server does", async () => {
+test("watch() streams events, and throws the error of the server", async () => {
   const event = { type: "ADDED", object: configMap() };
-  const { client, sent } = rig(({ query }) =>
+  const { client, sent } = testClient(({ query }) =>
     query.resourceVersion === "1" ? status(410, "Expired") : new Response(`${JSON.stringify(event)}\n`)
   );
   const signal = new AbortController().signal;
@@ -122,14 +122,14 @@ test("watch() streams events, and refuses as the server does", async () => {
     allowWatchBookmarks: "true",
     sendInitialEvents: "true",
   });
-  const refused = client.watch(ConfigMap, { resourceVersion: "1", signal });
+  const rejected = client.watch(ConfigMap, { resourceVersion: "1", signal });
   assert(
-    isGone(await assertRejects(() => refused.next(), /^Cannot watch ConfigMap \(v1\) in all namespaces: Expired/)),
+    isGone(await assertRejects(() => rejected.next(), /^Cannot watch ConfigMap \(v1\) in all namespaces: Expired/)),
   );
 });
 
 test("listWatch() binds resource, namespace and selectors for a cache", async () => {
-  const { client, sent } = rig(({ query }) =>
+  const { client, sent } = testClient(({ query }) =>
     query.watch === "true"
       ? new Response("")
       : Response.json({ kind: "PodList", metadata: { resourceVersion: "1" }, items: [] })
@@ -144,8 +144,8 @@ test("listWatch() binds resource, namespace and selectors for a cache", async ()
   ]);
 });
 
-test("create() fills in what the resource says, and posts to the namespace of the object", async () => {
-  const { client, sent } = rig(() => Response.json(configMap(), { status: 201 }));
+test("create() adds apiVersion and kind, and posts to the namespace of the object", async () => {
+  const { client, sent } = testClient(() => Response.json(configMap(), { status: 201 }));
   await client.create(ConfigMap, { metadata: { name: "a", namespace: "ns" }, data: { k: "v" } }, {
     fieldManager: "me",
     fieldValidation: "Strict",
@@ -166,8 +166,8 @@ test("create() fills in what the resource says, and posts to the namespace of th
   assertEquals(sent[1]?.path, "/api/v1/namespaces");
 });
 
-test("an object of another kind, or without the names it needs, is refused before it is sent", async () => {
-  const { client, sent } = rig(() => Response.json(configMap()));
+test("an object of another kind, or without a required name, is refused before it is sent", async () => {
+  const { client, sent } = testClient(() => Response.json(configMap()));
   const metadata = { name: "a", namespace: "ns" };
   await assertRejects(
     () => client.create(ConfigMap, { kind: "Secret", metadata }),
@@ -183,8 +183,8 @@ test("an object of another kind, or without the names it needs, is refused befor
   assertEquals(sent.length, 0);
 });
 
-test("update() puts the whole object, or its status alone", async () => {
-  const { client, sent } = rig(() => Response.json(configMap()));
+test("update() sends the whole object, also to the status subresource", async () => {
+  const { client, sent } = testClient(() => Response.json(configMap()));
   const object = await client.get(ConfigMap, "ns/a");
   await client.update(ConfigMap, { ...object, data: { key: "other" } });
   await client.update(ConfigMap, object, { subresource: "status" });
@@ -194,10 +194,10 @@ test("update() puts the whole object, or its status alone", async () => {
   ]);
 });
 
-test("[82] update() refuses an object with an integer that was rounded on reading; apply and patch go on", async () => {
+test("[82] update() refuses an object with an integer that was rounded when it was read; apply() and patch() do not", async () => {
   const text =
     '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"},"spec":{"list":[1,{"id":9007199254740993}]}}';
-  const { client, sent } = rig(() => new Response(text));
+  const { client, sent } = testClient(() => new Response(text));
   const object = await client.get(ConfigMap, "ns/a");
   const error = await assertRejects(() => client.update(ConfigMap, object));
   assertMatch(
@@ -210,7 +210,7 @@ test("[82] update() refuses an object with an integer that was rounded on readin
   assertEquals(sent.length, 3);
 });
 
-test("[82] long digits in text, safe integers and floats do not stand in the way of update()", async () => {
+test("[82] update() accepts long digits in strings, safe integers and floats", async () => {
   const fields = {
     data: { id: "9007199254740993" },
     safe: 9007199254740991,
@@ -218,13 +218,13 @@ test("[82] long digits in text, safe integers and floats do not stand in the way
     large: 1e300,
     date: 1_700_000_000_000_000,
   };
-  const { client, sent } = rig(() => Response.json(configMap("a", fields)));
+  const { client, sent } = testClient(() => Response.json(configMap("a", fields)));
   await client.update(ConfigMap, await client.get(ConfigMap, "ns/a"));
   assertEquals(sent[1]?.body, configMap("a", fields));
 });
 
-test("patch() has three forms, each with its content type", async () => {
-  const { client, sent } = rig(() => Response.json(configMap()));
+test("patch() sends each kind of patch with its content type", async () => {
+  const { client, sent } = testClient(() => Response.json(configMap()));
   await client.patch(ConfigMap, "ns/a", { kind: "merge", value: { data: { a: null } } });
   await client.patch(Deployment, "ns/a", { kind: "strategic", value: { spec: { replicas: 2 } } }, {
     subresource: "scale",
@@ -242,8 +242,8 @@ test("patch() has three forms, each with its content type", async () => {
   assertEquals(sent[2]?.query, { dryRun: "All" });
 });
 
-test("apply() is a patch in the name of a field manager", async () => {
-  const { client, sent } = rig(() => Response.json(configMap()));
+test("apply() sends an apply patch with its field manager", async () => {
+  const { client, sent } = testClient(() => Response.json(configMap()));
   await client.apply(Deployment, { metadata: { name: "a", namespace: "ns" }, spec: { replicas: 3 } }, {
     fieldManager: "foo",
     force: true,
@@ -261,10 +261,10 @@ test("apply() is a patch in the name of a field manager", async () => {
   });
 });
 
-test("delete() says what became of the object", async () => {
+test("delete() returns whether the object was removed or is terminating", async () => {
   const deleting = configMap("a", { metadata: { name: "a", deletionTimestamp: "2026-01-01T00:00:00Z" } });
-  const answers = [Response.json({ kind: "Status", status: "Success" }), Response.json(deleting)];
-  const { client, sent } = rig(() => answers.shift() ?? status(409, "Conflict"));
+  const responses = [Response.json({ kind: "Status", status: "Success" }), Response.json(deleting)];
+  const { client, sent } = testClient(() => responses.shift() ?? status(409, "Conflict"));
   const preconditions = { uid: "u", resourceVersion: resourceVersion("5") };
   const options = { preconditions, propagationPolicy: "Foreground", gracePeriodSeconds: 0 } as const;
   assertEquals(await client.delete(ConfigMap, "ns/a", options), { kind: "deleted" });
@@ -274,8 +274,8 @@ test("delete() says what became of the object", async () => {
   assert(isConflict(await assertRejects(() => client.delete(ConfigMap, "ns/a", options))));
 });
 
-test("deleteCollection() wants a namespace and passes the selector", async () => {
-  const { client, sent } = rig(() => Response.json({ kind: "Status" }));
+test("deleteCollection() requires a namespace and sends the selector", async () => {
+  const { client, sent } = testClient(() => Response.json({ kind: "Status" }));
   await client.deleteCollection(ConfigMap, { namespace: "ns", labelSelector: { matchLabels: { a: "b" } } });
   assertEquals([sent[0]?.method, sent[0]?.path, sent[0]?.query], ["DELETE", "/api/v1/namespaces/ns/configmaps", {
     labelSelector: "a=b",
@@ -284,7 +284,7 @@ test("deleteCollection() wants a namespace and passes the selector", async () =>
 });
 
 test("evict() and createToken() post to their subresources", async () => {
-  const { client, sent } = rig(() =>
+  const { client, sent } = testClient(() =>
     Response.json({ kind: "TokenRequest", status: { token: "t", expirationTimestamp: "later" } })
   );
   await client.evict("ns/p", { preconditions: { uid: "u" } });
@@ -299,8 +299,8 @@ test("evict() and createToken() post to their subresources", async () => {
   assertEquals([token.token, sent[1]?.path], ["t", "/api/v1/namespaces/ns/serviceaccounts/sa/token"]);
 });
 
-test("a dry-run client stores nothing, whatever the verb", async () => {
-  const { client, sent } = rig(() => Response.json(configMap()), { fieldManager: "me" });
+test("a dry-run client sends every write as a dry run", async () => {
+  const { client, sent } = testClient(() => Response.json(configMap()), { fieldManager: "me" });
   const dry = client.dryRunClient();
   const object = { metadata: { name: "a", namespace: "ns" } };
   await dry.create(ConfigMap, object);
@@ -310,14 +310,24 @@ test("a dry-run client stores nothing, whatever the verb", async () => {
   await dry.delete(ConfigMap, "ns/a");
   await dry.deleteCollection(ConfigMap, { namespace: "ns" });
   await dry.evict("ns/p");
-  const isDry = ({ query, body }: Sent) => query.dryRun === "All" || JSON.stringify(body).includes('"dryRun":["All"]');
+  const isDry = ({ query, body }: SentRequest) =>
+    query.dryRun === "All" || JSON.stringify(body).includes('"dryRun":["All"]');
   const writes = sent.filter(({ method }) => method !== "GET");
   assertEquals([writes.length, writes.filter(isDry).length], [7, 7]);
   assertEquals(writes.slice(0, 3).map(({ query }) => query.fieldManager), ["me", "other", "me"]);
 });
 
-test("[75] a create that lost the race says so, to be told apart from other conflicts", async () => {
-  const { client } = rig(() => status(409, "AlreadyExists"));
+test("[75] a create of an existing object throws AlreadyExists, which is not a conflict", async () => {
+  const { client } = testClient(() => status(409, "AlreadyExists"));
   const error = await assertRejects(() => client.create(ConfigMap, { metadata: { name: "a", namespace: "ns" } }));
   assert(isAlreadyExists(error) && !isConflict(error));
+});
+
+test("raw() sends a request to any path", async () => {
+  const { client, sent } = testClient(() => new Response("ok"));
+  assertEquals(await client.raw("/readyz?verbose"), "ok");
+  assertEquals([sent[0]?.path, sent[0]?.query], ["/readyz", { verbose: "" }]);
+  await client.raw("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", { method: "POST", body: "{}" });
+  assertEquals([sent[1]?.method, sent[1]?.contentType], ["POST", "application/json"]);
+  await assertRejects(() => client.raw("version"), /does not start with "\/"$/);
 });

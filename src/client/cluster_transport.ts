@@ -1,40 +1,50 @@
 /**
- * clusterTransport(): the Transport to a real cluster: address, credentials, certificates, retries, time limits.
+ * clusterTransport(): the Transport to a real cluster: address, credentials, certificates, retries and time limits.
  *
- * Guarantees: credentials go to the API server's own address only, redirects are not followed; after a 401 they are
- * renewed once and the request repeated; a write is never sent twice unless the server said that it did not start, or
- * refused who sent it. Whoever made it disposes it; requests under way then end by their own signals.
+ * Guarantees: credentials go only to the address of the API server, redirects are not followed; after a 401 they are
+ * renewed once and the request is repeated; a write is never sent twice unless the server has not started it or has
+ * rejected its credentials. Dispose the transport; requests in flight then end by their own signals.
+ *
+ * Certificate files are checked every 10 s. When one has changed, new requests use a client with the new certificates,
+ * and the old client closes its connections as their requests end (behaviour 78). A pair that is half written, or not
+ * PEM, leaves the old one in use.
  */
-import { type Clock, onAbort, type Random, systemClock, systemRandom } from "../async/mod.ts";
-import { type Logger, logger as loggerOf } from "../observe/mod.ts";
-import { type Environment, processFacts } from "../runtime/mod.ts";
-import { Connections, defaultMakeClient } from "./_connections.ts";
-import { type CredentialSource, credentialSource, type Provided } from "./_credential_source.ts";
-import { printable } from "./_printable.ts";
-import { discard } from "./_read_body.ts";
-import { sendWithRetries } from "./_retry.ts";
-import { Throttle, type ThrottleOptions } from "./_throttle.ts";
-import type { ClusterAccess } from "./cluster_access.ts";
-import type { ExecPolicy } from "./exec_credential.ts";
-import { sendGuardOf } from "./send_guard.ts";
-import type { Transport } from "./transport.ts";
+import { type Clock, onAbort, type Random, systemClock, systemRandom, TokenBucket } from "../async/mod.ts";
+import { type Logger, logger as loggerOf, printable } from "../observe/mod.ts";
+import {
+  type Environment,
+  fileStat,
+  type HttpClient,
+  httpClient,
+  isKeyPair,
+  processFacts,
+  readText,
+} from "../runtime/mod.ts";
+import { type Credential, type CredentialSource, credentialSource, type ExecPolicy } from "./credentials/mod.ts";
+import { type ClusterAccess, CredentialsError, type PemSource } from "./kubeconfig/mod.ts";
+import { discard } from "./response.ts";
+import { sendWithRetries } from "./retry.ts";
+import { sendGuardOf, type Transport } from "./transport.ts";
 import { unreachable } from "./unreachable_error.ts";
 
 /** Options of {@link clusterTransport}. */
 export interface ClusterTransportOptions {
-  /** Name and version of the program, `controller/1.2.3`. @default "controller" */
+  /** Name and version of the program, e.g. `controller/1.2.3`. @default "controller" */
   readonly userAgent?: string;
-  /** What exec plugins may inherit from. @default {} */
+  /** The environment from which exec plugins inherit some variables. @default {} */
   readonly environment?: Environment;
   /** Which exec plugins may run. @default { kind: "allowAll" } */
   readonly execPolicy?: ExecPolicy;
-  /** Milliseconds until an answer must have begun; 60 s is the server's own limit. @default 60_000 */
+  /** The most milliseconds until a response begins; the limit of the server is 60 s. @default 60_000 */
   readonly responseTimeoutMs?: number;
-  /** Most tries of one request. @default 10 */
-  readonly maxTries?: number;
-  /** Limits how many requests are sent. @default none */
-  readonly throttle?: ThrottleOptions;
-  /** Milliseconds between two looks at certificate files. @default 10_000 */
+  /** The most attempts of one request. @default 10 */
+  readonly maxAttempts?: number;
+  /**
+   * Limits the requests per second, for an API server without priority and fairness: `qps` in the long run, `burst` after
+   * a quiet time. @default none, because the server itself rejects excess requests with 429
+   */
+  readonly rateLimit?: { readonly qps: number; readonly burst: number };
+  /** Milliseconds between two checks of the certificate files. @default 10_000 */
   readonly checkFilesEveryMs?: number;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -44,13 +54,13 @@ export interface ClusterTransportOptions {
   readonly logger?: Logger;
 }
 
-/** A Transport that holds connections. */
+/** A Transport with connections. Dispose it to close them. */
 export type ClusterTransport = Transport & Disposable;
 
 /**
  * Makes the transport of a cluster.
  *
- * @throws CredentialsError when a token cannot stand in a header, RangeError when an option is out of range.
+ * @throws CredentialsError when a header cannot contain the token, RangeError when an option is out of range.
  */
 export function clusterTransport(access: ClusterAccess, options: ClusterTransportOptions = {}): ClusterTransport {
   const cluster = new Cluster(access, options);
@@ -59,14 +69,14 @@ export function clusterTransport(access: ClusterAccess, options: ClusterTranspor
 
 const isWatch = /[?&]watch=(true|1)(&|$)/;
 
-/** A request that can be sent again: its body is at hand. */
+/** A request that can be sent again, because its body is in memory. */
 interface Replayable {
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;
   readonly body: ArrayBuffer | undefined;
   readonly signal: AbortSignal;
-  /** Called before each send. */
+  /** Called each time before the request is sent. */
   readonly check: (() => void) | undefined;
 }
 
@@ -75,18 +85,18 @@ class Cluster {
   readonly #userAgent: string;
   readonly #source: CredentialSource;
   readonly #connections: Connections;
-  readonly #throttle: Throttle | undefined;
+  readonly #rateLimiter: TokenBucket | undefined;
   readonly #responseTimeoutMs: number;
-  readonly #maxTries: number;
+  readonly #maxAttempts: number;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #logger: Logger;
 
   constructor(access: ClusterAccess, options: ClusterTransportOptions) {
     const { clock = systemClock, random = systemRandom, logger = loggerOf("client") } = options;
-    const { responseTimeoutMs = 60_000, maxTries = 10, checkFilesEveryMs = 10_000, throttle } = options;
-    if (!(responseTimeoutMs > 0 && maxTries >= 1)) {
-      throw new RangeError("Cannot create transport: responseTimeoutMs or maxTries is not above 0");
+    const { responseTimeoutMs = 60_000, maxAttempts = 10, checkFilesEveryMs = 10_000, rateLimit } = options;
+    if (!(responseTimeoutMs > 0 && maxAttempts >= 1)) {
+      throw new RangeError("Cannot create transport: responseTimeoutMs or maxAttempts is not above 0");
     }
     const { environment = {}, execPolicy = { kind: "allowAll" }, userAgent = "controller" } = options;
     const { os, arch } = processFacts();
@@ -98,11 +108,10 @@ class Cluster {
       logger,
       headers: impersonationHeaders(access),
       checkEveryMs: checkFilesEveryMs,
-      makeClient: defaultMakeClient,
     });
-    this.#throttle = throttle === undefined ? undefined : new Throttle(throttle, clock);
+    this.#rateLimiter = rateLimit === undefined ? undefined : rateLimiter(rateLimit, clock);
     this.#responseTimeoutMs = responseTimeoutMs;
-    this.#maxTries = maxTries;
+    this.#maxAttempts = maxAttempts;
     this.#clock = clock;
     this.#random = random;
     this.#logger = logger;
@@ -112,7 +121,7 @@ class Cluster {
     const url = this.#server + pathOf(request.url);
     const { method, headers, signal } = request;
     headers.set("user-agent", this.#userAgent);
-    // Uncompressed: what is small on the wire cannot grow here, and neither side spends time on it.
+    // Without compression, a small response cannot grow here, and neither side spends time on it.
     headers.set("accept-encoding", "identity");
     const body = request.body === null ? undefined : await request.arrayBuffer();
     const replayable: Replayable = { url, method, headers, body, signal, check: sendGuardOf(request) };
@@ -121,44 +130,47 @@ class Cluster {
       contentType: headers.get("content-type"),
       signal,
       send: () => this.#sendAuthorized(replayable),
-    }, { maxTries: this.#maxTries, clock: this.#clock, random: this.#random, logger: this.#logger });
+    }, { maxAttempts: this.#maxAttempts, clock: this.#clock, random: this.#random, logger: this.#logger });
   }
 
   close(): void {
     this.#connections[Symbol.dispose]();
   }
 
-  /** Sends; after a 401 renews the credentials and sends once more, unless they came out the same. */
+  /** Sends; after a 401 it renews the credential and sends once more, unless the credential stayed the same. */
   async #sendAuthorized(request: Replayable): Promise<Response> {
-    const provided = await this.#source.current(request.signal);
-    const response = await this.#sendOnce(request, provided);
+    const credential = await this.#source.current(request.signal);
+    const response = await this.#sendOnce(request, credential);
     if (response.status !== 401) return response;
-    this.#source.refuse(provided);
-    let renewed: Provided;
+    this.#source.reject(credential);
+    let renewed: Credential;
     try {
       renewed = await this.#source.current(request.signal);
     } catch (error) {
       if (request.signal.aborted) await discard(response);
       request.signal.throwIfAborted();
       const state = printable(error instanceof Error ? error.message : String(error));
-      this.#logger.warn("credentials were refused and cannot be renewed", { error: state });
+      this.#logger.warn("renewing rejected credentials failed", { error: state });
       return response;
     }
-    if (renewed === provided) return response;
+    if (renewed === credential) return response;
     await discard(response);
     return await this.#sendOnce(request, renewed);
   }
 
-  async #sendOnce(request: Replayable, provided: Provided): Promise<Response> {
+  async #sendOnce(request: Replayable, credential: Credential): Promise<Response> {
     const { url, method, headers, body, signal, check } = request;
-    await this.#throttle?.take(signal);
-    const client = await this.#connections.client(provided.certificate);
+    await this.#rateLimiter?.take(signal);
+    const client = await this.#connections.client(credential.certificate);
     check?.();
-    if (provided.authorization !== undefined) headers.set("authorization", provided.authorization.reveal());
-    // Follows the request's signal for as long as the body lives; both are let go together.
+    if (credential.authorization !== undefined) headers.set("authorization", credential.authorization.reveal());
+    // Follows the signal of the request, also while the body is read; both are garbage collected together.
     const attempt = new AbortController();
     const following = onAbort(signal, () => attempt.abort(signal.reason));
-    using _timer = this.#clock.timer(this.#responseTimeoutMs, () => attempt.abort(tooSlow(this.#responseTimeoutMs)));
+    using _timer = this.#clock.timer(
+      this.#responseTimeoutMs,
+      () => attempt.abort(timeoutError(this.#responseTimeoutMs)),
+    );
     try {
       const longLived = isWatch.test(url);
       return await client.fetch(new Request(url, { method, headers, body, signal: attempt.signal }), { longLived });
@@ -166,23 +178,31 @@ class Cluster {
       following[Symbol.dispose]();
       if (signal.aborted) throw signal.reason;
       const failure = unreachable(error, `reach the API server at ${new URL(url).host}`);
-      if (failure.reason.kind === "tls") this.#connections.suspect();
+      if (failure.reason.kind === "tls") this.#connections.checkSoon();
       throw failure;
     }
   }
 }
 
-function tooSlow(timeoutMs: number): DOMException {
-  return new DOMException(`No answer within ${timeoutMs} ms`, "TimeoutError");
+/** @throws RangeError when an option is out of range */
+function rateLimiter(options: { readonly qps: number; readonly burst: number }, clock: Clock): TokenBucket {
+  const { qps, burst } = options;
+  if (!(qps > 0 && burst >= 1)) {
+    throw new RangeError(`Cannot create transport: qps ${qps} is not above 0 or burst ${burst} is below 1`);
+  }
+  return new TokenBucket({ intervalMs: 1000 / qps, burst, clock });
 }
 
-/** Path and query of a URL, whatever its origin: that one is ours to say. */
+function timeoutError(timeoutMs: number): DOMException {
+  return new DOMException(`No response within ${timeoutMs} ms`, "TimeoutError");
+}
+
+/** Path and query of a URL. Its origin is replaced by that of the API server. */
 function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   return start < 0 ? "/" : url.slice(start);
 }
 
-/** @throws TypeError never for names; values are what the kubeconfig or the flags say. */
 function impersonationHeaders(access: ClusterAccess): Record<string, readonly string[]> {
   const { impersonate } = access;
   const headers: Record<string, readonly string[]> = Object.create(null);
@@ -191,8 +211,146 @@ function impersonationHeaders(access: ClusterAccess): Record<string, readonly st
   if (impersonate.uid !== undefined) headers["impersonate-uid"] = [impersonate.uid];
   if (impersonate.groups.length > 0) headers["impersonate-group"] = impersonate.groups;
   for (const [key, values] of Object.entries(impersonate.extra)) {
-    // Keys are often URLs; what may not stand in a header name is percent-encoded, as the server expects.
+    // Keys are often URLs; characters that a header name cannot contain are percent-encoded, as the server expects.
     headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = values;
   }
   return headers;
+}
+
+/** Options of {@link Connections}. */
+interface ConnectionsOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Headers of every request. */
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  /** Milliseconds between two checks of the files. */
+  readonly checkEveryMs: number;
+}
+
+/** The certificates in use. */
+interface Certificates {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** Changes when one of the files changes. */
+  readonly identity: string;
+}
+
+/** The HTTP client of one cluster, with the current certificates. */
+class Connections implements Disposable {
+  readonly #access: ClusterAccess;
+  readonly #options: ConnectionsOptions;
+  readonly #sources: readonly PemSource[];
+  #certificates: Certificates | undefined;
+  #client: HttpClient | undefined;
+  #pluginCertificate: string | undefined;
+  #checkedAt = -Infinity;
+  #check: Promise<void> | undefined;
+  #isDisposed = false;
+
+  constructor(access: ClusterAccess, options: ConnectionsOptions) {
+    this.#access = access;
+    this.#options = options;
+    const { certificateAuthority, clientCertificate } = access;
+    this.#sources = [certificateAuthority, clientCertificate?.certificate, clientCertificate?.key]
+      .filter((source) => source !== undefined);
+  }
+
+  /** The client for the next request. @throws CredentialsError when the first read of the certificates fails. */
+  async client(certificate: Credential["certificate"]): Promise<HttpClient> {
+    if (this.#isDisposed) throw new Error("Cannot send request: the transport is closed");
+    if (this.#certificates === undefined || this.#isDue()) {
+      this.#check ??= this.#checkFiles().finally(() => this.#check = undefined);
+      await this.#check;
+    }
+    if (this.#client === undefined || certificate?.cert !== this.#pluginCertificate) this.#replaceClient(certificate);
+    if (this.#client === undefined) throw new Error("Cannot send request: the transport is closed");
+    return this.#client;
+  }
+
+  /** Checks the files before the next request, because the verification of a certificate failed. */
+  checkSoon(): void {
+    this.#checkedAt = -Infinity;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    this.#client?.close();
+    this.#client = undefined;
+  }
+
+  #isDue(): boolean {
+    const hasFiles = this.#sources.some((source) => source.kind === "file");
+    return hasFiles && this.#options.clock.monotonic() - this.#checkedAt >= this.#options.checkEveryMs;
+  }
+
+  async #checkFiles(): Promise<void> {
+    const isFirst = this.#certificates === undefined;
+    try {
+      const identity = await identityOf(this.#sources);
+      if (identity !== this.#certificates?.identity) {
+        this.#certificates = await this.#readFiles(identity);
+        this.#close();
+        if (!isFirst) this.#options.logger.info("reloaded certificates");
+      }
+    } catch (error) {
+      if (isFirst) throw error;
+      const state = printable(error instanceof Error ? error.message : String(error));
+      this.#options.logger.warn("reloading certificates failed, using the old ones", { error: state });
+    }
+    this.#checkedAt = this.#options.clock.monotonic();
+  }
+
+  async #readFiles(identity: string): Promise<Certificates> {
+    const { certificateAuthority, clientCertificate } = this.#access;
+    const ca = await pemOf(certificateAuthority);
+    const cert = await pemOf(clientCertificate?.certificate);
+    const key = await pemOf(clientCertificate?.key);
+    if (cert !== undefined && key !== undefined && !isKeyPair(cert, key)) {
+      throw new CredentialsError("Cannot use client certificate: it and its key are not a pair");
+    }
+    return { ca, cert, key, identity };
+  }
+
+  #replaceClient(certificate: Credential["certificate"]): void {
+    this.#close();
+    const { insecureSkipTlsVerify, serverName, proxy } = this.#access;
+    this.#pluginCertificate = certificate?.cert;
+    this.#client = httpClient({
+      ca: this.#certificates?.ca,
+      cert: certificate?.cert ?? this.#certificates?.cert,
+      key: certificate?.key.reveal() ?? this.#certificates?.key,
+      insecureSkipTlsVerify,
+      serverName,
+      proxy,
+      headers: this.#options.headers,
+    });
+  }
+
+  #close(): void {
+    this.#client?.close();
+    this.#client = undefined;
+  }
+}
+
+async function identityOf(sources: readonly PemSource[]): Promise<string> {
+  let identity = "";
+  for (const source of sources) {
+    if (source.kind === "file") identity += `${(await fileStat(source.path))?.identity ?? "missing"};`;
+  }
+  return identity;
+}
+
+async function pemOf(source: PemSource | undefined): Promise<string | undefined> {
+  if (source === undefined) return undefined;
+  if (source.kind === "data") return source.pem.reveal();
+  let text: string;
+  try {
+    text = await readText(source.path, { maxBytes: 4 * 1024 * 1024 });
+  } catch (cause) {
+    throw new CredentialsError(`Cannot read "${source.path}": ${printable(String(cause))}`, { cause });
+  }
+  // A file that is being written may not have its end yet.
+  if (/-----BEGIN [^-]+-----[^]+-----END [^-]+-----/.test(text)) return text;
+  throw new CredentialsError(`Cannot use "${source.path}": it has no complete PEM block`);
 }

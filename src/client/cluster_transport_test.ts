@@ -1,15 +1,22 @@
-/** The transport to a cluster over real sockets: credentials, rotation, trust, time limits, what stays inside. */
+/** Tests of clusterTransport() over real sockets: credentials, rotation, trust, time limits, secrets. */
 import type { IncomingMessage } from "node:http";
 import { systemClock, VirtualClock } from "../async/mod.ts";
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, test } from "../../tests/testing.ts";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+  test,
+} from "../../tests/testing.ts";
 import { CertificateAuthority } from "../../tests/controlplane/certificate_authority.ts";
 import { bodyOf, LoopbackServer } from "../../tests/loopback.ts";
-import { accessTo, pemData, RecordingLogger } from "./_access_test_data.ts";
-import { Folder } from "./_folder_test_data.ts";
-import type { ClusterAccess } from "./cluster_access.ts";
 import { clusterTransport, type ClusterTransportOptions } from "./cluster_transport.ts";
-import { Masked } from "./masked.ts";
-import { guardSends } from "./send_guard.ts";
+import { type ClusterAccess, Masked } from "./kubeconfig/mod.ts";
+import { accessTo, pemData, RecordingLogger } from "./testing/cluster_access.ts";
+import { TemporaryFolder } from "./testing/temporary_folder.ts";
+import { guardSends } from "./transport.ts";
 import { UnreachableError } from "./unreachable_error.ts";
 
 const ca = await CertificateAuthority.create("cluster");
@@ -29,8 +36,8 @@ interface Cluster extends AsyncDisposable {
   readonly seen: Seen[];
 }
 
-/** A server that answers with the status that `answer` chooses, and keeps what it saw. */
-async function cluster(answer: (seen: Seen) => number = () => 200, tls = pair, clientCa?: string): Promise<Cluster> {
+/** A server that responds with the status of `respond`, and stores the requests. */
+async function cluster(respond: (seen: Seen) => number = () => 200, tls = pair, clientCa?: string): Promise<Cluster> {
   const seen: Seen[] = [];
   const server = await LoopbackServer.start({
     tls,
@@ -39,13 +46,13 @@ async function cluster(answer: (seen: Seen) => number = () => 200, tls = pair, c
       const { method, url, headers, rawHeaders } = request;
       const one = { method, url, headers, rawHeaders, body: await bodyOf(request) };
       seen.push(one);
-      response.writeHead(answer(one)).end("{}");
+      response.writeHead(respond(one)).end("{}");
     },
   });
   return { server, seen, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-/** Sends one request over a transport of its own. */
+/** Sends one request over a new transport. */
 async function send(
   access: ClusterAccess,
   request: Request,
@@ -63,7 +70,7 @@ function trusting(server: LoopbackServer, fields: Partial<ClusterAccess> = {}): 
   return accessTo(server.url(), { certificateAuthority: pemData(ca.certificate), ...fields });
 }
 
-test("requests go to the server's address and path with our headers", async () => {
+test("requests go to the address and path of the server with the headers of the transport", async () => {
   await using one = await cluster();
   const access = trusting(one.server, { credentials: { kind: "token", token: new Masked("abc") } });
   await send({ ...access, server: `${access.server}/behind/a/proxy` }, get("/api/v1/pods?limit=5"), {
@@ -79,7 +86,7 @@ test("requests go to the server's address and path with our headers", async () =
   );
 });
 
-test("impersonation says user, UID, each group and extras", async () => {
+test("impersonation headers contain the user, the UID, each group and the extra fields", async () => {
   await using one = await cluster();
   const impersonate = { user: "jane", uid: "u1", groups: ["a", "b"], extra: { "example.com/Scope": ["x", "y"] } };
   await send(trusting(one.server, { impersonate }), get());
@@ -90,8 +97,8 @@ test("impersonation says user, UID, each group and extras", async () => {
   assertEquals(values("impersonate-extra-example.com%2fscope"), ["x", "y"]);
 });
 
-test("[76] after a 401 the token file is read again and the request repeated, body and all", async () => {
-  await using folder = await Folder.with({ token: "old" });
+test("[76] after a 401 the token file is read again and the request is repeated with its body", async () => {
+  await using folder = await TemporaryFolder.with({ token: "old" });
   await using one = await cluster(({ headers }) => headers.authorization === "Bearer new" ? 201 : 401);
   using transport = clusterTransport(
     trusting(one.server, { credentials: { kind: "tokenFile", path: `${folder.path}/token` } }),
@@ -103,26 +110,26 @@ test("[76] after a 401 the token file is read again and the request repeated, bo
   assertEquals(one.seen.map(({ body }) => body), ["", '{"a":1}', '{"a":1}']);
 });
 
-test("[52] a request's guard is asked before each send, and what it throws ends it", async () => {
+test("[52] the guard of a request is called before each send, and its error ends the request", async () => {
   await using server = await cluster((_seen) => 401);
   using transport = clusterTransport(trusting(server.server));
-  let asked = 0;
+  let calls = 0;
   const guarded = guardSends(get(), () => {
-    asked++;
+    calls++;
     throw new Error("not now");
   });
   await assertRejects(() => transport(guarded), /not now/);
-  assertEquals([asked, server.seen.length], [1, 0]);
+  assertEquals([calls, server.seen.length], [1, 0]);
 });
 
-test("a 401 that nothing new can be tried against is handed on after one request", async () => {
+test("a 401 is returned after one request if the credentials cannot change", async () => {
   await using one = await cluster(() => 401);
   const access = trusting(one.server, { credentials: { kind: "token", token: new Masked("abc") } });
   assertEquals((await send(access, get())).status, 401);
   assertEquals(one.seen.length, 1);
 });
 
-test("[security 1, security 2] servers that cannot be trusted are refused before a token leaves", async () => {
+test("[security 1, security 2] a server that is not trusted is refused before a token is sent", async () => {
   const elsewhere = await ca.issue({ commonName: "s", usage: "server", hosts: ["elsewhere"] });
   const dayMs = 86_400_000;
   const expired = await ca.issue({
@@ -145,7 +152,7 @@ test("[security 1, security 2] servers that cannot be trusted are refused before
   }
 });
 
-test("no server, no TLS, no answer, no name: each has its word and hint", async () => {
+test("each cause of an unreachable server has a reason", async () => {
   const plain = await LoopbackServer.start({ answer: (_request, response) => void response.end("x") });
   const reasonOf = async (server: string, options: ClusterTransportOptions = {}) => {
     const error = await assertRejects(() =>
@@ -162,18 +169,18 @@ test("no server, no TLS, no answer, no name: each has its word and hint", async 
   assertEquals(await reasonOf("https://nowhere.invalid"), { kind: "unreachable", detail: "nameNotFound" });
 });
 
-test("a server that does not answer in time is given up, and one that was aborted says why", async () => {
+test("a request without a response in time fails, and an aborted request rejects with the reason", async () => {
   const server = await LoopbackServer.start({ tls: pair, answer: () => {} });
   await using _ = server;
   const clock = new VirtualClock();
   using transport = clusterTransport(trusting(server), { clock, responseTimeoutMs: 1000 });
-  const answer = transport(get());
-  const failed = assertRejects(() => answer);
+  const request = transport(get());
+  const failed = assertRejects(() => request);
   while (clock.pendingTimers === 0) await clock.advance(0);
   await clock.advance(1000);
   const error = await failed;
   assert(error instanceof UnreachableError);
-  assertEquals(error.reason, { kind: "timeout", detail: "noAnswer" });
+  assertEquals(error.reason, { kind: "timeout", detail: "noResponse" });
   const controller = new AbortController();
   const aborted = transport(new Request("https://x/api", { signal: controller.signal }));
   const reason = new Error("no longer wanted");
@@ -182,7 +189,7 @@ test("a server that does not answer in time is given up, and one that was aborte
   assertEquals(clock.pendingTimers, 0);
 });
 
-test("the time limit for the answer does not count its body", async () => {
+test("the time limit for a response does not include its body", async () => {
   let finish: () => void = () => {};
   await using server = await LoopbackServer.start({
     tls: pair,
@@ -199,7 +206,7 @@ test("the time limit for the answer does not count its body", async () => {
   assertEquals(await response.text(), "first last");
 });
 
-test("[security 3] redirects are not followed, so credentials stay with the API server", async () => {
+test("[security 3] redirects are not followed, so credentials go to the API server only", async () => {
   await using thief = await cluster();
   await using server = await LoopbackServer.start({
     tls: pair,
@@ -210,7 +217,7 @@ test("[security 3] redirects are not followed, so credentials stay with the API 
   assertEquals(thief.seen.length, 0);
 });
 
-test("[74] a POST whose connection breaks is sent once, a GET again", async () => {
+test("[74] a POST whose connection breaks is sent once, and a GET is repeated", async () => {
   const seen: string[] = [];
   await using server = await LoopbackServer.start({
     tls: pair,
@@ -231,7 +238,11 @@ test("[74] a POST whose connection breaks is sent once, a GET again", async () =
 
 test("[78] a client certificate and a CA that change on disk are used by the next connection", async () => {
   const first = await ca.issue({ commonName: "first" });
-  await using folder = await Folder.with({ "ca.pem": ca.certificate, "c.pem": first.certificate, "k.pem": first.key });
+  await using folder = await TemporaryFolder.with({
+    "ca.pem": ca.certificate,
+    "c.pem": first.certificate,
+    "k.pem": first.key,
+  });
   await using server = await cluster(() => 200, pair, ca.certificate);
   const clock = new VirtualClock();
   const logger = new RecordingLogger();
@@ -244,19 +255,19 @@ test("[78] a client certificate and a CA that change on disk are used by the nex
   const works = async () => (await (await transport(get())).text()) === "{}";
   assert(await works());
   await folder.write("ca.pem", otherCa.certificate);
-  assert(await works(), "looks at the files too often");
+  assert(await works(), "checks the files too often");
   await clock.advance(10_000);
   const error = await assertRejects(works);
   assert(error instanceof UnreachableError && error.reason.kind === "tls");
-  // Both authorities, as a rotation has it for a while: trust that failed is looked at again at once.
+  // Both authorities, as during a rotation. After a failed verification the files are checked at once.
   await folder.write("ca.pem", otherCa.certificate + ca.certificate);
   assert(await works());
 });
 
-test("[78] a pair that is half written leaves the old one in use until it is whole", async () => {
+test("[78] a pair that is half written leaves the old one in use until it is complete", async () => {
   const first = await ca.issue({ commonName: "first" });
   const second = await ca.issue({ commonName: "second" });
-  await using folder = await Folder.with({ "c.pem": first.certificate, "k.pem": first.key });
+  await using folder = await TemporaryFolder.with({ "c.pem": first.certificate, "k.pem": first.key });
   await using server = await cluster(() => 200, pair, ca.certificate);
   const clock = new VirtualClock();
   const logger = new RecordingLogger();
@@ -275,7 +286,7 @@ test("[78] a pair that is half written leaves the old one in use until it is who
   await folder.write("k.pem", second.key);
   await clock.advance(10_000);
   assertEquals(await request(), "{}");
-  assertStringIncludes(logger.records.at(-1)?.message ?? "", "certificates changed");
+  assertStringIncludes(logger.records.at(-1)?.message ?? "", "reloaded certificates");
 });
 
 test("[79] a cluster behind a proxy-url is reached through it", async () => {
@@ -300,10 +311,24 @@ test("[security 5] no error and no log record shows a token", async () => {
   assert(!shown.includes(secret), shown);
 });
 
-test("a transport that was disposed refuses further requests", async () => {
+test("a disposed transport refuses further requests", async () => {
   await using one = await cluster();
   const transport = clusterTransport(trusting(one.server));
   await (await transport(get())).text();
   transport[Symbol.dispose]();
   await assertRejects(() => transport(get()), /the transport is closed/);
+});
+
+test("a rate limit lets a burst pass and then delays requests", async () => {
+  await using one = await cluster();
+  const clock = new VirtualClock();
+  using transport = clusterTransport(trusting(one.server), { clock, rateLimit: { qps: 10, burst: 1 } });
+  await (await transport(get())).text();
+  const second = transport(get());
+  while (clock.pendingTimers === 0) await clock.advance(0);
+  assertEquals([one.seen.length, clock.nextTimerInMs], [1, 100]);
+  await clock.advance(100);
+  assertEquals(await (await second).text(), "{}");
+  const wrong = { rateLimit: { qps: 0, burst: 1 } };
+  assertThrows(() => clusterTransport(trusting(one.server), wrong), /^Cannot create transport: qps 0 is not above 0/);
 });

@@ -1,17 +1,30 @@
 /**
- * Discovery: which kinds an API server serves, and the many names of each: `deploy`, `deployments`, `Deployment`,
+ * Discovery: the kinds that an API server serves, and their names: `deploy`, `deployments`, `Deployment`,
  * `deployments.apps`, `deployments.v1.apps`.
  *
- * Guarantees: two requests where the server has aggregated discovery (1.26 and later), one more per group version where
- * it has not; a group whose server is down (an aggregated API) is left out, it does not fail the rest. What was found is
- * kept; a name that is not found asks again, at most once in ten seconds.
+ * Guarantees: two requests if the server has aggregated discovery (1.26 and later: apidiscovery.k8s.io/v2, one document
+ * for all), else one more per group version. A group whose server is down (an aggregated API) is left out and does not
+ * fail the others. The result is cached; an unknown name reads it again, at most once in ten seconds.
  */
+import { z } from "zod";
+import type { KubeObject, Resource } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
 import { type Logger, logger as loggerOf } from "../observe/mod.ts";
-import { askedFor, type Discovered, readAggregated, readVersions } from "./_discovery_wire.ts";
 import type { Client } from "./client.ts";
 
-export type { Discovered } from "./_discovery_wire.ts";
+/** One kind that the server serves. */
+export interface DiscoveredKind {
+  readonly resource: Resource<KubeObject>;
+  /** Lower case; "" if the server does not send it. */
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  /** Such as `all`. */
+  readonly categories: readonly string[];
+  /** Such as `list` and `watch`. */
+  readonly verbs: readonly string[];
+  /** Such as `status` and `scale`. */
+  readonly subresources: readonly string[];
+}
 
 /** Options of {@link Discovery}. */
 export interface DiscoveryOptions {
@@ -21,27 +34,27 @@ export interface DiscoveryOptions {
   readonly logger?: Logger;
 }
 
-/** What the API server says of its build at `/version`. */
+/** The build of the API server, from `/version`. */
 export interface ServerVersion {
   /** `1`. */
   readonly major: string;
-  /** `36`, or `36+` of some vendors. */
+  /** `36`, or `36+` from some vendors. */
   readonly minor: string;
   /** `v1.36.3`. */
   readonly gitVersion: string;
   readonly platform: string;
 }
 
-/** Milliseconds in which the list is not asked for again because of a name that is not in it. */
-const refreshEveryMs = 10_000;
+/** Milliseconds after a read in which an unknown name does not cause another one. */
+const refreshIntervalMs = 10_000;
 
-/** Finds kinds by their names. */
+/** Finds the kinds of one API server by their names. */
 export class Discovery {
   readonly #client: Client;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  #found: readonly Discovered[] | undefined;
-  #foundAt = -Infinity;
+  #kinds: readonly DiscoveredKind[] | undefined;
+  #readAt = -Infinity;
 
   constructor(client: Client, options: DiscoveryOptions = {}) {
     this.#client = client;
@@ -49,37 +62,37 @@ export class Discovery {
     this.#logger = options.logger ?? loggerOf("client");
   }
 
-  /** All kinds in all versions; a group's preferred version comes first. @throws ApiError, UnreachableError. */
-  async resources(signal?: AbortSignal): Promise<readonly Discovered[]> {
-    return this.#found ?? await this.refresh(signal);
+  /** All kinds in all versions; the preferred version of a group comes first. @throws ApiError, UnreachableError. */
+  async resources(signal?: AbortSignal): Promise<readonly DiscoveredKind[]> {
+    return this.#kinds ?? await this.refresh(signal);
   }
 
-  /** Asks the server now. @throws ApiError, UnreachableError. */
-  async refresh(signal?: AbortSignal): Promise<readonly Discovered[]> {
+  /** Reads the kinds from the server now. @throws ApiError, UnreachableError. */
+  async refresh(signal?: AbortSignal): Promise<readonly DiscoveredKind[]> {
     const [core, groups] = await Promise.all([this.#read("/api", signal), this.#read("/apis", signal)]);
-    this.#found = [...core, ...groups];
-    this.#foundAt = this.#clock.monotonic();
-    return this.#found;
+    this.#kinds = [...core, ...groups];
+    this.#readAt = this.#clock.monotonic();
+    return this.#kinds;
   }
 
   /**
-   * Finds a kind by plural, singular, short name or kind, with `.group` or `.version.group` behind it if wanted. Letter
-   * case does not matter. Of several, the core group's wins, then the server's order.
+   * Finds a kind by its plural, singular, short name or kind, optionally followed by `.group` or `.version.group`. Upper
+   * and lower case are the same. Of several kinds, that of the core group is first, then the order of the server counts.
    */
-  async find(name: string, signal?: AbortSignal): Promise<Discovered | undefined> {
+  async find(name: string, signal?: AbortSignal): Promise<DiscoveredKind | undefined> {
     return await this.#lookUp((all) => {
-      const wanted = name.toLowerCase();
-      // A full name beats a short one of another kind.
-      return all.find((one) => fullNames(one).includes(wanted)) ?? all.find((one) => one.shortNames.includes(wanted));
+      const key = name.toLowerCase();
+      // A full name has precedence over the short name of another kind.
+      return all.find((one) => fullNames(one).includes(key)) ?? all.find((one) => one.shortNames.includes(key));
     }, signal);
   }
 
   /** Finds a kind by its group and kind, in `version` or the preferred one. */
   async findKind(
-    wanted: { readonly group: string; readonly kind: string; readonly version?: string },
+    query: { readonly group: string; readonly kind: string; readonly version?: string },
     signal?: AbortSignal,
-  ): Promise<Discovered | undefined> {
-    const { group, kind, version } = wanted;
+  ): Promise<DiscoveredKind | undefined> {
+    const { group, kind, version } = query;
     return await this.#lookUp(
       (all) =>
         all.find(({ resource }) =>
@@ -90,46 +103,174 @@ export class Discovery {
   }
 
   async #lookUp(
-    pick: (all: readonly Discovered[]) => Discovered | undefined,
+    pick: (all: readonly DiscoveredKind[]) => DiscoveredKind | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<Discovered | undefined> {
+  ): Promise<DiscoveredKind | undefined> {
     const found = pick(await this.resources(signal));
-    if (found !== undefined || this.#clock.monotonic() - this.#foundAt < refreshEveryMs) return found;
+    if (found !== undefined || this.#clock.monotonic() - this.#readAt < refreshIntervalMs) return found;
     return pick(await this.refresh(signal));
   }
 
-  async #read(root: "/api" | "/apis", signal: AbortSignal | undefined): Promise<readonly Discovered[]> {
-    const text = await this.#client.raw(root, { accept: askedFor, signal });
-    const answer = readAggregated(text, root);
-    if (answer.kind === "aggregated") return answer.found;
-    const lists = await Promise.all(answer.paths.map((path) => this.#readVersion(path, signal)));
+  async #read(root: "/api" | "/apis", signal: AbortSignal | undefined): Promise<readonly DiscoveredKind[]> {
+    const text = await this.#client.raw(root, { accept: acceptedForms, signal });
+    const parsed = parseRoot(text, root);
+    if (parsed.kind === "aggregated") return parsed.kinds;
+    const lists = await Promise.all(parsed.paths.map((path) => this.#readVersion(path, signal)));
     return lists.flat();
   }
 
-  async #readVersion(path: string, signal: AbortSignal | undefined): Promise<readonly Discovered[]> {
+  async #readVersion(path: string, signal: AbortSignal | undefined): Promise<readonly DiscoveredKind[]> {
     try {
-      return readVersions(await this.#client.raw(path, { signal }), path);
+      return parseGroupVersion(await this.#client.raw(path, { signal }), path);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      this.#logger.warn("kinds of a group cannot be discovered", { path, error });
+      this.#logger.warn("discovering a group failed", { path, error });
       return [];
     }
   }
 }
 
-/** Reads the version of the API server. @throws ApiError, UnreachableError, SyntaxError when it is no API server. */
+/** Reads the version of the API server. @throws ApiError, UnreachableError, SyntaxError when it is not an API server. */
 export async function serverVersion(client: Client, signal?: AbortSignal): Promise<ServerVersion> {
   const text = await client.raw("/version", { signal });
   const version: Partial<ServerVersion> | null = JSON.parse(text);
   const { major, minor, gitVersion, platform = "" } = version ?? {};
   if (typeof gitVersion !== "string" || typeof major !== "string" || typeof minor !== "string") {
-    throw new SyntaxError("Cannot read the server's version: the answer to /version is not one of Kubernetes");
+    throw new SyntaxError("Cannot read the server's version: the response to /version is not that of Kubernetes");
   }
   return { major, minor, gitVersion, platform };
 }
 
-function fullNames({ resource, singular }: Discovered): readonly string[] {
+function fullNames({ resource, singular }: DiscoveredKind): readonly string[] {
   const { group, version, kind, plural } = resource;
   return [plural, singular, kind.toLowerCase()]
     .flatMap((name) => [name, `${name}.${group}`, `${name}.${version}.${group}`, `${name}.${version}`]);
+}
+
+/** The Accept header for the aggregated form, with the old form as alternative. */
+const acceptedForms =
+  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList;q=0.9,application/json;q=0.8";
+
+const strings = z.array(z.string()).nullish().transform((value) => value ?? []);
+const scope = z.enum(["Namespaced", "Cluster"]);
+
+const aggregated = z.object({
+  kind: z.literal("APIGroupDiscoveryList"),
+  items: z.array(z.object({
+    metadata: z.object({ name: z.string().nullish() }).nullish(),
+    versions: z.array(z.object({
+      version: z.string(),
+      resources: z.array(z.object({
+        resource: z.string(),
+        responseKind: z.object({ kind: z.string() }).nullish(),
+        scope,
+        singularResource: z.string().nullish(),
+        verbs: strings,
+        shortNames: strings,
+        categories: strings,
+        subresources: z.array(z.object({ subresource: z.string() })).nullish(),
+      })).nullish(),
+    })).nullish(),
+  })),
+});
+
+const coreVersions = z.object({ kind: z.literal("APIVersions"), versions: z.array(z.string()) });
+
+const groupList = z.object({
+  kind: z.literal("APIGroupList"),
+  groups: z.array(z.object({
+    versions: z.array(z.object({ groupVersion: z.string() })),
+    preferredVersion: z.object({ groupVersion: z.string() }).nullish(),
+  })),
+});
+
+const resourceList = z.object({
+  kind: z.literal("APIResourceList"),
+  groupVersion: z.string(),
+  resources: z.array(z.object({
+    name: z.string(),
+    singularName: z.string().nullish(),
+    namespaced: z.boolean(),
+    kind: z.string(),
+    verbs: strings,
+    shortNames: strings,
+    categories: strings,
+  })),
+});
+
+/** The content of `/api` or `/apis`: all kinds, or the paths of the group versions. */
+type RootContent =
+  | { readonly kind: "aggregated"; readonly kinds: readonly DiscoveredKind[] }
+  | { readonly kind: "paths"; readonly paths: readonly string[] };
+
+/** Parses the response of a root. @throws SyntaxError when it has an unknown form. */
+function parseRoot(text: string, root: "/api" | "/apis"): RootContent {
+  const value: unknown = JSON.parse(text);
+  const whole = aggregated.safeParse(value);
+  if (whole.success) return { kind: "aggregated", kinds: fromAggregated(whole.data) };
+  const core = coreVersions.safeParse(value);
+  if (core.success) return { kind: "paths", paths: core.data.versions.map((version) => segments("/api", version)) };
+  const groups = groupList.safeParse(value);
+  if (groups.success) return { kind: "paths", paths: groups.data.groups.flatMap(pathsOf) };
+  throw new SyntaxError(`Cannot discover kinds: the response to ${root} has a form that Kubernetes does not have`);
+}
+
+/** Parses the kinds of one group version in the old form. @throws SyntaxError when it has another form. */
+function parseGroupVersion(text: string, path: string): readonly DiscoveredKind[] {
+  const parsed = resourceList.safeParse(JSON.parse(text));
+  if (!parsed.success) {
+    throw new SyntaxError(`Cannot discover kinds: the response to ${path} has a form that Kubernetes does not have`);
+  }
+  const { groupVersion, resources } = parsed.data;
+  const slash = groupVersion.indexOf("/");
+  const group = slash < 0 ? "" : groupVersion.slice(0, slash);
+  const version = groupVersion.slice(slash + 1);
+  return resources.filter(({ name }) => !name.includes("/")).map((entry) => ({
+    resource: {
+      group,
+      version,
+      kind: entry.kind,
+      plural: entry.name,
+      scope: entry.namespaced ? "Namespaced" : "Cluster",
+    },
+    singular: entry.singularName ?? "",
+    shortNames: entry.shortNames,
+    categories: entry.categories,
+    verbs: entry.verbs,
+    subresources: resources.filter(({ name }) => name.startsWith(`${entry.name}/`))
+      .map(({ name }) => name.slice(entry.name.length + 1)),
+  }));
+}
+
+function fromAggregated(document: z.output<typeof aggregated>): readonly DiscoveredKind[] {
+  return document.items.flatMap(({ metadata, versions }) =>
+    (versions ?? []).flatMap(({ version, resources }) =>
+      (resources ?? []).filter(({ responseKind }) => responseKind?.kind).map((entry) => ({
+        resource: {
+          group: metadata?.name ?? "",
+          version,
+          kind: entry.responseKind?.kind ?? "",
+          plural: entry.resource,
+          scope: entry.scope,
+        },
+        singular: entry.singularResource ?? "",
+        shortNames: entry.shortNames,
+        categories: entry.categories,
+        verbs: entry.verbs,
+        subresources: (entry.subresources ?? []).map(({ subresource }) => subresource),
+      }))
+    )
+  );
+}
+
+/** The paths of the versions of a group, the preferred one first. */
+function pathsOf(group: z.output<typeof groupList>["groups"][number]): readonly string[] {
+  const preferred = group.preferredVersion?.groupVersion;
+  const rest = group.versions.map(({ groupVersion }) => groupVersion).filter((one) => one !== preferred);
+  return [...(preferred === undefined ? [] : [preferred]), ...rest].map((one) => segments("/apis", one));
+}
+
+/** A path made from names of the server. Encoding keeps each name within its segment. */
+function segments(root: string, groupVersion: string): string {
+  return `${root}/${groupVersion.split("/").map(encodeURIComponent).join("/")}`;
 }

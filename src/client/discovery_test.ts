@@ -1,9 +1,9 @@
-/** Finding kinds by their names, in both forms servers list them in. */
+/** Tests of Discovery with both forms of discovery documents. */
 import { VirtualClock } from "../async/mod.ts";
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
-import { RecordingLogger } from "./_access_test_data.ts";
 import { Client } from "./client.ts";
 import { Discovery, serverVersion } from "./discovery.ts";
+import { RecordingLogger } from "./testing/cluster_access.ts";
 
 const aggregatedCore = {
   kind: "APIGroupDiscoveryList",
@@ -122,22 +122,22 @@ const oldForm: Record<string, unknown> = {
 };
 
 function discovery(
-  answers: Record<string, unknown>,
-): { discovery: Discovery; asked: string[]; clock: VirtualClock; logger: RecordingLogger } {
-  const asked: string[] = [];
+  documents: Record<string, unknown>,
+): { discovery: Discovery; paths: string[]; clock: VirtualClock; logger: RecordingLogger } {
+  const paths: string[] = [];
   const clock = new VirtualClock();
   const logger = new RecordingLogger();
   const client = new Client((request) => {
     const { pathname } = new URL(request.url);
-    asked.push(pathname);
-    const found = Object.hasOwn(answers, pathname);
-    return Promise.resolve(found ? Response.json(answers[pathname]) : Response.json({}, { status: 503 }));
+    paths.push(pathname);
+    const exists = Object.hasOwn(documents, pathname);
+    return Promise.resolve(exists ? Response.json(documents[pathname]) : Response.json({}, { status: 503 }));
   });
-  return { discovery: new Discovery(client, { clock, logger }), asked, clock, logger };
+  return { discovery: new Discovery(client, { clock, logger }), paths, clock, logger };
 }
 
-test("a kind is found by every name people use for it", async () => {
-  const { discovery: found, asked } = discovery({ "/api": aggregatedCore, "/apis": aggregatedGroups() });
+test("find() accepts plural, singular, short name and kind, with group and version", async () => {
+  const { discovery: found, paths } = discovery({ "/api": aggregatedCore, "/apis": aggregatedGroups() });
   const plural = async (name: string) => {
     const one = await found.find(name);
     return one === undefined ? undefined : `${one.resource.plural}.${one.resource.version}.${one.resource.group}`;
@@ -164,12 +164,12 @@ test("a kind is found by every name people use for it", async () => {
     "events.v1.",
     "events.v1.events.k8s.io",
   ]);
-  assertEquals(asked.sort(), ["/api", "/apis"]);
+  assertEquals(paths.sort(), ["/api", "/apis"]);
 });
 
-test("what is found says scope, verbs, categories and subresources", async () => {
-  for (const answers of [{ "/api": aggregatedCore, "/apis": aggregatedGroups() }, oldForm]) {
-    const pods = await discovery(answers).discovery.find("pods");
+test("a found kind has its scope, verbs, categories and subresources", async () => {
+  for (const documents of [{ "/api": aggregatedCore, "/apis": aggregatedGroups() }, oldForm]) {
+    const pods = await discovery(documents).discovery.find("pods");
     assertEquals(pods, {
       resource: { group: "", version: "v1", kind: "Pod", plural: "pods", scope: "Namespaced" },
       singular: "pod",
@@ -181,43 +181,43 @@ test("what is found says scope, verbs, categories and subresources", async () =>
   }
 });
 
-test("the old form is understood: preferred versions first, a group that is down is left out", async () => {
-  const { discovery: found, asked, logger } = discovery(oldForm);
+test("in the old form preferred versions are first, and a group that is down is left out", async () => {
+  const { discovery: found, paths, logger } = discovery(oldForm);
   assertEquals((await found.find("deployments"))?.resource.version, "v1");
   assertEquals(
     (await found.findKind({ group: "apps", kind: "Deployment", version: "v1beta1" }))?.resource.version,
     "v1beta1",
   );
-  assertEquals(asked.length, 6);
-  assertEquals(logger.warnings, ["kinds of a group cannot be discovered"]);
+  assertEquals(paths.length, 6);
+  assertEquals(logger.warnings, ["discovering a group failed"]);
 });
 
-test("a name that is not found asks again, at most once in ten seconds", async () => {
-  const answers: Record<string, unknown> = { "/api": aggregatedCore, "/apis": aggregatedGroups() };
-  const { discovery: found, asked, clock } = discovery(answers);
+test("an unknown name reads the kinds again, at most once in ten seconds", async () => {
+  const documents: Record<string, unknown> = { "/api": aggregatedCore, "/apis": aggregatedGroups() };
+  const { discovery: found, paths, clock } = discovery(documents);
   assertEquals(await found.find("foos"), undefined);
-  answers["/apis"] = aggregatedGroups([foos]);
+  documents["/apis"] = aggregatedGroups([foos]);
   await clock.advance(9_000);
-  assertEquals([await found.find("foos"), asked.length], [undefined, 2]);
+  assertEquals([await found.find("foos"), paths.length], [undefined, 2]);
   await clock.advance(1_000);
   assertEquals((await found.find("foos"))?.resource.version, "v2");
   assertEquals((await found.findKind({ group: "example.dev", kind: "Foo" }))?.resource.version, "v2");
-  assertEquals(asked.length, 4);
+  assertEquals(paths.length, 4);
 });
 
-test("an answer that is no list of kinds is an error", async () => {
+test("a response of an unknown form is an error", async () => {
   const { discovery: found } = discovery({ "/api": { kind: "Other" }, "/apis": aggregatedGroups() });
   await assertRejects(
     () => found.resources(),
-    /^Cannot discover kinds: the answer to \/api is in no form of Kubernetes$/,
+    /^Cannot discover kinds: the response to \/api has a form that Kubernetes does not have$/,
   );
 });
 
-test("the server's version is read, and something else is refused", async () => {
+test("serverVersion() reads the version, and throws for another response", async () => {
   const version = { major: "1", minor: "36", gitVersion: "v1.36.3", platform: "linux/amd64", goVersion: "go1.26" };
-  const client = (answer: unknown) => new Client(() => Promise.resolve(Response.json(answer)));
+  const client = (body: unknown) => new Client(() => Promise.resolve(Response.json(body)));
   const { goVersion: _, ...expected } = version;
   assertEquals(await serverVersion(client(version)), expected);
-  await assertRejects(() => serverVersion(client({ hello: "world" })), /not one of Kubernetes$/);
-  await assertRejects(() => serverVersion(client(null)), /not one of Kubernetes$/);
+  await assertRejects(() => serverVersion(client({ hello: "world" })), /not that of Kubernetes$/);
+  await assertRejects(() => serverVersion(client(null)), /not that of Kubernetes$/);
 });

@@ -1,4 +1,4 @@
-/** Talking to an API server: who one is, how requests get there, and the verbs of the Kubernetes API. */
+/** The client of an API server: configuration, credentials, transports, and the verbs of the Kubernetes API. */
 export {
   ApiError,
   type ApiErrorOptions,
@@ -17,28 +17,52 @@ export {
 } from "./api_error.ts";
 export { Client, type ClientOptions } from "./client.ts";
 export type {
+  ApplyConfiguration,
   ApplyOptions,
   CollectionOptions,
+  DeepPartial,
   DeleteOptions,
   DeleteResult,
-  Draft,
   GetOptions,
   JsonPatchOperation,
   NewObject,
-  Partly,
   Patch,
   PatchValue,
   RawRequest,
+  Selection,
   TokenRequest,
   TokenRequestOptions,
   WriteOptions,
 } from "./client_options.ts";
-export type { ClusterAccess, Credentials, ExecPlugin, Impersonation, PemSource } from "./cluster_access.ts";
-export { KubeconfigError } from "./kubeconfig_error.ts";
-export { mask, Masked } from "./masked.ts";
-export { measuredTransport, type MeasuredTransportOptions } from "./metrics.ts";
-export { guardSends, sendGuardOf } from "./send_guard.ts";
-export type { Transport } from "./transport.ts";
+export { type ClusterTransport, clusterTransport, type ClusterTransportOptions } from "./cluster_transport.ts";
+export type { ExecPolicy } from "./credentials/mod.ts";
+export {
+  type DiscoveredKind,
+  Discovery,
+  type DiscoveryOptions,
+  type ServerVersion,
+  serverVersion,
+} from "./discovery.ts";
+export {
+  type ClusterAccess,
+  type Credentials,
+  CredentialsError,
+  type ExecPlugin,
+  type Impersonation,
+  Kubeconfig,
+  KubeconfigError,
+  type KubeconfigOverrides,
+  kubeconfigPaths,
+  loadClusterAccess,
+  type LoadClusterAccessOptions,
+  loadKubeconfig,
+  type LoadKubeconfigOptions,
+  Masked,
+  type PemSource,
+} from "./kubeconfig/mod.ts";
+export { measuredTransport, type MeasuredTransportOptions } from "./measured_transport.ts";
+export { retryOnConflict, type RetryOnConflictOptions } from "./retry.ts";
+export { guardSends, sendGuardOf, type Transport } from "./transport.ts";
 export {
   isUnreachable,
   UnreachableError,
@@ -46,10 +70,3 @@ export {
   type UnreachableReason,
 } from "./unreachable_error.ts";
 export { watchLines, type WatchLinesOptions } from "./watch_lines.ts";
-export { Kubeconfig, kubeconfigPaths, loadKubeconfig, type LoadKubeconfigOptions } from "./kubeconfig.ts";
-export { type KubeconfigOverrides, loadClusterAccess, type LoadClusterAccessOptions } from "./load_cluster_access.ts";
-export { type ClusterTransport, clusterTransport, type ClusterTransportOptions } from "./cluster_transport.ts";
-export { CredentialsError } from "./credentials_error.ts";
-export type { ExecPolicy } from "./exec_credential.ts";
-export { retryOnConflict, type RetryOnConflictOptions } from "./retry_on_conflict.ts";
-export { type Discovered, Discovery, type DiscoveryOptions, type ServerVersion, serverVersion } from "./discovery.ts";

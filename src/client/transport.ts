@@ -1,7 +1,23 @@
 /**
- * Transport: the one seam between everything here and an API server (architecture.md D1). A real cluster, the embedded
- * API server called in memory, and a wrapper of either that injects faults all have this type.
+ * Transport: the one seam between this library and an API server. A real cluster, the embedded API server in memory, and
+ * a wrapper that injects faults all have this type.
+ *
+ * A request may carry a check that runs each time before it is sent. Code above a transport that may send a request more
+ * than once uses it: a retry after a delay, or a request that waited for a rate limiter, is checked when it is sent.
  */
 
-/** Sends one request. It rejects when there is no answer; an answer that is an error status resolves. */
+/** Sends one request. It rejects if there is no response; a response with an error status resolves. */
 export type Transport = (request: Request) => Promise<Response>;
+
+const checks = new WeakMap<Request, () => void>();
+
+/** Adds a check that runs each time before `request` is sent. If it throws, the transport rejects with that error. */
+export function guardSends(request: Request, check: () => void): Request {
+  checks.set(request, check);
+  return request;
+}
+
+/** For transports: the check of a request; undefined if it has none. */
+export function sendGuardOf(request: Request): (() => void) | undefined {
+  return checks.get(request);
+}

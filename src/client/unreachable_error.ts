@@ -1,10 +1,10 @@
 /**
- * UnreachableError: there was no answer, or only part of one. Bun and Deno word the same trouble differently; here it gets
- * one vocabulary, and a hint that says what to look at.
+ * UnreachableError: there was no response, or only a part of one. Bun and Deno have different errors for the same cause;
+ * this file maps them to one set of reasons, each with a hint that says what to check.
  */
-import { printable } from "./_printable.ts";
+import { printable } from "../observe/mod.ts";
 
-/** What went wrong, and on which of three roads: no connection, no trust, no time. */
+/** The reason: no connection, a TLS error, or a timeout. */
 export type UnreachableReason =
   | {
     readonly kind: "unreachable";
@@ -21,40 +21,40 @@ export type UnreachableReason =
       | "clientCertificate"
       | "other";
   }
-  | { readonly kind: "timeout"; readonly detail: "noAnswer" | "stalled" };
+  | { readonly kind: "timeout"; readonly detail: "noResponse" | "stalled" };
 
 /** Options of an {@link UnreachableError}. */
 export interface UnreachableErrorOptions {
-  /** What was tried, as the infinitive of the message. */
+  /** Infinitive for the message: what the request should do. */
   readonly action: string;
   readonly reason: UnreachableReason;
-  /** The state, for the message. @default a sentence made from `reason` */
+  /** The state, for the message. @default the text for `reason` */
   readonly state?: string;
   readonly cause?: unknown;
 }
 
-/** No complete answer came from the API server. */
+/** The API server sent no complete response. */
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
   readonly reason: UnreachableReason;
-  /** What to look at next, in one line. */
+  /** What to check next, in one line. */
   readonly hint: string;
 
   constructor(options: UnreachableErrorOptions) {
     const { action, reason, cause } = options;
-    const [state, hint] = sentences[`${reason.kind}.${reason.detail}`] ?? ["there is no answer", ""];
+    const [state, hint] = texts[`${reason.kind}.${reason.detail}`] ?? ["there is no response", ""];
     super(`Cannot ${action}: ${options.state ?? state}`, { cause });
     this.reason = reason;
     this.hint = hint;
   }
 }
 
-/** True when there was no complete answer, so that nobody can say whether a write took effect. */
+/** True if there was no complete response. A write may have taken effect or not. */
 export function isUnreachable(error: unknown): error is UnreachableError {
   return error instanceof UnreachableError;
 }
 
-const sentences: Readonly<Record<string, readonly [state: string, hint: string]>> = {
+const texts: Readonly<Record<string, readonly [state: string, hint: string]>> = {
   "unreachable.refused": [
     "the connection was refused",
     "Check that the API server runs and that `server` names its port",
@@ -78,13 +78,16 @@ const sentences: Readonly<Record<string, readonly [state: string, hint: string]>
     "Use a name of the certificate in `server`, or set `tls-server-name`",
   ],
   "tls.notTls": ["it does not speak TLS on this port", "Check the scheme and the port of `server`"],
-  "tls.clientCertificate": ["it refused our client certificate", "Check `client-certificate` and `client-key`"],
+  "tls.clientCertificate": ["it refused the client certificate", "Check `client-certificate` and `client-key`"],
   "tls.other": ["the TLS handshake failed", "Check the certificates in the kubeconfig"],
-  "timeout.noAnswer": ["no answer in time", "Check the network, or whether the API server is overloaded"],
-  "timeout.stalled": ["its answer stopped in the middle", "Check the network, or whether the API server is overloaded"],
+  "timeout.noResponse": ["no response in time", "Check the network, or whether the API server is overloaded"],
+  "timeout.stalled": [
+    "its response stopped in the middle",
+    "Check the network, or whether the API server is overloaded",
+  ],
 };
 
-/** Makes an UnreachableError of what a runtime's HTTP client threw; one that is such an error already stays as it is. */
+/** Converts an error of an HTTP client to an UnreachableError. An UnreachableError stays unchanged. */
 export function unreachable(error: unknown, action: string): UnreachableError {
   if (error instanceof UnreachableError) return error;
   const reason = reasonFor(error);
@@ -94,8 +97,8 @@ export function unreachable(error: unknown, action: string): UnreachableError {
   return new UnreachableError({ action, reason, cause: error, ...(isProxy || isOther ? { state: text } : {}) });
 }
 
-/** OpenSSL's, Node's and the system's codes; Bun's fetch and node:https on both runtimes set them. */
-const codes: ReadonlyMap<string, UnreachableReason> = new Map<string, UnreachableReason>([
+/** Codes of OpenSSL, of Node and of the system, as the HTTP clients of both runtimes set them. */
+const reasonsByCode: ReadonlyMap<string, UnreachableReason> = new Map<string, UnreachableReason>([
   ["ECONNREFUSED", { kind: "unreachable", detail: "refused" }],
   ["ConnectionRefused", { kind: "unreachable", detail: "refused" }],
   ["ECONNRESET", { kind: "unreachable", detail: "reset" }],
@@ -106,7 +109,7 @@ const codes: ReadonlyMap<string, UnreachableReason> = new Map<string, Unreachabl
   ["EHOSTUNREACH", { kind: "unreachable", detail: "noRoute" }],
   ["ENETUNREACH", { kind: "unreachable", detail: "noRoute" }],
   ["ERR_PROXY", { kind: "unreachable", detail: "proxy" }],
-  ["ETIMEDOUT", { kind: "timeout", detail: "noAnswer" }],
+  ["ETIMEDOUT", { kind: "timeout", detail: "noResponse" }],
   ["SELF_SIGNED_CERT_IN_CHAIN", { kind: "tls", detail: "unknownAuthority" }],
   ["DEPTH_ZERO_SELF_SIGNED_CERT", { kind: "tls", detail: "unknownAuthority" }],
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", { kind: "tls", detail: "unknownAuthority" }],
@@ -121,8 +124,8 @@ const codes: ReadonlyMap<string, UnreachableReason> = new Map<string, Unreachabl
   ["ERR_SSL_WRONG_VERSION_NUMBER", { kind: "tls", detail: "notTls" }],
 ]);
 
-/** Words of messages that come without a code. */
-const words: readonly (readonly [RegExp, UnreachableReason])[] = [
+/** Patterns for messages of errors without a code. */
+const reasonsByMessage: readonly (readonly [RegExp, UnreachableReason])[] = [
   [/UnknownIssuer|self.signed|unable to (verify|get)/i, { kind: "tls", detail: "unknownAuthority" }],
   [/certificate (has )?expired/i, { kind: "tls", detail: "expired" }],
   [/not (yet valid|valid yet)/i, { kind: "tls", detail: "notYetValid" }],
@@ -135,17 +138,17 @@ const words: readonly (readonly [RegExp, UnreachableReason])[] = [
   [/refused/i, { kind: "unreachable", detail: "refused" }],
   [/reset|socket hang up|closed|broken pipe|unexpected end|aborted/i, { kind: "unreachable", detail: "reset" }],
   [/getaddrinfo|lookup address/i, { kind: "unreachable", detail: "nameNotFound" }],
-  [/timed? ?out/i, { kind: "timeout", detail: "noAnswer" }],
+  [/timed? ?out/i, { kind: "timeout", detail: "noResponse" }],
 ];
 
 function reasonFor(error: unknown): UnreachableReason {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    if (at.name === "TimeoutError") return { kind: "timeout", detail: "noAnswer" };
-    const known = "code" in at && typeof at.code === "string" ? codes.get(at.code) : undefined;
+    if (at.name === "TimeoutError") return { kind: "timeout", detail: "noResponse" };
+    const known = "code" in at && typeof at.code === "string" ? reasonsByCode.get(at.code) : undefined;
     if (known !== undefined) return known;
   }
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    const known = words.find(([pattern]) => at instanceof Error && pattern.test(at.message));
+    const known = reasonsByMessage.find(([pattern]) => at instanceof Error && pattern.test(at.message));
     if (known !== undefined) return known[1];
   }
   return { kind: "unreachable", detail: "other" };

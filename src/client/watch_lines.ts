@@ -1,45 +1,43 @@
 /**
- * watchLines(): from the bytes of a watch to events. The hottest code of the client: each of 50,000 objects of a first
- * sync comes through here once, and every change after that.
+ * watchLines(): the events of a watch from its bytes. This is the hottest code of the client: each of the 50,000 objects
+ * of an initial list passes through it once, and so does every later change.
  *
- * Guarantees: one batch per read of the connection, in the server's order; nothing is skipped: a line that is no event
- * becomes MALFORMED, a stream that ends inside a line throws; chunk borders may fall anywhere, in a character too; the
- * body is cancelled on every way out. A line costs one decode (shared by its chunk), one search and one JSON.parse.
+ * Guarantees: one batch per read of the connection, in the order of the server; nothing is skipped: a line that is not
+ * an event becomes MALFORMED, a stream that ends inside a line throws; chunks may end anywhere, also inside a character;
+ * the body is cancelled in every case. A line costs one decode (shared by its chunk), one search and one JSON.parse.
  */
-import { onAbort } from "../async/mod.ts";
 import type { WatchEvent } from "../api/mod.ts";
+import { onAbort } from "../async/mod.ts";
 import { releaseBytes } from "../runtime/mod.ts";
-import { dropManagedFields, isObject, parseJson } from "./_decode.ts";
-import { LineSplitter } from "./_line_splitter.ts";
-import { withoutManagedFields } from "./_managed_fields.ts";
+import { dropManagedFields, isObject, parseJson, withoutManagedFields } from "./decoder.ts";
 import { unreachable, UnreachableError } from "./unreachable_error.ts";
 
 /** Options of {@link watchLines}. */
 export interface WatchLinesOptions {
   /** Infinitive for messages: `watch Foo`. */
   readonly action: string;
-  /** Leaves `metadata.managedFields` out of the objects. @default true */
+  /** Removes `metadata.managedFields` from the objects. @default true */
   readonly dropManagedFields?: boolean;
   /** Longest line in UTF-16 code units. @default 67108864 (64 Mi) */
   readonly maxLineLength?: number;
 }
 
-const defaultLineLength = 64 * 1024 * 1024;
+const defaultMaxLineLength = 64 * 1024 * 1024;
 
 /**
  * Reads watch events until the body ends or the consumer leaves.
  *
- * @throws UnreachableError when the stream breaks, RangeError when a line is too long, the signal's reason when aborted.
+ * @throws UnreachableError when the stream breaks, RangeError when a line is too long, the reason of the signal.
  */
 export async function* watchLines<T>(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
   options: WatchLinesOptions,
 ): AsyncGenerator<readonly WatchEvent<T>[], void, void> {
-  const { action, dropManagedFields = true, maxLineLength = defaultLineLength } = options;
+  const { action, dropManagedFields = true, maxLineLength = defaultMaxLineLength } = options;
   const splitter = new LineSplitter(maxLineLength);
   const reader = body.getReader();
-  // Reading does not end by itself on all runtimes when the signal of a request aborts mid-stream.
+  // On some runtimes an abort of the request does not end a read in the middle of the stream.
   using _cancelling = onAbort(signal, () => void reader.cancel(signal.reason).catch(() => {}));
   try {
     while (true) {
@@ -73,7 +71,7 @@ async function read(
   }
 }
 
-/** One line as an event. `cause` of a MALFORMED one is a SyntaxError for no JSON, a TypeError for JSON that is no event. */
+/** Parses one line. The `cause` of a MALFORMED event is a SyntaxError for malformed JSON, else a TypeError. */
 function parseEvent<T>(line: string, dropsManagedFields: boolean): WatchEvent<T> {
   let event: unknown;
   try {
@@ -106,14 +104,69 @@ function isEvent<T>(value: unknown): value is Exclude<WatchEvent<T>, { type: "MA
   }
 }
 
-/** What stands behind the last line break: whole, or the sign that the stream was cut. */
+/** Parses the text behind the last line feed: a complete line, or a part of a line, which means that the stream was cut. */
 function lastEvent<T>(line: string, dropsManagedFields: boolean, action: string): WatchEvent<T> {
   const event = parseEvent<T>(line, dropsManagedFields);
   if (event.type !== "MALFORMED") return event;
   throw new UnreachableError({
     action,
     reason: { kind: "unreachable", detail: "reset" },
-    state: `the stream broke off inside a line, after ${line.length} characters of it`,
+    state: `the stream broke off inside a line, after ${line.length} characters`,
     cause: event.cause,
   });
+}
+
+/**
+ * LineSplitter: lines of text from chunks of bytes. It takes linear time, also for one line in many chunks: a chunk is
+ * decoded once and searched once, and the pieces of an incomplete line are joined when it is complete. Empty lines are
+ * left out. A carriage return before the line feed stays, because JSON.parse accepts it as white space.
+ */
+class LineSplitter {
+  readonly #decoder = new TextDecoder();
+  readonly #maxLength: number;
+  /** The pieces of an incomplete line. */
+  #pieces: string[] = [];
+  #piecesLength = 0;
+
+  /** @param maxLength Longest line in UTF-16 code units. */
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  /** Takes a chunk and calls `emit` for each complete line. @throws RangeError when a line is too long. */
+  push(chunk: Uint8Array, emit: (line: string) => void): void {
+    const text = this.#decoder.decode(chunk, { stream: true });
+    let start = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+      const line = this.#pieces.length === 0 ? text.slice(start, end) : this.#complete(text.slice(start, end));
+      start = end + 1;
+      if (line.length > this.#maxLength) throw this.#tooLong();
+      if (line.length > 1 || (line !== "" && line !== "\r")) emit(line);
+    }
+    if (start < text.length) this.#append(start === 0 ? text : text.slice(start));
+  }
+
+  /** The text behind the last line feed. */
+  end(): string {
+    this.#append(this.#decoder.decode());
+    return this.#complete("");
+  }
+
+  #append(piece: string): void {
+    this.#pieces.push(piece);
+    this.#piecesLength += piece.length;
+    if (this.#piecesLength > this.#maxLength) throw this.#tooLong();
+  }
+
+  #complete(last: string): string {
+    this.#pieces.push(last);
+    const line = this.#pieces.join("");
+    this.#pieces = [];
+    this.#piecesLength = 0;
+    return line;
+  }
+
+  #tooLong(): RangeError {
+    return new RangeError(`Cannot read watch: a line is longer than ${this.#maxLength} characters`);
+  }
 }

@@ -1,4 +1,4 @@
-/** From bytes to events: any chunking, any ending, nothing lost in silence. */
+/** Tests of watchLines(): any chunks, any end, no event lost silently. */
 import fc from "fast-check";
 import type { KubeObject, WatchEvent } from "../api/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../tests/testing.ts";
@@ -13,7 +13,7 @@ interface Body {
   readonly cancelled: Promise<unknown>;
 }
 
-/** A body of these chunks; `ending` is what comes after them. */
+/** A body of these chunks that ends as `ending` says. */
 function bodyOf(chunks: readonly Uint8Array[], ending: "close" | "hang" | Error = "close"): Body {
   const { promise: cancelled, resolve } = Promise.withResolvers<unknown>();
   let next = 0;
@@ -48,7 +48,7 @@ function cut(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
   return borders.slice(1).map((end, index) => bytes.subarray(borders[index], end));
 }
 
-test("[14] chunk borders may fall anywhere: in a character, in a line break, behind every byte", async () => {
+test("[14] chunks may end anywhere: in a character, in a line break, after every byte", async () => {
   const names = ["a", "größe", "日本語", "😀", '"\\\n'];
   const text = names.map((name, index) => line(name) + (index % 2 === 0 ? "\n" : "\r\n")).join("");
   const bytes = encoder.encode(text);
@@ -63,7 +63,7 @@ test("[14] chunk borders may fall anywhere: in a character, in a line break, beh
   );
 });
 
-test("[14] one line of 10 MiB in small chunks parses, in time that grows with its length only", async () => {
+test("[14] a line of 10 MiB in small chunks is parsed in linear time", async () => {
   const long = "x".repeat(10 * 1024 * 1024);
   const bytes = encoder.encode(`${line("before")}\n${line(long)}\n${line("after")}\n`);
   const chunks: Uint8Array[] = [];
@@ -76,14 +76,14 @@ test("[14] one line of 10 MiB in small chunks parses, in time that grows with it
   ]);
 });
 
-test("[14] a line longer than the limit is an error, before all of it is in memory", async () => {
+test("[14] a line above the limit is an error before it is completely in memory", async () => {
   const endless = bodyOf(Array<Uint8Array>(100).fill(encoder.encode("x".repeat(1000))), "hang");
   const batches = watchLines(endless.stream, never, { action: "watch Foo", maxLineLength: 10_000 });
   await assertRejects(() => batches.next(), /longer than 10000 characters/);
   await endless.cancelled;
 });
 
-test("[14] a stream that ends inside a line throws; what came before it was delivered", async () => {
+test("[14] a stream that ends inside a line throws after the events before it", async () => {
   const whole = line("b");
   for (const length of [1, 10, whole.length - 1]) {
     const body = bodyOf([encoder.encode(`${line("a")}\n${whole.slice(0, length)}`)]);
@@ -95,12 +95,12 @@ test("[14] a stream that ends inside a line throws; what came before it was deli
   }
 });
 
-test("a whole last line without a line break is an event, and empty lines are none", async () => {
+test("a complete last line without a line break is an event, and empty lines are skipped", async () => {
   const events = await eventsOf([encoder.encode(`\n\r\n${line("a")}\n\n${line("b")}`)]);
   assertEquals(events.length, 2);
 });
 
-test("[13, 14] what is no event is MALFORMED in its place, and the stream goes on", async () => {
+test("[13, 14] a line that is not an event is MALFORMED, and the stream continues", async () => {
   const lines = [
     line("a"),
     "not json",
@@ -119,7 +119,7 @@ test("[13, 14] what is no event is MALFORMED in its place, and the stream goes o
   assertEquals(second?.type === "MALFORMED" && second.line, "not json");
 });
 
-test("bookmarks and errors come through as they are", async () => {
+test("bookmarks and errors are returned unchanged", async () => {
   const bookmark = { type: "BOOKMARK", object: { kind: "Foo", metadata: { resourceVersion: "5" } } };
   const error = { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired" } };
   const events = await eventsOf([encoder.encode(`${JSON.stringify(bookmark)}\n${JSON.stringify(error)}\n`)]);
@@ -134,7 +134,7 @@ test("one read of the connection is one batch", async () => {
   assertEquals(sizes, [2, 1, 1]);
 });
 
-test("managedFields are dropped by default, and kept on request", async () => {
+test("managedFields are removed by default, and kept on request", async () => {
   const managedFields = [{ manager: "m", fieldsV1: { "f:spec": {} } }];
   const indented = JSON.stringify(JSON.parse(line("b", { managedFields })), undefined, 1).replaceAll("\n", " ");
   const chunk = encoder.encode(`${line("a", { managedFields })}\n${indented}\n`);
@@ -144,7 +144,7 @@ test("managedFields are dropped by default, and kept on request", async () => {
   assertEquals(fieldsOf(await eventsOf([chunk], { dropManagedFields: false })), [true, true]);
 });
 
-test("[94] __proto__ and constructor are keys like any other", async () => {
+test("[94] __proto__ and constructor are ordinary keys", async () => {
   const text = '{"type":"ADDED","object":{"kind":"Foo","metadata":{"name":"constructor"},"data":{"__proto__":"x"}}}\n';
   const [event] = await eventsOf([encoder.encode(text)]);
   assert(event?.type === "ADDED");
@@ -152,7 +152,7 @@ test("[94] __proto__ and constructor are keys like any other", async () => {
   assertEquals(Reflect.get({}, "x"), undefined);
 });
 
-test("[95] a line that nests 100,000 levels deep is MALFORMED, not a crash", async () => {
+test("[95] a line with a depth of 100,000 levels is MALFORMED, not a crash", async () => {
   const deep = "[".repeat(100_000) + "]".repeat(100_000);
   const nested = '{"a":'.repeat(100_000) + "1" + "}".repeat(100_000);
   const inString = line("[{".repeat(100_000));
@@ -163,13 +163,13 @@ test("[95] a line that nests 100,000 levels deep is MALFORMED, not a crash", asy
   assertMatch(first?.type === "MALFORMED" ? String(first.cause) : "", /deeper than 512 levels/);
 });
 
-test("[90] leaving early cancels the body", async () => {
+test("[90] leaving the loop cancels the body", async () => {
   const body = bodyOf([encoder.encode(`${line("a")}\n`)], "hang");
   for await (const _ of watchLines(body.stream, never, { action: "watch Foo" })) break;
   await body.cancelled;
 });
 
-test("[17] an abort ends a wait for bytes with the signal's reason, and cancels the body", async () => {
+test("[17] an abort ends a wait for bytes with the reason of the signal, and cancels the body", async () => {
   const controller = new AbortController();
   const body = bodyOf([], "hang");
   const batches = watchLines(body.stream, controller.signal, { action: "watch Foo" });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
-import { errorText, redact, redactText } from "./mod.ts";
+import { errorText, printable, redact, redactText } from "./mod.ts";
 
 const canary = "cAnArY-7f3a9b";
 const pem = `-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEI${canary}\n-----END EC PRIVATE KEY-----`;
@@ -112,4 +112,10 @@ test("[94] the keys __proto__ and constructor are copied as keys and change no p
   const plain = redact(JSON.parse('{"__proto__":{"polluted":true},"constructor":"c"}'));
   assertEquals(JSON.stringify(plain), '{"__proto__":{"polluted":true},"constructor":"c"}');
   assertEquals(Object.hasOwn(Object.prototype, "polluted"), false);
+});
+
+test("[security 19] printable() removes control characters and line breaks, and cuts long text", () => {
+  assertEquals(printable("a\u001b[31mred\u001b[0m\r\nb\u0007\u202ec"), "ared b c");
+  assertEquals(printable("\u001b]0;title\u0007x\u001b]8;;http://evil\u001b\\y"), "xy");
+  assertEquals(printable("x".repeat(2000)).length, 1025);
 });

@@ -1,0 +1,127 @@
+/**
+ * ClusterAccess: the address of an API server and the credentials for it, as one readonly value. loadClusterAccess()
+ * makes it from a kubeconfig, the environment of a Pod and flags; clusterTransport() takes it.
+ *
+ * Guarantees: secrets in it are {@link Masked}, so the value can be logged (security 5).
+ */
+import { mask } from "../../observe/mod.ts";
+
+/** PEM text, or a file with PEM text, which may be replaced while the program runs. */
+export type PemSource =
+  | { readonly kind: "data"; readonly pem: Masked }
+  | { readonly kind: "file"; readonly path: string };
+
+/** A program that prints credentials (client.authentication.k8s.io). A kubeconfig that names one runs code. */
+export interface ExecPlugin {
+  readonly apiVersion: "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
+  /** A path, or a name to be found in $PATH. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Environment variables in addition to PATH, HOME and similar ones. */
+  readonly env: readonly { readonly name: string; readonly value: Masked }[];
+  /** Shown to users who have not installed the program. */
+  readonly installHint: string | undefined;
+  readonly provideClusterInfo: boolean;
+  readonly interactiveMode: "Never" | "IfAvailable" | "Always";
+  /** The `client.authentication.k8s.io/exec` extension of the cluster, passed to the program unchanged. */
+  readonly clusterConfig: unknown;
+  /** The folder of the kubeconfig; `command` may be relative to it. */
+  readonly directory: string;
+}
+
+/** How the client authenticates, apart from a client certificate. */
+export type Credentials =
+  | { readonly kind: "none" }
+  | { readonly kind: "token"; readonly token: Masked }
+  | { readonly kind: "tokenFile"; readonly path: string }
+  | { readonly kind: "basic"; readonly username: string; readonly password: Masked }
+  | { readonly kind: "exec"; readonly plugin: ExecPlugin }
+  | { readonly kind: "authProvider"; readonly name: string; readonly config: Masked };
+
+/** The user to act as. */
+export interface Impersonation {
+  readonly user: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Everything that is needed to send requests to one API server as one user. */
+export interface ClusterAccess {
+  /** Where the value comes from. */
+  readonly source:
+    | { readonly kind: "kubeconfig"; readonly files: readonly string[]; readonly context: string | undefined }
+    | { readonly kind: "inCluster" }
+    | { readonly kind: "flags" };
+  /** The URL without a slash at its end; it may have a path. */
+  readonly server: string;
+  /** The default namespace. */
+  readonly namespace: string;
+  readonly certificateAuthority: PemSource | undefined;
+  readonly insecureSkipTlsVerify: boolean;
+  /** The name in the certificate of the server, if it differs from the host of the URL. */
+  readonly serverName: string | undefined;
+  /** The URL of the proxy; undefined for none. */
+  readonly proxy: string | undefined;
+  readonly clientCertificate: { readonly certificate: PemSource; readonly key: PemSource } | undefined;
+  readonly credentials: Credentials;
+  readonly impersonate: Impersonation | undefined;
+  /** The name of the user in the kubeconfig, for messages. */
+  readonly user: string;
+  /** Milliseconds for a request, as in --request-timeout. */
+  readonly requestTimeoutMs: number | undefined;
+}
+
+/** There is no configuration of a cluster, or it contradicts itself. The message says what to do. */
+export class KubeconfigError extends Error {
+  override readonly name: string = "KubeconfigError";
+}
+
+/** The token file, certificate or plugin of the configuration gives no credentials. The request was not sent. */
+export class CredentialsError extends KubeconfigError {
+  override readonly name: string = "CredentialsError";
+}
+
+/**
+ * A secret text that only `reveal()` returns. Tokens, passwords and keys are Masked from the moment they are read, so a
+ * log record, an error or a printed configuration shows `[masked]`.
+ *
+ * @example
+ * ```ts
+ * import { Masked } from "./mod.ts";
+ *
+ * const token = new Masked("s3cret");
+ * console.assert(JSON.stringify({ token }) === '{"token":"[masked]"}' && `${token}` === "[masked]");
+ * console.assert(token.reveal() === "s3cret");
+ * ```
+ */
+export class Masked {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The secret text. Use it in a request and nowhere else. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return mask;
+  }
+
+  toJSON(): string {
+    return mask;
+  }
+
+  /** `console.log` of Bun and Node uses this. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return mask;
+  }
+
+  /** `console.log` of Deno uses this. */
+  [Symbol.for("Deno.customInspect")](): string {
+    return mask;
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * loadClusterAccess(): finds the API server and the credentials. Flags override a kubeconfig; without a kubeconfig the
+ * service account of a Pod is used. kubectl has the same order.
+ *
+ * Guarantees: it reads nothing from the process itself, so the result depends on the options and the files only; a
+ * contradiction or a reference to a missing entry is a KubeconfigError that says what to do (behaviour 83).
+ */
+import { type Logger, logger as loggerOf } from "../../observe/mod.ts";
+import { directoryOf, type Environment, fileStat, findText, joinPath, resolvePath } from "../../runtime/mod.ts";
+import { type ClusterAccess, KubeconfigError, Masked } from "./cluster_access.ts";
+import { kubeconfigPaths, loadKubeconfig } from "./kubeconfig.ts";
+import { type KubeconfigOverrides, resolveAccess } from "./resolve_access.ts";
+
+/** Options of {@link loadClusterAccess}. */
+export interface LoadClusterAccessOptions {
+  /** @default {} */
+  readonly overrides?: KubeconfigOverrides;
+  readonly environment: Environment;
+  /** The home folder of the user. @default none */
+  readonly home?: string;
+  /** The folder that relative paths of flags start from. @default "." */
+  readonly workingDirectory?: string;
+  /** The folder with the service account of a Pod. @default "/var/run/secrets/kubernetes.io/serviceaccount" */
+  readonly serviceAccountDirectory?: string;
+  /** Gets the warnings. @default logger("client") */
+  readonly logger?: Logger;
+}
+
+/**
+ * Finds the API server and the credentials.
+ *
+ * @throws KubeconfigError when there is no configuration, or it contradicts itself.
+ */
+export async function loadClusterAccess(options: LoadClusterAccessOptions): Promise<ClusterAccess> {
+  const { overrides = {}, environment, home, workingDirectory = ".", logger = loggerOf("client") } = options;
+  refuseUnsafeEnvironment(environment);
+  const source = { path: overrides.kubeconfig, environment, home, workingDirectory };
+  const kubeconfig = await loadKubeconfig(source);
+  if (kubeconfig.isEmpty && overrides.kubeconfig === undefined) {
+    const access = await inClusterAccess(options);
+    if (access !== undefined) return access;
+    if (overrides.server === undefined) throw nothingFound(kubeconfigPaths(source));
+  }
+  const access = await resolveAccess(kubeconfig, { overrides, environment, workingDirectory });
+  if (access.insecureSkipTlsVerify) {
+    // Any server at this address can read the credentials.
+    logger.warn("skipping verification of the API server certificate", { server: access.server });
+  }
+  return access;
+}
+
+/** This variable disables verification in the whole process, which a program with credentials must not allow. */
+function refuseUnsafeEnvironment(environment: Environment): void {
+  if (environment.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
+    throw new KubeconfigError(
+      "Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate verification; unset it, and use certificate-authority or insecure-skip-tls-verify in the kubeconfig",
+    );
+  }
+}
+
+function nothingFound(paths: readonly string[]): KubeconfigError {
+  const places = paths.length === 0 ? "" : ` (searched ${paths.map((path) => `"${path}"`).join(", ")})`;
+  return new KubeconfigError(
+    `Cannot find a cluster: there is no kubeconfig${places} and no service account of a Pod; pass --kubeconfig or --server, or set KUBECONFIG`,
+  );
+}
+
+const defaultServiceAccountDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/**
+ * The access of a Pod: two variables that every Pod has, and the files of its service account. The transport reads the
+ * token and the CA again when they change. Undefined if this is not a Pod, or one without a service account.
+ */
+async function inClusterAccess(options: LoadClusterAccessOptions): Promise<ClusterAccess | undefined> {
+  const {
+    environment,
+    overrides = {},
+    serviceAccountDirectory = defaultServiceAccountDirectory,
+    workingDirectory = ".",
+  } = options;
+  const host = environment.KUBERNETES_SERVICE_HOST ?? "";
+  const port = environment.KUBERNETES_SERVICE_PORT ?? "";
+  const tokenPath = joinPath(serviceAccountDirectory, "token");
+  if (host === "" || port === "" || (await fileStat(tokenPath))?.kind !== "file") return undefined;
+  const caPath = overrides.certificateAuthority === undefined
+    ? joinPath(serviceAccountDirectory, "ca.crt")
+    : resolvePath(workingDirectory, overrides.certificateAuthority);
+  const { token, as: user } = overrides;
+  return {
+    source: { kind: "inCluster" },
+    server: (overrides.server ?? `https://${host.includes(":") ? `[${host}]` : host}:${port}`).replace(/\/+$/, ""),
+    namespace: overrides.namespace ?? await ownNamespace(options, directoryOf(tokenPath)),
+    certificateAuthority: { kind: "file", path: caPath },
+    insecureSkipTlsVerify: false,
+    serverName: overrides.tlsServerName,
+    proxy: undefined,
+    clientCertificate: undefined,
+    credentials: token === undefined
+      ? { kind: "tokenFile", path: tokenPath }
+      : { kind: "token", token: new Masked(token) },
+    impersonate: user === undefined
+      ? undefined
+      : { user, uid: overrides.asUid, groups: overrides.asGroups ?? [], extra: {} },
+    user: "the service account",
+    requestTimeoutMs: overrides.requestTimeoutMs,
+  };
+}
+
+async function ownNamespace(options: LoadClusterAccessOptions, directory: string): Promise<string> {
+  const fromVariable = options.environment.POD_NAMESPACE ?? "";
+  if (fromVariable !== "") return fromVariable;
+  return (await findText(joinPath(directory, "namespace")))?.trim() || "default";
+}

@@ -1,0 +1,14 @@
+/** How to reach an API server: kubeconfig files, flags and the service account of a Pod become one ClusterAccess. */
+export {
+  type ClusterAccess,
+  type Credentials,
+  CredentialsError,
+  type ExecPlugin,
+  type Impersonation,
+  KubeconfigError,
+  Masked,
+  type PemSource,
+} from "./cluster_access.ts";
+export { Kubeconfig, kubeconfigPaths, loadKubeconfig, type LoadKubeconfigOptions } from "./kubeconfig.ts";
+export { loadClusterAccess, type LoadClusterAccessOptions } from "./load_cluster_access.ts";
+export type { KubeconfigOverrides } from "./resolve_access.ts";

@@ -1,0 +1,360 @@
+/**
+ * resolveAccess(): one ClusterAccess from a merged kubeconfig and flags. It finds the context, the cluster and the user,
+ * and applies the flags. The order of precedence is that of `DirectClientConfig` in client-go.
+ *
+ * The order for credentials: a token of the command line, then token file, token, user name and password, exec plugin,
+ * auth provider. A client certificate is used together with any of them.
+ */
+import { printable } from "../../observe/mod.ts";
+import { type Environment, fileStat, resolvePath } from "../../runtime/mod.ts";
+import {
+  type ClusterAccess,
+  type Credentials,
+  type ExecPlugin,
+  type Impersonation,
+  KubeconfigError,
+  Masked,
+  type PemSource,
+} from "./cluster_access.ts";
+import {
+  type ClusterEntry,
+  type ContextEntry,
+  emptyCluster,
+  emptyContext,
+  emptyUser,
+  type Entry,
+  type ExecEntry,
+  type Kubeconfig,
+  type UserEntry,
+} from "./kubeconfig.ts";
+import { bareHost, isLoopback, proxyFromEnvironment } from "./proxy_rules.ts";
+
+/** Values of flags. Each field has the name and the meaning of a flag of kubectl. */
+export interface KubeconfigOverrides {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly cluster?: string;
+  readonly user?: string;
+  readonly namespace?: string;
+  readonly server?: string;
+  readonly token?: string;
+  readonly as?: string;
+  readonly asGroups?: readonly string[];
+  readonly asUid?: string;
+  readonly certificateAuthority?: string;
+  readonly clientCertificate?: string;
+  readonly clientKey?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  readonly tlsServerName?: string;
+  readonly requestTimeoutMs?: number;
+}
+
+/** Options of {@link resolveAccess}. */
+export interface ResolveOptions {
+  readonly overrides: KubeconfigOverrides;
+  readonly environment: Environment;
+  readonly workingDirectory: string;
+}
+
+/**
+ * Resolves the access.
+ *
+ * @throws KubeconfigError when a name or a file does not exist, a value is missing, or values contradict each other.
+ */
+export async function resolveAccess(kubeconfig: Kubeconfig, options: ResolveOptions): Promise<ClusterAccess> {
+  const { overrides, environment } = options;
+  const chosen = chooseEntries(kubeconfig, overrides);
+  const url = serverUrl(overrides.server ?? chosen.cluster.value.server, chosen.clusterName);
+  const trust = trustOf(chosen.cluster, options);
+  const isPlain = url.protocol === "http:";
+  const access: ClusterAccess = {
+    source: kubeconfig.isEmpty
+      ? { kind: "flags" }
+      : { kind: "kubeconfig", files: kubeconfig.files, context: chosen.contextName },
+    server: url.href.replace(/\/+$/, ""),
+    namespace: overrides.namespace ?? chosen.context.namespace ?? "default",
+    ...trust,
+    // The server name of the kubeconfig belongs to its server, so --server alone drops it, as in client-go.
+    serverName: overrides.tlsServerName ??
+      (overrides.server === undefined ? chosen.cluster.value["tls-server-name"] : undefined),
+    proxy: proxyOf(chosen.cluster.value, chosen.clusterName, url, environment),
+    // Credentials are not sent over http, which is for loopback only. client-go does the same.
+    ...(isPlain ? { clientCertificate: undefined, credentials: { kind: "none" } } : credentialsOf(chosen, options)),
+    impersonate: impersonationOf(chosen.user.value, overrides),
+    user: chosen.userName ?? "",
+    requestTimeoutMs: overrides.requestTimeoutMs,
+  };
+  await checkFiles(access);
+  return access;
+}
+
+/** The entries of a kubeconfig that are used. */
+interface Chosen {
+  readonly contextName: string | undefined;
+  readonly context: ContextEntry;
+  readonly clusterName: string | undefined;
+  readonly cluster: Entry<ClusterEntry>;
+  readonly userName: string | undefined;
+  readonly user: Entry<UserEntry>;
+}
+
+function chooseEntries(kubeconfig: Kubeconfig, overrides: KubeconfigOverrides): Chosen {
+  const contextName = overrides.context ?? kubeconfig.currentContext;
+  const context = contextName === undefined ? undefined : kubeconfig.contexts.get(contextName)?.value;
+  if (contextName !== undefined && context === undefined) {
+    const flag = overrides.context === undefined ? "current-context" : "--context";
+    throw new KubeconfigError(
+      `Cannot use context "${printable(contextName)}" (${flag}): it does not exist; ${namesOf(kubeconfig.contexts)}`,
+    );
+  }
+  const clusterName = overrides.cluster ?? context?.cluster;
+  const userName = overrides.user ?? context?.user;
+  if (clusterName === undefined && overrides.server === undefined) {
+    throw new KubeconfigError(
+      context === undefined
+        ? `Cannot choose a cluster: no context is current; pass --context or set current-context; ${
+          namesOf(kubeconfig.contexts)
+        }`
+        : `Cannot use context "${printable(contextName ?? "")}": it names no cluster; pass --cluster or --server`,
+    );
+  }
+  return {
+    contextName,
+    context: context ?? emptyContext,
+    clusterName,
+    cluster: entryOf("cluster", kubeconfig.clusters, clusterName, contextName) ??
+      { value: emptyCluster, directory: "." },
+    userName,
+    user: entryOf("user", kubeconfig.users, userName, contextName) ?? { value: emptyUser, directory: "." },
+  };
+}
+
+function entryOf<T>(
+  what: "cluster" | "user",
+  entries: ReadonlyMap<string, Entry<T>>,
+  name: string | undefined,
+  contextName: string | undefined,
+): Entry<T> | undefined {
+  if (name === undefined) return undefined;
+  const entry = entries.get(name);
+  if (entry !== undefined) return entry;
+  const by = contextName === undefined ? `--${what}` : `context "${printable(contextName)}"`;
+  throw new KubeconfigError(
+    `Cannot use ${what} "${printable(name)}" (named by ${by}): it does not exist; ${namesOf(entries)}`,
+  );
+}
+
+function namesOf(entries: ReadonlyMap<string, unknown>): string {
+  const names = [...entries.keys()].map((name) => `"${printable(name, 64)}"`);
+  if (names.length === 0) return "there are none";
+  return `there ${names.length === 1 ? "is" : "are"} ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
+}
+
+/** @throws KubeconfigError when it is not a URL, or one that must not be used. */
+function serverUrl(server: string | undefined, clusterName: string | undefined): URL {
+  const what = clusterName === undefined ? "--server" : `server of cluster "${printable(clusterName)}"`;
+  if (server === undefined) throw new KubeconfigError(`Cannot use ${what}: it is missing`);
+  const url = URL.parse(server);
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    throw new KubeconfigError(`Cannot use ${what}: "${printable(server)}" is not a URL that starts with https://`);
+  }
+  if (url.protocol === "http:" && !isLoopback(bareHost(url))) {
+    throw new KubeconfigError(
+      `Cannot use ${what}: "${printable(server)}" is unencrypted, which is allowed on this machine only; use https://`,
+    );
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new KubeconfigError(`Cannot use ${what}: a URL must not contain credentials; use a user entry`);
+  }
+  url.search = "";
+  url.hash = "";
+  return url;
+}
+
+function trustOf(
+  cluster: Entry<ClusterEntry>,
+  options: ResolveOptions,
+): { certificateAuthority: PemSource | undefined; insecureSkipTlsVerify: boolean } {
+  const { overrides, workingDirectory } = options;
+  const flag = overrides.certificateAuthority;
+  const isSkipFlag = overrides.insecureSkipTlsVerify === true;
+  if (isSkipFlag && flag !== undefined) {
+    throw new KubeconfigError("Cannot use --insecure-skip-tls-verify: --certificate-authority contradicts it");
+  }
+  if (flag !== undefined) {
+    const certificateAuthority: PemSource = { kind: "file", path: resolvePath(workingDirectory, flag) };
+    return { certificateAuthority, insecureSkipTlsVerify: false };
+  }
+  // Either flag replaces both values of the kubeconfig.
+  if (isSkipFlag) return { certificateAuthority: undefined, insecureSkipTlsVerify: true };
+  const certificateAuthority = pemSource(cluster, "certificate-authority");
+  const insecureSkipTlsVerify = cluster.value["insecure-skip-tls-verify"] && overrides.insecureSkipTlsVerify !== false;
+  if (insecureSkipTlsVerify && certificateAuthority !== undefined) {
+    throw new KubeconfigError(
+      "Cannot use insecure-skip-tls-verify: the cluster has a certificate authority, which contradicts it; remove one of the two",
+    );
+  }
+  return { certificateAuthority, insecureSkipTlsVerify };
+}
+
+function proxyOf(
+  cluster: ClusterEntry,
+  clusterName: string | undefined,
+  url: URL,
+  environment: Environment,
+): string | undefined {
+  const proxy = cluster["proxy-url"];
+  if (proxy === undefined) return proxyFromEnvironment(url, environment);
+  const parsed = URL.parse(proxy);
+  if (parsed === null || !["http:", "https:", "socks5:", "socks5h:"].includes(parsed.protocol)) {
+    throw new KubeconfigError(
+      `Cannot use proxy-url of cluster "${
+        printable(clusterName ?? "")
+      }": it must start with http://, https:// or socks5://`,
+    );
+  }
+  return proxy;
+}
+
+function impersonationOf(user: UserEntry, overrides: KubeconfigOverrides): Impersonation | undefined {
+  const name = overrides.as ?? user.as;
+  const groups = overrides.asGroups ?? user["as-groups"];
+  const uid = overrides.asUid ?? user["as-uid"];
+  if (name === undefined) {
+    if (groups.length > 0 || uid !== undefined) {
+      throw new KubeconfigError("Cannot act as a group or UID: a user is missing; pass --as too");
+    }
+    return undefined;
+  }
+  return { user: name, uid, groups, extra: user["as-user-extra"] };
+}
+
+/** Reports missing files now instead of at the first request. */
+async function checkFiles(access: ClusterAccess): Promise<void> {
+  const { certificateAuthority, clientCertificate, credentials } = access;
+  const sources: [string, PemSource | undefined][] = [
+    ["certificate-authority", certificateAuthority],
+    ["client-certificate", clientCertificate?.certificate],
+    ["client-key", clientCertificate?.key],
+    ["tokenFile", credentials.kind === "tokenFile" ? { kind: "file", path: credentials.path } : undefined],
+  ];
+  for (const [what, source] of sources) {
+    if (source?.kind !== "file") continue;
+    if ((await fileStat(source.path)) !== undefined) continue;
+    throw new KubeconfigError(`Cannot read ${what} "${source.path}": it does not exist`);
+  }
+}
+
+/** The name of the extension of a cluster that is passed to exec plugins. */
+const execExtension = "client.authentication.k8s.io/exec";
+
+/** @throws KubeconfigError when the entry of the user is incomplete or contradicts itself. */
+function credentialsOf(
+  chosen: Chosen,
+  options: ResolveOptions,
+): Pick<ClusterAccess, "credentials" | "clientCertificate"> {
+  const { overrides } = options;
+  const clientCertificate = certificateOf(chosen, options);
+  if (overrides.token !== undefined) {
+    return { credentials: { kind: "token", token: new Masked(overrides.token) }, clientCertificate };
+  }
+  const credentials = fromEntry(chosen);
+  const isPlugin = credentials.kind === "exec" || credentials.kind === "authProvider";
+  // A plugin is not run if there is a client certificate.
+  return {
+    credentials: isPlugin && clientCertificate !== undefined ? { kind: "none" } : credentials,
+    clientCertificate,
+  };
+}
+
+function fromEntry(chosen: Chosen): Credentials {
+  const { value: user, directory } = chosen.user;
+  const name = printable(chosen.userName ?? "");
+  if (user.token !== undefined && (user.username !== undefined || user.password !== undefined)) {
+    throw new KubeconfigError(`Cannot use user "${name}": it has a token and a user name, only one is allowed`);
+  }
+  if (user.exec !== undefined && user["auth-provider"] !== undefined) {
+    throw new KubeconfigError(
+      `Cannot use user "${name}": it has an exec plugin and an auth provider, only one is allowed`,
+    );
+  }
+  if (user.tokenFile !== undefined) return { kind: "tokenFile", path: resolvePath(directory, user.tokenFile) };
+  if (user.token !== undefined) return { kind: "token", token: new Masked(user.token) };
+  if (user.username !== undefined || user.password !== undefined) {
+    return { kind: "basic", username: user.username ?? "", password: new Masked(user.password ?? "") };
+  }
+  if (user.exec !== undefined) return { kind: "exec", plugin: pluginOf(user.exec, name, chosen) };
+  const provider = user["auth-provider"];
+  if (provider === undefined) return { kind: "none" };
+  return { kind: "authProvider", name: provider.name, config: new Masked(JSON.stringify(provider.config)) };
+}
+
+function pluginOf(exec: ExecEntry, userName: string, chosen: Chosen): ExecPlugin {
+  const pluginError = (state: string) => new KubeconfigError(`Cannot use exec plugin of user "${userName}": ${state}`);
+  const { command, apiVersion, interactiveMode = "IfAvailable" } = exec;
+  if (command === undefined) throw pluginError("command is missing");
+  if (apiVersion !== "client.authentication.k8s.io/v1" && apiVersion !== "client.authentication.k8s.io/v1beta1") {
+    throw pluginError(
+      apiVersion === undefined
+        ? "apiVersion is missing"
+        : `apiVersion "${printable(apiVersion)}" is not client.authentication.k8s.io/v1 or v1beta1; update the plugin`,
+    );
+  }
+  // v1beta1 is older than the field, so the field is optional there.
+  if (exec.interactiveMode === undefined && apiVersion.endsWith("/v1")) throw pluginError("interactiveMode is missing");
+  if (interactiveMode !== "Never" && interactiveMode !== "IfAvailable" && interactiveMode !== "Always") {
+    throw pluginError("interactiveMode is not Never, IfAvailable or Always");
+  }
+  if (exec.env.some(({ name }) => name === "" || name.includes("="))) {
+    throw pluginError("env has an entry without a name");
+  }
+  return {
+    apiVersion,
+    command,
+    args: exec.args,
+    env: exec.env.map(({ name, value }) => ({ name, value: new Masked(value) })),
+    installHint: exec.installHint,
+    provideClusterInfo: exec.provideClusterInfo,
+    interactiveMode,
+    clusterConfig: chosen.cluster.value.extensions.find(({ name }) => name === execExtension)?.extension,
+    directory: chosen.user.directory,
+  };
+}
+
+function certificateOf(chosen: Chosen, options: ResolveOptions): ClusterAccess["clientCertificate"] {
+  const { overrides, workingDirectory } = options;
+  const fromFlag = (path: string | undefined): PemSource | undefined =>
+    path === undefined ? undefined : { kind: "file", path: resolvePath(workingDirectory, path) };
+  const certificate = fromFlag(overrides.clientCertificate) ?? pemSource(chosen.user, "client-certificate");
+  const key = fromFlag(overrides.clientKey) ?? pemSource(chosen.user, "client-key");
+  if (certificate === undefined) return undefined;
+  if (key === undefined) {
+    const name = printable(chosen.userName ?? "");
+    throw new KubeconfigError(
+      `Cannot use client certificate of user "${name}": client-key or client-key-data is missing`,
+    );
+  }
+  return { certificate, key };
+}
+
+/** The PEM text of the field `key`-data, else the file of `key`. @throws KubeconfigError when the data is not base64 of PEM. */
+function pemSource(
+  entry: Entry<ClusterEntry> | Entry<UserEntry>,
+  key: "certificate-authority" | "client-certificate" | "client-key",
+): PemSource | undefined {
+  const fields: Readonly<Record<string, unknown>> = entry.value;
+  const data = fields[`${key}-data`];
+  const path = fields[key];
+  if (typeof data === "string") return { kind: "data", pem: new Masked(decodePem(data, key)) };
+  return typeof path === "string" ? { kind: "file", path: resolvePath(entry.directory, path) } : undefined;
+}
+
+function decodePem(data: string, key: string): string {
+  try {
+    const pem = new TextDecoder().decode(Uint8Array.fromBase64(data.replace(/\s+/g, "")));
+    if (pem.includes("-----BEGIN ")) return pem;
+  } catch {
+    // The error below does not contain the data.
+  }
+  throw new KubeconfigError(`Cannot use ${key}-data: it is not PEM in base64`);
+}

@@ -1,0 +1,212 @@
+/**
+ * Requester: sends one request and reads its response. Client and Discovery send everything through it. It joins the
+ * transport, the limits, the warnings and the errors.
+ *
+ * Guarantees: an error status becomes an ApiError made from at most 64 KiB of body; every body is read to its end or
+ * cancelled; an error below HTTP is an UnreachableError; an abort rejects with the reason of the signal.
+ */
+import type { ApiStatus } from "../api/mod.ts";
+import { type Clock, scope, systemClock } from "../async/mod.ts";
+import { type Logger, logger as loggerOf, printable } from "../observe/mod.ts";
+import { ApiError, reasonOf } from "./api_error.ts";
+import { isObject, parseJson } from "./decoder.ts";
+import { discard, readBody, type ReadBodyOptions, retryAfterMs } from "./response.ts";
+import type { Transport } from "./transport.ts";
+import { unreachable } from "./unreachable_error.ts";
+
+/** Options of every client. */
+export interface RequesterOptions {
+  /** The most milliseconds of a request with its response, except for watches. @default Infinity */
+  readonly requestTimeoutMs?: number;
+  /** Milliseconds without a byte after which a response counts as lost. @default 60_000 */
+  readonly stallTimeoutMs?: number;
+  /** The most bytes of a response. @default 268435456 (256 MiB) */
+  readonly maxBodyBytes?: number;
+  /** @default systemClock */
+  readonly clock?: Clock;
+  /** Gets the warnings of the server. @default logger("client") */
+  readonly logger?: Logger;
+}
+
+/** One request to send. */
+export interface OutgoingRequest {
+  /** Infinitive for messages: `get Deployment "default/web"`. */
+  readonly action: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Path and query. */
+  readonly path: string;
+  /** @default "application/json" */
+  readonly accept?: string;
+  readonly body?: string;
+  /** @default "application/json" */
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** The most bytes of the body of an error. */
+const maxErrorBodyBytes = 64 * 1024;
+
+/** The origin of the requests that the transport gets. The transport replaces it. */
+const placeholderOrigin = "https://kubernetes.invalid";
+
+/** For requests without a signal. */
+const never = new AbortController().signal;
+
+/** Sends requests and reads responses. */
+export class Requester {
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #requestTimeoutMs: number;
+  readonly #stallTimeoutMs: number;
+  readonly #maxBodyBytes: number;
+  readonly #warnings: Warnings;
+
+  constructor(transport: Transport, options: RequesterOptions) {
+    const { requestTimeoutMs = Infinity, stallTimeoutMs = 60_000, maxBodyBytes = 256 * 1024 * 1024 } = options;
+    const { clock = systemClock, logger = loggerOf("client") } = options;
+    if (!(requestTimeoutMs > 0 && stallTimeoutMs > 0 && maxBodyBytes > 0)) {
+      throw new RangeError("Cannot create Client: a limit is not above 0");
+    }
+    this.#transport = transport;
+    this.#clock = clock;
+    this.#requestTimeoutMs = requestTimeoutMs;
+    this.#stallTimeoutMs = stallTimeoutMs;
+    this.#maxBodyBytes = maxBodyBytes;
+    this.#warnings = new Warnings(logger);
+  }
+
+  /** Sends a request and reads the body of its response. @throws ApiError, UnreachableError, RangeError, the reason of the signal. */
+  async text(outgoing: OutgoingRequest): Promise<string> {
+    using child = scope(outgoing.signal ?? never, { timeoutMs: this.#requestTimeoutMs, clock: this.#clock });
+    const response = await this.#send(outgoing, child.signal);
+    return await readBody(response, this.#bodyOptions(outgoing.action, child.signal));
+  }
+
+  /**
+   * Sends a request and returns the response with its body unread, as a watch needs it. The signal applies to the body
+   * too.
+   *
+   * @throws ApiError, UnreachableError, the reason of the signal.
+   */
+  stream(outgoing: OutgoingRequest & { readonly signal: AbortSignal }): Promise<Response> {
+    return this.#send(outgoing, outgoing.signal);
+  }
+
+  async #send(outgoing: OutgoingRequest, signal: AbortSignal): Promise<Response> {
+    const { action, method, path, accept = "application/json", body, contentType = "application/json" } = outgoing;
+    signal.throwIfAborted();
+    const headers: Record<string, string> = body === undefined ? { accept } : { accept, "content-type": contentType };
+    const request = new Request(placeholderOrigin + path, { method, headers, body, signal });
+    let response: Response;
+    try {
+      response = await this.#transport(request);
+    } catch (error) {
+      if (outgoing.signal?.aborted) throw outgoing.signal.reason;
+      throw isKnown(error) ? error : unreachable(signal.aborted ? signal.reason : error, action);
+    }
+    this.#warnings.log(response.headers);
+    if (response.status >= 200 && response.status < 300) return response;
+    throw await this.#apiError(response, action, signal);
+  }
+
+  async #apiError(response: Response, action: string, signal: AbortSignal): Promise<ApiError> {
+    const waitMs = retryAfterMs(response.headers);
+    if (response.status >= 300 && response.status < 400) {
+      await discard(response);
+      const message = "the server redirects, and redirects are not followed";
+      return new ApiError({ code: response.status, message }, { action });
+    }
+    let text = "";
+    let cause: unknown;
+    try {
+      text = await readBody(response, {
+        ...this.#bodyOptions(action, signal),
+        maxBytes: maxErrorBodyBytes,
+        whenLarger: "cut",
+      });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      cause = error; // The status is known, even without its text.
+    }
+    return new ApiError(statusOf(text, response.status), { action, retryAfterMs: waitMs, cause });
+  }
+
+  #bodyOptions(action: string, signal: AbortSignal): ReadBodyOptions {
+    return {
+      action,
+      signal,
+      maxBytes: this.#maxBodyBytes,
+      stallMs: this.#stallTimeoutMs,
+      clock: this.#clock,
+      whenLarger: "throw",
+    };
+  }
+}
+
+/** True for errors of transports that are not wrapped in an UnreachableError. */
+function isKnown(error: unknown): boolean {
+  return error instanceof Error &&
+    ["CredentialsError", "UnreachableError", "ApiError", "FencedError"].includes(error.name);
+}
+
+/** The Status in `text`, or a Status made from any other text: the page of a proxy, a part of a Status, no text. */
+export function statusOf(text: string, code: number): ApiStatus {
+  const status = parsedStatus(text);
+  if (status !== undefined) return { ...status, code: status.code ?? code };
+  const message = text.trim() === "" ? "the response has no text" : textOf(text);
+  return { kind: "Status", status: "Failure", code, reason: reasonOf(code), message };
+}
+
+function parsedStatus(text: string): ApiStatus | undefined {
+  if (!text.startsWith("{")) return undefined;
+  try {
+    const value = parseJson(text);
+    return isObject(value) && value.kind === "Status" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The words of a page of HTML. */
+function textOf(text: string): string {
+  const words = text.slice(0, 4096)
+    .replace(/<(script|style)[^>]{0,256}>[^<]*<\/\1>/gi, " ")
+    .replace(/<[^<>]{0,1024}>/g, " ")
+    .replace(/\s+/g, " ");
+  return words.trim().slice(0, 512);
+}
+
+/** The most warnings that one client remembers. */
+const maxWarnings = 256;
+
+/**
+ * Logs the warnings of the API server (the Warning header of RFC 7234 with code 299): deprecated versions, ignored
+ * fields. Each text is logged once per client.
+ */
+class Warnings {
+  readonly #seen = new Set<string>();
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Logs the warnings of a response. */
+  log(headers: Headers): void {
+    const header = headers.get("warning");
+    if (header === null) return;
+    for (const text of warningTexts(header)) {
+      if (this.#seen.has(text) || this.#seen.size >= maxWarnings) continue;
+      this.#seen.add(text);
+      this.#logger.warn("received API server warning", { warning: text });
+    }
+  }
+}
+
+/** The texts of `299 - "..."`. One header may contain several; other codes are about caches. */
+export function warningTexts(header: string): readonly string[] {
+  const found = header.matchAll(/(?:^|,)\s*299 [^\s"]+ "((?:[^"\\]|\\.)*)"/g);
+  return [...found].map((match) => printable((match[1] ?? "").replaceAll(/\\(.)/g, "$1"))).filter((text) =>
+    text !== ""
+  );
+}
