@@ -2,8 +2,9 @@
  * ForeignObjects: dependents of a controller that temporarily belong to another owner. A user replaces a dependent with an
  * object without an owner ("replace"), or gives it another controller ("takeover"). After 20 s the user undoes this.
  *
- * Guarantees: reports a violation when the operator deletes or changes the object in the meantime. Caveat: the status may
- * change, because the cluster writes it.
+ * Guarantees: reports a violation when the operator deletes or changes the object in the meantime.
+ * Caveats: the status may change, because the cluster writes it. A change is found by its entry in managedFields, so one
+ * that sets the same fields within the second of the previous write is not found.
  */
 import { controllerOf, type KubeObject, type OwnerReference } from "../api/mod.ts";
 import type { VirtualClock } from "../async/mod.ts";

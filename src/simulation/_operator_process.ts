@@ -185,23 +185,23 @@ export class PausedProcesses {
   readonly #requests = new Map<OperatorProcess, PendingRequest[]>();
 
   /** The pending requests of a paused process, to which new ones are added; undefined when the process is not paused. */
-  requestsOf(process: OperatorProcess): PendingRequest[] | undefined {
-    return this.#requests.get(process);
+  requestsOf(paused: OperatorProcess): PendingRequest[] | undefined {
+    return this.#requests.get(paused);
   }
 
   /** Pauses a process. @param pending its other requests that have not arrived */
-  pause(process: OperatorProcess, pending: readonly PendingRequest[], wallByMs = 0): void {
-    this.#requests.set(process, [...pending]);
-    process.clock.pause();
-    process.clock.jump(wallByMs);
+  pause(paused: OperatorProcess, pending: readonly PendingRequest[], wallByMs = 0): void {
+    this.#requests.set(paused, [...pending]);
+    paused.clock.pause();
+    paused.clock.jump(wallByMs);
   }
 
   /** Resumes a process. @param next sends the request at which it was paused @returns its pending requests */
-  async resume(process: OperatorProcess, next: () => Promise<void>): Promise<readonly PendingRequest[]> {
+  async resume(paused: OperatorProcess, next: () => Promise<void>): Promise<readonly PendingRequest[]> {
     await next();
-    const pending = this.#requests.get(process) ?? [];
-    this.#requests.delete(process);
-    for (const fire of process.clock.resume()) {
+    const pending = this.#requests.get(paused) ?? [];
+    this.#requests.delete(paused);
+    for (const fire of paused.clock.resume()) {
       fire();
       await drain();
     }
@@ -209,8 +209,8 @@ export class PausedProcesses {
   }
 
   /** Rejects the pending requests of a process that has ended. */
-  remove(process: OperatorProcess): void {
-    for (const { reject } of this.#requests.get(process) ?? []) reject(connectionError("the process has ended"));
-    this.#requests.delete(process);
+  remove(paused: OperatorProcess): void {
+    for (const { reject } of this.#requests.get(paused) ?? []) reject(connectionError("the process has ended"));
+    this.#requests.delete(paused);
   }
 }

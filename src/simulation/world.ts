@@ -8,7 +8,14 @@
 import { builtin, type Infer, type ObjectMeta, type Resource, resourceId } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { drain, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
-import { Client, type DeleteOptions, type NewObject, type Partly, type Patch, type Transport } from "../client/mod.ts";
+import {
+  Client,
+  type DeepPartial,
+  type DeleteOptions,
+  type NewObject,
+  type Patch,
+  type Transport,
+} from "../client/mod.ts";
 import {
   findStoredObject,
   installCustomResources,
@@ -48,7 +55,7 @@ export interface SettledOptions {
 export type WorldObject<R extends Resource> =
   & Pick<ObjectMeta, "labels" | "annotations" | "finalizers" | "ownerReferences">
   & { readonly name: string; /** @default "default", for namespaced kinds */ readonly namespace?: string }
-  & Partly<Omit<Infer<R>, "apiVersion" | "kind" | "metadata" | "status">>;
+  & DeepPartial<Omit<Infer<R>, "apiVersion" | "kind" | "metadata" | "status">>;
 
 /**
  * A test environment for controllers.

@@ -23,7 +23,7 @@ const schedules = [
   ["foo", "delete and create again", 1],
   ["foo", "scale", 2],
   ["nodepool", "change", 1],
-  ["ingress", "an Ingress deleted by hand", 1],
+  ["ingress", "an Ingress deleted by a user", 1],
 ] as const;
 
 if (import.meta.main) console.log((await digests()).join("\n"));
