@@ -1,12 +1,12 @@
 /**
- * FieldError: one thing that is wrong with one field, and the text and cause a list of them becomes. Words as in
- * apimachinery `util/validation/field` of Kubernetes 1.36, since people and programs read them.
+ * FieldError: one validation error of one field, and the message and causes of a list of them. The texts are those of
+ * apimachinery `util/validation/field` of Kubernetes 1.36, because users and programs read them.
  */
 import type { StatusCause } from "../../api/mod.ts";
 import { goFloat, goJson, goQuote } from "./go_text.ts";
 import type { Json } from "./json.ts";
 
-/** What is wrong with a field. */
+/** The type of an error. */
 export type FieldErrorType =
   | "Required"
   | "Invalid"
@@ -19,20 +19,20 @@ export type FieldErrorType =
   | "TypeInvalid"
   | "Internal";
 
-/** One wrong field. */
+/** A validation error. */
 export interface FieldError {
   readonly type: FieldErrorType;
   /** `spec.containers[0].image`. */
   readonly field: string;
-  /** What stood there; not shown for Required, Forbidden, TooLong and Internal, nor where it is left out. */
+  /** The invalid value. The message does not show it for Required, Forbidden, TooLong and Internal, or when it is absent. */
   readonly value?: Json;
-  /** The value as the message shows it, where that is not its JSON: a type of Go whose fields stand in their own order. */
+  /** The value as the message shows it, where that is not its JSON: Go writes the fields of a struct in their own order. */
   readonly shown?: string;
-  /** What would be right. For NotSupported: `supported values: "A", "B"`; for TooLong and TooMany the whole tail. */
+  /** What is required. For NotSupported: `supported values: "A", "B"`; for TooLong and TooMany the rest of the message. */
   readonly detail: string;
 }
 
-/** The reasons that causes carry. */
+/** The reasons in the causes of a Status. */
 const reasons: Readonly<Record<FieldErrorType, string>> = {
   Required: "FieldValueRequired",
   Invalid: "FieldValueInvalid",
@@ -59,7 +59,7 @@ const titles: Readonly<Record<FieldErrorType, string>> = {
   Internal: "Internal error",
 };
 
-/** The text of one error without its field, as a cause carries it. */
+/** The message of one error without its field, as a cause has it. */
 export function fieldErrorBody(error: FieldError): string {
   const title = titles[error.type];
   const { value } = error;
@@ -68,7 +68,7 @@ export function fieldErrorBody(error: FieldError): string {
   return error.detail === "" ? shown : `${shown}: ${error.detail}`;
 }
 
-/** The message and the causes of several errors, as a Status carries them. */
+/** The message and the causes of several errors, as a Status has them. */
 export function formatFieldErrors(errors: readonly FieldError[]): { message: string; causes: readonly StatusCause[] } {
   const texts = errors.map((error) => `${error.field}: ${fieldErrorBody(error)}`);
   const unique = [...new Set(texts)];

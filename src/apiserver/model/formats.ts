@@ -1,8 +1,8 @@
 /**
- * The formats that names, labels and the like are written in, and what is said of one that is not. Texts as in
- * apimachinery `api/validate/content` of Kubernetes 1.36, since people and programs read them.
+ * The formats of names and labels. The messages are those of apimachinery `api/validate/content` of Kubernetes 1.36,
+ * because users and programs read them.
  *
- * Each function answers the list of what is wrong, empty for a value that is right. Lengths count bytes of UTF-8.
+ * Each function returns a list of errors, empty for a valid value. Lengths are bytes of UTF-8.
  */
 
 const none: readonly string[] = [];
@@ -28,7 +28,7 @@ const dnsSubdomainPattern = new RegExp(`^${dnsSubdomain}$`);
 const labelKeyPattern = new RegExp(`^${labelKey}$`);
 const labelValuePattern = new RegExp(`^${labelValue}$`);
 
-/** What is wrong with an RFC 1123 label: the names of namespaces. */
+/** Errors of an RFC 1123 label, such as the name of a namespace. */
 export function dnsLabelErrors(value: string): readonly string[] {
   if (value.length <= 63 && dnsLabelPattern.test(value)) return none;
   if (utf8Length(value) > 63) {
@@ -39,7 +39,7 @@ export function dnsLabelErrors(value: string): readonly string[] {
   return [regexError(dnsLabelWhy, dnsLabel, ["my-name", "123-abc"])];
 }
 
-/** What is wrong with an RFC 1123 subdomain: the names of most objects. */
+/** Errors of an RFC 1123 subdomain, the format of most names. */
 export function dnsSubdomainErrors(value: string): readonly string[] {
   const isWellFormed = dnsSubdomainPattern.test(value);
   if (isWellFormed && value.length <= 253) return none;
@@ -49,7 +49,7 @@ export function dnsSubdomainErrors(value: string): readonly string[] {
   return errors;
 }
 
-/** What is wrong with a qualified name: label keys, annotation keys in lower case, finalizers. */
+/** Errors of a qualified name: a label key, an annotation key in lower case, or a finalizer. */
 export function labelKeyErrors(value: string): readonly string[] {
   const parts = value.split("/");
   if (parts.length > 2) {
@@ -68,7 +68,7 @@ export function labelKeyErrors(value: string): readonly string[] {
   return errors;
 }
 
-/** What is wrong with the value of a label. */
+/** Errors of a label value. */
 export function labelValueErrors(value: string): readonly string[] {
   const isWellFormed = labelValuePattern.test(value);
   if (isWellFormed && value.length <= 63) return none;
@@ -78,7 +78,7 @@ export function labelValueErrors(value: string): readonly string[] {
   return errors;
 }
 
-/** What is wrong with a name as a part of a URL: the least that every name must keep to. */
+/** Errors of a name as a part of a URL: the minimum for every name. */
 export function pathSegmentErrors(name: string, isPrefix = false): readonly string[] {
   if (!isPrefix && (name === "." || name === "..")) return [`may not be '${name}'`];
   const errors: string[] = [];
@@ -87,19 +87,19 @@ export function pathSegmentErrors(name: string, isPrefix = false): readonly stri
   return errors;
 }
 
-/** The beginning of a generated name, as the checks of names take it: more will follow its last dash. */
+/** Replaces a dash at the end of a generateName prefix for validation, because the generated name continues after it. */
 export function maskTrailingDash(prefix: string): string {
   return prefix.length > 1 && prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix;
 }
 
-/** Says that a value does not match. @param examples values that would */
+/** The error of a value that does not match. @param examples values that match */
 export function regexError(why: string, pattern: string, examples: readonly string[]): string {
   if (examples.length === 0) return `${why} (regex used for validation is '${pattern}')`;
   const shown = examples.map((example) => `'${example}', `).join(" or ");
   return `${why} (e.g. ${shown}regex used for validation is '${pattern}')`;
 }
 
-/** Bytes of a text in UTF-8. */
+/** The number of bytes of a text in UTF-8. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {

@@ -1,5 +1,6 @@
 /**
- * How Go writes values, as the real server's messages show them: `%q` of a text, `%v` of a float, and encoding/json.
+ * How Go writes values, as the messages and tables of kube-apiserver show them: `%q` of a text, `%v` of a float,
+ * encoding/json, and the durations of apimachinery `util/duration`.
  */
 import { isJsonArray, isJsonObject, type Json } from "./json.ts";
 
@@ -15,7 +16,7 @@ const quoteEscapes: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
 ]);
 
-/** A text as `%q` writes it: in double quotes, what does not print as an escape. */
+/** A text as `%q` writes it: in double quotes, with escapes for characters that do not print. */
 export function goQuote(text: string): string {
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
   let quoted = '"';
@@ -51,7 +52,7 @@ const htmlEscapes: ReadonlyMap<string, string> = new Map([
   ["\u2029", "\\u2029"],
 ]);
 
-/** A value as encoding/json writes it: keys sorted, the characters that HTML minds escaped. */
+/** A value as encoding/json writes it: with sorted keys, and with escapes for the special characters of HTML. */
 export function goJson(value: Json): string {
   if (isJsonArray(value)) return `[${value.map(goJson).join(",")}]`;
   if (isJsonObject(value)) {
@@ -61,4 +62,37 @@ export function goJson(value: Json): string {
   const json = JSON.stringify(value);
   if (typeof value !== "string" || !/[<>&\u2028\u2029]/.test(json)) return json;
   return json.replace(/[<>&\u2028\u2029]/g, (character) => htmlEscapes.get(character) ?? character);
+}
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+const year = 365 * day;
+
+/**
+ * A duration as `kubectl get` shows ages, in one unit or two: `5m`, `3h10m`, `2d`.
+ *
+ * @param ms milliseconds; -1 s is shown as "0s", because clocks differ a little
+ */
+export function humanDuration(ms: number): string {
+  const seconds = Math.trunc(ms / 1000);
+  if (seconds < -1) return "<invalid>";
+  if (seconds < 0) return "0s";
+  if (seconds < 2 * minute) return `${seconds}s`;
+  if (seconds < 10 * minute) return twoUnits(seconds, [minute, "m"], [1, "s"]);
+  if (seconds < 3 * hour) return `${Math.floor(seconds / minute)}m`;
+  if (seconds < 8 * hour) return twoUnits(seconds, [hour, "h"], [minute, "m"]);
+  if (seconds < 2 * day) return `${Math.floor(seconds / hour)}h`;
+  if (seconds < 8 * day) return twoUnits(seconds, [day, "d"], [hour, "h"]);
+  if (seconds < 2 * year) return `${Math.floor(seconds / day)}d`;
+  if (seconds < 8 * year) return twoUnits(seconds, [year, "y"], [day, "d"]);
+  return `${Math.floor(seconds / year)}y`;
+}
+
+type Unit = readonly [seconds: number, letter: string];
+
+function twoUnits(seconds: number, large: Unit, small: Unit): string {
+  const count = Math.floor(seconds / large[0]);
+  const rest = Math.floor((seconds % large[0]) / small[0]);
+  return rest === 0 ? `${count}${large[1]}` : `${count}${large[1]}${rest}${small[1]}`;
 }

@@ -1,23 +1,23 @@
 /**
- * JSON as the API server handles it: a draft, which belongs to the request that made it and may be changed, and a stored
- * object, which is everybody's and never is.
+ * JSON as the API server handles it. A Draft belongs to one request, which may change it. A JsonObject is shared by all
+ * requests and watches, and never changes: the storage holds these.
  *
- * `__proto__` is a legal key of a ConfigMap and `constructor` a legal name, so whoever reads or writes a key that came
- * from outside does it with the functions here.
+ * `__proto__` is a legal key of a ConfigMap and `constructor` a legal name. Code that reads or writes a key that a client
+ * has chosen uses `read` and `put`.
  */
 
-/** A JSON value that nobody changes. */
+/** A JSON value that never changes. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
-/** A JSON object that nobody changes: what the storage holds. */
+/** A JSON object that never changes, such as a stored object. */
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** A JSON value that its holder may change. */
+/** A JSON value that its owner may change. */
 export type DraftValue = null | boolean | number | string | DraftValue[] | Draft;
 
-/** A JSON object that its holder may change: an object on its way into the storage. */
+/** A JSON object that its owner may change: an object that is not stored yet. */
 export interface Draft {
   [key: string]: DraftValue;
 }
@@ -45,14 +45,14 @@ export function read<Value extends Json | DraftValue>(
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Sets an own key, `__proto__` too. */
+/** Sets an own key, including `__proto__`. */
 export function put<Value>(object: Record<string, Value>, key: string, value: Value): void {
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else object[key] = value;
 }
 
-/** A copy all the way down, to be changed. */
+/** A deep copy that may be changed. */
 export function draftOf(value: JsonObject): Draft;
 export function draftOf(value: Json): DraftValue;
 export function draftOf(value: Json): DraftValue {
@@ -63,7 +63,7 @@ export function draftOf(value: Json): DraftValue {
   return copy;
 }
 
-/** True when both are the same JSON; the order of keys does not count, that of items does. */
+/** True when both are the same JSON. The order of keys does not matter, the order of items does. */
 export function isSameJson(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;

@@ -1,8 +1,8 @@
 /**
- * What is wrong with a text that is no JSON, in the words of Go's encoding/json: people look for them.
+ * jsonError(): why a text is not JSON, with the messages of Go's encoding/json, because users search for them.
  */
 
-/** What the text must go on with. */
+/** What must follow in the text. */
 type Expected = "value" | "keyOrEnd" | "key" | "colon" | "memberEnd" | "itemOrEnd" | "itemEnd" | "nothing";
 
 const contexts: Readonly<Record<Exclude<Expected, "nothing">, string>> = {
@@ -17,7 +17,7 @@ const contexts: Readonly<Record<Exclude<Expected, "nothing">, string>> = {
 
 const endOfInput = "unexpected end of JSON input";
 
-/** Says why JSON.parse refused a text. */
+/** The error of Go for a text that JSON.parse does not accept. */
 export function jsonError(text: string): string {
   const open: ("{" | "[")[] = [];
   let expected: Expected = "value";
@@ -38,7 +38,7 @@ export function jsonError(text: string): string {
 
 type Step = { readonly at: number; readonly expected: Expected };
 
-/** One token further; undefined where the character does not fit, a text where it breaks off within a token. */
+/** Reads one token; undefined when the character is not allowed here, an error message when the token is malformed. */
 function next(text: string, at: number, expected: Expected, open: ("{" | "[")[]): Step | string | undefined {
   const character = text.charAt(at);
   switch (expected) {
@@ -149,7 +149,7 @@ function invalidCharacter(text: string, at: number, context: string): string {
   return `invalid character ${quoted(text.charAt(at))} ${context}`;
 }
 
-/** As strconv.Quote, within single quotes. */
+/** As strconv.Quote writes it, in single quotes. */
 function quoted(character: string): string {
   if (character === "'") return `'\\''`;
   if (character === '"') return `'"'`;

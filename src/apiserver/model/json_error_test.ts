@@ -29,5 +29,5 @@ const texts: readonly (readonly [string, string])[] = [
 ];
 
 for (const [text, message] of texts) {
-  test(`${JSON.stringify(text)} is no JSON: ${message}`, () => assertEquals(jsonError(text), message));
+  test(`${JSON.stringify(text)} is not JSON: ${message}`, () => assertEquals(jsonError(text), message));
 }

@@ -1,17 +1,17 @@
 /**
- * Kind: everything the API server has to know of one kind in one version. Built-in kinds (kinds/) and those of CRDs (crd/)
- * implement it; storage, verbs, patches, discovery and tables know nothing else of a kind.
+ * Kind: what the API server knows about one kind in one version. kinds/ implements it for built-in kinds, crd/ for custom
+ * resources. The other folders use nothing else of a kind.
  *
- * Order of a write: decode, (patch or apply), setDefaults, mutating admission, prepareFor…, validate, validating admission,
- * store. A draft belongs to the request; a stored object is never changed.
+ * The order of a write: decode, (patch or apply), setDefaults, mutating admission, prepareForCreate or prepareForUpdate,
+ * validate, validating admission, store. A draft belongs to the request; a stored object never changes.
  */
 import type { Scope } from "../../api/mod.ts";
-import type { User } from "./access.ts";
+import type { User } from "./request_chain.ts";
 import type { FieldError } from "./field_error.ts";
 import type { Draft, Json, JsonObject } from "./json.ts";
 import type { TypeSchema } from "./type_schema.ts";
 
-/** What may be done with a kind, as discovery names it. */
+/** A verb of a kind, as discovery names it. */
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
 
 /** A part of an object that is read or written on its own, or an action on it. */
@@ -19,13 +19,13 @@ export interface Subresource {
   /** `status`, `scale`, `eviction`, ... */
   readonly name: string;
   readonly verbs: readonly Verb[];
-  /** What its body is, where that is another kind, e.g. autoscaling/v1 Scale. */
+  /** The kind of its body, where it is another one, e.g. autoscaling/v1 Scale. */
   readonly body?: { readonly group: string; readonly version: string; readonly kind: string };
-  /** For `scale`: where its numbers are. */
+  /** For `scale`: the paths of its numbers. */
   readonly scale?: ScalePaths;
 }
 
-/** Where a scale subresource finds its numbers: JSON paths like `.spec.replicas`. */
+/** Where a scale subresource finds its numbers, as JSON paths like `.spec.replicas`. */
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;
@@ -33,43 +33,43 @@ export interface ScalePaths {
   readonly labelSelector?: string;
 }
 
-/** How the deletion of a kind differs from that of the rest. */
+/** How the deletion of a kind differs from the deletion of other kinds. */
 export interface DeletionRules {
   /** @default "Background" */
   readonly propagation?: "Background" | "Orphan" | "Unsupported";
-  /** True where a completed DELETE answers the object and not a Status. @default false */
-  readonly answersObject?: boolean;
+  /** True when the response of a completed DELETE is the object and not a Status. @default false */
+  readonly returnsObject?: boolean;
   /**
-   * The grace a deletion gets, in seconds: 0 is deleted at once. Undefined where the kind knows no grace.
-   * @param asked what the client wants, if it said so
+   * The grace period of a deletion, in seconds; 0 deletes at once. Undefined when the kind has no grace period.
+   * @param requested what the client requests, if anything
    */
-  grace?(object: JsonObject, asked: number | undefined): number | undefined;
-  /** True while more than finalizers holds the object: the `spec.finalizers` of a Namespace. */
+  grace?(object: JsonObject, requested: number | undefined): number | undefined;
+  /** True while something besides finalizers keeps the object, such as the `spec.finalizers` of a Namespace. */
   isHeld?(object: JsonObject): boolean;
-  /** Changes an object that is marked as deleted: a Namespace becomes Terminating. */
+  /** Changes an object that gets a deletionTimestamp: a Namespace becomes Terminating. */
   mark?(draft: Draft): void;
 }
 
-/** What a write is, for the rules of a kind. */
+/** What the rules of a kind know about a write. */
 export interface WriteContext {
   /** "" for the object itself, else e.g. `status`. */
   readonly subresource: string;
-  /** The field manager's user. */
+  /** The name of the user who writes. */
   readonly userName: string;
-  /** Who asks, where that is known: a CertificateSigningRequest remembers it. */
+  /** The user who writes, where known: a CertificateSigningRequest records it. */
   readonly user?: User;
   /** Milliseconds since 1970, of the server's Clock. */
   readonly now: number;
-  /** Draws from the server's Random: [0, 1). */
+  /** A random number in [0, 1), from the Random of the server. */
   random(): number;
-  /** Other objects: what a rule needs of the world, e.g. whether an IP is taken. */
+  /** Other objects, for rules such as whether an IP is in use. */
   readonly objects: ObjectReader;
 }
 
-/** Reads what is stored. Names as in {@link Kind.collection}. */
+/** Reads stored objects. Collections are named as in {@link Kind.collection}. */
 export interface ObjectReader {
   get(collection: string, namespace: string, name: string): JsonObject | undefined;
-  /** @param namespace all of them when absent */
+  /** @param namespace all namespaces when absent */
   list(collection: string, namespace?: string): Iterable<JsonObject>;
 }
 
@@ -80,16 +80,16 @@ export interface Column {
   /** `name` for the name. */
   readonly format: string;
   readonly description: string;
-  /** 0 is always shown, more only with -o wide. */
+  /** 0: always shown; higher: only with -o wide. */
   readonly priority: number;
 }
 
-/** How objects of a kind are shown as a table. */
+/** How a table shows the objects of a kind. */
 export interface Table {
   readonly columns: readonly Column[];
   /** One cell per column. @param now milliseconds since 1970 */
   cells(object: JsonObject, now: number): readonly Json[];
-  /** What is to be said of a row as a whole: that a Pod has completed. @default nothing */
+  /** Conditions of the whole row, such as a completed Pod. @default none */
   conditions?(object: JsonObject): readonly JsonObject[];
 }
 
@@ -110,65 +110,65 @@ export interface KindNames {
 /** One kind in one version. */
 export interface Kind extends KindNames {
   /**
-   * Where its objects are stored, whatever the version: `deployments.apps`, `pods`. The two Events share `events`.
+   * Where its objects are stored, for all versions: `deployments.apps`, `pods`. The two Event kinds share `events`.
    */
   readonly collection: string;
   readonly verbs: readonly Verb[];
   readonly subresources: ReadonlyMap<string, Subresource>;
   readonly schema: TypeSchema;
   /**
-   * What an object holds that nobody has written to: the structs and lists that a built-in kind shows even then. Who
-   * creates an object does not own them. @default nothing
+   * The structs and lists that a built-in kind has even in an empty object. The creator of an object does not own them.
+   * @default none
    */
   readonly empty?: JsonObject;
   readonly table: Table;
-  /** Body content types: custom resources have no strategic merge patch. */
+  /** True for built-in kinds; custom resources have no strategic merge patch. */
   readonly hasStrategicMerge: boolean;
-  /** The group that messages about an invalid object name. @default group: an Event is always one of core */
+  /** The group in messages about an invalid object; that of an Event is always core. @default group */
   readonly errorGroup?: string;
-  /** True where an update without resourceVersion overwrites. @default hasStrategicMerge: custom resources refuse it */
+  /** True when an update without resourceVersion overwrites. @default hasStrategicMerge: custom resources reject it */
   readonly allowsUnconditionalUpdate?: boolean;
-  /** True where an update of what is not there creates it: Leases, Roles, Events, ... @default false */
+  /** True when an update of a missing object creates it: Leases, Roles, Events, ... @default false */
   readonly allowsCreateOnUpdate?: boolean;
-  /** @default no grace, Background, a Status for an answer */
+  /** @default no grace period, Background, a Status as response */
   readonly deletion?: DeletionRules;
-  /** The warning that every request about the kind earns. @default none */
+  /** The warning in every response about the kind. @default none */
   readonly deprecation?: string | undefined;
 
   /**
-   * Makes a body of a request into a draft of this kind: drops fields that are unknown, in place.
+   * Turns the body of a request into a draft of this kind: drops unknown fields, in place.
    *
-   * @returns the paths of what was dropped, e.g. `unknown field "spec.foo"`, for fieldValidation Strict and Warn
-   * @throws Refusal 400 when a value has the wrong type for a built-in kind
+   * @returns the dropped fields, e.g. `unknown field "spec.foo"`, for fieldValidation Strict and Warn
+   * @throws StatusError 400 when a value has the wrong type for a built-in kind
    */
   decode(draft: Draft): readonly string[];
-  /** Fills in what the writer left out. */
+  /** Sets defaults for fields that the client left out. */
   setDefaults(draft: Draft): void;
-  /** Drops what a creator may not set, sets what the server decides (status, generation, IPs). */
+  /** Drops fields that a creator may not set, and sets those that the server decides (status, generation, IPs). */
   prepareForCreate(draft: Draft, context: WriteContext): void;
-  /** The same for a change: keeps what this subresource may not change, bumps the generation where the spec differs. */
+  /** The same for an update: keeps fields that this subresource may not change, and increments the generation. */
   prepareForUpdate(draft: Draft, old: JsonObject, context: WriteContext): void;
-  /** What is wrong with a new object, beyond metadata (which the server checks for every kind). */
+  /** Errors of a new object, except in metadata, which the server checks for every kind. */
   validate(object: JsonObject, context: WriteContext): readonly FieldError[];
-  /** What is wrong with a change. */
+  /** Errors of an update. */
   validateUpdate(object: JsonObject, old: JsonObject, context: WriteContext): readonly FieldError[];
-  /** How names are checked: most kinds' are DNS subdomains. */
+  /** Errors of a name: for most kinds it must be a DNS subdomain. */
   validateName(name: string, isPrefix: boolean): readonly string[];
-  /** Warnings that a write of this object earns. @param old absent for a new object */
+  /** Warnings for a write of this object. @param old absent for a new object */
   warnings(object: JsonObject, old?: JsonObject): readonly string[];
   /**
-   * The fields that a write of this subresource ("" for the object) does not change, and so never owns: `[["status"]]`.
+   * The fields that a write to this subresource ("" for the object) never changes and never owns: `[["status"]]`.
    *
    * @default none
    */
   resetFields?(subresource: string): readonly (readonly string[])[];
   /**
-   * The value of a field for a field selector, `undefined` where the kind cannot be selected by it.
-   * `metadata.name` and `metadata.namespace` are answered by the server for every kind.
+   * The value of a field for a field selector; `undefined` when the kind has no such selectable field. The server reads
+   * `metadata.name` and `metadata.namespace` itself, for every kind.
    */
   fieldValue(object: JsonObject, field: string): string | undefined;
   /** True where a field selector may name the field. */
   isSelectable(field: string): boolean;
-  /** An object of another version of the collection, in this one. Built-in kinds and `None` answer at once. */
+  /** Converts objects of another version of the collection to this one. Synchronous for built-in kinds and strategy `None`. */
   convert(objects: readonly JsonObject[]): readonly JsonObject[] | Promise<readonly JsonObject[]>;
 }

@@ -1,4 +1,4 @@
-/** The words all parts of the API server share: drafts and stored objects, kinds, type schemas, refusals. */
+/** What all folders of the API server share: JSON, kinds, type schemas, the request chain, errors and their texts. */
 export {
   type Draft,
   draftOf,
@@ -12,16 +12,18 @@ export {
   put,
   read,
 } from "./json.ts";
-export type {
-  AnySchema,
-  ListSchema,
-  MapSchema,
-  PatchStrategy,
-  ScalarSchema,
-  StructSchema,
-  TypeSchema,
+export {
+  type AnySchema,
+  type ListSchema,
+  type MapSchema,
+  objectMetaName,
+  type PatchStrategy,
+  type ScalarSchema,
+  type StructSchema,
+  TypeLibrary,
+  type TypeSchema,
+  typeSchemaOf,
 } from "./type_schema.ts";
-export { objectMetaName, TypeLibrary, typeSchemaOf } from "./type_schema_of.ts";
 export {
   alreadyExists,
   badRequest,
@@ -33,9 +35,9 @@ export {
   methodNotSupported,
   notFound,
   notServed,
-  Refusal,
+  StatusError,
   type Subject,
-} from "./refusal.ts";
+} from "./status_error.ts";
 export {
   dnsLabelErrors,
   dnsSubdomainErrors,
@@ -46,9 +48,8 @@ export {
   regexError,
   utf8Length,
 } from "./formats.ts";
-export { goFloat, goJson, goQuote } from "./go_text.ts";
+export { goFloat, goJson, goQuote, humanDuration } from "./go_text.ts";
 export { Pattern, type PatternMatch } from "./pattern.ts";
-export { humanDuration } from "./human_duration.ts";
 export { jsonError } from "./json_error.ts";
 export { type FieldError, fieldErrorBody, type FieldErrorType, formatFieldErrors } from "./field_error.ts";
 export type {
@@ -63,5 +64,13 @@ export type {
   Verb,
   WriteContext,
 } from "./kind.ts";
-export type { AdmissionPlugin, AdmissionRequest, Operation } from "./admission.ts";
-export type { Attributes, Authenticator, Authorizer, Decision, User } from "./access.ts";
+export type {
+  AdmissionPlugin,
+  AdmissionRequest,
+  Attributes,
+  Authenticator,
+  Authorizer,
+  Decision,
+  Operation,
+  User,
+} from "./request_chain.ts";

@@ -36,7 +36,7 @@ const cases: readonly (readonly [pattern: string, yes: readonly string[], no: re
   ["^(?:|a)+$", ["", "aaa"], ["b"]],
   ["(?i)^[k]s$", ["ks", "KS", "\u212as", "k\u017f"], ["k"]],
   ["(?i)^\u212a[\u017f]$", ["ks", "KS"], ["k"]],
-  ["a(?i)*", ["a"], ["b"]],
+  ["^a(?i)*$", ["", "aa"], ["b"]],
   ["^(?P<n>a)[(?P<n>](?P<n>b)$", ["a(b", "a?b"], ["ab"]],
   ["", ["", "x"], []],
 ];

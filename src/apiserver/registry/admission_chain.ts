@@ -1,6 +1,6 @@
 /**
- * The admission of one write: plugins that change it, in order, and later those that may only refuse. As long as no plugin
- * has to wait for anything, neither has the write.
+ * The admission of one write: first the plugins that may change the object, in order, and later those that may only reject
+ * it. A write is synchronous as long as no plugin returns a promise.
  */
 import {
   type AdmissionPlugin,
@@ -12,51 +12,50 @@ import {
   read,
 } from "../model/mod.ts";
 import { managedFieldsProblem } from "../patch/mod.ts";
-import type { Call } from "./call.ts";
-import { type Engine, storageNamespace } from "./engine.ts";
+import { type Call, type RegistryParts, storageNamespace } from "./call.ts";
 import { metadataOf } from "./metadata.ts";
 
-/** What is asked of admission. */
+/** A write, as admission sees it. */
 export interface Admission {
   readonly operation: Operation;
-  /** "" while it is not made yet. */
+  /** "" while the name is not generated yet. */
   readonly name: string;
   /** Absent for a deletion. */
   readonly object: Draft | undefined;
   readonly oldObject: JsonObject | undefined;
 }
 
-type Ask = (plugin: AdmissionPlugin, request: AdmissionRequest) => void | Promise<void>;
+type PluginCall = (plugin: AdmissionPlugin, request: AdmissionRequest) => void | Promise<void>;
 
-const asked: Ask = (plugin, request) => plugin.admit?.(request);
-const validated: Ask = (plugin, request) => plugin.validate?.(request);
+const callAdmit: PluginCall = (plugin, request) => plugin.admit?.(request);
+const callValidate: PluginCall = (plugin, request) => plugin.validate?.(request);
 
 /**
- * Lets the plugins change the object.
+ * Calls the plugins that may change the object.
  *
- * @returns the object as they left it
- * @throws Refusal when one of them refuses
+ * @returns the changed object
+ * @throws StatusError when a plugin rejects the write
  */
 export function admit(
-  engine: Engine,
+  parts: RegistryParts,
   call: Call,
   admission: Admission,
 ): Draft | undefined | Promise<Draft | undefined> {
   const request = requestOf(call, admission);
-  const books = booksOf(admission.object);
-  const pending = askFrom(engine.admission, 0, request, asked);
-  if (pending === undefined) return withSoundBooks(request, books);
-  return pending.then(() => withSoundBooks(request, books));
+  const before = managedFieldsIn(admission.object);
+  const pending = runPlugins(parts.admission, 0, request, callAdmit);
+  if (pending === undefined) return withValidManagedFields(request, before);
+  return pending.then(() => withValidManagedFields(request, before));
 }
 
-function booksOf(object: Draft | undefined): DraftValue | undefined {
+function managedFieldsIn(object: Draft | undefined): DraftValue | undefined {
   return object === undefined ? undefined : read(metadataOf(object), "managedFields");
 }
 
-/** A plugin that garbles the managedFields is overruled, with a warning. */
-function withSoundBooks(request: AdmissionRequest, before: DraftValue | undefined): Draft | undefined {
+/** Restores the managedFields, with a warning, when a plugin has made them invalid. */
+function withValidManagedFields(request: AdmissionRequest, before: DraftValue | undefined): Draft | undefined {
   const { object } = request;
-  const after = booksOf(object);
+  const after = managedFieldsIn(object);
   if (object === undefined || after === before) return object;
   const problem = managedFieldsProblem(after);
   if (problem === undefined) return object;
@@ -70,27 +69,27 @@ function withSoundBooks(request: AdmissionRequest, before: DraftValue | undefine
   return object;
 }
 
-/** Lets the plugins refuse. @throws Refusal */
-export function validateAdmission(engine: Engine, call: Call, admission: Admission): void | Promise<void> {
-  return askFrom(engine.admission, 0, requestOf(call, admission), validated);
+/** Calls the plugins that may only reject. @throws StatusError */
+export function validateAdmission(parts: RegistryParts, call: Call, admission: Admission): void | Promise<void> {
+  return runPlugins(parts.admission, 0, requestOf(call, admission), callValidate);
 }
 
-/** Asks the plugins from an index on; a promise only where one of them gives one. */
-function askFrom(
+/** Calls the plugins from an index on. Returns a promise only when a plugin returns one. */
+function runPlugins(
   plugins: readonly AdmissionPlugin[],
   first: number,
   request: AdmissionRequest,
-  ask: Ask,
+  run: PluginCall,
 ): undefined | Promise<void> {
   for (let index = first; index < plugins.length; index++) {
     const plugin = plugins[index];
-    const pending = plugin === undefined ? undefined : ask(plugin, request);
-    if (pending !== undefined) return pending.then(() => askFrom(plugins, index + 1, request, ask));
+    const pending = plugin === undefined ? undefined : run(plugin, request);
+    if (pending !== undefined) return pending.then(() => runPlugins(plugins, index + 1, request, run));
   }
   return undefined;
 }
 
-/** A patch is an update to admission, or a creation where there was nothing to patch; so is an update. */
+/** Admission sees a patch as an update, and a patch or an update that creates as a create. */
 function optionsOf(options: JsonObject, operation: Operation): JsonObject {
   const kind = operation === "CREATE" ? "CreateOptions" : operation === "UPDATE" ? "UpdateOptions" : options["kind"];
   if (kind === undefined || options["kind"] === kind) return options;
@@ -104,7 +103,7 @@ function requestOf(call: Call, admission: Admission): AdmissionRequest {
     operation: admission.operation,
     kind,
     subresource,
-    // A Namespace is in itself, as far as admission is concerned.
+    // For admission, a Namespace is in the namespace of its own name.
     namespace: kind.collection === "namespaces" ? admission.name : storageNamespace(call),
     name: admission.name,
     object: admission.object,

@@ -1,62 +1,64 @@
 /**
- * Call: what a verb has to know of the request it serves, whoever sent it: the HTTP side, an action of a subresource, or
- * another part of the server.
+ * What a verb of the registry gets and returns: a Call (one request, from HTTP, from the action of a subresource, or from
+ * another part of the server), the RegistryParts that all verbs share, and a Representation as the result.
  */
-import type { Draft, JsonObject, Kind, User } from "../model/mod.ts";
-import type { KindFamily, KnownKind } from "./kind_registry.ts";
+import type { Clock, Random } from "../../async/mod.ts";
+import type { AdmissionPlugin, Draft, JsonObject, Kind, Subject, User, WriteContext } from "../model/mod.ts";
+import type { ObjectStorage } from "../storage/mod.ts";
+import type { KindFamily, KindRegistry, KnownKind } from "./kind_registry.ts";
 
-/** How unknown and duplicate fields of a body are met. */
+/** How the server handles unknown and duplicate fields of a body. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
 /** One request to a verb. */
 export interface Call extends KnownKind {
   readonly kind: Kind;
   readonly family: KindFamily;
-  /** "" for cluster-scoped kinds, and to list all namespaces. */
+  /** "" for cluster-scoped kinds, and for a list of all namespaces. */
   readonly namespace: string;
   /** "" for the object itself, else e.g. `status`. */
   readonly subresource: string;
   readonly user: User;
-  /** The one named in the request, else the beginning of the user agent. */
+  /** The one in the request, else the first part of the user agent. */
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
   readonly isDryRun: boolean;
-  /** One of many deletions that one request asked for: admission is told no name. @default false */
-  readonly isOfMany?: boolean;
+  /** True for one deletion of a deletecollection: admission then gets no name. @default false */
+  readonly isPartOfCollection?: boolean;
   /** CreateOptions, UpdateOptions, ... as admission sees them. */
   readonly options: JsonObject;
   readonly signal: AbortSignal;
-  /** May this user do that? Refuses with 403. Asked before an update creates. */
+  /** Throws a StatusError (403) if the user may not do this. Called before an update creates an object. */
   authorize(verb: string, name: string): void;
-  /** Adds a Warning header to the answer. The same text counts once. */
+  /** Adds a Warning header to the response, once for each text. */
   warn(text: string): void;
 }
 
 /**
- * A body, decoded for one attempt: a write that has to be tried again begins with a fresh one.
+ * Decodes the body of a request. Each attempt of a write calls it again, because it changes the draft.
  *
- * @throws Refusal 400 when it is no such object
+ * @throws StatusError 400 when the body is not an object of the kind
  */
 export type Body = () => Draft;
 
-/** An object as it is answered: with its JSON, made when it is first asked for. */
+/** An object with its JSON, which is written on first access. */
 export interface Representation {
   readonly object: JsonObject;
   readonly json: string;
 }
 
-/** What a write answers. */
-export interface Answer {
+/** The result of a write. */
+export interface WriteResponse {
   readonly code: 200 | 201 | 202;
   readonly result: Representation;
 }
 
 /** A representation of an object that is not stored. */
 export function represented(object: JsonObject): Representation {
-  return new Unstored(object);
+  return new UnstoredRepresentation(object);
 }
 
-class Unstored implements Representation {
+class UnstoredRepresentation implements Representation {
   readonly object: JsonObject;
   #json: string | undefined;
 
@@ -67,4 +69,41 @@ class Unstored implements Representation {
   get json(): string {
     return this.#json ??= JSON.stringify(this.object);
   }
+}
+
+/** What all verbs share. The Registry creates it once; the verbs are functions with it as their first parameter. */
+export interface RegistryParts {
+  readonly storage: ObjectStorage;
+  readonly kinds: KindRegistry;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** In the order of their calls. */
+  readonly admission: readonly AdmissionPlugin[];
+}
+
+/** What the rules of a kind know about a write. */
+export function writeContext(parts: RegistryParts, call: Call): WriteContext {
+  return {
+    subresource: call.subresource,
+    userName: call.user.name,
+    user: call.user,
+    now: parts.clock.now(),
+    random: () => parts.random.next(),
+    objects: parts.storage,
+  };
+}
+
+/** The subject of a StatusError about this call. */
+export function subjectOf(kind: Kind, name: string): Subject {
+  return { group: kind.group, resource: kind.plural, name };
+}
+
+/** The subject of a 422, which names the kind. */
+export function kindSubject(kind: Kind, name: string): Subject {
+  return { group: kind.errorGroup ?? kind.group, resource: kind.kind, name };
+}
+
+/** The namespace of the stored object: "" for cluster-scoped kinds. */
+export function storageNamespace(call: Call): string {
+  return call.kind.scope === "Cluster" ? "" : call.namespace;
 }

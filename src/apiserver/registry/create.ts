@@ -1,14 +1,25 @@
 /**
- * The verb create: from a decoded body to a stored object. The order of steps is that of apiserver `handlers/create.go` and
- * `registry/store.go`, since admission and validation can tell the difference.
+ * The verb create: from a decoded body to a stored object. The order of the steps is that of apiserver `handlers/create.go`
+ * and `registry/store.go`, because it is visible to admission plugins and in validation errors.
  */
-import { alreadyExists, type Draft, invalid, type JsonObject, read, Refusal } from "../model/mod.ts";
+import { alreadyExists, type Draft, invalid, type JsonObject, read, StatusError } from "../model/mod.ts";
 import { ObjectTooLargeError, type StoredObject } from "../storage/mod.ts";
 import { admit, validateAdmission } from "./admission_chain.ts";
-import { type Answer, type Body, type Call, type Representation, represented } from "./call.ts";
-import { type Engine, kindSubject, storageNamespace, subjectOf, writeContext } from "./engine.ts";
-import { trackFields } from "./fields.ts";
 import {
+  type Body,
+  type Call,
+  kindSubject,
+  type RegistryParts,
+  type Representation,
+  represented,
+  storageNamespace,
+  subjectOf,
+  writeContext,
+  type WriteResponse,
+} from "./call.ts";
+import { trackFields } from "./track_fields.ts";
+import {
+  dropDuplicateOwners,
   fillSystemFields,
   generatedName,
   matchNamespace,
@@ -18,14 +29,13 @@ import {
   wipeSystemFields,
 } from "./metadata.ts";
 import { kindNameErrors, metadataErrors } from "./metadata_rules.ts";
-import { dropDuplicateOwners } from "./owners.ts";
 import { represent, toStorage } from "./represent.ts";
 
-/** Names that are tried for one `generateName`. */
-const nameAttempts = 8;
+/** Names that are generated for one `generateName` until one is free. */
+const maxNameAttempts = 8;
 
-/** Creates the object. @throws Refusal */
-export async function create(engine: Engine, call: Call, body: Body): Promise<Answer> {
+/** Creates the object. @throws StatusError */
+export async function create(parts: RegistryParts, call: Call, body: Body): Promise<WriteResponse> {
   const { kind } = call;
   const draft = body();
   kind.setDefaults(draft);
@@ -33,62 +43,62 @@ export async function create(engine: Engine, call: Call, body: Body): Promise<An
   wipeSystemFields(metadata);
   matchNamespace(metadata, storageNamespace(call));
   dropDuplicateOwners(draft, false, (text) => call.warn(text));
-  const tracked = trackFields(engine, call, undefined, draft);
+  const tracked = trackFields(parts, call, undefined, draft);
   if (tracked !== undefined) await tracked;
   const name = metadataText(draft, "name");
   const admission = { operation: "CREATE", name, object: draft, oldObject: undefined } as const;
-  const pending = admit(engine, call, admission);
+  const pending = admit(parts, call, admission);
   const admitted = pending instanceof Promise ? await pending : pending;
-  return { code: 201, result: await finishCreate(engine, call, unversioned(admitted ?? draft)) };
+  return { code: 201, result: await finishCreate(parts, call, unversioned(admitted ?? draft)) };
 }
 
 function unversioned(draft: Draft): Draft {
   if (metadataText(draft, "resourceVersion") === "") return draft;
-  throw new Refusal(500, "", "resourceVersion should not be set on objects to be created");
+  throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
 }
 
 /**
- * What is left once the draft is admitted: also the end of an update that creates, which passes over the resourceVersion
- * it was given. (Our own apply sends one that no object has, so that it creates or conflicts.)
+ * The steps after mutating admission. An update that creates ends here too; it ignores the resourceVersion in its body,
+ * because our client applies with a version that no object has, so that the apply creates the object or conflicts.
  */
-export async function finishCreate(engine: Engine, call: Call, draft: Draft): Promise<Representation> {
+export async function finishCreate(parts: RegistryParts, call: Call, draft: Draft): Promise<Representation> {
   const { kind } = call;
   dropDuplicateOwners(draft, true, (text) => call.warn(text));
   const metadata = metadataOf(draft);
-  fillSystemFields(metadata, engine.clock.now(), engine.random);
-  nameDraft(engine, call, metadata);
+  fillSystemFields(metadata, parts.clock.now(), parts.random);
+  nameDraft(parts, call, metadata);
   matchNamespace(metadata, storageNamespace(call));
-  validateNew(engine, call, draft);
+  validateNew(parts, call, draft);
   const name = metadataText(draft, "name");
   const admission = { operation: "CREATE", name, object: draft, oldObject: undefined } as const;
-  const pending = validateAdmission(engine, call, admission);
+  const pending = validateAdmission(parts, call, admission);
   if (pending !== undefined) await pending;
   const converted = toStorage(draft, kind, call.family.storage);
   const object = converted instanceof Promise ? await converted : converted;
-  const stored = storeNew(engine, call, { draft, object, name });
+  const stored = storeNew(parts, call, { draft, object, name });
   return stored === undefined ? represented(draft) : await represent(stored, kind);
 }
 
-function nameDraft(engine: Engine, call: Call, metadata: Draft): void {
+function nameDraft(parts: RegistryParts, call: Call, metadata: Draft): void {
   const prefix = metadataText({ metadata }, "generateName");
   if (prefix === "" || metadataText({ metadata }, "name") !== "") return;
   const namespace = storageNamespace(call);
-  for (let attempt = 0; attempt < nameAttempts; attempt++) {
-    const name = generatedName(prefix, engine.random);
+  for (let attempt = 0; attempt < maxNameAttempts; attempt++) {
+    const name = generatedName(prefix, parts.random);
     metadata["name"] = name;
-    if (engine.storage.find(call.kind.collection, namespace, name) === undefined) return;
+    if (parts.storage.find(call.kind.collection, namespace, name) === undefined) return;
   }
 }
 
-function validateNew(engine: Engine, call: Call, draft: Draft): void {
+function validateNew(parts: RegistryParts, call: Call, draft: Draft): void {
   const { kind } = call;
-  const context = writeContext(engine, call);
+  const context = writeContext(parts, call);
   kind.prepareForCreate(draft, context);
   const nameErrors = kindNameErrors(draft, kind);
   const generic = metadataErrors(draft, kind);
   const own = nameErrors.length === 0 ? generic : [
     ...nameErrors,
-    // A kind's rules for names say all that the least of rules would.
+    // The name rules of the kind include the generic ones.
     ...generic.filter(({ field }) => field !== "metadata.name" && field !== "metadata.generateName"),
   ];
   const errors = [...own, ...kind.validate(draft, context)];
@@ -96,7 +106,7 @@ function validateNew(engine: Engine, call: Call, draft: Draft): void {
   for (const text of kind.warnings(draft)) call.warn(text);
 }
 
-/** A new object on its last step. */
+/** A new object before its last step. */
 interface NewObject {
   readonly draft: Draft;
   /** The draft in the version that is stored. */
@@ -105,24 +115,24 @@ interface NewObject {
 }
 
 /** @returns undefined for a dry run */
-function storeNew(engine: Engine, call: Call, { draft, object, name }: NewObject): StoredObject | undefined {
+function storeNew(parts: RegistryParts, call: Call, { draft, object, name }: NewObject): StoredObject | undefined {
   const { kind } = call;
   const namespace = storageNamespace(call);
-  const existing = engine.storage.find(kind.collection, namespace, name);
+  const existing = parts.storage.find(kind.collection, namespace, name);
   if (existing === undefined && call.isDryRun) return undefined;
   const stored = existing === undefined
-    ? withoutBooksIfTooLarge(object, (fitting) => engine.storage.create(kind.collection, namespace, name, fitting))
+    ? storeWithinSizeLimit(object, (fitting) => parts.storage.create(kind.collection, namespace, name, fitting))
     : undefined;
-  if (stored === undefined) throw taken(call, draft, name, existing);
+  if (stored === undefined) throw nameTakenError(call, draft, name, existing);
   return stored;
 }
 
 /**
- * Stores the object; one that is too large is tried again without its managedFields, which may be what made it so.
+ * Stores the object. If it is too large, tries again without its managedFields.
  *
- * @throws Refusal 500 as the real server when etcd refuses it
+ * @throws StatusError 500 as kube-apiserver does when etcd rejects the request
  */
-export function withoutBooksIfTooLarge<Result>(object: JsonObject, store: (object: JsonObject) => Result): Result {
+export function storeWithinSizeLimit<Result>(object: JsonObject, store: (object: JsonObject) => Result): Result {
   try {
     return store(object);
   } catch (error) {
@@ -132,19 +142,19 @@ export function withoutBooksIfTooLarge<Result>(object: JsonObject, store: (objec
   try {
     return store({ ...object, metadata });
   } catch (error) {
-    if (error instanceof ObjectTooLargeError) throw new Refusal(500, "", "etcdserver: request is too large");
+    if (error instanceof ObjectTooLargeError) throw new StatusError(500, "", "etcdserver: request is too large");
     throw error;
   }
 }
 
-function taken(call: Call, draft: Draft, name: string, existing: StoredObject | undefined): Refusal {
+function nameTakenError(call: Call, draft: Draft, name: string, existing: StoredObject | undefined): StatusError {
   const { kind } = call;
-  const refusal = alreadyExists(subjectOf(kind, name));
-  const { message = "", details = {} } = refusal.status;
+  const error = alreadyExists(subjectOf(kind, name));
+  const { message = "", details = {} } = error.status;
   if (read(metadataOf(draft), "generateName") !== undefined) {
     const text = `${message}, the server was not able to generate a unique name for the object`;
-    return new Refusal(409, "AlreadyExists", text, { ...details, retryAfterSeconds: 1 });
+    return new StatusError(409, "AlreadyExists", text, { ...details, retryAfterSeconds: 1 });
   }
   const isDeleting = existing !== undefined && metadataText(existing.object, "deletionTimestamp") !== "";
-  return isDeleting ? new Refusal(409, "AlreadyExists", `object is being deleted: ${message}`, details) : refusal;
+  return isDeleting ? new StatusError(409, "AlreadyExists", `object is being deleted: ${message}`, details) : error;
 }

@@ -1,7 +1,7 @@
 /**
- * decodeObject(): a parsed body to a draft of the kind that the URL names, or the refusal that a kube-apiserver would
- * write. Built-in kinds and custom resources complain in different words, since the real server reads the first into Go
- * structs and the second into maps.
+ * decodeObject(): turns a parsed body into a draft of the kind in the URL, or throws the error of a kube-apiserver. Built-in
+ * kinds and custom resources have different messages, because kube-apiserver decodes the former into Go structs and the
+ * latter into maps.
  */
 import { apiVersionOf } from "../../api/mod.ts";
 import { badRequest, type Draft, type DraftValue, type FieldError, invalid, type Kind, read } from "../model/mod.ts";
@@ -9,16 +9,16 @@ import type { Call } from "./call.ts";
 import type { KindRegistry } from "./kind_registry.ts";
 import { decodeMetadata, decodingTitle, metadataText } from "./metadata.ts";
 
-/** A body as it was parsed. */
+/** A parsed body. */
 export interface ParsedBody {
   readonly draft: Draft;
-  /** `duplicate field "spec.replicas"`, for each. */
+  /** `duplicate field "spec.replicas"`, for each duplicate key. */
   readonly duplicates: readonly string[];
-  /** The text, for messages that quote its beginning. */
+  /** The text, for messages that quote its start. */
   readonly text: string;
 }
 
-/** @throws Refusal 400 (422 for a custom resource of another kind) when it is no such object */
+/** @throws StatusError 400 (422 for a custom resource of another kind) when it is not an object of the kind */
 export function decodeObject(kinds: KindRegistry, call: Call, body: ParsedBody): Draft {
   const { kind } = call;
   const { draft } = body;
@@ -31,7 +31,7 @@ export function decodeObject(kinds: KindRegistry, call: Call, body: ParsedBody):
   return draft;
 }
 
-/** Refuses or warns of what a lenient decoder passes over, as `fieldValidation` says. */
+/** Rejects or warns about unknown and duplicate fields, depending on `fieldValidation`. */
 function reportStrict(call: Call, problems: readonly string[]): void {
   if (problems.length === 0) return;
   if (call.fieldValidation === "Strict") {
@@ -40,7 +40,7 @@ function reportStrict(call: Call, problems: readonly string[]): void {
   for (const problem of problems) call.warn(problem);
 }
 
-/** What a strict decoder says as one: it has said what is wrong with the YAML before it looks at fields. */
+/** The message of a strict decoder: errors of the YAML first, then those of fields. */
 function strictText(problems: readonly string[]): string {
   const isOfYaml = (problem: string) => /^line \d+: /.test(problem);
   const lines = problems.filter(isOfYaml);
@@ -48,7 +48,7 @@ function strictText(problems: readonly string[]): string {
   return (lines.length === 0 ? fields : [`yaml: unmarshal errors:\n  ${lines.join("\n  ")}`, ...fields]).join(", ");
 }
 
-/** Checks apiVersion and kind, and fills them in where a built-in kind may do without. */
+/** Checks apiVersion and kind, and sets them where a built-in kind may leave them out. */
 function checkType(kinds: KindRegistry, kind: Kind, draft: Draft, text: string): void {
   const [apiVersion, name] = [headText(kind, draft, "apiVersion", text), headText(kind, draft, "kind", text)];
   const expected = apiVersionOf(kind);
@@ -91,7 +91,7 @@ function goType(value: DraftValue): string {
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-/** Versions that the real server still reads, and serves no longer: it refuses them for the version. */
+/** Versions that kube-apiserver decodes but does not serve any more: its error is about the version. */
 const retiredVersions: ReadonlySet<string> = new Set([
   "extensions/v1beta1",
   "apps/v1beta1",
@@ -105,7 +105,7 @@ const retiredVersions: ReadonlySet<string> = new Set([
   "autoscaling/v2beta2",
 ]);
 
-/** Only what the server knows can be told from what the URL names. */
+/** Rejects an object of another kind; the message depends on whether the server knows that kind. */
 function checkKnown(kinds: KindRegistry, kind: Kind, apiVersion: string, name: string): void {
   if (apiVersion === apiVersionOf(kind) && name === kind.kind) return;
   if (retiredVersions.has(apiVersion) && name === kind.kind) return;
@@ -116,19 +116,19 @@ function checkKnown(kinds: KindRegistry, kind: Kind, apiVersion: string, name: s
   if (known === undefined || !known.kind.hasStrategicMerge) {
     throw badRequest(`${title}: ${unregistered(name, apiVersion)}`);
   }
-  // Another version of the same kind can be read; it is refused for its version.
+  // Another version of the same kind can be decoded; the caller rejects its version.
   if (name === kind.kind && group === kind.group) return;
   const internal = kind.group === "" ? "core" : kind.group.split(".")[0] ?? "";
   throw badRequest(`${title}: converting (${version}.${name}) to (${internal}.${kind.kind}): unknown conversion`);
 }
 
-/** What Go's scheme says of a kind it does not know. */
+/** The error of a Go scheme for an unknown kind. */
 export function unregistered(kind: string, apiVersion: string): string {
   return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} ` +
     'in scheme "pkg/runtime/scheme.go:111"';
 }
 
-/** The beginning of a body, as summarizeData shows it. */
+/** The start of a body, as summarizeData shows it. */
 export function summary(text: string): string {
   if (text === "") return "<empty>";
   const bytes = new TextEncoder().encode(text);

@@ -1,112 +1,111 @@
 /**
- * The verb delete: at once, after a grace, or when the last finalizer is gone. The rules are those of apiserver
- * `registry/store.go` and `rest/delete.go`; the finalizers `orphan` and `foregroundDeletion` are left for the garbage
- * collector.
+ * The verb delete: immediately, after a grace period, or when the last finalizer is removed. The rules are those of
+ * apiserver `registry/store.go` and `rest/delete.go`. The garbage collector (src/cluster) handles the finalizers `orphan` and
+ * `foregroundDeletion`, which this file sets.
  */
 import { conflict, draftOf, isSameJson, type Json, type JsonObject, type Kind, notFound, read } from "../model/mod.ts";
 import type { StoredObject } from "../storage/mod.ts";
 import { admit, validateAdmission } from "./admission_chain.ts";
-import { type Answer, type Call, represented } from "./call.ts";
-import { type Engine, storageNamespace, subjectOf } from "./engine.ts";
+import { type Call, type RegistryParts, represented, storageNamespace, subjectOf, type WriteResponse } from "./call.ts";
 import { metadataText, metadataTexts, readMetadata, timestamp } from "./metadata.ts";
 import { represent, toStorage } from "./represent.ts";
 import { modifiedText } from "./update.ts";
 
-/** What a client asks of a deletion; validated before. */
+/** The options of a deletion, which the caller has validated. */
 export interface DeleteOptions {
   /** Seconds. */
   readonly gracePeriodSeconds?: number;
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly propagationPolicy?: "Orphan" | "Background" | "Foreground";
-  /** The deprecated way to say it. */
+  /** The deprecated form of propagationPolicy. */
   readonly orphanDependents?: boolean;
 }
 
 const orphan = "orphan";
 const foreground = "foregroundDeletion";
-const mostAttempts = 100;
+const maxAttempts = 100;
 
-/** What a deletion does to the present state. */
+/** What a deletion does to the live state. */
 type Step =
-  /** It is on its way out already. */
+  /** Nothing: it is already being deleted. */
   | { readonly kind: "pending" }
   | { readonly kind: "now" }
-  /** It is marked, and stays until its holders let go or its grace is over. */
+  /** It gets a deletionTimestamp, and stays until its finalizers are removed or its grace period ends. */
   | { readonly kind: "mark"; readonly object: JsonObject }
-  /** It is marked with a grace of 0, and goes. */
+  /** It gets a deletionTimestamp with a grace period of 0, and is deleted. */
   | { readonly kind: "markAndDelete"; readonly object: JsonObject };
 
-/** Deletes the object. @throws Refusal */
+/** Deletes the object. @throws StatusError */
 export async function deleteObject(
-  engine: Engine,
+  parts: RegistryParts,
   call: Call,
   name: string,
   options: DeleteOptions,
-): Promise<Answer> {
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+): Promise<WriteResponse> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     call.signal.throwIfAborted();
-    const answer = await tryDelete(engine, call, name, options);
-    if (answer !== undefined) return answer;
+    const response = await tryDelete(parts, call, name, options);
+    if (response !== undefined) return response;
   }
   throw conflict(subjectOf(call.kind, name), modifiedText);
 }
 
-/** @returns undefined when somebody else was faster */
+/** @returns undefined when a concurrent write was first */
 async function tryDelete(
-  engine: Engine,
+  parts: RegistryParts,
   call: Call,
   name: string,
   options: DeleteOptions,
-): Promise<Answer | undefined> {
+): Promise<WriteResponse | undefined> {
   const { kind, family } = call;
-  const stored = engine.storage.find(kind.collection, storageNamespace(call), name);
+  const stored = parts.storage.find(kind.collection, storageNamespace(call), name);
   if (stored === undefined) throw notFound(subjectOf(kind, name));
   const old = (await represent(stored, kind)).object;
   checkPreconditions(kind, old, options);
-  const step = nextStep(kind, old, options, engine.clock.now());
-  if (step.kind !== "pending") await askAdmission(engine, call, name, old);
+  const step = nextStep(kind, old, options, parts.clock.now());
+  if (step.kind !== "pending") await runAdmission(parts, call, name, old);
   switch (step.kind) {
     case "pending":
-      return deleted(kind, old);
+      return deletionResponse(kind, old);
     case "now":
-      return await remove(engine, call, stored);
+      return await remove(parts, call, stored);
     case "mark":
     case "markAndDelete": {
       if (isSameJson(step.object, old)) return { code: pendingCode(options), result: represented(old) };
       if (call.isDryRun) return { code: pendingCode(options), result: represented(step.object) };
       const object = await toStorage(step.object, kind, family.storage);
-      const marked = engine.storage.update(kind.collection, stored, object);
-      if (marked === undefined) return undefined;
-      if (step.kind === "markAndDelete") return await remove(engine, call, marked);
-      return { code: pendingCode(options), result: await represent(marked, kind) };
+      const markedForDeletion = parts.storage.update(kind.collection, stored, object);
+      if (markedForDeletion === undefined) return undefined;
+      if (step.kind === "markAndDelete") return await remove(parts, call, markedForDeletion);
+      return { code: pendingCode(options), result: await represent(markedForDeletion, kind) };
     }
     default:
       return step satisfies never;
   }
 }
 
-async function askAdmission(engine: Engine, call: Call, name: string, old: JsonObject): Promise<void> {
-  const known = call.isOfMany === true ? "" : name;
+async function runAdmission(parts: RegistryParts, call: Call, name: string, old: JsonObject): Promise<void> {
+  const known = call.isPartOfCollection === true ? "" : name;
   const admission = { operation: "DELETE", name: known, object: undefined, oldObject: old } as const;
-  await admit(engine, call, admission);
-  await validateAdmission(engine, call, admission);
+  await admit(parts, call, admission);
+  await validateAdmission(parts, call, admission);
 }
 
-async function remove(engine: Engine, call: Call, stored: StoredObject): Promise<Answer | undefined> {
+async function remove(parts: RegistryParts, call: Call, stored: StoredObject): Promise<WriteResponse | undefined> {
   const { kind } = call;
-  const last = call.isDryRun ? stored : engine.storage.delete(kind.collection, stored);
-  return last === undefined ? undefined : deleted(kind, (await represent(last, kind)).object);
+  const last = call.isDryRun ? stored : parts.storage.delete(kind.collection, stored);
+  return last === undefined ? undefined : deletionResponse(kind, (await represent(last, kind)).object);
 }
 
-/** 202 only for those who still ask with `orphanDependents: false`. */
+/** 202 only for a request with the deprecated `orphanDependents: false`. */
 function pendingCode(options: DeleteOptions): 200 | 202 {
   return options.orphanDependents === false ? 202 : 200;
 }
 
-/** What a completed deletion answers: a Status, or the object for kinds that have always done so. */
-function deleted(kind: Kind, object: JsonObject): Answer {
-  if (kind.deletion?.answersObject === true) return { code: 200, result: represented(object) };
+/** The response of a completed deletion: a Status, or the object for the kinds that return it. */
+function deletionResponse(kind: Kind, object: JsonObject): WriteResponse {
+  if (kind.deletion?.returnsObject === true) return { code: 200, result: represented(object) };
   const details = {
     name: metadataText(object, "name"),
     ...(kind.group === "" ? {} : { group: kind.group }),
@@ -142,7 +141,7 @@ function checkPreconditions(kind: Kind, object: JsonObject, options: DeleteOptio
 function nextStep(kind: Kind, object: JsonObject, options: DeleteOptions, now: number): Step {
   const grace = graceOf(kind, object, options, now);
   if (grace.kind === "pending") return { kind: "pending" };
-  const finalizers = finalizersAfter(kind, object, options);
+  const finalizers = desiredFinalizers(kind, object, options);
   const isHeld = finalizers.length > 0 || kind.deletion?.isHeld?.(object) === true;
   if (grace.kind === "none") {
     return isHeld ? { kind: "mark", object: marked(kind, object, finalizers, now) } : { kind: "now" };
@@ -152,7 +151,7 @@ function nextStep(kind: Kind, object: JsonObject, options: DeleteOptions, now: n
   return { kind: isHeld || grace.seconds > 0 ? "mark" : "markAndDelete", object: next };
 }
 
-/** How graceful a deletion is. */
+/** The grace period of a deletion. */
 type Grace =
   | { readonly kind: "none" }
   | { readonly kind: "pending" }
@@ -161,11 +160,11 @@ type Grace =
 function graceOf(kind: Kind, object: JsonObject, options: DeleteOptions, now: number): Grace {
   const rules = kind.deletion;
   if (rules?.grace === undefined) return { kind: "none" };
-  const asked = atLeastSoon(options.gracePeriodSeconds);
+  const requested = withoutNegativeSeconds(options.gracePeriodSeconds);
   const metadata = readMetadata(object);
   const deletionAt = read(metadata, "deletionTimestamp");
-  if (typeof deletionAt === "string") return shortenedGrace(metadata, deletionAt, asked, now);
-  const seconds = rules.grace(object, asked);
+  if (typeof deletionAt === "string") return shortenedGrace(metadata, deletionAt, requested, now);
+  const seconds = rules.grace(object, requested);
   if (seconds === undefined) return { kind: "none" };
   return {
     kind: "graceful",
@@ -178,27 +177,27 @@ function graceOf(kind: Kind, object: JsonObject, options: DeleteOptions, now: nu
   };
 }
 
-/** Negative means "soon" on the delete path, as in the real one. */
-function atLeastSoon(seconds: number | undefined): number | undefined {
+/** A negative grace period means one second, as in kube-apiserver. */
+function withoutNegativeSeconds(seconds: number | undefined): number | undefined {
   return seconds !== undefined && seconds < 0 ? 1 : seconds;
 }
 
-/** An object that is being deleted can only be given less time. */
-function shortenedGrace(metadata: JsonObject, deletionAt: string, asked: number | undefined, now: number): Grace {
+/** A second deletion can only shorten the grace period. */
+function shortenedGrace(metadata: JsonObject, deletionAt: string, requested: number | undefined, now: number): Grace {
   const present = read(metadata, "deletionGracePeriodSeconds");
   if (typeof present !== "number" || present === 0) return { kind: "none" };
-  if (asked === undefined || asked >= present) return { kind: "pending" };
-  const wanted = Date.parse(deletionAt) - present * 1000 + asked * 1000;
-  // Time that is over already cannot be taken back, but what asked for grace gets some.
-  const seconds = wanted < now && asked !== 0 ? 1 : asked;
+  if (requested === undefined || requested >= present) return { kind: "pending" };
+  const deadline = Date.parse(deletionAt) - present * 1000 + requested * 1000;
+  // A deadline in the past becomes one second, unless the request wants no grace period.
+  const seconds = deadline < now && requested !== 0 ? 1 : requested;
   return {
     kind: "graceful",
     seconds,
-    metadata: { deletionTimestamp: timestamp(Math.max(wanted, now)), deletionGracePeriodSeconds: seconds },
+    metadata: { deletionTimestamp: timestamp(Math.max(deadline, now)), deletionGracePeriodSeconds: seconds },
   };
 }
 
-/** The object with its time of deletion, if it has none yet. */
+/** The object with a deletionTimestamp. */
 function marked(kind: Kind, object: JsonObject, finalizers: readonly string[], now: number): JsonObject {
   const metadata = readMetadata(object);
   const at = read(metadata, "deletionTimestamp");
@@ -226,13 +225,13 @@ function withFinalizers(metadata: JsonObject, finalizers: readonly string[]): Js
   return rest;
 }
 
-/** The finalizers with those of the garbage collector put in or taken out, as the client and the kind want it. */
-function finalizersAfter(kind: Kind, object: JsonObject, options: DeleteOptions): readonly string[] {
+/** The finalizers, with those of the garbage collector added or removed as the options and the kind require. */
+function desiredFinalizers(kind: Kind, object: JsonObject, options: DeleteOptions): readonly string[] {
   const present = metadataTexts(object, "finalizers");
   const policy = kind.deletion?.propagation ?? "Background";
   const others = present.filter((finalizer) => finalizer !== orphan && finalizer !== foreground);
-  const wanted = policy === "Unsupported" ? undefined : collectorFinalizer(present, policy, options);
-  const next = wanted === undefined ? others : [...others, wanted];
+  const added = policy === "Unsupported" ? undefined : collectorFinalizer(present, policy, options);
+  const next = added === undefined ? others : [...others, added];
   return isSameSet(present, next) ? present : next;
 }
 

@@ -1,29 +1,28 @@
 /**
- * KindRegistry: the kinds the server knows at this moment. kinds/ adds the built-in ones at the start, crd/ adds and takes
- * away those of CRDs while the server runs, discovery/ reads it, and the verbs look up in it what a URL names.
+ * KindRegistry: the kinds that the server serves now. kinds/ adds the built-in ones at the start, crd/ adds and removes those
+ * of CRDs at runtime. discovery/ reads it, and http/ looks up the kind of a URL in it.
  *
- * Kinds are added by collection: all versions that share one store come and go together, so that no request ever sees
- * half of a change.
+ * Guarantees: all versions of a collection are added and removed together, so no request sees half of a change.
  */
 import type { Kind } from "../model/mod.ts";
 
-/** The kinds that are stored together, one per version. */
+/** The versions of a kind that share one collection. */
 export interface KindFamily {
   /** As {@link Kind.collection}. */
   readonly collection: string;
   /** The versions that are served. */
   readonly served: readonly Kind[];
-  /** The version objects are written in. It need not be served. */
+  /** The storage version. It may be unserved. */
   readonly storage: Kind;
 }
 
-/** A served kind and the family it is of. */
+/** A served kind and its family. */
 export interface KnownKind {
   readonly kind: Kind;
   readonly family: KindFamily;
 }
 
-/** Told of a change: the family as it is now, `undefined` where it is gone. */
+/** Called after a change with the new family; `undefined` when it was removed. */
 export type KindListener = (collection: string, family: KindFamily | undefined) => void;
 
 /**
@@ -31,7 +30,7 @@ export type KindListener = (collection: string, family: KindFamily | undefined) 
  *
  * @example
  * ```ts
- * import { foo } from "../kind_test_data.ts";
+ * import { foo } from "../testing/test_kinds.ts";
  * import { KindRegistry } from "./mod.ts";
  *
  * const kinds = new KindRegistry();
@@ -43,12 +42,12 @@ export class KindRegistry {
   readonly #families = new Map<string, KindFamily>();
   /** By group, version and plural. */
   readonly #known = new Map<string, KnownKind>();
-  /** Those that are sent to parts of others, and have no URL. */
+  /** Kinds that are bodies of subresources and have no URL. */
   readonly #bodies: KnownKind[] = [];
   readonly #listeners = new Set<KindListener>();
   #generation = 0;
 
-  /** Another registry of the same kinds; the two go on apart. Nobody listens to it yet. */
+  /** Another registry with the same kinds and without listeners; the two are independent from now on. */
   copy(): KindRegistry {
     const copy = new KindRegistry();
     for (const [collection, family] of this.#families) copy.#families.set(collection, family);
@@ -58,13 +57,13 @@ export class KindRegistry {
     return copy;
   }
 
-  /** Counts the changes: what is derived from the kinds is valid while this stays. */
+  /** The number of changes: data derived from the kinds is valid while this is the same. */
   get generation(): number {
     return this.#generation;
   }
 
   /**
-   * Adds a family, or puts it in the place of the one with its collection.
+   * Adds a family, or replaces the one with its collection.
    *
    * @throws {TypeError} when another family serves one of its URLs
    */
@@ -82,23 +81,23 @@ export class KindRegistry {
     this.#changed(family.collection, family);
   }
 
-  /** Adds a family whose objects are only sent to a part of another: nothing but {@link findKind} knows of it. */
+  /** Adds a family whose objects are only bodies of subresources; only {@link findKind} finds it. */
   addBody(family: KindFamily): void {
     for (const kind of family.served) this.#bodies.push({ kind, family });
   }
 
-  /** Takes a family away; its objects stay in the storage. */
+  /** Removes a family; its objects stay in the storage. */
   delete(collection: string): void {
     if (!this.#forget(collection)) return;
     this.#changed(collection, undefined);
   }
 
-  /** The kind that a URL names. */
+  /** The kind in a URL. */
   find(group: string, version: string, plural: string): KnownKind | undefined {
     return this.#known.get(urlKey(group, version, plural));
   }
 
-  /** The kind that an object's apiVersion and kind name. */
+  /** The kind of an object, from its apiVersion and kind. */
   findKind(group: string, version: string, kind: string): KnownKind | undefined {
     for (const known of this.#known.values()) {
       if (known.kind.kind === kind && known.kind.version === version && known.kind.group === group) return known;
@@ -112,17 +111,17 @@ export class KindRegistry {
     return this.#families.get(collection);
   }
 
-  /** All families, in the order they were first added. */
+  /** All families, in the order of their first addition. */
   families(): IterableIterator<KindFamily> {
     return this.#families.values();
   }
 
-  /** All served kinds; those of one collection stand together. */
+  /** All served kinds, grouped by collection. */
   *kinds(): IterableIterator<Kind> {
     for (const family of this.#families.values()) yield* family.served;
   }
 
-  /** True when something is served under `/apis/<group>/<version>` (`/api/<version>` for ""). */
+  /** True when a kind is served under `/apis/<group>/<version>` (`/api/<version>` for ""). */
   hasVersion(group: string, version: string): boolean {
     for (const { kind } of this.#known.values()) {
       if (kind.group === group && kind.version === version) return true;
@@ -130,7 +129,7 @@ export class KindRegistry {
     return false;
   }
 
-  /** Calls `listener` after each change. Dispose the result to stop that. */
+  /** Calls `listener` after each change, until the result is disposed. */
   onChange(listener: KindListener): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
@@ -140,7 +139,7 @@ export class KindRegistry {
     const family = this.#families.get(collection);
     if (family === undefined) return false;
     for (const kind of family.served) this.#known.delete(urlKey(kind.group, kind.version, kind.plural));
-    // A replaced family keeps its place in the order: Map.set on a present key does not move it.
+    // A replaced family keeps its position: Map.set of an existing key does not move it.
     this.#families.set(collection, { ...family, served: [] });
     return true;
   }

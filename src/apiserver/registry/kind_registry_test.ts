@@ -1,10 +1,10 @@
 import { assertEquals, assertThrows, test } from "../../../tests/testing.ts";
-import { configMap, foo, fooBeta } from "../kind_test_data.ts";
+import { configMap, foo, fooBeta } from "../testing/test_kinds.ts";
 import { KindRegistry } from "./kind_registry.ts";
 
 const foos = { collection: "foos.example.com", served: [foo, fooBeta], storage: foo };
 
-test("kinds are found by URL and by kind, in each version that is served", () => {
+test("find() and findKind() find each served version", () => {
   const kinds = new KindRegistry();
   kinds.set(foos);
   assertEquals(kinds.find("example.com", "v1beta1", "foos")?.kind, fooBeta);
@@ -14,7 +14,7 @@ test("kinds are found by URL and by kind, in each version that is served", () =>
   assertEquals([kinds.hasVersion("example.com", "v1"), kinds.hasVersion("example.com", "v2")], [true, false]);
 });
 
-test("a family takes the place of the one with its collection, as a whole", () => {
+test("set() replaces all versions of a collection", () => {
   const kinds = new KindRegistry();
   kinds.set(foos);
   kinds.set({ ...foos, served: [foo] });
@@ -22,22 +22,24 @@ test("a family takes the place of the one with its collection, as a whole", () =
   assertEquals([...kinds.kinds()], [foo]);
 });
 
-test("listeners are told of what changed, after the change, until they leave", () => {
+test("listeners get the collection after each change, until they are disposed", () => {
   const kinds = new KindRegistry();
-  const told: string[] = [];
-  const listening = kinds.onChange((collection, family) => {
-    told.push(`${collection} ${family?.served.length ?? "gone"} ${kinds.family(collection)?.served.length ?? "gone"}`);
+  const changes: string[] = [];
+  const listener = kinds.onChange((collection, family) => {
+    changes.push(
+      `${collection} ${family?.served.length ?? "gone"} ${kinds.family(collection)?.served.length ?? "gone"}`,
+    );
   });
   kinds.set(foos);
   kinds.delete(foos.collection);
   kinds.delete(foos.collection);
-  listening[Symbol.dispose]();
+  listener[Symbol.dispose]();
   kinds.set(foos);
-  assertEquals(told, ["foos.example.com 2 2", "foos.example.com gone gone"]);
+  assertEquals(changes, ["foos.example.com 2 2", "foos.example.com gone gone"]);
   assertEquals(kinds.generation, 3);
 });
 
-test("two families cannot have the same URL", () => {
+test("set() rejects a family with the URL of another one", () => {
   const kinds = new KindRegistry();
   kinds.set(foos);
   assertThrows(
@@ -47,7 +49,7 @@ test("two families cannot have the same URL", () => {
   assertEquals(kinds.find("", "v1", "configmaps"), undefined);
 });
 
-test("a copy of a registry knows the same kinds, and what either learns is its own", () => {
+test("copy() has the same kinds, and is independent afterwards", () => {
   const kinds = new KindRegistry();
   kinds.set(foos);
   const copy = kinds.copy();

@@ -1,6 +1,6 @@
 /**
- * The labelSelector parameter: text to a decision on an object, with the grammar and the complaints of apimachinery
- * `labels.Parse`. (src/api formats selectors; only a server has to read them.)
+ * Parses the labelSelector parameter into a Matcher, with the grammar and the errors of apimachinery `labels.Parse`. (src/api
+ * only formats selectors, because only a server parses them.)
  */
 import { isJsonObject, type JsonObject, labelKeyErrors, labelValueErrors, read } from "../model/mod.ts";
 
@@ -34,7 +34,7 @@ interface Token {
   readonly text: string;
 }
 
-/** What is wrong with a selector: the text that the client gets. */
+/** A malformed selector; its message is the one for the client. */
 export class SelectorError extends Error {
   override readonly name = "SelectorError";
 }
@@ -42,7 +42,7 @@ export class SelectorError extends Error {
 /**
  * Parses a label selector.
  *
- * @returns undefined when it selects everything
+ * @returns undefined when it selects all objects
  * @throws SelectorError
  */
 export function parseLabelSelector(text: string): Matcher | undefined {
@@ -89,7 +89,7 @@ function isBeyond(operator: ">" | "<", value: string | undefined, bound: string)
   return operator === ">" ? BigInt(value) > BigInt(bound) : BigInt(value) < BigInt(bound);
 }
 
-/** As strconv.ParseInt has it. */
+/** An integer for strconv.ParseInt. */
 function isInteger(text: string): boolean {
   if (!/^[+-]?[0-9]{1,30}$/.test(text)) return false;
   const number = BigInt(text.startsWith("+") ? text.slice(1) : text);
@@ -172,8 +172,8 @@ class Parser {
   }
 
   #requirement(): Requirement {
-    const isAbsence = this.#peek().kind === "!";
-    if (isAbsence) this.#take();
+    const isNegated = this.#peek().kind === "!";
+    if (isNegated) this.#take();
     const name = this.#take();
     if (!isName(name)) throw unreadable(`found '${name.text}', expected: identifier`);
     const key = name.text;
@@ -182,9 +182,9 @@ class Parser {
       throw unreadable(`<nil>: Invalid value: ${JSON.stringify(key)}: ${errors.join("; ")}`);
     }
     const next = this.#peek().kind;
-    // After "!key" the real parser goes on to an operator only to complain about it.
-    if (next === "end" || next === ",") return { key, operator: isAbsence ? "!" : "exists", values: [] };
-    if (isAbsence) return { key, operator: "!", values: [] };
+    // After "!key" the parser of Go reads an operator only to report an error.
+    if (next === "end" || next === ",") return { key, operator: isNegated ? "!" : "exists", values: [] };
+    if (isNegated) return { key, operator: "!", values: [] };
     const operator = this.#operator();
     const values = operator === "in" || operator === "notin" ? this.#values() : [this.#value()];
     return checked({ key, operator, values });
@@ -247,7 +247,7 @@ class Parser {
   }
 }
 
-/** `in` and `notin` are names, except where an operator is due. */
+/** `in` and `notin` are names, except in the position of an operator. */
 function isName(token: Token): boolean {
   return token.kind === "identifier" || token.kind === "in" || token.kind === "notin";
 }

@@ -1,6 +1,6 @@
 /**
- * The metadata of a draft: how a body's is read, what the server fills in, and where it must agree with the request.
- * The same for all kinds, as apimachinery's ObjectMeta and apiserver's `registry/rest` have it.
+ * The metadata of a draft: decoding, the fields that the server sets, and the fields that must match the request. It is the
+ * same for all kinds, as in ObjectMeta of apimachinery and `registry/rest` of apiserver.
  */
 import type { Random } from "../../async/mod.ts";
 import {
@@ -10,12 +10,13 @@ import {
   isDraft,
   isJsonArray,
   isJsonObject,
+  isSameJson,
   type JsonObject,
   type Kind,
   read,
 } from "../model/mod.ts";
 
-/** The types of ObjectMeta's fields. */
+/** The types of the fields of ObjectMeta. */
 const fieldTypes = {
   name: "string",
   generateName: "string",
@@ -46,7 +47,7 @@ const referenceTypes: ReadonlyMap<string, "string" | "boolean"> = new Map([
   ["blockOwnerDeletion", "boolean"],
 ]);
 
-/** The metadata of a draft; one without gets an empty one. */
+/** The metadata of a draft; adds an empty one if it is missing. */
 export function metadataOf(draft: Draft): Draft {
   const metadata = read(draft, "metadata");
   if (isDraft(metadata)) return metadata;
@@ -61,23 +62,23 @@ export function readMetadata(object: JsonObject): JsonObject {
   return isJsonObject(metadata) ? metadata : {};
 }
 
-/** A text of an object's metadata; "" where there is none. */
+/** A text field of the metadata; "" when absent. */
 export function metadataText(object: JsonObject, field: string): string {
   const value = read(readMetadata(object), field);
   return typeof value === "string" ? value : "";
 }
 
-/** A list of texts of an object's metadata, e.g. its finalizers. */
+/** A list of texts in the metadata, e.g. the finalizers. */
 export function metadataTexts(object: JsonObject, field: string): readonly string[] {
   const value = read(readMetadata(object), field);
   return isJsonArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 /**
- * Drops from a draft's metadata what is unknown and what says nothing: null, and empty texts, lists and maps.
+ * Drops unknown and empty fields from the metadata of a draft: null, and empty texts, lists and maps.
  *
- * @returns what was unknown, for strict decoding
- * @throws Refusal 400 when a field has the wrong type
+ * @returns the unknown fields, for strict decoding
+ * @throws StatusError 400 when a field has the wrong type
  */
 export function decodeMetadata(draft: Draft, kind: Kind): readonly string[] {
   const title = decodingTitle(kind);
@@ -87,17 +88,12 @@ export function decodeMetadata(draft: Draft, kind: Kind): readonly string[] {
     throw mistyped(title, given, `${kind.kind}.metadata`, "v1.ObjectMeta");
   }
   const metadata = metadataOf(draft);
+  const place = { title, path: kind.hasStrategicMerge ? "ObjectMeta.metadata" : "ObjectMeta" };
   for (const [field, value] of Object.entries(metadata)) {
     const type = types.get(field);
     if (type === undefined) unknown.push(`unknown field "metadata.${field}"`);
     if (type === undefined || value === null || isEmpty(value)) delete metadata[field];
-    else {checkType(
-        { title, path: kind.hasStrategicMerge ? "ObjectMeta.metadata" : "ObjectMeta" },
-        field,
-        type,
-        value,
-        unknown,
-      );}
+    else checkType(place, field, type, value, unknown);
   }
   return unknown;
 }
@@ -108,7 +104,7 @@ function isEmpty(value: DraftValue): boolean {
   return isDraft(value) && Object.keys(value).length === 0;
 }
 
-/** How the real server would say where a value is. */
+/** The start and the path of an error message of kube-apiserver. */
 interface Place {
   readonly title: string;
   readonly path: string;
@@ -145,7 +141,7 @@ function checkStrings(title: string, path: string, value: DraftValue): void {
   if (!isDraft(value)) throw mistyped(title, value, path, "map[string]string");
   for (const key of Object.keys(value)) {
     const text = value[key] ?? null;
-    // Go reads null into a string as "".
+    // Go decodes null into a string as "".
     if (text === null) value[key] = "";
     else if (typeof text !== "string") throw mistyped(title, text, path, "string");
   }
@@ -171,12 +167,12 @@ function mistyped(title: string, value: DraftValue, path: string, type: string):
   return badRequest(`${title}: json: cannot unmarshal ${name} into Go struct field ${path} of type ${type}`);
 }
 
-/** How the real server begins to say what is wrong with a body. */
+/** The start of a decoding error of kube-apiserver. */
 export function decodingTitle(kind: Kind): string {
   return `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}`;
 }
 
-/** Takes off a new object what only the server says. */
+/** Removes fields that only the server sets from a new object. */
 export function wipeSystemFields(metadata: Draft): void {
   delete metadata["uid"];
   delete metadata["creationTimestamp"];
@@ -185,13 +181,13 @@ export function wipeSystemFields(metadata: Draft): void {
   delete metadata["selfLink"];
 }
 
-/** Gives a new object its identity. @param now milliseconds since 1970 */
+/** Sets UID and creationTimestamp of a new object. @param now milliseconds since 1970 */
 export function fillSystemFields(metadata: Draft, now: number, random: Random): void {
   metadata["uid"] = newUid(random);
   metadata["creationTimestamp"] = timestamp(now);
 }
 
-/** Makes the object's namespace that of the request. @throws Refusal 400 where it says another */
+/** Sets the namespace of the request in the object. @throws StatusError 400 when the object has another namespace */
 export function matchNamespace(metadata: Draft, namespace: string): void {
   const own = read(metadata, "namespace");
   if (own === namespace) return;
@@ -202,7 +198,7 @@ export function matchNamespace(metadata: Draft, namespace: string): void {
   }
 }
 
-/** RFC 3339 with whole seconds, as metav1.Time is written. @param at milliseconds since 1970 */
+/** A time in RFC 3339 with whole seconds, as metav1.Time. @param at milliseconds since 1970 */
 export function timestamp(at: number): string {
   const second = Math.floor(at / 1000);
   if (second !== lastSecond) {
@@ -212,17 +208,17 @@ export function timestamp(at: number): string {
   return lastTimestamp;
 }
 
-/** Writing out a time is slow, and a server asks for the same second thousands of times. */
+/** Formatting a time is slow, and a server formats the same second thousands of times. */
 let lastSecond = NaN;
 let lastTimestamp = "";
 
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
-/** Names are cut so that the suffix makes 63 at most, as names.simpleNameGenerator. */
-const longestPrefix = 58;
+/** Leaves 5 of 63 characters for the suffix, as names.simpleNameGenerator. */
+const maxPrefixLength = 58;
 
-/** A name for `generateName`: five more characters, none of them a vowel. */
+/** A name for `generateName`: the prefix and five characters without vowels. */
 export function generatedName(prefix: string, random: Random): string {
-  let name = prefix.slice(0, longestPrefix);
+  let name = prefix.slice(0, maxPrefixLength);
   for (let count = 0; count < 5; count++) name += suffixAlphabet[Math.floor(random.next() * suffixAlphabet.length)];
   return name;
 }
@@ -239,4 +235,27 @@ export function newUid(random: Random): string {
 
 function hex8(random: Random): string {
   return (Math.floor(random.next() * 2 ** 32) >>> 0).toString(16).padStart(8, "0");
+}
+
+/** Drops duplicate owner references, as kube-apiserver does since 1.20. @param warn gets a warning with the UIDs */
+export function dropDuplicateOwners(draft: Draft, isAfterAdmission: boolean, warn: (text: string) => void): void {
+  const metadata = metadataOf(draft);
+  const references = read(metadata, "ownerReferences");
+  if (!Array.isArray(references) || references.length < 2) return;
+  const unique = references.filter((reference, index) =>
+    references.findIndex((other) => isSameJson(other, reference)) === index
+  );
+  if (unique.length === references.length) return;
+  const uids = references.filter((reference) => !unique.includes(reference)).map((reference) => uidOf(reference));
+  metadata["ownerReferences"] = unique;
+  const when = isAfterAdmission ? "duplicate entries after mutating admission happens" : "duplicate entries";
+  warn(
+    `.metadata.ownerReferences contains ${when}; API server dedups owner references in 1.20+, and may reject such ` +
+      `requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids.join(", ")}`,
+  );
+}
+
+function uidOf(reference: unknown): string {
+  if (typeof reference !== "object" || reference === null || !("uid" in reference)) return "";
+  return typeof reference.uid === "string" ? reference.uid : "";
 }

@@ -1,5 +1,5 @@
 /**
- * What is wrong with the metadata of an object: apimachinery `api/validation/objectmeta.go`, for every kind alike.
+ * The validation of metadata, the same for all kinds: apimachinery `api/validation/objectmeta.go`.
  */
 import {
   dnsLabelErrors,
@@ -19,12 +19,12 @@ import {
 } from "../model/mod.ts";
 import { readMetadata } from "./metadata.ts";
 
-/** All keys and values of annotations together. */
-const annotationBytes = 256 * 1024;
+/** The limit for all keys and values of the annotations together. */
+const maxAnnotationBytes = 256 * 1024;
 const orphanFinalizer = "orphan";
 const foregroundFinalizer = "foregroundDeletion";
 
-/** What is wrong with the metadata of a new object. The name is known by now. */
+/** Errors in the metadata of a new object. A generated name is set before. */
 export function metadataErrors(object: JsonObject, kind: Kind): readonly FieldError[] {
   const metadata = readMetadata(object);
   const errors: FieldError[] = [];
@@ -41,7 +41,7 @@ export function metadataErrors(object: JsonObject, kind: Kind): readonly FieldEr
   return errors;
 }
 
-/** What is wrong with a change of an object's metadata. */
+/** Errors in an update of the metadata. */
 export function metadataUpdateErrors(object: JsonObject, old: JsonObject): readonly FieldError[] {
   const errors: FieldError[] = [];
   const [metadata, before] = [readMetadata(object), readMetadata(old)];
@@ -98,7 +98,7 @@ function nameErrors(metadata: JsonObject, errors: FieldError[]): void {
   } else pushAll(errors, "metadata.name", name, pathSegmentErrors(name));
 }
 
-/** What a kind says of the name of a new object. */
+/** Errors of the name of a new object by the rules of its kind. */
 export function kindNameErrors(object: JsonObject, kind: Kind): readonly FieldError[] {
   const metadata = readMetadata(object);
   const errors: FieldError[] = [];
@@ -120,16 +120,16 @@ function namespaceErrors(metadata: JsonObject, kind: Kind, errors: FieldError[])
   else errors.push({ type: "Required", field: "metadata.namespace", detail: "" });
 }
 
-/** Label keys that were found to be right: there are few of them, and every object has some. */
-const rightKeys = new Set<string>();
-const mostRightKeys = 4096;
+/** Cache of valid label keys: there are few different ones, and every object has some. */
+const validKeys = new Set<string>();
+const maxValidKeys = 4096;
 
 function keyErrors(key: string): readonly string[] {
-  if (rightKeys.has(key)) return [];
+  if (validKeys.has(key)) return [];
   const errors = labelKeyErrors(key);
   if (errors.length > 0) return errors;
-  if (rightKeys.size >= mostRightKeys) rightKeys.clear();
-  rightKeys.add(key);
+  if (validKeys.size >= maxValidKeys) validKeys.clear();
+  validKeys.add(key);
   return errors;
 }
 
@@ -153,11 +153,11 @@ function annotationErrors(annotations: JsonObject, errors: FieldError[]): void {
     pushAll(errors, "metadata.annotations", key, keyErrors(key.toLowerCase()));
     bytes += utf8Length(key) + (typeof value === "string" ? utf8Length(value) : 0);
   }
-  if (bytes <= annotationBytes) return;
+  if (bytes <= maxAnnotationBytes) return;
   errors.push({
     type: "TooLong",
     field: "metadata.annotations",
-    detail: `may not be more than ${annotationBytes} bytes`,
+    detail: `may not be more than ${maxAnnotationBytes} bytes`,
   });
 }
 
@@ -179,7 +179,7 @@ function ownerErrors(references: readonly Json[], errors: FieldError[]): void {
   }
 }
 
-/** In the order of Go's fields. */
+/** The JSON of a reference in the order of the Go struct. */
 function shownReference(reference: Json): string {
   if (!isJsonObject(reference)) return goJson(reference);
   const fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"].flatMap((key) => {
@@ -208,7 +208,7 @@ function referenceErrors(reference: JsonObject, errors: FieldError[]): void {
   }
 }
 
-/** What has two slashes is read as nothing at all. */
+/** The version of an apiVersion; "" for a malformed one with two slashes. */
 function versionOf(apiVersion: string): string {
   const parts = apiVersion.split("/");
   return parts.length > 2 ? "" : parts.at(-1) ?? "";
@@ -227,7 +227,7 @@ function finalizerErrors(metadata: JsonObject, errors: FieldError[]): void {
   }
 }
 
-/** Built-in kinds want finalizers to say whose they are, those of Kubernetes itself aside. */
+/** Finalizers of built-in kinds must be qualified names or standard finalizers of Kubernetes. */
 function unqualifiedFinalizers(metadata: JsonObject, errors: FieldError[]): void {
   const finalizers = read(metadata, "finalizers");
   if (!isJsonArray(finalizers)) return;

@@ -1,6 +1,6 @@
 /**
- * NamespaceLifecycle: nothing is created in a namespace that is not there or is going away, and the namespaces of the
- * system stay. The admission plugin of that name in kube-apiserver.
+ * The admission plugin NamespaceLifecycle of kube-apiserver: it rejects creates in a missing or terminating namespace, and
+ * the deletion of system namespaces.
  */
 import {
   type AdmissionPlugin,
@@ -9,19 +9,19 @@ import {
   notFound,
   type ObjectReader,
   read,
-  Refusal,
+  StatusError,
 } from "../model/mod.ts";
 import { metadataText } from "./metadata.ts";
 
 /** Options of {@link namespaceLifecycle}. */
 export interface NamespaceLifecycleOptions {
   readonly objects: ObjectReader;
-  /** True while the server knows namespaces at all. */
+  /** True while the server serves the kind Namespace. */
   hasNamespaces(): boolean;
 }
 
-/** Namespaces that nobody may delete. */
-const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
+/** Namespaces that cannot be deleted. */
+const protectedNamespaces: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
 /** The plugin. */
 export function namespaceLifecycle(options: NamespaceLifecycleOptions): AdmissionPlugin {
@@ -29,11 +29,11 @@ export function namespaceLifecycle(options: NamespaceLifecycleOptions): Admissio
     if (!options.hasNamespaces()) return;
     const { operation, kind, name, namespace } = request;
     if (kind.collection === "namespaces") {
-      if (operation === "DELETE" && immortal.has(name)) throw immortalRefusal(name);
+      if (operation === "DELETE" && protectedNamespaces.has(name)) throw protectedNamespaceError(name);
       return;
     }
     if (namespace === "" || operation === "DELETE") return;
-    // The right to look at one's own access does not depend on the namespace being there.
+    // A user may check access in a namespace that does not exist.
     if (kind.collection === "localsubjectaccessreviews.authorization.k8s.io") return;
     checkNamespace(options.objects, request);
   };
@@ -51,7 +51,7 @@ function checkNamespace(objects: ObjectReader, request: AdmissionRequest): void 
   if (!isTerminating) return;
   const resource = kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  throw new Refusal(403, "Forbidden", `${resource} ${JSON.stringify(name)} is forbidden: ${why}`, {
+  throw new StatusError(403, "Forbidden", `${resource} ${JSON.stringify(name)} is forbidden: ${why}`, {
     ...(name === "" ? {} : { name }),
     ...(kind.group === "" ? {} : { group: kind.group }),
     kind: kind.plural,
@@ -63,7 +63,7 @@ function checkNamespace(objects: ObjectReader, request: AdmissionRequest): void 
   });
 }
 
-function immortalRefusal(name: string): Refusal {
+function protectedNamespaceError(name: string): StatusError {
   const message = `namespaces ${JSON.stringify(name)} is forbidden: this namespace may not be deleted`;
-  return new Refusal(403, "Forbidden", message, { name, kind: "namespaces" });
+  return new StatusError(403, "Forbidden", message, { name, kind: "namespaces" });
 }

@@ -1,18 +1,22 @@
 /**
- * The verb patch: the patch is applied to the present state, and again to a newer one when somebody else was faster, so a
- * patch without a resourceVersion never conflicts.
+ * The verb patch: applies a patch to the live state, and again to a newer one after a concurrent write. So a patch without a
+ * resourceVersion never conflicts. The algorithms are in patch/; this file adds decoding, errors and field ownership.
  */
 import {
   badRequest,
   type Draft,
   draftOf,
   type FieldError,
+  goJson,
   invalid,
   isJsonObject,
+  isSameJson,
   type Json,
   type JsonObject,
   notFound,
-  Refusal,
+  read,
+  StatusError,
+  type TypeSchema,
 } from "../model/mod.ts";
 import {
   applyConfiguration,
@@ -23,12 +27,10 @@ import {
   mergePatch,
   strategicMergePatch,
 } from "../patch/mod.ts";
-import type { Answer, Call, FieldValidation } from "./call.ts";
+import { type Call, type FieldValidation, type RegistryParts, subjectOf, type WriteResponse } from "./call.ts";
 import { decodeObject } from "./decode_object.ts";
-import { type Engine, subjectOf } from "./engine.ts";
-import { fieldContext, setManagedFields, trackFields } from "./fields.ts";
+import { fieldContext, setManagedFields, trackFields } from "./track_fields.ts";
 import { decodeMetadata } from "./metadata.ts";
-import { patchedText, restoringText } from "./_patched_text.ts";
 import { update } from "./update.ts";
 
 /** The content types of patches. */
@@ -38,31 +40,31 @@ export type PatchType =
   | "application/strategic-merge-patch+json"
   | "application/apply-patch+yaml";
 
-/** A patch as it came. */
+/** The body of a PATCH. */
 export interface PatchBody {
   readonly type: PatchType;
   readonly value: Json;
   readonly text: string;
-  /** Keys that are there twice, as a strict decoder names them. */
+  /** Duplicate keys, as a strict decoder reports them. */
   readonly duplicates: readonly string[];
-  /** For apply: takes fields over from other managers. */
+  /** For apply: takes fields from other managers. */
   readonly isForced: boolean;
 }
 
-/** Applies a patch. @throws Refusal */
-export function patch(engine: Engine, call: Call, name: string, body: PatchBody): Promise<Answer> {
+/** Applies a patch. @throws StatusError */
+export function patch(parts: RegistryParts, call: Call, name: string, body: PatchBody): Promise<WriteResponse> {
   const isApply = body.type === "application/apply-patch+yaml";
   if (isApply) checkApply(call, body);
-  return update(engine, call, {
+  return update(parts, call, {
     name,
     mayCreate: isApply,
     uid: "",
-    next: (old) => isApply ? applied(engine, call, old, body) : patched(engine, call, name, old, body),
+    next: (old) => isApply ? applyBody(parts, call, old, body) : patchBody(parts, call, name, old, body),
   });
 }
 
-async function patched(
-  engine: Engine,
+async function patchBody(
+  parts: RegistryParts,
   call: Call,
   name: string,
   old: JsonObject | undefined,
@@ -71,8 +73,8 @@ async function patched(
   const { kind } = call;
   if (old === undefined) throw notFound(subjectOf(kind, name));
   const { object, problems } = patchedObject(call, old, body);
-  decodePatched(engine, call, old, { object, problems, body });
-  await trackFields(engine, call, old, object);
+  decodePatched(parts, call, old, { object, problems, body });
+  await trackFields(parts, call, old, object);
   return object;
 }
 
@@ -83,7 +85,7 @@ function patchedObject(call: Call, old: JsonObject, body: PatchBody) {
   return { object: strategicMergePatch(old, body.value, kind.schema), problems: body.duplicates };
 }
 
-/** What a JSON or merge patch makes of an object; undefined for other patches. */
+/** The object after a JSON patch or merge patch; undefined for other patches. */
 export function appliedPatch(
   old: JsonObject,
   body: PatchBody,
@@ -104,9 +106,9 @@ export function appliedPatch(
   }
 }
 
-/** A patched object has to be one of its kind again; the complaint names the patch and not the body. */
+/** Decodes a patched object. Its errors are about the patch and not about a body. */
 function decodePatched(
-  engine: Engine,
+  parts: RegistryParts,
   call: Call,
   old: JsonObject,
   { object: draft, problems, body }: { object: Draft; problems: readonly string[]; body: PatchBody },
@@ -119,47 +121,47 @@ function decodePatched(
     warn: (text) => void found.push(text),
   };
   try {
-    decodeAsItself(engine, call, draft);
-    decodeObject(engine.kinds, collecting, { draft, duplicates: [], text: "" });
+    decodeAsItself(parts, call, draft);
+    decodeObject(parts.kinds, collecting, { draft, duplicates: [], text: "" });
   } catch (error) {
-    throw asPatchRefusal(error, call, old, body);
+    throw asPatchError(error, call, old, body);
   }
   call.kind.setDefaults(draft);
   if (found.length === 0) return;
   if (call.fieldValidation === "Strict") {
-    throw unfitting(shownPatch(call, old, body), `strict decoding error: ${found.join(", ")}`);
+    throw patchError(shownPatch(call, old, body), `strict decoding error: ${found.join(", ")}`);
   }
   for (const problem of found) call.warn(problem);
 }
 
-/** What calls itself another built-in kind is read as that kind before it is refused for it. */
-function decodeAsItself(engine: Engine, call: Call, draft: Draft): void {
+/** kube-apiserver decodes a patched object of another built-in kind as that kind first, and reports those errors. */
+function decodeAsItself(parts: RegistryParts, call: Call, draft: Draft): void {
   const { apiVersion, kind } = draft;
   if (!call.kind.hasStrategicMerge || kind === call.kind.kind || typeof kind !== "string") return;
   const [version = "", group = ""] = `${apiVersion}`.split("/").reverse();
-  engine.kinds.findKind(group, version, kind)?.kind.decode(draftOf(draft));
+  parts.kinds.findKind(group, version, kind)?.kind.decode(draftOf(draft));
 }
 
-/** How a body is refused that is no such object: `Secret in version "v1" cannot be handled as a ConfigMap: ...`. */
+/** The start of an error about a body that is not an object of the kind: `Secret in version "v1" cannot be handled as a ConfigMap: ...`. */
 const unreadable = /^[^ ]+ in version "[^"]*" cannot be handled as an? [^ ]+: /;
 
-/** A value of the wrong type is the patch's fault here. */
-function asPatchRefusal(error: unknown, call: Call, old: JsonObject, body: PatchBody): unknown {
-  if (!(error instanceof Refusal)) return error;
+/** Turns an error about a value of the wrong type into an error of the patch. */
+function asPatchError(error: unknown, call: Call, old: JsonObject, body: PatchBody): unknown {
+  if (!(error instanceof StatusError)) return error;
   const title = unreadable.exec(error.message);
   if (title === null) return error;
   const detail = error.message.slice(title[0].length);
   const isMerged = body.type === "application/strategic-merge-patch+json";
-  return unfitting(shownPatch(call, old, body), isMerged ? restoringText(detail) : detail);
+  return patchError(shownPatch(call, old, body), isMerged ? restoringText(detail) : detail);
 }
 
-/** What a refusal shows: the patched object as the real server has written it out, or the patch itself. */
+/** The value in an error: the patched object as kube-apiserver encodes it, or the patch itself. */
 function shownPatch(call: Call, old: JsonObject, body: PatchBody): string {
   const patched = appliedPatch(old, body, call.fieldValidation);
   return patched === undefined ? goPlain(body.value) : patchedText(patched.object, old, call.kind.schema);
 }
 
-function unfitting(shown: string, detail: string): Refusal {
+function patchError(shown: string, detail: string): StatusError {
   const error: FieldError = { type: "Invalid", field: "patch", value: shown, detail };
   return invalid({ group: "", resource: "", name: "" }, [error]);
 }
@@ -177,9 +179,14 @@ function checkApply(call: Call, body: PatchBody): void {
   for (const problem of duplicates) call.warn(problem);
 }
 
-async function applied(engine: Engine, call: Call, live: JsonObject | undefined, body: PatchBody): Promise<Draft> {
+async function applyBody(
+  parts: RegistryParts,
+  call: Call,
+  live: JsonObject | undefined,
+  body: PatchBody,
+): Promise<Draft> {
   const { kind } = call;
-  const context = fieldContext(engine, call);
+  const context = fieldContext(parts, call);
   const configuration = configurationOf(body);
   const outcome = await applyConfiguration({
     ...context,
@@ -188,7 +195,7 @@ async function applied(engine: Engine, call: Call, live: JsonObject | undefined,
     kind: kind.kind,
     isForced: body.isForced,
   });
-  const { object, managedFields } = merged(outcome);
+  const { object, managedFields } = mergedOrConflict(outcome);
   const draft = draftOf(object);
   kind.decode(draft);
   decodeMetadata(draft, kind);
@@ -197,7 +204,7 @@ async function applied(engine: Engine, call: Call, live: JsonObject | undefined,
   return draft;
 }
 
-/** What an apply is to be merged with. @throws Refusal 400 when it is no object */
+/** The configuration of an apply. @throws StatusError 400 when it is not an object */
 export function configurationOf(body: PatchBody): JsonObject {
   if (isJsonObject(body.value)) return body.value;
   const type = body.value === null ? "null" : Array.isArray(body.value) ? "array" : typeof body.value;
@@ -207,8 +214,75 @@ export function configurationOf(body: PatchBody): JsonObject {
   );
 }
 
-/** @throws Refusal 409 when others own what the configuration sets */
-export function merged(outcome: ApplyOutcome): Extract<ApplyOutcome, { kind: "merged" }> {
+/** The merged object. @throws StatusError 409 when other managers own fields that the configuration sets */
+export function mergedOrConflict(outcome: ApplyOutcome): Extract<ApplyOutcome, { kind: "merged" }> {
   if (outcome.kind === "conflicts") throw applyConflict(outcome.conflicts);
   return outcome;
+}
+
+/** The fields of metadata in the order of Go. */
+const metadataOrder = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+];
+
+/**
+ * A patched object as kube-apiserver shows it in an error: the fields that the patch has changed are sorted, and the others
+ * are in the order of the Go struct.
+ *
+ * @param old the object before the patch
+ */
+export function patchedText(object: JsonObject, old: JsonObject, type: TypeSchema): string {
+  const fields = Object.keys(object).sort().map((key) => `${goJson(key)}:${fieldText(object, old, key, type)}`);
+  return `{${fields.join(",")}}`;
+}
+
+function fieldText(object: JsonObject, old: JsonObject, key: string, type: TypeSchema): string {
+  const value = read(object, key) ?? null;
+  const isTouched = !isSameJson(value, read(old, key) ?? null);
+  if (isTouched || !isJsonObject(value)) return goJson(value);
+  if (key === "metadata") return metadataText(value);
+  const schema = type.kind === "struct" ? type.fields.get(key) : undefined;
+  return schema?.kind === "map" ? goJson(value) : JSON.stringify(value);
+}
+
+function metadataText(metadata: JsonObject): string {
+  const fields = metadataOrder.filter((key) => Object.hasOwn(metadata, key)).map((key) => {
+    const value = metadata[key] ?? null;
+    // Lists of structs are already in the order of Go; maps are sorted.
+    return `${goJson(key)}:${isJsonObject(value) ? goJson(value) : JSON.stringify(value)}`;
+  });
+  return `{${fields.join(",")}}`;
+}
+
+const unmarshalling = /^json: cannot unmarshal (\w+)( [^ ]+)? into Go (?:struct field [^ ]+|value) of type (.+)$/;
+
+/** The names that Go's reflect package has for the types of its JSON decoder. */
+const kinds: ReadonlyMap<string, string> = new Map([["array", "slice"], ["object", "map"]]);
+const scalars: ReadonlySet<string> = new Set(["string", "bool", "int32", "int64", "float64"]);
+
+/** Translates an error of the JSON decoder to one of the decoder for maps, which serves strategic merge patches. */
+export function restoringText(message: string): string {
+  const [, found, number = "", type] = unmarshalling.exec(message) ?? [];
+  if (found === undefined || type === undefined) return message;
+  const kind = found === "number" ? (/[.eE]/.test(number) ? "float64" : "int64") : kinds.get(found) ?? found;
+  if (type.startsWith("[]")) return `cannot restore slice from ${kind}`;
+  if (type.startsWith("map[")) return `cannot restore map from ${kind}`;
+  if (!scalars.has(type)) return `cannot restore struct from: ${kind}`;
+  // Go can convert numbers to text, so the message for these types differs.
+  const isConvertible = (kind === "int64" && type === "string") || (kind === "float64" && type.startsWith("int"));
+  return isConvertible ? `cannot convert ${kind} to ${type}` : `unrecognized type: ${type}`;
 }

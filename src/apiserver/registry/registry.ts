@@ -1,23 +1,30 @@
 /**
- * Registry: the verbs of the API on all kinds, with all their rules and no HTTP. The HTTP side is one caller; actions of
- * subresources, and whatever else runs inside the server, are others.
+ * Registry: the verbs of the API on all kinds, with all their rules, but without HTTP. http/ calls it, and so do the
+ * actions of subresources and the review kinds, whose interfaces are below.
  *
- * Guarantees: what a verb answers is what a kube-apiserver would; a write is seen as a whole or not at all; nobody is asked
- * for permission here except before an update creates (who calls has asked already).
+ * Guarantees: the result of a verb is that of a kube-apiserver. A write is visible as a whole or not at all.
+ *
+ * Assumptions: the caller has authorized the request. The registry itself authorizes only an update that creates.
  */
 import type { Clock, Random } from "../../async/mod.ts";
-import type { AdmissionPlugin, Draft } from "../model/mod.ts";
+import type { AdmissionPlugin, Draft, JsonObject, Kind, User } from "../model/mod.ts";
 import type { Cursor, ObjectStorage, Snapshot } from "../storage/mod.ts";
-import { type Answer, type Body, type Call, type Representation, represented } from "./call.ts";
+import {
+  type Body,
+  type Call,
+  type RegistryParts,
+  type Representation,
+  represented,
+  storageNamespace,
+  type WriteResponse,
+} from "./call.ts";
 import { create } from "./create.ts";
 import { deleteObject, type DeleteOptions } from "./delete.ts";
-import { type Engine, storageNamespace } from "./engine.ts";
-import { trackFields } from "./fields.ts";
-import type { ReviewHandler, SubresourceHandler } from "./handlers.ts";
+import { trackFields } from "./track_fields.ts";
 import type { KindRegistry } from "./kind_registry.ts";
 import { matchNamespace, metadataOf, wipeSystemFields } from "./metadata.ts";
 import { patch, type PatchBody } from "./patch.ts";
-import { put } from "./put.ts";
+import { put } from "./update.ts";
 import { deleteCollection, get, list, type ListOptions, type Page } from "./read.ts";
 import { getScale, patchScale, putScale } from "./scale.ts";
 import type { Selection } from "./selection.ts";
@@ -28,9 +35,9 @@ export interface RegistryOptions {
   readonly kinds: KindRegistry;
   readonly clock: Clock;
   readonly random: Random;
-  /** In the order they are asked. @default none */
+  /** In the order of their calls. @default none */
   readonly admission?: readonly AdmissionPlugin[];
-  /** Actions beyond status and scale. @default none */
+  /** The actions of subresources other than status and scale. @default none */
   readonly subresources?: readonly SubresourceHandler[];
   /** @default none */
   readonly reviews?: readonly ReviewHandler[];
@@ -40,7 +47,7 @@ export interface RegistryOptions {
 export class Registry {
   readonly kinds: KindRegistry;
   readonly storage: ObjectStorage;
-  readonly #engine: Engine;
+  readonly #parts: RegistryParts;
   readonly #subresources = new Map<string, SubresourceHandler>();
   readonly #reviews = new Map<string, ReviewHandler>();
 
@@ -48,89 +55,89 @@ export class Registry {
     const { storage, kinds, clock, random, admission = [], subresources = [], reviews = [] } = options;
     this.kinds = kinds;
     this.storage = storage;
-    this.#engine = { storage, kinds, clock, random, admission };
+    this.#parts = { storage, kinds, clock, random, admission };
     for (const handler of subresources) this.#subresources.set(`${handler.collection}/${handler.subresource}`, handler);
     for (const handler of reviews) this.#reviews.set(handler.collection, handler);
   }
 
-  /** Who does an action on a part of a kind, if it is not a plain read or write. */
+  /** The handler of a subresource that is an action and not a read or write. */
   subresourceHandler(collection: string, subresource: string): SubresourceHandler | undefined {
     return this.#subresources.get(`${collection}/${subresource}`);
   }
 
-  /** Who answers a kind that is never stored. */
+  /** The handler of a kind that is never stored. */
   reviewHandler(collection: string): ReviewHandler | undefined {
     return this.#reviews.get(collection);
   }
 
   /**
-   * Writes into the body of a review or an action what every creation has: its namespace, and who set what.
+   * Sets the metadata that every created object has in the body of a review or an action: namespace and managedFields.
    *
-   * @throws Refusal 400 when the body names another namespace
+   * @throws StatusError 400 when the body names another namespace
    */
   prepareAction(call: Call, body: Draft): void | Promise<void> {
     const metadata = metadataOf(body);
-    // A binding names the very Pod that its writer has seen.
+    // The metadata of a Binding has the UID of the Pod that the scheduler has seen.
     if (call.kind.collection !== "bindings") wipeSystemFields(metadata);
     matchNamespace(metadata, storageNamespace(call));
-    return trackFields(this.#engine, call, undefined, body);
+    return trackFields(this.#parts, call, undefined, body);
   }
 
-  /** @throws Refusal */
-  create(call: Call, body: Body): Promise<Answer> {
-    return create(this.#engine, call, body);
+  /** @throws StatusError */
+  create(call: Call, body: Body): Promise<WriteResponse> {
+    return create(this.#parts, call, body);
   }
 
-  /** @throws Refusal */
+  /** @throws StatusError */
   get(call: Call, name: string, resourceVersion = ""): Representation | Promise<Representation> {
-    return get(this.#engine, call, name, resourceVersion);
+    return get(this.#parts, call, name, resourceVersion);
   }
 
-  /** @throws Refusal */
+  /** @throws StatusError */
   list(call: Call, selection: Selection, options: ListOptions): Page | Promise<Page> {
-    return list(this.#engine, call, selection, options);
+    return list(this.#parts, call, selection, options);
   }
 
-  /** @throws Refusal */
-  put(call: Call, name: string, body: Body): Promise<Answer> {
-    return put(this.#engine, call, name, body);
+  /** @throws StatusError */
+  put(call: Call, name: string, body: Body): Promise<WriteResponse> {
+    return put(this.#parts, call, name, body);
   }
 
-  /** @throws Refusal */
-  patch(call: Call, name: string, body: PatchBody): Promise<Answer> {
-    return patch(this.#engine, call, name, body);
+  /** @throws StatusError */
+  patch(call: Call, name: string, body: PatchBody): Promise<WriteResponse> {
+    return patch(this.#parts, call, name, body);
   }
 
-  /** @throws Refusal */
-  delete(call: Call, name: string, options: DeleteOptions): Promise<Answer> {
-    return deleteObject(this.#engine, call, name, options);
+  /** @throws StatusError */
+  delete(call: Call, name: string, options: DeleteOptions): Promise<WriteResponse> {
+    return deleteObject(this.#parts, call, name, options);
   }
 
-  /** @throws Refusal */
+  /** @throws StatusError */
   deleteCollection(
     call: Call,
     selection: Selection,
     options: { readonly list: ListOptions; readonly delete: DeleteOptions },
   ): Promise<Page> {
-    return deleteCollection(this.#engine, call, selection, options);
+    return deleteCollection(this.#parts, call, selection, options);
   }
 
-  /** @throws Refusal */
+  /** @throws StatusError */
   async getScale(call: Call, name: string, resourceVersion = ""): Promise<Representation> {
-    return represented(await getScale(this.#engine, call, name, resourceVersion));
+    return represented(await getScale(this.#parts, call, name, resourceVersion));
   }
 
-  /** @throws Refusal */
-  putScale(call: Call, name: string, body: Body): Promise<Answer> {
-    return putScale(this.#engine, call, name, body);
+  /** @throws StatusError */
+  putScale(call: Call, name: string, body: Body): Promise<WriteResponse> {
+    return putScale(this.#parts, call, name, body);
   }
 
-  /** @throws Refusal */
-  patchScale(call: Call, name: string, body: PatchBody): Promise<Answer> {
-    return patchScale(this.#engine, call, name, body);
+  /** @throws StatusError */
+  patchScale(call: Call, name: string, body: PatchBody): Promise<WriteResponse> {
+    return patchScale(this.#parts, call, name, body);
   }
 
-  /** Begins to read the changes of a selection after a revision. */
+  /** Starts to read the changes of a selection after a revision. */
   watch(call: Call, selection: Selection, after: number, onChange: () => void): Cursor {
     const { namespace, name } = selection;
     return this.storage.watch(call.kind.collection, {
@@ -141,8 +148,56 @@ export class Registry {
     });
   }
 
-  /** The present state of a kind's collection. */
+  /** The live state of the collection of a kind. */
   snapshot(call: Call): Snapshot | undefined {
     return this.storage.snapshot(call.kind.collection);
   }
+}
+
+/** One request to an action or a review. */
+export interface ActionCall {
+  /** The kind in the URL, e.g. Pod. */
+  readonly kind: Kind;
+  /** `eviction`; "" for a review. */
+  readonly subresource: string;
+  readonly namespace: string;
+  /** "" for a review. */
+  readonly name: string;
+  readonly verb: "create" | "get" | "update" | "patch" | "delete";
+  /** The decoded body; absent for get and delete. */
+  readonly body: Draft | undefined;
+  readonly user: User;
+  readonly isDryRun: boolean;
+  /** The query parameters, e.g. of `pods/log`. */
+  readonly query: URLSearchParams;
+  readonly signal: AbortSignal;
+  /** For reading and writing other objects with all their rules. */
+  readonly registry: Registry;
+  /** Adds a Warning header to the response. */
+  warn(text: string): void;
+}
+
+/** The response of an action: an object with its status code, or a complete Response (a log stream). */
+export type ActionResponse =
+  | { readonly kind: "object"; readonly code: number; readonly object: JsonObject }
+  | { readonly kind: "response"; readonly response: Response };
+
+/**
+ * The action of a subresource other than `status` and `scale`, such as `pods/eviction` or `serviceaccounts/token`. The body is
+ * decoded, defaulted, validated, admitted and authorized as for a create. It rejects a request with a StatusError.
+ */
+export interface SubresourceHandler {
+  /** As {@link Kind.collection}, e.g. `pods`. */
+  readonly collection: string;
+  /** `eviction`. */
+  readonly subresource: string;
+  handle(call: ActionCall): ActionResponse | Promise<ActionResponse>;
+}
+
+/** The response to the creation of a kind that is never stored, such as a TokenReview or SubjectAccessReview. */
+export interface ReviewHandler {
+  /** As {@link Kind.collection}, e.g. `tokenreviews.authentication.k8s.io`. */
+  readonly collection: string;
+  /** Returns the review with its status. */
+  review(call: ActionCall): JsonObject | Promise<JsonObject>;
 }

@@ -1,6 +1,6 @@
 /**
- * From what is stored to what a version of a kind shows, and back. Where both are the same, which is nearly always, the
- * stored object itself is answered; a converted one is remembered for as long as the stored one lives.
+ * Converts stored objects to the version of a request, and drafts to the storage version. Usually both are the same, and the
+ * result is the stored object itself. A converted object is cached for the lifetime of the stored one.
  */
 import { apiVersionOf } from "../../api/mod.ts";
 import type { JsonObject, Kind } from "../model/mod.ts";
@@ -11,7 +11,7 @@ const converted = new WeakMap<StoredObject, Map<Kind, Representation>>();
 
 const heads = new WeakMap<Kind, string>();
 
-/** True when the stored object is as the kind shows it: told by how its text begins, so that nobody has to read all of it. */
+/** True when the stored version is that of the kind. It compares the start of the JSON, to avoid parsing the object. */
 export function isShownAsStored(stored: StoredObject, kind: Kind): boolean {
   let head = heads.get(kind);
   if (head === undefined) {
@@ -21,41 +21,43 @@ export function isShownAsStored(stored: StoredObject, kind: Kind): boolean {
   return stored.json.startsWith(head);
 }
 
-/** A stored object as a kind shows it. */
+/** A stored object in the version of a kind. */
 export function represent(stored: StoredObject, kind: Kind): Representation | Promise<Representation> {
   if (isShownAsStored(stored, kind)) return stored;
   const known = converted.get(stored)?.get(kind);
   if (known !== undefined) return known;
-  const answer = kind.convert([stored.object]);
-  return answer instanceof Promise
-    ? answer.then((objects) => remember(stored, kind, objects[0]))
-    : remember(stored, kind, answer[0]);
+  const conversion = kind.convert([stored.object]);
+  return conversion instanceof Promise
+    ? conversion.then((objects) => remember(stored, kind, objects[0]))
+    : remember(stored, kind, conversion[0]);
 }
 
-/** Several at once, so that a conversion webhook is asked once. */
+/** Several objects, with one call of a conversion webhook. */
 export function representAll(
   items: readonly StoredObject[],
   kind: Kind,
 ): readonly Representation[] | Promise<readonly Representation[]> {
-  const foreign = items.filter((item) => !isShownAsStored(item, kind) && !converted.get(item)?.has(kind));
-  if (foreign.length === 0) return items.map((item) => converted.get(item)?.get(kind) ?? item);
-  const answer = kind.convert(foreign.map((item) => item.object));
+  const others = items.filter((item) => !isShownAsStored(item, kind) && !converted.get(item)?.has(kind));
+  if (others.length === 0) return items.map((item) => converted.get(item)?.get(kind) ?? item);
+  const conversion = kind.convert(others.map((item) => item.object));
   const merge = (objects: readonly JsonObject[]): readonly Representation[] => {
-    foreign.forEach((item, index) => remember(item, kind, objects[index]));
+    others.forEach((item, index) => remember(item, kind, objects[index]));
     return items.map((item) => converted.get(item)?.get(kind) ?? item);
   };
-  return answer instanceof Promise ? answer.then(merge) : merge(answer);
+  return conversion instanceof Promise ? conversion.then(merge) : merge(conversion);
 }
 
-/** An object of any version of a kind as the storage takes it. */
+/** An object in the storage version. */
 export function toStorage(object: JsonObject, kind: Kind, storage: Kind): JsonObject | Promise<JsonObject> {
   if (kind === storage) return object;
-  const answer = storage.convert([object]);
-  return answer instanceof Promise ? answer.then((objects) => first(objects, kind)) : first(answer, kind);
+  const conversion = storage.convert([object]);
+  return conversion instanceof Promise ? conversion.then((objects) => first(objects, kind)) : first(conversion, kind);
 }
 
 function remember(stored: StoredObject, kind: Kind, object: JsonObject | undefined): Representation {
-  if (object === undefined) throw new Error(`Cannot convert ${kind.plural} "${stored.key}": the converter lost it`);
+  if (object === undefined) {
+    throw new Error(`Cannot convert ${kind.plural} "${stored.key}": the converter returned no object`);
+  }
   const result = represented(object);
   const versions = converted.get(stored);
   if (versions === undefined) converted.set(stored, new Map([[kind, result]]));
@@ -65,6 +67,8 @@ function remember(stored: StoredObject, kind: Kind, object: JsonObject | undefin
 
 function first(objects: readonly JsonObject[], kind: Kind): JsonObject {
   const [object] = objects;
-  if (object === undefined) throw new Error(`Cannot convert an object of ${kind.plural}: the converter lost it`);
+  if (object === undefined) {
+    throw new Error(`Cannot convert an object of ${kind.plural}: the converter returned no object`);
+  }
   return object;
 }

@@ -1,22 +1,28 @@
 /**
- * The scale subresource: autoscaling/v1 Scale, read from and written to the fields that a kind names, so that HPAs and
- * `kubectl scale` need not know the kind. Who owns the replicas is kept in the object's own managedFields.
+ * The scale subresource: reads and writes an autoscaling/v1 Scale through the paths that a kind declares, so that HPAs and
+ * `kubectl scale` work on any kind. The managedFields of the object contain the owner of the replicas.
  */
-import { apiVersionOf } from "../../api/mod.ts";
+import { apiVersionOf, formatLabelSelector, type LabelRequirement } from "../../api/mod.ts";
 import {
   badRequest,
   conflict,
+  type Draft,
   draftOf,
   type FieldError,
   invalid,
+  isDraft,
+  isJsonArray,
   isJsonObject,
   type Json,
   type JsonObject,
   type Kind,
   notFound,
+  put,
   read,
-  type Refusal,
   type ScalePaths,
+  type StatusError,
+  type StructSchema,
+  type TypeSchema,
 } from "../model/mod.ts";
 import {
   applyConfiguration,
@@ -26,38 +32,36 @@ import {
   scaleManagedFields,
   updateManagedFields,
 } from "../patch/mod.ts";
-import { scaleOf, scaleSchema, setPath } from "./_scale_object.ts";
-import { type Answer, type Body, type Call, represented } from "./call.ts";
-import { type Engine, subjectOf } from "./engine.ts";
-import { setManagedFields } from "./fields.ts";
-import { metadataText } from "./metadata.ts";
-import { appliedPatch, configurationOf, merged, type PatchBody } from "./patch.ts";
+import { type Body, type Call, type RegistryParts, represented, subjectOf, type WriteResponse } from "./call.ts";
+import { setManagedFields } from "./track_fields.ts";
+import { metadataText, readMetadata } from "./metadata.ts";
+import { appliedPatch, configurationOf, mergedOrConflict, type PatchBody } from "./patch.ts";
 import { get } from "./read.ts";
 import { modifiedText, update } from "./update.ts";
 
-/** The Scale of an object. @throws Refusal 404 */
-export async function getScale(engine: Engine, call: Call, name: string, version: string): Promise<JsonObject> {
-  const { object } = await get(engine, call, name, version);
+/** The Scale of an object. @throws StatusError 404 */
+export async function getScale(parts: RegistryParts, call: Call, name: string, version: string): Promise<JsonObject> {
+  const { object } = await get(parts, call, name, version);
   return scaleOf(object, pathsOf(call, name));
 }
 
-/** Writes the replicas of a Scale into its object. @throws Refusal */
-export function putScale(engine: Engine, call: Call, name: string, body: Body): Promise<Answer> {
-  return changeScale(engine, call, name, async (live) => {
+/** Sets the replicas of an object from a Scale. @throws StatusError */
+export function putScale(parts: RegistryParts, call: Call, name: string, body: Body): Promise<WriteResponse> {
+  return changeScale(parts, call, name, async (live) => {
     const scale = body();
-    const fields = await updateManagedFields({ ...scaleContext(engine, call), live, updated: scale });
+    const fields = await updateManagedFields({ ...scaleContext(parts, call), live, updated: scale });
     setManagedFields(scale, fields);
     return scale;
   });
 }
 
-/** Patches the Scale of an object. @throws Refusal */
-export function patchScale(engine: Engine, call: Call, name: string, body: PatchBody): Promise<Answer> {
-  return changeScale(engine, call, name, async (live) => {
-    const context = scaleContext(engine, call);
+/** Patches the Scale of an object. @throws StatusError */
+export function patchScale(parts: RegistryParts, call: Call, name: string, body: PatchBody): Promise<WriteResponse> {
+  return changeScale(parts, call, name, async (live) => {
+    const context = scaleContext(parts, call);
     if (body.type === "application/apply-patch+yaml") {
       const request = { ...context, live, applied: configurationOf(body), kind: "Scale", isForced: body.isForced };
-      const { object, managedFields } = merged(await applyConfiguration(request));
+      const { object, managedFields } = mergedOrConflict(await applyConfiguration(request));
       const applied = draftOf(object);
       setManagedFields(applied, managedFields);
       return applied;
@@ -71,21 +75,21 @@ export function patchScale(engine: Engine, call: Call, name: string, body: Patch
   });
 }
 
-/** Makes the next Scale of the present one; both carry the managedFields of the replicas. */
+/** Computes the new Scale from the live one; both have the managedFields of the replicas. */
 type NextScale = (live: JsonObject) => Promise<JsonObject>;
 
-async function changeScale(engine: Engine, call: Call, name: string, next: NextScale): Promise<Answer> {
+async function changeScale(parts: RegistryParts, call: Call, name: string, next: NextScale): Promise<WriteResponse> {
   const paths = pathsOf(call, name);
   const { kind } = call;
-  const answer = await update(engine, { ...call, subresource: "scale" }, {
+  const response = await update(parts, { ...call, subresource: "scale" }, {
     name,
     mayCreate: false,
     uid: "",
     next: async (old) => {
       if (old === undefined) throw notFound(subjectOf(kind, name));
-      const books = replicasPaths(call);
+      const replicas = replicasPaths(call);
       const before = managedFieldsOf(old);
-      const live = withBooks(scaleOf(old, paths), scaleManagedFields(before, books));
+      const live = withManagedFields(scaleOf(old, paths), scaleManagedFields(before, replicas));
       const scale = await next(live);
       checkScale(call, old, scale);
       const draft = draftOf(old);
@@ -94,32 +98,32 @@ async function changeScale(engine: Engine, call: Call, name: string, next: NextS
         managedFields: before,
         scale: managedFieldsOf(scale),
         apiVersion: apiVersionOf(kind),
-        paths: books,
+        paths: replicas,
       };
       setManagedFields(draft, managedFieldsAfterScale(write));
       return draft;
     },
   });
-  return { code: answer.code, result: represented(scaleOf(answer.result.object, paths)) };
+  return { code: response.code, result: represented(scaleOf(response.result.object, paths)) };
 }
 
-function scaleContext(engine: Engine, call: Call) {
+function scaleContext(parts: RegistryParts, call: Call) {
   return {
     type: scaleSchema,
     apiVersion: "autoscaling/v1",
     subresource: "scale",
     manager: call.fieldManager,
-    now: engine.clock.now(),
+    now: parts.clock.now(),
   };
 }
 
-function withBooks(scale: JsonObject, fields: readonly Json[] | undefined): JsonObject {
+function withManagedFields(scale: JsonObject, fields: readonly Json[] | undefined): JsonObject {
   const metadata = read(scale, "metadata");
   if (fields === undefined || !isJsonObject(metadata)) return scale;
   return { ...scale, metadata: { ...metadata, managedFields: fields } };
 }
 
-/** Where each version of the kind has its replicas. */
+/** The path of the replicas in each version of the kind. */
 function replicasPaths(call: Call): ReplicasPaths {
   return new Map(call.family.served.map((kind) => {
     const path = kind.subresources.get("scale")?.scale?.specReplicas;
@@ -159,7 +163,7 @@ function replicasOf(kind: Kind, paths: ScalePaths, scale: JsonObject, name: stri
   throw negative(kind, paths, replicas, name);
 }
 
-function negative(kind: Kind, paths: ScalePaths, replicas: number, name: string): Refusal {
+function negative(kind: Kind, paths: ScalePaths, replicas: number, name: string): StatusError {
   if (!kind.hasStrategicMerge) {
     const detail = "should be a non-negative integer";
     const error: FieldError = { type: "Invalid", field: paths.specReplicas, value: replicas, detail };
@@ -174,4 +178,118 @@ function pathsOf(call: Call, name: string): ScalePaths {
   const paths = call.kind.subresources.get("scale")?.scale;
   if (paths === undefined) throw notFound(subjectOf(call.kind, name));
   return paths;
+}
+
+/** The type of a Scale, for merging. */
+const scaleSchema: StructSchema = struct({
+  apiVersion: { kind: "scalar", type: "string" },
+  kind: { kind: "scalar", type: "string" },
+  metadata: { kind: "any" },
+  spec: struct({ replicas: { kind: "scalar", type: "integer", format: "int32" } }),
+  status: struct({
+    replicas: { kind: "scalar", type: "integer", format: "int32" },
+    selector: { kind: "scalar", type: "string" },
+  }),
+});
+
+function struct(fields: Readonly<Record<string, TypeSchema>>): StructSchema {
+  return {
+    kind: "struct",
+    fields: new Map(Object.entries(fields)),
+    patch: new Map(),
+    isAtomic: false,
+    keepsUnknown: false,
+  };
+}
+
+/** The Scale of an object. */
+function scaleOf(object: JsonObject, paths: ScalePaths): JsonObject {
+  const replicas = atPath(object, paths.specReplicas);
+  const present = atPath(object, paths.statusReplicas);
+  const selector = paths.labelSelector === undefined ? "" : selectorText(atPath(object, paths.labelSelector));
+  const metadata = readMetadata(object);
+  const identity: Record<string, Json> = {};
+  for (const field of ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"]) {
+    const value = read(metadata, field);
+    if (value !== undefined) identity[field] = value;
+  }
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: identity,
+    spec: typeof replicas === "number" && replicas !== 0 ? { replicas } : {},
+    status: {
+      replicas: typeof present === "number" ? present : 0,
+      ...(selector === "" ? {} : { selector }),
+    },
+  };
+}
+
+/** Sets the value at a JSON path, and creates missing objects on the path. */
+function setPath(draft: Draft, path: string, value: number): void {
+  const parts = partsOf(path);
+  const last = parts.pop();
+  if (last === undefined) return;
+  let target = draft;
+  for (const part of parts) {
+    const next = read(target, part);
+    if (isDraft(next)) target = next;
+    else {
+      const created: Draft = {};
+      put(target, part, created);
+      target = created;
+    }
+  }
+  put(target, last, value);
+}
+
+function atPath(object: JsonObject, path: string): Json | undefined {
+  let value: Json | undefined = object;
+  for (const part of partsOf(path)) {
+    if (!isJsonObject(value)) return undefined;
+    value = read(value, part);
+  }
+  return value;
+}
+
+function partsOf(path: string): string[] {
+  return path.split(".").filter((part) => part !== "");
+}
+
+/** A selector as text. The field may be text, a LabelSelector or a map of labels. */
+function selectorText(value: Json | undefined): string {
+  if (typeof value === "string") return value;
+  if (!isJsonObject(value)) return "";
+  const labels = read(value, "matchLabels");
+  const expressions = read(value, "matchExpressions");
+  const isSelector = labels !== undefined || expressions !== undefined;
+  const matchLabels = stringsOf(isSelector ? labels : value);
+  const matchExpressions = isJsonArray(expressions) ? expressions.flatMap(requirementOf) : [];
+  return formatLabelSelector({ matchLabels, matchExpressions });
+}
+
+function stringsOf(value: Json | undefined): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  if (!isJsonObject(value)) return texts;
+  for (const key of Object.keys(value).sort()) {
+    const text = read(value, key);
+    if (typeof text === "string") put(texts, key, text);
+  }
+  return texts;
+}
+
+function requirementOf(value: Json): readonly LabelRequirement[] {
+  if (!isJsonObject(value)) return [];
+  const [key, operator, values] = [read(value, "key"), read(value, "operator"), read(value, "values")];
+  if (typeof key !== "string") return [];
+  switch (operator) {
+    case "In":
+    case "NotIn":
+      return [{ key, operator, values: isJsonArray(values) ? values.map(String) : [] }];
+    case "Exists":
+    case "DoesNotExist":
+      return [{ key, operator }];
+    default:
+      return [];
+  }
 }

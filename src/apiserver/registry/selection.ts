@@ -1,22 +1,23 @@
 /**
- * Selection: which objects of a collection a list, a watch or a deletecollection is about: namespace, name and selectors
- * brought into one form that is cheap to decide.
+ * Selection: the objects of a collection that a list, a watch or a deletecollection selects, from namespace, name, label
+ * selector and field selector. eventOf() applies it to the changes that a watch reads.
+ *
+ * The grammar and the errors of field selectors are those of apimachinery `fields.ParseSelector`.
  */
 import { apiVersionOf } from "../../api/mod.ts";
 import { badRequest, dnsLabelErrors, type JsonObject, type Kind, pathSegmentErrors } from "../model/mod.ts";
-import type { Call } from "./call.ts";
-import { type FieldTerm, parseFieldSelector, requiredValue } from "./field_selector.ts";
+import { type Call, storageNamespace } from "./call.ts";
 import { type Matcher, parseLabelSelector, SelectorError } from "./label_selector.ts";
 import { metadataText } from "./metadata.ts";
-import { storageNamespace } from "./engine.ts";
+import { atRevision, type Change, StoredObject } from "../storage/mod.ts";
 
-/** Which objects. */
+/** The selected objects. */
 export interface Selection {
-  /** "": all of them. */
+  /** "": all namespaces. */
   readonly namespace: string;
-  /** One object alone. */
+  /** A single object. */
   readonly name: string | undefined;
-  /** Undefined: all that namespace and name leave. */
+  /** Decides on an object with this namespace and name; undefined when all of them are selected. */
   readonly matches: Matcher | undefined;
 }
 
@@ -26,7 +27,7 @@ export interface Selectors {
   readonly fieldSelector: string;
 }
 
-/** @throws Refusal 400 when a selector is malformed or names a field that the kind does not offer */
+/** @throws StatusError 400 when a selector is malformed or names a field that is not selectable */
 export function selectionOf(call: Call, selectors: Selectors): Selection {
   const labels = parsed(() => parseLabelSelector(selectors.labelSelector));
   const terms = parsed(() => parseFieldSelector(selectors.fieldSelector));
@@ -34,10 +35,10 @@ export function selectionOf(call: Call, selectors: Selectors): Selection {
   const name = requiredValue(terms, "metadata.name");
   const isName = name !== undefined && name !== "" && pathSegmentErrors(name).length === 0;
   const own = storageNamespace(call);
-  const asked = requiredValue(terms, "metadata.namespace");
-  const isNamespace = own === "" && call.kind.scope === "Namespaced" && asked !== undefined &&
-    dnsLabelErrors(asked).length === 0;
-  const namespace = isNamespace ? asked : own;
+  const requested = requiredValue(terms, "metadata.namespace");
+  const isNamespace = own === "" && call.kind.scope === "Namespaced" && requested !== undefined &&
+    dnsLabelErrors(requested).length === 0;
+  const namespace = isNamespace ? requested : own;
   const isLookup = isName && (namespace !== "" || call.kind.scope === "Cluster");
   return {
     namespace,
@@ -60,17 +61,17 @@ function checkField(kind: Kind, field: string): void {
   if (kind.isSelectable(field)) return;
   if (!kind.hasStrategicMerge) throw badRequest(`field label not supported: ${field}`);
   if (field === "metadata.namespace") return;
-  const refusal = ownRefusals.get(kind.collection);
+  const message = kindErrors.get(kind.collection);
   throw badRequest(
-    refusal?.(field) ??
+    message?.(field) ??
       `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
   );
 }
 
 const unsupported = (field: string): string => `field label not supported: ${field}`;
 
-/** The kinds that read their fields by themselves, and so refuse in words of their own. */
-const ownRefusals: ReadonlyMap<string, (field: string) => string> = new Map([
+/** The error messages of kinds with their own field label conversion in kube-apiserver. */
+const kindErrors: ReadonlyMap<string, (field: string) => string> = new Map([
   ...["pods", "nodes", "replicationcontrollers", "namespaces", "secrets", "services", "events"].map(
     (collection) => [collection, unsupported] as const,
   ),
@@ -82,7 +83,7 @@ const ownRefusals: ReadonlyMap<string, (field: string) => string> = new Map([
   ],
 ]);
 
-/** Leaves out the terms that namespace and name answer already. */
+/** Matches the terms that the namespace and the name of the selection do not cover. */
 function fieldMatcher(
   call: Call,
   terms: readonly FieldTerm[],
@@ -112,4 +113,100 @@ function both(left: Matcher | undefined, right: Matcher | undefined): Matcher | 
   if (left === undefined) return right;
   if (right === undefined) return left;
   return (object) => left(object) && right(object);
+}
+
+/** One term: the field must have the value, or must not have it. */
+export interface FieldTerm {
+  readonly field: string;
+  readonly isEqual: boolean;
+  readonly value: string;
+}
+
+/** Parses a field selector. @throws SelectorError */
+export function parseFieldSelector(text: string): readonly FieldTerm[] {
+  return splitTerms(text).sort().filter((term) => term !== "").map((term) => {
+    const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
+    if (match === null) throw new SelectorError(`invalid selector: '${text}'; can't understand '${term}'`);
+    const [, field = "", operator = "", value = ""] = match;
+    return { field, isEqual: operator !== "!=", value: unescaped(value) };
+    // An empty term matches every object.
+  }).filter(({ field, value }) => field !== "" || value !== "");
+}
+
+/** The value that the field must have, if the selector requires one. */
+export function requiredValue(terms: readonly FieldTerm[], field: string): string | undefined {
+  return terms.find((term) => term.field === field && term.isEqual)?.value;
+}
+
+function splitTerms(text: string): string[] {
+  const terms: string[] = [];
+  let start = 0;
+  for (let index = 0; index < text.length; index++) {
+    if (text[index] === "\\") index++;
+    else if (text[index] === ",") {
+      terms.push(text.slice(start, index));
+      start = index + 1;
+    }
+  }
+  terms.push(text.slice(start));
+  return terms;
+}
+
+function unescaped(text: string): string {
+  if (!/[\\,=]/.test(text)) return text;
+  let value = "";
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index] ?? "";
+    if (character === "\\") {
+      index++;
+      const escaped = text[index] ?? "";
+      if (!["\\", ",", "="].includes(escaped)) {
+        throw new SelectorError(`invalid field selector: invalid escape sequence: \\${escaped}`);
+      }
+      value += escaped;
+    } else if (character === "," || character === "=") {
+      const code = character.charCodeAt(0);
+      throw new SelectorError(`invalid field selector: unescaped character in value: ${code}`);
+    } else value += character;
+  }
+  return value;
+}
+
+/** One watch event. */
+export interface ObjectEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly stored: StoredObject;
+}
+
+/**
+ * The event of a change for one watch. An object that enters the selection is ADDED, and one that leaves it is DELETED with its
+ * last selected state (apiserver `cacher/cache_watcher.go`).
+ *
+ * @returns undefined when neither state is selected
+ */
+export function eventOf(change: Change, matches: Matcher | undefined): ObjectEvent | undefined {
+  const { kind, current, previous } = change;
+  if (matches === undefined) return { type: typeOf(kind), stored: current };
+  const isSelected = kind !== "deleted" && matches(current.object);
+  const wasSelected = previous !== undefined && matches(previous.object);
+  if (isSelected) return { type: wasSelected ? "MODIFIED" : "ADDED", stored: current };
+  if (!wasSelected || previous === undefined) return undefined;
+  return { type: "DELETED", stored: kind === "deleted" ? current : asOf(previous, change.revision) };
+}
+
+function typeOf(kind: Change["kind"]): ObjectEvent["type"] {
+  switch (kind) {
+    case "added":
+      return "ADDED";
+    case "modified":
+      return "MODIFIED";
+    case "deleted":
+      return "DELETED";
+    default:
+      return kind satisfies never;
+  }
+}
+
+function asOf(stored: StoredObject, revision: number): StoredObject {
+  return new StoredObject(stored.key, stored.namespace, revision, atRevision(stored.object, revision));
 }

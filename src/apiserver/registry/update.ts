@@ -1,9 +1,9 @@
 /**
- * The verb update, and the half of patch that comes after the patch: from a draft of the new state to the stored one, with
- * optimistic locking. The order of steps is that of apiserver `handlers/update.go` and `registry/store.go`.
+ * The verb update: put() for a PUT, and update(), which patch and scale use too. From a draft of the new state to the stored
+ * one, with optimistic locking. The order of the steps is that of apiserver `handlers/update.go` and `registry/store.go`.
  *
- * Guarantees: whoever sends a resourceVersion never overwrites a newer state; an update that changes nothing writes
- * nothing; the last finalizer of an object that is being deleted takes the object with it.
+ * Guarantees: a write with a resourceVersion never overwrites a newer state. An update that changes nothing writes nothing.
+ * Removing the last finalizer of an object with a deletionTimestamp deletes the object.
  */
 import {
   badRequest,
@@ -14,102 +14,143 @@ import {
   type JsonObject,
   notFound,
   read,
-  Refusal,
+  StatusError,
 } from "../model/mod.ts";
 import { unchangedButTimes } from "../patch/mod.ts";
 import { parseResourceVersion, type StoredObject } from "../storage/mod.ts";
 import { admit, validateAdmission } from "./admission_chain.ts";
-import { type Answer, type Call, type Representation, represented } from "./call.ts";
-import { finishCreate, withoutBooksIfTooLarge } from "./create.ts";
-import { type Engine, kindSubject, storageNamespace, subjectOf, writeContext } from "./engine.ts";
-import { setManagedFields } from "./fields.ts";
-import { matchNamespace, metadataOf, metadataText, metadataTexts, readMetadata } from "./metadata.ts";
+import {
+  type Body,
+  type Call,
+  kindSubject,
+  type RegistryParts,
+  type Representation,
+  represented,
+  storageNamespace,
+  subjectOf,
+  writeContext,
+  type WriteResponse,
+} from "./call.ts";
+import { finishCreate, storeWithinSizeLimit } from "./create.ts";
+import { setManagedFields, trackFields } from "./track_fields.ts";
+import {
+  dropDuplicateOwners,
+  matchNamespace,
+  metadataOf,
+  metadataText,
+  metadataTexts,
+  readMetadata,
+} from "./metadata.ts";
 import { metadataErrors, metadataUpdateErrors } from "./metadata_rules.ts";
-import { dropDuplicateOwners } from "./owners.ts";
 import { represent, toStorage } from "./represent.ts";
 
-/** What the new state shall be. */
+/** Replaces an object, or a part of it such as its status, by a body. @throws StatusError */
+export function put(parts: RegistryParts, call: Call, name: string, body: Body): Promise<WriteResponse> {
+  const { kind } = call;
+  const decode = (): Draft => {
+    const draft = body();
+    kind.setDefaults(draft);
+    return draft;
+  };
+  let decoded: Draft | undefined = decode();
+  checkName(call, decoded, name);
+  dropDuplicateOwners(decoded, false, (text) => call.warn(text));
+  return update(parts, call, {
+    name,
+    mayCreate: kind.allowsCreateOnUpdate ?? false,
+    uid: metadataText(decoded, "uid"),
+    next: async (old) => {
+      const draft = decoded ?? decode();
+      // The next steps change the draft, so another attempt decodes again.
+      decoded = undefined;
+      await trackFields(parts, call, old, draft);
+      return draft;
+    },
+  });
+}
+
+/** A change of one object. */
 export interface Change {
   readonly name: string;
-  /** True where it may create what is not there: apply, and kinds that allow it. */
+  /** True when it may create a missing object: apply, and kinds that allow it. */
   readonly mayCreate: boolean;
-  /** The UID the object must have; "" for any. */
+  /** The required UID; "" for any. */
   readonly uid: string;
   /**
-   * Makes the new state from the present one (undefined: there is none), managedFields included. Called again when
-   * somebody else was faster.
+   * Computes the new state, with managedFields, from the live one (undefined for a missing object). Called again after a
+   * concurrent write.
    */
   next(old: JsonObject | undefined): Draft | Promise<Draft>;
 }
 
-/** The words of optimistic locking; clients compare them. */
+/** The message of a conflict in optimistic locking; clients compare it. */
 export const modifiedText =
   "the object has been modified; please apply your changes to the latest version and try again";
 
-/** Races that are lost in a row before the client is told; the real server has no limit but its timeout. */
-const mostAttempts = 100;
+/** Attempts before the response is 409; kube-apiserver tries until its timeout. */
+const maxAttempts = 100;
 
-/** What came of one attempt. */
-type Attempt = { readonly kind: "done"; readonly answer: Answer } | { readonly kind: "raced" };
+/** The result of one attempt: `raced` when a concurrent write was first. */
+type Attempt = { readonly kind: "done"; readonly response: WriteResponse } | { readonly kind: "raced" };
 
-/** Carries a change out. @throws Refusal */
-export async function update(engine: Engine, call: Call, change: Change): Promise<Answer> {
-  for (let count = 0; count < mostAttempts; count++) {
+/** Applies a change to the live state, and repeats that after a concurrent write. @throws StatusError */
+export async function update(parts: RegistryParts, call: Call, change: Change): Promise<WriteResponse> {
+  for (let count = 0; count < maxAttempts; count++) {
     call.signal.throwIfAborted();
-    const attempt = await tryUpdate(engine, call, change);
-    if (attempt.kind === "done") return attempt.answer;
+    const attempt = await tryUpdate(parts, call, change);
+    if (attempt.kind === "done") return attempt.response;
   }
   throw conflict(subjectOf(call.kind, change.name), modifiedText);
 }
 
-async function tryUpdate(engine: Engine, call: Call, change: Change): Promise<Attempt> {
+async function tryUpdate(parts: RegistryParts, call: Call, change: Change): Promise<Attempt> {
   const { kind } = call;
-  const stored = engine.storage.find(kind.collection, storageNamespace(call), change.name);
-  if (stored === undefined) return await createInstead(engine, call, change);
+  const stored = parts.storage.find(kind.collection, storageNamespace(call), change.name);
+  if (stored === undefined) return await createMissing(parts, call, change);
   const old = (await represent(stored, kind)).object;
   checkUid(call, change, old);
   const draft = await change.next(old);
   checkName(call, draft, change.name);
-  const admitted = await admit(engine, call, { operation: "UPDATE", name: change.name, object: draft, oldObject: old });
+  const admitted = await admit(parts, call, { operation: "UPDATE", name: change.name, object: draft, oldObject: old });
   const next = admitted ?? draft;
   dropDuplicateOwners(next, true, (text) => call.warn(text));
   checkVersion(call, next, old);
-  validateChange(engine, call, next, old);
-  keepBooksIfOnlyTimeDiffers(next, old);
+  validateChange(parts, call, next, old);
+  keepManagedFieldsIfOnlyTimesDiffer(next, old);
   metadataOf(next)["resourceVersion"] = metadataText(old, "resourceVersion");
-  await validateAdmission(engine, call, { operation: "UPDATE", name: change.name, object: next, oldObject: old });
-  return await storeChange(engine, call, { stored, old, next });
+  await validateAdmission(parts, call, { operation: "UPDATE", name: change.name, object: next, oldObject: old });
+  return await storeChange(parts, call, { stored, old, next });
 }
 
-/** One state on its way to the next. */
+/** The live state and the state that replaces it. */
 interface Step {
   readonly stored: StoredObject;
   readonly old: JsonObject;
   readonly next: Draft;
 }
 
-async function storeChange(engine: Engine, call: Call, step: Step): Promise<Attempt> {
+async function storeChange(parts: RegistryParts, call: Call, step: Step): Promise<Attempt> {
   const { kind, family } = call;
   const { stored, old, next } = step;
-  if (isReleased(call, next, old)) {
+  if (mayBeRemoved(call, next, old)) {
     if (call.isDryRun) return done(represented(next));
-    return engine.storage.delete(kind.collection, stored) === undefined ? { kind: "raced" } : done(represented(next));
+    return parts.storage.delete(kind.collection, stored) === undefined ? { kind: "raced" } : done(represented(next));
   }
   if (isSameJson(next, old)) return done(await represent(stored, kind));
   const object = await toStorage(next, kind, family.storage);
   if (call.isDryRun) return done(represented(next));
-  const updated = withoutBooksIfTooLarge(
+  const updated = storeWithinSizeLimit(
     object,
-    (fitting) => engine.storage.update(kind.collection, stored, fitting),
+    (fitting) => parts.storage.update(kind.collection, stored, fitting),
   );
   return updated === undefined ? { kind: "raced" } : done(await represent(updated, kind));
 }
 
 function done(result: Representation): Attempt {
-  return { kind: "done", answer: { code: 200, result } };
+  return { kind: "done", response: { code: 200, result } };
 }
 
-async function createInstead(engine: Engine, call: Call, change: Change): Promise<Attempt> {
+async function createMissing(parts: RegistryParts, call: Call, change: Change): Promise<Attempt> {
   const { kind } = call;
   if (!change.mayCreate || call.subresource !== "") throw notFound(subjectOf(kind, change.name));
   call.authorize("create", change.name);
@@ -120,18 +161,18 @@ async function createInstead(engine: Engine, call: Call, change: Change): Promis
     throw conflict(subjectOf(kind, change.name), why);
   }
   checkName(call, draft, change.name);
-  // Only a POST is refused for it: here it says what an existing object would have to be at.
+  // Only a POST with a resourceVersion is rejected. Here it is the version that an existing object would need.
   delete metadataOf(draft)["resourceVersion"];
-  const admitted = await admit(engine, call, {
+  const admitted = await admit(parts, call, {
     operation: "CREATE",
     name: change.name,
     object: draft,
     oldObject: undefined,
   });
-  return { kind: "done", answer: { code: 201, result: await finishCreate(engine, call, admitted ?? draft) } };
+  return { kind: "done", response: { code: 201, result: await finishCreate(parts, call, admitted ?? draft) } };
 }
 
-/** The body must be about the object of the URL. */
+/** The name and namespace in the body must be those in the URL. */
 export function checkName(call: Call, draft: Draft, name: string): void {
   matchNamespace(metadataOf(draft), storageNamespace(call));
   const own = metadataText(draft, "name");
@@ -152,7 +193,7 @@ function checkUid(call: Call, change: Change, old: JsonObject): void {
   throw conflict(subjectOf(call.kind, change.name), why);
 }
 
-/** The key under which a real server would have the object in etcd; it appears in messages. */
+/** The key of the object in the etcd of a kube-apiserver; it is part of messages. */
 export function registryKey(call: Call, name: string): string {
   const { kind } = call;
   const resource = kind.hasStrategicMerge || kind.group === "" ? kind.plural : `${kind.group}/${kind.plural}`;
@@ -166,7 +207,7 @@ function checkVersion(call: Call, next: Draft, old: JsonObject): void {
   const version = metadataText(next, "resourceVersion");
   const parsed = parseResourceVersion(version);
   if (parsed.kind === "malformed") {
-    throw new Refusal(500, "", parsed.why);
+    throw new StatusError(500, "", parsed.why);
   }
   if (parsed.revision === 0) {
     const isAllowed = kind.allowsUnconditionalUpdate ?? kind.hasStrategicMerge;
@@ -181,12 +222,12 @@ function checkVersion(call: Call, next: Draft, old: JsonObject): void {
   if (version !== metadataText(old, "resourceVersion")) throw conflict(subjectOf(kind, name), modifiedText);
 }
 
-function validateChange(engine: Engine, call: Call, next: Draft, old: JsonObject): void {
+function validateChange(parts: RegistryParts, call: Call, next: Draft, old: JsonObject): void {
   const { kind } = call;
   const metadata = metadataOf(next);
   const before = readMetadata(old);
   copyOrDelete(metadata, before, "generation");
-  const context = writeContext(engine, call);
+  const context = writeContext(parts, call);
   kind.prepareForUpdate(next, old, context);
   if (metadataText(next, "uid") === "") copyOrDelete(metadata, before, "uid");
   copyOrDelete(metadata, before, "creationTimestamp");
@@ -195,7 +236,7 @@ function validateChange(engine: Engine, call: Call, next: Draft, old: JsonObject
     copyOrDelete(metadata, before, "deletionGracePeriodSeconds");
   }
   delete metadata["selfLink"];
-  // Once for the server and once for the kind, as in the real one: clients see the causes twice.
+  // Twice, as in kube-apiserver, which checks once for all kinds and once for the kind: clients see each cause twice.
   const changed = metadataUpdateErrors(next, old);
   const errors = [...metadataErrors(next, kind), ...changed, ...changed, ...kind.validateUpdate(next, old, context)];
   if (errors.length > 0) throw invalid(kindSubject(kind, metadataText(next, "name")), errors);
@@ -208,20 +249,20 @@ function copyOrDelete(metadata: Draft, before: JsonObject, field: string): void 
   else delete metadata[field];
 }
 
-/** True when nothing holds an object any more that is being deleted. */
-function isReleased(call: Call, next: Draft, old: JsonObject): boolean {
+/** True when the object has a deletionTimestamp and nothing keeps it any more. */
+function mayBeRemoved(call: Call, next: Draft, old: JsonObject): boolean {
   const before = readMetadata(old);
   if (read(before, "deletionTimestamp") === undefined || metadataTexts(next, "finalizers").length > 0) return false;
   const grace = read(before, "deletionGracePeriodSeconds") ?? 0;
   return grace === 0 && call.kind.deletion?.isHeld?.(next) !== true;
 }
 
-/** Writing what one owns already is no change: only the times in the bookkeeping would differ. */
-function keepBooksIfOnlyTimeDiffers(next: Draft, old: JsonObject): void {
+/** Keeps the old managedFields if only their times differ, so that an update without a change writes nothing. */
+function keepManagedFieldsIfOnlyTimesDiffer(next: Draft, old: JsonObject): void {
   const metadata = metadataOf(next);
   const version = read(metadata, "resourceVersion");
   metadata["resourceVersion"] = metadataText(old, "resourceVersion");
-  const books = unchangedButTimes(old, next);
-  if (books !== undefined) setManagedFields(next, books);
+  const fields = unchangedButTimes(old, next);
+  if (fields !== undefined) setManagedFields(next, fields);
   if (version === undefined) delete metadata["resourceVersion"];
 }

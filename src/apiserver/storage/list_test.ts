@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
-import { Refusal } from "../model/mod.ts";
-import { decodeContinue, encodeContinue } from "./continue_token.ts";
-import { listObjects, type ListQuery, type ListResult } from "./list.ts";
+import { StatusError } from "../model/mod.ts";
+import { decodeContinue, encodeContinue, listObjects, type ListQuery, type ListResult } from "./list.ts";
 import { ObjectStorage } from "./storage.ts";
 
 const everything: ListQuery = { namespace: "", resourceVersion: "", match: "", limit: 0, continue: "" };
@@ -24,13 +23,13 @@ function names(result: ListResult): string {
   return result.items.map(({ name }) => name).join(" ");
 }
 
-function refusal(act: () => unknown): Refusal {
+function rejection(act: () => unknown): StatusError {
   const error = assertThrows(act);
-  assert(error instanceof Refusal);
+  assert(error instanceof StatusError);
   return error;
 }
 
-test("pages are of one revision, whatever is written between them", () => {
+test("all pages of a list have one revision, even after writes between them", () => {
   const storage = filled();
   const first = list(storage, { limit: 4 });
   const found = storage.find("things", "b", "t9");
@@ -44,20 +43,20 @@ test("pages are of one revision, whatever is written between them", () => {
   assertEquals(third.continue, "");
 });
 
-test("a page of a namespace ends with it", () => {
+test("the last page of a namespace has no objects of other namespaces", () => {
   const storage = filled();
   const first = list(storage, { namespace: "a", limit: 4 });
   assertEquals([names(first), first.remaining], ["t0 t1 t2 t3", 2]);
   assertEquals(names(list(storage, { namespace: "a", limit: 4, continue: first.continue })), "t4 t5");
 });
 
-test("a token of one namespace does not lead out of another", () => {
+test("a token of another namespace does not lead out of the requested one", () => {
   const storage = filled();
   const first = list(storage, { namespace: "a", limit: 2 });
   assertEquals(names(list(storage, { namespace: "b", limit: 9, continue: first.continue })), "t6 t7 t8 t9");
 });
 
-test("a selector fills its pages, and leaves open how many remain", () => {
+test("a list with a selector fills its pages and has no remaining count", () => {
   const matches = (object: { readonly [key: string]: unknown }) => Number(object["index"]) % 2 === 0;
   const first = list(filled(), { limit: 2, matches });
   assertEquals([names(first), first.remaining], ["t0 t2", undefined]);
@@ -79,15 +78,15 @@ const readings: readonly { readonly query: Partial<ListQuery>; readonly items: n
 ];
 
 for (const { query, items, revision } of readings) {
-  test(`a list with ${JSON.stringify(query)} gives ${items} items of revision ${revision}`, () => {
+  test(`a list with ${JSON.stringify(query)} returns ${items} items of revision ${revision}`, () => {
     const result = list(filled(), query);
     assertEquals([result.items.length, result.revision], [items, revision]);
   });
 }
 
-test("a version that is not reached yet is answered with 504, its cause and a time to wait", () => {
+test("a version that is not reached yet gets 504 with a cause and retryAfterSeconds", () => {
   for (const query of [{ resourceVersion: "11" }, { resourceVersion: "11", match: "Exact" as const }]) {
-    const { status } = refusal(() => list(filled(), query));
+    const { status } = rejection(() => list(filled(), query));
     assertEquals([status.code, status.reason], [504, "Timeout"]);
     assertEquals(status.message, "Timeout: Too large resource version: 11, current: 10");
     assertEquals(status.details, {
@@ -97,23 +96,23 @@ test("a version that is not reached yet is answered with 504, its cause and a ti
   }
 });
 
-test("a token whose revision is gone is answered with 410 and a token that goes on, inconsistently", () => {
+test("a token with an expired revision gets 410 and a token that continues, inconsistently", () => {
   const storage = filled();
   const first = list(storage, { limit: 4 });
   storage.create("things", "a", "t45", { metadata: { name: "t45" } });
   storage.compact(11);
-  const { status } = refusal(() => list(storage, { limit: 4, continue: first.continue }));
+  const { status } = rejection(() => list(storage, { limit: 4, continue: first.continue }));
   assertEquals([status.code, status.reason], [410, "Expired"]);
   const token = status.metadata?.continue ?? "";
   const rest = list(storage, { limit: 4, continue: token });
   assertEquals([names(rest), rest.revision], ["t4 t45 t5 t6", 11]);
 });
 
-test("an exact version that is gone is answered with 410", () => {
+test("an expired exact version gets 410", () => {
   const storage = filled();
   storage.compact(5);
   assertEquals(list(storage, { resourceVersion: "5", match: "Exact" }).items.length, 5);
-  const { status } = refusal(() => list(storage, { resourceVersion: "4", match: "Exact" }));
+  const { status } = rejection(() => list(storage, { resourceVersion: "4", match: "Exact" }));
   assertEquals([status.code, status.message], [410, "The resourceVersion for the provided list is too old."]);
 });
 
@@ -132,14 +131,14 @@ function encode(token: object): string {
 }
 
 for (const { token, why } of badTokens) {
-  test(`a continue token is refused: ${why}`, () => {
-    const { status } = refusal(() => decodeContinue(token));
+  test(`decodeContinue() rejects a token: ${why}`, () => {
+    const { status } = rejection(() => decodeContinue(token));
     assertEquals(status.code, 400);
     assert(status.message?.includes(why) === true, status.message);
   });
 }
 
-test("a token says where it goes on and of which revision it is", () => {
+test("a token has the first key of the next page and the revision of the list", () => {
   assertEquals(decodeContinue(encodeContinue({ from: "a/x\0", revision: 7 })), { from: "a/x\0", revision: 7 });
   assertEquals(decodeContinue(encodeContinue({ from: "a/x\0", revision: undefined })).revision, undefined);
 });

@@ -1,8 +1,16 @@
-/** What the server stores: objects, their history, consistent snapshots, and cursors for those who watch. */
-export { type Change, type Snapshot } from "./change.ts";
-export { Cursor, type CursorOptions, type Reading } from "./cursor.ts";
-export { continueAfter, type ContinueToken, decodeContinue, encodeContinue } from "./continue_token.ts";
-export { listObjects, type ListQuery, type ListResult, tooLarge } from "./list.ts";
-export { type ParsedVersion, parseResourceVersion } from "./resource_version.ts";
+/** The storage: objects, their history, consistent snapshots, paged lists, and cursors for watches. */
+export { type Change, Cursor, type CursorOptions, type Reading, type Snapshot } from "./change_log.ts";
+export {
+  continueAfter,
+  type ContinueToken,
+  decodeContinue,
+  encodeContinue,
+  listObjects,
+  type ListQuery,
+  type ListResult,
+  type ParsedVersion,
+  parseResourceVersion,
+  resourceVersionTooLarge,
+} from "./list.ts";
 export { atRevision, ObjectStorage, ObjectTooLargeError, type StorageChange, type StorageOptions } from "./storage.ts";
 export { storageKey, StoredObject } from "./stored_object.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
 import { seededRandom } from "../../async/mod.ts";
-import { OrderedMap } from "./_ordered_map.ts";
+import { OrderedMap } from "./ordered_map.ts";
 
 interface Item {
   readonly key: string;
@@ -16,12 +16,12 @@ function itemsFrom(map: OrderedMap<Item>, from = ""): Item[] {
   return items;
 }
 
-/** Invariants: as a Map sorted by key; every older state stays as it was. */
-test("an OrderedMap holds what a sorted Map would, and its older states never change", () => {
+/** Invariants: same content as a Map sorted by key; older states never change. */
+test("an OrderedMap has the same content as a sorted Map, and its older states never change", () => {
   const random = seededRandom(7);
   let map = OrderedMap.empty<Item>();
   const model = new Map<string, Item>();
-  const kept: { readonly map: OrderedMap<Item>; readonly items: readonly Item[] }[] = [];
+  const states: { readonly map: OrderedMap<Item>; readonly items: readonly Item[] }[] = [];
   for (let step = 0; step < 6000; step++) {
     const key = `k${Math.floor(random.next() * 700)}`;
     const isPut = random.next() < (step < 3000 ? 0.7 : 0.35);
@@ -34,10 +34,10 @@ test("an OrderedMap holds what a sorted Map would, and its older states never ch
       model.delete(key);
     }
     assertEquals(map.size, model.size);
-    if (step % 500 === 0) kept.push({ map, items: sorted(model) });
+    if (step % 500 === 0) states.push({ map, items: sorted(model) });
   }
-  kept.push({ map, items: sorted(model) });
-  for (const state of kept) assertEquals(itemsFrom(state.map), [...state.items]);
+  states.push({ map, items: sorted(model) });
+  for (const state of states) assertEquals(itemsFrom(state.map), [...state.items]);
 });
 
 function sorted(model: ReadonlyMap<string, Item>): readonly Item[] {
@@ -59,7 +59,7 @@ test("an OrderedMap finds, ranks and scans from any key", () => {
   assertEquals(itemsFrom(map, "zzz"), []);
 });
 
-test("a scan ends when its visitor has enough", () => {
+test("scan() stops when its visitor returns false", () => {
   let map = OrderedMap.empty<Item>();
   for (let value = 0; value < 200; value++) map = map.put({ key: `k${String(value).padStart(3, "0")}`, value });
   const seen: string[] = [];
@@ -67,7 +67,7 @@ test("a scan ends when its visitor has enough", () => {
   assertEquals(seen, ["k050", "k051", "k052"]);
 });
 
-test("removing what is not there gives a map with the same items", () => {
+test("remove() of a missing key returns a map with the same items", () => {
   const map = OrderedMap.empty<Item>().put({ key: "a", value: 1 });
   assertEquals(itemsFrom(map.remove("b")), [{ key: "a", value: 1 }]);
   assert(map.remove("a").remove("a").size === 0);

@@ -1,46 +1,47 @@
 /**
- * ObjectStorage: what etcd and the watch cache are to kube-apiserver, in memory. One revision counts the writes of all
- * collections; each collection is an immutable sorted map, so that every kept revision can be listed as it was; the
- * history that watchers read is bounded by number and size.
+ * ObjectStorage: the etcd and the watch cache of this API server, in memory. One revision counts the writes to all
+ * collections. Each collection is an immutable sorted map, so each stored revision can be listed as it was. The history that
+ * watches read is bounded in number and size.
  *
- * Guarantees: a write is one synchronous step, seen by readers as a whole; revisions only grow; no operation on one object
- * costs more the more objects there are (logarithms aside); an object handed in is never changed again, nor copied.
- * It knows nothing of kinds, validation or HTTP.
+ * Guarantees: a write is one synchronous step, and readers see all of it or nothing. Revisions only grow. The cost of an
+ * operation on one object grows only logarithmically with the number of objects. The storage neither changes nor copies the
+ * objects that it gets.
+ *
+ * Caveats: it has no kinds, no validation and no HTTP.
  */
 import { isJsonObject, type JsonObject, type ObjectReader, read } from "../model/mod.ts";
-import type { Change, Snapshot } from "./change.ts";
-import { Collection } from "./_collection.ts";
-import type { Cursor, CursorOptions } from "./cursor.ts";
-import { RecentObjects } from "./_recent_objects.ts";
-import { storageKey, StoredObject } from "./stored_object.ts";
+import { type Change, Cursor, type CursorOptions, type Snapshot } from "./change_log.ts";
+import { RecentObjects, storageKey, StoredObject } from "./stored_object.ts";
+import { ChangeLog } from "./change_log.ts";
+import { OrderedMap } from "./ordered_map.ts";
 
 /** Options of {@link ObjectStorage}. */
 export interface StorageOptions {
-  /** Changes that are kept, over all collections. @default 20000 */
-  readonly historyChanges?: number;
-  /** Characters of JSON in the changes that are kept. @default 134217728 */
-  readonly historyBytes?: number;
+  /** Changes in the history, over all collections. @default 20000 */
+  readonly maxHistoryChanges?: number;
+  /** Characters of JSON in the history. @default 134217728 */
+  readonly maxHistoryBytes?: number;
   /** The revision to start from. @default 0 */
   readonly firstRevision?: number;
-  /** Objects that are kept besides their JSON, the newest ones. @default 4096 */
-  readonly recentObjects?: number;
-  /** Characters of JSON in one object. @default 1572864 (1.5 MiB, as etcd's requests) */
-  readonly objectBytes?: number;
+  /** Number of states, the newest ones, that keep the object besides its JSON. @default 4096 */
+  readonly maxRecentObjects?: number;
+  /** Characters of JSON in one object. @default 1572864 (1.5 MiB, the limit of a request to etcd) */
+  readonly maxObjectBytes?: number;
 }
 
-/** A change, and where. */
+/** A change and its collection. */
 export interface StorageChange {
   readonly collection: string;
   readonly change: Change;
 }
 
-/** An object that is larger than the storage takes. */
+/** The object is larger than `maxObjectBytes`. */
 export class ObjectTooLargeError extends Error {
   override readonly name = "ObjectTooLargeError";
 }
 
 /**
- * All objects of all kinds.
+ * The objects of all kinds.
  *
  * @example
  * ```ts
@@ -55,45 +56,47 @@ export class ObjectTooLargeError extends Error {
  */
 export class ObjectStorage implements ObjectReader {
   readonly #collections = new Map<string, Collection>();
-  readonly #historyChanges: number;
-  readonly #historyBytes: number;
-  readonly #objectBytes: number;
+  readonly #maxHistoryChanges: number;
+  readonly #maxHistoryBytes: number;
+  readonly #maxObjectBytes: number;
   readonly #recent: RecentObjects;
   readonly #options: StorageOptions;
-  /** The collections of the kept changes, oldest change first, from `#oldest` on. */
+  /** The collections of the stored changes, oldest change first, from index `#oldest` on. */
   #order: Collection[] = [];
   #oldest = 0;
-  #keptBytes = 0;
+  #historyBytes = 0;
   #revision: number;
 
   constructor(options: StorageOptions = {}) {
-    const { historyChanges = 20_000, historyBytes = 128 * 1024 * 1024, firstRevision = 0 } = options;
+    const { maxHistoryChanges = 20_000, maxHistoryBytes = 128 * 1024 * 1024, firstRevision = 0 } = options;
     this.#options = options;
-    this.#objectBytes = options.objectBytes ?? 1.5 * 1024 * 1024;
-    this.#recent = new RecentObjects(options.recentObjects ?? 4096);
-    if (!(historyChanges >= 0)) throw new RangeError(`Cannot create a storage: historyChanges is ${historyChanges}`);
-    if (!(historyBytes >= 0)) throw new RangeError(`Cannot create a storage: historyBytes is ${historyBytes}`);
-    this.#historyChanges = historyChanges;
-    this.#historyBytes = historyBytes;
+    this.#maxObjectBytes = options.maxObjectBytes ?? 1.5 * 1024 * 1024;
+    this.#recent = new RecentObjects(options.maxRecentObjects ?? 4096);
+    if (!(maxHistoryChanges >= 0)) {
+      throw new RangeError(`Cannot create a storage: maxHistoryChanges is ${maxHistoryChanges}`);
+    }
+    if (!(maxHistoryBytes >= 0)) throw new RangeError(`Cannot create a storage: maxHistoryBytes is ${maxHistoryBytes}`);
+    this.#maxHistoryChanges = maxHistoryChanges;
+    this.#maxHistoryBytes = maxHistoryBytes;
     this.#revision = firstRevision;
   }
 
-  /** Another storage that holds what this one does, history and all, at no cost per object; the two go on apart. */
+  /** Another storage with the same objects and history, at no cost per object; the two are independent from now on. */
   copy(): ObjectStorage {
     const copy = new ObjectStorage(this.#options);
     for (const [name, store] of this.#collections) copy.#collections.set(name, new Collection(name, store));
     copy.#order = this.#order.slice(this.#oldest).map(({ name }) => copy.#open(name));
-    copy.#keptBytes = this.#keptBytes;
+    copy.#historyBytes = this.#historyBytes;
     copy.#revision = this.#revision;
     return copy;
   }
 
-  /** Of the last write. */
+  /** The revision of the last write. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The present state of an object. */
+  /** The live state of an object. */
   find(collection: string, namespace: string, name: string): StoredObject | undefined {
     return this.#collections.get(collection)?.items.get(storageKey(namespace, name));
   }
@@ -119,9 +122,9 @@ export class ObjectStorage implements ObjectReader {
   }
 
   /**
-   * Stores a new object, with its resourceVersion set. What it holds becomes the storage's and is never changed again.
+   * Stores a new object with its new resourceVersion. The caller must not change the object afterwards.
    *
-   * @returns undefined when there is an object of that name
+   * @returns undefined when an object of this name exists
    */
   create(collection: string, namespace: string, name: string, object: JsonObject): StoredObject | undefined {
     const store = this.#open(collection);
@@ -133,9 +136,9 @@ export class ObjectStorage implements ObjectReader {
   }
 
   /**
-   * Puts an object in the place of a state, with its resourceVersion set. What it holds becomes the storage's.
+   * Replaces a state by an object with its new resourceVersion. The caller must not change the object afterwards.
    *
-   * @returns undefined when `previous` is no longer the present state
+   * @returns undefined when `previous` is not the live state any more
    */
   update(collection: string, previous: StoredObject, object: JsonObject): StoredObject | undefined {
     const store = this.#open(collection);
@@ -146,9 +149,9 @@ export class ObjectStorage implements ObjectReader {
   }
 
   /**
-   * Takes an object away.
+   * Deletes an object.
    *
-   * @returns its last state with the revision of the deletion; undefined when `previous` is no longer the present state
+   * @returns its last state with the revision of the deletion; undefined when `previous` is not the live state any more
    */
   delete(collection: string, previous: StoredObject): StoredObject | undefined {
     const store = this.#open(collection);
@@ -158,7 +161,7 @@ export class ObjectStorage implements ObjectReader {
     return current;
   }
 
-  /** What was written after a revision, to all collections, oldest first, as far as it is kept. */
+  /** The changes of all collections after a revision, oldest first, as far as the history goes back. */
   *changesAfter(revision: number): Generator<StorageChange> {
     const indices = new Map<Collection, number>();
     const first = Math.max(this.#oldest, this.#order.length - (this.#revision - revision));
@@ -171,45 +174,47 @@ export class ObjectStorage implements ObjectReader {
   }
 
   /**
-   * Writes once more what another storage of the same past wrote, the very same objects.
+   * Applies a change of another storage with the same history; both share the objects.
    *
    * @throws {RangeError} when the change is not the next one
    */
-  repeat({ collection, change }: StorageChange): void {
+  replay({ collection, change }: StorageChange): void {
     if (change.revision !== this.#revision + 1) {
-      throw new RangeError(`Cannot repeat a change of ${collection}: it made revision ${change.revision}`);
+      throw new RangeError(
+        `Cannot replay a change of ${collection}: its revision ${change.revision} is not the next one`,
+      );
     }
     this.#revision = change.revision;
     this.#apply(this.#open(collection), change);
   }
 
-  /** The state of a collection: at `revision`, or now. Undefined when the history does not go back so far. */
+  /** The state of a collection at `revision`, or now. Undefined when the history starts later. */
   snapshot(collection: string, revision?: number): Snapshot | undefined {
     const store = this.#open(collection);
     return revision === undefined || revision >= this.#revision ? store.items : store.log.stateAt(revision);
   }
 
-  /** Begins to read the changes of a collection; the first reading says "expired" where they are no longer kept. */
+  /** Starts to read the changes of a collection; the first read returns "expired" when some were dropped. */
   watch(collection: string, options: CursorOptions): Cursor {
     return this.#open(collection).open(options);
   }
 
-  /** Revision of the last change of a collection that is not kept. */
+  /** Revision of the newest dropped change of a collection. */
   droppedRevision(collection: string): number {
     return this.#collections.get(collection)?.log.droppedRevision ?? 0;
   }
 
-  /** Forgets the changes up to and including `revision`, as etcd's compaction does. */
+  /** Drops the changes up to and including `revision`, like a compaction in etcd. */
   compact(revision: number): void {
     while (this.#oldest < this.#order.length && this.#oldestRevision() <= revision) this.#dropOldest();
   }
 
-  /** Cursors on a collection. */
+  /** Number of open cursors on a collection. */
   cursors(collection: string): number {
     return this.#collections.get(collection)?.cursors ?? 0;
   }
 
-  /** The collections that have held an object, with the number of those they hold now. */
+  /** The collections that ever had an object, with the number of objects now. */
   *collections(): IterableIterator<{ readonly collection: string; readonly size: number }> {
     for (const [collection, { items }] of this.#collections) yield { collection, size: items.size };
   }
@@ -223,19 +228,19 @@ export class ObjectStorage implements ObjectReader {
   #stamped(key: string, namespace: string, object: JsonObject): StoredObject {
     const revision = this.#revision + 1;
     const stored = new StoredObject(key, namespace, revision, atRevision(object, revision), this.#recent);
-    if (stored.json.length > this.#objectBytes) {
+    if (stored.json.length > this.#maxObjectBytes) {
       throw new ObjectTooLargeError(`Cannot store "${key}": it has ${stored.json.length} characters`);
     }
-    // Counted only once this can no longer fail.
+    // Not before the check above, which may throw.
     this.#revision = revision;
     return stored;
   }
 
   #apply(store: Collection, change: Change): void {
     this.#order.push(store);
-    this.#keptBytes += change.current.json.length;
+    this.#historyBytes += change.current.json.length;
     store.apply(change);
-    while (this.#order.length - this.#oldest > this.#historyChanges || this.#keptBytes > this.#historyBytes) {
+    while (this.#order.length - this.#oldest > this.#maxHistoryChanges || this.#historyBytes > this.#maxHistoryBytes) {
       if (!this.#dropOldest()) break;
     }
   }
@@ -247,7 +252,7 @@ export class ObjectStorage implements ObjectReader {
   #dropOldest(): boolean {
     const change = this.#order[this.#oldest]?.log.dropOldest();
     if (change === undefined) return false;
-    this.#keptBytes -= change.current.json.length;
+    this.#historyBytes -= change.current.json.length;
     this.#oldest++;
     if (this.#oldest >= 1024 && this.#oldest * 2 >= this.#order.length) {
       this.#order = this.#order.slice(this.#oldest);
@@ -257,11 +262,67 @@ export class ObjectStorage implements ObjectReader {
   }
 }
 
-/** The object with another resourceVersion: a copy of the two outer levels, its head first. */
+/** The object with another resourceVersion: a copy of the two outer levels, with apiVersion, kind and metadata first. */
 export function atRevision(object: JsonObject, revision: number): JsonObject {
   const metadata = read(object, "metadata");
   if (!isJsonObject(metadata)) throw new TypeError("Cannot store an object: it has no metadata");
   const versioned = { ...metadata, resourceVersion: String(revision) };
   const head = { apiVersion: "", kind: "", metadata: versioned };
   return { ...head, ...object, metadata: versioned };
+}
+
+/** The objects of one collection, their history, and the cursors that read it. */
+class Collection {
+  /** `deployments.apps`. */
+  readonly name: string;
+  readonly log: ChangeLog;
+  #items: OrderedMap<StoredObject>;
+  /** By namespace; "" for cursors that read all namespaces. */
+  readonly #cursors = new Map<string, Set<Cursor>>();
+
+  /** @param from the collection whose state and history are copied @default empty */
+  constructor(name: string, from?: Collection) {
+    this.name = name;
+    this.#items = from?.items ?? OrderedMap.empty();
+    this.log = from?.log.copy() ?? new ChangeLog(this.#items);
+  }
+
+  get items(): OrderedMap<StoredObject> {
+    return this.#items;
+  }
+
+  get cursors(): number {
+    let count = 0;
+    for (const cursors of this.#cursors.values()) count += cursors.size;
+    return count;
+  }
+
+  /** Applies the change and wakes the cursors. */
+  apply(change: Change): void {
+    const { current } = change;
+    this.#items = change.kind === "deleted" ? this.#items.remove(current.key) : this.#items.put(current);
+    const index = this.log.end;
+    this.log.append(change, this.#items);
+    wakeAll(this.#cursors.get(""), index);
+    if (current.namespace !== "") wakeAll(this.#cursors.get(current.namespace), index);
+  }
+
+  open(options: CursorOptions): Cursor {
+    const cursor = new Cursor(this.log, options, (closed) => this.#close(closed));
+    const cursors = this.#cursors.get(cursor.namespace);
+    if (cursors === undefined) this.#cursors.set(cursor.namespace, new Set([cursor]));
+    else cursors.add(cursor);
+    return cursor;
+  }
+
+  #close(cursor: Cursor): void {
+    const cursors = this.#cursors.get(cursor.namespace);
+    cursors?.delete(cursor);
+    if (cursors?.size === 0) this.#cursors.delete(cursor.namespace);
+  }
+}
+
+function wakeAll(cursors: Set<Cursor> | undefined, index: number): void {
+  if (cursors === undefined) return;
+  for (const cursor of cursors) cursor.wake(index);
 }

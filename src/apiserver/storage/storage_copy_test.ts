@@ -21,7 +21,7 @@ function changes(storage: ObjectStorage, after: number): string[] {
   );
 }
 
-test("a copy of a storage holds what it held, its history too, and then goes on by itself", () => {
+test("copy() has the same objects and history, and is independent afterwards", () => {
   const storage = new ObjectStorage();
   write(storage, "things", "x");
   write(storage, "others", "y");
@@ -36,8 +36,8 @@ test("a copy of a storage holds what it held, its history too, and then goes on 
   assert(copy.find("things", "a", "x") === storage.find("things", "a", "x"), "the objects are shared");
 });
 
-test("what was forgotten before a storage was copied is not in the copy either", () => {
-  const storage = new ObjectStorage({ historyChanges: 2 });
+test("copy() does not have changes that were dropped before", () => {
+  const storage = new ObjectStorage({ maxHistoryChanges: 2 });
   for (const name of ["a", "b", "c"]) write(storage, "things", name);
   const copy = storage.copy();
   assertEquals(copy.droppedRevision("things"), 1);
@@ -46,14 +46,14 @@ test("what was forgotten before a storage was copied is not in the copy either",
   assertEquals([copy.droppedRevision("things"), storage.droppedRevision("things")], [2, 1]);
 });
 
-test("the changes after a revision are those of all collections, in the order of the writes", () => {
+test("changesAfter() returns the changes of all collections in the order of the writes", () => {
   const storage = new ObjectStorage();
   for (const name of ["a", "b"]) for (const kind of ["things", "others"]) write(storage, kind, name);
   assertEquals(changes(storage, 1), ["others added a@2", "things added b@3", "others added b@4"]);
   assertEquals(changes(storage, 4), []);
 });
 
-test("a storage that repeats what a copy wrote comes to the same, and its watches hear of it", () => {
+test("replay() of the changes of a copy leads to the same state, and wakes cursors", () => {
   const storage = new ObjectStorage();
   write(storage, "things", "x");
   const copy = storage.copy();
@@ -62,21 +62,21 @@ test("a storage that repeats what a copy wrote comes to the same, and its watche
   const changed = copy.update("things", before, thing("x", 1));
   assert(changed !== undefined);
   copy.delete("things", changed);
-  const heard: number[] = [];
-  using cursor = storage.watch("things", { namespace: "", after: 1, onChange: () => heard.push(storage.revision) });
+  const revisions: number[] = [];
+  using cursor = storage.watch("things", { namespace: "", after: 1, onChange: () => revisions.push(storage.revision) });
   assertEquals(cursor.read(), "none");
-  for (const change of copy.changesAfter(1)) storage.repeat(change);
-  assertEquals(heard, [2]);
+  for (const change of copy.changesAfter(1)) storage.replay(change);
+  assertEquals(revisions, [2]);
   assertEquals(changes(storage, 0), changes(copy, 0));
   assertEquals([storage.revision, storage.size("things")], [3, 0]);
 });
 
-test("a change that does not follow on the last one cannot be repeated", () => {
+test("replay() rejects a change that is not the next one", () => {
   const storage = new ObjectStorage();
   const copy = storage.copy();
   for (const name of ["x", "y"]) write(copy, "things", name);
   const [, second] = copy.changesAfter(0);
   assert(second !== undefined);
-  assertThrows(() => storage.repeat(second), /it made revision 2/);
+  assertThrows(() => storage.replay(second), /its revision 2 is not the next one/);
   assertEquals([storage.revision, storage.size("things")], [0, 0]);
 });

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows, test } from "../../../tests/testing
 import type { JsonObject } from "../model/mod.ts";
 import { ObjectStorage, ObjectTooLargeError, type StorageOptions } from "./storage.ts";
 import type { StoredObject } from "./stored_object.ts";
-import type { Cursor } from "./cursor.ts";
+import type { Cursor } from "./change_log.ts";
 
 const things = "things";
 
@@ -16,7 +16,7 @@ function create(storage: ObjectStorage, name: string, namespace = "a"): StoredOb
   return stored;
 }
 
-/** Everything there is to read, as `added x@1`. */
+/** All changes that the cursor can read, as `added x@1`. */
 function readings(cursor: Cursor): string[] {
   const read: string[] = [];
   for (let reading = cursor.read(); reading !== "none"; reading = cursor.read()) {
@@ -26,7 +26,7 @@ function readings(cursor: Cursor): string[] {
   return read;
 }
 
-test("one revision counts the writes of all collections, and every state says its own", () => {
+test("one revision counts the writes of all collections, and each state has its own", () => {
   const storage = new ObjectStorage();
   const first = create(storage, "x");
   const other = storage.create("others", "", "y", thing("y"));
@@ -37,7 +37,7 @@ test("one revision counts the writes of all collections, and every state says it
   assertEquals(storage.revision, 4);
 });
 
-test("a write against a state that is no longer the present one changes nothing", () => {
+test("a write against a state that is not live any more changes nothing", () => {
   const storage = new ObjectStorage();
   const first = create(storage, "x");
   const second = storage.update(things, first, thing("x", 1));
@@ -48,7 +48,7 @@ test("a write against a state that is no longer the present one changes nothing"
   assertEquals(storage.revision, 2);
 });
 
-test("what is handed in stays as it was, and the JSON begins with what the object is", () => {
+test("create() does not change the object it gets, and its JSON begins with apiVersion and kind", () => {
   const storage = new ObjectStorage();
   const object = Object.freeze(thing("x"));
   Object.freeze(object["metadata"]);
@@ -59,7 +59,7 @@ test("what is handed in stays as it was, and the JSON begins with what the objec
   );
 });
 
-test("[94] keys named __proto__ and constructor are stored as any others", () => {
+test("[94] keys named __proto__ and constructor are stored like other keys", () => {
   const storage = new ObjectStorage();
   const object: JsonObject = JSON.parse('{"metadata":{"name":"x"},"__proto__":{"polluted":true},"constructor":"y"}');
   const stored = storage.create(things, "a", "__proto__", object);
@@ -70,7 +70,7 @@ test("[94] keys named __proto__ and constructor are stored as any others", () =>
   assertEquals(storage.find(things, "a", "constructor"), undefined);
 });
 
-test("every kept revision can be read as it was", () => {
+test("snapshot() returns each stored revision as it was", () => {
   const storage = new ObjectStorage();
   const x = create(storage, "x");
   create(storage, "y");
@@ -80,7 +80,7 @@ test("every kept revision can be read as it was", () => {
   assertEquals(storage.snapshot(things, 1)?.get("a/x"), x);
 });
 
-test("objects of one namespace stand together, also beside one whose name goes on with a dash", () => {
+test("list() of a namespace does not include a namespace whose name continues with a dash", () => {
   const storage = new ObjectStorage();
   for (const namespace of ["a-b", "a", "ab"]) create(storage, "x", namespace);
   create(storage, "y", "a");
@@ -89,7 +89,7 @@ test("objects of one namespace stand together, also beside one whose name goes o
   assertEquals([...storage.list(things)].length, 4);
 });
 
-test("a cursor reads the changes after its revision, in order, and is woken once when there is more", () => {
+test("a cursor reads the changes after its revision in order, and calls onChange once for new changes", () => {
   const storage = new ObjectStorage();
   const x = create(storage, "x");
   create(storage, "y");
@@ -104,7 +104,7 @@ test("a cursor reads the changes after its revision, in order, and is woken once
   assertEquals(wakes, 2);
 });
 
-test("a cursor on a namespace or a name sees nothing of others", () => {
+test("a cursor on a namespace or a name does not read other objects", () => {
   const storage = new ObjectStorage();
   using inA = storage.watch(things, { namespace: "a", after: 0, onChange: () => {} });
   using onX = storage.watch(things, { namespace: "", name: "x", after: 0, onChange: () => {} });
@@ -115,8 +115,8 @@ test("a cursor on a namespace or a name sees nothing of others", () => {
   assertEquals(readings(onX), ["added x@1"]);
 });
 
-test("a cursor that waits is not expired by changes of other namespaces", () => {
-  const storage = new ObjectStorage({ historyChanges: 3 });
+test("a waiting cursor does not expire when other namespaces change", () => {
+  const storage = new ObjectStorage({ maxHistoryChanges: 3 });
   create(storage, "x", "a");
   using cursor = storage.watch(things, { namespace: "a", after: 1, onChange: () => {} });
   assertEquals(readings(cursor), []);
@@ -125,15 +125,15 @@ test("a cursor that waits is not expired by changes of other namespaces", () => 
   assertEquals(readings(cursor), ["added y@22"]);
 });
 
-test("a cursor from a future revision waits for what comes after it", () => {
+test("a cursor from a future revision reads the changes after that revision", () => {
   const storage = new ObjectStorage();
   using cursor = storage.watch(things, { namespace: "", after: 2, onChange: () => {} });
   for (const name of ["x", "y", "z"]) create(storage, name);
   assertEquals(readings(cursor), ["added z@3"]);
 });
 
-test("a cursor that begins or falls behind the history says so", () => {
-  const storage = new ObjectStorage({ historyChanges: 2 });
+test("a cursor that starts or falls behind the history returns expired", () => {
+  const storage = new ObjectStorage({ maxHistoryChanges: 2 });
   using slow = storage.watch(things, { namespace: "", after: 0, onChange: () => {} });
   for (const name of ["x", "y", "z"]) create(storage, name);
   assertEquals(readings(slow), ["expired"]);
@@ -144,7 +144,7 @@ test("a cursor that begins or falls behind the history says so", () => {
   assertEquals(storage.droppedRevision(things), 1);
 });
 
-test("a disposed cursor is woken no more and leaves nothing behind", () => {
+test("a disposed cursor gets no onChange and is removed from the collection", () => {
   const storage = new ObjectStorage();
   let wakes = 0;
   const cursor = storage.watch(things, { namespace: "a", after: 0, onChange: () => wakes++ });
@@ -155,24 +155,24 @@ test("a disposed cursor is woken no more and leaves nothing behind", () => {
   assertEquals([wakes, storage.cursors(things)], [0, 0]);
 });
 
-const bounds: readonly { readonly name: string; readonly options: StorageOptions; readonly kept: number }[] = [
-  { name: "number", options: { historyChanges: 10 }, kept: 10 },
-  { name: "size", options: { historyBytes: 900 }, kept: 10 },
+const bounds: readonly { readonly name: string; readonly options: StorageOptions; readonly changes: number }[] = [
+  { name: "number", options: { maxHistoryChanges: 10 }, changes: 10 },
+  { name: "size", options: { maxHistoryBytes: 900 }, changes: 10 },
 ];
 
-for (const { name, options, kept } of bounds) {
-  test(`the history is bounded by ${name}, the objects are not`, () => {
+for (const { name, options, changes } of bounds) {
+  test(`the history is bounded by ${name}, but the objects are not`, () => {
     const storage = new ObjectStorage(options);
     for (let count = 0; count < 5000; count++) create(storage, `n${1000 + count}`);
     assertEquals(storage.size(things), 5000);
     const dropped = storage.droppedRevision(things);
-    assert(dropped >= 5000 - kept && dropped < 5000, `dropped ${dropped}`);
+    assert(dropped >= 5000 - changes && dropped < 5000, `dropped ${dropped}`);
     assertEquals(storage.snapshot(things, dropped - 1), undefined);
     assertEquals(storage.snapshot(things, dropped)?.size, dropped);
   });
 }
 
-test("compaction forgets changes up to a revision, of the collections that have them", () => {
+test("compact() drops the changes of all collections up to a revision", () => {
   const storage = new ObjectStorage();
   create(storage, "x");
   storage.create("others", "", "y", thing("y"));
@@ -182,15 +182,15 @@ test("compaction forgets changes up to a revision, of the collections that have 
   assertEquals(storage.snapshot(things, 2)?.size, 1);
 });
 
-test("an object that is too large is refused and takes no revision", () => {
-  const storage = new ObjectStorage({ objectBytes: 100 });
+test("create() rejects an object that is too large, and uses no revision", () => {
+  const storage = new ObjectStorage({ maxObjectBytes: 100 });
   const large = { ...thing("x"), text: "x".repeat(200) };
   assert(assertThrows(() => storage.create(things, "a", "x", large)) instanceof ObjectTooLargeError);
   assertEquals([storage.revision, storage.size(things)], [0, 0]);
 });
 
-test("objects that are not recent are read again from their text, the same as they were", () => {
-  const storage = new ObjectStorage({ recentObjects: 2 });
+test("a state that is not recent parses its object again, with the same content", () => {
+  const storage = new ObjectStorage({ maxRecentObjects: 2 });
   const first = create(storage, "x");
   const object = first.object;
   assertEquals(first.object, object);
@@ -202,7 +202,7 @@ test("objects that are not recent are read again from their text, the same as th
   assertEquals([...storage.list(things)].length, 3);
 });
 
-test("a history that cannot be is refused", () => {
-  assertThrows(() => new ObjectStorage({ historyChanges: -1 }), /historyChanges is -1/);
-  assertThrows(() => new ObjectStorage({ historyBytes: NaN }), /historyBytes is NaN/);
+test("a storage rejects invalid limits of its history", () => {
+  assertThrows(() => new ObjectStorage({ maxHistoryChanges: -1 }), /maxHistoryChanges is -1/);
+  assertThrows(() => new ObjectStorage({ maxHistoryBytes: NaN }), /maxHistoryBytes is NaN/);
 });

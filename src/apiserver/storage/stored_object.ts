@@ -1,27 +1,26 @@
 /**
- * StoredObject: one state of one object, with its JSON made once and shared by the answer to the write, all GETs and all
- * watchers (kube-apiserver's cachingObject has the same purpose).
+ * StoredObject: one state of one object. Its JSON is written once and shared by the response to the write, all GETs and all
+ * watches (cachingObject in kube-apiserver has the same purpose).
  *
- * The text is what is kept: it takes a quarter of the memory of the object itself. Objects that were not looked at lately
- * are let go (see _recent_objects.ts) and read again from the text when somebody asks; nothing of a state ever changes.
+ * The storage keeps the text, which takes a quarter of the memory of the object. The newest few thousand states also keep
+ * the object (RecentObjects); the others parse it again on access. A state never changes.
  */
 import type { JsonObject } from "../model/mod.ts";
-import type { RecentObjects } from "./_recent_objects.ts";
 
 /** One state of one object. */
 export class StoredObject {
-  /** Place in its collection: `namespace/name`, or `name` alone where there are no namespaces. */
+  /** The key in its collection: `namespace/name`, or `name` for a cluster-scoped object. */
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
-  /** The revision that wrote this state; `metadata.resourceVersion` says the same as text. */
+  /** The revision of the write, as in `metadata.resourceVersion`. */
   readonly revision: number;
   /** The object as JSON text. */
   readonly json: string;
   readonly #recent: RecentObjects | undefined;
   #object: JsonObject | undefined;
 
-  /** @param recent decides how long the object itself is kept @default for as long as this is */
+  /** @param recent releases the object later @default the object is never released */
   constructor(key: string, namespace: string, revision: number, object: JsonObject, recent?: RecentObjects) {
     this.key = key;
     this.namespace = namespace;
@@ -41,7 +40,7 @@ export class StoredObject {
     return object;
   }
 
-  /** Lets the object go; the text stays. */
+  /** Releases the object; the text stays. */
   release(): void {
     this.#object = undefined;
   }
@@ -50,4 +49,29 @@ export class StoredObject {
 /** The key of an object in its collection. */
 export function storageKey(namespace: string, name: string): string {
   return namespace === "" ? name : `${namespace}/${name}`;
+}
+
+/** A state that can release its object. */
+interface Releasable {
+  release(): void;
+}
+
+/** The states that keep their objects, first in, first out. A state that is read again is added again. */
+export class RecentObjects {
+  readonly #size: number;
+  /** Grows to its size, because most storages in tests have few objects. */
+  readonly #ring: Releasable[] = [];
+  #next = 0;
+
+  /** @param size the number of states that keep their objects */
+  constructor(size: number) {
+    this.#size = Math.max(1, size);
+  }
+
+  /** Adds a state, and releases the oldest one when the ring is full. */
+  add(state: Releasable): void {
+    this.#ring[this.#next]?.release();
+    this.#ring[this.#next] = state;
+    this.#next = (this.#next + 1) % this.#size;
+  }
 }

@@ -1,5 +1,5 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
-import { humanDuration } from "./human_duration.ts";
+import { humanDuration } from "./go_text.ts";
 
 const [second, minute, hour, day, year] = [1_000, 60_000, 3_600_000, 86_400_000, 365 * 86_400_000];
 
@@ -31,5 +31,5 @@ const spans: readonly (readonly [ms: number, text: string])[] = [
 ];
 
 for (const [ms, text] of spans) {
-  test(`${ms} ms are shown as ${text}`, () => assertEquals(humanDuration(ms), text));
+  test(`humanDuration() shows ${ms} ms as ${text}`, () => assertEquals(humanDuration(ms), text));
 }

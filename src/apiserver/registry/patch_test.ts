@@ -1,8 +1,8 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
-import { patchedText, restoringText } from "./_patched_text.ts";
+import { patchedText, restoringText } from "./patch.ts";
 
-/** Complaints of Go's JSON decoder, and what its reader of maps says of the same. */
-const complaints: readonly (readonly [json: string, map: string])[] = [
+/** Errors of the JSON decoder of Go, and those of its decoder for maps. */
+const messages: readonly (readonly [json: string, map: string])[] = [
   ["json: cannot unmarshal string into Go struct field A.b of type []v1.C", "cannot restore slice from string"],
   ["json: cannot unmarshal array into Go struct field A.b of type map[string]string", "cannot restore map from slice"],
   ["json: cannot unmarshal bool into Go struct field A.b of type v1.D", "cannot restore struct from: bool"],
@@ -12,11 +12,11 @@ const complaints: readonly (readonly [json: string, map: string])[] = [
   ["something else", "something else"],
 ];
 
-test("a complaint about a merged patch is in the words of the decoder that reads maps", () => {
-  for (const [json, map] of complaints) assertEquals(restoringText(json), map);
+test("restoringText() returns the message of the decoder for maps", () => {
+  for (const [json, map] of messages) assertEquals(restoringText(json), map);
 });
 
-test("a patched object is shown sorted where the patch went, and in Go's order where it did not", () => {
+test("patchedText() sorts changed fields, and writes the others in the order of Go", () => {
   const metadata = { labels: { b: "2", a: "1" }, uid: "u", name: "n" };
   const old = { metadata, kind: "K", data: { b: "2" } };
   const fields = new Map([["data", { kind: "map", values: { kind: "any" }, isAtomic: false } as const]]);

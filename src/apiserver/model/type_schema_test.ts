@@ -1,9 +1,8 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import type { JsonObject } from "./json.ts";
-import type { TypeSchema } from "./type_schema.ts";
-import { objectMetaName, TypeLibrary, typeSchemaOf } from "./type_schema_of.ts";
+import { objectMetaName, TypeLibrary, type TypeSchema, typeSchemaOf } from "./type_schema.ts";
 
-/** A type written short: `{a:string b?:[set integer]}`. */
+/** A type in short form: `{a:string b?:[set integer]}`. */
 function textOf(type: TypeSchema): string {
   switch (type.kind) {
     case "any":
@@ -103,7 +102,7 @@ for (const [schema, text] of table) {
     assertEquals(textOf(typeSchemaOf(schema, library)), text));
 }
 
-test("the patch strategies of a type's fields are kept", () => {
+test("a struct keeps the patch strategies of its fields", () => {
   const type = typeSchemaOf({
     type: "object",
     properties: {
@@ -120,7 +119,7 @@ test("the patch strategies of a type's fields are kept", () => {
   assertEquals([...type.patch], [["list", { strategy: "merge,retainKeys", mergeKey: "name" }]]);
 });
 
-test("a type may hold itself in a field, and types are made once", () => {
+test("a type may contain itself in a field, and is compiled once", () => {
   const types = new TypeLibrary({
     Tree: {
       type: "object",
@@ -133,11 +132,11 @@ test("a type may hold itself in a field, and types are made once", () => {
   assert(all?.kind === "list" && all.items === tree && types.named("Tree") === tree);
 });
 
-test("a type that leads nowhere, or only to itself, cannot be compiled", () => {
+test("a reference to a missing component, or only to itself, cannot be compiled", () => {
   assertThrows(() => library.named("Nothing"), /no such component/);
   assertThrows(() => typeSchemaOf({ $ref: "#/x/Nothing" }), /no such component/);
   assertThrows(() => library.named("toString"), /no such component/);
-  assertThrows(() => new TypeLibrary({ A: { type: "array", items: { $ref: "A" } } }).named("A"), /holds itself/);
+  assertThrows(() => new TypeLibrary({ A: { type: "array", items: { $ref: "A" } } }).named("A"), /contains itself/);
   assertThrows(() => typeSchemaOf({ type: "null" }), /not a type/);
   assertThrows(() => typeSchemaOf({ type: "array", "x-kubernetes-list-type": "bag" }), /list type/);
   assertThrows(() => typeSchemaOf({ type: "object", "x-kubernetes-map-type": "bag" }), /map type/);

@@ -1,13 +1,13 @@
 /**
- * OrderedMap: a sorted map that never changes. A write gives a new map that shares all but the path to the written item
- * (a B+ tree, copied along one path), so every old state of a collection is a consistent snapshot for as long as
- * somebody holds it, and costs nothing to take. kube-apiserver's watch cache keeps its snapshots in the same way.
+ * OrderedMap: an immutable sorted map. A write returns a new map that shares all nodes except the path to the written item
+ * (a B+ tree with copied paths). So each old state of a collection is a consistent snapshot that costs nothing to take. The
+ * watch cache of kube-apiserver stores its snapshots in the same way.
  *
- * Guarantees: get, put, remove and rank take time logarithmic in the size; a scan visits items in the order of their
- * keys (UTF-16 code units, which for the keys of Kubernetes is etcd's byte order).
+ * Guarantees: get, put, remove and rank take logarithmic time. A scan visits items in the order of their keys (UTF-16 code
+ * units, which for the keys of Kubernetes is the byte order of etcd).
  */
 
-/** What can be put into the map: items carry their key. */
+/** An item of the map. */
 interface Keyed {
   readonly key: string;
 }
@@ -20,7 +20,7 @@ interface Leaf<Item> {
 
 interface Branch<Item> {
   readonly kind: "branch";
-  /** Items below. */
+  /** Number of items below. */
   readonly size: number;
   readonly children: readonly Node<Item>[];
   /** The smallest key in each child. */
@@ -29,10 +29,10 @@ interface Branch<Item> {
 
 type Node<Item> = Leaf<Item> | Branch<Item>;
 
-/** Entries of a node; wide enough to be shallow, small enough to copy in well under a microsecond. */
-const widest = 32;
-/** A node smaller than this is merged with its neighbour where both fit into one. */
-const narrowest = 8;
+/** Entries of a node: enough for a flat tree, and few enough to copy a node in less than a microsecond. */
+const maxEntries = 32;
+/** A smaller node is merged with its neighbour when both fit into one. */
+const minEntries = 8;
 
 /** An immutable sorted map from `item.key` to item. */
 export class OrderedMap<Item extends Keyed> {
@@ -42,7 +42,7 @@ export class OrderedMap<Item extends Keyed> {
     this.#root = root;
   }
 
-  /** The map without items. */
+  /** An empty map. */
   static empty<Item extends Keyed>(): OrderedMap<Item> {
     return new OrderedMap<Item>(leaf<Item>([]));
   }
@@ -62,21 +62,21 @@ export class OrderedMap<Item extends Keyed> {
     return item !== undefined && item.key === key ? item : undefined;
   }
 
-  /** This map with the item in it, in place of one with the same key. */
+  /** This map with the item, which replaces one with the same key. */
   put(item: Item): OrderedMap<Item> {
     const nodes = inserted(this.#root, item);
     const [only] = nodes;
     return new OrderedMap(nodes.length === 1 && only !== undefined ? only : branch(nodes));
   }
 
-  /** This map without the item of that key. */
+  /** This map without the item with this key. */
   remove(key: string): OrderedMap<Item> {
     let root = removed(this.#root, key);
     while (root !== undefined && root.kind === "branch" && root.children.length === 1) root = root.children[0];
     return new OrderedMap<Item>(root ?? leaf<Item>([]));
   }
 
-  /** How many items have a smaller key. */
+  /** The number of items with a smaller key. */
   rank(key: string): number {
     let node = this.#root;
     let smaller = 0;
@@ -90,7 +90,7 @@ export class OrderedMap<Item extends Keyed> {
     return smaller + lowerBound(node.items, key);
   }
 
-  /** Visits the items from `from` on, in order, until `visit` answers false. */
+  /** Visits the items from `from` on, in order, until `visit` returns false. */
   scan(from: string, visit: (item: Item) => boolean): void {
     scanned(this.#root, from, visit);
   }
@@ -110,7 +110,7 @@ function branch<Item extends Keyed>(children: readonly Node<Item>[]): Branch<Ite
   return { kind: "branch", size, children, firstKeys };
 }
 
-/** The branch with another node in the place of a child. Most writes end here, so nothing is counted anew. */
+/** The branch with another node in place of a child. Most writes end here, so the size is adjusted and not recounted. */
 function withChild<Item extends Keyed>(node: Branch<Item>, index: number, child: Node<Item>): Branch<Item> {
   const first = firstKey(child);
   const firstKeys = node.firstKeys[index] === first ? node.firstKeys : node.firstKeys.with(index, first);
@@ -122,7 +122,7 @@ function firstKey<Item extends Keyed>(node: Node<Item>): string {
   return (node.kind === "leaf" ? node.items[0]?.key : node.firstKeys[0]) ?? "";
 }
 
-/** The first index whose item is not smaller. */
+/** The first index whose key is not smaller. */
 function lowerBound(items: readonly Keyed[], key: string): number {
   let low = 0;
   let high = items.length;
@@ -135,7 +135,7 @@ function lowerBound(items: readonly Keyed[], key: string): number {
   return low;
 }
 
-/** The child in which the key would be. */
+/** Index of the child that may contain the key. */
 function childIndex<Item>(node: Branch<Item>, key: string): number {
   let low = 1;
   let high = node.firstKeys.length;
@@ -157,21 +157,21 @@ function inserted<Item extends Keyed>(node: Node<Item>, item: Item): readonly No
   const [only] = nodes;
   if (nodes.length === 1 && only !== undefined) return [withChild(node, index, only)];
   const children = node.children.toSpliced(index, 1, ...nodes);
-  if (children.length <= widest) return [branch(children)];
+  if (children.length <= maxEntries) return [branch(children)];
   const cut = splitAt(children.length, index);
   return [branch(children.slice(0, cut)), branch(children.slice(cut))];
 }
 
 function insertedIntoLeaf<Item extends Keyed>(node: Leaf<Item>, item: Item): readonly Leaf<Item>[] {
   const index = lowerBound(node.items, item.key);
-  const isThere = node.items[index]?.key === item.key;
-  const items = isThere ? node.items.with(index, item) : node.items.toSpliced(index, 0, item);
-  if (items.length <= widest) return [leaf(items)];
+  const isPresent = node.items[index]?.key === item.key;
+  const items = isPresent ? node.items.with(index, item) : node.items.toSpliced(index, 0, item);
+  if (items.length <= maxEntries) return [leaf(items)];
   const cut = splitAt(items.length, index);
   return [leaf(items.slice(0, cut)), leaf(items.slice(cut))];
 }
 
-/** In the middle, but at the end for who only appends: names that count up then fill their nodes. */
+/** Splits in the middle, or at the end for an appended item: ascending names then fill their nodes. */
 function splitAt(length: number, index: number): number {
   return index >= length - 2 ? length - 1 : length >>> 1;
 }
@@ -192,19 +192,19 @@ function removed<Item extends Keyed>(node: Node<Item>, key: string): Node<Item> 
 }
 
 function isNarrow<Item>(node: Node<Item>): boolean {
-  return (node.kind === "leaf" ? node.items.length : node.children.length) < narrowest;
+  return (node.kind === "leaf" ? node.items.length : node.children.length) < minEntries;
 }
 
-/** Joins the child at `index` with the one before it, or after it where it is the first. */
+/** Merges the child at `index` with the one before it, or with the one after it if it is the first. */
 function merged<Item extends Keyed>(children: readonly Node<Item>[], index: number): readonly Node<Item>[] {
   const left = index === 0 ? 0 : index - 1;
   const [first, second] = [children[left], children[left + 1]];
-  if (first?.kind === "leaf" && second?.kind === "leaf" && first.size + second.size <= widest) {
+  if (first?.kind === "leaf" && second?.kind === "leaf" && first.size + second.size <= maxEntries) {
     return children.toSpliced(left, 2, leaf([...first.items, ...second.items]));
   }
   if (first?.kind === "branch" && second?.kind === "branch") {
     const both = [...first.children, ...second.children];
-    if (both.length <= widest) return children.toSpliced(left, 2, branch(both));
+    if (both.length <= maxEntries) return children.toSpliced(left, 2, branch(both));
   }
   return children;
 }

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import type { Draft } from "../model/mod.ts";
-import { configMap, foo } from "../kind_test_data.ts";
-import { ShapeCache } from "./_shape_cache.ts";
+import { configMap, foo } from "../testing/test_kinds.ts";
+import { ShapeCache } from "./track_fields.ts";
 
 const entry = (): Draft => ({ manager: "m", time: "then", fieldsV1: { "f:data": { "f:k": {} } } });
 
@@ -24,19 +24,19 @@ const drafts: readonly (readonly [string, Draft, boolean])[] = [
 ];
 
 for (const [what, draft, isKnown] of drafts) {
-  test(`an object with ${what} ${isKnown ? "has" : "has not"} the shape that is known`, () => {
+  test(`an object with ${what} ${isKnown ? "has" : "does not have"} the known shape`, () => {
     const fields = known().find(configMap, "m", draft, "now");
     assertEquals(fields, isKnown ? [{ ...entry(), time: "now" }] : undefined);
   });
 }
 
-test("shapes are kept by kind and manager", () => {
+test("ShapeCache has one shape per kind and manager", () => {
   const draft = { metadata: { name: "b" }, data: { k: "w", n: null }, list: [1, 2] };
   assertEquals(known().find(foo, "m", draft, "now"), undefined);
   assertEquals(known().find(configMap, "other", draft, "now"), undefined);
 });
 
-test("what objects share cannot be changed", () => {
+test("a shared managedFields entry cannot be changed", () => {
   const draft = { metadata: { name: "b" }, data: { k: "w", n: null }, list: [1, 2] };
   const [first] = known().find(configMap, "m", draft, "now") ?? [];
   const fields = first?.["fieldsV1"];
