@@ -285,7 +285,7 @@ const respondsWithObject: ReadonlySet<string> = new Set([
 
 /** The deletion rules of a collection. */
 function deletionOf(collection: string, { deletion = {} }: KindRules): DeletionRules {
-  return respondsWithObject.has(collection) ? { ...deletion, answersObject: true } : deletion;
+  return respondsWithObject.has(collection) ? { ...deletion, returnsObject: true } : deletion;
 }
 
 /**

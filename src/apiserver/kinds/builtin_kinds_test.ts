@@ -52,7 +52,7 @@ test("a CSIDriver has a generation from the first change of its spec", () => {
 });
 
 test("a DELETE responds with the object for kinds where old clients rely on it", () => {
-  const responding = allKinds.filter(({ deletion }) => deletion.answersObject === true).map(({ plural }) => plural);
+  const responding = allKinds.filter(({ deletion }) => deletion.returnsObject === true).map(({ plural }) => plural);
   for (
     const plural of ["namespaces", "pods", "services", "serviceaccounts", "persistentvolumeclaims", "podtemplates"]
   ) {

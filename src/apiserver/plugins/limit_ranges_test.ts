@@ -1,5 +1,5 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
-import { KubernetesRig } from "../kubernetes_rig.ts";
+import { KubernetesRig } from "../testing/kubernetes_test_server.ts";
 
 const home = "/api/v1/namespaces/default";
 

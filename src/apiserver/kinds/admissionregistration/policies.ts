@@ -38,10 +38,10 @@ const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const actions = ["Audit", "Deny", "Warn"];
 
 const common = {
-  generation: ["spec"],
+  generationFields: ["spec"],
   allowsUnconditionalUpdate: false,
   warnings: (object: JsonObject) => staticNameWarnings(nameOf(object)),
-} as const;
+} as const satisfies Partial<KindRules>;
 
 /** Returns the rules of a ValidatingAdmissionPolicy. @param expressions compiles the CEL expressions in it */
 export function policyRules(expressions: ExpressionChecks): KindRules {

@@ -41,7 +41,7 @@ export function toAutoscalerV2(object: JsonObject): JsonObject {
   const metrics = [...others, ...cpu];
   spec["metrics"] = metrics.length > 0 ? metrics : [cpuMetric("target", cpuUtilization)];
   const behavior = parsedJson(annotations.get(behaviorKey));
-  if (isDraft(behavior)) spec["behavior"] = withRenamedFields(behavior, lowered);
+  if (isDraft(behavior)) spec["behavior"] = withRenamedFields(behavior, lowerFirst);
   setV2Status(status, annotations);
   removeConversionAnnotations(draft);
   return draft;
@@ -65,29 +65,34 @@ export function toAutoscalerV1(object: JsonObject): JsonObject {
   draft["apiVersion"] = "autoscaling/v1";
   removeConversionAnnotations(draft);
   const [spec, status] = [draftAt(draft, "spec"), draftAt(draft, "status")];
-  const carried: [string, DraftValue][] = [];
+  const newAnnotations: [string, DraftValue][] = [];
   const metrics = draftsAt(spec, "metrics");
   const use = metrics.filter(isCpuUtilization)[0];
   if (use !== undefined) spec["targetCPUUtilizationPercentage"] = utilizationOf(use, "target");
   const others = metrics.filter((metric) => !isCpuUtilization(metric)).map((metric) => toOlderMetric(metric, "target"));
-  if (others.length > 0) carried.push([metricsKey, others]);
+  if (others.length > 0) newAnnotations.push([metricsKey, others]);
   const current = draftsAt(status, "currentMetrics");
   for (const metric of current) {
     if (isCpu(metric) && has(objectAt(objectAt(metric, "resource"), "current"), "averageUtilization")) {
       status["currentCPUUtilizationPercentage"] = utilizationOf(metric, "current");
     }
   }
-  if (current.length > 0) carried.push([currentMetricsKey, current.map((metric) => toOlderMetric(metric, "current"))]);
+  if (current.length > 0) {
+    newAnnotations.push([
+      currentMetricsKey,
+      current.map((metric) => toOlderMetric(metric, "current")),
+    ]);
+  }
   const behavior = findDraft(spec, "behavior");
-  if (behavior !== undefined) carried.push([behaviorKey, behaviorOfGoType(behavior)]);
+  if (behavior !== undefined) newAnnotations.push([behaviorKey, behaviorOfGoType(behavior)]);
   const conditions = draftsAt(status, "conditions");
   if (conditions.length > 0) {
-    carried.push([conditionsKey, conditions.map((condition) => ordered(condition, conditionFields))]);
+    newAnnotations.push([conditionsKey, conditions.map((condition) => ordered(condition, conditionFields))]);
   }
   for (const [holder, keys] of [[spec, ["metrics", "behavior"]], [status, ["currentMetrics", "conditions"]]] as const) {
     for (const key of keys) delete holder[key];
   }
-  for (const [key, value] of carried) {
+  for (const [key, value] of newAnnotations) {
     draftAt(draftAt(draft, "metadata"), "annotations")[key] = JSON.stringify(value);
   }
   return draft;
@@ -222,7 +227,7 @@ function valueOf(object: JsonObject, key: string): DraftValue {
   return draftOf(object[key] ?? null);
 }
 
-const lowered = (name: string): string => `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+const lowerFirst = (name: string): string => `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 
 /** The value with renamed fields, and without fields that are null. */
 function withRenamedFields(value: DraftValue, rename: (name: string) => string): DraftValue {

@@ -83,16 +83,18 @@ function checkSpec(spec: JsonObject, before: JsonObject | undefined, problems: P
 }
 
 function checkReplicas(spec: JsonObject, before: JsonObject | undefined, problems: Problems): void {
-  const [least, most] = [findNumber(spec, "minReplicas"), numberAt(spec, "maxReplicas")];
+  const [minReplicas, maxReplicas] = [findNumber(spec, "minReplicas"), numberAt(spec, "maxReplicas")];
   // The feature gate for scaling to zero is off in 1.36, but an object that has 0 may keep it.
   const bound = before !== undefined && findNumber(before, "minReplicas") === 0 ? 0 : 1;
-  if (least !== undefined && least < bound) {
-    problems.invalid(specPath.child("minReplicas"), least, `must be greater than or equal to ${bound}`);
+  if (minReplicas !== undefined && minReplicas < bound) {
+    problems.invalid(specPath.child("minReplicas"), minReplicas, `must be greater than or equal to ${bound}`);
   }
-  if (most === 0) problems.required(specPath.child("maxReplicas"), "must be set and greater than 0");
-  else if (most < 0) problems.invalid(specPath.child("maxReplicas"), most, "must be greater than or equal to 1");
-  if (least !== undefined && most < least) {
-    problems.invalid(specPath.child("maxReplicas"), most, "must be greater than or equal to `minReplicas`");
+  if (maxReplicas === 0) problems.required(specPath.child("maxReplicas"), "must be set and greater than 0");
+  else if (maxReplicas < 0) {
+    problems.invalid(specPath.child("maxReplicas"), maxReplicas, "must be greater than or equal to 1");
+  }
+  if (minReplicas !== undefined && maxReplicas < minReplicas) {
+    problems.invalid(specPath.child("maxReplicas"), maxReplicas, "must be greater than or equal to `minReplicas`");
   }
 }
 

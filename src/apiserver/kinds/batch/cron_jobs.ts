@@ -135,8 +135,8 @@ function checkTemplate(job: JsonObject, place: FieldPath, problems: Problems): v
 
 /** The limits of one field, and the names that may replace its numbers. */
 interface Bounds {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
   readonly names: readonly string[];
 }
 
@@ -144,11 +144,11 @@ const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 const fields: readonly Bounds[] = [
-  { least: 0, most: 59, names: [] },
-  { least: 0, most: 23, names: [] },
-  { least: 1, most: 31, names: [] },
-  { least: 1, most: 12, names: months },
-  { least: 0, most: 6, names: weekdays },
+  { min: 0, max: 59, names: [] },
+  { min: 0, max: 23, names: [] },
+  { min: 1, max: 31, names: [] },
+  { min: 1, max: 12, names: months },
+  { min: 0, max: 6, names: weekdays },
 ];
 
 const descriptors = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
@@ -205,24 +205,24 @@ function checkRange(text: string, bounds: Bounds): void {
   const [start, end] = limitsOf(text, limits, bounds);
   if (others.length > 0) fail(`too many slashes: ${text}`);
   const size = step === undefined ? 1 : numberOf(step);
-  const last = step !== undefined && limits.length === 1 ? bounds.most : end;
-  if (start < bounds.least) fail(`beginning of range (${start}) below minimum (${bounds.least}): ${text}`);
-  if (last > bounds.most) fail(`end of range (${last}) above maximum (${bounds.most}): ${text}`);
+  const last = step !== undefined && limits.length === 1 ? bounds.max : end;
+  if (start < bounds.min) fail(`beginning of range (${start}) below minimum (${bounds.min}): ${text}`);
+  if (last > bounds.max) fail(`end of range (${last}) above maximum (${bounds.max}): ${text}`);
   if (start > last) fail(`beginning of range (${start}) beyond end of range (${last}): ${text}`);
   if (size === 0) fail(`step of range should be a positive number: ${text}`);
 }
 
 function limitsOf(text: string, limits: readonly string[], bounds: Bounds): readonly [start: number, end: number] {
   const [low = "", high] = limits;
-  if (low === "*" || low === "?") return [bounds.least, bounds.most];
+  if (low === "*" || low === "?") return [bounds.min, bounds.max];
   const start = namedNumber(low, bounds);
   if (limits.length > 2) fail(`too many hyphens: ${text}`);
   return [start, high === undefined ? start : namedNumber(high, bounds)];
 }
 
-function namedNumber(text: string, { least, names }: Bounds): number {
+function namedNumber(text: string, { min, names }: Bounds): number {
   const index = names.indexOf(text.toLowerCase());
-  return index < 0 ? numberOf(text) : index + least;
+  return index < 0 ? numberOf(text) : index + min;
 }
 
 function numberOf(text: string): number {

@@ -51,7 +51,7 @@ const specPath = FieldPath.of("spec");
 const conditionsPath = FieldPath.of("status", "conditions");
 const certificatePath = FieldPath.of("status", "certificate");
 const decisions = ["Approved", "Denied"];
-const onlyTrue = [...decisions, "Failed"];
+const onlyTrueConditions = [...decisions, "Failed"];
 const minSeconds = 600;
 const legacySigner = "kubernetes.io/legacy-unknown";
 
@@ -127,9 +127,9 @@ function setUser(spec: Draft, user: User | undefined): void {
 
 /** An update of the status keeps the approval conditions, when their number has not changed. */
 function restoreDecisions(status: Draft, before: JsonObject): void {
-  for (const verdict of decisions) {
-    const old = conditionsOf(before, verdict);
-    const now = draftsAt(status, "conditions").filter((condition) => textAt(condition, "type") === verdict);
+  for (const decision of decisions) {
+    const old = conditionsOf(before, decision);
+    const now = draftsAt(status, "conditions").filter((condition) => textAt(condition, "type") === decision);
     if (old.length !== now.length) continue;
     now.forEach((condition, index) => {
       for (const key of Object.keys(condition)) delete condition[key];
@@ -213,15 +213,15 @@ function checkConditions(status: JsonObject, before: JsonObject, problems: Probl
   const [now, then] = [objectsAt(status, "conditions"), objectsAt(before, "conditions")];
   const typesOf = (conditions: readonly JsonObject[]) => conditions.map((condition) => textAt(condition, "type"));
   const [types, old] = [typesOf(now), typesOf(then)];
-  const hadBoth = decisions.every((verdict) => old.includes(verdict));
+  const hadBoth = decisions.every((decision) => old.includes(decision));
   now.forEach((condition, index) => {
     const [type, value] = [textAt(condition, "type"), textAt(condition, "status")];
     const place = conditionsPath.index(index);
     if (type === "" && !old.includes("")) problems.required(place.child("type"));
-    const allowed = onlyTrue.includes(type) ? ["True"] : ["False", "True", "Unknown"];
+    const allowed = onlyTrueConditions.includes(type) ? ["True"] : ["False", "True", "Unknown"];
     if (value === "") problems.required(place.child("status"));
     else if (!allowed.includes(value)) problems.notSupported(place.child("status"), value, allowed);
-    const other = decisions.find((verdict) => decisions.includes(type) && verdict !== type) ?? type;
+    const other = decisions.find((decision) => decisions.includes(type) && decision !== type) ?? type;
     if (!hadBoth && other !== type && types.slice(0, index).includes(other)) {
       problems.invalid(conditionsPath, type, "Approved and Denied conditions are mutually exclusive");
     }
@@ -229,14 +229,14 @@ function checkConditions(status: JsonObject, before: JsonObject, problems: Probl
   });
 }
 
-function checkChange(request: JsonObject, old: JsonObject, part: string, problems: Problems): void {
+function checkChange(request: JsonObject, old: JsonObject, subresource: string, problems: Problems): void {
   checkRequest(request, old, problems);
   const [status, before] = [objectAt(request, "status"), objectAt(old, "status")];
-  for (const type of onlyTrue) {
+  for (const type of onlyTrueConditions) {
     if (conditionsOf(status, type).length >= conditionsOf(before, type).length) continue;
     problems.forbidden(conditionsPath, `updates may not remove a condition of type "${type}"`);
   }
-  for (const type of part === "approval" ? [] : decisions) {
+  for (const type of subresource === "approval" ? [] : decisions) {
     const [now, then] = [conditionsOf(status, type), conditionsOf(before, type)];
     if (now.length > then.length) {
       problems.forbidden(conditionsPath, `updates may not add a condition of type "${type}"`);
@@ -248,7 +248,7 @@ function checkChange(request: JsonObject, old: JsonObject, part: string, problem
   }
   const [certificate, held] = [textAt(status, "certificate"), textAt(before, "certificate")];
   if (certificate === held) return;
-  if (part !== "status") problems.forbidden(certificatePath, "updates may not set certificate content");
+  if (subresource !== "status") problems.forbidden(certificatePath, "updates may not set certificate content");
   else if (held !== "") problems.forbidden(certificatePath, "updates may not modify existing certificate content");
 }
 

@@ -163,9 +163,9 @@ function checkReport(event: JsonObject, problems: Problems, controllerField: str
   checkLength(event, "message", maxNoteLength, problems);
 }
 
-function checkLength(event: JsonObject, field: string, most: number, problems: Problems): void {
-  if (textAt(event, field).length <= most) return;
-  problems.invalid(FieldPath.of(field), "", `can have at most ${most} characters`);
+function checkLength(event: JsonObject, field: string, maxLength: number, problems: Problems): void {
+  if (textAt(event, field).length <= maxLength) return;
+  problems.invalid(FieldPath.of(field), "", `can have at most ${maxLength} characters`);
 }
 
 function checkNew(event: JsonObject, problems: Problems): void {

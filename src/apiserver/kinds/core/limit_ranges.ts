@@ -126,9 +126,9 @@ function checkRatio(
   if (ratio === undefined) return;
   if (compareQuantities(ratio, "1") < 0) problems.invalid(path, ratio, `ratio ${ratio} is less than 1`);
   if (min === undefined || max === undefined) return;
-  const most = Number(parseQuantity(max).nano) / Number(parseQuantity(min).nano);
-  if (Number(parseQuantity(ratio).nano) / 1e9 > most) {
-    problems.invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${most.toFixed(6)}`);
+  const maxRatio = Number(parseQuantity(max).nano) / Number(parseQuantity(min).nano);
+  if (Number(parseQuantity(ratio).nano) / 1e9 > maxRatio) {
+    problems.invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${maxRatio.toFixed(6)}`);
   }
 }
 

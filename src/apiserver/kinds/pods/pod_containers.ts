@@ -36,12 +36,12 @@ export function aggregateResources(spec: JsonObject, key: "limits" | "requests")
 }
 
 function largerOf(left: Amounts, right: Amounts): Amounts {
-  const most = new Map(left);
+  const result = new Map(left);
   for (const [name, amount] of right) {
     const other = left.get(name);
-    if (other === undefined || compareQuantities(amount, other) > 0) most.set(name, amount);
+    if (other === undefined || compareQuantities(amount, other) > 0) result.set(name, amount);
   }
-  return most;
+  return result;
 }
 
 const computes = ["cpu", "memory"];

@@ -141,9 +141,9 @@ export function containerCells(template: string): readonly [names: Cell, images:
 }
 
 /** The first texts, and the number of the others. */
-export function firstOf(texts: readonly string[], most = 3): string {
-  const shown = texts.slice(0, most).join(",");
-  return texts.length > most ? `${shown} + ${texts.length - most} more...` : shown;
+export function firstOf(texts: readonly string[], maxShown = 3): string {
+  const shown = texts.slice(0, maxShown).join(",");
+  return texts.length > maxShown ? `${shown} + ${texts.length - maxShown} more...` : shown;
 }
 
 /** Reads a value of an object. */

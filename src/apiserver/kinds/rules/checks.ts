@@ -220,14 +220,14 @@ export function checkCounts(holder: JsonObject, keys: readonly string[], path: F
 export function checkNotMore(
   status: JsonObject,
   keys: readonly string[],
-  most: string,
+  maxKey: string,
   path: FieldPath,
   problems: Problems,
-  name: string = most,
+  name: string = maxKey,
 ): void {
   for (const key of keys) {
     const value = numberAt(status, key);
-    if (value > numberAt(status, most)) problems.invalid(path.child(key), value, `cannot be greater than ${name}`);
+    if (value > numberAt(status, maxKey)) problems.invalid(path.child(key), value, `cannot be greater than ${name}`);
   }
 }
 

@@ -121,8 +121,8 @@ export function portErrors(value: number): readonly string[] {
 }
 
 /** Returns the error of a number outside a range. */
-export function rangeErrors(value: number, least: number, most: number): readonly string[] {
-  return value >= least && value <= most ? none : [`must be between ${least} and ${most}, inclusive`];
+export function rangeErrors(value: number, min: number, max: number): readonly string[] {
+  return value >= min && value <= max ? none : [`must be between ${min} and ${max}, inclusive`];
 }
 
 /** The largest number of 32 bits. */

@@ -91,8 +91,8 @@ export function parseCidr(text: string): IpRange | undefined {
   const address = slash < 0 ? undefined : parseIp(text.slice(0, slash));
   const bits = text.slice(slash + 1);
   if (address === undefined || !/^\d+$/.test(bits)) return undefined;
-  const most = address.family === "IPv4" && !address.isMapped ? 32 : 128;
-  return Number(bits) <= most ? { address, bits: Number(bits) } : undefined;
+  const maxBits = address.family === "IPv4" && !address.isMapped ? 32 : 128;
+  return Number(bits) <= maxBits ? { address, bits: Number(bits) } : undefined;
 }
 
 /** The first address of a range. */

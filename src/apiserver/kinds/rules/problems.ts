@@ -118,8 +118,8 @@ export class Problems {
     this.#errors.push({ type: "TooLong", field: path.toString(), detail });
   }
 
-  tooMany(path: FieldPath, count: number, most: number): void {
-    const detail = `must have at most ${most} ${most === 1 ? "item" : "items"}`;
+  tooMany(path: FieldPath, count: number, max: number): void {
+    const detail = `must have at most ${max} ${max === 1 ? "item" : "items"}`;
     this.#errors.push({ type: "TooMany", field: path.toString(), value: count, detail });
   }
 
