@@ -78,7 +78,16 @@ test("no file under src imports itself through others, type-only imports include
 });
 
 /** Private files with one importer and no test beside them that are a topic of their own, with the reason. */
-const separateTopics: ReadonlyMap<string, string> = new Map([]);
+const separateTopics: ReadonlyMap<string, string> = new Map([
+  ["src/apiserver/cel/_call_estimates.ts", "with cost_estimate.ts it would have 620 lines"],
+  ["src/apiserver/cel/_list_functions.ts", "a library of CEL functions, as the others in environment.ts"],
+  ["src/apiserver/cel/_macros.ts", "with parser.ts it would have 540 lines"],
+  ["src/apiserver/cel/_quantity.ts", "a library of CEL functions, as the others in environment.ts"],
+  ["src/apiserver/cel/_runtime_cost.ts", "with _planner.ts it would have 600 lines"],
+  ["src/apiserver/cel/_semver.ts", "a library of CEL functions, as the others in environment.ts"],
+  ["src/apiserver/cel/_strings.ts", "a library of CEL functions, as the others in environment.ts"],
+  ["src/apiserver/cel/_tokens.ts", "with parser.ts it would have 640 lines"],
+]);
 
 test("a private file has two importers, a test beside it, or a reason to be a file", () => {
   const graph = importGraph();
