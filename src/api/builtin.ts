@@ -1,8 +1,8 @@
 /**
- * Resource values of the kinds Kubernetes brings along. Types come from `kubernetes-types`; only names stand here.
+ * Resource values of the kinds that are part of Kubernetes. Their types come from `kubernetes-types`.
  *
- * What a server returned always has apiVersion, kind, metadata and (where the kind has one) spec; the published
- * types make all of those optional because a client may omit them in a patch.
+ * An object from a server always has apiVersion, kind, metadata and (where its kind has one) spec; the published types
+ * make all of them optional, because a client may omit them in a patch.
  */
 import type * as admission from "kubernetes-types/admissionregistration/v1";
 import type * as apiextensions from "kubernetes-types/apiextensions/v1";
@@ -21,7 +21,7 @@ import type { Infer, Resource, Scope } from "./resource.ts";
 type Identity = "apiVersion" | "kind" | "metadata";
 type WithSpec<T> = T extends { spec?: infer Spec } ? { spec: NonNullable<Spec> } : unknown;
 
-/** A published wire type as a server returns it. */
+/** A published type, as a server returns it. */
 export type Stored<T, Kind extends string> =
   & { apiVersion: string; kind: Kind; metadata: ObjectMeta }
   & Omit<T, Identity | "spec">

@@ -1,10 +1,10 @@
 /**
- * Conditions: how an object says, in its status, how it is. Follows the API conventions: `lastTransitionTime` is when
- * `status` last changed, not when somebody last looked.
+ * Conditions: the observations in the status of an object. As in the API conventions, `lastTransitionTime` is the time at
+ * which `status` last changed, not the time of the last check.
  */
 import type { Condition } from "./object.ts";
 
-/** A condition as a controller states it; the time is worked out. */
+/** A condition without its time, which {@link withCondition} determines. */
 export type ConditionNow = Omit<Condition, "lastTransitionTime">;
 
 /** The condition of a type, if there is one. */
@@ -18,7 +18,7 @@ export function isConditionTrue(conditions: readonly Condition[] | undefined, ty
 }
 
 /**
- * The conditions with `now` among them.
+ * Adds the condition `now`, or replaces the one of its type.
  *
  * @param at Milliseconds since the epoch: the time of the transition, if it is one.
  * @returns The same array when nothing changed, so that an unchanged status is not written.
@@ -28,12 +28,12 @@ export function withCondition(
   now: ConditionNow,
   at: number,
 ): readonly Condition[] {
-  const held = conditions ?? [];
-  const before = findCondition(held, now.type);
-  if (before === undefined) return [...held, { ...now, lastTransitionTime: timeOf(at) }];
+  const existing = conditions ?? [];
+  const before = findCondition(existing, now.type);
+  if (before === undefined) return [...existing, { ...now, lastTransitionTime: timeOf(at) }];
   const lastTransitionTime = before.status === now.status ? before.lastTransitionTime : timeOf(at);
-  if (isSame(before, { ...now, lastTransitionTime })) return held;
-  return held.map((condition) => condition === before ? { ...now, lastTransitionTime } : condition);
+  if (isSame(before, { ...now, lastTransitionTime })) return existing;
+  return existing.map((condition) => condition === before ? { ...now, lastTransitionTime } : condition);
 }
 
 function isSame(left: Condition, right: Condition): boolean {

@@ -5,17 +5,17 @@ const ready: ConditionNow = { type: "Ready", status: "True", reason: "AllGood", 
 const noon = Date.UTC(2026, 0, 1, 12);
 const later = noon + 3_600_000;
 
-test("a new condition begins now, in whole seconds", () => {
+test("withCondition() adds a new condition with the given time in whole seconds", () => {
   const [condition] = withCondition(undefined, ready, noon + 250);
   assertEquals(condition, { ...ready, lastTransitionTime: "2026-01-01T12:00:00Z" });
 });
 
-test("the same condition again is the same array", () => {
+test("withCondition() returns the same array for an unchanged condition", () => {
   const first = withCondition(undefined, ready, noon);
   assert(withCondition(first, ready, later) === first);
 });
 
-test("another message keeps the time of the transition, another status moves it", () => {
+test("another message keeps the time of the transition, another status changes it", () => {
   const first = withCondition(undefined, ready, noon);
   const reworded = withCondition(first, { ...ready, message: "Still well" }, later);
   assertEquals(reworded[0]?.lastTransitionTime, "2026-01-01T12:00:00Z");
@@ -23,7 +23,7 @@ test("another message keeps the time of the transition, another status moves it"
   assertEquals(turned[0]?.lastTransitionTime, "2026-01-01T13:00:00Z");
 });
 
-test("other conditions stay, in their order", () => {
+test("other conditions stay unchanged and in their order", () => {
   const both = withCondition(withCondition(undefined, ready, noon), { ...ready, type: "Synced" }, noon);
   const turned = withCondition(both, { ...ready, status: "False" }, later);
   assertEquals(turned.map((condition) => condition.type), ["Ready", "Synced"]);

@@ -1,24 +1,23 @@
 /**
- * ListWatch: all that a cache needs to know of an API server. `client/` makes them, `cache/` consumes them, tests
- * fake them at this seam or one lower, at the Transport.
+ * ListWatch: the interface between a cache and an API server. `client/` creates them, `cache/` uses them, tests replace
+ * them by a fake.
  *
- * Resource, namespace and selectors are fixed when one is made; a caller chooses versions and pages only.
+ * Resource, namespace and selectors are fixed when a ListWatch is created; a caller chooses only versions and pages.
  */
-import type { KubeObject } from "./object.ts";
+import type { ApiStatus, KubeObject } from "./object.ts";
 import type { ResourceVersion } from "./resource_version.ts";
-import type { ApiStatus } from "./status.ts";
 
-/** How the server shall read `resourceVersion`. */
+/** How the server must interpret `resourceVersion`. */
 export type ResourceVersionMatch = "Exact" | "NotOlderThan";
 
 /** One LIST request. */
 export interface ListOptions {
-  /** "" or absent: most recent, "0": whatever the server has at hand, else per `resourceVersionMatch`. */
+  /** "" or absent: the most recent one; "0": any that the server has in memory; else see `resourceVersionMatch`. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: ResourceVersionMatch;
-  /** Largest number of items in the page; absent: all. */
+  /** Maximum number of items in the page; absent: all. */
   readonly limit?: number;
-  /** Token of the page before. */
+  /** Token of the previous page. */
   readonly continue?: string;
 }
 
@@ -29,7 +28,7 @@ export interface WatchOptions {
   /** The server ends the watch after so many seconds. */
   readonly timeoutSeconds?: number;
   readonly allowWatchBookmarks?: boolean;
-  /** Asks for the present objects first, closed by a bookmark annotated `k8s.io/initial-events-end` (WatchList). */
+  /** Requests the current objects first, closed by a bookmark annotated `k8s.io/initial-events-end` (WatchList). */
   readonly sendInitialEvents?: boolean;
 }
 
@@ -41,7 +40,7 @@ export interface ListPage<T> {
   readonly continue?: string;
 }
 
-/** What a BOOKMARK carries: no object, only how far the stream has come. */
+/** The object of a BOOKMARK event: only the version that the stream has reached. */
 export interface Bookmark {
   readonly metadata: {
     readonly resourceVersion: ResourceVersion;
@@ -50,8 +49,8 @@ export interface Bookmark {
 }
 
 /**
- * One line of a watch stream. `MALFORMED` is ours: a line that is not JSON or not an event, kept so that whoever
- * consumes the stream decides what it means, and nothing is dropped in silence.
+ * One line of a watch stream. `MALFORMED` is not part of Kubernetes: it is a line that is not JSON or not an event. The
+ * reader of the stream decides what to do with it, so that nothing is dropped without notice.
  */
 export type WatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
@@ -61,11 +60,11 @@ export type WatchEvent<T> =
 
 /** Lists and watches one kind in one scope. */
 export interface ListWatch<T = KubeObject> {
-  /** @throws ApiError when the server refuses, the transport's error when it cannot be reached. */
+  /** @throws ApiError when the server rejects the request, the error of the transport when it is unreachable. */
   list(options: ListOptions, signal: AbortSignal): Promise<ListPage<T>>;
   /**
-   * Streams events, as many at a time as one read of the connection brought. Ends when the server closes the
-   * stream; throws ApiError when it refuses the watch, the transport's error when the connection breaks.
+   * Streams events, in batches of as many as one read of the connection returned. Ends when the server closes the
+   * stream; throws ApiError when the server rejects the watch, the error of the transport when the connection breaks.
    */
   watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<readonly WatchEvent<T>[]>;
 }

@@ -1,5 +1,6 @@
-/** The words of the wire: objects, keys, versions, kinds, selectors, and the ListWatch seam between client and cache. */
+/** API wire types and the values for them: objects, keys, versions, kinds, selectors, and the ListWatch interface. */
 export type {
+  ApiStatus,
   Condition,
   DeepReadonly,
   KubeList,
@@ -8,14 +9,23 @@ export type {
   ManagedFieldsEntry,
   ObjectMeta,
   OwnerReference,
+  StatusCause,
+  StatusDetails,
   StringMap,
 } from "./object.ts";
 export { type ConditionNow, findCondition, isConditionTrue, withCondition } from "./condition.ts";
 export { compareResourceVersions, isComparable, type ResourceVersion, resourceVersion } from "./resource_version.ts";
 export { keyOf, type KeyParts, type ObjectKey, objectKey, splitKey } from "./key.ts";
-export { type UntypedObject, untypedResource } from "./untyped.ts";
-export { apiVersionOf, type Infer, type Resource, resourceId, resourceName, type Scope } from "./resource.ts";
-export type { ApiStatus, StatusCause, StatusDetails } from "./status.ts";
+export {
+  apiVersionOf,
+  type Infer,
+  type Resource,
+  resourceId,
+  resourceName,
+  type Scope,
+  type UntypedObject,
+  untypedResource,
+} from "./resource.ts";
 export {
   type Bookmark,
   initialEventsEnd,

@@ -1,11 +1,11 @@
 /**
- * The shape every Kubernetes object shares. Source: the API conventions and `metav1.ObjectMeta` of Kubernetes 1.36.
+ * The fields that all Kubernetes objects share, and Status. Source: the API conventions and `metav1` of Kubernetes 1.36.
  *
- * All of it is readonly: an object that came from the cache is everybody's, and a change to it is a copy.
+ * All fields are readonly: objects in the cache are shared by all readers, so a change needs a copy.
  */
 import type { ResourceVersion } from "./resource_version.ts";
 
-/** Makes a wire type readonly all the way down. */
+/** Makes all fields of a type readonly, at every depth. */
 export type DeepReadonly<T> = T extends string | number | boolean | bigint | null | undefined ? T
   : T extends readonly (infer Element)[] ? readonly DeepReadonly<Element>[]
   : T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
@@ -14,19 +14,19 @@ export type DeepReadonly<T> = T extends string | number | boolean | bigint | nul
 /** Names and values attached to an object. */
 export type StringMap = Readonly<Record<string, string>>;
 
-/** A reference from a child to the object it belongs to; the garbage collector follows it. */
+/** A reference from a dependent to its owner; the garbage collector uses it. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
-  /** True for the one owner that controls the object. */
+  /** True for the one owner that controls the dependent. */
   readonly controller?: boolean;
-  /** True when a foreground deletion of the owner waits for this object. */
+  /** True when a foreground deletion of the owner waits for the dependent. */
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Which fields one writer owns: the bookkeeping of server-side apply. */
+/** The fields that one manager owns, as server-side apply stores them. */
 export interface ManagedFieldsEntry {
   readonly manager?: string;
   readonly operation?: "Apply" | "Update";
@@ -37,19 +37,19 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
-/** What every object says about itself. */
+/** Metadata of an object. */
 export interface ObjectMeta {
   readonly name?: string;
   readonly generateName?: string;
   readonly namespace?: string;
-  /** Unique over time and space: a re-created name has a new one. */
+  /** Unique over time and space: an object that is created again has another one. */
   readonly uid?: string;
   readonly resourceVersion?: ResourceVersion;
   /** Counts changes of the desired state. */
   readonly generation?: number;
   /** RFC 3339. */
   readonly creationTimestamp?: string;
-  /** RFC 3339. Set once deletion was asked for and finalizers still hold the object. */
+  /** RFC 3339. Set when a deletion was requested and finalizers still prevent it. */
   readonly deletionTimestamp?: string;
   /** Seconds. */
   readonly deletionGracePeriodSeconds?: number;
@@ -60,7 +60,7 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFieldsEntry[];
 }
 
-/** The least that is known of any object the API server returned. */
+/** The fields of any object that an API server returned. */
 export interface KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -82,7 +82,7 @@ export interface KubeList<T> {
   readonly items: readonly T[];
 }
 
-/** One observation of an object's state, as `status.conditions` holds them. */
+/** One observation of the state of an object, as in `status.conditions`. */
 export interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
@@ -93,4 +93,35 @@ export interface Condition {
   readonly reason: string;
   /** A sentence for people. */
   readonly message: string;
+}
+
+/** One of several causes, e.g. of a validation failure. */
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  /** Path of the field, e.g. `spec.replicas`. */
+  readonly field?: string;
+}
+
+/** The object and the causes of a Status. */
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** The response of the server without an object, mostly for failures; also the object of an ERROR event. */
+export interface ApiStatus {
+  readonly apiVersion?: string;
+  readonly kind?: "Status";
+  readonly metadata?: { readonly continue?: string };
+  readonly status?: "Success" | "Failure";
+  readonly code?: number;
+  /** CamelCase word for programs, e.g. `NotFound`. */
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: StatusDetails;
 }

@@ -1,10 +1,11 @@
 /**
- * Ownership: who controls an object. By UID, never by name: a re-created owner of the same name is somebody else.
+ * Owner references. The UID identifies an owner, never the name: an owner that was deleted and created again is another
+ * object.
  */
 import type { KubeObject, OwnerReference } from "./object.ts";
 import { apiVersionOf, type Resource } from "./resource.ts";
 
-/** The reference to the object's controller, if it has one. */
+/** The reference to the controller of an object, if it has one. */
 export function controllerOf(object: Pick<KubeObject, "metadata">): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
@@ -16,9 +17,9 @@ export function isControlledBy(object: Pick<KubeObject, "metadata">, owner: Pick
 }
 
 /**
- * The reference a child carries to the object that controls it.
+ * The owner reference for a dependent that `owner` controls.
  *
- * @throws TypeError when the owner has no name or UID yet, so has not been stored.
+ * @throws TypeError when the owner has no name or UID, so it was not stored yet.
  */
 export function controllerReference(
   owner: Pick<KubeObject, "metadata">,

@@ -1,20 +1,20 @@
 /**
- * ResourceVersion: the server's own clock. Opaque by contract, comparable since KEP-5504 when it is a decimal number.
+ * ResourceVersion: the logical clock of the server. Comparable since KEP-5504, if it is a decimal number.
  *
- * Compared as length, then text; never as a float, because etcd revisions may exceed 2^53 (behaviours.md 18). One
- * that is not well formed is only ever compared for equality, and whoever needs an order must then do without.
+ * Versions are compared by length and then as text, not as floats, because etcd revisions may exceed 2^53 (behaviour
+ * 18). A version that is not well formed can only be compared for equality.
  */
 declare const brand: unique symbol;
 
-/** The version of one object or of a whole list. Never mix it with another string. */
+/** The version of one object or of a whole list. A brand, so that it is not confused with another string. */
 export type ResourceVersion = string & { readonly [brand]: "ResourceVersion" };
 
-/** Marks a string the server gave as a ResourceVersion. */
+/** Marks a string from the server as a ResourceVersion. */
 export function resourceVersion(text: string): ResourceVersion {
   return text as ResourceVersion;
 }
 
-/** True for a decimal number without sign or leading zero: what can be put in order. */
+/** True for a decimal number without sign or leading zero: only those have an order. */
 export function isComparable(version: string): boolean {
   if (version.length === 0) return false;
   const first = version.charCodeAt(0);
@@ -27,7 +27,7 @@ export function isComparable(version: string): boolean {
 }
 
 /**
- * Puts two versions in order: below 0, 0 or above 0, as a sort wants it.
+ * Compares two versions: below 0, 0 or above 0, as `Array.sort` needs it.
  *
  * @returns undefined when either of them is not comparable and they are not equal.
  */

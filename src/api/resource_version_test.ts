@@ -18,13 +18,13 @@ const ordered: readonly (readonly [string, string, number | undefined])[] = [
 ];
 
 for (const [left, right, expected] of ordered) {
-  test(`[18] "${left}" against "${right}" is ${expected === undefined ? "not comparable" : expected}`, () => {
+  test(`[18] the order of "${left}" and "${right}" is ${expected === undefined ? "not comparable" : expected}`, () => {
     const order = compareResourceVersions(left, right);
     assertEquals(order === undefined ? undefined : Math.sign(order), expected);
   });
 }
 
-test("[18] only decimal numbers without leading zero are comparable", () => {
+test("[18] isComparable() is true only for decimal numbers without leading zeros", () => {
   assertEquals(["0", "5", "10", "00", "", "5a", " 5", "٥"].map(isComparable), [
     true,
     true,

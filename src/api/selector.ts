@@ -1,6 +1,6 @@
 /**
- * Label and field selectors: what the caller may write, the text the server wants, and the same decision made here
- * for objects that are already in a cache. Source of the rules: apimachinery `labels.Selector` of Kubernetes 1.36.
+ * Label and field selectors: their types, their text for the server, and the same decision for cached objects. The rules
+ * are those of apimachinery's `labels.Selector` of Kubernetes 1.36.
  */
 import type { KubeObject, StringMap } from "./object.ts";
 
@@ -12,28 +12,28 @@ export interface LabelRequirement {
   readonly values?: readonly string[];
 }
 
-/** The selector objects carry, e.g. in a Deployment's spec. */
+/** A label selector as in objects, e.g. in the spec of a Deployment. */
 export interface LabelSelector {
   readonly matchLabels?: StringMap;
   readonly matchExpressions?: readonly LabelRequirement[];
 }
 
-/** The selector as the query parameter `labelSelector` wants it. */
+/** The text of the selector for the query parameter `labelSelector`. */
 export function formatLabelSelector(selector: LabelSelector): string {
   return requirementsOf(selector).map(formatRequirement).join(",");
 }
 
-/** True when the labels satisfy every requirement; an empty selector is satisfied by everything. */
+/** True when the labels satisfy every requirement; all labels satisfy an empty selector. */
 export function matchesLabels(selector: LabelSelector, labels: StringMap | undefined): boolean {
   return requirementsOf(selector).every((requirement) => satisfies(requirement, labels));
 }
 
-/** True when the object's labels satisfy the selector. */
+/** True when the labels of the object satisfy the selector. */
 export function isSelected(selector: LabelSelector, object: Pick<KubeObject, "metadata">): boolean {
   return matchesLabels(selector, object.metadata.labels);
 }
 
-/** Fields and the values they must have, as the query parameter `fieldSelector` wants it. */
+/** The text for the query parameter `fieldSelector`: fields and their required values. */
 export function formatFieldSelector(fields: StringMap): string {
   return Object.entries(fields).map(([field, value]) => `${field}=${escapeFieldValue(value)}`).join(",");
 }

@@ -38,13 +38,13 @@ const cases: readonly Case[] = [
 ];
 
 for (const { selector, text, matching, other } of cases) {
-  test(`the selector "${text}" is written and decided as the server does`, () => {
+  test(`the selector "${text}" has the text and the result of the server`, () => {
     assertEquals(formatLabelSelector(selector), text);
     for (const labels of matching) assertEquals(matchesLabels(selector, labels), true);
     for (const labels of other) assertEquals(matchesLabels(selector, labels), false);
   });
 }
 
-test("field selectors escape what would end a value", () => {
+test("formatFieldSelector() escapes characters that would end a value", () => {
   assertEquals(formatFieldSelector({ "metadata.name": "a,b=c\\d" }), "metadata.name=a\\,b\\=c\\\\d");
 });
