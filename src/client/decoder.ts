@@ -135,7 +135,7 @@ export function withoutManagedFields(text: string, envelope: Envelope): string {
   return copiedTo === 0 ? text : result + text.slice(copiedTo);
 }
 
-/** Walks over JSON text. It knows the depth, and whether it is in the metadata of an object. */
+/** Walks over JSON text. It tracks the depth, and whether it is in the metadata of an object. */
 class Scanner {
   index = 0;
   #depth = 0;

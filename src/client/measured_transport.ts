@@ -72,7 +72,7 @@ function requestCounters({ metrics, host }: MeasuredTransportOptions): (method: 
 function durationHistograms({ metrics, host }: MeasuredTransportOptions): (verb: string) => Histogram {
   const family = metrics.histogram({
     name: "rest_client_request_duration_seconds",
-    help: "Seconds until an answer begins, by verb and host",
+    help: "Seconds until a response begins, by verb and host",
     labelNames: ["verb", "host"],
     buckets,
   });

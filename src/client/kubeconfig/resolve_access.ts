@@ -3,7 +3,7 @@
  * and applies the flags. The order of precedence is that of `DirectClientConfig` in client-go.
  *
  * The order for credentials: a token of the command line, then token file, token, user name and password, exec plugin,
- * auth provider. A client certificate is used together with any of them.
+ * auth provider. A client certificate is used in place of a plugin or provider, and together with the others.
  */
 import { printable } from "../../observe/mod.ts";
 import { type Environment, fileStat, resolvePath } from "../../runtime/mod.ts";

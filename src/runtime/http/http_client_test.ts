@@ -114,13 +114,13 @@ test("the authorities of the system are not trusted if a CA is given", async () 
   // In another process, because the authorities of the system are read once. The other CA is one of them there.
   const script = `
     import { httpClient } from ${JSON.stringify(new URL("./http_client.ts", import.meta.url).href)};
-    const ask = async (options) => {
+    const send = async (options) => {
       try { return (await (await httpClient(options).fetch(new Request(${
     JSON.stringify(server.url())
   }))).text()).slice(0, 1); }
       catch { return "refused"; }
     };
-    console.log(await ask({}), await ask({ ca: ${JSON.stringify(ca.certificate)} }));
+    console.log(await send({}), await send({ ca: ${JSON.stringify(ca.certificate)} }));
     process.exit();`;
   const output = await runScript(script, otherCa.certificate);
   assertEquals(output.trim(), "{ refused");
