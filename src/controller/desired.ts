@@ -3,12 +3,12 @@
  * everything but the identity is optional: a field that is not set belongs to other field managers.
  */
 import { apiVersionOf, type Infer, type ObjectMeta, type Resource } from "../api/mod.ts";
-import type { Partly } from "../client/mod.ts";
+import type { DeepPartial } from "../client/mod.ts";
 
 /** The part of an object that a controller writes. */
 export type Desired<R extends Resource> =
   & { readonly apiVersion: string; readonly kind: R["kind"]; readonly metadata: ObjectMeta & { readonly name: string } }
-  & Partly<Omit<Infer<R>, "apiVersion" | "kind" | "metadata">>;
+  & DeepPartial<Omit<Infer<R>, "apiVersion" | "kind" | "metadata">>;
 
 /** {@link Desired} without the fields that follow from the Resource. */
 export type DesiredBody<R extends Resource> = Omit<Desired<R>, "apiVersion" | "kind">;

@@ -22,7 +22,14 @@ import {
   resourceVersion,
 } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
-import { type Client, type Draft, isConflict, isNotFound, type Patch, type PatchValue } from "../client/mod.ts";
+import {
+  type ApplyConfiguration,
+  type Client,
+  isConflict,
+  isNotFound,
+  type Patch,
+  type PatchValue,
+} from "../client/mod.ts";
 import type { Fields, Logger } from "../observe/mod.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
 import {
@@ -286,7 +293,7 @@ export class Toolbox {
     // For field validation the server parses an apply twice, to find duplicate keys. JSON.stringify writes none, and
     // the server rejects unknown fields in an apply anyway.
     const options = { fieldManager, force: true, fieldValidation: "Ignore", signal: this.signal } as const;
-    const response = await this.client.apply(resource, body as Draft<R>, options);
+    const response = await this.client.apply(resource, body as ApplyConfiguration<R>, options);
     this.#normalizations.add(resource, this.#differences(kubeObject(response), desired));
     // The response to a dry-run create has the version that was sent. Nothing was stored, so no cache will ever have it.
     if (kubeObject(response).metadata.resourceVersion !== absent) {
