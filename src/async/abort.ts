@@ -1,8 +1,8 @@
 /**
  * Waiting for the abort of an AbortSignal. The only place, except for src/runtime, that adds listeners to signals.
  *
- * Guarantees: a signal that is already aborted counts as an abort that happens now; when a wait is over or disposed,
- * it has left no listener on the signal, so signals may live as long as the process.
+ * Guarantees: for a signal that is already aborted, the abort happens at once; a wait that is over or disposed leaves no
+ * listener on its signal, so signals may live as long as the process.
  */
 
 /**
@@ -26,25 +26,6 @@ export function onAbort(signal: AbortSignal, act: () => void): Disposable {
     return nothing;
   }
   return new AbortListener(signal, act);
-}
-
-const nothing: Disposable = { [Symbol.dispose]: () => {} };
-const once = { once: true };
-
-/** A class and not a closure, because each take of a queue that has to wait creates one. */
-class AbortListener implements Disposable {
-  readonly #signal: AbortSignal;
-  readonly #act: () => void;
-
-  constructor(signal: AbortSignal, act: () => void) {
-    this.#signal = signal;
-    this.#act = act;
-    signal.addEventListener("abort", act, once);
-  }
-
-  [Symbol.dispose](): void {
-    this.#signal.removeEventListener("abort", this.#act);
-  }
 }
 
 /**
@@ -93,4 +74,23 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
   if (!signal.aborted) return false;
   return error === signal.reason || (error instanceof DOMException && error.name === "AbortError");
+}
+
+const nothing: Disposable = { [Symbol.dispose]: () => {} };
+const once = { once: true };
+
+/** A class, because it needs less memory than a closure, and each take of a queue that has to wait creates one. */
+class AbortListener implements Disposable {
+  readonly #signal: AbortSignal;
+  readonly #act: () => void;
+
+  constructor(signal: AbortSignal, act: () => void) {
+    this.#signal = signal;
+    this.#act = act;
+    signal.addEventListener("abort", act, once);
+  }
+
+  [Symbol.dispose](): void {
+    this.#signal.removeEventListener("abort", this.#act);
+  }
 }

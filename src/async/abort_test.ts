@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
-import { aborted, hop, isAbortOf, onAbort, untilAborted } from "./mod.ts";
+import { aborted, isAbortOf, onAbort, runTurns, untilAborted } from "./mod.ts";
 import { CountedSignal } from "./testing/counted_signal.ts";
 
 test("onAbort() calls its function once, at once when the signal is aborted already", () => {
@@ -28,7 +28,7 @@ test("aborted() resolves at the abort", async () => {
   const { controller, signal } = new CountedSignal();
   let isOver = false;
   const waiting = aborted(signal).then(() => isOver = true);
-  await hop();
+  await runTurns();
   assertEquals(isOver, false);
   controller.abort(new Error("stopped"));
   await waiting;
@@ -45,7 +45,7 @@ test("a disposed aborted() never settles and leaves no listener", async () => {
   }
   assertEquals(counted.listeners, 0);
   counted.controller.abort();
-  await hop();
+  await runTurns();
   assertEquals(isOver, false);
 });
 
@@ -64,10 +64,10 @@ test("untilAborted() rejects with the signal's reason, and a later failure of th
   await assertRejects(() => waiting, /^stopped$/);
   await assertRejects(() => untilAborted(work.promise, signal), /^stopped$/);
   work.reject(new Error("failed later"));
-  await hop();
+  await runTurns();
 });
 
-test("isAbortOf knows the signal's own reason and the runtime's AbortError, and nothing before the abort", () => {
+test("isAbortOf() is true for the reason of the signal and for an AbortError, and only after the abort", () => {
   const controller = new AbortController();
   const reason = new Error("stopped");
   const abortError = new DOMException("The operation was aborted", "AbortError");

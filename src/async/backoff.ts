@@ -1,9 +1,9 @@
 /**
- * Backoff: growing, jittered delays between attempts that fail, with a memory that fades when things go well.
+ * Backoff: growing delays with jitter between failing attempts, which start over after a healthy time.
  *
- * Guarantees: delays grow by `factor` from `initialMs` to `maxMs`, each lengthened by up to `jitter` of itself; an
- * attempt that comes `resetAfterMs` or more after the previous one starts again from `initialMs`. It only computes:
- * the caller sleeps on its Clock.
+ * Guarantees: delays grow by `factor` from `initialMs` to `maxMs`, and each is lengthened by up to `jitter` of itself;
+ * an attempt that comes `resetAfterMs` or more after the previous one starts over with `initialMs`. It only computes
+ * delays: the caller waits on its Clock.
  */
 import { type Clock, systemClock } from "./clock.ts";
 import { jittered, type Random, systemRandom } from "./random.ts";
@@ -18,7 +18,7 @@ export interface BackoffOptions {
   readonly factor?: number;
   /** Part of a delay by which it may be lengthened. @default 0 */
   readonly jitter?: number;
-  /** Quiet time in milliseconds after which the delays start over. @default Infinity */
+  /** Time without attempts, in milliseconds, after which the delays start over. @default Infinity */
   readonly resetAfterMs?: number;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -26,12 +26,23 @@ export interface BackoffOptions {
   readonly random?: Random;
 }
 
-/** Computes the delays of one retry loop. */
+/**
+ * Computes the delays of one retry loop.
+ *
+ * @example
+ * ```ts
+ * import { Backoff } from "./mod.ts";
+ *
+ * const backoff = new Backoff({ initialMs: 100, maxMs: 300 });
+ * console.assert(backoff.next() === 100 && backoff.next() === 200 && backoff.next() === 300);
+ * ```
+ */
 export class Backoff {
   readonly #options: Required<BackoffOptions>;
   #nextMs: number;
   #lastAt = -Infinity;
 
+  /** @throws {RangeError} when not 0 <= initialMs <= maxMs < Infinity, factor is below 1, or jitter is negative */
   constructor(options: BackoffOptions) {
     const { initialMs, maxMs, factor = 2, jitter = 0, resetAfterMs = Infinity } = options;
     if (!(initialMs >= 0 && maxMs >= initialMs && maxMs < Infinity)) {
@@ -54,7 +65,7 @@ export class Backoff {
     if (at - this.#lastAt >= resetAfterMs) this.#nextMs = initialMs;
     const delayMs = jittered(this.#nextMs, jitter, random);
     this.#nextMs = Math.min(maxMs, this.#nextMs * factor);
-    // Quiet time counts from the end of the wait that this delay is for.
+    // The time without attempts begins at the end of this delay.
     this.#lastAt = at + delayMs;
     return delayMs;
   }

@@ -14,7 +14,7 @@ test("[8] delays grow from 0.8 s to 30 s and stay there", () => {
   assertEquals(backoff.next(), 800);
 });
 
-test("[8] jitter 1.0 lengthens a delay to less than twice", () => {
+test("[8] jitter 1.0 lengthens a delay to less than twice its length", () => {
   const options = { initialMs: 800, maxMs: 30_000, jitter: 1, clock: new VirtualClock() };
   const backoff = new Backoff({ ...options, random: seededRandom(1) });
   const plain = new Backoff({ ...options, jitter: 0 });
@@ -23,7 +23,7 @@ test("[8] jitter 1.0 lengthens a delay to less than twice", () => {
   assert(Math.max(...factors) - Math.min(...factors) > 0.9, "the delays hardly vary");
 });
 
-test("[8] two quiet minutes after a wait start the delays over, and less does not", async () => {
+test("[8] the delays start over two minutes after a wait, not earlier", async () => {
   const clock = new VirtualClock();
   const backoff = new Backoff({ initialMs: 800, maxMs: 30_000, resetAfterMs: 120_000, clock });
   assertEquals(delays(backoff, 4), [800, 1_600, 3_200, 6_400]);
@@ -33,7 +33,7 @@ test("[8] two quiet minutes after a wait start the delays over, and less does no
   assertEquals(backoff.next(), 800);
 });
 
-test("the wait itself is not quiet time: a delay longer than the reset keeps growing", async () => {
+test("delays that are longer than resetAfterMs continue to grow", async () => {
   const clock = new VirtualClock();
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, resetAfterMs: 2_000, clock });
   const waits: number[] = [];
@@ -45,7 +45,7 @@ test("the wait itself is not quiet time: a delay longer than the reset keeps gro
   assertEquals(waits, [1_000, 2_000, 4_000, 8_000, 16_000]);
 });
 
-test("options that make no sense are refused", () => {
+test("a Backoff refuses options that are out of range", () => {
   assertThrows(() => new Backoff({ initialMs: -1, maxMs: 1 }), /^Cannot create Backoff: initialMs -1/);
   assertThrows(() => new Backoff({ initialMs: 2, maxMs: 1 }), /^Cannot create Backoff/);
   assertThrows(() => new Backoff({ initialMs: 1, maxMs: Infinity }), /^Cannot create Backoff/);

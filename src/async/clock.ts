@@ -1,18 +1,18 @@
 /**
- * Clock: time as a parameter. Everything in Pintle that waits or reads the time takes one of these.
+ * Clock: time as a parameter. All code of Pintle that waits or reads the time takes a Clock, so that a whole operator
+ * can run on a VirtualClock, in tests and in `controller simulate`.
  *
- * Guarantees: a timer never fires early, not even when its delay exceeds what the runtime's own timers can hold; a
- * disposed timer never fires. Together with `virtual_clock.ts` this is what lets a whole operator run under test, or
- * under `controller simulate`, without sleeping. This file and its neighbours are the only ones in `src/` that may
- * name `Date.now`, `performance.now` or `setTimeout` (a test holds that).
+ * Guarantees: a timer never fires early, also when its delay exceeds the maximum of the runtime's timers; a disposed
+ * timer never fires. Only this folder and `runtime/` may use `Date.now`, `performance.now` or `setTimeout`; a test
+ * checks that.
  */
 import { onAbort } from "./abort.ts";
 
-/** Where the time comes from. `systemClock` in production, `VirtualClock` in tests. */
+/** The source of time: `systemClock` in production, `VirtualClock` in tests. */
 export interface Clock {
-  /** Wall time in milliseconds since the Unix epoch. May jump; use it for timestamps that others read. */
+  /** Wall time in milliseconds since the Unix epoch. It may jump; use it for timestamps. */
   now(): number;
-  /** Monotonic time in milliseconds since an arbitrary start. Use it to measure how long something took. */
+  /** Monotonic time in milliseconds since an arbitrary start. Use it to measure durations. */
   monotonic(): number;
   /** Resolves after `ms` milliseconds; rejects with `signal.reason` when aborted first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -24,10 +24,10 @@ export interface Clock {
   timer(ms: number, fire: () => void): Disposable;
 }
 
-/** Runtimes hold timer delays in a signed 32-bit integer and fire at once above it (behaviours.md 44 and 86). */
-export const longestTimerMs = 2 ** 31 - 1;
+/** Runtimes store timer delays in a signed 32-bit integer, and fire at once above it (behaviours 44 and 86). */
+export const maxTimerMs = 2 ** 31 - 1;
 
-/** The machine's own time. */
+/** The time of the machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -39,13 +39,17 @@ export const systemClock: Clock = {
   },
 };
 
-/** The delay a Clock's timer really waits; a delay that is no number would be an endless loop of 1 ms timers. */
+/**
+ * The delay for a timer of a Clock. NaN would cause an endless loop of 1 ms timers.
+ *
+ * @throws {RangeError} when `ms` is NaN
+ */
 export function checkedDelay(ms: number): number {
   if (Number.isNaN(ms)) throw new RangeError("Cannot set a timer: the delay is not a number");
   return Math.max(0, ms);
 }
 
-/** The sleep that every Clock shares: a timer, raced with the signal, that leaves no listener behind. */
+/** Implements `sleep` of a Clock with its timer. Leaves no listener on the signal. */
 export function sleepOn(clock: Pick<Clock, "timer">, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -60,7 +64,7 @@ export function sleepOn(clock: Pick<Clock, "timer">, ms: number, signal: AbortSi
   });
 }
 
-/** One runtime timer after another until the whole delay has passed. */
+/** Sets one runtime timer after another until the whole delay has passed. */
 class SystemTimer implements Disposable {
   #handle: ReturnType<typeof setTimeout> | undefined;
 
@@ -74,9 +78,9 @@ class SystemTimer implements Disposable {
         return fire();
       }
       // Rounded up: runtimes truncate fractions, and a timer must not fire early.
-      this.#handle = setTimeout(arm, Math.min(Math.ceil(leftMs), longestTimerMs));
+      this.#handle = setTimeout(arm, Math.min(Math.ceil(leftMs), maxTimerMs));
     };
-    this.#handle = setTimeout(arm, Math.min(Math.ceil(delayMs), longestTimerMs));
+    this.#handle = setTimeout(arm, Math.min(Math.ceil(delayMs), maxTimerMs));
   }
 
   [Symbol.dispose](): void {

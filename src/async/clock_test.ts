@@ -1,18 +1,18 @@
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../../tests/testing.ts";
-import { longestTimerMs, systemClock } from "./mod.ts";
+import { maxTimerMs, systemClock } from "./mod.ts";
 
-/** Stands in for the runtime's timers, clamping included: what does not fit into 31 bits fires after 1 ms. */
+/** Replaces the timers of the runtime. As there, a delay of more than 31 bits fires after 1 ms. */
 class FakeRuntime implements Disposable {
   elapsedMs = 1_000.25;
-  readonly asked: number[] = [];
+  readonly requested: number[] = [];
   readonly #pending = new Map<number, { readonly dueAt: number; readonly fire: () => void }>();
   readonly #real = { setTimeout, clearTimeout, now: performance.now };
 
   constructor() {
     Object.assign(globalThis, {
       setTimeout: (fire: () => void, ms: number) => {
-        const id = this.asked.push(ms);
-        this.#pending.set(id, { dueAt: this.elapsedMs + (ms > longestTimerMs ? 1 : Math.trunc(ms)), fire });
+        const id = this.requested.push(ms);
+        this.#pending.set(id, { dueAt: this.elapsedMs + (ms > maxTimerMs ? 1 : Math.trunc(ms)), fire });
         return id;
       },
       clearTimeout: (id: number) => this.#pending.delete(id),
@@ -46,7 +46,7 @@ class FakeRuntime implements Disposable {
   }
 }
 
-test("[44, 86] a system timer beyond 2^31-1 ms fires at its time, not after 1 ms", () => {
+test("[44, 86] a system timer of more than 2^31-1 ms fires at its time, not after 1 ms", () => {
   using runtime = new FakeRuntime();
   let fired = 0;
   const delayMs = 5 * 2 ** 31 + 7;
@@ -55,11 +55,11 @@ test("[44, 86] a system timer beyond 2^31-1 ms fires at its time, not after 1 ms
   assertEquals(fired, 0);
   runtime.advance(2);
   assertEquals([fired, runtime.pending], [1, 0]);
-  assert(runtime.asked.every((ms) => ms <= longestTimerMs), "the runtime would clamp this");
-  assertEquals(runtime.asked.length, 6);
+  assert(runtime.requested.every((ms) => ms <= maxTimerMs), "the runtime would clamp this");
+  assertEquals(runtime.requested.length, 6);
 });
 
-test("[86] an endless delay never fires, and a delay that is no number is refused", () => {
+test("[86] a timer with an infinite delay never fires, and NaN is refused", () => {
   using runtime = new FakeRuntime();
   let fired = 0;
   using _timer = systemClock.timer(Infinity, () => fired++);
@@ -68,7 +68,7 @@ test("[86] an endless delay never fires, and a delay that is no number is refuse
   assertThrows(() => systemClock.timer(NaN, () => fired++), /^Cannot set a timer/);
 });
 
-test("a system timer never fires early, though runtimes cut off fractions of milliseconds", () => {
+test("a system timer never fires early, although runtimes truncate fractions of milliseconds", () => {
   using runtime = new FakeRuntime();
   const startedAt = runtime.elapsedMs;
   let firedAt = -1;
@@ -77,7 +77,7 @@ test("a system timer never fires early, though runtimes cut off fractions of mil
   assert(firedAt - startedAt >= 10.5, `fired after ${firedAt - startedAt} ms`);
 });
 
-test("a disposed system timer does not fire, also when it waits for its second part", () => {
+test("a disposed system timer does not fire, also during the second part of a long delay", () => {
   using runtime = new FakeRuntime();
   let fired = 0;
   const short = systemClock.timer(10, () => fired++);
@@ -90,7 +90,7 @@ test("a disposed system timer does not fire, also when it waits for its second p
   assertEquals([fired, runtime.pending], [0, 0]);
 });
 
-test("[87] a jump of the wall clock moves neither the monotonic time nor a timer", () => {
+test("[87] a jump of the wall clock changes neither the monotonic time nor a timer", () => {
   using runtime = new FakeRuntime();
   const realNow = Date.now;
   let fired = 0;
@@ -112,13 +112,13 @@ test("[87] a jump of the wall clock moves neither the monotonic time nor a timer
   }
 });
 
-test("sleep resolves after its time with the runtime's own timers, and leaves none behind", async () => {
+test("sleep() with the timers of the runtime resolves after its time, and leaves no timer", async () => {
   const before = systemClock.monotonic();
   await systemClock.sleep(1.5, new AbortController().signal);
   assert(systemClock.monotonic() - before >= 1.5);
 });
 
-test("an aborted sleep rejects with the signal's reason and leaves no timer", async () => {
+test("an aborted sleep() rejects with the reason of the signal, and leaves no timer", async () => {
   using runtime = new FakeRuntime();
   const abort = new AbortController();
   const sleep = systemClock.sleep(60_000, abort.signal);

@@ -1,6 +1,6 @@
 /** Time, randomness, cancellation and waiting: with these as parameters, every run can be repeated from a seed. */
-export { type Clock, longestTimerMs, sleepOn, systemClock } from "./clock.ts";
-export { drain, hop, VirtualClock, type VirtualClockOptions } from "./virtual_clock.ts";
+export { type Clock, maxTimerMs, sleepOn, systemClock } from "./clock.ts";
+export { drain, runTurns, VirtualClock, type VirtualClockOptions } from "./virtual_clock.ts";
 export { TurnClock } from "./turn_clock.ts";
 export { jittered, type Random, seededRandom, systemRandom } from "./random.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";

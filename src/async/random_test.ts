@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, test } from "../../tests/testing.ts";
 import { jittered, seededRandom, systemRandom } from "./mod.ts";
 
-/** sfc32 once more, in arithmetic that cannot overflow, as its author writes it down. */
+/** A second implementation of sfc32, as its author describes it, in arithmetic that cannot overflow. */
 function reference(seed: number, count: number): number[] {
   const mask = 0xffffffffn;
   let a = 0n, b = BigInt.asUintN(32, BigInt(seed)), c = BigInt.asUintN(32, BigInt(seed) >> 32n), counter = 1n;
@@ -29,7 +29,7 @@ test("a seed gives the numbers of sfc32, the same on every runtime", () => {
   assertNotEquals(draws(1, 5), draws(1 + 2 ** 32, 5));
 });
 
-test("the numbers are spread evenly over [0, 1)", () => {
+test("the numbers are uniformly distributed over [0, 1)", () => {
   const tenths = new Array<number>(10).fill(0);
   for (const value of draws(7, 100_000)) {
     assert(value >= 0 && value < 1);
@@ -40,14 +40,14 @@ test("the numbers are spread evenly over [0, 1)", () => {
   assert(tenths.every((count) => Math.abs(count - 10_000) < 570), tenths.join(" "));
 });
 
-test("generators of neighbouring seeds do not begin alike", () => {
+test("generators of neighbouring seeds have different first numbers", () => {
   const first = Array.from({ length: 1_000 }, (_, seed) => draws(seed, 1)[0] ?? 0);
   const mean = first.reduce((sum, value) => sum + value, 0) / first.length;
   assert(Math.abs(mean - 0.5) < 0.06, `mean ${mean}`);
   assertEquals(new Set(first).size, 1_000);
 });
 
-test("jitter lengthens by up to its factor, and not at all by 0", () => {
+test("jittered() lengthens a delay by up to its factor, and not at all for 0", () => {
   const fixed = (value: number) => ({ next: () => value });
   assertEquals(jittered(1_000, 1, fixed(0)), 1_000);
   assertEquals(jittered(1_000, 1, fixed(0.5)), 1_500);

@@ -1,29 +1,41 @@
 /**
- * scope(): a child of an AbortSignal that can be let go. What runs per item, per request or per connection gets one.
+ * scope(): a child of an AbortSignal that can be released, for the work of one item, request or connection.
  *
- * Guarantees: the child aborts when the parent does, when its time is up or when told to; leaving the `using` block
- * removes the listener and the timer. (`AbortSignal.any` on a process-long signal keeps every child alive on some
- * runtimes; this is why it is not used.)
+ * Guarantees: the child aborts when its parent aborts, after its timeout, and on `abort()`; the end of the `using` block
+ * removes the listener and the timer. (`AbortSignal.any` is not used, because on some runtimes a process-long signal
+ * keeps all its children in memory.)
  */
 import { onAbort } from "./abort.ts";
 import { type Clock, systemClock } from "./clock.ts";
 
-/** A signal with an owner: dispose it when the work is over. */
+/** A signal for one piece of work. Dispose it when the work is over. */
 export interface Scope extends Disposable {
   readonly signal: AbortSignal;
-  /** Aborts the scope's signal. Does nothing when it is aborted already. */
+  /** Aborts the signal of the scope. Does nothing when it is aborted already. */
   abort(reason?: unknown): void;
 }
 
 /** Options of {@link scope}. */
 export interface ScopeOptions {
-  /** Aborts with a TimeoutError after so many milliseconds. @default Infinity */
+  /** Milliseconds after which the signal aborts with a TimeoutError. @default Infinity */
   readonly timeoutMs?: number;
   /** @default systemClock */
   readonly clock?: Clock;
 }
 
-/** Makes a child of `parent`. */
+/**
+ * Creates a child of `parent`.
+ *
+ * @example
+ * ```ts
+ * import { scope } from "./mod.ts";
+ *
+ * const parent = new AbortController();
+ * using child = scope(parent.signal, { timeoutMs: 30_000 });
+ * parent.abort();
+ * console.assert(child.signal.aborted);
+ * ```
+ */
 export function scope(parent: AbortSignal, options: ScopeOptions = {}): Scope {
   const { timeoutMs = Infinity, clock = systemClock } = options;
   const controller = new AbortController();

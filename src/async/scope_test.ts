@@ -2,7 +2,7 @@ import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { scope, VirtualClock } from "./mod.ts";
 import { CountedSignal } from "./testing/counted_signal.ts";
 
-test("a scope aborts with its parent, for the parent's reason", () => {
+test("a scope aborts with its parent, with the same reason", () => {
   const parent = new AbortController();
   using child = scope(parent.signal);
   assertEquals(child.signal.aborted, false);
@@ -12,7 +12,7 @@ test("a scope aborts with its parent, for the parent's reason", () => {
   assertEquals(late.signal.reason, parent.signal.reason);
 });
 
-test("aborting a scope does not abort its parent, and a second reason changes nothing", () => {
+test("abort() of a scope does not abort its parent, and a second reason changes nothing", () => {
   const parent = new AbortController();
   using child = scope(parent.signal);
   child.abort("first");
@@ -21,7 +21,7 @@ test("aborting a scope does not abort its parent, and a second reason changes no
   assertEquals([child.signal.reason, parent.signal.reason], ["first", "third"]);
 });
 
-test("a scope aborts with a TimeoutError when its time is up", async () => {
+test("a scope aborts with a TimeoutError after its timeout", async () => {
   const clock = new VirtualClock();
   using child = scope(new AbortController().signal, { timeoutMs: 1_000, clock });
   await clock.advance(999);
@@ -50,7 +50,7 @@ test("a disposed scope no longer follows its parent", () => {
   assertEquals(child.signal.aborted, false);
 });
 
-test("a scope of an aborted parent arms no timer", () => {
+test("a scope of an aborted parent sets no timer", () => {
   const clock = new VirtualClock();
   using child = scope(AbortSignal.abort("gone"), { timeoutMs: 1_000, clock });
   assertEquals([child.signal.reason, clock.pendingTimers], ["gone", 0]);

@@ -1,10 +1,11 @@
 /**
- * VirtualClock: a Clock that stands still until told to advance. Public, because operators test with it too.
+ * VirtualClock: a Clock whose time changes only when a test advances it. Public, because operators use it in tests too.
  *
- * Guarantees: timers fire in the order of their due times (ties in the order they were made); `advance` lets the code
- * that a timer woke run until it waits again before the next timer fires; wall and monotonic time can be moved apart
- * to play clock jumps. Draining hops through the runtime's macrotask queue a bounded number of times: code that
- * waits for real sockets is out of its reach.
+ * Guarantees: timers fire in the order of their due times, and of their creation when these are equal; after each timer,
+ * `advance` runs the code that follows from it until that waits again, before the next timer fires; wall time can jump
+ * without monotonic time.
+ * Caveats: `advance` runs a fixed number of turns of the event loop after each timer, so it does not wait for code that
+ * uses real sockets or files.
  */
 import { setImmediate } from "node:timers";
 import { BinaryHeap, type HeapItem } from "./binary_heap.ts";
@@ -22,36 +23,36 @@ export interface VirtualClockOptions {
   /** Wall time at the start, in milliseconds since the epoch. @default 2026-01-01T00:00:00Z */
   readonly startAt?: number;
   /**
-   * Hops through the macrotask queue before and after each timer. One is enough where nothing but promises leads from a
-   * timer to what it causes: no socket, and no code that is still to be loaded. @default 4
+   * Turns of the event loop before and after each timer. One is enough for code that waits only for promises: without
+   * sockets, and without modules that are still to be loaded. @default 4
    */
-  readonly drainHops?: number;
+  readonly drainTurns?: number;
 }
 
 /**
- * Time that moves only when a test says so.
+ * Time that changes only when a test advances it.
  *
  * @example
  * ```ts
  * import { VirtualClock } from "@pintle/controller";
  *
  * const clock = new VirtualClock();
- * let woke = false;
- * clock.sleep(60_000, new AbortController().signal).then(() => woke = true);
+ * let isOver = false;
+ * clock.sleep(60_000, new AbortController().signal).then(() => isOver = true);
  * await clock.advance(60_000);
- * console.assert(woke);
+ * console.assert(isOver);
  * ```
  */
 export class VirtualClock implements Clock {
   #elapsedMs = 0;
   #wallAtZero: number;
-  readonly #drainHops: number;
+  readonly #drainTurns: number;
   readonly #timers = new BinaryHeap<PendingTimer>(firesBefore);
   #sequence = 0;
 
   constructor(options: VirtualClockOptions = {}) {
     this.#wallAtZero = options.startAt ?? Date.UTC(2026, 0, 1);
-    this.#drainHops = options.drainHops ?? drainHops;
+    this.#drainTurns = options.drainTurns ?? drainTurns;
   }
 
   now(): number {
@@ -73,37 +74,37 @@ export class VirtualClock implements Clock {
     return { [Symbol.dispose]: () => void this.#timers.remove(timer) };
   }
 
-  /** How many timers are armed; a test that ends with some has leaked them. */
+  /** How many timers are set; a test that ends with some has leaked them. */
   get pendingTimers(): number {
     return this.#timers.size;
   }
 
-  /** Milliseconds until the next timer is due, or undefined when none is armed. */
+  /** Milliseconds until the next timer is due, or undefined when none is set. */
   get nextTimerInMs(): number | undefined {
     const next = this.#timers.first;
     return next === undefined ? undefined : next.dueAt - this.#elapsedMs;
   }
 
   /**
-   * Moves time forward by `ms`, firing what becomes due in order and draining after each.
+   * Advances the time by `ms`, and fires the timers that become due in order.
    *
    * @throws {RangeError} when `ms` is not a number from 0 up: monotonic time does not run backwards
    */
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0 && ms < Infinity)) throw new RangeError(`Cannot advance VirtualClock: by ${ms} ms`);
     const until = this.#elapsedMs + ms;
-    await hop(this.#drainHops);
+    await runTurns(this.#drainTurns);
     for (let next = this.#timers.first; next !== undefined && next.dueAt <= until; next = this.#timers.first) {
       this.#timers.pop();
       this.#elapsedMs = Math.max(this.#elapsedMs, next.dueAt);
       next.fire();
-      await hop(this.#drainHops);
+      await runTurns(this.#drainTurns);
     }
-    // Another advance may have gone further meanwhile.
+    // Another call may have advanced further meanwhile.
     this.#elapsedMs = Math.max(this.#elapsedMs, until);
   }
 
-  /** Moves the wall clock alone by `ms` (negative: backwards), as an administrator or NTP would. */
+  /** Changes only the wall time by `ms` (negative: backwards), as an administrator or NTP may do. */
   jump(ms: number): void {
     this.#wallAtZero += ms;
   }
@@ -113,23 +114,23 @@ function firesBefore(one: PendingTimer, other: PendingTimer): boolean {
   return one.dueAt < other.dueAt || (one.dueAt === other.dueAt && one.sequence < other.sequence);
 }
 
-/** Macrotask hops per drain: in-memory bodies and streams resolve through a few of them on either runtime. */
-const drainHops = 4;
+/** Turns of the event loop per drain: bodies and streams in memory need a few of them on either runtime. */
+const drainTurns = 4;
 
 /**
- * Lets everything that is ready to run do so, until it waits for a timer or for the outside.
+ * Runs all code that is ready, until it waits for a timer or for the outside world.
  *
- * @param times How often; each is a few turns of the event loop.
+ * @param times How often; each time is a few turns of the event loop.
  */
 export async function drain(times = 1): Promise<void> {
-  await hop(drainHops * times);
+  await runTurns(drainTurns * times);
 }
 
 /**
- * Goes once round the event loop: every promise that can be settled is, and whatever follows from it alone.
+ * Runs turns of the event loop: each settles all promises that can be settled.
  *
- * @param times How often.
+ * @param times How many turns.
  */
-export async function hop(times = 1): Promise<void> {
+export async function runTurns(times = 1): Promise<void> {
   for (let count = 0; count < times; count++) await new Promise<void>((resolve) => void setImmediate(resolve));
 }

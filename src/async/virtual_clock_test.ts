@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects, assertThrows, test } from "../../tests/testing.ts";
-import { drain, hop, VirtualClock } from "./mod.ts";
+import { drain, runTurns, VirtualClock } from "./mod.ts";
 import { CountedSignal } from "./testing/counted_signal.ts";
 
 const never = new AbortController().signal;
 
-test("timers fire in the order of their due times, ties in the order they were made", async () => {
+test("timers fire in the order of their due times, and of their creation when these are equal", async () => {
   const clock = new VirtualClock();
   const fired: string[] = [];
   for (const [name, ms] of [["c", 30], ["a", 10], ["b1", 20], ["b2", 20], ["now", -5]] as const) {
@@ -17,7 +17,7 @@ test("timers fire in the order of their due times, ties in the order they were m
   assertEquals([fired.at(-1), clock.pendingTimers, clock.nextTimerInMs], ["c@30", 0, undefined]);
 });
 
-test("code that a timer woke runs until it waits again before the next timer fires", async () => {
+test("the code after a timer runs until it waits again, before the next timer fires", async () => {
   const clock = new VirtualClock();
   const seen: string[] = [];
   const loop = async (name: string, ms: number) => {
@@ -33,7 +33,7 @@ test("code that a timer woke runs until it waits again before the next timer fir
   assertEquals(seen, ["a@10", "b@15", "a@20", "b@30", "a@30", "b@45"]);
 });
 
-test("a timer made by a timer fires within the same advance when it is due", async () => {
+test("a timer that is set by a timer fires within the same advance() when it is due", async () => {
   const clock = new VirtualClock();
   let ticks = 0;
   const tick = () => {
@@ -45,7 +45,7 @@ test("a timer made by a timer fires within the same advance when it is due", asy
   assertEquals([ticks, clock.pendingTimers], [10, 1]);
 });
 
-test("[44, 86] a virtual timer beyond 2^31-1 ms fires at its time", async () => {
+test("[44, 86] a virtual timer of more than 2^31-1 ms fires at its time", async () => {
   const clock = new VirtualClock();
   let fired = 0;
   clock.timer(2 ** 40, () => fired++);
@@ -55,7 +55,7 @@ test("[44, 86] a virtual timer beyond 2^31-1 ms fires at its time", async () => 
   assertEquals(fired, 1);
 });
 
-test("[87] a jump moves the wall clock alone", async () => {
+test("[87] jump() changes only the wall time", async () => {
   const clock = new VirtualClock({ startAt: 1_000_000 });
   let fired = 0;
   clock.timer(100, () => fired++);
@@ -68,7 +68,7 @@ test("[87] a jump moves the wall clock alone", async () => {
   assertEquals(fired, 1);
 });
 
-test("an aborted sleep rejects with the reason and leaves no timer; a disposed timer does not fire", async () => {
+test("an aborted sleep() rejects with the reason and leaves no timer; a disposed timer does not fire", async () => {
   const clock = new VirtualClock();
   const abort = new AbortController();
   const sleep = clock.sleep(1_000, abort.signal);
@@ -82,7 +82,7 @@ test("an aborted sleep rejects with the reason and leaves no timer; a disposed t
   assertEquals([fired, clock.pendingTimers], [0, 0]);
 });
 
-test("a sleep that is over leaves no listener on its signal", async () => {
+test("a sleep() that is over leaves no listener on its signal", async () => {
   const clock = new VirtualClock();
   const counted = new CountedSignal();
   const sleep = clock.sleep(10, counted.signal);
@@ -92,7 +92,7 @@ test("a sleep that is over leaves no listener on its signal", async () => {
   assertEquals(counted.listeners, 0);
 });
 
-test("time never runs backwards, not even when two advances overlap", async () => {
+test("time never decreases, also when two calls of advance() overlap", async () => {
   const clock = new VirtualClock();
   await Promise.all([clock.advance(100), clock.advance(5)]);
   assertEquals(clock.monotonic(), 100);
@@ -104,35 +104,35 @@ test("time never runs backwards, not even when two advances overlap", async () =
   assertThrows(() => clock.timer(NaN, () => {}), /^Cannot set a timer/);
 });
 
-test("drain lets streams in memory run dry", async () => {
+test("drain() reads streams in memory to their end", async () => {
   let text: string | undefined;
   new Response("hello").text().then((read) => text = read);
   await drain();
   assertEquals(text, "hello");
 });
 
-test("once round the event loop settles everything that follows from promises alone", async () => {
+test("one turn of the event loop settles all code that waits only for promises", async () => {
   const done: string[] = [];
   const chain = async () => {
     for (let step = 0; step < 100; step++) await Promise.resolve();
     done.push(await new Response("body").text());
   };
   void chain();
-  await hop();
+  await runTurns();
   assertEquals(done, ["body"]);
 });
 
-test("a clock with fewer hops fires the same timers in the same order", async () => {
-  const clock = new VirtualClock({ drainHops: 1 });
+test("a clock with fewer drainTurns fires the same timers in the same order", async () => {
+  const clock = new VirtualClock({ drainTurns: 1 });
   const { signal } = new AbortController();
-  const woke: number[] = [];
+  const wokenAt: number[] = [];
   const wait = async (ms: number) => {
     await clock.sleep(ms, signal);
-    woke.push(clock.monotonic());
+    wokenAt.push(clock.monotonic());
     if (ms < 40) await wait(ms * 2);
   };
   void wait(10);
   void wait(15);
   await clock.advance(100);
-  assertEquals(woke, [10, 15, 30, 45, 70]);
+  assertEquals(wokenAt, [10, 15, 30, 45, 70]);
 });

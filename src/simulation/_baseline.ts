@@ -5,7 +5,7 @@
  * Guarantees: each run starts with a copy. A run depends only on its plan and seed, because a baseline depends on neither.
  */
 import { kubernetesApi, type ObjectStorage } from "../apiserver/mod.ts";
-import { hop, seededRandom, VirtualClock } from "../async/mod.ts";
+import { runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { installCustomResources, installWebhooks, webhookCaller } from "../cluster/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
@@ -53,6 +53,6 @@ async function prepare(controllers: readonly OperatorController[]): Promise<Base
   await client.raw("/readyz"); // when the server responds, its own namespaces exist
   await installCustomResources(client, controllers);
   await installWebhooks(client, controllers, "simulation");
-  await hop();
+  await runTurns();
   return { storage: server.storage, cache: new ResponseCache() };
 }

@@ -5,7 +5,7 @@
  */
 import { apiVersionOf, type KubeObject, splitKey } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
-import { hop, seededRandom, type VirtualClock } from "../async/mod.ts";
+import { runTurns, seededRandom, type VirtualClock } from "../async/mod.ts";
 import { ApiError, Client, type Transport } from "../client/mod.ts";
 import { webhookCaller } from "../cluster/mod.ts";
 import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mod.ts";
@@ -75,7 +75,7 @@ export class SimulatedServer implements Disposable {
     this.#api = kubernetesApi({ clock, random, storage, callWebhook });
     const server = this.#api.server.fetch;
     this.#server = new CachingServer({ cache, server, storage, clock, random });
-    await hop(); // the server begins to serve the kinds of the stored CRDs
+    await runTurns(); // the server begins to serve the kinds of the stored CRDs
     this.#firstRevision = this.revision;
   }
 

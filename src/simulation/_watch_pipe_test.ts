@@ -1,5 +1,5 @@
 /** Tests of the order and the merging of watch events. */
-import { hop } from "../async/mod.ts";
+import { runTurns } from "../async/mod.ts";
 import { assertEquals, test } from "../../tests/testing.ts";
 import { WatchPipe } from "./_watch_pipe.ts";
 
@@ -13,7 +13,7 @@ async function pipeWith(lines: readonly string[], hasInitialEvents = false): Pro
     start: (controller) => controller.enqueue(new TextEncoder().encode(lines.join(""))),
   });
   const pipe = new WatchPipe("configmaps", upstream, hasInitialEvents);
-  for (let hops = 0; hops < 5; hops++) await hop();
+  for (let hops = 0; hops < 5; hops++) await runTurns();
   return pipe;
 }
 

@@ -4,7 +4,7 @@
  * Guarantees: the same controllers, workload, plan and seed give the same run, to the byte of its trace, on every runtime. No
  * timer, socket or clock of the machine is used.
  */
-import { drain, hop, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
+import { drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import {
   LeaseLostError,
@@ -54,7 +54,7 @@ export interface ScheduleResult {
 export type Settling = "settled" | "retrying" | "unsettled";
 
 /** A run uses no sockets: microtasks lead from one event to the next, so one turn of the event loop is enough. */
-const hopsPerDrain = 1;
+const turnsPerDrain = 1;
 
 /** Virtual milliseconds without a write after which a run has settled. */
 const quietMs = 3_000;
@@ -72,7 +72,7 @@ const restartMs = 1_000;
 /** Runs a workload once. */
 export async function runSchedule(options: ScheduleOptions): Promise<ScheduleResult> {
   const { controllers, workload, plan = noFaults, seed = 1, replicas = 1 } = options;
-  const clock = new VirtualClock({ drainHops: hopsPerDrain });
+  const clock = new VirtualClock({ drainTurns: turnsPerDrain });
   const trace = new Trace(() => clock.monotonic());
   await using run = new Run({ controllers, plan, replicas, clock, trace, random: seededRandom(seed), seed });
   await run.start();
@@ -169,7 +169,7 @@ class Run implements AsyncDisposable {
     const { writes } = this.#proxy.counts;
     const until = clock.monotonic() + finalQuietMs;
     for (let events = 0; events < maxEvents; events++) {
-      await hop();
+      await runTurns();
       if (await this.#runNext()) continue;
       const leftMs = until - clock.monotonic();
       if (leftMs <= 0) break;
@@ -207,7 +207,7 @@ class Run implements AsyncDisposable {
     const startedAt = clock.monotonic();
     let quietSince = startedAt;
     for (let events = 0; events < maxEvents; events++) {
-      await hop();
+      await runTurns();
       if (this.#proxy.successfulWrites >= maxWrites) return;
       if (await this.#runNext()) continue;
       const now = clock.monotonic();
