@@ -34,8 +34,12 @@ export const layers: Readonly<Record<string, Layer>> = {
   simulation: { rank: 5, imports: "lower" },
   cli: { rank: 6, imports: "lower" },
   "mod.ts": { rank: 7, imports: "lower" },
+  "client.ts": { rank: 7, imports: "lower" },
+  "cache.ts": { rank: 7, imports: "lower" },
+  "webhook.ts": { rank: 7, imports: "lower" },
+  "schema.ts": { rank: 7, imports: "lower" },
   "testing.ts": { rank: 7, imports: "lower" },
-  controllers: { rank: 8, imports: ["mod.ts"] },
+  controllers: { rank: 8, imports: ["mod.ts", "client.ts", "cache.ts", "webhook.ts", "schema.ts"] },
 };
 
 /**
@@ -45,6 +49,7 @@ export const layers: Readonly<Record<string, Layer>> = {
 export const innerFolders: Readonly<Record<string, readonly string[]>> = {
   runtime: ["process", "http"],
   client: ["kubeconfig", "credentials"],
+  manager: ["access", "fence", "election", "health"],
   apiserver: [
     "model",
     "storage",
@@ -198,7 +203,7 @@ function layerRefusal(path: string, target: string): string | undefined {
   if (!allowed) {
     return `Cannot import ${target}: ${from} (rank ${importer.rank}) may not know ${to} (rank ${imported.rank})`;
   }
-  if (to !== "mod.ts" && target !== `src/${to}/mod.ts`) return `Cannot import ${target}: use src/${to}/mod.ts`;
+  if (!to.endsWith(".ts") && target !== `src/${to}/mod.ts`) return `Cannot import ${target}: use src/${to}/mod.ts`;
   return undefined;
 }
 

@@ -1,42 +1,42 @@
-/** cacheMetrics(): keeps what caches tell in a registry, under client-go's names. */
+/** cacheMetrics(): implements the CacheMetrics of `cache/` on a MetricsRegistry, under client-go's names. */
 import type { CacheCounter, CacheGauge, CacheMetricLabels, CacheMetrics, CacheObservation } from "../cache/mod.ts";
 import type { MetricsRegistry } from "../observe/mod.ts";
 
 const labelNames = ["name", "handler"] as const;
 
 const counters: Readonly<Record<CacheCounter, string>> = {
-  reflector_lists_total: "Lists that reflectors asked for",
-  reflector_watches_total: "Watches that reflectors asked for",
-  reflector_short_watches_total: "Watches that ended at once and brought nothing",
-  reflector_skipped_events_total: "Watch events that were passed over",
-  reflector_malformed_lines_total: "Lines of watches that are no events",
-  reflector_quarantined_lines_total: "Lines of watches that were put aside so that the stream goes on",
-  reflector_stalled_watches_total: "Watches that fell silent and were given up",
+  reflector_lists_total: "Lists that reflectors requested",
+  reflector_watches_total: "Watches that reflectors requested",
+  reflector_short_watches_total: "Watches that ended immediately and without events",
+  reflector_skipped_events_total: "Watch events that were skipped",
+  reflector_malformed_lines_total: "Lines of watches that are not events",
+  reflector_quarantined_lines_total: "Lines of watches that were quarantined so that the stream continues",
+  reflector_stalled_watches_total: "Watches that stalled and were closed",
   informer_handler_errors_total: "Calls of event handlers that failed",
 };
 
 const observations: Readonly<Record<CacheObservation, string>> = {
   reflector_list_duration_seconds: "Seconds a list takes",
-  reflector_items_per_list: "Objects a list brings",
+  reflector_items_per_list: "Objects per list",
   reflector_watch_duration_seconds: "Seconds a watch lasts",
-  reflector_items_per_watch: "Events a watch brings",
+  reflector_items_per_watch: "Events per watch",
 };
 
 const gauges: Readonly<Record<CacheGauge, string>> = {
-  informer_store_resource_version: "The version a cache has reached, its 15 least significant digits",
+  informer_store_resource_version: "The resourceVersion of a cache, its 15 least significant digits",
   informer_store_objects: "Objects in a cache",
   informer_queued_items: "Calls that wait for an event handler",
 };
 
-/** From 1 ms or one item up, by tens: lists and watches differ by orders of magnitude. */
+/** Powers of ten from 1 ms or one item: lists and watches differ by orders of magnitude. */
 const buckets = Array.from({ length: 9 }, (_, power) => Number(`1e${power - 3}`));
 
-/** Adapts a registry. Series are made when they are first needed and kept, so that an event costs one lookup. */
+/** Creates the metrics. A series is created when it is first used and then cached, so that an event costs one lookup. */
 export function cacheMetrics(registry: MetricsRegistry): CacheMetrics {
   const names = { labelNames };
-  const counterSeries = series((name: CacheCounter) => registry.counter({ name, help: counters[name], ...names }));
-  const gaugeSeries = series((name: CacheGauge) => registry.gauge({ name, help: gauges[name], ...names }));
-  const histogramSeries = series((name: CacheObservation) =>
+  const counterSeries = seriesCache((name: CacheCounter) => registry.counter({ name, help: counters[name], ...names }));
+  const gaugeSeries = seriesCache((name: CacheGauge) => registry.gauge({ name, help: gauges[name], ...names }));
+  const histogramSeries = seriesCache((name: CacheObservation) =>
     registry.histogram({ name, help: observations[name], buckets, ...names })
   );
   return {
@@ -50,17 +50,17 @@ interface Family<Series> {
   labels(values: { readonly name: string; readonly handler: string }): Series;
 }
 
-/** Finds the series of a metric for certain labels, made once. */
-function series<Name extends string, Series>(
+/** Returns a function that finds the series of a metric and labels, and creates each of them once. */
+function seriesCache<Name extends string, Series>(
   familyOf: (name: Name) => Family<Series>,
 ): (name: Name, labels: CacheMetricLabels) => Series {
-  const made = new Map<string, Series>();
+  const bySeries = new Map<string, Series>();
   return (metric, { name, handler = "" }) => {
     const id = `${metric}|${name}|${handler}`;
-    const known = made.get(id);
+    const known = bySeries.get(id);
     if (known !== undefined) return known;
-    const fresh = familyOf(metric).labels({ name, handler });
-    made.set(id, fresh);
-    return fresh;
+    const created = familyOf(metric).labels({ name, handler });
+    bySeries.set(id, created);
+    return created;
   };
 }

@@ -2,7 +2,7 @@ import { assertStringIncludes, test } from "../../tests/testing.ts";
 import { MetricsRegistry } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
 
-test("what caches tell stands under client-go's names, per cache and handler", async () => {
+test("cacheMetrics() uses client-go's names, with one series per cache and handler", async () => {
   const registry = new MetricsRegistry();
   const metrics = cacheMetrics(registry);
   metrics.count("reflector_lists_total", { name: "foos" });

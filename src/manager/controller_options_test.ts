@@ -1,4 +1,4 @@
-/** What a controller may ask of a Manager by its options: a namespace of its own, its name in Events, an end of retries. */
+/** The options of controllers in a Manager: namespace, reporting controller of Events, dropped keys, indices. */
 import { FakeCluster } from "../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
 import { builtin, type KubeObject } from "../api/mod.ts";
@@ -17,7 +17,7 @@ function pathOf(namespace: string): string {
   return `/api/v1/namespaces/${namespace}/configmaps/a`;
 }
 
-/** Runs controllers until `condition` holds and a minute more. @returns the cluster, with all that was written */
+/** Runs controllers until `condition` is true, and then for one minute. */
 async function run(
   definitions: readonly ControllerDefinition[],
   cluster: FakeCluster,
@@ -32,26 +32,26 @@ async function run(
   await clock.advance(60_000);
   stop.abort();
   await running;
-  assert(condition(), "it did not come to that");
+  assert(condition(), "the condition did not become true");
 }
 
-/** Notes which keys it was called with. */
-function noting(name: string, seen: Set<string>, namespace?: string): ControllerDefinition {
+/** A controller that records the keys it reconciles. */
+function recording(name: string, seen: Set<string>, namespace?: string): ControllerDefinition {
   return controller(name, { namespace }).for(ConfigMap).reconcileKey(({ key }, toolbox) => {
     seen.add(`${key} of ${toolbox.list(ConfigMap).length}`);
     return Promise.resolve(done);
   });
 }
 
-test("a controller of one namespace neither works on others nor asks for them, and one of all does both", async () => {
+test("a controller with a namespace neither reconciles nor lists objects of other namespaces", async () => {
   const cluster = new FakeCluster();
   const [one, all, paths] = [new Set<string>(), new Set<string>(), new Set<string>()];
   cluster.intercept = (_, path) => void paths.add(path);
   for (const namespace of ["x", "y"]) cluster.put(pathOf(namespace), configMap(namespace));
-  await run([noting("one", one, "x")], cluster, () => one.size > 0);
+  await run([recording("one", one, "x")], cluster, () => one.size > 0);
   assertEquals([[...one], [...paths]], [["x/a of 1"], ["/api/v1/namespaces/x/configmaps"]]);
   one.clear();
-  await run([noting("one", one, "x"), noting("all", all)], cluster, () => one.size + all.size >= 3);
+  await run([recording("one", one, "x"), recording("all", all)], cluster, () => one.size + all.size >= 3);
   assertEquals([[...one], [...all].sort()], [["x/a of 1"], ["x/a of 2", "y/a of 2"]]);
 });
 
@@ -66,32 +66,40 @@ function eventsIn(cluster: FakeCluster): readonly WrittenEvent[] {
   return cluster.writes.filter(({ path }) => path.endsWith("/events")).map(({ body }) => body as WrittenEvent);
 }
 
-test("a key that is dropped is told of where the controller gives a reason, in its own name", async () => {
+test("a dropped key leads to an Event if the controller has a droppedReason, with its own reporting controller", async () => {
   const failing = () => Promise.reject(new Error("Cannot go on: it is broken"));
-  const told = controller("told", { maxRetries: 2, droppedReason: "GivenUp", eventComponent: "my-controller" })
+  const reporting = controller("reporting", {
+    maxRetries: 2,
+    droppedReason: "GivenUp",
+    eventComponent: "my-controller",
+  })
     .for(ConfigMap).reconcileKey(failing);
   const silent = controller("silent", { maxRetries: 2 }).for(ConfigMap).reconcileKey(failing);
   const cluster = new FakeCluster();
   cluster.put(pathOf("x"), configMap("x"));
-  await run([told, silent], cluster, () => true);
+  await run([reporting, silent], cluster, () => true);
   const [event, ...more] = eventsIn(cluster);
   assertEquals([event?.reason, event?.type, event?.reportingController], ["GivenUp", "Warning", "my-controller"]);
   assertMatch(event?.note ?? "", /^Given up after 2 retries, until something changes: .*it is broken/);
   assertEquals(more, []);
 });
 
-test("Events are reported in the name of the Manager and the controller unless it says otherwise", async () => {
-  const telling = (_: unknown, toolbox: Toolbox) => {
+test("the reporting controller of Events is the Manager's name and the controller's by default", async () => {
+  const recordEvent = (_: unknown, toolbox: Toolbox) => {
     toolbox.event({ regarding: configMap("x"), type: "Normal", reason: "Seen", note: "there it is" });
     return Promise.resolve(done);
   };
   const cluster = new FakeCluster();
   cluster.put(pathOf("x"), configMap("x"));
-  await run([controller("teller").for(ConfigMap).reconcileKey(telling)], cluster, () => eventsIn(cluster).length > 0);
-  assertEquals(eventsIn(cluster)[0]?.reportingController, "pintle/teller");
+  await run(
+    [controller("reporter").for(ConfigMap).reconcileKey(recordEvent)],
+    cluster,
+    () => eventsIn(cluster).length > 0,
+  );
+  assertEquals(eventsIn(cluster)[0]?.reportingController, "pintle/reporter");
 });
 
-test("an index finds who refers to an object that came, whatever came first", async () => {
+test("a mapping finds the objects that refer to a new object through an index, in any order of arrival", async () => {
   const cluster = new FakeCluster();
   const seen: string[] = [];
   const definition = controller("finder")

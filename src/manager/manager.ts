@@ -1,62 +1,58 @@
 /**
- * Manager: runs controllers and whatever else a process consists of, over one shared cache, from start to a clean end.
+ * Manager: runs the controllers and all other parts of a process, over one shared cache, from start to stop.
  *
- * Start order: HTTP servers, webhooks, caches, others, and, once this process leads, the controllers. Stop order:
- * others, controllers, Events, caches, webhooks, HTTP; the Lease is given up after the last write. As
- * controller-runtime's, so that health answers from the first moment to the last.
+ * Start order: HTTP servers, webhooks, caches, others, and the controllers once this process leads. Stop order: others,
+ * controllers, Events, caches, webhooks, HTTP servers; the Lease is released after the last write. This is the order of
+ * controller-runtime, so that health endpoints respond from the first moment to the last.
  *
- * Guarantees: what is being reconciled at the stop may finish within the grace period; one controller that cannot run
- * (no permission, no CRD, a defect) degrades alone, says so in readiness, and heals; `run` leaves nothing behind.
+ * Guarantees: a reconcile that runs at the stop may finish within the grace period. A controller that cannot run, because
+ * a permission or a CRD is missing or it has a defect, affects no other controller; readiness shows the problem, and it
+ * recovers without a restart. `run` returns only when everything has ended.
  */
 import { type Clock, onAbort, type Random, type Scope, scope, systemClock, systemRandom } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
-import { ControllerFleet, type ParkedKey, type RetryingKey } from "./_controller_fleet.ts";
-import { ProblemLog } from "./_problem_log.ts";
-import { type Check, syncCheck } from "./_sync_check.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
-import { withinGrace } from "./_within_grace.ts";
-import { fencedTransport } from "./fence.ts";
-import { LeaderElector, type LeaderElectorOptions } from "./leader_elector.ts";
-import { LeaseLostError } from "./lease_lost_error.ts";
-import { leaderElectionMetrics } from "./metrics.ts";
-import type { Runnable } from "./runnable.ts";
-import { RunnableGroup } from "./runnable_group.ts";
+import { ControllerGroup, type ParkedKey, type RetryingKey } from "./controller_group.ts";
+import { leaderElectionMetrics, LeaderElector, type LeaderElectorOptions, LeaseLostError } from "./election/mod.ts";
+import { fencedTransport } from "./fence/mod.ts";
+import { type ImmediateCheck, ProblemLog } from "./health/mod.ts";
+import { type Runnable, RunnableGroup } from "./runnable_group.ts";
 import { type CacheRule, SharedCaches } from "./shared_caches.ts";
 
-/** Election settings of a {@link Manager}: those of the elector, with the client and the clock filled in. */
+/** Leader election settings of a {@link Manager}: the options of the LeaderElector that the Manager does not set itself. */
 export type ManagerElection = Omit<LeaderElectorOptions, "client" | "clock" | "random" | "metrics"> & {
-  /** A client with a connection of its own, so that renewals do not wait behind other requests. @default the Manager's */
+  /** A client with a separate connection, so that renewals do not wait for other requests. @default the Manager's */
   readonly client?: Client;
 };
 
 /** Options of a {@link Manager}. */
 export interface ManagerOptions {
   readonly client: Client;
-  /** Name that Events carry as their reporter. @default "pintle" */
+  /** First part of the reporting controller of Events. @default "pintle" */
   readonly name?: string;
-  /** Which replica this is, e.g. its host name. @default "local" */
+  /** Name of the replica, e.g. its host name. @default "local" */
   readonly instance?: string;
   /** Namespaces to watch. @default all */
   readonly namespaces?: readonly string[];
-  /** What is kept of single kinds, and which kinds must not be cached. @default everything but managedFields */
+  /** What is cached of individual kinds, and which kinds must not be cached. @default everything but managedFields */
   readonly cacheRules?: readonly CacheRule[];
-  /** Milliseconds between two resyncs, and up to a tenth more, for controllers that do not say. @default none */
+  /** Milliseconds between two resyncs, plus up to a tenth, for controllers without their own setting. @default no resync */
   readonly resyncMs?: number;
-  /** Longest time in milliseconds by which each worker begins later, for controllers that do not say. @default 0 */
+  /** Maximum milliseconds of the random delay before each worker starts, for controllers without their own. @default 0 */
   readonly workerJitterMs?: number;
-  /** Refuses requests of controllers that they did not declare, as their own RBAC rules would. For tests. @default false */
+  /** Rejects requests that a controller did not declare, as its RBAC rules would. For tests. @default false */
   readonly strictAccess?: boolean;
-  /** Asks the server to validate every write of the controllers and to store none. @default false */
+  /** Sends all writes of the controllers as dry runs: the server validates them and stores nothing. @default false */
   readonly dryRun?: boolean;
-  /** Only one of the replicas that use the same Lease runs the controllers. @default this one runs them */
+  /** Runs the controllers in only one of the replicas that use the same Lease. @default no election, this process runs them */
   readonly leaderElection?: ManagerElection;
-  /** Where the numbers go. @default nowhere */
+  /** @default no metrics */
   readonly metrics?: MetricsRegistry;
   /**
-   * How long what runs may take to finish after the stop, in milliseconds: 0 does not wait, Infinity waits for ever.
-   * A lost Lease does not wait either way. @default 30_000
+   * Milliseconds that running work has to finish after the stop: 0 does not wait, Infinity waits without limit. If the
+   * Lease is lost, there is no grace period. @default 30_000
    */
   readonly gracefulShutdownTimeoutMs?: number;
   /** @default systemClock */
@@ -65,7 +61,7 @@ export interface ManagerOptions {
   readonly random?: Random;
 }
 
-/** When a Runnable starts, and, from back to front, when it stops. */
+/** The phases in which Runnables start; they stop in the reverse order. */
 export type Phase = "http" | "webhooks" | "others";
 
 /**
@@ -82,10 +78,12 @@ export class Manager {
   readonly #options: ManagerOptions;
   readonly #clock: Clock;
   readonly #caches: SharedCaches;
-  readonly #fleet: ControllerFleet;
+  readonly #controllers: ControllerGroup;
   readonly #elector: LeaderElector | undefined;
   readonly #phases: Readonly<Record<Phase, RunnableGroup>>;
+  /** Aborts at the end of the grace period, and when the Lease is lost. */
   readonly #killing: Scope = scope(new AbortController().signal);
+  /** Aborts when a Runnable fails. */
   readonly #failing: Scope = scope(new AbortController().signal);
   readonly #log: Logger = logger("manager");
   #state: "new" | "running" | "stopped" = "new";
@@ -103,13 +101,31 @@ export class Manager {
       random,
       ...(metrics === undefined ? {} : { metrics: leaderElectionMetrics(metrics, { name: leaderElection.name }) }),
     });
-    const cached = metrics === undefined ? undefined : cacheMetrics(metrics);
-    this.#caches = new SharedCaches({ client, namespaces, rules: cacheRules, metrics: cached, clock, random });
-    const writer = this.#fenced(dryRun ? client.dryRunClient() : client);
-    const caches = this.#caches;
-    const told = { resyncMs, workerJitterMs, strictAccess, metrics, clock, random };
-    this.#fleet = new ControllerFleet({ client: writer, caches, name, instance, ...told });
-    this.#phases = { http: this.#group("http"), webhooks: this.#group("webhooks"), others: this.#group("others") };
+    this.#caches = new SharedCaches({
+      client,
+      namespaces,
+      rules: cacheRules,
+      metrics: metrics === undefined ? undefined : cacheMetrics(metrics),
+      clock,
+      random,
+    });
+    this.#controllers = new ControllerGroup({
+      client: this.#withFence(dryRun ? client.dryRunClient() : client),
+      caches: this.#caches,
+      name,
+      instance,
+      resyncMs,
+      workerJitterMs,
+      strictAccess,
+      metrics,
+      clock,
+      random,
+    });
+    this.#phases = {
+      http: this.#createPhase("http"),
+      webhooks: this.#createPhase("webhooks"),
+      others: this.#createPhase("others"),
+    };
   }
 
   /** The shared caches, for reading and for tests. */
@@ -117,78 +133,81 @@ export class Manager {
     return this.#caches;
   }
 
-  /** Who is elected; undefined without leader election. */
+  /** Undefined without leader election. */
   get elector(): LeaderElector | undefined {
     return this.#elector;
   }
 
-  /** True while the controllers run and none has anything to do; a key that is to be tried again later is no work yet. */
+  /** True while the controllers run and none has anything to do. A key that waits for its retry does not count. */
   isIdle(): boolean {
-    return this.#fleet.isIdle();
+    return this.#controllers.isIdle();
   }
 
-  /** The keys that failed and are to be tried again. */
+  /** The keys that failed and will be retried. */
   retrying(): readonly RetryingKey[] {
-    return this.#fleet.retrying();
+    return this.#controllers.retrying();
   }
 
-  /** The keys that controllers do not work on any more, because their own writes brought them back again and again. */
+  /** The keys that are not reconciled for a while, because the controllers' writes were reverted again and again. */
   parked(): readonly ParkedKey[] {
-    return this.#fleet.parked();
+    return this.#controllers.parked();
   }
 
-  /** What readiness asks: one check per controller, and one for the Lease where there is one. */
-  checks(): readonly Check[] {
+  /** The health checks: readiness of each controller, and liveness of the leader election if there is one. */
+  checks(): readonly ImmediateCheck[] {
     const elector = this.#elector;
-    const lease: Check = {
+    if (elector === undefined) return this.#controllers.checks();
+    const lease: ImmediateCheck = {
       name: "leader-election",
-      problem: () => elector?.isHealthy() === false ? `${elector.lease} is overdue` : undefined,
+      probe: "live",
+      problem: () => elector.isHealthy() ? undefined : `${elector.lease} is overdue`,
     };
-    const syncs = this.#fleet.definitions.map((definition) => syncCheck(definition, this.#caches, this.#fleet));
-    return elector === undefined ? syncs : [...syncs, lease];
+    return [...this.#controllers.checks(), lease];
   }
 
   /**
-   * Takes a controller on.
+   * Adds a controller.
    *
-   * @param options Overrides of the definition's own.
-   * @throws TypeError when one of that name is there already, or the Manager runs.
+   * @param options Overrides of the definition's options.
+   * @throws TypeError when a controller with that name exists, or the Manager has started.
    */
   add(definition: ControllerDefinition, options: ControllerOptions = {}): void {
-    if (this.#state !== "new") throw new TypeError(`Cannot add controller "${definition.name}": the Manager has run`);
-    this.#fleet.add({ ...definition, options: { ...definition.options, ...options } });
+    if (this.#state !== "new") {
+      throw new TypeError(`Cannot add controller "${definition.name}": the Manager has started`);
+    }
+    this.#controllers.add({ ...definition, options: { ...definition.options, ...options } });
   }
 
   /**
-   * Takes anything else on: a server, a poller. What is added while the Manager runs starts at once.
+   * Adds another part of the process, such as a server or a poller. If the Manager is running, it starts immediately.
    *
-   * @throws TypeError when it was added before, Error when the Manager is stopping.
+   * @throws TypeError when it was already added, Error when the Manager is stopping.
    */
   async addRunnable(runnable: Runnable, phase: Phase = "others"): Promise<void> {
     await this.#phases[phase].add(runnable);
   }
 
   /**
-   * Runs everything until `stop`, then ends it in order.
+   * Runs everything until `stop`, then stops it in order.
    *
-   * @throws The first error that ended a part of it for good, LeaseLostError among them; an AggregateError of all when
-   * the stop brought up more.
+   * @throws The error that ended a part of the process, such as a LeaseLostError; an AggregateError if the stop led to
+   *   further errors.
    */
   async run(stop: AbortSignal): Promise<void> {
-    if (this.#state !== "new") throw new TypeError("Cannot run the Manager: it has run already");
+    if (this.#state !== "new") throw new TypeError("Cannot run the Manager: it has already run");
     this.#state = "running";
     using stopping = scope(stop);
     using _failing = onAbort(this.#failing.signal, () => stopping.abort(this.#failing.signal.reason));
-    using _grace = this.#killLate(stopping.signal);
-    const errors = await this.#live(stopping);
+    using _grace = this.#killAfterGracePeriod(stopping.signal);
+    const errors = await this.#runPhases(stopping);
     this.#state = "stopped";
     this.#killing[Symbol.dispose]();
     if (errors.length === 1) throw errors[0];
     if (errors.length > 1) throw new AggregateError(errors, `Cannot run the Manager: ${errors.map(String).join("; ")}`);
   }
 
-  /** Starts everything in order, works until told to stop, and stops it in order. @returns What went wrong. */
-  async #live(stopping: Scope): Promise<readonly unknown[]> {
+  /** Starts everything in order, runs the controllers until the stop, and stops everything in order. @returns All errors. */
+  async #runPhases(stopping: Scope): Promise<readonly unknown[]> {
     const { http, webhooks, others } = this.#phases;
     const cachesStop = new AbortController();
     const errors: unknown[] = [];
@@ -199,82 +218,117 @@ export class Manager {
       await webhooks.start();
       caches = this.#caches.run(cachesStop.signal);
       await others.start();
-      await this.#lead(stopping.signal);
+      await this.#runWhileLeading(stopping.signal);
     } catch (error) {
       errors.push(...error instanceof AggregateError ? error.errors : [error]);
-      // Before others take over, all of this process must be gone.
+      // The process must end before another one takes the Lease, so there is no grace period.
       if (errors.some((one) => one instanceof LeaseLostError)) this.#killing.abort(error);
       stopping.abort(error);
     }
-    errors.push(...await this.#stopGroup(others));
+    errors.push(...await this.#stopPhase(others));
     cachesStop.abort();
     await caches;
-    errors.push(...await this.#stopGroup(webhooks), ...await this.#stopGroup(http));
+    errors.push(...await this.#stopPhase(webhooks), ...await this.#stopPhase(http));
     return errors;
   }
 
-  /** Runs the controllers while this process leads, from the first term to the last. */
-  async #lead(stop: AbortSignal): Promise<void> {
+  /** Runs the controllers during each term of this process; without leader election, until `stop`. */
+  async #runWhileLeading(stop: AbortSignal): Promise<void> {
     const kill = this.#killing.signal;
-    this.#fleet.warmUp();
-    if (this.#elector === undefined) return await this.#runFleet(stop, kill);
+    this.#controllers.warmUp();
+    if (this.#elector === undefined) return await this.#runControllers(stop, kill);
     await this.#elector.run(async (term) => {
-      // A lost Lease ends a term without grace: somebody else may be writing already.
-      using ending = scope(stop);
-      using killed = scope(kill);
+      // A lost Lease ends the term without grace period, because another process may already write.
+      using stopping = scope(stop);
+      using killing = scope(kill);
       using _losing = onAbort(term.signal, () => {
-        ending.abort(term.signal.reason);
-        killed.abort(term.signal.reason);
+        stopping.abort(term.signal.reason);
+        killing.abort(term.signal.reason);
       });
       try {
-        await this.#runFleet(ending.signal, killed.signal);
+        await this.#runControllers(stopping.signal, killing.signal);
       } catch (error) {
         throw term.lost === undefined ? error : new AggregateError([term.lost, error], String(error));
       }
     }, stop);
   }
 
-  async #runFleet(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const what = () => "the controllers";
-    await withinGrace(this.#fleet.run(stop, kill), { kill, what, clock: this.#clock });
+  async #runControllers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    const nameWork = () => "the controllers";
+    await withinGrace(this.#controllers.run(stop, kill), { kill, nameWork, clock: this.#clock });
   }
 
-  #fenced(client: Client): Client {
+  #withFence(client: Client): Client {
     const elector = this.#elector;
-    return elector === undefined ? client : client.over((transport) => fencedTransport(transport, elector));
+    return elector === undefined ? client : client.withTransport((transport) => fencedTransport(transport, elector));
   }
 
-  #group(name: Phase): RunnableGroup {
-    const failed = (error: Error) => this.#failing.abort(error);
-    return new RunnableGroup({ name, kill: this.#killing.signal, failed });
+  #createPhase(name: Phase): RunnableGroup {
+    const onFailure = (error: Error) => this.#failing.abort(error);
+    return new RunnableGroup({ name, kill: this.#killing.signal, onFailure });
   }
 
-  async #stopGroup(group: RunnableGroup): Promise<readonly unknown[]> {
-    const what = () => `${group.name} (${group.running.join(", ")})`;
+  async #stopPhase(group: RunnableGroup): Promise<readonly unknown[]> {
+    const nameWork = () => `${group.name} (${group.running.join(", ")})`;
     try {
-      return await withinGrace(group.stop(), { kill: this.#killing.signal, what, clock: this.#clock });
+      return await withinGrace(group.stop(), { kill: this.#killing.signal, nameWork, clock: this.#clock });
     } catch (error) {
       return [error];
     }
   }
 
-  /** Arms the kill when the stop comes. */
-  #killLate(stop: AbortSignal): Disposable {
+  /** Starts the timer of the grace period when `stop` aborts. */
+  #killAfterGracePeriod(stop: AbortSignal): Disposable {
     const { gracefulShutdownTimeoutMs: graceMs = 30_000 } = this.#options;
     let timer: Disposable | undefined;
     const kill = () => this.#killing.abort(new DOMException("The grace period is over", "AbortError"));
-    const arm = () => {
-      if (this.#killing.signal.aborted) return this.#log.info("stopping at once");
-      this.#log.info("stopping, what runs may finish", { graceMs });
+    const startTimer = () => {
+      if (this.#killing.signal.aborted) return this.#log.info("stopping without grace period");
+      this.#log.info("stopping, waiting for running work", { graceMs });
       if (graceMs <= 0) return kill();
       if (graceMs !== Infinity) timer = this.#clock.timer(graceMs, kill);
     };
-    const arming = onAbort(stop, arm);
+    const listening = onAbort(stop, startTimer);
     return {
       [Symbol.dispose]: () => {
-        arming[Symbol.dispose]();
+        listening[Symbol.dispose]();
         timer?.[Symbol.dispose]();
       },
     };
+  }
+}
+
+/** Options of {@link withinGrace}. */
+interface WithinGraceOptions {
+  /** Aborts the work. */
+  readonly kill: AbortSignal;
+  /** The name of the work that did not end, for the error. */
+  readonly nameWork: () => string;
+  readonly clock: Clock;
+}
+
+/** Milliseconds that work has to end after the abort. */
+const maxAbortMs = 1_000;
+
+/**
+ * Waits for work to end, but not longer than a second after `kill`. JavaScript cannot end a function that ignores its
+ * signal; it can only stop waiting and report it.
+ *
+ * @throws Error when the work has not ended in time; the error of the work.
+ */
+async function withinGrace<T>(work: Promise<T>, options: WithinGraceOptions): Promise<T> {
+  const { kill, nameWork, clock } = options;
+  using waiting = scope(new AbortController().signal);
+  const { promise: timedOut, reject } = Promise.withResolvers<never>();
+  using _killing = onAbort(kill, () => {
+    clock.sleep(maxAbortMs, waiting.signal).then(
+      () => reject(new Error(`Cannot stop ${nameWork()}: it did not end when it was aborted`)),
+      () => undefined,
+    );
+  });
+  try {
+    return await Promise.race([work, timedOut]);
+  } finally {
+    waiting.abort();
   }
 }

@@ -3,11 +3,11 @@ import { builtin } from "../api/mod.ts";
 import { drain } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { controller, type ControllerDefinition, done } from "../controller/mod.ts";
-import { LeaseServer } from "./_lease_server.ts";
-import { bench, greeter, namespace } from "./_manager_rig.ts";
-import { LeaseLostError } from "./lease_lost_error.ts";
+import { FakeLeaseServer } from "./testing/fake_lease_server.ts";
+import { createTestManager, greeter, namespace } from "./testing/test_manager.ts";
+import { LeaseLostError } from "./election/leadership.ts";
 import type { ManagerOptions } from "./manager.ts";
-import type { Life, Runnable } from "./runnable.ts";
+import type { Life, Runnable } from "./runnable_group.ts";
 
 const { Namespace } = builtin;
 
@@ -26,38 +26,38 @@ function part(name: string, trace: string[]): Runnable {
   };
 }
 
-test("a controller reconciles what is there and what comes, and then is silent", async () => {
-  await using b = bench([greeter()]);
+test("a controller reconciles existing and new objects, and then writes nothing", async () => {
+  await using b = createTestManager([greeter()]);
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   b.start();
   await b.until(() => b.cluster.get("/api/v1/namespaces/shop/configmaps/greeter") !== undefined);
   b.cluster.put("/api/v1/namespaces/bank", namespace("bank"));
   await b.until(() => b.cluster.get("/api/v1/namespaces/bank/configmaps/greeter") !== undefined);
   await b.clock.advance(60_000);
-  assertEquals(b.cluster.writes.length, 2, "[65] nothing is written once everything is in order");
+  assertEquals(b.cluster.writes.length, 2, "[65] nothing is written once all objects have the desired values");
 });
 
-test("a child that somebody deletes comes back", async () => {
-  await using b = bench([greeter()]);
-  const child = "/api/v1/namespaces/shop/configmaps/greeter";
+test("a dependent that another client deletes is created again", async () => {
+  await using b = createTestManager([greeter()]);
+  const dependent = "/api/v1/namespaces/shop/configmaps/greeter";
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   b.start();
-  await b.until(() => b.cluster.get(child) !== undefined);
-  b.cluster.remove(child);
-  await b.until(() => b.cluster.get(child) !== undefined);
+  await b.until(() => b.cluster.get(dependent) !== undefined);
+  b.cluster.remove(dependent);
+  await b.until(() => b.cluster.get(dependent) !== undefined);
 });
 
 test("two controllers that watch the same kind share its cache", async () => {
-  await using b = bench([greeter("one"), greeter("two")]);
+  await using b = createTestManager([greeter("one"), greeter("two")]);
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   b.start();
   await b.until(() => b.cluster.writes.length === 2);
   assertEquals(b.cluster.openWatches, 2, "one watch of Namespaces, one of ConfigMaps");
 });
 
-test("[58] servers start before caches, caches before others; [59] the stop goes the other way", async () => {
+test("[58] servers start before caches, caches before others; [59] they stop in the reverse order", async () => {
   const trace: string[] = [];
-  const b = bench([greeter()]);
+  const b = createTestManager([greeter()]);
   b.cluster.intercept = (_, path) => void (trace.at(-1) === `list ${path}` || trace.push(`list ${path}`));
   await b.manager.addRunnable(part("other", trace), "others");
   await b.manager.addRunnable(part("webhook", trace), "webhooks");
@@ -71,17 +71,17 @@ test("[58] servers start before caches, caches before others; [59] the stop goes
   await b[Symbol.asyncDispose]();
 });
 
-test("[59] a part that fails for good stops the rest and is what run throws", async () => {
+test("[59] run() throws the error of a Runnable that fails, and stops the others", async () => {
   const trace: string[] = [];
-  await using b = bench([greeter()]);
+  await using b = createTestManager([greeter()]);
   await b.manager.addRunnable(part("healthy", trace));
   await b.manager.addRunnable({ name: "broken", run: () => Promise.reject(new Error("no luck")) });
   await assertRejects(() => b.start(), /Cannot run broken: no luck/);
   assertEquals(trace, ["start healthy", "stop healthy"]);
 });
 
-test("[59] errors of the stop are reported together with the one that caused it", async () => {
-  await using b = bench([]);
+test("[59] errors of the stop are thrown together with the error that caused it", async () => {
+  await using b = createTestManager([]);
   await b.manager.addRunnable({ name: "broken", run: () => Promise.reject(new Error("no luck")) });
   await b.manager.addRunnable({
     name: "sloppy",
@@ -94,10 +94,10 @@ test("[59] errors of the stop are reported together with the one that caused it"
   assertMatch(error.message, /broken: no luck.*sloppy: no luck at the end/);
 });
 
-/** A controller whose reconcile waits until the test lets it go, or it is aborted. */
+/** A controller whose reconcile waits until the test lets it finish, or until it is aborted. */
 function waiting() {
   const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
-  const { promise: leave, resolve: let_go } = Promise.withResolvers<void>();
+  const { promise: leave, resolve: finish } = Promise.withResolvers<void>();
   const ends: string[] = [];
   const definition = controller("waiting").for(Namespace).reconcile(async (ctx) => {
     enter();
@@ -107,12 +107,12 @@ function waiting() {
     await Promise.race([leave, aborted]).then(() => ends.push("finished"), () => ends.push("aborted"));
     return done;
   });
-  return { definition, entered, leave: let_go, ends };
+  return { definition, entered, leave: finish, ends };
 }
 
-test("[60] what is being reconciled at the stop may finish", async () => {
+test("[60] a reconcile that runs at the stop may finish", async () => {
   const { definition, entered, leave, ends } = waiting();
-  await using b = bench([definition]);
+  await using b = createTestManager([definition]);
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   const running = b.start();
   await entered;
@@ -123,9 +123,9 @@ test("[60] what is being reconciled at the stop may finish", async () => {
   assertEquals(ends, ["finished"]);
 });
 
-test("[60] after the grace period it is aborted", async () => {
+test("[60] a reconcile is aborted after the grace period", async () => {
   const { definition, entered, ends } = waiting();
-  await using b = bench([definition]);
+  await using b = createTestManager([definition]);
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   const running = b.start();
   await entered;
@@ -135,9 +135,9 @@ test("[60] after the grace period it is aborted", async () => {
   assertEquals(ends, ["aborted"]);
 });
 
-test("[60] a grace period of 0 aborts at once", async () => {
+test("[60] a grace period of 0 aborts immediately", async () => {
   const { definition, entered, ends } = waiting();
-  await using b = bench([definition], { gracefulShutdownTimeoutMs: 0 });
+  await using b = createTestManager([definition], { gracefulShutdownTimeoutMs: 0 });
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   const running = b.start();
   await entered;
@@ -146,9 +146,9 @@ test("[60] a grace period of 0 aborts at once", async () => {
   assertEquals(ends, ["aborted"]);
 });
 
-test("[60] an endless grace period waits", async () => {
+test("[60] an infinite grace period waits without limit", async () => {
   const { definition, entered, leave, ends } = waiting();
-  await using b = bench([definition], { gracefulShutdownTimeoutMs: Infinity });
+  await using b = createTestManager([definition], { gracefulShutdownTimeoutMs: Infinity });
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   const running = b.start();
   await entered;
@@ -160,20 +160,20 @@ test("[60] an endless grace period waits", async () => {
   assertEquals(ends, ["finished"]);
 });
 
-test("[60] what ignores being aborted is named and left behind", async () => {
-  const b = bench([], { gracefulShutdownTimeoutMs: 1_000 });
-  await b.manager.addRunnable({ name: "deaf", run: () => new Promise(() => {}) });
+test("[60] run() does not wait for a Runnable that ignores the abort, and names it", async () => {
+  const b = createTestManager([], { gracefulShutdownTimeoutMs: 1_000 });
+  await b.manager.addRunnable({ name: "stuck", run: () => new Promise(() => {}) });
   const running = b.start();
   await drain();
   b.stop.abort();
-  const failed = assertRejects(() => running, /Cannot stop others \(deaf\): it did not end when it was aborted/);
+  const failed = assertRejects(() => running, /Cannot stop others \(stuck\): it did not end when it was aborted/);
   await b.clock.advance(2_000);
   await failed;
 });
 
-test("without controllers the rest runs until the stop", async () => {
+test("a Manager without controllers runs its servers until the stop", async () => {
   const trace: string[] = [];
-  await using b = bench([]);
+  await using b = createTestManager([]);
   await b.manager.addRunnable(part("server", trace), "http");
   b.start();
   await b.clock.advance(60_000);
@@ -183,11 +183,11 @@ test("without controllers the rest runs until the stop", async () => {
   assertEquals(trace, ["start server", "stop server"]);
 });
 
-/** A Manager that leads by a Lease of a server of its own; `lose` gives that to somebody else. */
+/** A Manager that leads; `lose` gives its Lease to another process. */
 async function leading(definitions: readonly ControllerDefinition[], options: Partial<ManagerOptions> = {}) {
-  const server = new LeaseServer();
+  const server = new FakeLeaseServer();
   const leaderElection = { client: new Client(server.transport), namespace: "shop", name: "operator", identity: "a" };
-  const b = bench(definitions, { leaderElection, ...options });
+  const b = createTestManager(definitions, { leaderElection, ...options });
   const running = b.start().then(() => undefined, (error: unknown) => error);
   await b.until(() => b.manager.elector?.leadership !== undefined);
   const lose = async () => {
@@ -199,22 +199,22 @@ async function leading(definitions: readonly ControllerDefinition[], options: Pa
   return { ...b, running, lose };
 }
 
-test("[48] a lost Lease waits for nothing, however long the grace period is", async () => {
+test("[48] when the Lease is lost, there is no grace period", async () => {
   const b = await leading([], { gracefulShutdownTimeoutMs: Infinity });
   const ends: string[] = [];
-  const drains = ({ kill }: Life) =>
+  const waitForKill = ({ kill }: Life) =>
     new Promise<void>((resolve) => kill.addEventListener("abort", () => resolve(void ends.push("killed"))));
-  await b.manager.addRunnable({ name: "server", run: drains }, "http");
-  await b.manager.addRunnable({ name: "deaf", run: () => new Promise(() => {}) });
+  await b.manager.addRunnable({ name: "server", run: waitForKill }, "http");
+  await b.manager.addRunnable({ name: "stuck", run: () => new Promise(() => {}) });
   await b.lose();
   await b.until(() => ends.length === 1);
-  await b.clock.advance(1_000); // for "deaf", which does not end when it is aborted
+  await b.clock.advance(1_000); // for "stuck", which does not end when it is aborted
   const error = await b.running;
   assert(error instanceof AggregateError && error.errors[0] instanceof LeaseLostError, String(error));
-  assertMatch(String(error.errors[1]), /Cannot stop others \(deaf\)/);
+  assertMatch(String(error.errors[1]), /Cannot stop others \(stuck\)/);
 });
 
-test("[48] a stop that waits is cut short when the Lease is lost meanwhile", async () => {
+test("[48] a lost Lease ends the grace period of a running stop", async () => {
   const { definition, entered, ends } = waiting();
   const b = await leading([definition]);
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
@@ -226,13 +226,13 @@ test("[48] a stop that waits is cut short when the Lease is lost meanwhile", asy
   assertEquals(ends, ["aborted"]);
 });
 
-test("[48] a reconcile that ignores a lost Lease is left behind, and the loss is still told", async () => {
+test("[48] run() does not wait for a reconcile that ignores a lost Lease, and throws the loss", async () => {
   const entered = Promise.withResolvers<void>();
-  const deaf = controller("deaf").for(Namespace).reconcile(() => {
+  const stuck = controller("stuck").for(Namespace).reconcile(() => {
     entered.resolve();
     return new Promise(() => {});
   });
-  const b = await leading([deaf]);
+  const b = await leading([stuck]);
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   await entered.promise;
   await b.lose();
@@ -242,22 +242,22 @@ test("[48] a reconcile that ignores a lost Lease is left behind, and the loss is
   assertMatch(String(error.errors[1]), /Cannot stop the controllers: it did not end when it was aborted/);
 });
 
-test("[63] a reconcile that throws concerns its own key, a controller that fails its own", async () => {
+test("[63] a controller whose reconciles throw does not affect another controller", async () => {
   const broken = controller("broken").for(Namespace).reconcile(() => Promise.reject(new Error("no luck")));
-  await using b = bench([broken, greeter()]);
+  await using b = createTestManager([broken, greeter()]);
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   b.start();
   await b.until(() => b.cluster.get("/api/v1/namespaces/shop/configmaps/greeter") !== undefined);
 });
 
-test("[63] a reconcile that takes too long is aborted, and tried again", async () => {
+test("[63] a reconcile that takes too long is aborted and retried", async () => {
   let attempts = 0;
   const slow = controller("slow", { reconcileTimeoutMs: 5_000 }).for(Namespace).reconcile((ctx) => {
     attempts += 1;
     if (attempts > 1) return Promise.resolve(done);
     return new Promise((_, reject) => ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason)));
   });
-  await using b = bench([slow]);
+  await using b = createTestManager([slow]);
   b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
   b.start();
   await b.until(() => attempts === 1);
@@ -265,8 +265,8 @@ test("[63] a reconcile that takes too long is aborted, and tried again", async (
   await b.until(() => attempts === 2);
 });
 
-test("a dry-run Manager asks the server to store nothing", async () => {
-  await using b = bench([greeter()], { dryRun: true });
+test("a Manager with dryRun sends all writes as dry runs", async () => {
+  await using b = createTestManager([greeter()], { dryRun: true });
   const queries: string[] = [];
   b.cluster.intercept = (request) => {
     if (request.method !== "GET") queries.push(new URL(request.url).searchParams.get("dryRun") ?? "none");
@@ -278,10 +278,10 @@ test("a dry-run Manager asks the server to store nothing", async () => {
   assertEquals(queries[0], "All");
 });
 
-test("the same controller twice, a controller while it runs, and a second run are refused", async () => {
-  await using b = bench([greeter()]);
-  assertThrows(() => b.manager.add(greeter()), /there is one of that name/);
+test("add() rejects a second controller of the same name and a controller after the start, and run() a second call", async () => {
+  await using b = createTestManager([greeter()]);
+  assertThrows(() => b.manager.add(greeter()), /a controller with that name exists/);
   b.start();
-  assertThrows(() => b.manager.add(greeter("late")), /the Manager has run/);
-  await assertRejects(() => b.manager.run(b.stop.signal), /it has run already/);
+  assertThrows(() => b.manager.add(greeter("late")), /the Manager has started/);
+  await assertRejects(() => b.manager.run(b.stop.signal), /it has already run/);
 });

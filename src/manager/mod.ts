@@ -1,33 +1,52 @@
-/** Running controllers: the Manager, the shared caches, Events, and which of several replicas leads. */
-export type { Check } from "./_sync_check.ts";
+/** Running controllers: the Manager, shared caches, Events, leader election and the fence, health, and access rules. */
 export {
   type AccessRule,
   controllerAccess,
+  declaredTransport,
   electionAccess,
   mergedAccess,
+  type RequestInfo,
+  requestInfo,
   reviewAccess,
+  UndeclaredAccessError,
   webhookAccess,
   type WebhookObjects,
-} from "./access_rules.ts";
-export { accessReview, type AccessReviewOptions } from "./access_review.ts";
-export { declaredTransport, isUndeclared, UndeclaredAccessError } from "./declared_transport.ts";
-export { endpoints, type EndpointsOptions } from "./endpoints.ts";
-export { EventLoopWatchdog, type EventLoopWatchdogOptions } from "./event_loop_watchdog.ts";
+} from "./access/mod.ts";
+export {
+  type ElectorState,
+  type LeaderElectionMetrics,
+  leaderElectionMetrics,
+  LeaderElector,
+  type LeaderElectorOptions,
+  type Leadership,
+  LeaseForbiddenError,
+  type LeaseLoss,
+  LeaseLostError,
+  type LeaseVerb,
+} from "./election/mod.ts";
 export { EventRecorder, type EventRecorderOptions } from "./event_recorder.ts";
-export { fencedTransport, type WriteGate } from "./fence.ts";
-export { FencedError, isFenced } from "./fenced_error.ts";
-export { type HealthCheck, HealthChecks, type HealthChecksOptions, type HealthKind } from "./health.ts";
-export { informerSync, leaderElection } from "./health_checks.ts";
-export { type ElectorState, LeaderElector, type LeaderElectorOptions } from "./leader_elector.ts";
-export type { Leadership } from "./leadership.ts";
-export { LeaseForbiddenError, leaseRules, type LeaseVerb } from "./lease_forbidden_error.ts";
-export { type LeaseLoss, LeaseLostError } from "./lease_lost_error.ts";
+export { FencedError, fencedTransport, isFenced, type LeadershipSource, type WriteAuthority } from "./fence/mod.ts";
+export {
+  accessReview,
+  type AccessReviewOptions,
+  type Check,
+  endpoints,
+  type EndpointsOptions,
+  EventLoopWatchdog,
+  type EventLoopWatchdogOptions,
+  HealthChecks,
+  type HealthChecksOptions,
+  type ImmediateCheck,
+  isLoopback,
+  type Probe,
+  runEndpoints,
+  serveEndpoints,
+  type ServeEndpointsOptions,
+} from "./health/mod.ts";
 export { Manager, type ManagerElection, type ManagerOptions, type Phase } from "./manager.ts";
-export { type LeaderElectionMetrics, leaderElectionMetrics } from "./metrics.ts";
-export { runEndpoints, serveEndpoints, type ServeEndpointsOptions } from "./metrics_server.ts";
-export { informersOf, type InformersOptions } from "./informers_of.ts";
 export {
   type FlagReader,
+  type ObjectName,
   type OperatorController,
   type OwnFlags,
   type RunSetup,
@@ -35,14 +54,16 @@ export {
   withSamples,
   withWebhooks,
   withWorkloads,
+  type Workload,
+  type WorkloadStep,
 } from "./operator_controller.ts";
-export type { Life, Runnable } from "./runnable.ts";
-export { type RequestInfo, requestInfo } from "./request_info.ts";
+export type { Life, Runnable } from "./runnable_group.ts";
 export {
   type CachedRule,
   type CacheRule,
+  informersOf,
+  type InformersOptions,
   type NotCachedRule,
   SharedCaches,
   type SharedCachesOptions,
 } from "./shared_caches.ts";
-export type { ObjectName, Workload, WorkloadStep } from "./workload.ts";

@@ -1,50 +1,56 @@
 /**
- * OperatorController: a controller together with what else an operator lists with it: the webhooks of its kind, what runs
- * beside it, and flags of its own. None of these know each other; this is where they meet.
+ * OperatorController: a controller and what belongs to it in an operator: webhooks, Runnables, flags, samples and
+ * Workloads. `operatorCli()` takes a list of these; `withWebhooks()` and the others add the parts to a definition.
  */
 import type { z } from "zod";
-import type { KubeObject } from "../api/mod.ts";
+import type { KubeObject, UntypedObject } from "../api/mod.ts";
 import type { ControllerDefinition } from "../controller/mod.ts";
 import type { Webhook } from "../webhook/mod.ts";
-import type { Runnable } from "./runnable.ts";
-import type { Workload } from "./workload.ts";
+import type { Runnable } from "./runnable_group.ts";
 
 /** A controller, and what belongs to it. */
 export interface OperatorController extends ControllerDefinition {
   /** @default none */
   readonly webhooks?: readonly Webhook[];
-  /** What runs beside it in the same process: starts before the controllers, stops after them. @default nothing */
+  /** Further parts of the process; they start before the controllers and stop after them. @default none */
   readonly runnables?: readonly Runnable[];
-  /** Flags of its own on `run`. @default none */
+  /** Additional flags of `run`. @default none */
   readonly ownFlags?: OwnFlags;
-  /** Objects that show what it does: `dev --samples` creates them. @default none */
+  /** Example objects, which `dev --samples` creates. @default none */
   readonly samples?: readonly KubeObject[];
-  /** What people do while it runs: `simulate` plays it with faults. @default made from the samples and the kind's schema */
+  /** Changes by users, which `simulate` runs with and without faults. @default derived from the samples and the schema of the kind */
   readonly workloads?: readonly Workload[];
 }
 
-/** What a controller is made with for one run. */
+/** The setup of one run, for the function that configures a controller. */
 export interface RunSetup {
   /** The namespaces it will work on; empty: all. */
   readonly namespaces: readonly string[];
   /**
-   * Prints one line to standard output, for a controller whose product that is. Control characters and whatever else
-   * could do more on a terminal than stand there are escaped, as `\uXXXX`: names in a cluster are other people's.
+   * Prints one line to standard output, for a controller whose result is its output. Control characters are escaped as
+   * `\uXXXX`, because names in a cluster come from other users and must not control the terminal.
    *
-   * @returns Resolves when the line is out; a reader that has gone away ends the run, as a signal would.
-   * @throws Error when it cannot be written, say because the disk is full.
+   * @returns Resolves when the line is written. If the reader has closed the pipe, the run ends as after a signal.
+   * @throws Error when the line cannot be written, for example because the disk is full.
    */
   print(line: string): Promise<void>;
+  /** Files on the user's machine, for a controller that keeps something between two runs. */
+  readonly files: {
+    /** Reads a file. @returns undefined when it does not exist */
+    findText(path: string): Promise<string | undefined>;
+    /** Replaces a file atomically; only its owner can read it. */
+    writeText(path: string, text: string): Promise<void>;
+  };
 }
 
 /** Reads flags from the command line and the environment. */
 export type FlagReader = <Schema extends z.ZodObject>(schema: Schema) => z.output<Schema>;
 
-/** Flags of a controller, their types forgotten; see {@link withFlags}. */
+/** The additional flags of a controller, without their types; see {@link withFlags}. */
 export interface OwnFlags {
-  /** One schema per flag, each made with `flag`. */
+  /** One schema per flag, each created with `flag`. */
   readonly schema: z.ZodObject;
-  /** Makes the controller that is run. */
+  /** Creates the controller that is run. */
   configure(read: FlagReader, setup: RunSetup): Promise<OperatorController>;
 }
 
@@ -53,7 +59,8 @@ export interface OwnFlags {
  *
  * @example
  * ```ts
- * import { allow, ConfigMap, controller, deny, done, validating, withWebhooks } from "@pintle/controller";
+ * import { allow, deny, validating } from "@pintle/controller/webhook";
+ * import { ConfigMap, controller, done, withWebhooks } from "@pintle/controller";
  *
  * const keeper = controller("keeper").for(ConfigMap).reconcile(() => Promise.resolve(done));
  * const notEmpty = validating(ConfigMap, { create: (map) => map.data === undefined ? deny("data is missing") : allow() });
@@ -65,7 +72,7 @@ export function withWebhooks(definition: OperatorController, webhooks: readonly 
 }
 
 /**
- * Adds objects that show what a controller does: `dev --samples` creates them.
+ * Adds example objects to a controller, which `dev --samples` creates.
  *
  * @example
  * ```ts
@@ -81,7 +88,7 @@ export function withSamples(definition: OperatorController, samples: readonly Ku
 }
 
 /**
- * Adds what people do while a controller runs: `simulate` plays it with and without faults.
+ * Adds changes by users to a controller, which `simulate` runs with and without faults.
  *
  * @example
  * ```ts
@@ -98,12 +105,12 @@ export function withWorkloads(definition: OperatorController, workloads: readonl
 }
 
 /**
- * Adds flags to a controller: `run` understands them, on the command line and as environment variables, and they stand in
- * its help.
+ * Adds flags to a controller. `run` accepts them on the command line and as environment variables, and its help shows
+ * them.
  *
- * @param definition What is installed, documented and given permissions, whatever the flags say.
- * @param flags A `z.object()` of schemas made with `flag`. Their names must be nobody else's on `run`.
- * @param configure Makes the controller that is run; asked once, before anything runs. What it throws is a usage error.
+ * @param definition The controller that is installed, documented and given permissions, for all values of the flags.
+ * @param flags A `z.object()` of schemas created with `flag`. `run` must not have other flags with these names.
+ * @param configure Creates the controller that is run. It is called once, before anything runs. An error is a usage error.
  * @example
  * ```ts
  * import { controller, done, flag, Pod, withFlags, z } from "@pintle/controller";
@@ -134,11 +141,54 @@ export function withFlags<Schema extends z.ZodObject>(
   const ownFlags: OwnFlags = {
     schema: flags,
     async configure(read, setup) {
-      const { namespaces, print } = setup;
-      const configured = await configure({ namespaces, print, flags: read(flags) });
+      const { namespaces, print, files } = setup;
+      const configured = await configure({ namespaces, print, files, flags: read(flags) });
       if (configured.name === definition.name) return configured;
-      throw new TypeError(`Cannot configure controller "${definition.name}": it became "${configured.name}"`);
+      throw new TypeError(
+        `Cannot configure controller "${definition.name}": the configured controller has the name "${configured.name}"`,
+      );
     },
   };
   return { ...definition, ownFlags };
+}
+
+/** Identifies one object. */
+export interface ObjectName {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** @default "default" if the kind is namespaced */
+  readonly namespace?: string;
+}
+
+/** One change by a user. A rejected change is not an error, because the rejection is part of the Workload. */
+export type WorkloadStep =
+  & (
+    | { readonly kind: "create"; readonly object: UntypedObject }
+    | {
+      readonly kind: "patch";
+      readonly object: ObjectName;
+      /** A JSON merge patch. */
+      readonly patch: Readonly<Record<string, unknown>>;
+      readonly subresource?: string;
+    }
+    | { readonly kind: "delete"; readonly object: ObjectName }
+    /** Kills the operator process. It is restarted after the next step. */
+    | { readonly kind: "stop" }
+  )
+  & {
+    /** The next step follows immediately, while the controllers are still busy. @default false */
+    readonly atOnce?: boolean;
+    /** The next step follows as soon as the controllers have sent this number of writes. */
+    readonly untilWrites?: number;
+  };
+
+/**
+ * A sequence of changes by users, as data, so that it can be stored in a file together with a fault plan. Between two
+ * steps, the controllers finish their work.
+ */
+export interface Workload {
+  /** A few words: `delete and create again`. */
+  readonly name: string;
+  readonly steps: readonly WorkloadStep[];
 }

@@ -1,19 +1,36 @@
 /**
- * RunnableGroup: Runnables that start together and stop together. It owns their promises: none is left when `stop`
- * returns.
+ * RunnableGroup: Runnables that start together and stop together.
  *
- * Guarantees: what is added while the group runs starts at once; what is added while it stops, or twice, is refused;
- * a failure is reported the moment it happens and again when the group stops, so that none is lost.
+ * Guarantees: a Runnable added while the group runs starts immediately; one that is added twice, or while the group
+ * stops, is rejected. A failure is reported when it happens and again when the group stops. No promise of a Runnable is
+ * pending when `stop` returns.
  */
-import type { Runnable } from "./runnable.ts";
+
+/** A part of a process that runs from start to stop: a server, a poller. The Manager runs it in a fixed order. */
+export interface Runnable {
+  /** For logs and errors. */
+  readonly name: string;
+  /** What must be complete before later groups start, such as binding a port. */
+  prepare?(): Promise<void>;
+  /** Runs until stopped. A throw ends the whole Manager; a return before the stop is allowed. */
+  run(life: Life): Promise<void>;
+}
+
+/** The two signals that end a Runnable. */
+export interface Life {
+  /** Start nothing new, finish what is running, return. */
+  readonly stop: AbortSignal;
+  /** The grace period has passed: abort what is running, return now. */
+  readonly kill: AbortSignal;
+}
 
 /** Options of a {@link RunnableGroup}. */
 export interface RunnableGroupOptions {
   readonly name: string;
-  /** Aborts what still runs when the grace period is over. */
+  /** Aborts the running members when the grace period has passed. */
   readonly kill: AbortSignal;
-  /** Hears of a Runnable that failed before the stop. */
-  readonly failed: (error: Error) => void;
+  /** Called with the error of a Runnable that failed before the stop. */
+  readonly onFailure: (error: Error) => void;
 }
 
 export class RunnableGroup {
@@ -22,7 +39,7 @@ export class RunnableGroup {
   readonly #running = new Map<Promise<void>, string>();
   readonly #errors: Error[] = [];
   readonly #stop = new AbortController();
-  #started = false;
+  #isStarted = false;
 
   constructor(options: RunnableGroupOptions) {
     this.#options = options;
@@ -38,24 +55,24 @@ export class RunnableGroup {
   }
 
   /**
-   * Takes a Runnable in, and starts it when the group runs.
+   * Adds a Runnable, and starts it if the group has started.
    *
-   * @throws TypeError when it is in already, Error when the group is stopping.
+   * @throws TypeError when it was already added, Error when the group is stopping.
    */
   async add(runnable: Runnable): Promise<void> {
     if (this.#stop.signal.aborted) throw new Error(`Cannot add "${runnable.name}": ${this.name} is stopping`);
-    if (this.#members.has(runnable)) throw new TypeError(`Cannot add "${runnable.name}": it was added already`);
+    if (this.#members.has(runnable)) throw new TypeError(`Cannot add "${runnable.name}": it was already added`);
     this.#members.add(runnable);
-    if (this.#started) await this.#start(runnable);
+    if (this.#isStarted) await this.#start(runnable);
   }
 
-  /** Starts the members in the order they came; resolves when all are prepared. @throws What a preparation threw. */
+  /** Starts the members in the order in which they were added. Resolves when all are prepared. @throws the error of a `prepare` */
   async start(): Promise<void> {
-    this.#started = true;
+    this.#isStarted = true;
     for (const runnable of this.#members) await this.#start(runnable);
   }
 
-  /** Tells all members to end and waits until they have. @returns What went wrong in them, at any time. */
+  /** Stops all members and waits until they have ended. @returns All errors of the members since the start. */
   async stop(): Promise<readonly Error[]> {
     this.#stop.abort();
     while (this.#running.size > 0) await Promise.all(this.#running.keys());
@@ -70,7 +87,7 @@ export class RunnableGroup {
 
   async #run(runnable: Runnable): Promise<void> {
     const stop = this.#stop.signal;
-    const { kill, failed } = this.#options;
+    const { kill, onFailure } = this.#options;
     try {
       await runnable.run({ stop, kill });
     } catch (cause) {
@@ -79,7 +96,7 @@ export class RunnableGroup {
         cause,
       });
       this.#errors.push(error);
-      if (!stop.aborted) failed(error);
+      if (!stop.aborted) onFailure(error);
     }
   }
 }

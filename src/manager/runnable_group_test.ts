@@ -1,8 +1,7 @@
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
-import type { Life, Runnable } from "./runnable.ts";
-import { RunnableGroup } from "./runnable_group.ts";
+import { type Life, type Runnable, RunnableGroup } from "./runnable_group.ts";
 
-/** A Runnable that ends when told to, and notes what happens to it. */
+/** A Runnable that ends at the stop, and records its calls. */
 function part(name: string, trace: string[], end: (life: Life) => Promise<void> = stopped): Runnable {
   return {
     name,
@@ -22,9 +21,9 @@ function stopped({ stop }: Life): Promise<void> {
   return new Promise((resolve) => stop.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-function group(failed: (error: Error) => void = () => {}) {
+function group(onFailure: (error: Error) => void = () => {}) {
   const kill = new AbortController();
-  return { kill, group: new RunnableGroup({ name: "others", kill: kill.signal, failed }) };
+  return { kill, group: new RunnableGroup({ name: "others", kill: kill.signal, onFailure }) };
 }
 
 test("[58] members start in order, each prepared before it runs", async () => {
@@ -38,7 +37,7 @@ test("[58] members start in order, each prepared before it runs", async () => {
   await others.stop();
 });
 
-test("[58] what is added after the start starts at once", async () => {
+test("[58] a Runnable added after the start is started immediately", async () => {
   const trace: string[] = [];
   const { group: others } = group();
   await others.start();
@@ -47,17 +46,17 @@ test("[58] what is added after the start starts at once", async () => {
   await others.stop();
 });
 
-test("[58] the same member twice, and any member during the stop, is refused", async () => {
+test("[58] add() rejects a member that was already added, and any member during the stop", async () => {
   const { group: others } = group();
   const member = part("a", []);
   await others.add(member);
-  await assertRejects(() => others.add(member), /Cannot add "a": it was added already/);
+  await assertRejects(() => others.add(member), /Cannot add "a": it was already added/);
   await others.start();
   await others.stop();
   await assertRejects(() => others.add(part("b", [])), /Cannot add "b": others is stopping/);
 });
 
-test("[59] a failure is reported at once, and again at the stop together with those of the stop", async () => {
+test("[59] a failure is reported when it happens, and again at the stop together with those of the stop", async () => {
   const failures: string[] = [];
   const { group: others } = group((error) => failures.push(error.message));
   await others.add(part("bad", [], () => Promise.reject(new Error("no luck"))));
@@ -75,7 +74,7 @@ test("[59] a failure is reported at once, and again at the stop together with th
   ]);
 });
 
-test("[60] what ends because of the kill is no failure", async () => {
+test("[60] a Runnable that rejects because of the kill has not failed", async () => {
   const { group: others, kill } = group();
   await others.add(
     part("stuck", [], ({ kill }) => new Promise((_, reject) => kill.onabort = () => reject(kill.reason))),
@@ -86,7 +85,7 @@ test("[60] what ends because of the kill is no failure", async () => {
   assertEquals(await stopping, []);
 });
 
-test("[62] nothing is left when the stop returns, not even what was added meanwhile", async () => {
+test("[62] all members have ended when stop() returns, also those added after the start", async () => {
   const trace: string[] = [];
   const { group: others } = group();
   await others.add(part("a", trace));

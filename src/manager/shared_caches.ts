@@ -1,11 +1,15 @@
 /**
- * SharedCaches: one cache per kind for all controllers of a Manager. Implements what `controller/` asks of caches on
- * top of `cache/`'s factory, with ListWatches made from the Client (`informers_of.ts`).
+ * SharedCaches: one cache per kind for all controllers of a Manager. It implements the `Caches` of `controller/` with an
+ * InformerFactory of `cache/`, whose ListWatches come from the Client. `informersOf()` at the end gives such a factory to
+ * programs that want caches without controllers.
+ *
+ * Assumptions: `declare` and `keepFieldsOf` are called for all controllers before the first `informer` of a kind.
  */
 import {
   apiVersionOf,
   type Infer,
   type KubeObject,
+  type ListWatch,
   type ObjectKey,
   type Resource,
   resourceId,
@@ -17,29 +21,30 @@ import {
   type CacheScope,
   dropManagedFields,
   InformerFactory,
+  type InformerFactoryOptions,
   type InformerStatus,
   keepManagers,
+  type ObjectOf,
   type SharedInformer,
 } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { type Caches, isMetadataOnly, type ListFilter } from "../controller/mod.ts";
-import { listWatchOf } from "./informers_of.ts";
 
-/** What the cache of one kind is restricted to, for all controllers of a Manager. */
+/** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
 export interface CachedRule extends CacheScope {
   readonly resource: Resource;
   readonly isCached?: true;
-  /** Done once to each object that is kept; must not change what it is given. @default managedFields are dropped */
+  /** Called once with each object before it is cached; it must not change the object, but may return a copy. @default drops managedFields */
   readonly transform?: <T extends KubeObject>(object: T) => T;
 }
 
-/** A kind that no controller of a Manager may watch: its objects are read from the API server, as `notCached`. */
+/** A kind that no controller of a Manager may watch. Its objects are read from the API server, see `notCached`. */
 export interface NotCachedRule {
   readonly resource: Resource;
   readonly isCached: false;
 }
 
-/** What a Manager keeps of one kind. */
+/** What a Manager caches of one kind. */
 export type CacheRule = CachedRule | NotCachedRule;
 
 /** Options of {@link SharedCaches}. */
@@ -47,15 +52,122 @@ export interface SharedCachesOptions {
   readonly client: Client;
   /** @default all */
   readonly namespaces?: readonly string[];
-  /** What is kept of single kinds. @default everything but managedFields */
+  /** What is cached of individual kinds. @default everything but managedFields */
   readonly rules?: readonly CacheRule[];
-  /** @default nowhere */
+  /** @default no metrics */
   readonly metrics?: CacheMetrics;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** The caches of one namespace, for a controller that works on no other. */
+export class SharedCaches implements Caches {
+  readonly #factory: InformerFactory;
+  /** The field managers whose managedFields are cached, per kind. */
+  readonly #managers = new Map<string, Set<string>>();
+  readonly #rules: ReadonlyMap<string, CachedRule>;
+  readonly #notCached: ReadonlySet<string>;
+  /** Kinds of which a controller watches whole objects. */
+  readonly #wholeObjects = new Set<string>();
+  readonly #informers = new Map<string, SharedInformer<KubeObject>>();
+
+  constructor(options: SharedCachesOptions) {
+    const { client, namespaces, rules = [], metrics, clock, random } = options;
+    const cachedRules = rules.filter((rule) => rule.isCached !== false);
+    this.#rules = new Map(cachedRules.map((rule) => [resourceId(rule.resource), rule]));
+    this.#notCached = new Set(
+      rules.filter((rule) => rule.isCached === false).map(({ resource }) => resourceId(resource)),
+    );
+    this.#factory = new InformerFactory({
+      listWatch: (resource, scope) => {
+        const keepManagedFields = this.#managers.has(resourceId(resource));
+        return listWatchOf(client, resource, { ...scope, keepManagedFields });
+      },
+      transformFor: (resource) => {
+        const { transform } = this.#rules.get(resourceId(resource)) ?? {};
+        const managers = this.#managers.get(resourceId(resource));
+        const reduce = transform ?? (managers === undefined ? dropManagedFields : keepManagers(managers));
+        return isMetadataOnly(resource) ? (object) => withKind(resource, reduce(object)) : reduce;
+      },
+      namespaces,
+      metrics,
+      clock,
+      random,
+    });
+  }
+
+  /**
+   * Declares that a controller watches a kind.
+   *
+   * @throws TypeError when a rule forbids to cache the kind, or to cache more than its metadata.
+   */
+  declare(resource: Resource, controller: string): void {
+    const id = resourceId(resource);
+    const rejection = (why: string) =>
+      new TypeError(`Cannot add controller "${controller}": it watches ${resourceName(resource)}, ${why}`);
+    if (this.#notCached.has(id)) throw rejection("which a cache rule forbids to cache. Use notCached()");
+    if (isMetadataOnly(resource)) return;
+    if (this.#rules.get(id)?.projection === "metadata") {
+      throw rejection("of which a cache rule keeps only the metadata. Use metadataOnly()");
+    }
+    this.#wholeObjects.add(id);
+  }
+
+  /** Caches the managedFields of `manager` in objects of a kind. */
+  keepFieldsOf(resource: Resource, manager: string): void {
+    const id = resourceId(resource);
+    this.#managers.set(id, (this.#managers.get(id) ?? new Set()).add(manager));
+  }
+
+  /** The caches for a controller of one namespace; without a namespace, all of them. */
+  within(namespace: string | undefined): Caches {
+    return namespace === undefined ? this : new NamespaceCaches(this, namespace);
+  }
+
+  /** @param within One namespace instead of the Manager's; ignored for cluster-scoped kinds. */
+  informer(resource: Resource, within?: string): SharedInformer<KubeObject> {
+    const id = informerId(resource, within);
+    const known = this.#informers.get(id);
+    if (known !== undefined) return known;
+    const rule: Partial<CachedRule> = this.#rules.get(resourceId(resource)) ?? {};
+    const { namespace = within, labelSelector, fieldSelector } = rule;
+    const isOnlyMetadata = isMetadataOnly(resource) && !this.#wholeObjects.has(resourceId(resource));
+    const projection = isOnlyMetadata ? "metadata" : rule.projection;
+    const isNamespaced = resource.scope === "Namespaced";
+    const scope: CacheScope = {
+      namespace: isNamespaced ? namespace : undefined,
+      labelSelector,
+      fieldSelector,
+      projection,
+    };
+    const informer: SharedInformer<KubeObject> = this.#factory.informer(resource, scope);
+    this.#informers.set(id, informer);
+    return informer;
+  }
+
+  findInformer(resource: Resource, within?: string): SharedInformer<KubeObject> | undefined {
+    return this.#informers.get(informerId(resource, within));
+  }
+
+  find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined {
+    return cached(this, resource).lister.find(key) as Infer<R> | undefined;
+  }
+
+  list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[] {
+    return cached(this, resource).lister.list(filter) as readonly Infer<R>[];
+  }
+
+  /** Runs the informers, also those that are created later, until aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#factory.run(signal);
+  }
+
+  /** The status of each cache, for readiness. */
+  statuses(): readonly InformerStatus[] {
+    return [...new Set(this.#informers.values())].flatMap((informer) => informer.statuses());
+  }
+}
+
+/** The caches of one namespace, for a controller that works only on that one. */
 class NamespaceCaches implements Caches {
   readonly #shared: SharedCaches;
   readonly #namespace: string;
@@ -82,116 +194,8 @@ class NamespaceCaches implements Caches {
   }
 }
 
-export class SharedCaches implements Caches {
-  readonly #factory: InformerFactory;
-  /** Whose fields are kept, per kind. */
-  readonly #managers = new Map<string, Set<string>>();
-  readonly #rules: ReadonlyMap<string, CachedRule>;
-  /** Kinds that must not be cached. */
-  readonly #refused: ReadonlySet<string>;
-  /** Kinds of which somebody watches whole objects. */
-  readonly #whole = new Set<string>();
-  readonly #informers = new Map<string, SharedInformer<KubeObject>>();
-
-  constructor(options: SharedCachesOptions) {
-    const { client, namespaces, rules = [], metrics, clock, random } = options;
-    const kept = rules.filter((rule) => rule.isCached !== false);
-    this.#rules = new Map(kept.map((rule) => [resourceId(rule.resource), rule]));
-    this.#refused = new Set(
-      rules.filter((rule) => rule.isCached === false).map(({ resource }) => resourceId(resource)),
-    );
-    this.#factory = new InformerFactory({
-      listWatch: (resource, scope) => {
-        const keepManagedFields = this.#managers.has(resourceId(resource));
-        return listWatchOf(client, resource, { ...scope, keepManagedFields });
-      },
-      transformFor: (resource) => {
-        const { transform } = this.#rules.get(resourceId(resource)) ?? {};
-        const managers = this.#managers.get(resourceId(resource));
-        const kept = transform ?? (managers === undefined ? dropManagedFields : keepManagers(managers));
-        return isMetadataOnly(resource) ? (object) => identified(resource, kept(object)) : kept;
-      },
-      namespaces,
-      metrics,
-      clock,
-      random,
-    });
-  }
-
-  /**
-   * Says that a controller watches a kind. To be called for all controllers before anybody asks for the kind's informer.
-   *
-   * @throws TypeError when a rule forbids to cache the kind, or more of it than its metadata.
-   */
-  declare(resource: Resource, controller: string): void {
-    const id = resourceId(resource);
-    const refuse = (why: string) =>
-      new TypeError(`Cannot add controller "${controller}": it watches ${resourceName(resource)}, ${why}`);
-    if (this.#refused.has(id)) throw refuse("which a cache rule forbids to cache; use notCached()");
-    if (isMetadataOnly(resource)) return;
-    if (this.#rules.get(id)?.projection === "metadata") {
-      throw refuse("of which a cache rule keeps the metadata alone; use metadataOnly()");
-    }
-    this.#whole.add(id);
-  }
-
-  /** Keeps what `manager` owns in objects of a kind. To be called before anybody asks for the kind's informer. */
-  keepFieldsOf(resource: Resource, manager: string): void {
-    const id = resourceId(resource);
-    this.#managers.set(id, (this.#managers.get(id) ?? new Set()).add(manager));
-  }
-
-  /** The caches as a controller sees them that works on one namespace; all of them where it does not say which. */
-  within(namespace: string | undefined): Caches {
-    return namespace === undefined ? this : new NamespaceCaches(this, namespace);
-  }
-
-  /** @param within One namespace instead of the Manager's; means nothing for what lives in none. */
-  informer(resource: Resource, within?: string): SharedInformer<KubeObject> {
-    const id = informerId(resource, within);
-    const known = this.#informers.get(id);
-    if (known !== undefined) return known;
-    const rule: Partial<CachedRule> = this.#rules.get(resourceId(resource)) ?? {};
-    const { namespace = within, labelSelector, fieldSelector } = rule;
-    const isPart = isMetadataOnly(resource) && !this.#whole.has(resourceId(resource));
-    const projection = isPart ? "metadata" : rule.projection;
-    const isNamespaced = resource.scope === "Namespaced";
-    const scope: CacheScope = {
-      namespace: isNamespaced ? namespace : undefined,
-      labelSelector,
-      fieldSelector,
-      projection,
-    };
-    const informer: SharedInformer<KubeObject> = this.#factory.informer(resource, scope);
-    this.#informers.set(id, informer);
-    return informer;
-  }
-
-  findInformer(resource: Resource, within?: string): SharedInformer<KubeObject> | undefined {
-    return this.#informers.get(informerId(resource, within));
-  }
-
-  find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined {
-    return cached(this, resource).lister.find(key) as Infer<R> | undefined;
-  }
-
-  list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[] {
-    return cached(this, resource).lister.list(filter) as readonly Infer<R>[];
-  }
-
-  /** Runs the caches that are asked for, now and later, until aborted. */
-  async run(signal: AbortSignal): Promise<void> {
-    await this.#factory.run(signal);
-  }
-
-  /** What each cache says about itself: for readiness. */
-  statuses(): readonly InformerStatus[] {
-    return [...new Set(this.#informers.values())].flatMap((informer) => informer.statuses());
-  }
-}
-
-/** Metadata alone comes as another kind, whichever it is of. */
-function identified<T extends KubeObject>({ group, version, kind }: Resource, object: T): T {
+/** The server sends metadata as the kind PartialObjectMetadata; this sets the kind of the resource. */
+function withKind<T extends KubeObject>({ group, version, kind }: Resource, object: T): T {
   const apiVersion = apiVersionOf({ group, version });
   return object.kind === kind ? object : { ...object, apiVersion, kind };
 }
@@ -205,4 +209,39 @@ function cached(caches: Caches, resource: Resource): SharedInformer<KubeObject> 
   const informer = caches.findInformer(resource);
   if (informer !== undefined) return informer;
   throw new TypeError(`Cannot read ${resource.kind} from the cache: no controller watches it`);
+}
+
+/** Options of {@link informersOf}. */
+export type InformersOptions = Omit<InformerFactoryOptions, "listWatch">;
+
+/**
+ * Creates a factory of shared informers. The same kind in the same scope has one cache and one watch.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@pintle/controller/client";
+ * import { informersOf } from "@pintle/controller/cache";
+ * import { Pod } from "@pintle/controller";
+ *
+ * const client = new Client(() => Promise.reject(new Error("there is no server in an example")));
+ * const informers = informersOf(client, { namespaces: ["shop"] });
+ * const pods = informers.informer(Pod, { labelSelector: { matchLabels: { app: "web" } } });
+ * pods.addHandler({ onAdd: (pod) => console.log(pod.metadata.name) });
+ * console.assert(pods.lister.size === 0 && !pods.hasSynced); // until `informers.run(signal)` has listed them
+ * ```
+ */
+export function informersOf(client: Client, options: InformersOptions = {}): InformerFactory {
+  return new InformerFactory({ ...options, listWatch: (resource, scope) => listWatchOf(client, resource, scope) });
+}
+
+/** The ListWatch of a cache. Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter. */
+function listWatchOf<R extends Resource>(
+  client: Client,
+  resource: R,
+  scope: CacheScope & { readonly keepManagedFields?: boolean },
+): ListWatch<ObjectOf<R>> {
+  const { projection, ...selection } = scope;
+  return client.listWatch(resource, { ...selection, metadataOnly: projection === "metadata" }) as ListWatch<
+    ObjectOf<R>
+  >;
 }

@@ -9,16 +9,19 @@ import { Manager, type ManagerOptions } from "./manager.ts";
 const { ConfigMap, Namespace, Secret } = builtin;
 const key = objectKey({ namespace: "shop", name: "a" });
 
-interface Bench extends AsyncDisposable {
+interface RunningManager extends AsyncDisposable {
   readonly cluster: FakeCluster;
   readonly manager: Manager;
-  /** What the server was asked to send, by path. */
+  /** The Accept header of the last request, by path. */
   readonly accepted: ReadonlyMap<string, string>;
   until(condition: () => boolean): Promise<void>;
 }
 
-/** A Manager at work on a Namespace, a Secret and a ConfigMap. */
-function bench(definitions: readonly ControllerDefinition[], options: Partial<ManagerOptions> = {}): Bench {
+/** Starts a Manager in a cluster with a Namespace, a Secret and a ConfigMap. */
+function startManager(
+  definitions: readonly ControllerDefinition[],
+  options: Partial<ManagerOptions> = {},
+): RunningManager {
   const cluster = new FakeCluster();
   const clock = new VirtualClock();
   const accepted = new Map<string, string>();
@@ -42,7 +45,7 @@ function bench(definitions: readonly ControllerDefinition[], options: Partial<Ma
     accepted,
     async until(condition) {
       for (let turn = 0; turn < 2000 && !condition(); turn++) await drain();
-      assert(condition(), "it did not come to that");
+      assert(condition(), "the condition did not become true");
     },
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -65,28 +68,28 @@ test("a kind that is not cached is read from the server each time, and never wat
     seen.push([found?.metadata.name, none, got.metadata.name]);
     return done;
   });
-  await using b = bench([reader], { cacheRules: [{ resource: Secret, isCached: false }] });
+  await using b = startManager([reader], { cacheRules: [{ resource: Secret, isCached: false }] });
   await b.until(() => seen.length === 1);
   assertEquals(seen, [["a", undefined, "a"]]);
   assertEquals(b.accepted.has("/api/v1/secrets"), false);
   assertThrows(() => b.manager.caches.find(Secret, key), /no controller watches it/);
 });
 
-test("a controller that watches what a rule forbids to cache is refused, and told what to do", () => {
+test("add() rejects a controller that watches a kind which a rule forbids to cache, and the error says what to use", () => {
   const manager = new Manager({
     client: new Client(new FakeCluster().transport),
     cacheRules: [{ resource: Secret, isCached: false }, { resource: ConfigMap, projection: "metadata" }],
   });
   assertThrows(() => manager.add(watching("a", Secret)), /watches secrets, which a cache rule forbids.*notCached\(\)/);
   const maps = controller("b").for(ConfigMap).reconcile(() => Promise.resolve(done));
-  assertThrows(() => manager.add(maps), /configmaps, of which a cache rule keeps the metadata alone.*metadataOnly\(\)/);
+  assertThrows(() => manager.add(maps), /configmaps, of which a cache rule keeps only the metadata.*metadataOnly\(\)/);
   manager.add(controller("b").for(metadataOnly(ConfigMap)).reconcile(() => Promise.resolve(done)));
 });
 
-test("metadata alone is asked for and kept, under the kind's own name", async () => {
+test("for a metadataOnly kind, only metadata is requested and cached, with the kind of the resource", async () => {
   const counter = controller("counter").for(Namespace).watches(metadataOnly(Secret), { to: () => [] })
     .reconcile(() => Promise.resolve(done));
-  await using b = bench([counter]);
+  await using b = startManager([counter]);
   await b.until(() => b.accepted.has("/api/v1/secrets"));
   assert(b.accepted.get("/api/v1/secrets")?.includes("as=PartialObjectMetadata"));
   const partial = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" };
@@ -97,16 +100,16 @@ test("metadata alone is asked for and kept, under the kind's own name", async ()
   assertEquals([apiVersion, kind], ["v1", "Secret"]);
 });
 
-test("who needs metadata alone shares the whole objects that another controller watches", async () => {
+test("a metadataOnly watch shares the whole objects that another controller watches", async () => {
   const counter = controller("counter").for(Namespace).watches(metadataOnly(Secret), { to: () => [] })
     .reconcile(() => Promise.resolve(done));
-  await using b = bench([counter, watching("whole", Secret)]);
+  await using b = startManager([counter, watching("whole", Secret)]);
   await b.until(() => b.manager.caches.findInformer(Secret)?.lister.find(key) !== undefined);
   assert(!b.accepted.get("/api/v1/secrets")?.includes("PartialObjectMetadata"));
   assertEquals(b.cluster.openWatches, 2, "one of Namespaces, one of Secrets");
 });
 
-test("an untyped kind is watched as any other, and shares the cache of the typed one", async () => {
+test("an untyped kind shares the cache of the typed one", async () => {
   const Untyped = untypedResource({
     group: "",
     version: "v1",
@@ -120,7 +123,7 @@ test("an untyped kind is watched as any other, and shares the cache of the typed
     return Promise.resolve(done);
   });
   const typed = controller("typed").for(ConfigMap).reconcile(() => Promise.resolve(done));
-  await using b = bench([looker, typed]);
+  await using b = startManager([looker, typed]);
   await b.until(() => seen.length > 0);
   assertEquals(seen, [{ of: "ConfigMap" }, undefined]);
   assertEquals(b.cluster.openWatches, 1);

@@ -5,7 +5,7 @@
  * each object created once (invariant I2), the expected final state (invariant I1), one Event per Foo, not per leader.
  *
  * Assumptions: a process cannot have a clock that jumps or runs at another rate without libfaketime. Such clocks are
- * tested on a virtual clock in src/manager/leader_elector_test.ts and leader_election_property_test.ts.
+ * tested on a virtual clock in src/manager/election/leader_elector_test.ts and leader_election_property_test.ts.
  */
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
@@ -169,7 +169,7 @@ controlPlaneTest(
     const { code, stderr, at } = await ended(old);
     note("SIGCONT, until the process is gone", at - continuedAt);
     assertEquals(code, 7, stderr);
-    assertMatch(stderr, /^controller: Cannot lead on: Lease ".*" .*\. Start it again: it then stands by$/m);
+    assertMatch(stderr, /^controller: Cannot keep leading: Lease ".*" .*\. Start it again: it then stands by$/m);
     assertEquals(workOf([old]).length, sent);
     assertEquals(releasesOf(old), []);
     await replicas.assertInOrder({ a: 1, b: 1, c: 1 });

@@ -1,0 +1,130 @@
+/**
+ * AccessRule: what a controller, or a part of its Manager, may do on the API server. The rules are derived from the
+ * declarations; RBAC manifests, permission checks and the strict Manager of tests use them.
+ *
+ * Guarantees: no wildcard; no verb that the code here does not use; resource names wherever RBAC can enforce them.
+ */
+import { builtin, type Resource, type Scope } from "../../api/mod.ts";
+import { type ControllerDefinition, type Verb, verbs, type WatchDefinition } from "../../controller/mod.ts";
+import type { ConfigurationTarget } from "../../webhook/mod.ts";
+
+/** Verbs on one resource. */
+export interface AccessRule {
+  /** "" for core. */
+  readonly group: string;
+  /** The plural, with the subresource where there is one: `foos/status`. */
+  readonly resource: string;
+  /** Whether its objects live in namespaces. */
+  readonly scope: Scope;
+  /** The only namespace the rule is about. @default the namespaces that the controller works on */
+  readonly namespace?: string;
+  /** In the order of `verbs`. */
+  readonly verbs: readonly Verb[];
+  /** The names of the objects the rule is about. @default all objects */
+  readonly names?: readonly string[];
+}
+
+/**
+ * The rules that follow from the declarations of a controller.
+ *
+ * @example
+ * ```ts
+ * import { ConfigMap, controller, done, Namespace } from "@pintle/controller";
+ * import { controllerAccess } from "@pintle/controller/testing";
+ *
+ * const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(() => Promise.resolve(done));
+ * const rule = controllerAccess(greeter).find(({ resource }) => resource === "configmaps");
+ * console.assert(rule?.verbs.join() === "get,list,watch,create,patch");
+ * ```
+ */
+export function controllerAccess(definition: ControllerDefinition): readonly AccessRule[] {
+  const { primary, watches, permissions, writesStatus, finalizer, options } = definition;
+  return mergedAccess([
+    ...watches.flatMap((watch) => watchAccess(watch, primary)),
+    ...(writesStatus ? [access(primary, ["patch"], "status")] : []),
+    // The object is read live before `finalize`; patches add and remove the finalizer.
+    ...(finalizer === undefined ? [] : [access(primary, ["get", "patch"])]),
+    ...permissions.map(({ resource, verbs, subresource }) => access(resource, verbs, subresource)),
+    ...(options.recordsEvents ?? true ? [eventAccess(primary)] : []),
+  ]);
+}
+
+/** Events about cluster-scoped objects are in the namespace `default`. */
+function eventAccess(primary: Resource): AccessRule {
+  const rule = access(builtin.Event, ["create", "patch"]);
+  return primary.scope === "Cluster" ? { ...rule, namespace: "default" } : rule;
+}
+
+function watchAccess(watch: WatchDefinition, primary: Resource): readonly AccessRule[] {
+  const { resource, role, writes, deletes } = watch;
+  return [
+    access(resource, ["list", "watch"]),
+    ...(writes ? [access(resource, ["patch"])] : []),
+    // An apply that creates needs both verbs. A dependent is read live after a conflict, and its owner before a deleted
+    // dependent is created again and before a delete. The admission plugin OwnerReferencesPermissionEnforcement requires
+    // `update` on the finalizers of the owner.
+    ...(role === "owns"
+      ? [
+        access(resource, ["get", "create", "patch"]),
+        access(primary, ["get"]),
+        access(primary, ["update"], "finalizers"),
+      ]
+      : []),
+    ...(deletes ? [access(resource, ["delete"]), access(primary, ["get"])] : []),
+  ];
+}
+
+/** The rules for leader election with a Lease. */
+export function electionAccess(lease: string): readonly AccessRule[] {
+  return [
+    // A rule for `create` cannot have names: the server authorizes a create before it reads the name.
+    access(builtin.Lease, ["create"]),
+    { ...access(builtin.Lease, ["get", "update"]), names: [lease] },
+  ];
+}
+
+/** The objects that are read and written for serving webhooks. */
+export interface WebhookObjects {
+  /** See `configurationTargets`. */
+  readonly targets: readonly ConfigurationTarget[];
+  /** Name of the existing Secret with the certificates. @default certificates come from elsewhere */
+  readonly secret?: string;
+}
+
+/** The rules for `managedCertificates`: it writes a Secret and publishes its certificate authorities. */
+export function webhookAccess({ targets, secret }: WebhookObjects): readonly AccessRule[] {
+  if (secret === undefined) return [];
+  return mergedAccess([
+    { ...access(builtin.Secret, ["get", "update"]), names: [secret] },
+    ...targets.map(({ kind, name }) => ({ ...access(configurationKinds[kind], ["get", "patch"]), names: [name] })),
+  ]);
+}
+
+const configurationKinds = {
+  mutating: builtin.MutatingWebhookConfiguration,
+  validating: builtin.ValidatingWebhookConfiguration,
+  converting: builtin.CustomResourceDefinition,
+} as const satisfies Record<ConfigurationTarget["kind"], Resource>;
+
+/** The rules for `accessReview`. */
+export const reviewAccess: readonly AccessRule[] = [
+  { group: "authentication.k8s.io", resource: "tokenreviews", scope: "Cluster", verbs: ["create"] },
+  { group: "authorization.k8s.io", resource: "subjectaccessreviews", scope: "Cluster", verbs: ["create"] },
+];
+
+function access(resource: Resource, verbs: readonly Verb[], subresource?: string): AccessRule {
+  const { group, plural, scope } = resource;
+  return { group, resource: subresource === undefined ? plural : `${plural}/${subresource}`, scope, verbs };
+}
+
+/** Merges rules about the same resource, namespace and names into one, with the verbs in order. */
+export function mergedAccess(rules: readonly AccessRule[]): readonly AccessRule[] {
+  const byTarget = new Map<string, AccessRule>();
+  for (const rule of rules) {
+    const id = JSON.stringify([rule.group, rule.resource, rule.namespace ?? null, rule.names ?? null]);
+    const before = byTarget.get(id);
+    const merged = new Set([...before?.verbs ?? [], ...rule.verbs]);
+    byTarget.set(id, { ...rule, verbs: verbs.filter((verb) => merged.has(verb)) });
+  }
+  return [...byTarget.values()];
+}

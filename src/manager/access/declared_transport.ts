@@ -1,0 +1,48 @@
+/**
+ * declaredTransport(): a Transport that rejects requests which a controller did not declare, as RBAC does in a cluster
+ * with the controller's Role. It is for tests: a missing `uses()` fails there and not in production.
+ */
+import type { Transport } from "../../client/mod.ts";
+import type { ControllerDefinition } from "../../controller/mod.ts";
+import { type AccessRule, controllerAccess } from "./access_rules.ts";
+import { type RequestInfo, requestInfo, writeAction } from "./request_info.ts";
+
+/** A controller sent a request that it did not declare. */
+export class UndeclaredAccessError extends Error {
+  override readonly name = "UndeclaredAccessError";
+
+  constructor(controller: string, action: string, { verb, resource }: Pick<RequestInfo, "verb" | "resource">) {
+    super(
+      `Cannot ${action}: controller "${controller}" did not declare ${verb} on ${resource}. Declare it with uses()`,
+    );
+  }
+}
+
+/**
+ * Sends declared requests, and requests that are not about a resource (`/version`, discovery). It rejects all others with
+ * an UndeclaredAccessError instead of sending them. An apply that has created an object, for which RBAC requires a second
+ * verb, is rejected afterwards.
+ */
+export function declaredTransport(transport: Transport, definition: ControllerDefinition): Transport {
+  const rules = controllerAccess(definition);
+  const undeclared = (request: Request, missing: RequestInfo) =>
+    new UndeclaredAccessError(definition.name, writeAction(request), missing);
+  return async (request) => {
+    const info = requestInfo(request);
+    if (info === undefined) return await transport(request);
+    if (!rules.some((rule) => allows(rule, info))) throw undeclared(request, info);
+    const response = await transport(request);
+    if (info.verb !== "patch" || response.status !== 201) return response;
+    const created: RequestInfo = { ...info, verb: "create" };
+    if (rules.some((rule) => allows(rule, created))) return response;
+    await response.body?.cancel();
+    throw undeclared(request, created);
+  };
+}
+
+/** True when the rule allows the request. */
+function allows(rule: AccessRule, { verb, group, resource, namespace, name }: RequestInfo): boolean {
+  const isNamed = rule.names === undefined || (name !== undefined && rule.names.includes(name));
+  const isAbout = isNamed && (rule.namespace === undefined || rule.namespace === namespace);
+  return isAbout && rule.group === group && rule.resource === resource && rule.verbs.includes(verb);
+}

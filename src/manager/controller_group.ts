@@ -1,0 +1,226 @@
+/**
+ * ControllerGroup: the controllers of a Manager. It runs them for each term of leadership: a Controller runs once, so a
+ * process that leads again gets new Controllers over the same caches.
+ *
+ * Guarantees: a controller that fails is restarted with a backoff of 1 s to 1 min while the others continue. The Events
+ * that the controllers have recorded are sent before `run` returns, so before the Lease is released.
+ */
+import type { Resource } from "../api/mod.ts";
+import { aborted, Backoff, type Clock, isAbortOf, type Random } from "../async/mod.ts";
+import { type InformerStatus, problemOf } from "../cache/mod.ts";
+import type { Client } from "../client/mod.ts";
+import { type Caches, Controller, type ControllerDefinition, reconcileMetrics } from "../controller/mod.ts";
+import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
+import { queueMetrics } from "../queue/mod.ts";
+import { declaredTransport, PermissionDenials } from "./access/mod.ts";
+import { EventRecorder } from "./event_recorder.ts";
+import type { ImmediateCheck } from "./health/mod.ts";
+import type { SharedCaches } from "./shared_caches.ts";
+
+/** What the controllers of a group share. */
+export interface ControllerGroupOptions {
+  readonly client: Client;
+  readonly caches: SharedCaches;
+  readonly name: string;
+  readonly instance: string;
+  readonly resyncMs: number | undefined;
+  readonly workerJitterMs: number | undefined;
+  /** Rejects requests that a controller did not declare. */
+  readonly strictAccess: boolean;
+  readonly metrics: MetricsRegistry | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** A key that is not reconciled for a while, because the controller's writes were reverted again and again. */
+export interface ParkedKey {
+  readonly controller: string;
+  readonly key: string;
+  readonly reason: string;
+}
+
+/** A key that failed and will be retried. */
+export interface RetryingKey {
+  readonly controller: string;
+  readonly key: string;
+  readonly retries: number;
+}
+
+/** A controller of the group, and what is known of it from one run to the next. */
+interface Member {
+  readonly definition: ControllerDefinition;
+  readonly denials: PermissionDenials;
+  /** Undefined while it does not run. */
+  running: Controller | undefined;
+  /** The error that ended the last run; undefined while it runs. */
+  failure: unknown;
+}
+
+export class ControllerGroup {
+  readonly #options: ControllerGroupOptions;
+  readonly #members: Member[] = [];
+  readonly #log: Logger = logger("manager");
+
+  constructor(options: ControllerGroupOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TypeError when a controller with that name exists, or it watches a kind that must not be cached. */
+  add(definition: ControllerDefinition): void {
+    if (this.#members.some(({ definition: { name } }) => name === definition.name)) {
+      throw new TypeError(`Cannot add controller "${definition.name}": a controller with that name exists`);
+    }
+    const { caches, clock } = this.#options;
+    const { fieldManager = definition.name } = definition.options;
+    for (const { resource } of definition.watches) caches.declare(resource, definition.name);
+    const denials = new PermissionDenials(definition.primary, clock);
+    this.#members.push({ definition, denials, running: undefined, failure: undefined });
+    for (const { resource, writes } of definition.watches) {
+      if (writes) caches.keepFieldsOf(resource, fieldManager);
+    }
+  }
+
+  /** One readiness check per controller: it runs, all its caches are synced, and no permission is missing. */
+  checks(): readonly ImmediateCheck[] {
+    return this.#members.map((member) => ({
+      name: member.definition.name,
+      probe: "ready",
+      problem: () => problemOfController(member, this.#options.caches),
+    }));
+  }
+
+  /** True while all controllers run and none has anything to do. */
+  isIdle(): boolean {
+    return this.#members.every(({ running }) => running?.isIdle() === true);
+  }
+
+  /** The parked keys, and why they are parked. */
+  parked(): readonly ParkedKey[] {
+    return this.#controllers().flatMap(({ name: controller, queue }) =>
+      queue.counts.parked === 0
+        ? []
+        : queue.snapshot().flatMap(({ key, state }) =>
+          state.kind === "parked" ? [{ controller, key, reason: state.reason }] : []
+        )
+    );
+  }
+
+  /** The keys that failed and will be retried. */
+  retrying(): readonly RetryingKey[] {
+    return this.#controllers().flatMap(({ name: controller, queue }) =>
+      queue.counts.waiting === 0
+        ? []
+        : queue.snapshot().flatMap(({ key, state, retries }) =>
+          state.kind === "waiting" && retries > 0 ? [{ controller, key, retries }] : []
+        )
+    );
+  }
+
+  /** Creates all caches that the controllers need, so that a standby has filled them when it takes over. */
+  warmUp(): void {
+    for (const { definition } of this.#members) {
+      const caches = this.#options.caches.within(definition.options.namespace);
+      for (const { resource } of definition.watches) caches.informer(resource);
+    }
+  }
+
+  /** Runs all controllers until `stop`, then until running reconciles have finished and Events are sent. */
+  async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    const running = this.#members.map((member) => this.#keepRunning(member, stop, kill));
+    // A Manager without controllers runs its servers until the stop.
+    await Promise.all([...running, aborted(stop)]);
+  }
+
+  async #keepRunning(member: Member, stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, jitter: 1, resetAfterMs: 120_000, clock, random });
+    while (!stop.aborted) {
+      try {
+        return await this.#runOnce(member, stop, kill);
+      } catch (error) {
+        if (isAbortOf(kill, error)) return;
+        member.failure = error;
+        this.#log.error("controller failed, restarting it", { controller: member.definition.name, error });
+        await clock.sleep(backoff.next(), stop).catch(() => undefined);
+      }
+    }
+  }
+
+  async #runOnce(member: Member, stop: AbortSignal, kill: AbortSignal): Promise<void> {
+    const { definition } = member;
+    const { caches, clock, random, resyncMs, workerJitterMs, metrics } = this.#options;
+    const { name, options } = definition;
+    const client = this.#clientOf(member);
+    const events = this.#createRecorder(definition, client);
+    const eventsStop = new AbortController();
+    const sending = events.run(eventsStop.signal, kill);
+    const queueLabels = { name: options.queueName ?? name, controller: name };
+    member.failure = undefined;
+    const controller = new Controller({
+      definition,
+      client,
+      caches: caches.within(options.namespace),
+      events,
+      clock,
+      random,
+      resyncMs,
+      workerJitterMs,
+      queueMetrics: metrics === undefined ? undefined : queueMetrics(metrics, queueLabels),
+      reconcileMetrics: metrics === undefined ? undefined : reconcileMetrics(metrics, { controller: name }),
+    });
+    member.running = controller;
+    try {
+      await controller.run(stop, kill);
+    } finally {
+      member.running = undefined;
+      eventsStop.abort();
+      await sending;
+    }
+  }
+
+  #clientOf({ definition, denials }: Member): Client {
+    const { client, strictAccess } = this.#options;
+    const declared = strictAccess
+      ? client.withTransport((transport) => declaredTransport(transport, definition))
+      : client;
+    return declared.withTransport((transport) => denials.wrap(transport));
+  }
+
+  #createRecorder(definition: ControllerDefinition, client: Client): EventRecorder {
+    const { name, instance, clock, random } = this.#options;
+    const { eventComponent: reportingController = `${name}/${definition.name}` } = definition.options;
+    const log = logger("events", definition.name);
+    return new EventRecorder({ client, reportingController, reportingInstance: instance, clock, random, log });
+  }
+
+  #controllers(): readonly Controller[] {
+    return this.#members.flatMap(({ running }) => running ?? []);
+  }
+}
+
+/** For a missing permission, the problem contains the missing rule as YAML that can be pasted into a ClusterRole. */
+function problemOfController({ definition, denials, failure }: Member, caches: SharedCaches): string | undefined {
+  const own = caches.within(definition.options.namespace);
+  const problems = definition.watches.flatMap(({ resource }) => problemsOfCache(resource, own));
+  problems.push(...denials.missingRules.map((rule) => `it is forbidden; missing rule: ${rule}`));
+  if (failure !== undefined) problems.unshift(failure instanceof Error ? failure.message : String(failure));
+  return problems.length === 0 ? undefined : problems.join("; ");
+}
+
+function problemsOfCache(resource: Resource, caches: Caches): readonly string[] {
+  const informer = caches.findInformer(resource);
+  return informer?.statuses().flatMap((status) => {
+    const problem = problemOf(status);
+    if (problem === undefined) return [];
+    return isForbidden(status) ? `${problem}; missing rule: ${readRule(resource)}` : problem;
+  }) ?? [];
+}
+
+function isForbidden({ reflector }: InformerStatus): boolean {
+  return reflector.kind === "waiting" && reflector.reason === "forbidden";
+}
+
+/** The PolicyRule for caching a kind, as a YAML flow mapping, which fits on one line of a log. */
+function readRule(resource: Pick<Resource, "group" | "plural">): string {
+  return `{apiGroups: ["${resource.group}"], resources: ["${resource.plural}"], verbs: ["get", "list", "watch"]}`;
+}

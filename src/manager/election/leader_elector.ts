@@ -1,0 +1,317 @@
+/**
+ * LeaderElector: elects one leader among all replicas that use the same Lease.
+ *
+ * | state   | on                                                      | next    |
+ * |---------|---------------------------------------------------------|---------|
+ * | idle    | acquire()                                               | standby |
+ * | standby | the Lease has no holder, or has expired                 | leading |
+ * | standby | abort, or RBAC does not allow to use the Lease          | idle    |
+ * | leading | release()                                               | idle    |
+ * | leading | renew deadline passed, or another process has the Lease | lost    |
+ * | lost    | release(), because the work of the term has ended       | idle    |
+ *
+ * Guarantees and assumptions: those of {@link Leadership}. The rules are in `lease_claim.ts`, a term is in `term.ts`.
+ */
+import { type Clock, isAbortOf, type Random, systemClock, systemRandom } from "../../async/mod.ts";
+import { type Client, isAlreadyExists, isConflict } from "../../client/mod.ts";
+import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
+import { isFenced } from "../fence/mod.ts";
+import type { Leadership } from "./leadership.ts";
+import { type ClaimOutcome, LeaseClaim } from "./lease_claim.ts";
+import { LeaseForbiddenError, LeaseLock } from "./lease_lock.ts";
+import { Term } from "./term.ts";
+
+/** Options of a {@link LeaderElector}. */
+export interface LeaderElectorOptions {
+  /** Must not be fenced. A client with a separate connection can renew while other connections are busy. */
+  readonly client: Client;
+  readonly namespace: string;
+  /** Name of the Lease: the same for all replicas of one operator, and different for every other operator. */
+  readonly name: string;
+  /** Identity of this process. Every process needs its own, also the next one on the same host. */
+  readonly identity: string;
+  /** Milliseconds without a renewal after which another process can take the Lease. @default 15_000 */
+  readonly leaseDurationMs?: number;
+  /** Milliseconds without a renewal after which the leader stops leading. @default 10_000 */
+  readonly renewDeadlineMs?: number;
+  /** Milliseconds between two attempts to acquire or renew the Lease. @default 2_000 */
+  readonly retryPeriodMs?: number;
+  /** Releases the Lease at the end of a term. The work of the term must have ended by then. @default true */
+  readonly releaseOnCancel?: boolean;
+  /** What `run` does when leadership is lost: throw a LeaseLostError, or stand by again. @default "throw" */
+  readonly whenLost?: "throw" | "standby";
+  /** Called with the identity of each new leader, also if it is this process. */
+  readonly onNewLeader?: (identity: string) => void;
+  readonly metrics?: LeaderElectionMetrics;
+  /** @default systemClock */
+  readonly clock?: Clock;
+  /** @default systemRandom */
+  readonly random?: Random;
+  /** @default logger("leader") */
+  readonly log?: Logger;
+}
+
+/** The state of an elector. */
+export type ElectorState =
+  | { readonly kind: "idle" }
+  | { readonly kind: "standby" }
+  | { readonly kind: "leading"; readonly leadership: Leadership }
+  /** No longer leading, but the work of the term may not have ended yet. */
+  | { readonly kind: "lost"; readonly leadership: Leadership };
+
+/** Varies the retry period, so that replicas do not send their requests at the same time. As client-go's JitterFactor. */
+const jitter = 1.2;
+
+/**
+ * Takes part in the election of a leader.
+ *
+ * @example Work as the leader. The Lease is released when the work has ended
+ * ```ts
+ * import { Client, LeaderElector } from "@pintle/controller/client";
+ *
+ * const client = new Client(async (request) =>
+ *   request.method === "GET" ? new Response("", { status: 404 }) : Response.json(await request.json())
+ * );
+ * const elector = new LeaderElector({ client, namespace: "shop", name: "shop-operator", identity: "pod-1_7f3a" });
+ * let wasLeader = false;
+ * await elector.run(async (leadership) => {
+ *   wasLeader = await leadership.confirm(leadership.signal);
+ * }, new AbortController().signal);
+ * console.assert(wasLeader);
+ * ```
+ */
+export class LeaderElector {
+  readonly #options: LeaderElectorOptions;
+  readonly #retryPeriodMs: number;
+  readonly #leaseDurationMs: number;
+  readonly #renewDeadlineMs: number;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Logger;
+  readonly #lock: LeaseLock;
+  readonly #claim: LeaseClaim;
+  #state: ElectorState = { kind: "idle" };
+  #reportedLeader = "";
+
+  /** @throws {RangeError} when the three times do not give a leader time to stop before its Lease expires */
+  constructor(options: LeaderElectorOptions) {
+    const { client, namespace, name, identity, metrics } = options;
+    const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
+    const { clock = systemClock, random = systemRandom, log = logger("leader") } = options;
+    assertTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs });
+    if (identity === "" || name === "" || namespace === "") {
+      throw new TypeError("Cannot create LeaderElector: identity, name or namespace is empty");
+    }
+    this.#options = options;
+    this.#leaseDurationMs = leaseDurationMs;
+    this.#renewDeadlineMs = renewDeadlineMs;
+    this.#retryPeriodMs = retryPeriodMs;
+    this.#clock = clock;
+    this.#random = random;
+    this.#log = log;
+    this.#lock = new LeaseLock({ client, namespace, name });
+    this.#claim = new LeaseClaim({
+      lock: this.#lock,
+      identity,
+      leaseDurationMs,
+      // Half, so that after a request without a response there is time for another. As controller-runtime's client timeout.
+      attemptTimeoutMs: renewDeadlineMs / 2,
+      clock,
+      onSlowPath: () => metrics?.countSlowPath(),
+    });
+    metrics?.setLeading(false);
+  }
+
+  /** `Lease "namespace/name"`, for messages. */
+  get lease(): string {
+    return this.#lock.description;
+  }
+
+  get identity(): string {
+    return this.#options.identity;
+  }
+
+  get state(): ElectorState {
+    return this.#state;
+  }
+
+  /** The leader that was seen last; undefined when there was none, or the Lease was not read yet. */
+  get leader(): string | undefined {
+    const { holder } = this.#claim;
+    return holder === "" ? undefined : holder;
+  }
+
+  /** The current term; undefined while this process does not lead. The fence depends on it. */
+  get leadership(): Leadership | undefined {
+    return this.#state.kind === "leading" ? this.#state.leadership : undefined;
+  }
+
+  /**
+   * False when the Lease has expired and the work of the term has not ended. A standby is healthy.
+   *
+   * @param toleranceMs Milliseconds that the work may take after the lease duration.
+   */
+  isHealthy(toleranceMs = 0): boolean {
+    if (this.#state.kind !== "leading" && this.#state.kind !== "lost") return true;
+    const sinceRenewalMs = this.#clock.monotonic() - this.#state.leadership.renewedAt;
+    return sinceRenewalMs <= this.#leaseDurationMs + toleranceMs;
+  }
+
+  /**
+   * Stands by until this process leads.
+   *
+   * @throws LeaseForbiddenError when RBAC does not allow it, the signal's reason when aborted. All other errors are logged
+   *   and retried.
+   * @throws TypeError when this elector already stands by or leads
+   */
+  async acquire(signal: AbortSignal): Promise<Leadership> {
+    if (this.#state.kind !== "idle") throw new TypeError(`Cannot acquire ${this.lease}: it is ${this.#state.kind}`);
+    this.#state = { kind: "standby" };
+    this.#log.info("standing by for the lease", { lease: this.lease, identity: this.identity });
+    try {
+      while (true) {
+        signal.throwIfAborted();
+        const outcome = await this.#claim.acquire(signal);
+        this.#reportLeader();
+        if (outcome.kind === "held") return await this.#lead(outcome, signal);
+        signal.throwIfAborted();
+        await this.#clock.sleep(this.#pauseAfter(outcome), signal);
+      }
+    } catch (error) {
+      this.#state = { kind: "idle" };
+      throw error;
+    }
+  }
+
+  /**
+   * Leads until `stop`: stands by, calls `work` with the term, and releases the Lease when `work` has ended. `work` must
+   * end when the term's signal or `stop` aborts. Only then does this process stand by again, or does `run` return, so
+   * no work of one term continues in the next.
+   *
+   * @throws LeaseLostError when leadership was lost and `whenLost` is "throw"; LeaseForbiddenError; the error of `work`.
+   */
+  async run(work: (leadership: Leadership) => Promise<void>, stop: AbortSignal): Promise<void> {
+    const { whenLost = "throw" } = this.#options;
+    while (!stop.aborted) {
+      let leadership: Leadership;
+      try {
+        leadership = await this.acquire(stop);
+      } catch (error) {
+        if (stop.aborted) return;
+        throw error;
+      }
+      await using term = leadership;
+      try {
+        await work(term);
+      } catch (error) {
+        if (term.lost === undefined || !(isAbortOf(term.signal, error) || isFenced(error))) throw error;
+      }
+      if (term.lost === undefined) return;
+      if (whenLost === "throw") throw term.lost;
+      this.#log.info("stepping down", { lease: this.lease });
+    }
+  }
+
+  async #lead(acquiredLease: ClaimOutcome & { readonly kind: "held" }, signal: AbortSignal): Promise<Leadership> {
+    const { releaseOnCancel = true, metrics } = this.#options;
+    const leadership: Leadership = new Term({
+      claim: this.#claim,
+      lease: this.lease,
+      acquiredLease,
+      renewDeadlineMs: this.#renewDeadlineMs,
+      retryPeriodMs: this.#retryPeriodMs,
+      releaseOnCancel,
+      clock: this.#clock,
+      log: this.#log,
+      onAttempt: () => this.#reportLeader(),
+      onEnd: () => {
+        metrics?.setLeading(false);
+        this.#state = { kind: "lost", leadership };
+      },
+      onRelease: () => this.#state = { kind: "idle" },
+    });
+    this.#state = { kind: "leading", leadership };
+    metrics?.setLeading(true);
+    if (signal.aborted) {
+      await leadership.release();
+      throw signal.reason;
+    }
+    this.#log.info("leading", { lease: this.lease, identity: this.identity, epoch: leadership.epoch });
+    return leadership;
+  }
+
+  /** Milliseconds until the next attempt. @throws LeaseForbiddenError */
+  #pauseAfter(outcome: Exclude<ClaimOutcome, { readonly kind: "held" }>): number {
+    // The jitter only shortens the pause, because a released Lease must be taken within one retry period.
+    const pauseMs = this.#retryPeriodMs / (1 + this.#random.next() * (jitter - 1));
+    if (outcome.kind === "heldByOther") return Math.min(pauseMs, outcome.freeInMs);
+    if (outcome.error instanceof LeaseForbiddenError) throw outcome.error;
+    const isConflicting = isConflict(outcome.error) || isAlreadyExists(outcome.error);
+    if (!isConflicting) this.#log.warn("lease acquisition failed", { lease: this.lease, error: outcome.error });
+    return pauseMs;
+  }
+
+  #reportLeader(): void {
+    const { onNewLeader } = this.#options;
+    const { holder } = this.#claim;
+    if (holder === this.#reportedLeader) return;
+    this.#reportedLeader = holder;
+    if (holder === "") return;
+    if (holder !== this.identity) this.#log.info("another process is leading", { lease: this.lease, leader: holder });
+    try {
+      onNewLeader?.(holder);
+    } catch (error) {
+      this.#log.error("onNewLeader failed", { error });
+    }
+  }
+}
+
+interface Timing {
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+}
+
+function assertTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Timing): void {
+  const isOrdered = retryPeriodMs > 0 && renewDeadlineMs > jitter * retryPeriodMs && leaseDurationMs > renewDeadlineMs;
+  if (isOrdered && leaseDurationMs < Infinity) return;
+  throw new RangeError(
+    `Cannot create LeaderElector: leaseDurationMs ${leaseDurationMs} > renewDeadlineMs ${renewDeadlineMs} > ` +
+      `${jitter} * retryPeriodMs ${retryPeriodMs} > 0 does not hold`,
+  );
+}
+
+/** Called by a LeaderElector. */
+export interface LeaderElectionMetrics {
+  setLeading(isLeader: boolean): void;
+  /** A renewal had to read the Lease first. */
+  countSlowPath(): void;
+}
+
+/** Options of {@link leaderElectionMetrics}. */
+interface LeaderElectionMetricsOptions {
+  /** Value of the label `name`: the name of the Lease. */
+  readonly name: string;
+}
+
+/** Creates leader_election_master_status and leader_election_slowpath_total of one Lease in `registry`. */
+export function leaderElectionMetrics(
+  registry: MetricsRegistry,
+  options: LeaderElectionMetricsOptions,
+): LeaderElectionMetrics {
+  const { name } = options;
+  const status = registry.gauge({
+    name: "leader_election_master_status",
+    help: "Whether this process is the leader by the lease of this name: 1 leader, 0 standby",
+    labelNames: ["name"],
+  }).labels({ name });
+  const slowPath = registry.counter({
+    name: "leader_election_slowpath_total",
+    help: "Renewals of the lease of this name that had to read it first",
+    labelNames: ["name"],
+  }).labels({ name });
+  return {
+    setLeading: (isLeader) => status.set(isLeader ? 1 : 0),
+    countSlowPath: () => slowPath.inc(),
+  };
+}

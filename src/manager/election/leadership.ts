@@ -1,0 +1,77 @@
+/**
+ * Leadership: one term of a leader, from acquiring the Lease to releasing or losing it. `term.ts` implements it.
+ *
+ * Guarantees: {@link Leadership.mayWrite} is false from the renew deadline on, counted from before the last successful
+ * renewal was sent, by the monotonic or the wall clock, whichever shows more time. So it is false before another process
+ * can take the Lease. A term that has ended stays ended; a later leadership is a new term.
+ *
+ * Assumptions: the rates of the clocks of two machines differ by less than leaseDuration / renewDeadline (1.5 by default),
+ * and a machine whose monotonic clock stops has a wall clock that does not.
+ *
+ * Caveats: a request that was sent before the deadline may still take effect after it. Writes therefore also carry
+ * resourceVersions and preconditions (behaviour 52).
+ */
+
+/** Ends by `release()`, at the end of its `await using` block, or when it is lost. */
+export interface Leadership extends AsyncDisposable {
+  /** Aborts when the term ends: with a LeaseLostError when it was lost, with an AbortError when it was released. */
+  readonly signal: AbortSignal;
+  /** How often the Lease had changed its holder when this term began. It increases from leader to leader. */
+  readonly epoch: number;
+  /** When the last successful renewal was sent, in milliseconds on the monotonic clock. */
+  readonly renewedAt: number;
+  /** Why the term was lost; undefined before its end and when it was released. */
+  readonly lost: LeaseLostError | undefined;
+  /** True while no other process can hold the Lease. Costs two readings of the clock. */
+  mayWrite(): boolean;
+  /**
+   * {@link mayWrite}, after a renewal if one is necessary: when the last attempt was more than two retry periods ago (the
+   * process was paused, or its event loop was blocked), or when the renew deadline has passed by the wall clock alone.
+   *
+   * @throws the signal's reason
+   */
+  confirm(signal: AbortSignal): Promise<boolean>;
+  /**
+   * Ends the term and releases the Lease, so that a standby takes over within one retry period. Call it after the last
+   * write. It does nothing when the term was lost, and never rejects: a Lease that cannot be released expires.
+   */
+  release(): Promise<void>;
+}
+
+/** Why leadership was lost. */
+export type LeaseLoss =
+  /** The Lease was not renewed in time. Another process may take it when it has expired. */
+  | { readonly kind: "expired"; readonly afterMs: number }
+  /** The Lease has another holder, no holder (""), or was deleted. */
+  | { readonly kind: "heldByOther"; readonly holder: string };
+
+/** Options of a {@link LeaseLostError}. */
+interface LeaseLostErrorOptions {
+  /** `Lease "namespace/name"`. */
+  readonly lease: string;
+  readonly loss: LeaseLoss;
+  /** Why the last renewal failed, if it did. */
+  readonly cause?: unknown;
+}
+
+/** This process was the leader and lost the Lease. {@link Leadership.signal} aborts with it. */
+export class LeaseLostError extends Error {
+  override readonly name = "LeaseLostError";
+  readonly loss: LeaseLoss;
+
+  constructor(options: LeaseLostErrorOptions) {
+    super(`Cannot keep leading: ${stateOf(options)}`, { cause: options.cause });
+    this.loss = options.loss;
+  }
+}
+
+function stateOf({ lease, loss }: LeaseLostErrorOptions): string {
+  switch (loss.kind) {
+    case "expired":
+      return `${lease} was not renewed for ${Math.round(loss.afterMs)} ms`;
+    case "heldByOther":
+      return loss.holder === "" ? `${lease} has no holder now` : `${lease} is held by "${loss.holder}" now`;
+    default:
+      return loss satisfies never;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * LeaseLock: reads and writes the Lease (coordination.k8s.io/v1) in which the replicas record their leader. The rules for
+ * what may be written and when are in `lease_claim.ts`.
+ *
+ * Guarantees: a write replaces exactly the version that was last read or written, or fails with a conflict; labels,
+ * annotations and unknown fields are kept; a 403 is a LeaseForbiddenError that names the missing rule.
+ */
+import { builtin } from "../../api/mod.ts";
+import { type Client, isForbidden, isNotFound } from "../../client/mod.ts";
+
+/** The leader according to a Lease. */
+export interface LeaseRecord {
+  /** Identity of the leader; "" when there is none. */
+  readonly holder: string;
+  /** Seconds after the last renewal until another process may take the Lease; undefined when the Lease has none. */
+  readonly durationSeconds: number | undefined;
+  /** How often the holder has changed. */
+  readonly transitions: number;
+  /** RFC 3339, by the holder's clock. Informative only: no decision depends on it. */
+  readonly acquireTime: string | undefined;
+  /** RFC 3339, by the holder's clock. Only the fact that it changes matters. */
+  readonly renewTime: string | undefined;
+}
+
+/** Options of a {@link LeaseLock}. */
+export interface LeaseLockOptions {
+  /** Must not be fenced, because the fence depends on the Lease. */
+  readonly client: Client;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export class LeaseLock {
+  readonly #options: LeaseLockOptions;
+  readonly #key: string;
+  #lease: builtin.Lease | undefined;
+
+  constructor(options: LeaseLockOptions) {
+    this.#options = options;
+    this.#key = `${options.namespace}/${options.name}`;
+  }
+
+  /** `Lease "namespace/name"`, for messages. */
+  get description(): string {
+    return `Lease "${this.#key}"`;
+  }
+
+  /** The record that was last read or written; undefined when there was no Lease. */
+  get record(): LeaseRecord | undefined {
+    return this.#lease === undefined ? undefined : recordOf(this.#lease);
+  }
+
+  /** Reads the Lease from the server. Undefined when there is none. */
+  async read(signal: AbortSignal): Promise<LeaseRecord | undefined> {
+    const { client } = this.#options;
+    try {
+      this.#lease = await client.get(builtin.Lease, this.#key, { signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw this.#withMissingRule(error, "get");
+      this.#lease = undefined;
+    }
+    return this.record;
+  }
+
+  /**
+   * Replaces the version that was last read or written, or creates the Lease when there was none.
+   *
+   * @throws ApiError, `isConflict` or `isAlreadyExists` when another client has written the Lease in the meantime.
+   */
+  async write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
+    const { client, namespace, name } = this.#options;
+    const lease = this.#lease;
+    try {
+      this.#lease = lease === undefined
+        ? await client.create(builtin.Lease, { metadata: { namespace, name }, spec: specOf(record) }, { signal })
+        : await client.update(builtin.Lease, { ...lease, spec: { ...lease.spec, ...specOf(record) } }, { signal });
+    } catch (error) {
+      throw this.#withMissingRule(error, lease === undefined ? "create" : "update");
+    }
+  }
+
+  #withMissingRule(error: unknown, verb: LeaseVerb): unknown {
+    const { namespace, name } = this.#options;
+    return isForbidden(error) ? new LeaseForbiddenError({ verb, namespace, name, cause: error }) : error;
+  }
+}
+
+function recordOf(lease: builtin.Lease): LeaseRecord {
+  // A Lease that a user created manually may have no spec.
+  const spec: Partial<builtin.Lease["spec"]> = lease.spec ?? {};
+  return {
+    holder: spec.holderIdentity ?? "",
+    durationSeconds: spec.leaseDurationSeconds,
+    transitions: spec.leaseTransitions ?? 0,
+    acquireTime: spec.acquireTime,
+    renewTime: spec.renewTime,
+  };
+}
+
+function specOf(record: LeaseRecord): builtin.Lease["spec"] {
+  return {
+    holderIdentity: record.holder,
+    leaseDurationSeconds: record.durationSeconds,
+    leaseTransitions: record.transitions,
+    acquireTime: record.acquireTime,
+    renewTime: record.renewTime,
+  };
+}
+
+/** The RBAC verbs that leader election needs. */
+export type LeaseVerb = "get" | "create" | "update";
+
+/** Options of a {@link LeaseForbiddenError}. */
+interface LeaseForbiddenErrorOptions {
+  readonly verb: LeaseVerb;
+  readonly namespace: string;
+  readonly name: string;
+  /** The response of the API server. */
+  readonly cause: unknown;
+}
+
+/** RBAC does not allow this process to read or write the Lease. The cause is the ApiError, so the exit code is that of a 403. */
+export class LeaseForbiddenError extends Error {
+  override readonly name = "LeaseForbiddenError";
+
+  constructor(options: LeaseForbiddenErrorOptions) {
+    const { verb, namespace, name, cause } = options;
+    super(
+      `Cannot lead by Lease "${namespace}/${name}": it is not allowed to ${verb} it; ` +
+        `a Role in namespace "${namespace}" needs ${ruleOf(verb, name)}`,
+      { cause },
+    );
+  }
+}
+
+function ruleOf(verb: LeaseVerb, name: string): string {
+  const names = verb === "create" ? "" : `, resourceNames: [${JSON.stringify(name)}]`;
+  return `{apiGroups: ["coordination.k8s.io"], resources: ["leases"]${names}, verbs: ["${verb}"]}`;
+}

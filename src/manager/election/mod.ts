@@ -1,0 +1,11 @@
+/** Leader election: one leader among the replicas that use the same Lease. */
+export { elapsedMs, type Instant, instantOn, microTime } from "./instant.ts";
+export {
+  type ElectorState,
+  type LeaderElectionMetrics,
+  leaderElectionMetrics,
+  LeaderElector,
+  type LeaderElectorOptions,
+} from "./leader_elector.ts";
+export { type Leadership, type LeaseLoss, LeaseLostError } from "./leadership.ts";
+export { LeaseForbiddenError, type LeaseVerb } from "./lease_lock.ts";

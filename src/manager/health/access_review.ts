@@ -1,0 +1,195 @@
+/**
+ * accessReview(): a fetch handler that serves only clients that the API server authenticates and authorizes. A TokenReview
+ * says who has the bearer token, a SubjectAccessReview says whether that user may access the path. Like
+ * controller-runtime's WithAuthenticationAndAuthorization; this process needs `create` on both kinds of review.
+ *
+ * Guarantees: anonymous users are rejected, and a client is rejected when a review fails. Results are cached for a while;
+ * tokens are not stored, only their hashes. Concurrent requests with the same token cause one review.
+ */
+import { z } from "zod";
+import { type Clock, systemClock } from "../../async/mod.ts";
+import type { Client } from "../../client/mod.ts";
+import { type Logger, logger } from "../../observe/mod.ts";
+import type { ServeHandler } from "../../runtime/mod.ts";
+import { textResponse } from "./text_response.ts";
+
+/** Options of {@link accessReview}. */
+export interface AccessReviewOptions {
+  /** Sends the reviews. It must not be fenced, because a standby has metrics too. */
+  readonly client: Client;
+  /** How long a TokenReview is cached, in milliseconds. @default 60_000 */
+  readonly tokenTtlMs?: number;
+  /** How long a SubjectAccessReview that allows is cached, in milliseconds. @default 300_000 */
+  readonly allowTtlMs?: number;
+  /** How long a SubjectAccessReview that denies is cached, in milliseconds. @default 30_000 */
+  readonly denyTtlMs?: number;
+  /** @default systemClock */
+  readonly clock?: Clock;
+  /** @default logger("access") */
+  readonly log?: Logger;
+}
+
+const userSchema = z.object({
+  username: z.string().min(1),
+  uid: z.string().optional(),
+  groups: z.array(z.string()).nullish(),
+  extra: z.record(z.string(), z.array(z.string())).nullish(),
+});
+type User = z.infer<typeof userSchema>;
+
+const tokenReviewSchema = z.object({
+  status: z.object({ authenticated: z.boolean().optional(), user: userSchema.partial().optional() }),
+});
+const subjectAccessReviewSchema = z.object({
+  status: z.object({ allowed: z.boolean(), denied: z.boolean().optional(), reason: z.string().optional() }),
+});
+
+/** The user and the group of clients without credentials. */
+const anonymousUser = "system:anonymous";
+const unauthenticatedGroup = "system:unauthenticated";
+/** Longer than any token. A longer value is rejected without hashing it. */
+const maxTokenChars = 16 * 1024;
+
+/** Puts the reviews in front of `handler`. */
+export function accessReview(handler: ServeHandler, options: AccessReviewOptions): ServeHandler {
+  const { log = logger("access") } = options;
+  const reviewer = new Reviewer({ ...options, log });
+  return async (request, connection) => {
+    const token = bearerToken(request);
+    if (token === undefined) return unauthorized();
+    try {
+      const user = await reviewer.authenticate(token);
+      if (user === undefined) return unauthorized();
+      const path = new URL(request.url).pathname;
+      const isAllowed = await reviewer.isAllowed(user, { path, verb: request.method.toLowerCase() });
+      if (!isAllowed) return textResponse(403, `Authorization denied for user ${JSON.stringify(user.username)}\n`);
+    } catch (error) {
+      log.error("access review failed", { error });
+      return textResponse(500, "Authorization failed\n");
+    }
+    return await handler(request, connection);
+  };
+}
+
+/** The field `nonResourceAttributes` of a SubjectAccessReview. */
+interface NonResourceAttributes {
+  readonly path: string;
+  readonly verb: string;
+}
+
+class Reviewer {
+  readonly #client: Client;
+  readonly #options: Required<Pick<AccessReviewOptions, "tokenTtlMs" | "allowTtlMs" | "denyTtlMs">>;
+  readonly #log: Logger;
+  readonly #users: ExpiringCache<User | undefined>;
+  readonly #decisions: ExpiringCache<boolean>;
+
+  constructor(options: AccessReviewOptions) {
+    const { client, tokenTtlMs = 60_000, allowTtlMs = 300_000, denyTtlMs = 30_000 } = options;
+    const { clock = systemClock, log = logger("access") } = options;
+    this.#client = client;
+    this.#options = { tokenTtlMs, allowTtlMs, denyTtlMs };
+    this.#log = log;
+    this.#users = new ExpiringCache(clock);
+    this.#decisions = new ExpiringCache(clock);
+  }
+
+  /** The user with the token; undefined when no user has it, or an anonymous one. */
+  async authenticate(token: string): Promise<User | undefined> {
+    const { tokenTtlMs } = this.#options;
+    return await this.#users.get(
+      await hashOf(token),
+      async () => ({ value: await this.#reviewToken(token), ttlMs: tokenTtlMs }),
+    );
+  }
+
+  async isAllowed(user: User, nonResourceAttributes: NonResourceAttributes): Promise<boolean> {
+    const { allowTtlMs, denyTtlMs } = this.#options;
+    const { username, uid, groups, extra } = user;
+    const spec = { user: username, uid, groups, extra, nonResourceAttributes };
+    return await this.#decisions.get(JSON.stringify(spec), async () => {
+      const body = JSON.stringify({ apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec });
+      const text = await this.#client.raw("/apis/authorization.k8s.io/v1/subjectaccessreviews", {
+        method: "POST",
+        body,
+      });
+      const { allowed, denied = false, reason } = subjectAccessReviewSchema.parse(JSON.parse(text)).status;
+      const value = allowed && !denied;
+      if (!value) this.#log.debug("access denied", { user: username, ...nonResourceAttributes, reason });
+      return { value, ttlMs: value ? allowTtlMs : denyTtlMs };
+    });
+  }
+
+  async #reviewToken(token: string): Promise<User | undefined> {
+    const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token } });
+    const text = await this.#client.raw("/apis/authentication.k8s.io/v1/tokenreviews", { method: "POST", body });
+    const { authenticated = false, user: claimed } = tokenReviewSchema.parse(JSON.parse(text)).status;
+    if (!authenticated) return undefined;
+    const user = userSchema.parse(claimed);
+    const isAnonymous = user.username === anonymousUser || user.groups?.includes(unauthenticatedGroup) === true;
+    return isAnonymous ? undefined : user;
+  }
+}
+
+function bearerToken(request: Request): string | undefined {
+  const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+  return token === undefined || token.length > maxTokenChars ? undefined : token;
+}
+
+function unauthorized(): Response {
+  return textResponse(401, "Unauthorized\n", { "www-authenticate": "Bearer" });
+}
+
+async function hashOf(token: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+  return bytes.toHex();
+}
+
+/** A value, and for how many milliseconds it is valid. */
+interface ExpiringValue<Value> {
+  readonly value: Value;
+  readonly ttlMs: number;
+}
+
+interface CacheEntry<Value> {
+  readonly loaded: Promise<ExpiringValue<Value>>;
+  /** Monotonic; Infinity while the value is being loaded. */
+  expiresAt: number;
+}
+
+/** The oldest entry is removed first. */
+const maxCacheEntries = 1024;
+
+/** Caches values for a limited time. Concurrent calls with one key load the value once; errors are not cached. */
+class ExpiringCache<Value> {
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, CacheEntry<Value>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The cached value of `key`; if there is none, the value that `load` returns. */
+  async get(key: string, load: () => Promise<ExpiringValue<Value>>): Promise<Value> {
+    const cached = this.#entries.get(key);
+    if (cached !== undefined && cached.expiresAt > this.#clock.monotonic()) return (await cached.loaded).value;
+    const entry: CacheEntry<Value> = { loaded: load(), expiresAt: Infinity };
+    this.#set(key, entry);
+    try {
+      const { value, ttlMs } = await entry.loaded;
+      entry.expiresAt = this.#clock.monotonic() + ttlMs;
+      return value;
+    } catch (error) {
+      if (this.#entries.get(key) === entry) this.#entries.delete(key);
+      throw error;
+    }
+  }
+
+  #set(key: string, entry: CacheEntry<Value>): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size <= maxCacheEntries) return;
+    const oldest = this.#entries.keys().next().value;
+    if (oldest !== undefined) this.#entries.delete(oldest);
+  }
+}
