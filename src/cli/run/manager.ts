@@ -6,8 +6,10 @@
  */
 import { type Client, measuredTransport } from "../../client/mod.ts";
 import {
+  type Check,
   EventLoopWatchdog,
   HealthChecks,
+  isLoopback,
   Manager,
   type ManagerElection,
   type OperatorController,
@@ -60,13 +62,15 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   }
   if (flags.metricsBindAddress !== undefined) await runtimeMetrics(metrics);
   const { endpoints } = session.operator;
-  for (const endpoint of createEndpoints(flags, { manager, metrics, endpoints, reviewer: client, clock })) {
+  const watchdog = new EventLoopWatchdog({ clock, failAfterMs: flags.leaderElectionRenewDeadline });
+  const checks = [...manager.checks(), watchdog.check];
+  for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock })) {
     await manager.addRunnable(endpoint, "http");
   }
   for (const runnable of controllers.flatMap((controller) => controller.runnables ?? [])) {
     await manager.addRunnable(runnable);
   }
-  await manager.addRunnable(new EventLoopWatchdog({ clock }));
+  await manager.addRunnable(watchdog);
   const { namespace, isInCluster } = connection;
   const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
   const { name, controllers: allControllers } = session.operator;
@@ -81,7 +85,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
 function createClient(connection: Connection, { flags, session }: RunPlan, metrics: MetricsRegistry): Client {
   const { clock } = session.processEnvironment;
   const { host } = new URL(connection.server);
-  return connection.client.over((transport) => {
+  return connection.client.withTransport((transport) => {
     const logged = flags.dryRun ? logDryRunWrites(transport) : transport;
     return measuredTransport(logged, { metrics, host, clock });
   });
@@ -123,7 +127,7 @@ function undefinedIfZero(ms: number): number | undefined {
 
 /** The content of the endpoints, and the client that reviews the permissions of requests. */
 interface EndpointParts {
-  readonly manager: Manager;
+  readonly checks: readonly Check[];
   readonly metrics: MetricsRegistry;
   readonly endpoints?: OperatorEndpoints;
   readonly reviewer: Client;
@@ -153,13 +157,11 @@ function listener(name: string, open: () => Promise<Server>): Runnable {
   };
 }
 
-function serveHealth(address: BindAddress, { manager, endpoints = {}, clock }: EndpointParts): Promise<Server> {
+function serveHealth(address: BindAddress, { checks, endpoints = {}, clock }: EndpointParts): Promise<Server> {
   const { livenessName, readinessName } = endpoints;
   const names = { live: listed(livenessName), ready: listed(readinessName) };
   const health = new HealthChecks({ names, clock });
-  for (const check of manager.checks()) {
-    health.add(check.name === "leader-election" ? "live" : "ready", check.name, check.problem);
-  }
+  for (const check of checks) health.add(check);
   return serveEndpoints({ ...address, health, clock });
 }
 
@@ -167,7 +169,7 @@ async function serveMetrics(address: BindAddress, flags: ServingFlags, parts: En
   const { reviewer, clock } = parts;
   const { metricsPath, extra } = parts.endpoints ?? {};
   const served = { ...address, metrics: parts.metrics, metricsPath, extra, clock };
-  if (isLoopback(address)) return await serveEndpoints(served);
+  if (isLoopback(address.hostname)) return await serveEndpoints(served);
   if (flags.certDir === undefined) {
     throw new UsageError(
       `Cannot serve metrics on ${address.hostname}:${address.port}: other machines can reach it and there is no certificate`,
@@ -182,8 +184,4 @@ async function serveMetrics(address: BindAddress, flags: ServingFlags, parts: En
 
 function listed(name: string | undefined): readonly string[] | undefined {
   return name === undefined ? undefined : [name];
-}
-
-function isLoopback({ hostname }: BindAddress): boolean {
-  return hostname === "localhost" || hostname === "::1" || hostname.startsWith("127.");
 }

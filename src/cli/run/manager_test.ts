@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { systemClock } from "../../async/mod.ts";
 import { Client } from "../../client/mod.ts";
-import { Manager } from "../../manager/mod.ts";
+import { EventLoopWatchdog, Manager } from "../../manager/mod.ts";
 import { MetricsRegistry } from "../../observe/mod.ts";
 import { serve } from "../../runtime/mod.ts";
 import { createEndpoints } from "./manager.ts";
@@ -14,14 +14,14 @@ import { operatorCli } from "../operator_cli.ts";
 /** Returns the responses to these paths: of the probes where a path starts with `probe`, else of the metrics. */
 async function responses(endpoints: OperatorEndpoints | undefined, paths: readonly string[]) {
   const client = new Client(new FakeServer({}).transport);
-  const manager = new Manager({ client });
+  const checks = [...new Manager({ client }).checks(), new EventLoopWatchdog().check];
   const [probes, shown] = [await freePort(), await freePort()];
   const local = (port: number) => ({ hostname: "127.0.0.1", port });
   const flags = { healthProbeBindAddress: local(probes), metricsBindAddress: local(shown), webhookPort: 0 };
   const metrics = new MetricsRegistry();
   const rest = { webhookHost: undefined, certDir: undefined };
   const runnables = createEndpoints({ ...flags, ...rest }, {
-    manager,
+    checks,
     metrics,
     endpoints,
     reviewer: client,
@@ -55,9 +55,16 @@ async function freePort(): Promise<number> {
 }
 
 test("probes and metrics have the names that Kubernetes uses, and there are no other endpoints", async () => {
-  const paths = ["probe/healthz", "probe/readyz", "probe/metrics", "/metrics", "/debug/queues"];
+  const paths = [
+    "probe/healthz",
+    "probe/livez/event-loop",
+    "probe/readyz",
+    "probe/metrics",
+    "/metrics",
+    "/debug/queues",
+  ];
   const statuses = (await responses(undefined, paths)).map((response) => response.slice(0, 3));
-  assertEquals(statuses, ["200", "200", "404", "200", "404"]);
+  assertEquals(statuses, ["200", "200", "200", "404", "200", "404"]);
 });
 
 test("an operator can rename its endpoints, and add handlers beside the metrics", async () => {
