@@ -4,7 +4,7 @@
  *
  * Guarantees: the order of events depends on the seed alone, and is the same on every runtime.
  */
-import type { Random, VirtualClock } from "../async/mod.ts";
+import { onAbort, type Random, type VirtualClock } from "../async/mod.ts";
 import { sendGuardOf, type Transport } from "../client/mod.ts";
 import { type RequestInfo, requestInfo } from "../manager/mod.ts";
 import {
@@ -159,10 +159,10 @@ export class NetworkProxy {
       const order = `${process.id} ${isWrite ? 1 : 0} ${request.url} ${request.method}`;
       const pending: PendingRequest = { process, request, info, order, isWrite, resolve, reject };
       (this.#paused.requestsOf(process) ?? this.#pending).push(pending);
-      request.signal.addEventListener("abort", () => {
+      onAbort(request.signal, () => {
         this.#pending = this.#pending.filter((other) => other !== pending);
         reject(request.signal.reason);
-      }, { once: true });
+      });
     });
   }
 
@@ -211,7 +211,7 @@ export class NetworkProxy {
     if (body === null) return response;
     const pipe = new WatchPipe(collection, body, request.url.includes("sendInitialEvents=true"));
     if (this.#isStale(process, info)) pipe.staleUntil = process.staleView?.thawsAt ?? 0;
-    request.signal.addEventListener("abort", () => pipe.end({ kind: "closed" }), { once: true });
+    onAbort(request.signal, () => pipe.end({ kind: "closed" }));
     this.#watches.push({ order: `${process.id} ${request.url}`, process, pipe });
     this.#watches.sort(byOrder);
     const watched = this.#watched.get(process) ?? new Set();

@@ -1,16 +1,17 @@
 /**
- * FakeCluster: the least of an API server that a Manager needs, as a Transport: lists, watches with initial events, and
- * plain storage for writes. Knows no schema and no admission, and of apply only that it creates; what those do is tested
- * on real servers.
+ * FakeCluster: the minimum of an API server that a Manager needs, as a Transport: watches with initial events, and storage
+ * for writes. It has no schemas and no admission, and an apply is a merge that can create. Tests that depend on more use
+ * the embedded API server or a real one.
  */
 import type { KubeObject, ObjectMeta } from "../../src/api/mod.ts";
+import { onAbort } from "../../src/async/mod.ts";
 import type { Transport } from "../../src/client/mod.ts";
 
 interface Stored extends KubeObject {
   readonly metadata: ObjectMeta;
 }
 
-/** A write as the server saw it. */
+/** A write that the server received. */
 export interface Write {
   readonly method: string;
   readonly path: string;
@@ -25,7 +26,7 @@ interface Watcher {
   readonly send: (line: Line) => void;
 }
 
-/** What a test may put in the way of a request; undefined lets it through. */
+/** Responds to a request instead of the server; undefined lets the server handle the request. */
 export type Interceptor = (request: Request, path: string) => Promise<Response | undefined> | Response | undefined;
 
 const applyPatch = "application/apply-patch+yaml";
@@ -33,7 +34,7 @@ const encoder = new TextEncoder();
 
 export class FakeCluster {
   readonly writes: Write[] = [];
-  /** Asked before each request. */
+  /** Called before each request. */
   intercept: Interceptor = () => undefined;
   readonly #objects = new Map<string, Stored>();
   readonly #watchers = new Set<Watcher>();
@@ -43,15 +44,15 @@ export class FakeCluster {
     request.signal.throwIfAborted();
     const url = new URL(request.url);
     const path = url.pathname;
-    const answer = await this.intercept(request, path);
-    if (answer !== undefined) return answer;
+    const response = await this.intercept(request, path);
+    if (response !== undefined) return response;
     if (request.method !== "GET") return await this.#write(request, path);
     if (url.searchParams.get("watch") === "true") return this.#watch(path, request.signal);
     const found = this.#objects.get(path);
-    return found === undefined ? refused(404, "NotFound") : Response.json(found);
+    return found === undefined ? statusResponse(404, "NotFound") : Response.json(found);
   };
 
-  /** Watches that are open at the moment. */
+  /** The number of open watches. */
   get openWatches(): number {
     return this.#watchers.size;
   }
@@ -61,23 +62,23 @@ export class FakeCluster {
     return this.#objects.get(path);
   }
 
-  /** Stores an object, as somebody else would. @param path Of the object itself. */
+  /** Stores an object, as another client would. @param path The path of the object. */
   put(path: string, object: KubeObject): void {
     const before = this.#objects.get(path);
     const uid = before?.metadata.uid ?? object.metadata.uid ?? `uid-${this.#version}`;
     const metadata = { ...object.metadata, uid, resourceVersion: this.#next() };
     const stored: Stored = { ...object, metadata };
     this.#objects.set(path, stored);
-    this.#tell(path, { type: before === undefined ? "ADDED" : "MODIFIED", object: stored });
+    this.#send(path, { type: before === undefined ? "ADDED" : "MODIFIED", object: stored });
   }
 
-  /** Takes an object away. */
+  /** Deletes an object, as another client would. */
   remove(path: string): void {
-    const gone = this.#objects.get(path);
-    if (gone === undefined) return;
+    const deleted = this.#objects.get(path);
+    if (deleted === undefined) return;
     this.#objects.delete(path);
-    const metadata = { ...gone.metadata, resourceVersion: this.#next() };
-    this.#tell(path, { type: "DELETED", object: { ...gone, metadata } });
+    const metadata = { ...deleted.metadata, resourceVersion: this.#next() };
+    this.#send(path, { type: "DELETED", object: { ...deleted, metadata } });
   }
 
   async #write(request: Request, path: string): Promise<Response> {
@@ -91,14 +92,14 @@ export class FakeCluster {
       this.remove(target);
       return Response.json({ kind: "Status", status: "Success" });
     }
-    if (request.method === "POST" && this.#objects.has(target)) return refused(409, "AlreadyExists");
+    if (request.method === "POST" && this.#objects.has(target)) return statusResponse(409, "AlreadyExists");
     const before = this.#objects.get(target);
     const patch = Array.isArray(body) ? before : body as KubeObject;
     const isCreate = request.method === "POST" || request.headers.get("content-type") === applyPatch;
-    if (patch === undefined || (before === undefined && !isCreate)) return refused(404, "NotFound");
-    const wanted = patch === before ? undefined : patch.metadata?.resourceVersion;
-    if (before !== undefined && wanted !== undefined && wanted !== before.metadata.resourceVersion) {
-      return refused(409, "Conflict");
+    if (patch === undefined || (before === undefined && !isCreate)) return statusResponse(404, "NotFound");
+    const expected = patch === before ? undefined : patch.metadata?.resourceVersion;
+    if (before !== undefined && expected !== undefined && expected !== before.metadata.resourceVersion) {
+      return statusResponse(409, "Conflict");
     }
     this.put(target, { ...before, ...patch, metadata: { ...before?.metadata, ...patch.metadata } });
     return Response.json(this.#objects.get(target), { status: before === undefined ? 201 : 200 });
@@ -113,7 +114,7 @@ export class FakeCluster {
         };
         const watcher: Watcher = { path: collection, signal, send };
         this.#watchers.add(watcher);
-        signal.addEventListener("abort", end, { once: true });
+        onAbort(signal, end);
         for (const [path, object] of this.#objects) if (isIn(collection, path)) send({ type: "ADDED", object });
         const annotations = { "k8s.io/initial-events-end": "true" };
         send({ type: "BOOKMARK", object: { metadata: { resourceVersion: String(this.#version), annotations } } });
@@ -125,7 +126,7 @@ export class FakeCluster {
     return new Response(stream, { headers: { "content-type": "application/json" } });
   }
 
-  #tell(path: string, line: Line): void {
+  #send(path: string, line: Line): void {
     for (const watcher of this.#watchers) if (isIn(watcher.path, path)) watcher.send(line);
   }
 
@@ -134,7 +135,7 @@ export class FakeCluster {
   }
 }
 
-/** True when `path` is an object of the collection, in one namespace or, for a collection of all, in any. */
+/** True when `path` is an object of the collection, which may cover one namespace or all of them. */
 function isIn(collection: string, path: string): boolean {
   const plural = collection.slice(collection.lastIndexOf("/") + 1);
   const prefix = collection.slice(0, collection.lastIndexOf("/"));
@@ -142,6 +143,7 @@ function isIn(collection: string, path: string): boolean {
   return parts.at(-2) === plural && path.startsWith(prefix);
 }
 
-function refused(code: number, reason: string): Response {
+/** A response with an error Status. */
+export function statusResponse(code: number, reason: string): Response {
   return Response.json({ kind: "Status", status: "Failure", code, reason, message: reason }, { status: code });
 }
