@@ -5,6 +5,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { ecsbindingController } from "../src/controllers/ecsbinding/mod.ts";
@@ -14,6 +15,7 @@ import { nodepoolController, nodepoolWebhooks } from "../src/controllers/nodepoo
 import { podsController } from "../src/controllers/pods/mod.ts";
 import { operatorCli, withWebhooks } from "../src/mod.ts";
 import { type Crd, printCrd } from "../src/schema/mod.ts";
+import config from "../deno.json" with { type: "json" };
 import { root } from "./_root.ts";
 
 const notice = "# Written from code by `deno run -A tasks/golden.ts`; do not edit.\n";
@@ -39,14 +41,15 @@ export async function crdGoldens(): Promise<readonly Golden[]> {
   return goldens;
 }
 
-/** The public surface: one line for each exported name with its kinds, in alphabetical order. */
+/** The public surface: for each entry of the package one line per exported name with its kinds, in alphabetical order. */
 export async function publicApiGolden(): Promise<Golden> {
-  const { stdout } = await promisify(execFile)("deno", ["doc", "--json", "src/mod.ts"], {
-    cwd: root,
-    maxBuffer: 256 * 1024 * 1024,
-  });
-  const lines = listingOf(JSON.parse(stdout));
-  return { path: "tests/golden/public_api.txt", text: `${lines.join("\n")}\n` };
+  const entries = Object.entries(config.exports);
+  const texts = await Promise.all(entries.map(async ([subpath, file]) => {
+    const options = { cwd: root, maxBuffer: 256 << 20 };
+    const { stdout } = await promisify(execFile)(process.execPath, ["doc", "--json", file], options);
+    return `${config.name}${subpath.slice(1)}\n${listingOf(JSON.parse(stdout)).map((line) => `  ${line}\n`).join("")}`;
+  }));
+  return { path: "tests/golden/public_api.txt", text: texts.join("\n") };
 }
 
 const image = "--image=registry.example.com/controller:1.2.3";
