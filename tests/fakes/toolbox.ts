@@ -7,6 +7,8 @@ import { declaredTransport } from "../../src/manager/mod.ts";
 import { logger } from "../../src/observe/mod.ts";
 import { assert } from "../testing.ts";
 
+export { statusResponse } from "./cluster.ts";
+
 /** A request that the server received. */
 export interface Sent {
   readonly method: string;
@@ -74,9 +76,4 @@ export function createTestToolbox(options: TestToolboxOptions = {}): TestToolbox
     onRepair: () => {},
   });
   return { toolbox, sent, written, events };
-}
-
-/** A response with an error Status. */
-export function statusResponse(code: number, reason: string): Response {
-  return Response.json({ kind: "Status", status: "Failure", code, reason, message: reason }, { status: code });
 }
