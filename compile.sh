@@ -76,8 +76,8 @@ compile_with_bun() {
   tsconfig=
   if [ ! -f "$(dirname -- "$entry")/tsconfig.json" ]; then
     tsconfig=$(CDPATH='' cd -- "$folder" && pwd)/tsconfig.json
-    printf '{"compilerOptions":{"paths":{"@pintle/controller":["%s"],"@pintle/controller/testing":["%s"]}}}\n' \
-      "$root/src/mod.ts" "$root/src/testing.ts" >"$tsconfig"
+    printf '{"compilerOptions":{"paths":{"@pintle/controller":["%s"],"@pintle/controller/*":["%s"]}}}\n' \
+      "$root/src/mod.ts" "$root/src/*.ts" >"$tsconfig"
   fi
   "$root/tasks/bun.sh" build --compile ${target:+"--target=bun-$target"} --bytecode --minify --format=esm \
     ${tsconfig:+"--tsconfig-override=$tsconfig"} \
