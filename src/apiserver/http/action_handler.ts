@@ -1,10 +1,10 @@
 /**
- * Actions on a part of an object and reviews: the body is read as any body is, then a handler does the deed.
+ * Requests to the action of a subresource or to a review kind: reads the body like that of a create, then calls the handler.
  */
 import { type Draft, internalError, isDraft, type Kind, read } from "../model/mod.ts";
 import {
-  type ActionAnswer,
   type ActionCall,
+  type ActionResponse,
   type Call,
   decodeObject,
   type KnownKind,
@@ -12,32 +12,32 @@ import {
   type ReviewHandler,
   type SubresourceHandler,
 } from "../registry/mod.ts";
-import { objectAnswer, plainAnswer } from "./answer.ts";
+import { objectResponse, plainObjectResponse } from "./response.ts";
 import { writeParameters } from "./query_options.ts";
 import { bodySource } from "./read_body.ts";
-import { callOf, type Exchange } from "./resource_handler.ts";
+import { callOf, type Exchange } from "./exchange.ts";
 
-/** Serves an action. @throws Refusal */
+/** Handles an action. @throws StatusError */
 export async function handleAction(exchange: Exchange, handler: SubresourceHandler): Promise<Response> {
-  const { info, kind, form } = exchange;
+  const { info, kind, format } = exchange;
   const call = await actionCall(exchange, bodyKind(exchange, kind));
-  const answer: ActionAnswer = await handler.handle(call);
-  if (answer.kind === "response") return answer.response;
-  const isOwn = read(answer.object, "kind") === kind.kind && info.subresource !== "";
+  const response: ActionResponse = await handler.handle(call);
+  if (response.kind === "response") return response.response;
+  const isOwn = read(response.object, "kind") === kind.kind && info.subresource !== "";
   return await (isOwn
-    ? objectAnswer(kind, represented(answer.object), answer.code, form)
-    : plainAnswer(answer.object, answer.code, form));
+    ? objectResponse(kind, represented(response.object), response.code, format)
+    : plainObjectResponse(response.object, response.code, format));
 }
 
-/** Serves the creation of a review. @throws Refusal */
+/** Handles the creation of a review. @throws StatusError */
 export async function handleReview(exchange: Exchange, handler: ReviewHandler): Promise<Response> {
-  const { kind, form } = exchange;
+  const { kind, format } = exchange;
   const call = await actionCall(exchange, exchange.known);
   const object = await handler.review(call);
-  return await objectAnswer(kind, represented(object), 201, form);
+  return await objectResponse(kind, represented(object), 201, format);
 }
 
-/** The kind of the body: the object's own, or another, as the Eviction of a Pod. */
+/** The kind of the body: that of the object, or another one, such as the Eviction of a Pod. */
 function bodyKind(exchange: Exchange, kind: Kind): KnownKind | undefined {
   const { known, info, services } = exchange;
   const body = kind.subresources.get(info.subresource)?.body;
@@ -84,15 +84,15 @@ async function actionBody(exchange: Exchange, call: Call, known: KnownKind | und
   const { request, kind, info, services } = exchange;
   const source = await bodySource(request, known?.kind ?? kind, services.decoders);
   const parsed = source();
-  if (known === undefined) return filledIn(parsed.draft, kind.subresources.get(info.subresource)?.body);
+  if (known === undefined) return withHead(parsed.draft, kind.subresources.get(info.subresource)?.body);
   const draft = decodeObject(services.registry.kinds, call, parsed);
   known.kind.setDefaults(draft);
   await services.registry.prepareAction(call, draft);
   return draft;
 }
 
-/** A body of a kind that has no URL of its own, and so none of the server's rules: only its head is filled in. */
-function filledIn(
+/** Sets apiVersion, kind and metadata in a body of an unregistered kind, to which no rules apply. */
+function withHead(
   draft: Draft,
   body: { readonly group: string; readonly version: string; readonly kind: string } | undefined,
 ): Draft {

@@ -1,8 +1,9 @@
 /**
- * HttpHandler: one request from the first byte of its URL to its answer: who asks, what for, may they, and who does it.
+ * HttpHandler: one request from its URL to its response. It authenticates the user, reads what the request wants (RequestInfo),
+ * authorizes that, and calls the handler: a resource, a path such as discovery, a health check, or /metrics.
  *
- * Guarantees: every request is answered, whatever it is; what is refused is refused with a Status that a kube-apiserver
- * would send; what goes wrong here is a 500 and is told to `onError`, never thrown at the caller.
+ * Guarantees: every request gets a response. A rejection has the Status of a kube-apiserver. An unexpected error is a 500 and
+ * goes to `onError`; `handle` never rejects.
  */
 import type { Clock, Random } from "../../async/mod.ts";
 import {
@@ -10,31 +11,30 @@ import {
   type Authenticator,
   type Authorizer,
   badRequest,
+  forbidden,
   internalError,
-  Refusal,
+  StatusError,
   type User,
 } from "../model/mod.ts";
 import type { KnownKind, Registry } from "../registry/mod.ts";
-import { asksForPretty, plainText, refusalAnswer } from "./answer.ts";
-import type { BodyDecoder } from "./body_decoder.ts";
-import { forbiddenBy } from "./forbidden.ts";
-import { healthAnswer, type HealthCheck } from "./health.ts";
-import { negotiate, type Negotiated } from "./media_types.ts";
+import { isPrettyRequested, plainText, statusErrorResponse } from "./response.ts";
+import { type BodyDecoder, negotiate, type Negotiated } from "./media_types.ts";
 import type { RequestMetrics } from "./request_metrics.ts";
 import { type RequestInfo, requestInfo } from "./request_info.ts";
-import { handleResource, type ResourceServices } from "./resource_handler.ts";
-import { isElsewhere, notServed } from "./route.ts";
+import type { ResourceServices } from "./exchange.ts";
+import { handleResource } from "./resource_handler.ts";
+import { hasWrongScope, notServed } from "./route.ts";
 import type { Watches } from "./watches.ts";
 
-/** Who is at the other end, as a listener knows it. */
+/** What a listener knows about the client. */
 export interface Connection {
-  /** The common name of a client certificate that was verified. */
+  /** The common name of a verified client certificate. */
   readonly clientName?: string;
 }
 
-/** Serves paths that are about no object: discovery, OpenAPI, /version. */
+/** Serves paths that are not about objects: discovery, OpenAPI, /version. */
 export interface PathHandler {
-  /** @returns undefined for a path that is not its own */
+  /** @returns undefined for other paths */
   handle(request: Request, path: string, query: URLSearchParams): Response | Promise<Response> | undefined;
 }
 
@@ -46,19 +46,19 @@ export interface HttpHandlerOptions {
   readonly random: Random;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  /** Asked in this order. */
+  /** In the order of their calls. */
   readonly paths: readonly PathHandler[];
   readonly checks: readonly HealthCheck[];
   readonly decoders: readonly BodyDecoder[];
   readonly metrics: RequestMetrics;
-  /** Told of what should not have happened. */
+  /** Called with each unexpected error. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Paths that need no permission: probes have no credentials. */
-const open: ReadonlySet<string> = new Set(["healthz", "livez", "readyz"]);
+/** Paths that need no permission, because probes have no credentials. */
+const openPaths: ReadonlySet<string> = new Set(["healthz", "livez", "readyz"]);
 
-/** Answers requests. */
+/** Handles requests. */
 export class HttpHandler {
   readonly #options: HttpHandlerOptions;
   readonly #services: ResourceServices;
@@ -76,7 +76,7 @@ export class HttpHandler {
     };
   }
 
-  /** Answers one request; never rejects. */
+  /** Handles one request; never rejects. */
   async handle(request: Request, connection: Connection = {}): Promise<Response> {
     const { clock } = this.#options;
     const warnings = new Set<string>();
@@ -90,10 +90,10 @@ export class HttpHandler {
       this.#count(context, request.method, response.status, clock.monotonic() - startedAt);
       return withoutBody(request, response);
     } catch (error) {
-      const refusal = this.#asRefusal(error);
-      this.#count(context, request.method, refusal.status.code, clock.monotonic() - startedAt);
-      const { format, isPretty } = errorForm(request, context?.query ?? noQuery);
-      return withoutBody(request, await refusalAnswer(refusal, format, isPretty, warnings));
+      const statusError = this.#asStatusError(error);
+      this.#count(context, request.method, statusError.status.code, clock.monotonic() - startedAt);
+      const { format, isPretty } = errorFormat(request, context?.query ?? noQuery);
+      return withoutBody(request, await statusErrorResponse(statusError, format, isPretty, warnings));
     }
   }
 
@@ -102,18 +102,18 @@ export class HttpHandler {
     return this.#options.registry.kinds.find(info.group, info.version, info.resource);
   }
 
-  /** Whoever asks for kinds that are not there must not make the metrics grow. */
+  /** Requests about unknown kinds are not counted, because they would create metrics without limit. */
   #count(context: Context | undefined, method: string, code: number, ms: number): void {
-    if (context?.known !== undefined) this.#options.metrics.answered(context.info, method, code, ms);
+    if (context?.known !== undefined) this.#options.metrics.observe(context.info, method, code, ms);
   }
 
   async #serve(request: Request, context: Context): Promise<Response> {
     const { info, query, connection, warnings, known } = context;
-    const isOpen = !info.isResourceRequest && open.has(firstPart(info.path));
+    const isOpen = !info.isResourceRequest && openPaths.has(firstPart(info.path));
     const user = this.#options.authenticator.authenticate(request, connection.clientName);
-    if (user === undefined && !isOpen) throw new Refusal(401, "Unauthorized", "Unauthorized");
+    if (user === undefined && !isOpen) throw new StatusError(401, "Unauthorized", "Unauthorized");
     if (user !== undefined && !isOpen) this.#authorize(user, attributesOf(user, info));
-    if (known === undefined || user === undefined || isElsewhere(known.kind, info)) {
+    if (known === undefined || user === undefined || hasWrongScope(known.kind, info)) {
       return await this.#servePath(request, info, query);
     }
     return await handleResource(this.#services, { request, info, query, user, known, warnings });
@@ -122,10 +122,10 @@ export class HttpHandler {
   async #servePath(request: Request, info: RequestInfo, query: URLSearchParams): Promise<Response> {
     const { paths, checks, metrics, registry } = this.#options;
     for (const handler of paths) {
-      const answer = handler.handle(request, info.path, query);
-      if (answer !== undefined) return await answer;
+      const response = handler.handle(request, info.path, query);
+      if (response !== undefined) return await response;
     }
-    const health = healthAnswer(info.path, query, checks);
+    const health = healthResponse(info.path, query, checks);
     if (health !== undefined) return health;
     if (info.path === "/metrics") return plainText(await metrics.render());
     if (isRouted(registry, info.path)) throw notServed();
@@ -134,22 +134,22 @@ export class HttpHandler {
 
   #authorize(user: User, attributes: Attributes): void {
     const { isAllowed, reason } = this.#options.authorizer.authorize(attributes);
-    if (!isAllowed) throw forbiddenBy(user, attributes, reason);
+    if (!isAllowed) throw forbiddenError(user, attributes, reason);
   }
 
-  #asRefusal(error: unknown): Refusal {
-    if (error instanceof Refusal) return error;
+  #asStatusError(error: unknown): StatusError {
+    if (error instanceof StatusError) return error;
     if (error instanceof DOMException && error.name === "AbortError") {
-      return new Refusal(499, "ClientClosedRequest", "the client has left");
+      return new StatusError(499, "ClientClosedRequest", "the client has left");
     }
     this.#options.onError(error);
     return internalError(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** What #serve needs besides the request. */
+/** What is known about a request. */
 interface Context {
-  /** The kind that the URL names, if there is one. */
+  /** The kind in the URL, if it exists. */
   readonly known: KnownKind | undefined;
   readonly query: URLSearchParams;
   readonly info: RequestInfo;
@@ -157,7 +157,7 @@ interface Context {
   readonly warnings: Set<string>;
 }
 
-/** Path and query of a URL that the runtime has parsed and normalized already; parsing it again would cost more. */
+/** The path and query of a URL. The runtime has parsed and normalized it already, and `new URL` would cost more. */
 function splitUrl(url: string): { readonly path: string; readonly query: URLSearchParams } {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   const hash = url.indexOf("#");
@@ -168,7 +168,7 @@ function splitUrl(url: string): { readonly path: string; readonly query: URLSear
   return { path, query: mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1, end)) };
 }
 
-/** Never written to. */
+/** Shared by all requests without a query; never changed. */
 const noQuery = new URLSearchParams();
 
 function decodedPath(path: string): string {
@@ -180,7 +180,7 @@ function decodedPath(path: string): string {
   }
 }
 
-/** Paths of built-in groups are answered with a Status, others with a line of text: two parts of the real server do it. */
+/** The 404 of a path in a built-in group is a Status; that of other paths is text, from another part of kube-apiserver. */
 function isRouted(registry: Registry, path: string): boolean {
   const [root, group] = path.split("/").filter((part) => part !== "");
   if (root !== "apis") return root === "api" || root === "version";
@@ -197,17 +197,77 @@ function attributesOf(user: User, info: RequestInfo): Attributes {
   return { user, verb, isResourceRequest, group, version, resource, subresource, namespace, name, path };
 }
 
-/** Errors are written in the format that was asked for, and in indented JSON where that cannot be; they are no tables. */
-function errorForm(request: Request, query: URLSearchParams): Pick<Negotiated, "format" | "isPretty"> {
+/** Errors have the requested format, or indented JSON when that is not possible. They are never tables. */
+function errorFormat(request: Request, query: URLSearchParams): Pick<Negotiated, "format" | "isPretty"> {
   try {
     const { format, isPretty } = negotiate(request.headers.get("accept"), false);
-    return { format, isPretty: isPretty || asksForPretty(request, query) };
+    return { format, isPretty: isPretty || isPrettyRequested(request, query) };
   } catch {
     return { format: "json", isPretty: true };
   }
 }
 
-/** HEAD gets the head alone. */
+/** A response to HEAD has no body. */
 function withoutBody(request: Request, response: Response): Response {
   return request.method === "HEAD" ? new Response(null, response) : response;
+}
+
+/** The 403 of a user who may not do something (apiserver `responsewriters/errors.go`). @param reason of the authorizer, or "" */
+function forbiddenError(user: User, attributes: Attributes, reason: string): StatusError {
+  const what = sanitized(actionText(user, attributes));
+  const { group, resource, name } = attributes;
+  return forbidden({ group, resource, name }, reason === "" ? what : `${what}: ${reason}`);
+}
+
+function actionText(user: User, attributes: Attributes): string {
+  const { verb, isResourceRequest, path, resource, subresource, group, namespace } = attributes;
+  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
+  if (!isResourceRequest) return `${who} path ${JSON.stringify(path)}`;
+  const what = subresource === "" ? resource : `${resource}/${subresource}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
+  return `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+}
+
+function sanitized(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** One check of /healthz, /livez and /readyz. */
+export interface HealthCheck {
+  readonly name: string;
+  /** The error; undefined when healthy. */
+  check(): string | undefined;
+}
+
+/** The response of a health path, for all checks or the one in the path; undefined for other paths. */
+function healthResponse(
+  path: string,
+  query: URLSearchParams,
+  checks: readonly HealthCheck[],
+): Response | undefined {
+  const [endpoint = "", name, ...rest] = path.split("/").filter((part) => part !== "");
+  if (!openPaths.has(endpoint) || rest.length > 0) return undefined;
+  if (name !== undefined) return single(name, checks);
+  const excluded = new Set(query.getAll("exclude"));
+  const lines: string[] = [];
+  let isHealthy = true;
+  for (const check of checks) {
+    if (excluded.has(check.name)) {
+      lines.push(`[+]${check.name} excluded: ok`);
+      continue;
+    }
+    const problem = check.check();
+    if (problem !== undefined) isHealthy = false;
+    lines.push(problem === undefined ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`);
+  }
+  if (!isHealthy) return plainText(`${lines.join("\n")}\n${endpoint} check failed\n`, 500);
+  if (!query.has("verbose")) return plainText("ok");
+  return plainText(`${lines.join("\n")}\n${endpoint} check passed\n`);
+}
+
+function single(name: string, checks: readonly HealthCheck[]): Response | undefined {
+  const found = checks.find((check) => check.name === name);
+  if (found === undefined) return undefined;
+  const problem = found.check();
+  return problem === undefined ? plainText("ok") : plainText(`internal server error: ${problem}\n`, 500);
 }

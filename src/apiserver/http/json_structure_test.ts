@@ -1,5 +1,5 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
-import { duplicateKeys, membersOf, structureOf } from "./_json_structure.ts";
+import { duplicateKeys, membersOf, structureOf } from "./json_structure.ts";
 
 const texts: readonly (readonly [string, number, readonly string[]])[] = [
   ["{}", 1, []],
@@ -15,7 +15,7 @@ const texts: readonly (readonly [string, number, readonly string[]])[] = [
 ];
 
 for (const [text, depth, duplicates] of texts) {
-  test(`${text} nests ${depth} deep and repeats ${duplicates.length === 0 ? "nothing" : duplicates.join(", ")}`, () => {
+  test(`${text} has depth ${depth} and duplicate keys ${duplicates.length === 0 ? "none" : duplicates.join(", ")}`, () => {
     const structure = structureOf(text);
     assertEquals(structure.depth, depth);
     assertEquals(structure.members !== membersOf(JSON.parse(text)), duplicates.length > 0);
@@ -23,6 +23,6 @@ for (const [text, depth, duplicates] of texts) {
   });
 }
 
-test("[95] a hundred thousand brackets are counted and not followed", () => {
+test("[95] structureOf() counts a hundred thousand brackets without recursion", () => {
   assertEquals(structureOf("[".repeat(100_000)).depth, 100_000);
 });

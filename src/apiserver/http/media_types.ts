@@ -1,21 +1,19 @@
 /**
- * Media types: what a client can read and writes, negotiated as apiserver `handlers/negotiation` does. JSON and YAML are
- * spoken; protobuf is not, so a client that offers it gets JSON where it takes that too, and 406 otherwise.
+ * Media types: negotiates the format of the response and chooses the decoder of the body, like apiserver
+ * `handlers/negotiation`. Responses are JSON or YAML. A client that accepts only protobuf gets 406.
  */
-import { Refusal } from "../model/mod.ts";
-import type { BodyDecoder } from "./body_decoder.ts";
-
-/** How an answer is written. */
+import { type Draft, StatusError } from "../model/mod.ts";
+/** The format of a response. */
 export type Format = "json" | "yaml";
 
-/** What an object or a list is turned into before it is written. */
+/** The form that a client requests instead of the object or the list. */
 export interface Transform {
   readonly kind: "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
   /** `v1` or `v1beta1` of meta.k8s.io. */
   readonly version: string;
 }
 
-/** What was agreed on. */
+/** The result of the negotiation. */
 export interface Negotiated {
   readonly format: Format;
   readonly isPretty: boolean;
@@ -41,7 +39,7 @@ export const contentTypes: Readonly<Record<Format, string>> = { json: "applicati
 
 const plainJson: Negotiated = { format: "json", isPretty: false, transform: undefined };
 
-/** Agrees on the form of an answer. @throws Refusal 406 */
+/** Negotiates the format of a response. @throws StatusError 406 */
 export function negotiate(accept: string | null, canTransform = true): Negotiated {
   if (accept === null || accept === "" || accept === "application/json" || accept === "*/*") return plainJson;
   for (const clause of clausesOf(accept)) {
@@ -54,32 +52,32 @@ export function negotiate(accept: string | null, canTransform = true): Negotiate
   throw notAccepted(accept);
 }
 
-/** What kube-apiserver writes. It is what its refusals list, so ours do too. */
+/** The media types of kube-apiserver, which its error messages list. */
 const listed = [contentTypes.json, contentTypes.yaml, "application/vnd.kubernetes.protobuf"];
 
-/** Whoever has just been refused protobuf must not be told to speak it. */
-function listedFor(asked: string): readonly string[] {
-  return asked.includes("protobuf") ? listed.slice(0, 2) : listed;
+/** Does not list protobuf when the request for it was rejected. */
+function listedFor(requested: string): readonly string[] {
+  return requested.includes("protobuf") ? listed.slice(0, 2) : listed;
 }
 
-function notAccepted(accept: string): Refusal {
+function notAccepted(accept: string): StatusError {
   const message = `only the following media types are accepted: ${listedFor(accept).join(", ")}`;
-  return new Refusal(406, "NotAcceptable", message);
+  return new StatusError(406, "NotAcceptable", message);
 }
 
 /**
- * 406 where the routes of built-in kinds know none of the types: these are looked at before anything is negotiated, without
- * their parameters, and no pattern but that for all matches.
+ * 406 when a route of a built-in kind produces none of the accepted types. kube-apiserver checks this before the negotiation,
+ * without the parameters of the types, and with no other pattern than "*\/*".
  *
- * @param isStream true where the same route answers watches
+ * @param isStream true when the route also serves watches
  */
-export function notProduced(accept: string, isStream: boolean): Refusal | undefined {
+export function notProduced(accept: string, isStream: boolean): StatusError | undefined {
   if (accept === contentTypes.json) return undefined;
   const types = accept.split(",").map((clause) => (clause.split(";")[0] ?? "").trim());
   if (types.some((type) => type === "*/*" || listed.includes(type))) return undefined;
   const streams = isStream ? [listed[0], listed[2]].map((type) => `${type};stream=watch`) : [];
   const message = `406: Not Acceptable\n\nAvailable representations: ${[...listed, ...streams].join(", ")}`;
-  return new Refusal(406, "NotAcceptable", message, {});
+  return new StatusError(406, "NotAcceptable", message, {});
 }
 
 function isMatch(clause: Clause, type: MediaType): boolean {
@@ -101,7 +99,7 @@ function accepted(clause: Clause, type: MediaType, canTransform: boolean): Negot
   return { format: type.format, isPretty, transform: { kind: as, version } };
 }
 
-/** The clauses of an Accept header, the most wanted first. */
+/** The clauses of an Accept header, by descending preference. */
 function clausesOf(header: string): readonly Clause[] {
   const clauses = header.split(",").map(clauseOf).filter((clause) => clause.type !== "");
   return clauses.sort((left, right) => right.quality - left.quality || specificity(right) - specificity(left));
@@ -125,7 +123,7 @@ function clauseOf(text: string): Clause {
   return { type, subtype: isBare ? "*" : subtype, quality: Number.isNaN(quality) ? 1 : quality, parameters };
 }
 
-/** How a body is read: as one of ours, or by a decoder. @throws Refusal 415 */
+/** The format of a body, or its decoder. @throws StatusError 415 */
 export function bodyFormat(contentType: string | null, decoders: readonly BodyDecoder[] = []): Format | BodyDecoder {
   if (contentType === null || contentType === "" || contentType === "application/json") return "json";
   const type = (contentType.split(";")[0] ?? "").trim().toLowerCase();
@@ -136,9 +134,17 @@ export function bodyFormat(contentType: string | null, decoders: readonly BodyDe
   throw unsupported([...new Set([...listedFor(type), ...decoders.map((known) => known.contentType)])]);
 }
 
-/** 415: a body nobody here can read. */
-export function unsupported(accepted: readonly string[]): Refusal {
+/** 415: no decoder for the body. */
+export function unsupported(accepted: readonly string[]): StatusError {
   const message = "the body of the request was in an unknown format - accepted media types include: " +
     accepted.join(", ");
-  return new Refusal(415, "UnsupportedMediaType", message);
+  return new StatusError(415, "UnsupportedMediaType", message);
+}
+
+/** Decodes bodies of another media type. Go programs send protobuf for built-in kinds. */
+export interface BodyDecoder {
+  /** `application/vnd.kubernetes.protobuf`. */
+  readonly contentType: string;
+  /** Decodes a body to the equivalent JSON. @throws StatusError 400 when it is malformed */
+  decode(bytes: Uint8Array): Draft;
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
-import { Refusal } from "../model/mod.ts";
+import { StatusError } from "../model/mod.ts";
 import { bodyFormat, negotiate, notProduced } from "./media_types.ts";
 
 const table = "as=Table;v=v1;g=meta.k8s.io";
@@ -24,7 +24,7 @@ const accepted: readonly (readonly [string | null, string])[] = [
 ];
 
 for (const [accept, expected] of accepted) {
-  test(`Accept: ${accept} is answered with ${expected}`, () => {
+  test(`Accept: ${accept} is negotiated to ${expected}`, () => {
     const { format, isPretty, transform } = negotiate(accept);
     const form = transform === undefined ? "" : ` ${transform.kind} ${transform.version}`;
     assertEquals(`${format}${isPretty ? " pretty" : ""}${form}`, expected);
@@ -32,14 +32,14 @@ for (const [accept, expected] of accepted) {
 }
 
 for (const accept of ["text/html", "application/vnd.kubernetes.protobuf", "application/json;as=Bogus;v=v1;g=x", ","]) {
-  test(`Accept: ${accept} is refused with 406`, () => {
+  test(`Accept: ${accept} is rejected with 406`, () => {
     const error = assertThrows(() => negotiate(accept));
-    assert(error instanceof Refusal);
+    assert(error instanceof StatusError);
     assertEquals([error.status.code, error.status.reason], [406, "NotAcceptable"]);
   });
 }
 
-test("a refusal lists what kube-apiserver writes; whoever reads protobuf alone is not told to ask for it", () => {
+test("a 406 lists the types of kube-apiserver, without protobuf for a client that accepts only protobuf", () => {
   const messages = ["application/xml", "application/vnd.kubernetes.protobuf"].map((accept) =>
     assertThrows(() => negotiate(accept)).message.replace("only the following media types are accepted: ", "")
   );
@@ -49,7 +49,7 @@ test("a refusal lists what kube-apiserver writes; whoever reads protobuf alone i
   ]);
 });
 
-test("routes look at the types of an Accept header without their parameters", () => {
+test("routes compare the types of an Accept header without their parameters", () => {
   const accepts = [
     "application/json;as=Table;v=v9",
     "text/html;q=1, application/yaml",
@@ -68,11 +68,11 @@ test("routes look at the types of an Accept header without their parameters", ()
   assertEquals(streams, [true, false]);
 });
 
-test("bodies are JSON or YAML, whatever the parameters; others are refused with 415", () => {
+test("bodies are JSON or YAML, with any parameters; others are rejected with 415", () => {
   assertEquals(bodyFormat(null), "json");
   assertEquals(bodyFormat("application/json; charset=utf-8"), "json");
   assertEquals(bodyFormat("application/yaml"), "yaml");
   const error = assertThrows(() => bodyFormat("text/plain"));
-  assert(error instanceof Refusal);
+  assert(error instanceof StatusError);
   assertEquals([error.status.code, error.status.reason], [415, "UnsupportedMediaType"]);
 });

@@ -1,6 +1,6 @@
 /**
- * Query options: ListOptions, CreateOptions and their like, read from query parameters and checked as apimachinery checks
- * them (`meta/v1/validation`, `internalversion/validation`). A parameter that nobody knows is passed over.
+ * Query options: reads ListOptions, CreateOptions and similar options from query parameters, and validates them like
+ * apimachinery (`meta/v1/validation`, `internalversion/validation`). Unknown parameters are ignored.
  */
 import {
   badRequest,
@@ -14,18 +14,18 @@ import {
 } from "../model/mod.ts";
 import type { DeleteOptions, FieldValidation, ListOptions } from "../registry/mod.ts";
 
-/** What list and watch can be asked for. */
+/** The parameters of list and watch. */
 export interface ListParameters extends ListOptions {
   readonly labelSelector: string;
   readonly fieldSelector: string;
   readonly isWatch: boolean;
   readonly allowWatchBookmarks: boolean;
   readonly sendInitialEvents: boolean;
-  /** Seconds; 0 where the client leaves it to the server. */
+  /** 0: the server decides. */
   readonly timeoutSeconds: number;
 }
 
-/** What writes can be asked for. */
+/** The parameters of a write. */
 export interface WriteParameters {
   readonly isDryRun: boolean;
   readonly fieldManager: string;
@@ -35,45 +35,45 @@ export interface WriteParameters {
   readonly options: JsonObject;
 }
 
-/** Which options a write takes. */
+/** The kind of the options of a write. */
 export type WriteOptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
 
-const longestManager = 128;
+const maxManagerBytes = 128;
 
-/** Reads ListOptions. @throws Refusal 400 or 422 */
+/** Reads ListOptions. @throws StatusError 400 or 422 */
 export function listParameters(query: URLSearchParams, isWatchPath = false): ListParameters {
   const isWatch = isWatchPath || boolean(query, "watch") === true;
   const resourceVersion = query.get("resourceVersion") ?? "";
   const match = query.get("resourceVersionMatch") ?? "";
-  const asked = boolean(query, "sendInitialEvents");
-  // Without a version a watch has always begun with what is there; that is sendInitialEvents by now.
-  const isLegacy = isWatch && asked === undefined && match === "" &&
+  const requested = boolean(query, "sendInitialEvents");
+  // A watch without a version has always sent the existing objects first; sendInitialEvents is the newer name for that.
+  const isLegacy = isWatch && requested === undefined && match === "" &&
     (resourceVersion === "" || resourceVersion === "0");
   const parameters = {
     labelSelector: query.get("labelSelector") ?? "",
     fieldSelector: query.get("fieldSelector") ?? "",
     isWatch,
     allowWatchBookmarks: boolean(query, "allowWatchBookmarks") === true,
-    sendInitialEvents: asked ?? isLegacy,
+    sendInitialEvents: requested ?? isLegacy,
     timeoutSeconds: integer(query, "timeoutSeconds"),
     limit: Math.max(0, integer(query, "limit")),
     continue: query.get("continue") ?? "",
     resourceVersion,
   };
   const errors = isWatch
-    ? watchErrors(asked, match, parameters.continue)
-    : listErrors(asked, match, resourceVersion, parameters.continue);
+    ? watchErrors(requested, match, parameters.continue)
+    : listErrors(requested, match, resourceVersion, parameters.continue);
   if (errors.length > 0) throw invalid({ group: "meta.k8s.io", resource: "ListOptions", name: "" }, errors);
   return { ...parameters, resourceVersionMatch: match === "Exact" || match === "NotOlderThan" ? match : "" };
 }
 
-function listErrors(asked: boolean | undefined, match: string, version: string, token: string): FieldError[] {
+function listErrors(requested: boolean | undefined, match: string, version: string, token: string): FieldError[] {
   const errors: FieldError[] = [];
   const field = "resourceVersionMatch";
-  const refuse = (detail: string) => errors.push({ type: "Forbidden", field, detail });
+  const forbid = (detail: string) => errors.push({ type: "Forbidden", field, detail });
   if (match !== "") {
-    if (version === "") refuse("resourceVersionMatch is forbidden unless resourceVersion is provided");
-    if (token !== "") refuse("resourceVersionMatch is forbidden when continue is provided");
+    if (version === "") forbid("resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (token !== "") forbid("resourceVersionMatch is forbidden when continue is provided");
     if (match !== "Exact" && match !== "NotOlderThan") {
       errors.push({
         type: "NotSupported",
@@ -83,33 +83,35 @@ function listErrors(asked: boolean | undefined, match: string, version: string, 
       });
     }
     if (match === "Exact" && version === "0") {
-      refuse(`resourceVersionMatch "exact" is forbidden for resourceVersion "0"`);
+      forbid(`resourceVersionMatch "exact" is forbidden for resourceVersion "0"`);
     }
   }
-  if (asked !== undefined) {
+  if (requested !== undefined) {
     const detail = "sendInitialEvents is forbidden for list";
     errors.push({ type: "Forbidden", field: "sendInitialEvents", detail });
   }
   return errors;
 }
 
-function watchErrors(asked: boolean | undefined, match: string, token: string): FieldError[] {
+function watchErrors(requested: boolean | undefined, match: string, token: string): FieldError[] {
   const errors: FieldError[] = [];
   const field = "resourceVersionMatch";
-  const refuse = (detail: string) => errors.push({ type: "Forbidden", field, detail });
-  if (asked !== undefined && match !== "NotOlderThan") {
-    refuse("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  const forbid = (detail: string) => errors.push({ type: "Forbidden", field, detail });
+  if (requested !== undefined && match !== "NotOlderThan") {
+    forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
   }
   if (match === "") return errors;
-  if (asked === undefined) refuse("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+  if (requested === undefined) {
+    forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+  }
   if (match !== "NotOlderThan") {
     errors.push({ type: "NotSupported", field, value: match, detail: `supported values: "NotOlderThan"` });
   }
-  if (token !== "") refuse("resourceVersionMatch is forbidden when continue is provided");
+  if (token !== "") forbid("resourceVersionMatch is forbidden when continue is provided");
   return errors;
 }
 
-/** Reads CreateOptions, UpdateOptions or PatchOptions. @throws Refusal 400 or 422 */
+/** Reads CreateOptions, UpdateOptions or PatchOptions. @throws StatusError 400 or 422 */
 export function writeParameters(
   query: URLSearchParams,
   kind: WriteOptionsKind,
@@ -156,13 +158,13 @@ function defaultsFor(kind: WriteOptionsKind, userAgent: string): WriteParameters
   };
 }
 
-/** Who a client is that does not say so: its user agent up to the first slash. */
+/** The default field manager: the user agent up to the first slash. */
 export function managerOf(userAgent: string): string {
   const name = userAgent.split("/")[0] ?? "";
   let manager = "";
   for (const character of name) {
     if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)) continue;
-    if (utf8Length(manager) + utf8Length(character) > longestManager) break;
+    if (utf8Length(manager) + utf8Length(character) > maxManagerBytes) break;
     manager += character;
   }
   return manager;
@@ -171,8 +173,8 @@ export function managerOf(userAgent: string): string {
 function managerErrors(manager: string): FieldError[] {
   const errors: FieldError[] = [];
   const field = "fieldManager";
-  if (utf8Length(manager) > longestManager) {
-    errors.push({ type: "TooLong", field, detail: `may not be more than ${longestManager} bytes` });
+  if (utf8Length(manager) > maxManagerBytes) {
+    errors.push({ type: "TooLong", field, detail: `may not be more than ${maxManagerBytes} bytes` });
   }
   let position = 0;
   for (const character of manager) {
@@ -201,14 +203,14 @@ function validationErrors(validation: string): FieldError[] {
   return [{ type: "NotSupported", field: "fieldValidation", value: validation, detail }];
 }
 
-/** DeleteOptions, and what the request as a whole takes from them. */
+/** The parameters of a deletion. */
 export interface DeleteParameters {
   readonly delete: DeleteOptions;
   readonly isDryRun: boolean;
   readonly options: JsonObject;
 }
 
-/** Reads DeleteOptions from the body where there is one, else from the query. @throws Refusal 400 or 422 */
+/** Reads DeleteOptions from the body, or from the query if there is no body. @throws StatusError 400 or 422 */
 export function deleteParameters(query: URLSearchParams, body: JsonObject | undefined): DeleteParameters {
   const options = body ?? optionsFromQuery(query);
   const policy = read(options, "propagationPolicy") ?? undefined;
@@ -262,7 +264,7 @@ function optionsFromQuery(query: URLSearchParams): JsonObject {
   };
 }
 
-/** A flag as Go's conversion reads it: all but "false" and "0" is true. */
+/** A boolean parameter as Go converts it: every value except "false" and "0" is true. */
 function boolean(query: URLSearchParams, name: string): boolean | undefined {
   const value = query.get(name);
   return value === null ? undefined : value.toLowerCase() !== "false" && value !== "0";

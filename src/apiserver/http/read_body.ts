@@ -1,62 +1,66 @@
 /**
- * readBody(): the body of a request as text within the limit, and as JSON: strict where JSON.parse is lenient, shallow
- * where a nesting bomb is deep, YAML where the client writes that.
+ * Reads the body of a request, as text or bytes within the size limit, as an object of a kind, or as DeleteOptions. It reports
+ * duplicate keys, which JSON.parse accepts, rejects JSON that is nested too deeply, and reads YAML and the formats of decoders.
  */
 import {
   badRequest,
   type Draft,
   type DraftValue,
   isDraft,
+  isJsonArray,
+  isJsonObject,
+  type Json,
   jsonError,
+  type JsonObject,
   type Kind,
-  Refusal,
+  read,
+  StatusError,
   utf8Length,
 } from "../model/mod.ts";
-import { type ParsedBody, summary } from "../registry/mod.ts";
-import { duplicateKeys, membersOf, openingAt, structureOf } from "./_json_structure.ts";
-import type { BodyDecoder } from "./body_decoder.ts";
-import { bodyFormat } from "./media_types.ts";
-import { parseYaml } from "./parse_yaml.ts";
+import { type ParsedBody, summary, unregistered } from "../registry/mod.ts";
+import { duplicateKeys, membersOf, openingAt, structureOf } from "./json_structure.ts";
+import { type BodyDecoder, bodyFormat } from "./media_types.ts";
+import { parseYaml } from "./yaml.ts";
 
-/** The largest body, in bytes: 3 MiB, as kube-apiserver's --max-resource-write-bytes. */
-export const largestBody = 3 * 1024 * 1024;
+/** 3 MiB, as --max-resource-write-bytes of kube-apiserver. */
+export const maxBodyBytes = 3 * 1024 * 1024;
 
-/** Deeper values are refused; Go's decoder allows 10000, which no real object comes near. */
-export const deepestBody = 1000;
+/** The maximum depth of a value. The decoder of Go allows 10000; no real object comes near that. */
+export const maxDepth = 1000;
 
-/** The body as text. @throws Refusal 413 when it is too large */
-export async function readBody(request: Request, limit = largestBody): Promise<string> {
+/** The body as text. @throws StatusError 413 when it is too large */
+export async function readBody(request: Request, limit = maxBodyBytes): Promise<string> {
   checkAnnounced(request, limit);
   const text = await request.text();
-  if (text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit)) throw tooLarge(limit);
+  if (text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit)) throw bodyTooLarge(limit);
   return text;
 }
 
-/** The body as bytes. @throws Refusal 413 when it is too large */
-export async function readBytes(request: Request, limit = largestBody): Promise<Uint8Array> {
+/** The body as bytes. @throws StatusError 413 when it is too large */
+export async function readBytes(request: Request, limit = maxBodyBytes): Promise<Uint8Array> {
   checkAnnounced(request, limit);
   const bytes = new Uint8Array(await request.arrayBuffer());
-  if (bytes.byteLength > limit) throw tooLarge(limit);
+  if (bytes.byteLength > limit) throw bodyTooLarge(limit);
   return bytes;
 }
 
 function checkAnnounced(request: Request, limit: number): void {
-  if (Number(request.headers.get("content-length") ?? "0") > limit) throw tooLarge(limit);
+  if (Number(request.headers.get("content-length") ?? "0") > limit) throw bodyTooLarge(limit);
 }
 
 /** 413. */
-export function tooLarge(limit: number): Refusal {
-  return new Refusal(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
+export function bodyTooLarge(limit: number): StatusError {
+  return new StatusError(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
 }
 
-/** A body that can be parsed as often as a write is tried. */
+/** Parses the body again for each attempt of a write. */
 export type BodySource = () => ParsedBody;
 
 /**
- * Reads a body and makes a source of drafts of it.
+ * Reads a body, and returns a source of drafts.
  *
- * @param decoders of further formats, if the kind has them
- * @throws Refusal 400 when it is no object, 413 when it is too large, 415 when it is in no known format
+ * @param decoders of further formats, if the kind has any
+ * @throws StatusError 400 when it is not an object, 413 when it is too large, 415 when its format is unknown
  */
 export async function bodySource(
   request: Request,
@@ -82,15 +86,15 @@ function decoded(format: BodyDecoder, bytes: Uint8Array, kind: Kind): Draft {
   try {
     return format.decode(bytes);
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status.code !== 400) throw error;
+    if (!(error instanceof StatusError) || error.status.code !== 400) throw error;
     throw unrecognized(kind, new TextDecoder().decode(bytes), error.message);
   }
 }
 
 function parseJson(text: string, kind: Kind): ParsedBody {
   const { depth, members } = structureOf(text);
-  if (depth > deepestBody) {
-    const why = `json parse error: invalid character '${openingAt(text, deepestBody)}' exceeded max depth`;
+  if (depth > maxDepth) {
+    const why = `json parse error: invalid character '${openingAt(text, maxDepth)}' exceeded max depth`;
     throw unrecognized(kind, text, `couldn't get version/kind; ${why}`);
   }
   const value = parsedValue(text, kind);
@@ -108,7 +112,7 @@ function parsedValue(text: string, kind: Kind): DraftValue {
   }
 }
 
-function notAnObject(kind: Kind, text: string, value: DraftValue): Refusal {
+function notAnObject(kind: Kind, text: string, value: DraftValue): StatusError {
   const type = Array.isArray(value)
     ? "array"
     : value === null
@@ -121,7 +125,7 @@ function notAnObject(kind: Kind, text: string, value: DraftValue): Refusal {
   return unrecognized(kind, text, `couldn't get version/kind; json parse error: ${why}`);
 }
 
-function unrecognized(kind: Kind, text: string, why: string): Refusal {
+function unrecognized(kind: Kind, text: string, why: string): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${summary(text)})`);
 }
 
@@ -135,4 +139,62 @@ async function yamlSource(text: string, kind: Kind): Promise<BodySource> {
     first = undefined;
     return { draft, duplicates, text };
   };
+}
+
+const fieldTypes: ReadonlyMap<string, string> = new Map([
+  ["gracePeriodSeconds", "number"],
+  ["orphanDependents", "boolean"],
+  ["propagationPolicy", "string"],
+]);
+
+/**
+ * Reads DeleteOptions.
+ *
+ * @returns undefined when there is no body
+ * @throws StatusError 400 when it is another object, 415 when its format is unknown
+ */
+export async function readDeleteOptions(
+  request: Request,
+  decoders: readonly BodyDecoder[],
+): Promise<JsonObject | undefined> {
+  const value = await readValue(request, decoders);
+  if (value === undefined) return undefined;
+  if (!isJsonObject(value)) throw badRequest("decoded object cannot be converted to DeleteOptions");
+  const kind = read(value, "kind");
+  if (kind !== undefined && kind !== "" && kind !== "DeleteOptions") {
+    throw badRequest(unregistered(String(kind), String(read(value, "apiVersion") ?? "")));
+  }
+  for (const [field, type] of fieldTypes) checkType(value, field, type);
+  const dryRun = read(value, "dryRun");
+  if (dryRun !== undefined && dryRun !== null && !isJsonArray(dryRun)) throw mistyped("dryRun", dryRun, "[]string");
+  return value;
+}
+
+async function readValue(request: Request, decoders: readonly BodyDecoder[]): Promise<Json | undefined> {
+  // The Content-Type of an empty body does not matter.
+  const bytes = await readBytes(request);
+  if (bytes.byteLength === 0) return undefined;
+  const format = bodyFormat(request.headers.get("content-type"), decoders);
+  if (typeof format === "object") return format.decode(bytes);
+  const text = new TextDecoder().decode(bytes);
+  return format === "yaml" ? (await parseYaml(text, badRequest)).value : parse(text);
+}
+
+function parse(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest(`couldn't get version/kind; json parse error: ${jsonError(text)}`);
+  }
+}
+
+function checkType(options: JsonObject, field: string, type: string): void {
+  const value = read(options, field);
+  if (value === undefined || value === null || typeof value === type) return;
+  throw mistyped(field, value, type === "number" ? "int64" : type === "boolean" ? "bool" : type);
+}
+
+function mistyped(field: string, value: Json, type: string): Error {
+  const found = isJsonArray(value) ? "array" : typeof value;
+  return badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${field} of type ${type}`);
 }

@@ -1,14 +1,14 @@
 /**
- * RequestInfo: what a URL and a method ask for, read as apiserver `endpoints/request/requestinfo.go` reads them, since
- * authorization, auditing and clients all go by it.
+ * RequestInfo: the verb, resource, namespace and name of a request, from its method and URL. The rules are those of apiserver
+ * `endpoints/request/requestinfo.go`, because authorization depends on them.
  */
 import { parseFieldSelector, requiredValue, SelectorError } from "../registry/mod.ts";
 import { pathSegmentErrors } from "../model/mod.ts";
 
-/** What is asked for. */
+/** What a request wants to do. */
 export interface RequestInfo {
   readonly isResourceRequest: boolean;
-  /** Decoded. */
+  /** The decoded path. */
   readonly path: string;
   /** `get`, `list`, `watch`, `create`, ...; for other paths the method in lower case. */
   readonly verb: string;
@@ -18,13 +18,13 @@ export interface RequestInfo {
   readonly namespace: string;
   readonly resource: string;
   readonly subresource: string;
-  /** The one in the path, or the one that a field selector pins down. */
+  /** The name in the path, or the one that a field selector requires. */
   readonly name: string;
-  /** True when the name stands in the path. */
+  /** True when the path has a name. */
   readonly isNamed: boolean;
   /** `[resource, name, subresource, …]`. */
   readonly parts: readonly string[];
-  /** True for `/api/v1/watch/…`, the old way to watch. */
+  /** True for `/api/v1/watch/…`, the deprecated form of a watch. */
   readonly isWatchPath: boolean;
 }
 
@@ -39,7 +39,7 @@ const verbs: ReadonlyMap<string, string> = new Map([
   ["DELETE", "delete"],
 ]);
 
-/** Reads what a request asks for. */
+/** Parses the method, path and query of a request. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = splitPath(path);
   const [prefix] = parts;
@@ -50,18 +50,18 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   const isPathVerb = rest[0] === "watch" || rest[0] === "proxy";
   const pathVerb = isPathVerb ? rest.shift() : undefined;
   const verb = pathVerb ?? verbs.get(method) ?? "";
-  const place = placed(rest);
-  const [resource = "", name = "", subresource = ""] = place.parts;
+  const location = located(rest);
+  const [resource = "", name = "", subresource = ""] = location.parts;
   const base = {
     isResourceRequest: true,
     path,
     group,
     version,
-    namespace: place.namespace,
+    namespace: location.namespace,
     resource,
-    parts: place.parts,
+    parts: location.parts,
     isWatchPath: pathVerb === "watch",
-    // The old watch and proxy paths have no subresources.
+    // The deprecated watch and proxy paths have no subresources.
     subresource: isPathVerb ? "" : subresource,
     isNamed: name !== "",
   };
@@ -85,8 +85,8 @@ function plain(method: string, path: string): RequestInfo {
   };
 }
 
-/** Takes `namespaces/<name>/` off, unless the namespace itself is meant. */
-function placed(parts: readonly string[]): { readonly namespace: string; readonly parts: readonly string[] } {
+/** Removes `namespaces/<name>/`, unless the request is about the Namespace itself. */
+function located(parts: readonly string[]): { readonly namespace: string; readonly parts: readonly string[] } {
   const [first, namespace, third] = parts;
   if (first !== "namespaces" || namespace === undefined) return { namespace: "", parts };
   const isInside = third !== undefined && !namespaceSubresources.has(third);
@@ -104,7 +104,7 @@ function collectionVerb(
   return { verb: isWatch(query) ? "watch" : "list", name: selectedName(query) };
 }
 
-/** True where `watch` is there and says neither false nor 0. */
+/** True when `watch` is present and neither false nor 0. */
 export function isWatch(query: URLSearchParams): boolean {
   const value = query.get("watch");
   return value !== null && value.toLowerCase() !== "false" && value !== "0";
@@ -117,13 +117,13 @@ function selectedName(query: URLSearchParams): string {
     const name = requiredValue(parseFieldSelector(selector), "metadata.name") ?? "";
     return pathSegmentErrors(name).length === 0 ? name : "";
   } catch (error) {
-    // The verb refuses it, with the reason; here it only names nothing.
+    // The verb rejects the selector with a reason; here it only has no name.
     if (error instanceof SelectorError) return "";
     throw error;
   }
 }
 
-/** As Go splits it: two slashes have an empty part between them. */
+/** Splits a path as Go does: two adjacent slashes have an empty part between them. */
 function splitPath(path: string): readonly string[] {
   let [start, end] = [0, path.length];
   while (start < end && path[start] === "/") start++;

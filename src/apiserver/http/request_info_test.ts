@@ -29,7 +29,7 @@ const requests: readonly (readonly [string, string, string])[] = [
 ];
 
 for (const [method, url, expected] of requests) {
-  test(`${method} ${url} asks for "${expected}"`, () => {
+  test(`${method} ${url} means "${expected}"`, () => {
     const { pathname, searchParams } = new URL(`http://x${url}`);
     const info = requestInfo(method, pathname, searchParams);
     const { verb, group, version, namespace, resource, name, subresource } = info;
@@ -42,7 +42,7 @@ for (const [method, url, expected] of requests) {
 for (
   const path of ["/", "/api", "/api/v1", "/apis/apps", "/apis/apps/v1", "/healthz", "/openapi/v3/apis/apps/v1", ""]
 ) {
-  test(`"${path}" is about no object`, () => {
+  test(`"${path}" is not about an object`, () => {
     const info = requestInfo("GET", path, new URLSearchParams());
     assertEquals([info.isResourceRequest, info.verb, info.path], [false, "get", path]);
   });

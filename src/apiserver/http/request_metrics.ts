@@ -1,21 +1,21 @@
 /**
- * What /metrics tells of the requests, under kube-apiserver's own names.
+ * The metrics of requests and stored objects, under the names of kube-apiserver.
  */
 import type { Counter, Histogram, MetricsRegistry } from "../../observe/mod.ts";
 import type { RequestInfo } from "./request_info.ts";
 
-/** Counts requests about kinds that are known and their durations. */
+/** Counts requests about known kinds, and measures their durations. */
 export interface RequestMetrics {
-  /** @param ms how long it took */
-  answered(info: RequestInfo, method: string, code: number, ms: number): void;
-  /** Everything in the Prometheus text format. */
+  /** @param ms the duration in milliseconds */
+  observe(info: RequestInfo, method: string, code: number, ms: number): void;
+  /** All metrics in the Prometheus text format. */
   render(): Promise<string>;
 }
 
 /** Seconds; the bounds are those of apiserver_request_duration_seconds. */
 const bounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 
-/** Metrics in a registry. @param sizes the number of stored objects per collection, asked when somebody looks */
+/** Creates the metrics in a registry. @param sizes the number of stored objects per collection, called on each scrape */
 export function requestMetrics(
   registry: MetricsRegistry,
   sizes: () => Iterable<{ readonly collection: string; readonly size: number }>,
@@ -27,12 +27,12 @@ export function requestMetrics(
   });
   const durations = registry.histogram({
     name: "apiserver_request_duration_seconds",
-    help: "How long requests took, watches aside.",
+    help: "How long requests took, except watches.",
     labelNames: ["verb", "group", "version", "resource", "subresource", "scope"],
     buckets: bounds,
   });
   registry.collect(() => sizesText(sizes()));
-  // Looking cells up by their labels costs more than counting: each is kept under the few words it depends on.
+  // A lookup by labels costs more than the counting itself, so the cells are cached.
   const cells = new Map<string, { readonly total: Counter; readonly duration: Histogram }>();
   const cellsOf = (info: RequestInfo, method: string, code: number) => {
     const { group, version, resource, subresource } = info;
@@ -48,7 +48,7 @@ export function requestMetrics(
     return found;
   };
   return {
-    answered(info, method, code, ms) {
+    observe(info, method, code, ms) {
       const cell = cellsOf(info, method, code);
       cell.total.inc();
       if (info.verb !== "watch") cell.duration.observe(ms / 1000);

@@ -1,63 +1,49 @@
 /**
- * resourceHandler(): requests about objects, from URL, query and body to a verb of the registry and back.
+ * Requests about objects: from the URL, the query and the body to a verb of the registry, and back to a response. It also
+ * reads the patches of all content types and the autoscaling/v1 Scale of any kind.
  */
-import type { Clock, Random } from "../../async/mod.ts";
-import { type Kind, notServed, type User } from "../model/mod.ts";
-import type { Call, KnownKind, Registry } from "../registry/mod.ts";
-import { type AnswerForm, answerForm, listAnswer, objectAnswer } from "./answer.ts";
-import type { BodyDecoder } from "./body_decoder.ts";
+import { apiVersionOf } from "../../api/mod.ts";
+import { scaleTable } from "../kinds/mod.ts";
+import {
+  badRequest,
+  type Draft,
+  type Json,
+  jsonError,
+  type JsonObject,
+  type Kind,
+  notServed,
+  read,
+  StatusError,
+} from "../model/mod.ts";
+import { decodeObject, type FieldValidation, type PatchBody, type PatchType, selectionOf } from "../registry/mod.ts";
 import { handleAction, handleReview } from "./action_handler.ts";
-import { negotiate, type Negotiated } from "./media_types.ts";
-import { handlePatch } from "./patch_handler.ts";
+import {
+  callOf,
+  type Exchange,
+  readingCall,
+  type ResourceRequest,
+  type ResourceServices,
+  writingCall,
+} from "./exchange.ts";
+import { duplicateKeys, membersOf, structureOf } from "./json_structure.ts";
+import { negotiate, unsupported } from "./media_types.ts";
 import { deleteParameters, listParameters, type WriteOptionsKind, writeParameters } from "./query_options.ts";
-import { bodySource } from "./read_body.ts";
-import { decodeObject, selectionOf } from "../registry/mod.ts";
-import { readDeleteOptions } from "./delete_options.ts";
+import { bodySource, maxDepth, readBody, readDeleteOptions } from "./read_body.ts";
 import type { RequestInfo } from "./request_info.ts";
-import type { Watches } from "./watches.ts";
+import { listResponse, objectResponse, plainObjectResponse, type ResponseFormat, responseFormat } from "./response.ts";
 import { checkRoute, notAllowed } from "./route.ts";
-import { putScale, scaleAnswer } from "./scale_handler.ts";
+import { type TableKind, transformObject } from "./table.ts";
+import { parseYaml } from "./yaml.ts";
 
-/** What handling needs, the same for all requests. */
-export interface ResourceServices {
-  readonly registry: Registry;
-  readonly watches: Watches;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Of bodies that are neither JSON nor YAML. */
-  readonly decoders: readonly BodyDecoder[];
-  /** Refuses with 403 what the user may not do. */
-  authorize(user: User, info: RequestInfo, verb: string, name: string): void;
-}
-
-/** One request about objects. */
-export interface ResourceRequest {
-  readonly request: Request;
-  readonly info: RequestInfo;
-  readonly query: URLSearchParams;
-  readonly user: User;
-  readonly known: KnownKind;
-  /** Collects the warnings for the answer. */
-  readonly warnings: Set<string>;
-}
-
-/** A request together with what its answer shall look like. */
-export interface Exchange extends ResourceRequest {
-  readonly services: ResourceServices;
-  readonly kind: Kind;
-  readonly negotiated: Negotiated;
-  readonly form: AnswerForm;
-}
-
-/** Serves a request about objects. @throws Refusal */
+/** Serves a request about objects. @throws StatusError */
 export function handleResource(services: ResourceServices, request: ResourceRequest): Promise<Response> | Response {
   const { info, known, query } = request;
   const { kind } = known;
   checkRoute(kind, info, request.request);
   if (kind.deprecation !== undefined) request.warnings.add(kind.deprecation);
   const negotiated = negotiate(request.request.headers.get("accept"));
-  const form = answerForm(negotiated, request.request, query, request.warnings, services.clock.now());
-  const exchange: Exchange = { ...request, services, kind, negotiated, form };
+  const format = responseFormat(negotiated, request.request, query, request.warnings, services.clock.now());
+  const exchange: Exchange = { ...request, services, kind, negotiated, format };
   const { subresource } = info;
   const handler = services.registry.subresourceHandler(kind.collection, subresource);
   if (subresource !== "" && handler !== undefined) return handleAction(exchange, handler);
@@ -94,68 +80,26 @@ function handleVerb(exchange: Exchange): Promise<Response> | Response {
   }
 }
 
-/** The call of a verb, for a request that only reads. */
-export function readingCall(exchange: Exchange): Call {
-  return callOf(exchange, {
-    isDryRun: false,
-    fieldManager: "",
-    fieldValidation: "Ignore",
-    options: {},
-  });
-}
-
-/** The call of a verb. */
-export function callOf(
-  exchange: Exchange,
-  write: Pick<Call, "isDryRun" | "fieldManager" | "fieldValidation" | "options">,
-): Call {
-  const { known, info, user, request, services, warnings } = exchange;
-  const { isDryRun, fieldManager, fieldValidation, options } = write;
-  return {
-    kind: known.kind,
-    family: known.family,
-    namespace: known.kind.scope === "Cluster" ? "" : info.namespace,
-    subresource: info.subresource,
-    user,
-    fieldManager,
-    fieldValidation,
-    isDryRun,
-    options,
-    // Runtimes make the signal when it is first asked for.
-    get signal() {
-      return request.signal;
-    },
-    authorize: (verb, name) => services.authorize(user, info, verb, name),
-    warn: (text) => void warnings.add(text),
-  };
-}
-
-/** The call of a verb that writes, with its options read from the query. @throws Refusal 400 or 422 */
-export function writingCall(exchange: Exchange, kind: WriteOptionsKind): Call {
-  const { query, request } = exchange;
-  return callOf(exchange, writeParameters(query, kind, request.headers.get("user-agent") ?? ""));
-}
-
 async function handleGet(exchange: Exchange): Promise<Response> {
-  const { info, query, services, kind, form } = exchange;
+  const { info, query, services, kind, format } = exchange;
   const call = readingCall(exchange);
   const version = query.get("resourceVersion") ?? "";
   if (info.subresource === "scale") {
-    return await scaleAnswer((await services.registry.getScale(call, info.name, version)).object, 200, form);
+    return await scaleResponse((await services.registry.getScale(call, info.name, version)).object, 200, format);
   }
-  return await objectAnswer(kind, await services.registry.get(call, info.name, version), 200, form);
+  return await objectResponse(kind, await services.registry.get(call, info.name, version), 200, format);
 }
 
 async function handleList(exchange: Exchange): Promise<Response> {
-  const { info, query, services, kind, form } = exchange;
+  const { info, query, services, kind, format } = exchange;
   const parameters = listParameters(query, info.isWatchPath);
   const call = readingCall(exchange);
   const selection = selectionOf(call, withPathName(info, parameters));
   if (parameters.isWatch) return services.watches.open(exchange, call, selection, parameters);
-  return await listAnswer(kind, await services.registry.list(call, selection, parameters), form);
+  return await listResponse(kind, await services.registry.list(call, selection, parameters), format);
 }
 
-/** `/watch/pods/<name>` is a watch with a field selector. */
+/** The deprecated `/watch/pods/<name>` is a watch with a field selector. */
 function withPathName(
   info: RequestInfo,
   selectors: { readonly labelSelector: string; readonly fieldSelector: string },
@@ -169,21 +113,21 @@ function withPathName(
 }
 
 async function handleCreate(exchange: Exchange): Promise<Response> {
-  const { services, kind, form } = exchange;
+  const { services, kind, format } = exchange;
   const body = await decodedBody(exchange, "CreateOptions");
   const { code, result } = await services.registry.create(body.call, body.next);
-  return await objectAnswer(kind, result, code, form);
+  return await objectResponse(kind, result, code, format);
 }
 
 async function handlePut(exchange: Exchange): Promise<Response> {
-  const { info, services, kind, form } = exchange;
+  const { info, services, kind, format } = exchange;
   if (info.subresource === "scale") return await putScale(exchange);
   const body = await decodedBody(exchange, "UpdateOptions");
   const { code, result } = await services.registry.put(body.call, info.name, body.next);
-  return await objectAnswer(kind, result, code, form);
+  return await objectResponse(kind, result, code, format);
 }
 
-/** Reads a body that holds an object of the kind. @throws Refusal 400, 413 or 415 */
+/** Reads a body with an object of the kind. @throws StatusError 400, 413 or 415 */
 async function decodedBody(exchange: Exchange, options: WriteOptionsKind) {
   const { request, kind, services } = exchange;
   const call = writingCall(exchange, options);
@@ -192,14 +136,14 @@ async function decodedBody(exchange: Exchange, options: WriteOptionsKind) {
 }
 
 async function handleDelete(exchange: Exchange): Promise<Response> {
-  const { info, services, kind, form } = exchange;
+  const { info, services, kind, format } = exchange;
   const options = await deleteCall(exchange);
   const { code, result } = await services.registry.delete(options.call, info.name, options.delete);
-  return await objectAnswer(kind, result, code, form);
+  return await objectResponse(kind, result, code, format);
 }
 
 async function handleDeleteCollection(exchange: Exchange): Promise<Response> {
-  const { query, services, kind, form } = exchange;
+  const { query, services, kind, format } = exchange;
   const parameters = listParameters(query);
   const options = await deleteCall(exchange);
   const selection = selectionOf(options.call, parameters);
@@ -207,7 +151,7 @@ async function handleDeleteCollection(exchange: Exchange): Promise<Response> {
     list: parameters,
     delete: options.delete,
   });
-  return await listAnswer(kind, page, form);
+  return await listResponse(kind, page, format);
 }
 
 async function deleteCall(exchange: Exchange) {
@@ -217,4 +161,119 @@ async function deleteCall(exchange: Exchange) {
   const { isDryRun, options } = parameters;
   const call = callOf(exchange, { isDryRun, options, fieldManager: "", fieldValidation: "Ignore" });
   return { call, delete: parameters.delete };
+}
+
+/** PUT of a Scale. @throws StatusError */
+async function putScale(exchange: Exchange): Promise<Response> {
+  const { request, info, services, kind, format } = exchange;
+  const call = writingCall(exchange, "UpdateOptions");
+  const source = await bodySource(request, kind, services.decoders);
+  const body = (): Draft => {
+    const { draft } = source();
+    checkScale(draft, kind);
+    return draft;
+  };
+  const { code, result } = await services.registry.putScale(call, info.name, body);
+  return await scaleResponse(result.object, code, format);
+}
+
+const scaleKind: TableKind = { group: "autoscaling", kind: "Scale", hasStrategicMerge: true, table: scaleTable };
+
+/** The response with a Scale, in the negotiated format. */
+export function scaleResponse(scale: JsonObject, code: number, format: ResponseFormat): Promise<Response> | Response {
+  const { transform } = format.negotiated;
+  if (transform === undefined) return plainObjectResponse(scale, code, format);
+  return plainObjectResponse(transformObject(scaleKind, scale, transform, format.table, format.now), code, format);
+}
+
+function checkScale(draft: Draft, parent: Kind): void {
+  draft["kind"] ??= "Scale";
+  draft["apiVersion"] ??= "autoscaling/v1";
+  const [name, apiVersion] = [String(read(draft, "kind")), String(read(draft, "apiVersion"))];
+  if (name === "Scale" && apiVersion === "autoscaling/v1") return;
+  if (parent.hasStrategicMerge) {
+    const version = apiVersion.split("/").at(-1) ?? "";
+    const why = `converting (${version}.${name}) to (autoscaling.Scale): unknown conversion`;
+    throw badRequest(`${name} in version ${JSON.stringify(version)} cannot be handled as a Scale: ${why}`);
+  }
+  throw badRequest(
+    `the API version in the data (${apiVersion}) does not match the expected API version (${apiVersionOf(parent)})`,
+  );
+}
+
+const patchTypes: readonly PatchType[] = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+];
+
+const patchTypesWithoutStrategic = patchTypes.filter((type) => type !== "application/strategic-merge-patch+json");
+
+/** PATCH of an object or its Scale. @throws StatusError */
+async function handlePatch(exchange: Exchange): Promise<Response> {
+  const { request, query, info, services, kind, format } = exchange;
+  const type = patchType(kind, request.headers.get("content-type"));
+  const text = await readBody(request);
+  const isApply = type === "application/apply-patch+yaml";
+  const parameters = writeParameters(query, "PatchOptions", request.headers.get("user-agent") ?? "", isApply);
+  const call = callOf(exchange, parameters);
+  const parsed = await parsePatch(type, text, parameters.fieldValidation);
+  const body: PatchBody = { type, text, isForced: parameters.isForced, ...parsed };
+  if (info.subresource === "scale") {
+    const { code, result } = await services.registry.patchScale(call, info.name, body);
+    return await scaleResponse(result.object, code, format);
+  }
+  const { code, result } = await services.registry.patch(call, info.name, body);
+  return await objectResponse(kind, result, code, format);
+}
+
+function patchType(kind: Kind, contentType: string | null): PatchType {
+  const known = kind.hasStrategicMerge ? patchTypes : patchTypesWithoutStrategic;
+  const name = (contentType ?? "").split(";")[0]?.trim() ?? "";
+  const type = known.find((candidate) => candidate === name);
+  if (type === undefined) throw kind.hasStrategicMerge ? unsupportedByRoute() : unsupported(known);
+  return type;
+}
+
+/** 415, as the routes of built-in kinds respond. */
+function unsupportedByRoute(): StatusError {
+  return new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+}
+
+type ParsedPatch = Pick<PatchBody, "value" | "duplicates">;
+
+async function parsePatch(type: PatchType, text: string, validation: FieldValidation): Promise<ParsedPatch> {
+  if (type === "application/apply-patch+yaml") {
+    // JSON is YAML, and much faster to parse.
+    const json = parsedJson(text);
+    if (json !== undefined) return { value: json.value, duplicates: yamlDuplicates(json.duplicates) };
+    return await parseYaml(text, (why) => badRequest(`error decoding YAML: error converting YAML to JSON: ${why}`));
+  }
+  const parsed = parsedJson(text);
+  if (parsed === undefined) throw malformed(type, text, validation);
+  return { value: parsed.value, duplicates: parsed.duplicates.map((path) => `duplicate field "${path}"`) };
+}
+
+function parsedJson(text: string): { readonly value: Json; readonly duplicates: readonly string[] } | undefined {
+  const { depth, members } = structureOf(text);
+  if (depth > maxDepth) throw badRequest("error decoding patch: exceeded max depth");
+  try {
+    const value: Json = JSON.parse(text);
+    return { value, duplicates: members === membersOf(value) ? [] : duplicateKeys(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function yamlDuplicates(paths: readonly string[]): readonly string[] {
+  return paths.map((path) => `line 1: key ${JSON.stringify(path.slice(path.lastIndexOf(".") + 1))} already set in map`);
+}
+
+function malformed(type: PatchType, text: string, validation: FieldValidation): StatusError {
+  const why = jsonError(text);
+  const isPlain = type === "application/strategic-merge-patch+json" ||
+    (type === "application/json-patch+json" && validation === "Ignore");
+  if (type === "application/merge-patch+json" && validation === "Ignore") return badRequest("Invalid JSON Patch");
+  return badRequest(isPlain ? why : `error decoding patch: ${why}`);
 }

@@ -1,13 +1,13 @@
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
 import { builtinFamilies } from "../kinds/mod.ts";
-import { type Kind, Refusal } from "../model/mod.ts";
+import { type Kind, StatusError } from "../model/mod.ts";
 import { requestInfo } from "./request_info.ts";
-import { checkRoute, isElsewhere } from "./route.ts";
+import { checkRoute, hasWrongScope } from "./route.ts";
 
 const kinds = builtinFamilies().flatMap(({ served }) => served);
 
-/** What a request is refused with, 200 where it has a route. */
-function answered(method: string, path: string, accept?: string, isCustom = false): number {
+/** The status code of a rejected request; 200 when it has a route. */
+function codeOf(method: string, path: string, accept?: string, isCustom = false): number {
   const url = new URL(`http://x${path}`);
   const info = requestInfo(method, url.pathname, url.searchParams);
   const found = kinds.find(({ group, plural }) => group === info.group && plural === info.resource);
@@ -17,7 +17,7 @@ function answered(method: string, path: string, accept?: string, isCustom = fals
     checkRoute(kind, info, new Request(url, { method, headers: accept === undefined ? {} : { accept } }));
     return 200;
   } catch (error) {
-    if (error instanceof Refusal) return error.status.code;
+    if (error instanceof StatusError) return error.status.code;
     throw error;
   }
 }
@@ -52,39 +52,39 @@ const routes: readonly (readonly [string, string, number])[] = [
 ];
 
 for (const [method, path, code] of routes) {
-  test(`${method} ${path} ${code === 200 ? "has a route" : `is refused with ${code}`}`, () => {
-    assertEquals(answered(method, path), code);
+  test(`${method} ${path} ${code === 200 ? "has a route" : `is rejected with ${code}`}`, () => {
+    assertEquals(codeOf(method, path), code);
   });
 }
 
-test("routes of built-in kinds take types and no patterns, those of custom resources ask the negotiation", () => {
+test("routes of built-in kinds accept types but no patterns, those of custom resources accept both", () => {
   const accepts = ["*/*", "application/json;as=Table", "text/html, application/yaml", "application/*", "text/html", ""];
-  assertEquals(accepts.map((accept) => answered("GET", pods, accept)), [200, 200, 200, 406, 406, 200]);
-  assertEquals(accepts.map((accept) => answered("GET", pods, accept, true)), [200, 200, 200, 200, 200, 200]);
+  assertEquals(accepts.map((accept) => codeOf("GET", pods, accept)), [200, 200, 200, 406, 406, 200]);
+  assertEquals(accepts.map((accept) => codeOf("GET", pods, accept, true)), [200, 200, 200, 200, 200, 200]);
 });
 
-test("a custom resource without its namespace is nothing at all, unless all of them are listed", () => {
+test("a namespaced custom resource has no route without namespace, except for list and watch", () => {
   const url = (method: string, path: string) => requestInfo(method, path, new URLSearchParams());
   const found = kinds.find(({ plural }) => plural === "pods");
   assert(found !== undefined);
   const custom: Kind = Object.create(found, { hasStrategicMerge: { value: false } });
-  const everywhere = ["GET", "POST", "DELETE"].map((method) => isElsewhere(custom, url(method, "/api/v1/pods")));
+  const everywhere = ["GET", "POST", "DELETE"].map((method) => hasWrongScope(custom, url(method, "/api/v1/pods")));
   assertEquals(everywhere, [false, true, true]);
-  assertEquals([isElsewhere(custom, url("GET", pods)), isElsewhere(found, url("POST", "/api/v1/pods"))], [
+  assertEquals([hasWrongScope(custom, url("GET", pods)), hasWrongScope(found, url("POST", "/api/v1/pods"))], [
     false,
     false,
   ]);
 });
 
-test("a custom resource is not updated without a name: 400", () => {
-  assertEquals(["PUT", "PATCH", "DELETE"].map((method) => answered(method, pods, undefined, true)), [400, 400, 200]);
+test("an update of a custom resource without a name is rejected with 400", () => {
+  assertEquals(["PUT", "PATCH", "DELETE"].map((method) => codeOf(method, pods, undefined, true)), [400, 400, 200]);
 });
 
-test("custom resources may be created by name and asked for their head", () => {
-  assertEquals(answered("POST", `${pods}/a`, undefined, true), 200);
-  assertEquals(answered("HEAD", `${pods}/a`, undefined, true), 200);
+test("custom resources accept a create with a name, and HEAD", () => {
+  assertEquals(codeOf("POST", `${pods}/a`, undefined, true), 200);
+  assertEquals(codeOf("HEAD", `${pods}/a`, undefined, true), 200);
 });
 
-test("a connection to a Pod may speak whatever it likes", () => {
-  assertEquals(answered("GET", `${pods}/a/log`, "text/html"), 200);
+test("a connection to a Pod accepts any media type", () => {
+  assertEquals(codeOf("GET", `${pods}/a/log`, "text/html"), 200);
 });

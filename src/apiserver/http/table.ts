@@ -1,22 +1,22 @@
 /**
- * Tables and partial metadata: what `kubectl get` and metadata-only caches ask for instead of the objects themselves
- * (apiserver `handlers/response.go`).
+ * Tables and partial metadata, which `kubectl get` and metadata-only caches request instead of the objects (apiserver
+ * `handlers/response.go`).
  */
-import { badRequest, type Json, type JsonObject, type Kind, Refusal, type Table } from "../model/mod.ts";
+import { badRequest, type Json, type JsonObject, type Kind, StatusError, type Table } from "../model/mod.ts";
 import { metadataText, readMetadata } from "../registry/mod.ts";
 import type { Transform } from "./media_types.ts";
 
-/** How a table is wanted. */
+/** The options of a table. */
 export interface TableOptions {
   readonly includeObject: "Metadata" | "Object" | "None";
-  /** Leaves the column definitions out: all events of a watch but the first do. */
+  /** Leaves out the column definitions, as in all events of a watch except the first. */
   readonly isHeadless: boolean;
 }
 
-/** What a table is like that nobody asked to be otherwise. */
+/** The default options. */
 export const plainTable: TableOptions = { includeObject: "Metadata", isHeadless: false };
 
-/** Reads TableOptions. @throws Refusal 400 */
+/** Reads TableOptions. @throws StatusError 400 */
 export function tableOptions(query: URLSearchParams): TableOptions {
   const include = query.get("includeObject") ?? "";
   switch (include) {
@@ -34,23 +34,23 @@ export function tableOptions(query: URLSearchParams): TableOptions {
   }
 }
 
-/** What has to be known of a kind. */
+/** The parts of a Kind that a table needs. */
 export type TableKind = Pick<Kind, "group" | "kind" | "hasStrategicMerge" | "table">;
 
-/** What to make a table of. */
+/** The content of a table. */
 export interface TableSource {
   readonly kind: TableKind;
   readonly objects: readonly JsonObject[];
-  /** The list's, or the one object's. */
+  /** Of the list, or of the single object. */
   readonly metadata: JsonObject;
   readonly options: TableOptions;
-  /** meta.k8s.io's, of the table and of the partial metadata in it. */
+  /** The version of meta.k8s.io, for the table and the partial metadata in it. */
   readonly version: string;
-  /** Milliseconds since 1970: ages are counted from it. */
+  /** Milliseconds since 1970, for ages. */
   readonly now: number;
 }
 
-/** The table. */
+/** Creates a table. */
 export function tableOf(source: TableSource): JsonObject {
   const { kind, objects, metadata, options, version, now } = source;
   const { columns } = kind.table;
@@ -85,12 +85,12 @@ function rowObject(object: JsonObject, options: TableOptions, version: string): 
   }
 }
 
-/** The metadata of an object as an object of its own. */
+/** The metadata of an object as a PartialObjectMetadata. */
 export function partialMetadata(object: JsonObject, version: string): JsonObject {
   return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: readMetadata(object) };
 }
 
-/** An object in the form that was agreed on. @throws Refusal 406 where there is no such form of one object */
+/** An object in the negotiated form. @throws StatusError 406 when the form is one of a list */
 export function transformObject(
   kind: TableKind,
   object: JsonObject,
@@ -102,8 +102,8 @@ export function transformObject(
     case "PartialObjectMetadata":
       return partialMetadata(object, transform.version);
     case "PartialObjectMetadataList":
-      // The real server takes any custom resource for a list, until it looks.
-      if (!kind.hasStrategicMerge) throw new Refusal(500, "", "content is not a list");
+      // kube-apiserver takes every custom resource for a list at first.
+      if (!kind.hasStrategicMerge) throw new StatusError(500, "", "content is not a list");
       throw notAcceptable(
         `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(kind)})`,
       );
@@ -117,14 +117,14 @@ export function transformObject(
   }
 }
 
-/** A list in the form that was agreed on. @throws Refusal 406 */
+/** A list in the negotiated form. @throws StatusError 406 */
 export function transformList(
   kind: TableKind,
   objects: readonly JsonObject[],
   metadata: JsonObject,
-  wanted: { readonly transform: Transform; readonly options: TableOptions; readonly now: number },
+  target: { readonly transform: Transform; readonly options: TableOptions; readonly now: number },
 ): JsonObject {
-  const { transform, options, now } = wanted;
+  const { transform, options, now } = target;
   switch (transform.kind) {
     case "PartialObjectMetadata":
       throw notAcceptable(
@@ -144,12 +144,12 @@ export function transformList(
   }
 }
 
-/** What the object is in the real server: the message shows it. */
+/** The Go type of the object in kube-apiserver, for messages. */
 function goType(kind: TableKind): string {
   if (!kind.hasStrategicMerge) return "*unstructured.Unstructured";
   return `*${kind.group === "" ? "core" : kind.group.split(".")[0] ?? ""}.${kind.kind}`;
 }
 
-function notAcceptable(message: string): Refusal {
-  return new Refusal(406, "NotAcceptable", message);
+function notAcceptable(message: string): StatusError {
+  return new StatusError(406, "NotAcceptable", message);
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
-import { type JsonObject, Refusal } from "../model/mod.ts";
+import { type JsonObject, StatusError } from "../model/mod.ts";
 import { builtinTable } from "../kinds/mod.ts";
 import { plainTable, type TableKind, tableOptions, transformList, transformObject } from "./table.ts";
 
@@ -21,7 +21,7 @@ const metadata = { name: "p", resourceVersion: "7", creationTimestamp: "2026-01-
 const pod: JsonObject = { kind: "Pod", apiVersion: "v1", metadata, status: { phase: "Succeeded" } };
 const table = { kind: "Table", version: "v1" } as const;
 
-test("a table has the version of its object or list, its columns, and rows with what was asked for", () => {
+test("a table has the version of its object or list, its columns, and rows with the requested content", () => {
   const made = transformObject(kind, pod, table, plainTable, now);
   assertEquals([made["kind"], made["apiVersion"], made["metadata"]], ["Table", "meta.k8s.io/v1", {
     resourceVersion: "7",
@@ -35,36 +35,36 @@ test("a table has the version of its object or list, its columns, and rows with 
   assertEquals(objects, [pod, null]);
 });
 
-test("a row says that its Pod is over, and nothing where there is nothing to say", () => {
+test("a row has the condition of a completed Pod, and no conditions otherwise", () => {
   const running = { ...pod, status: { phase: "Running" } };
-  const wanted = { transform: table, options: plainTable, now };
-  const [over, runs] = rowsOf(transformList(kind, [pod, running], { resourceVersion: "9" }, wanted));
+  const target = { transform: table, options: plainTable, now };
+  const [over, runs] = rowsOf(transformList(kind, [pod, running], { resourceVersion: "9" }, target));
   const message = "The pod has completed successfully.";
   assertEquals(over?.["conditions"], [{ type: "Completed", status: "True", reason: "Succeeded", message }]);
   assertEquals(runs !== undefined && Object.hasOwn(runs, "conditions"), false);
 });
 
-test("the table of what a dry run did not store has no version", () => {
+test("the table of a dry run has no version", () => {
   const unstored = { ...pod, metadata: { name: "p" } };
   assertEquals(transformObject(kind, unstored, table, plainTable, now)["metadata"], {});
 });
 
-test("the columns of a table are left out where a watch has told them before", () => {
+test("later tables of a watch have no column definitions", () => {
   const made = transformObject(kind, pod, table, { ...plainTable, isHeadless: true }, now);
   assertEquals(made["columnDefinitions"], null);
 });
 
-test("what a table includes is read from the query, and refused with 400 where it makes no sense", () => {
+test("includeObject comes from the query, and an invalid value is rejected with 400", () => {
   const included = ["", "includeObject=Object", "includeObject=None", "includeObject=Metadata&noHeaders=true"]
     .map((query) => tableOptions(new URLSearchParams(query)));
   assertEquals(included.map(({ includeObject }) => includeObject), ["Metadata", "Object", "None", "Metadata"]);
   assertEquals(included.map(({ isHeadless }) => isHeadless), [false, false, false, false]);
   const error = assertThrows(() => tableOptions(new URLSearchParams("includeObject=All")));
-  assert(error instanceof Refusal);
+  assert(error instanceof StatusError);
   assertEquals(error.status.code, 400);
 });
 
-test("one object is no list of metadata, and a list is no object's: 406", () => {
+test("a list form of one object, and an object form of a list, are rejected with 406", () => {
   const one = { kind: "PartialObjectMetadata", version: "v1" } as const;
   const many = { kind: "PartialObjectMetadataList", version: "v1" } as const;
   const messages = [
@@ -72,7 +72,7 @@ test("one object is no list of metadata, and a list is no object's: 406", () => 
     () => transformList(kind, [pod], {}, { transform: one, options: plainTable, now }),
   ].map((make) => {
     const error = assertThrows(make);
-    assert(error instanceof Refusal);
+    assert(error instanceof StatusError);
     return [error.status.code, error.message];
   });
   assertEquals(messages, [

@@ -1,35 +1,35 @@
 /**
- * WatchStream: the body of a watch, one JSON event per line. It reads from the history of the storage as fast as its client
- * takes, so a slow client costs no memory, and one that is too slow gets a 410.
+ * WatchStream: the body of a watch, one JSON event per line. It reads the history of the storage as fast as its client reads
+ * the body, so a slow client needs no memory, and a client that is too slow gets a 410.
  *
- * Guarantees: events come in the order of their revisions, none twice, none left out; a bookmark says a revision only when
- * everything up to it was sent. It ends at its deadline, when its kind goes, when the server stops, and with the request's
- * signal; no timer is its own (see pacer.ts).
+ * Guarantees: events come in the order of their revisions, each once. A bookmark has a revision only after all events up to it
+ * were sent. The stream ends at its timeout, when its kind changes, when the server stops, and with the signal of the request.
  */
 import { onAbort } from "../../async/mod.ts";
 import { apiVersionOf } from "../../api/mod.ts";
-import { expired, type JsonObject, type Kind, Refusal } from "../model/mod.ts";
-import { eventOf, type Matcher, type ObjectEvent } from "../registry/mod.ts";
+import { expired, type JsonObject, type Kind, StatusError } from "../model/mod.ts";
+import { eventOf, isShownAsStored, type Matcher, type ObjectEvent, represent, representAll } from "../registry/mod.ts";
 import type { Cursor, Snapshot, StoredObject } from "../storage/mod.ts";
-import type { EventWriter } from "./event_writer.ts";
-import type { Pacer } from "./pacer.ts";
+import type { TimerQueue } from "./timer_queue.ts";
+import type { Transform } from "./media_types.ts";
+import { type TableOptions, transformObject } from "./table.ts";
 
-/** What a watch needs. */
+/** Options of {@link WatchStream}. */
 export interface WatchOptions {
   readonly kind: Kind;
-  readonly pacer: Pacer;
+  readonly timers: TimerQueue;
   /** Opens the cursor on the history. */
   open(onChange: () => void): Cursor;
-  /** The present revision of the storage. */
+  /** The live revision of the storage. */
   revision(): number;
-  /** Revision of the last change that is not kept, for the message of a 410. */
+  /** Revision of the newest dropped change, for the message of a 410. */
   droppedRevision(): number;
-  /** The revision the watch begins after, for the same message. */
+  /** The start revision of the watch, for the same message. */
   readonly after: number;
   readonly matches: Matcher | undefined;
   readonly namespace: string;
   readonly name: string | undefined;
-  /** The objects to send first, with the revision they are of. */
+  /** The objects to send first, with their revision. */
   readonly initial: { readonly snapshot: Snapshot; readonly revision: number } | undefined;
   readonly hasBookmarks: boolean;
   /** Milliseconds between bookmarks. */
@@ -38,15 +38,15 @@ export interface WatchOptions {
   readonly timeoutMs: number;
   readonly writer: EventWriter;
   readonly signal: AbortSignal;
-  /** Called once when the watch is over, however it ended. */
+  /** Called once when the watch has ended, for any reason. */
   onEnd(): void;
 }
 
-/** Bytes a stream holds before it waits for its client. */
-const bufferedBytes = 64 * 1024;
-/** A last bookmark comes so long before the end, as cacher's pre-timeout bookmark. */
-const lastBookmarkMs = 2_000;
-/** Initial objects that are looked at in one go, so that a large store does not hold up everybody else. */
+/** Bytes in the stream before it waits for its client. */
+const maxBufferedBytes = 64 * 1024;
+/** The last bookmark comes 2 s before the timeout, as the cacher of kube-apiserver. */
+const lastBookmarkBeforeEndMs = 2_000;
+/** Initial objects per step, so that a large collection does not block other requests. */
 const initialBatch = 500;
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
@@ -57,11 +57,11 @@ export class WatchStream {
   readonly #options: WatchOptions;
   readonly #cursor: Cursor;
   #controller: Controller | undefined;
-  /** Key after which the initial objects go on; undefined once they are all sent. */
+  /** The key after which the initial objects continue; undefined when all are sent. */
   #initialFrom: string | undefined;
-  /** True while an event is being converted: the next waits. */
+  /** True while an event is being converted; the next one waits. */
   #isBusy = false;
-  #isOver = false;
+  #isEnded = false;
   #timers: Disposable[] = [];
   #listening: Disposable | undefined;
 
@@ -73,34 +73,34 @@ export class WatchStream {
       start: (controller) => this.#start(controller),
       pull: () => this.#advance(),
       cancel: () => this.#end(() => {}),
-    }, { highWaterMark: bufferedBytes, size: (chunk) => chunk?.byteLength ?? 0 });
+    }, { highWaterMark: maxBufferedBytes, size: (chunk) => chunk?.byteLength ?? 0 });
   }
 
-  /** Ends the watch in good order: clients go on from where they are. */
+  /** Ends the watch without an error: the client continues from its last event. */
   close(): void {
     this.#end((controller) => controller.close());
   }
 
   #start(controller: Controller): void {
     this.#controller = controller;
-    const { signal, pacer, timeoutMs, hasBookmarks, bookmarkMs } = this.#options;
+    const { signal, timers, timeoutMs, hasBookmarks, bookmarkMs } = this.#options;
     this.#listening = onAbort(signal, () => this.#end((controller) => controller.error(signal.reason)));
-    if (this.#isOver) return;
-    this.#timers.push(pacer.after(timeoutMs, () => this.close()));
+    if (this.#isEnded) return;
+    this.#timers.push(timers.after(timeoutMs, () => this.close()));
     if (hasBookmarks) this.#scheduleBookmark(bookmarkMs, timeoutMs);
   }
 
-  /** Sends what there is to send, as long as the client takes it. */
+  /** Sends events as long as the client reads them. */
   #advance(): void {
     const controller = this.#controller;
     if (controller === undefined) return;
-    while (!this.#isOver && !this.#isBusy && (controller.desiredSize ?? 0) > 0) {
+    while (!this.#isEnded && !this.#isBusy && (controller.desiredSize ?? 0) > 0) {
       const isMore = this.#initialFrom === undefined ? this.#sendChange() : this.#sendInitial(this.#initialFrom);
       if (!isMore) return;
     }
   }
 
-  /** @returns false when everything was sent */
+  /** @returns false when all changes were sent */
   #sendChange(): boolean {
     const reading = this.#cursor.read();
     if (reading === "none") return false;
@@ -118,13 +118,13 @@ export class WatchStream {
     const { initial, matches, name, namespace } = this.#options;
     if (initial === undefined) return false;
     const events: ObjectEvent[] = [];
-    let [last, looked, isComplete] = ["", 0, true];
+    let [last, count, isComplete] = ["", 0, true];
     const prefix = namespace === "" ? "" : `${namespace}/`;
     initial.snapshot.scan(from === "" ? prefix : from, (stored) => {
       if (!stored.key.startsWith(prefix)) return false;
-      if (looked++ === initialBatch) return isComplete = false;
+      if (count++ === initialBatch) return isComplete = false;
       last = stored.key;
-      if (isWanted(stored, name, matches)) events.push({ type: "ADDED", stored });
+      if (isSelected(stored, name, matches)) events.push({ type: "ADDED", stored });
       return true;
     });
     this.#initialFrom = isComplete ? undefined : `${last}\0`;
@@ -132,18 +132,18 @@ export class WatchStream {
     return true;
   }
 
-  /** Writes events, and behind them the bookmark that ends the initial ones. */
+  /** Writes events, and the bookmark after the initial ones. */
   #send(events: readonly ObjectEvent[], initialEnd?: number): void {
     const { writer, hasBookmarks } = this.#options;
     const written = writer.write(events);
     const finish = (bytes: Uint8Array | undefined) => {
-      if (this.#isOver) return;
+      if (this.#isEnded) return;
       if (bytes !== undefined && bytes.byteLength > 0) this.#controller?.enqueue(bytes);
       if (initialEnd !== undefined && hasBookmarks) this.#sendBookmark(initialEnd, true);
     };
     if (!(written instanceof Promise)) return finish(written);
     this.#isBusy = true;
-    written.then(finish, (error) => this.#fail(asRefusal(error))).finally(() => {
+    written.then(finish, (error) => this.#fail(asStatusError(error))).finally(() => {
       this.#isBusy = false;
       this.#advance();
     });
@@ -155,25 +155,25 @@ export class WatchStream {
   }
 
   #scheduleBookmark(bookmarkMs: number, leftMs: number): void {
-    // The last one comes shortly before the end, so that the client goes on from there.
-    const delayMs = Math.min(bookmarkMs, leftMs - lastBookmarkMs);
+    // The last one comes shortly before the end, so that the client can continue from there.
+    const delayMs = Math.min(bookmarkMs, leftMs - lastBookmarkBeforeEndMs);
     if (delayMs <= 0) return;
-    this.#timers[1] = this.#options.pacer.after(delayMs, () => {
+    this.#timers[1] = this.#options.timers.after(delayMs, () => {
       this.#scheduleBookmark(bookmarkMs, leftMs - delayMs);
       this.#advance();
       const isUpToDate = this.#initialFrom === undefined && !this.#isBusy && this.#cursor.isUpToDate;
-      if (!this.#isOver && isUpToDate) this.#sendBookmark(this.#options.revision(), false);
+      if (!this.#isEnded && isUpToDate) this.#sendBookmark(this.#options.revision(), false);
     });
   }
 
-  #fail(refusal: Refusal): void {
-    if (!this.#isOver) this.#controller?.enqueue(this.#options.writer.writeError(refusal.status));
+  #fail(error: StatusError): void {
+    if (!this.#isEnded) this.#controller?.enqueue(this.#options.writer.writeError(error.status));
     this.close();
   }
 
   #end(finish: (controller: Controller) => void): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     const { onEnd } = this.#options;
     this.#listening?.[Symbol.dispose]();
     this.#cursor[Symbol.dispose]();
@@ -184,7 +184,7 @@ export class WatchStream {
   }
 }
 
-function isWanted(stored: StoredObject, name: string | undefined, matches: Matcher | undefined): boolean {
+function isSelected(stored: StoredObject, name: string | undefined, matches: Matcher | undefined): boolean {
   return (name === undefined || stored.name === name) && (matches === undefined || matches(stored.object));
 }
 
@@ -196,7 +196,84 @@ function bookmark(kind: Kind, revision: number, isInitialEnd: boolean): JsonObje
   return { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata };
 }
 
-function asRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  return new Refusal(500, "InternalError", error instanceof Error ? error.message : String(error));
+function asStatusError(error: unknown): StatusError {
+  if (error instanceof StatusError) return error;
+  return new StatusError(500, "InternalError", error instanceof Error ? error.message : String(error));
+}
+
+/** Writes the events of one watch. */
+export interface EventWriter {
+  /** The lines of some events; a promise when a conversion webhook must be called. */
+  write(events: readonly ObjectEvent[]): Uint8Array | Promise<Uint8Array>;
+  writeBookmark(object: JsonObject): Uint8Array;
+  writeError(status: object): Uint8Array;
+}
+
+const encoder = new TextEncoder();
+
+/** The bytes of the newest event. All watches share them, because a change wakes them one directly after the other. */
+export class SharedLine {
+  #stored: StoredObject | undefined;
+  #type = "";
+  #bytes: Uint8Array = new Uint8Array();
+
+  /** The line of an event in the stored version. */
+  of(event: ObjectEvent): Uint8Array {
+    const { stored, type } = event;
+    if (stored !== this.#stored || type !== this.#type) {
+      this.#bytes = encoder.encode(lineOf(type, stored.json));
+      this.#stored = stored;
+      this.#type = type;
+    }
+    return this.#bytes;
+  }
+}
+
+/** Writes objects in the version of a kind. */
+export function objectEventWriter(kind: Kind, shared: SharedLine): EventWriter {
+  return {
+    write: (events) => {
+      const [event] = events;
+      if (event !== undefined && events.length === 1 && isShownAsStored(event.stored, kind)) return shared.of(event);
+      const shown = representAll(events.map(({ stored }) => stored), kind);
+      const lines = (texts: readonly { readonly json: string }[]) =>
+        encoder.encode(texts.map(({ json }, index) => lineOf(events[index]?.type ?? "", json)).join(""));
+      return shown instanceof Promise ? shown.then(lines) : lines(shown);
+    },
+    writeBookmark: (object) => encoder.encode(lineOf("BOOKMARK", JSON.stringify(object))),
+    writeError: errorLine,
+  };
+}
+
+/** Writes tables or partial metadata. */
+export function transformedEventWriter(
+  kind: Kind,
+  transform: Transform,
+  options: TableOptions,
+  now: () => number,
+): EventWriter {
+  let table = options;
+  const textOf = (object: JsonObject): string => {
+    const text = JSON.stringify(transformObject(kind, object, transform, table, now()));
+    // Only the first table of a watch has the column definitions.
+    table = { ...table, isHeadless: true };
+    return text;
+  };
+  return {
+    write: async (events) => {
+      let lines = "";
+      for (const { stored, type } of events) lines += lineOf(type, textOf((await represent(stored, kind)).object));
+      return encoder.encode(lines);
+    },
+    writeBookmark: (object) => encoder.encode(lineOf("BOOKMARK", textOf(object))),
+    writeError: errorLine,
+  };
+}
+
+function lineOf(type: string, json: string): string {
+  return `{"type":"${type}","object":${json}}\n`;
+}
+
+function errorLine(status: object): Uint8Array {
+  return encoder.encode(lineOf("ERROR", JSON.stringify(status)));
 }

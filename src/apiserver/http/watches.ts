@@ -1,17 +1,21 @@
 /**
- * Watches: all open watches of a server. It begins them, ends those of a kind that goes, and all of them when the server
- * stops.
+ * Watches: opens all watches of a server, ends those of a kind that changes, and ends all of them when the server stops.
  */
 import type { Clock, Random } from "../../async/mod.ts";
-import { Refusal } from "../model/mod.ts";
+import { StatusError } from "../model/mod.ts";
 import { type Call, type Registry, type Selection } from "../registry/mod.ts";
-import { parseResourceVersion, tooLarge } from "../storage/mod.ts";
-import { type EventWriter, objectEventWriter, SharedLine, transformedEventWriter } from "./event_writer.ts";
+import { parseResourceVersion, resourceVersionTooLarge } from "../storage/mod.ts";
 import { contentTypes } from "./media_types.ts";
-import { Pacer } from "./pacer.ts";
+import { TimerQueue } from "./timer_queue.ts";
 import type { ListParameters } from "./query_options.ts";
-import type { Exchange } from "./resource_handler.ts";
-import { WatchStream } from "./watch_stream.ts";
+import type { Exchange, WatchService } from "./exchange.ts";
+import {
+  type EventWriter,
+  objectEventWriter,
+  SharedLine,
+  transformedEventWriter,
+  WatchStream,
+} from "./watch_stream.ts";
 
 /** Options of {@link Watches}. */
 export interface WatchesOptions {
@@ -20,12 +24,12 @@ export interface WatchesOptions {
   readonly random: Random;
   /** Milliseconds between two bookmarks of a watch. @default 60000, as the watch cache of kube-apiserver */
   readonly bookmarkMs?: number;
-  /** The shortest time a watch runs that does not say how long; the longest is twice that. @default 1800000 */
+  /** The minimum duration of a watch without timeoutSeconds; the maximum is twice as long. @default 1800000 */
   readonly minTimeoutMs?: number;
 }
 
-/** Where a watch begins. */
-interface Beginning {
+/** The start of a watch. */
+interface WatchStart {
   /** Changes after this revision are sent. */
   readonly after: number;
   readonly initial:
@@ -33,10 +37,10 @@ interface Beginning {
     | undefined;
 }
 
-/** The open watches of a server. Dispose it and they end. */
-export class Watches implements Disposable {
+/** The open watches of a server, which end when this is disposed. */
+export class Watches implements WatchService, Disposable {
   readonly #options: Required<WatchesOptions>;
-  readonly #pacer: Pacer;
+  readonly #timers: TimerQueue;
   readonly #shared = new SharedLine();
   /** By collection. */
   readonly #open = new Map<string, Set<WatchStream>>();
@@ -44,38 +48,38 @@ export class Watches implements Disposable {
 
   constructor(options: WatchesOptions) {
     this.#options = { bookmarkMs: 60_000, minTimeoutMs: 1_800_000, ...options };
-    this.#pacer = new Pacer(options.clock);
-    // Clients of a kind that changed begin anew, and get objects of the new form.
+    this.#timers = new TimerQueue(options.clock);
+    // Clients of a changed kind must start again, to get objects in the new form.
     this.#kinds = options.registry.kinds.onChange((collection) => this.#endAll(this.#open.get(collection)));
   }
 
-  /** Open watches. */
+  /** The number of open watches. */
   get size(): number {
     let count = 0;
     for (const streams of this.#open.values()) count += streams.size;
     return count;
   }
 
-  /** Begins a watch. @throws Refusal 500 when its resourceVersion is none, as the real server */
+  /** Opens a watch. @throws StatusError 500 for a malformed resourceVersion, as kube-apiserver */
   open(exchange: Exchange, call: Call, selection: Selection, parameters: ListParameters): Response {
-    const { kind, request, form, negotiated } = exchange;
+    const { kind, request, format, negotiated } = exchange;
     const writer = this.#writer(exchange);
-    const begun = beginning(this.#options.registry, call, parameters);
-    if (begun instanceof Refusal) return streamed(errorBody(writer, begun), negotiated.format);
+    const start = watchStart(this.#options.registry, call, parameters);
+    if (start instanceof StatusError) return streamed(errorBody(writer, start), negotiated.format);
     const { registry, bookmarkMs } = this.#options;
     const { collection } = kind;
     const streams = this.#streams(collection);
     const stream: WatchStream = new WatchStream({
       kind,
-      pacer: this.#pacer,
-      open: (onChange) => registry.watch(call, selection, begun.after, onChange),
+      timers: this.#timers,
+      open: (onChange) => registry.watch(call, selection, start.after, onChange),
       revision: () => registry.storage.revision,
       droppedRevision: () => registry.storage.droppedRevision(collection),
-      after: begun.after,
+      after: start.after,
       matches: selection.matches,
       namespace: selection.namespace,
       name: selection.name,
-      initial: begun.initial,
+      initial: start.initial,
       hasBookmarks: parameters.allowWatchBookmarks,
       bookmarkMs,
       timeoutMs: this.#timeoutMs(parameters),
@@ -84,13 +88,13 @@ export class Watches implements Disposable {
       onEnd: () => void streams.delete(stream),
     });
     streams.add(stream);
-    return streamed(stream.body, form.negotiated.format);
+    return streamed(stream.body, format.negotiated.format);
   }
 
   [Symbol.dispose](): void {
     this.#kinds[Symbol.dispose]();
     for (const streams of this.#open.values()) this.#endAll(streams);
-    this.#pacer[Symbol.dispose]();
+    this.#timers[Symbol.dispose]();
   }
 
   #endAll(streams: ReadonlySet<WatchStream> | undefined): void {
@@ -109,35 +113,37 @@ export class Watches implements Disposable {
   }
 
   #writer(exchange: Exchange): EventWriter {
-    const { kind, negotiated, form } = exchange;
+    const { kind, negotiated, format } = exchange;
     if (negotiated.transform === undefined) return objectEventWriter(kind, this.#shared);
-    return transformedEventWriter(kind, negotiated.transform, form.table, () => this.#options.clock.now());
+    return transformedEventWriter(kind, negotiated.transform, format.table, () => this.#options.clock.now());
   }
 }
 
-/** @returns a refusal where the watch answers with an ERROR event only */
-function beginning(registry: Registry, call: Call, parameters: ListParameters): Beginning | Refusal {
+/** @returns a StatusError when the watch consists of a single ERROR event */
+function watchStart(registry: Registry, call: Call, parameters: ListParameters): WatchStart | StatusError {
   const { resourceVersion, sendInitialEvents } = parameters;
   const { storage } = registry;
   const parsed = parseResourceVersion(resourceVersion);
   if (parsed.kind === "malformed") {
-    throw new Refusal(500, "", `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${parsed.why}`);
+    throw new StatusError(500, "", `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: ${parsed.why}`);
   }
-  if (sendInitialEvents && parsed.revision > storage.revision) return tooLarge(parsed.revision, storage.revision);
-  // Version "0" without initial events begins wherever the server is.
+  if (sendInitialEvents && parsed.revision > storage.revision) {
+    return resourceVersionTooLarge(parsed.revision, storage.revision);
+  }
+  // Version "0" without initial events starts at the live state.
   if (!sendInitialEvents) {
     return { after: parsed.revision === 0 ? storage.revision : parsed.revision, initial: undefined };
   }
   const snapshot = registry.snapshot(call);
-  if (snapshot === undefined) throw new Error(`Cannot watch ${call.kind.plural}: the present state is not kept`);
+  if (snapshot === undefined) throw new Error(`Cannot watch ${call.kind.plural}: the live state is missing`);
   const { revision } = storage;
   return { after: revision, initial: { snapshot, revision } };
 }
 
-function errorBody(writer: EventWriter, refusal: Refusal): ReadableStream<Uint8Array> {
+function errorBody(writer: EventWriter, error: StatusError): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(writer.writeError(refusal.status));
+      controller.enqueue(writer.writeError(error.status));
       controller.close();
     },
   });
@@ -150,9 +156,9 @@ function streamed(body: ReadableStream<Uint8Array>, format: "json" | "yaml"): Re
   });
 }
 
-/** YAML has no framing of its own here. */
-function notStreamable(): Refusal {
+/** kube-apiserver does not stream YAML. */
+function notStreamable(): StatusError {
   const types = ["application/json", "application/vnd.kubernetes.protobuf"].map((type) => `${type};stream=watch`);
   const message = `only the following media types are accepted: ${types.join(", ")}`;
-  return new Refusal(406, "NotAcceptable", message);
+  return new StatusError(406, "NotAcceptable", message);
 }

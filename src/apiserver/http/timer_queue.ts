@@ -1,6 +1,6 @@
 /**
- * Pacer: many deadlines on one timer of the Clock. A server has a bookmark a minute and an end for each watch; a timer for
- * each would cost more than the watches themselves.
+ * TimerQueue: many deadlines on one timer of the Clock. Each watch has a timeout and a bookmark per minute; a timer for each
+ * would cost more than the watches themselves.
  */
 import { BinaryHeap, type Clock, type HeapItem } from "../../async/mod.ts";
 
@@ -9,8 +9,8 @@ interface Deadline extends HeapItem {
   readonly fire: () => void;
 }
 
-/** Deadlines, in the order of time. Dispose it and none fires any more. */
-export class Pacer implements Disposable {
+/** Deadlines in the order of time. None fires after it is disposed. */
+export class TimerQueue implements Disposable {
   readonly #clock: Clock;
   readonly #deadlines = new BinaryHeap<Deadline>((one, other) => one.at < other.at);
   #timer: { readonly at: number; readonly handle: Disposable } | undefined;
@@ -20,7 +20,7 @@ export class Pacer implements Disposable {
     this.#clock = clock;
   }
 
-  /** Deadlines that have not fired. */
+  /** The number of deadlines that have not fired. */
   get size(): number {
     return this.#deadlines.size;
   }

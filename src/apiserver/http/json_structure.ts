@@ -1,9 +1,9 @@
 /**
- * One pass over a JSON text for what JSON.parse does not tell: how deep it nests, and how many members its objects have,
- * which against the members of the parsed value shows that a key was there twice. Which one, only a slow second pass says.
+ * What JSON.parse does not report about a text: its depth, and duplicate keys. One fast pass counts the members of all objects;
+ * if the parsed value has fewer, a slow second pass finds the duplicate keys.
  */
 
-/** What the pass found. */
+/** The result of the first pass. */
 export interface Structure {
   readonly depth: number;
   /** Members of all objects, duplicates counted. */
@@ -19,22 +19,22 @@ const closeList = 93;
 const openObject = 123;
 const closeObject = 125;
 
-/** Looks over a text that is JSON or is not; for one that is not the numbers mean nothing. */
+/** Counts depth and members. For a text that is not JSON, the numbers have no meaning. */
 export function structureOf(text: string): Structure {
-  let [depth, deepest, members] = [0, 0, 0];
+  let [depth, maxDepth, members] = [0, 0, 0];
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code === quote) index = stringEnd(text, index);
     else if (code === colon) members++;
     else if (code === openObject || code === openList) {
       depth++;
-      if (depth > deepest) deepest = depth;
+      if (depth > maxDepth) maxDepth = depth;
     } else if (code === closeObject || code === closeList) depth--;
   }
-  return { depth: deepest, members };
+  return { depth: maxDepth, members };
 }
 
-/** The bracket that opens the first value below a depth: the one that a decoder stops at. */
+/** The bracket that opens the first value deeper than `limit`, where a decoder stops. */
 export function openingAt(text: string, limit: number): string {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
@@ -46,7 +46,7 @@ export function openingAt(text: string, limit: number): string {
   return "";
 }
 
-/** Index of the quote that ends the string which begins at `start`. */
+/** Index of the closing quote of the string that begins at `start`. */
 export function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end > 0) {
@@ -58,7 +58,7 @@ export function stringEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** Members of all objects of a value. */
+/** The number of members of all objects in a value. */
 export function membersOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let count = 0;
@@ -73,44 +73,44 @@ export function membersOf(value: unknown): number {
   return count;
 }
 
-/** One object or list that the second pass is in. */
+/** An object or list that the second pass has entered. */
 interface Level {
   readonly path: string;
-  /** The keys so far; undefined for a list. */
+  /** The keys seen so far; undefined for a list. */
   readonly keys: Set<string> | undefined;
   key: string;
   index: number;
 }
 
-/** The paths of keys that are in their object twice, as a strict decoder names them: `spec.ports[0].name`. */
+/** The paths of duplicate keys, as a strict decoder reports them: `spec.ports[0].name`. */
 export function duplicateKeys(text: string): readonly string[] {
   const found: string[] = [];
   const levels: Level[] = [];
-  let isKeyDue = false;
+  let isKeyNext = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     const level = levels.at(-1);
     if (code === quote) {
       const end = stringEnd(text, at);
-      if (isKeyDue && level?.keys !== undefined) noteKey(level, JSON.parse(text.slice(at, end + 1)), found);
+      if (isKeyNext && level?.keys !== undefined) addKey(level, JSON.parse(text.slice(at, end + 1)), found);
       at = end;
-      isKeyDue = false;
+      isKeyNext = false;
     } else if (code === openObject || code === openList) {
       const keys = code === openObject ? new Set<string>() : undefined;
       levels.push({ path: pathBelow(level), keys, key: "", index: 0 });
-      isKeyDue = code === openObject;
+      isKeyNext = code === openObject;
     } else if (code === closeObject || code === closeList) {
       levels.pop();
-      isKeyDue = false;
+      isKeyNext = false;
     } else if (code === comma && level !== undefined) {
       level.index++;
-      isKeyDue = level.keys !== undefined;
+      isKeyNext = level.keys !== undefined;
     }
   }
   return found;
 }
 
-function noteKey(level: Level, key: unknown, found: string[]): void {
+function addKey(level: Level, key: unknown, found: string[]): void {
   if (typeof key !== "string") return;
   level.key = key;
   if (level.keys?.has(key) === true) found.push(level.path === "" ? key : `${level.path}.${key}`);

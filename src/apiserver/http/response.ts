@@ -1,16 +1,16 @@
 /**
- * Answers: objects, lists, Statuses and warnings as Responses. Where the client takes an object as it is stored, its JSON
- * is sent as it was made when it was written.
+ * Responses with objects, lists, Statuses and warnings. An object in its stored version is sent as the JSON that the storage
+ * has, without parsing or writing it again.
  */
 import { apiVersionOf } from "../../api/mod.ts";
-import { type JsonObject, type Kind, Refusal } from "../model/mod.ts";
+import { type JsonObject, type Kind, StatusError } from "../model/mod.ts";
 import type { Page, Representation } from "../registry/mod.ts";
 import { contentTypes, type Format, type Negotiated } from "./media_types.ts";
 import { plainTable, type TableOptions, tableOptions, transformList, transformObject } from "./table.ts";
-import { yamlText } from "./yaml_text.ts";
+import { yamlText } from "./yaml.ts";
 
-/** How an answer shall look. */
-export interface AnswerForm {
+/** The format of a response. */
+export interface ResponseFormat {
   readonly negotiated: Negotiated;
   readonly isPretty: boolean;
   readonly table: TableOptions;
@@ -21,97 +21,101 @@ export interface AnswerForm {
 
 const encoder = new TextEncoder();
 
-/** The form that a request asks for. @throws Refusal 400 when its table options make no sense */
-export function answerForm(
+/** The format that a request requires. @throws StatusError 400 when its table options make no sense */
+export function responseFormat(
   negotiated: Negotiated,
   request: Request,
   query: URLSearchParams,
   warnings: ReadonlySet<string>,
   now: number,
-): AnswerForm {
+): ResponseFormat {
   return {
     negotiated,
-    isPretty: negotiated.isPretty || asksForPretty(request, query),
+    isPretty: negotiated.isPretty || isPrettyRequested(request, query),
     table: negotiated.transform?.kind === "Table" ? tableOptions(query) : plainTable,
     warnings,
     now,
   };
 }
 
-/** People with a browser or curl, and whoever says so, get their JSON indented. */
-export function asksForPretty(request: Request, query: URLSearchParams): boolean {
-  const asked = query.get("pretty");
-  if (asked !== null && asked !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(asked);
+/** True for indented JSON: with `pretty`, and for browsers, curl and Wget. */
+export function isPrettyRequested(request: Request, query: URLSearchParams): boolean {
+  const pretty = query.get("pretty");
+  if (pretty !== null && pretty !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(pretty);
   const agent = request.headers.get("user-agent") ?? "";
   return agent.startsWith("curl") || agent.startsWith("Wget") || agent.startsWith("Mozilla/5.0");
 }
 
-/** One object of a kind. */
-export function objectAnswer(
+/** A response with one object of a kind. */
+export function objectResponse(
   kind: Kind,
   result: Representation,
   code: number,
-  form: AnswerForm,
+  format: ResponseFormat,
 ): Promise<Response> | Response {
-  const { transform } = form.negotiated;
-  // Asking for the object would read it from its text again: most stored objects are kept as text alone.
-  if (transform === undefined) return textAnswer(undefined, result.json, code, form);
+  const { transform } = format.negotiated;
+  // `result.object` would parse the text again: most stored objects exist only as text.
+  if (transform === undefined) return textResponse(undefined, result.json, code, format);
   const isStatus = result.object["kind"] === "Status" && result.object["apiVersion"] === "v1";
-  if (isStatus) return textAnswer(result.object, result.json, code, form);
-  const object = transformObject(kind, result.object, transform, form.table, form.now);
-  return textAnswer(object, undefined, code, form);
+  if (isStatus) return textResponse(result.object, result.json, code, format);
+  const object = transformObject(kind, result.object, transform, format.table, format.now);
+  return textResponse(object, undefined, code, format);
 }
 
-/** An object that is no object of the kind in the URL: a Scale, a review. */
-export function plainAnswer(object: JsonObject, code: number, form: AnswerForm): Promise<Response> | Response {
-  return textAnswer(object, undefined, code, form);
+/** A response with an object that is not of the kind in the URL: a Scale or a review. */
+export function plainObjectResponse(
+  object: JsonObject,
+  code: number,
+  format: ResponseFormat,
+): Promise<Response> | Response {
+  return textResponse(object, undefined, code, format);
 }
 
-/** One page of a list. */
-export function listAnswer(kind: Kind, page: Page, form: AnswerForm): Promise<Response> | Response {
-  const { transform } = form.negotiated;
+/** A response with one page of a list. */
+export function listResponse(kind: Kind, page: Page, format: ResponseFormat): Promise<Response> | Response {
+  const { transform } = format.negotiated;
   const metadata = {
     resourceVersion: String(page.revision),
-    // Lists of custom resources always say it, tables of them do not.
+    // Lists of custom resources always have the field, their tables do not.
     ...(page.continue === "" && (kind.hasStrategicMerge || transform !== undefined) ? {} : { continue: page.continue }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
   if (transform !== undefined) {
     const objects = page.items.map(({ object }) => object);
-    const wanted = { transform, options: form.table, now: form.now };
-    return textAnswer(transformList(kind, objects, metadata, wanted), undefined, 200, form);
+    const target = { transform, options: format.table, now: format.now };
+    return textResponse(transformList(kind, objects, metadata, target), undefined, 200, format);
   }
   const head = JSON.stringify({ kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata });
   const items = page.items.map((item) => listItem(kind, item.json)).join(",");
   const json = `${head.slice(0, -1)},"items":[${items}]}`;
-  return textAnswer(undefined, json, 200, form);
+  return textResponse(undefined, json, 200, format);
 }
 
-/** Items of built-in kinds do not repeat what the list says already. */
+/** Items of built-in kinds do not repeat apiVersion and kind of the list. */
 export function listItem(kind: Kind, json: string): string {
   if (!kind.hasStrategicMerge) return json;
   const head = `{"apiVersion":"${apiVersionOf(kind)}","kind":"${kind.kind}",`;
   return json.startsWith(head) ? `{${json.slice(head.length)}` : json;
 }
 
-/** Why a request was not done. */
-export function refusalAnswer(
-  refusal: Refusal,
+/** The response to a rejected request. */
+export function statusErrorResponse(
+  error: StatusError,
   format: Format,
   isPretty: boolean,
   warnings: ReadonlySet<string>,
 ): Promise<Response> | Response {
-  const { status } = refusal;
+  const { status } = error;
   const { reason, ...rest } = status;
-  // The real server leaves an empty reason out.
+  // kube-apiserver leaves out an empty reason.
   const object = reason === undefined || reason === "" ? rest : status;
   const json = JSON.stringify(object);
   const negotiated: Negotiated = { format, isPretty, transform: undefined };
-  const form: AnswerForm = { negotiated, isPretty, table: plainTable, warnings, now: 0 };
-  return textAnswer(undefined, json, status.code, form, status.details?.retryAfterSeconds);
+  const full: ResponseFormat = { negotiated, isPretty, table: plainTable, warnings, now: 0 };
+  return textResponse(undefined, json, status.code, full, status.details?.retryAfterSeconds);
 }
 
-/** A text for people and probes. */
+/** A response with plain text. */
 export function plainText(text: string, code = 200): Response {
   return new Response(text, {
     status: code,
@@ -119,27 +123,27 @@ export function plainText(text: string, code = 200): Response {
   });
 }
 
-/** @param json the object's JSON where it is made already @param object may be left out where `json` is given */
-function textAnswer(
+/** @param object may be absent when `json` is present @param json the JSON of the object, if it exists already */
+function textResponse(
   object: JsonObject | undefined,
   json: string | undefined,
   code: number,
-  form: AnswerForm,
+  format: ResponseFormat,
   retryAfterSeconds?: number,
 ): Promise<Response> | Response {
-  const { negotiated, isPretty, warnings } = form;
-  if (negotiated.format === "yaml") return yamlAnswer(object ?? JSON.parse(json ?? "null"), code, form);
+  const { negotiated, isPretty, warnings } = format;
+  if (negotiated.format === "yaml") return yamlResponse(object ?? JSON.parse(json ?? "null"), code, format);
   const text = isPretty
     ? JSON.stringify(object ?? JSON.parse(json ?? "null"), undefined, 2)
     : json ?? JSON.stringify(object);
-  return bytesAnswer(`${text}\n`, code, contentTypes.json, warnings, retryAfterSeconds);
+  return bytesResponse(`${text}\n`, code, contentTypes.json, warnings, retryAfterSeconds);
 }
 
-async function yamlAnswer(object: JsonObject, code: number, form: AnswerForm): Promise<Response> {
-  return bytesAnswer(await yamlText(object), code, contentTypes.yaml, form.warnings);
+async function yamlResponse(object: JsonObject, code: number, format: ResponseFormat): Promise<Response> {
+  return bytesResponse(await yamlText(object), code, contentTypes.yaml, format.warnings);
 }
 
-function bytesAnswer(
+function bytesResponse(
   text: string,
   code: number,
   contentType: string,
@@ -158,7 +162,7 @@ function bytesAnswer(
   return response;
 }
 
-/** `299 - "text"`, as RFC 7234 has it; what a header cannot carry is escaped or dropped. */
+/** `299 - "text"`, as in RFC 7234; characters that a header cannot contain are escaped or replaced. */
 export function warningHeader(text: string): string {
   // deno-lint-ignore no-control-regex
   const clean = text.replace(/[\x00-\x1f\x7f]/g, " ").replace(/[^\x20-\x7e]/g, "?");

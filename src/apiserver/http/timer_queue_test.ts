@@ -1,10 +1,10 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { seededRandom, VirtualClock } from "../../async/mod.ts";
-import { Pacer } from "./pacer.ts";
+import { TimerQueue } from "./timer_queue.ts";
 
 test("deadlines fire in the order of their times, on one timer", async () => {
   const clock = new VirtualClock();
-  using pacer = new Pacer(clock);
+  using pacer = new TimerQueue(clock);
   const fired: string[] = [];
   for (const ms of [300, 100, 200, 100]) pacer.after(ms, () => fired.push(`${ms}@${clock.monotonic()}`));
   assertEquals(clock.pendingTimers, 1);
@@ -13,9 +13,9 @@ test("deadlines fire in the order of their times, on one timer", async () => {
   assertEquals(clock.pendingTimers, 0);
 });
 
-test("a deadline that is disposed does not fire, and the last one takes the timer with it", async () => {
+test("a disposed deadline does not fire, and the last one disposes the timer", async () => {
   const clock = new VirtualClock();
-  using pacer = new Pacer(clock);
+  using pacer = new TimerQueue(clock);
   let fired = 0;
   const first = pacer.after(100, () => fired++);
   const second = pacer.after(200, () => fired++);
@@ -27,9 +27,9 @@ test("a deadline that is disposed does not fire, and the last one takes the time
   assertEquals(fired, 0);
 });
 
-test("a deadline may set another, also an earlier one than those that wait", async () => {
+test("a deadline may add another one, also an earlier one", async () => {
   const clock = new VirtualClock();
-  using pacer = new Pacer(clock);
+  using pacer = new TimerQueue(clock);
   const fired: number[] = [];
   const again = () => {
     fired.push(clock.monotonic());
@@ -41,19 +41,19 @@ test("a deadline may set another, also an earlier one than those that wait", asy
   assertEquals(fired, [50, 100, 150, 200, 500]);
 });
 
-test("a disposed pacer holds no timer", () => {
+test("a disposed TimerQueue has no timer", () => {
   const clock = new VirtualClock();
-  const pacer = new Pacer(clock);
+  const pacer = new TimerQueue(clock);
   pacer.after(100, () => {});
   pacer[Symbol.dispose]();
   pacer.after(100, () => {});
   assertEquals(clock.pendingTimers, 0);
 });
 
-test("any order of setting and disposing fires the rest in order", async () => {
+test("deadlines fire in order after any sequence of adding and disposing", async () => {
   const random = seededRandom(3);
   const clock = new VirtualClock();
-  using pacer = new Pacer(clock);
+  using pacer = new TimerQueue(clock);
   const fired: number[] = [];
   const expected: number[] = [];
   for (let count = 0; count < 500; count++) {
