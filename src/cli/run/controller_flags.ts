@@ -4,7 +4,7 @@
  */
 import type { OperatorController, RunSetup } from "../../manager/mod.ts";
 import { escaped } from "../../observe/mod.ts";
-import type { TextWriter } from "../../runtime/mod.ts";
+import { findText, type TextWriter, writeFile } from "../../runtime/mod.ts";
 import type { ExtraFlags, FlagGroup, Operator } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 
@@ -43,6 +43,8 @@ export async function configureControllers(configuration: Configuration): Promis
   return await Promise.all(controllers.map((controller) => configureController(controller, configuration)));
 }
 
+const files: RunSetup["files"] = { findText, writeText: (path, text) => writeFile(path, text) };
+
 async function configureController(
   controller: OperatorController,
   { flags, namespaces, allNamespaces, print }: Configuration,
@@ -51,7 +53,7 @@ async function configureController(
   const { options, ownFlags } = controller;
   const own = options.namespace === undefined || isGiven ? namespaces : [options.namespace];
   try {
-    const configured = await ownFlags?.configure(flags.read, { namespaces: own, print });
+    const configured = await ownFlags?.configure(flags.read, { namespaces: own, print, files });
     const whole = { ...controller, ...configured };
     return isGiven ? { ...whole, options: { ...whole.options, namespace: undefined } } : whole;
   } catch (error) {

@@ -2,7 +2,9 @@ import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { createTestToolbox } from "../../../tests/fakes/toolbox.ts";
 import { drain } from "../../async/mod.ts";
-import { Client, configureLogging, type KubeObject, Manager, seededRandom, VirtualClock } from "../../mod.ts";
+import { Client } from "../../client.ts";
+import { configureLogging, type KubeObject, Manager } from "../../mod.ts";
+import { seededRandom, VirtualClock } from "../../testing.ts";
 import { ecsbindingController } from "./controller.ts";
 import { EcsBinding } from "./resource.ts";
 
@@ -16,7 +18,7 @@ function node(name: string): KubeObject {
   return { apiVersion: "v1", kind: "Node", metadata: { name } };
 }
 
-/** One attempt: what it wrote, and what it told. */
+/** Reconciles once. Returns the writes and the Events. */
 async function attempt(...cached: readonly KubeObject[]): Promise<readonly unknown[]> {
   const responses = [Response.json(cached[0])];
   const { toolbox, sent, events } = createTestToolbox({ key: "m1", cached, responses, fieldManager: "ecsbinding" });
@@ -31,7 +33,7 @@ function patchOf(labels: Readonly<Record<string, string | null>>): unknown {
   return [["PATCH", "m1", { metadata: { uid: "u1", labels } }]];
 }
 
-test("an EcsBinding is labelled as bound, and with its Node while there is one", async () => {
+test("an EcsBinding is labelled as bound, and with its Node while the Node exists", async () => {
   assertEquals(await attempt(binding("n1"), node("n1")), [
     patchOf({ "hopegi.com/bound": "true", "hopegi.com/node": "n1" }),
     ['Normal Labelled: Bound to Node "n1"'],
@@ -42,7 +44,7 @@ test("an EcsBinding is labelled as bound, and with its Node while there is one",
   ]);
 });
 
-test("a label that is wrong is put right, and one of a Node that has gone is taken off", async () => {
+test("a wrong label is corrected, and the label of a deleted Node is removed", async () => {
   const bound = { "hopegi.com/bound": "true", own: "x" };
   for (const wrong of [{ ...bound, "hopegi.com/node": "n0" }, { ...bound, "hopegi.com/bound": "no" }, { own: "x" }]) {
     const [sent] = await attempt(binding("n1", wrong), node("n1"));
@@ -52,7 +54,7 @@ test("a label that is wrong is put right, and one of a Node that has gone is tak
   assertEquals(sent, patchOf({ "hopegi.com/bound": "true", "hopegi.com/node": null }));
 });
 
-test("[65] labels that are right are not written, and nothing is told", async () => {
+test("[65] correct labels cause no write and no Event", async () => {
   assertEquals(await attempt(binding("n1", { "hopegi.com/bound": "true", "hopegi.com/node": "n1" }), node("n1")), [
     [],
     [],
@@ -60,27 +62,27 @@ test("[65] labels that are right are not written, and nothing is told", async ()
   assertEquals(await attempt(binding(undefined, { "hopegi.com/bound": "true" }), node("n1")), [[], []]);
 });
 
-test("a Node whose name is too long for a label is told of, not written", async () => {
+test("a Node whose name is too long for a label is reported and not written", async () => {
   const name = "n".repeat(64);
   const [sent, events] = await attempt(binding(name, { "hopegi.com/bound": "true" }), node(name));
   assertEquals([sent, events], [[], [
-    "Warning NodeNameTooLong: The name of the Node is too long for a label: 63 characters are the most",
+    "Warning NodeNameTooLong: The name of the Node is too long for a label: the limit is 63 characters",
   ]]);
 });
 
-test("what goes or has gone is not written", async () => {
+test("an EcsBinding that is being deleted is not written", async () => {
   const going = binding("n1");
   const metadata = { ...going.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
   assertEquals(await attempt({ ...going, metadata }), [[], []]);
 });
 
-test("changes are logged with the name, those that change nothing are not even looked at; Nodes come and go", async () => {
+test("changes are logged with the name, updates without a change are dropped, and labels follow the Nodes", async () => {
   const [cluster, clock] = [new FakeCluster(), new VirtualClock()];
   let log = "";
   using _logging = configureLogging({ write: (text) => log += text, now: () => clock.now() });
   const until = async (condition: () => boolean) => {
     for (let turn = 0; turn < 2000 && !condition(); turn++) await drain();
-    assert(condition(), `it did not come to that\n${log}`);
+    assert(condition(), `the condition was not met\n${log}`);
   };
   const client = new Client(cluster.transport, { clock });
   const manager = new Manager({ client, clock, random: seededRandom(1), strictAccess: true });
@@ -97,10 +99,10 @@ test("changes are logged with the name, those that change nothing are not even l
   const updates = () => log.match(/EcsBinding updated/g)?.length ?? 0;
   await clock.advance(1_000);
   const before = updates();
-  const held = cluster.get(path);
-  assert(held !== undefined);
-  cluster.put(path, held);
-  cluster.put(path, binding("n1", { ...held.metadata.labels, own: "y" }));
+  const live = cluster.get(path);
+  assert(live !== undefined);
+  cluster.put(path, live);
+  cluster.put(path, binding("n1", { ...live.metadata.labels, own: "y" }));
   await until(() => updates() > before);
   assertEquals(updates(), before + 1);
   cluster.remove("/api/v1/nodes/n1");

@@ -1,26 +1,26 @@
-/** The labels that an EcsBinding has: a pure function of it and of whether its Node is there. */
+/** The desired labels of an EcsBinding: a pure function of the object and of whether its Node exists. */
 import type { EcsBinding } from "./resource.ts";
 
-/** On every EcsBinding. */
+/** The label of every EcsBinding. */
 export const boundLabel = "hopegi.com/bound";
 
-/** On those whose Node is there: its name. */
+/** The label with the name of the Node, while that Node exists. */
 export const nodeLabel = "hopegi.com/node";
 
-/** The server takes no longer value of a label; names of Nodes may be longer. */
-const longestValue = 63;
+/** The limit of the API server for the value of a label. Names of Nodes can be longer. */
+const maxLabelLength = 63;
 
-/** What the labels are to be; null for one that is not to be there. */
+/** The desired labels; null removes a label. */
 export type DesiredLabels = Readonly<Record<typeof boundLabel | typeof nodeLabel, string | null>>;
 
-/** @param hasNode whether there is a Node of the name that the EcsBinding gives */
+/** @param hasNode Whether the Node that the EcsBinding names exists */
 export function desiredLabels(binding: EcsBinding, hasNode: boolean): DesiredLabels {
   const { nodename = "" } = binding.spec;
   const isNamed = hasNode && nodename !== "" && !isTooLong(nodename);
   return { [boundLabel]: "true", [nodeLabel]: isNamed ? nodename : null };
 }
 
-/** True for the name of a Node that cannot be the value of a label. */
+/** True when the name of a Node is too long for a label. */
 export function isTooLong(nodename: string): boolean {
-  return nodename.length > longestValue;
+  return nodename.length > maxLabelLength;
 }

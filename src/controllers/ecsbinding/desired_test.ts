@@ -7,7 +7,7 @@ function labels(nodename: string | undefined, hasNode: boolean): readonly unknow
   return Object.entries(desiredLabels(binding, hasNode));
 }
 
-test("every EcsBinding is bound, and names its Node while there is one whose name fits into a label", () => {
+test("desiredLabels() labels every EcsBinding as bound, and names an existing Node whose name fits into a label", () => {
   const [bound, node] = [["hopegi.com/bound", "true"], "hopegi.com/node"];
   assertEquals(labels("n1", true), [bound, [node, "n1"]]);
   assertEquals(labels("n1", false), [bound, [node, null]]);

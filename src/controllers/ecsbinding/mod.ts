@@ -1,6 +1,5 @@
-/** ecsbinding: which machine of a cloud a Node is, kept in labels. */
+/** ecsbinding: keeps in labels which Node belongs to a machine of a cloud. */
 export { ecsbindingController } from "./controller.ts";
 export { boundLabel, desiredLabels, nodeLabel } from "./desired.ts";
 export { EcsBinding } from "./resource.ts";
-export { ecsbindingSamples } from "./samples.ts";
-export { ecsbindingWorkloads } from "./workloads.ts";
+export { ecsbindingSamples, ecsbindingWorkloads } from "./workloads.ts";

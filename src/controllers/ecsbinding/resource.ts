@@ -1,8 +1,8 @@
 /**
- * EcsBinding: says which machine of a cloud a Node is. Kind, names, columns and fields are the original's.
+ * EcsBinding: names the Node that runs on a machine of a cloud. Kind, names, columns and fields are those of the original.
  *
- * Caveats: the fields are those of the original's CRD. Its Go type calls two of them node_name and inner_ip, which that
- * CRD prunes, so that what its own client writes is lost.
+ * Caveats: the fields are those of the original CRD. The original Go type calls two of them node_name and inner_ip; the CRD
+ * prunes these, so that the values its client writes are lost.
  */
 import { defineResource, type Infer, z } from "../../mod.ts";
 
@@ -14,15 +14,15 @@ export const EcsBinding = defineResource({
   singular: "ecsbinding",
   shortNames: ["ecsb"],
   scope: "Cluster",
-  description: "An EcsBinding says which machine of a cloud a Node is.",
+  description: "An EcsBinding names the Node that runs on a machine of a cloud.",
   spec: z.object({
-    id: z.string().optional().describe("What the cloud calls the machine."),
-    name: z.string().optional().describe("What people call the machine."),
-    nodename: z.string().optional().describe("Name of the Node that the machine is."),
+    id: z.string().optional().describe("ID of the machine in the cloud."),
+    name: z.string().optional().describe("Name of the machine."),
+    nodename: z.string().optional().describe("Name of the Node that runs on the machine."),
     innerip: z.string().optional().describe("Address of the machine inside the cloud."),
   }),
   status: z.object({
-    state: z.string().optional().describe("What the cloud says about the machine. Not written by the controller."),
+    state: z.string().optional().describe("State of the machine in the cloud. The controller does not write it."),
   }),
   printerColumns: [
     { name: "Age", jsonPath: ".metadata.creationTimestamp" },

@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { EcsBinding } from "./resource.ts";
 
-test("names, columns and fields are the original's", () => {
+test("names, columns and fields are those of the original", () => {
   const { spec } = EcsBinding.crd;
   assertEquals([EcsBinding.crd.metadata.name, spec.scope], ["ecsbinding.hopegi.com", "Cluster"]);
   const { kind, plural, singular, shortNames } = spec.names;

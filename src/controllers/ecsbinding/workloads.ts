@@ -1,5 +1,13 @@
-/** What people do to EcsBindings: `controller simulate ecsbinding` plays it with and without faults. */
+/** Samples and workloads of ecsbinding: objects to try it with, and what users do to EcsBindings during a simulation. */
 import type { Workload, WorkloadStep } from "../../mod.ts";
+
+/** The samples of `controller dev --samples`; examples/ecsbinding.yaml contains the same. */
+export const ecsbindingSamples = [{
+  apiVersion: "hopegi.com/v1",
+  kind: "EcsBinding",
+  metadata: { name: "machine-1" },
+  spec: { id: "i-0123456789", name: "first machine", nodename: "worker-1", innerip: "10.0.0.11" },
+}];
 
 const apiVersion = "hopegi.com/v1";
 const machine = { apiVersion, kind: "EcsBinding", name: "machine" };
@@ -16,10 +24,10 @@ const createNode: WorkloadStep = {
   object: { apiVersion: "v1", kind: "Node", metadata: { name: "worker-1" } },
 };
 
-/** See behaviours.md 3.1. */
+/** The workloads of `controller simulate ecsbinding`. */
 export const ecsbindingWorkloads: readonly Workload[] = [
   { name: "label", steps: [createNode, create("worker-1"), { kind: "delete", object: node }, createNode] },
-  { name: "a Node that goes", steps: [createNode, create("worker-1"), { kind: "delete", object: node }] },
+  { name: "a deleted Node", steps: [createNode, create("worker-1"), { kind: "delete", object: node }] },
   {
     name: "another Node",
     steps: [createNode, create("nowhere"), {

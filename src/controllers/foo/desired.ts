@@ -1,4 +1,4 @@
-/** The Deployment that a Foo asks for. A pure function: what a Foo means is decided here and nowhere else. */
+/** The desired Deployment of a Foo: a pure function. */
 import { Deployment, type Desired, manifest } from "../../mod.ts";
 import type { Foo } from "./resource.ts";
 

@@ -1,6 +1,5 @@
-/** foo: a Foo becomes a Deployment, as in Kubernetes' sample-controller. */
+/** foo: creates a Deployment for each Foo, as in Kubernetes' sample-controller. */
 export { fooController } from "./controller.ts";
 export { desiredDeployment } from "./desired.ts";
 export { Foo } from "./resource.ts";
-export { fooSamples } from "./samples.ts";
-export { fooWorkloads } from "./workloads.ts";
+export { fooSamples, fooWorkloads } from "./workloads.ts";

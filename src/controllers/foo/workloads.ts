@@ -1,5 +1,13 @@
-/** What people do to Foos: `controller simulate foo` plays it with and without faults. */
+/** Samples and workloads of foo: objects to try it with, and what users do to Foos during a simulation. */
 import type { Workload, WorkloadStep } from "../../mod.ts";
+
+/** The samples of `controller dev --samples`; examples/foo.yaml contains the same. */
+export const fooSamples = [{
+  apiVersion: "samplecontroller.k8s.io/v1alpha1",
+  kind: "Foo",
+  metadata: { name: "example-foo" },
+  spec: { deploymentName: "example-foo", replicas: 1 },
+}];
 
 const apiVersion = "samplecontroller.k8s.io/v1alpha1";
 const web = { apiVersion, kind: "Foo", name: "a" };
@@ -13,18 +21,18 @@ function scale(replicas: number): WorkloadStep {
   return { kind: "patch", object: web, patch: { spec: { replicas } } };
 }
 
-const strangerLabels = { app: "stranger" };
-const stranger = {
+const foreignLabels = { app: "other" };
+const foreignDeployment = {
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: "web", namespace: "default" },
   spec: {
-    selector: { matchLabels: strangerLabels },
-    template: { metadata: { labels: strangerLabels }, spec: { containers: [{ name: "main", image: "nginx" }] } },
+    selector: { matchLabels: foreignLabels },
+    template: { metadata: { labels: foreignLabels }, spec: { containers: [{ name: "main", image: "nginx" }] } },
   },
 };
 
-/** See behaviours.md 3.1. */
+/** The workloads of `controller simulate foo`. */
 export const fooWorkloads: readonly Workload[] = [
   { name: "create", steps: [create(1)] },
   { name: "scale", steps: [create(1), scale(3), { ...scale(5), atOnce: true }, scale(2)] },
@@ -43,9 +51,9 @@ export const fooWorkloads: readonly Workload[] = [
     steps: [{ ...create(1), untilWrites: 1 }, { kind: "delete", object: web, atOnce: true }, create(2)],
   },
   {
-    name: "a stranger's Deployment",
+    name: "a foreign Deployment",
     steps: [
-      { kind: "create", object: stranger },
+      { kind: "create", object: foreignDeployment },
       create(2),
       { kind: "delete", object: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } },
     ],

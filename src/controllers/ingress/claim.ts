@@ -1,40 +1,39 @@
 /**
- * What the annotation of a Service claims: a host and a path. Whoever may write the annotation may not be allowed to
- * write Ingresses, so nothing of its text goes anywhere but through this grammar (behaviours.md, security 9).
+ * Reads the claim in the annotation of a Service: a host and a path. A user who may write the annotation may have no
+ * permission for Ingresses, so that its text is used only after this strict grammar (security 9).
  *
- * Guarantees: a host is a DNS-1123 name in lower case that no program takes for an address; a path has segments of
- * letters, digits, dots, hyphens, underscores and tildes and nothing else. No pattern backtracks. What is wrong is
- * said without quoting the text.
+ * Guarantees: a host is a DNS-1123 name in lower case that no program parses as an address; a path has segments of letters,
+ * digits, dots, hyphens, underscores and tildes only; no regular expression backtracks; messages do not quote the text.
  */
 
-/** The annotation that asks for an Ingress. */
+/** The annotation that requests an Ingress. */
 export const annotation = "ingress/http";
 
-/** Where a Service is reachable from outside. */
+/** The address of a Service outside of the cluster. */
 export interface Claim {
   readonly host: string;
-  /** Begins with a slash. */
+  /** Starts with a slash. */
   readonly path: string;
 }
 
-/** What became of reading an annotation. */
+/** The result of reading an annotation. */
 export type ClaimReading =
   | { readonly kind: "claim"; readonly claim: Claim }
-  | { readonly kind: "refused"; readonly why: string };
+  | { readonly kind: "rejected"; readonly problem: string };
 
-/** What an annotation without a host claims, as the original does. */
-export const defaultClaim: Claim = { host: "example.com", path: "/" };
+/** The claim of an annotation without a host, as in the original. */
+const defaultClaim: Claim = { host: "example.com", path: "/" };
 
-const longestHost = 253;
-const longestPath = 512;
+const maxHostLength = 253;
+const maxPathLength = 512;
 const label = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?";
 const hostPattern = new RegExp(`^${label}(?:\\.${label})*$`);
 const pathPattern = /^\/(?:[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*\/?)?$/;
 
-/** URL parsers take a name whose last label looks like a number for an IPv4 address. */
+/** URL parsers read a name whose last label looks like a number as an IPv4 address. */
 const addressPattern = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/;
 
-/** Words that YAML and people write for yes and no; as the names of hosts they are never meant. */
+/** Words for yes and no in YAML: valid names, but never meant as hosts. */
 const notHosts: ReadonlySet<string> = new Set(["false", "yes", "no", "on", "off"]);
 
 /** Reads the annotation: empty or `true`, or `host[/path]`. */
@@ -42,23 +41,23 @@ export function readClaim(value: string): ClaimReading {
   if (value === "" || value === "true") return { kind: "claim", claim: defaultClaim };
   const slash = value.indexOf("/");
   const claim = slash < 0 ? { host: value, path: "/" } : { host: value.slice(0, slash), path: value.slice(slash) };
-  const why = notHosts.has(value)
-    ? "to have no Ingress, remove the annotation"
+  const problem = notHosts.has(value)
+    ? "remove the annotation to have no Ingress"
     : hostProblem(claim.host) ?? pathProblem(claim.path);
-  return why === undefined ? { kind: "claim", claim } : { kind: "refused", why };
+  return problem === undefined ? { kind: "claim", claim } : { kind: "rejected", problem };
 }
 
-/** Why a text is no host; undefined when it is one. */
+/** Returns why a text is not a valid host; undefined when it is valid. */
 export function hostProblem(host: string): string | undefined {
   if (host === "") return "the host is missing";
-  if (host.length > longestHost) return `the host has more than ${longestHost} characters`;
-  if (!hostPattern.test(host)) return "the host is no DNS name in lower case";
-  return addressPattern.test(host) ? "the host looks like an address, not like a name" : undefined;
+  if (host.length > maxHostLength) return `the host has more than ${maxHostLength} characters`;
+  if (!hostPattern.test(host)) return "the host is not a DNS name in lower case";
+  return addressPattern.test(host) ? "the host looks like an IP address, not like a name" : undefined;
 }
 
-/** Why a text is no path; undefined when it is one. */
+/** Returns why a text is not a valid path; undefined when it is valid. */
 export function pathProblem(path: string): string | undefined {
-  if (path.length > longestPath) return `the path has more than ${longestPath} characters`;
+  if (path.length > maxPathLength) return `the path has more than ${maxPathLength} characters`;
   if (!pathPattern.test(path)) return "the path has an empty segment, or other characters than A-Z a-z 0-9 . _ ~ -";
   const isRelative = path.split("/").some((segment) => segment === "." || segment === "..");
   return isRelative ? 'the path has a segment "." or ".."' : undefined;

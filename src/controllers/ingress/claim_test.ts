@@ -1,14 +1,14 @@
-import { seededRandom } from "../../mod.ts";
+import { seededRandom } from "../../testing.ts";
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
-import { hostileValues } from "./_hostile_test_data.ts";
+import { hostileValues } from "./testing/hostile_values.ts";
 import { readClaim } from "./claim.ts";
 
 function claimOf(value: string): readonly [string, string] | string {
   const reading = readClaim(value);
-  return reading.kind === "claim" ? [reading.claim.host, reading.claim.path] : reading.why;
+  return reading.kind === "claim" ? [reading.claim.host, reading.claim.path] : reading.problem;
 }
 
-test("an annotation is empty or true, a host, or a host and a path", () => {
+test("an annotation is empty, true, a host, or a host and a path", () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ["", "example.com", "/"],
     ["true", "example.com", "/"],
@@ -25,34 +25,34 @@ test("an annotation is empty or true, a host, or a host and a path", () => {
   for (const [value, host, path] of cases) assertEquals(claimOf(value), [host, path], value);
 });
 
-test("what is refused is said without quoting it", () => {
+test("the message for an invalid annotation does not quote it", () => {
   assertEquals(claimOf("/path"), "the host is missing");
-  assertEquals(claimOf("Example.com"), "the host is no DNS name in lower case");
-  assertEquals(claimOf("10.0.0.1"), "the host looks like an address, not like a name");
+  assertEquals(claimOf("Example.com"), "the host is not a DNS name in lower case");
+  assertEquals(claimOf("10.0.0.1"), "the host looks like an IP address, not like a name");
   assertEquals(claimOf(`${"a.".repeat(150)}b`), "the host has more than 253 characters");
   assertEquals(claimOf("a/../b"), 'the path has a segment "." or ".."');
   assertEquals(claimOf("a//"), "the path has an empty segment, or other characters than A-Z a-z 0-9 . _ ~ -");
   assertEquals(claimOf(`a/${"b".repeat(600)}`), "the path has more than 512 characters");
-  assertEquals(claimOf("false"), "to have no Ingress, remove the annotation");
+  assertEquals(claimOf("false"), "remove the annotation to have no Ingress");
 });
 
-test("[security 9] more than 200 hostile values are refused, and none is quoted", () => {
+test("[security 9] more than 200 hostile values are rejected, and none is quoted", () => {
   assert(new Set(hostileValues).size >= 200, `there are ${new Set(hostileValues).size}`);
   for (const value of hostileValues) {
     const reading = readClaim(value);
-    assert(reading.kind === "refused", `understood ${JSON.stringify(value)} as ${JSON.stringify(reading)}`);
-    assert(value.length < 6 || !reading.why.includes(value), reading.why);
+    assert(reading.kind === "rejected", `accepted ${JSON.stringify(value)} as ${JSON.stringify(reading)}`);
+    assert(value.length < 6 || !reading.problem.includes(value), reading.problem);
   }
 });
 
-test("[security 20] whatever text comes is refused, or is exactly the host and the path that are understood", () => {
+test("[security 20] any text is either rejected, or is exactly the claimed host and path", () => {
   const random = seededRandom(7);
   const alphabet = [..."ab9.-/_~%A \n*:\u0000"];
   for (let round = 0; round < 20_000; round++) {
     const length = Math.floor(random.next() * 24);
     const value = Array.from({ length }, () => alphabet[Math.floor(random.next() * alphabet.length)]).join("");
     const reading = readClaim(value);
-    if (reading.kind === "refused" || value === "") continue;
+    if (reading.kind === "rejected" || value === "") continue;
     const { host, path } = reading.claim;
     assert(value === host + path || `${value}/` === host + path, JSON.stringify([value, reading.claim]));
     assert(/^[a-z0-9.-]+\/[A-Za-z0-9._~/-]*$/.test(host + path) && !(host + path).includes("//"), value);

@@ -1,9 +1,10 @@
 /**
- * ingress: a Service annotated `ingress/http` gets an Ingress of its name. Re-creates the Ingress manager of the tutorials.
+ * ingress: creates an Ingress for each Service with the annotation `ingress/http`. It re-creates the Ingress manager of the
+ * tutorials. Flags of `run` limit the hosts that Services may claim.
  *
- * Guarantees: an Ingress is changed or deleted only while the Service controls it, by UID; one is deleted only after the
- * Service was read live and still does not want it; a Service that asks for what it may not have loses the Ingress it
- * had. A Service whose world is in order causes no write and no Event.
+ * Guarantees: an Ingress is changed or deleted only while the Service controls it, by UID; it is deleted only after a live
+ * read of the Service, which still must not desire it; a Service with an invalid claim loses its Ingress. A converged Service
+ * causes no write and no Event.
  */
 import {
   changed,
@@ -11,21 +12,26 @@ import {
   type ControllerDefinition,
   controllerOf,
   done,
+  flag,
   Ingress,
   isControlledBy,
   keyOf,
   type KubeObject,
+  logger,
   NotControlledError,
+  type OperatorController,
   type ReconcileContext,
   type Result,
   Service,
+  withFlags,
+  z,
 } from "../../mod.ts";
-import { wishOf } from "./desired.ts";
-import type { Rules } from "./rules.ts";
+import { desiredIngress } from "./desired.ts";
+import { parseClassRule, parseHostRule, type Rules } from "./rules.ts";
 
 type Context = ReconcileContext<typeof Service, typeof Service | typeof Ingress>;
 
-/** Makes the controller. @param rules what Services may claim; by default everything */
+/** Creates the controller. @param rules What Services may claim. @default everything */
 export function ingressManager(rules: Rules = {}): ControllerDefinition {
   return controller("ingress", {
     maxConcurrentReconciles: 5,
@@ -34,46 +40,86 @@ export function ingressManager(rules: Rules = {}): ControllerDefinition {
     droppedReason: "IngressFailed",
   })
     .for(Service, { when: changed.content })
-    // Somebody else's of that name, too: its end is what a Service waits for.
+    // Also for foreign Ingresses of the same name: a Service waits for their deletion.
     .owns(Ingress, { to: (ingress) => [keyOf(ingress)], when: changed.resourceVersion, deletes: true })
-    .reconcile((ctx) => bring(ctx, rules));
+    .reconcile((ctx) => reconcile(ctx, rules));
 }
 
-async function bring(ctx: Context, rules: Rules): Promise<Result> {
-  const wish = wishOf(ctx.object, rules);
-  switch (wish.kind) {
+async function reconcile(ctx: Context, rules: Rules): Promise<Result> {
+  const desired = desiredIngress(ctx.object, rules);
+  switch (desired.kind) {
     case "ingress":
       try {
-        await ctx.apply(wish.ingress);
+        await ctx.apply(desired.ingress);
       } catch (error) {
         if (!(error instanceof NotControlledError)) throw error;
-        tellOccupied(ctx, error.object);
+        reportConflict(ctx, error.object);
       }
       return done;
-    case "refused":
-      ctx.event("Warning", wish.reason, wish.note);
+    case "rejected":
+      ctx.event("Warning", desired.reason, desired.note);
       return await remove(ctx, rules);
     case "none":
       return await remove(ctx, rules);
     default:
-      return wish satisfies never;
+      return desired satisfies never;
   }
 }
 
 /** Deletes the Service's own Ingress, if there is one. */
 async function remove(ctx: Context, rules: Rules): Promise<Result> {
-  const held = ctx.find(Ingress, keyOf(ctx.object));
-  if (held === undefined || !isControlledBy(held, ctx.object)) return done;
-  await ctx.delete(Ingress, held, { onlyIf: (live) => wishOf(live, rules).kind !== "ingress" });
+  const cached = ctx.find(Ingress, keyOf(ctx.object));
+  if (cached === undefined || !isControlledBy(cached, ctx.object)) return done;
+  await ctx.delete(Ingress, cached, { onlyIf: (live) => desiredIngress(live, rules).kind !== "ingress" });
   return done;
 }
 
-/** Not retried: the end of what is in the way is heard of. */
-function tellOccupied(ctx: Context, object: KubeObject): void {
+/** Reports a foreign Ingress. It is not an error to retry: its deletion causes the next reconcile. */
+function reportConflict(ctx: Context, object: KubeObject): void {
   const { name = "" } = ctx.object.metadata;
-  const holder = controllerOf(object);
-  if (holder?.kind === "Service" && holder.apiVersion === "v1" && holder.name === name) {
-    return ctx.log.debug("the Ingress of a Service of the same name is being collected");
+  const owner = controllerOf(object);
+  if (owner?.kind === "Service" && owner.apiVersion === "v1" && owner.name === name) {
+    return ctx.log.debug("waiting for the garbage collection of the Ingress of a deleted Service");
   }
   ctx.event("Warning", "IngressExists", `Ingress "${name}" already exists and is not managed by this Service`);
 }
+
+/** A list of texts that `parse` reads. The message of its errors becomes the error of the flag. */
+function listOf<T>(parse: (text: string) => T) {
+  return z.array(z.string()).optional().transform((texts, context) =>
+    texts?.flatMap((text) => {
+      try {
+        return [parse(text)];
+      } catch (error) {
+        context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+        return [];
+      }
+    })
+  );
+}
+
+const flags = z.object({
+  ingressClass: flag(listOf(parseClassRule), {
+    flags: "--ingress-class <class>",
+    about: 'class of the Ingresses, or NAMESPACE=CLASS for one namespace; can be repeated (default: "ingress")',
+    example: "--ingress-class nginx --ingress-class team-a=internal",
+    arity: "list",
+  }),
+  allowedHosts: flag(listOf(parseHostRule), {
+    flags: "--allowed-hosts <host>",
+    about:
+      "host[/path] that Services may claim, *.NAME for all names below it, NAMESPACE=HOST for one namespace; can be " +
+      "repeated (default: every host)",
+    example: "--allowed-hosts team-a=*.a.example.com --allowed-hosts example.com/shop",
+    arity: "list",
+  }),
+});
+
+export const ingressController: OperatorController = withFlags(
+  ingressManager(),
+  flags,
+  ({ flags: { ingressClass: classes, allowedHosts: hosts } }) => {
+    if (hosts === undefined) logger("ingress").warn("every Service may claim every host, --allowed-hosts is not given");
+    return ingressManager({ classes, hosts });
+  },
+);

@@ -1,13 +1,6 @@
-import {
-  Client,
-  type Ingress,
-  type KubeObject,
-  Manager,
-  seededRandom,
-  type Service,
-  type StringMap,
-  VirtualClock,
-} from "../../mod.ts";
+import { Client, type StringMap } from "../../client.ts";
+import { type Ingress, type KubeObject, Manager, type Service } from "../../mod.ts";
+import { seededRandom, VirtualClock } from "../../testing.ts";
 import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { drain } from "../../async/mod.ts";
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
@@ -45,93 +38,93 @@ function ingress(owner: typeof ours | undefined, host = "example.com"): Ingress 
   };
 }
 
-interface Scene {
+interface Attempt {
   readonly cached: readonly KubeObject[];
   readonly responses?: readonly Response[];
   readonly rules?: Rules;
 }
 
-async function attempt({ cached, responses, rules }: Scene): Promise<TestToolbox> {
+async function attempt({ cached, responses, rules }: Attempt): Promise<TestToolbox> {
   const bench = createTestToolbox({ key: "shop/web", cached, responses, fieldManager: "ingress" });
   await ingressManager(rules).reconciler(bench.toolbox.request, bench.toolbox);
   return bench;
 }
 
-function told({ sent, events }: TestToolbox): readonly (readonly string[])[] {
+function actionsOf({ sent, events }: TestToolbox): readonly (readonly string[])[] {
   return [
     sent.map(({ method, url }) => `${method} ${url.pathname.replace(/^.*\/namespaces\/shop\//, "")}`),
     events.map(({ type, reason }) => `${type} ${reason}`),
   ];
 }
 
-test("a missing Ingress is created, with the Service as its controller", async () => {
+test("a missing Ingress is created with the Service as its controller", async () => {
   const bench = await attempt({ cached: [service("")], responses: [Response.json(ingress(ours))] });
-  assertEquals(told(bench), [["PATCH ingresses/web"], []]);
+  assertEquals(actionsOf(bench), [["PATCH ingresses/web"], []]);
   const { metadata, spec } = bench.sent[0]?.body as Ingress;
   assertEquals([metadata.ownerReferences, metadata.annotations, metadata.labels], [[ours], undefined, undefined]);
   assertEquals(spec, ingress(ours).spec);
 });
 
-test("[65] an Ingress that is as it should be causes no request and no Event", async () => {
-  assertEquals(told(await attempt({ cached: [service(""), ingress(ours)] })), [[], []]);
-  assertEquals(told(await attempt({ cached: [service()] })), [[], []]);
-  assertEquals(told(await attempt({ cached: [service(), ingress(undefined)] })), [[], []]);
+test("[65] an Ingress in its desired state causes no request and no Event", async () => {
+  assertEquals(actionsOf(await attempt({ cached: [service(""), ingress(ours)] })), [[], []]);
+  assertEquals(actionsOf(await attempt({ cached: [service()] })), [[], []]);
+  assertEquals(actionsOf(await attempt({ cached: [service(), ingress(undefined)] })), [[], []]);
 });
 
-test("a changed annotation changes the Ingress that is there", async () => {
+test("a changed annotation changes the existing Ingress", async () => {
   const responses = [Response.json(ingress(ours, "shop.example.org"))];
   const bench = await attempt({ cached: [service("shop.example.org"), ingress(ours)], responses });
-  assertEquals(told(bench), [["PATCH ingresses/web"], []]);
+  assertEquals(actionsOf(bench), [["PATCH ingresses/web"], []]);
   const body = bench.sent[0]?.body as Ingress;
   assertEquals([body.metadata.uid, body.spec.rules?.[0]?.host], ["u2", "shop.example.org"]);
 });
 
-test("somebody else's Ingress is told of and left alone, whatever the annotation says", async () => {
+test("a foreign Ingress is reported and not changed", async () => {
   const theirs = { ...ours, kind: "Shop", uid: "u9" };
   for (const owner of [undefined, theirs]) {
     const bench = await attempt({ cached: [service("shop.example.org"), ingress(owner)] });
-    assertEquals(told(bench), [[], ["Warning IngressExists"]]);
+    assertEquals(actionsOf(bench), [[], ["Warning IngressExists"]]);
     assertEquals(bench.events[0]?.note, 'Ingress "web" already exists and is not managed by this Service');
   }
 });
 
-test("one that was made while the cache did not know it is left alone as well", async () => {
+test("a foreign Ingress that is not in the cache yet is not changed either", async () => {
   const responses = [statusResponse(409, "Conflict"), Response.json(ingress(undefined))];
   const bench = await attempt({ cached: [service("")], responses });
-  assertEquals(told(bench), [["PATCH ingresses/web", "GET ingresses/web"], ["Warning IngressExists"]]);
+  assertEquals(actionsOf(bench), [["PATCH ingresses/web", "GET ingresses/web"], ["Warning IngressExists"]]);
 });
 
-test("the Ingress of a Service of the same name that has gone is waited for in silence", async () => {
+test("the Ingress of a deleted Service of the same name causes no Event", async () => {
   const bench = await attempt({ cached: [service(""), ingress({ ...ours, uid: "u0" })] });
-  assertEquals(told(bench), [[], []]);
+  assertEquals(actionsOf(bench), [[], []]);
 });
 
-test("without the annotation the Service's own Ingress is deleted, that very one, after a live look", async () => {
+test("without the annotation the Service's own Ingress is deleted by its UID, after a live read", async () => {
   const responses = [Response.json(service()), Response.json({ kind: "Status", status: "Success" })];
   const bench = await attempt({ cached: [service(), ingress(ours)], responses });
-  assertEquals(told(bench), [["GET services/web", "DELETE ingresses/web"], []]);
+  assertEquals(actionsOf(bench), [["GET services/web", "DELETE ingresses/web"], []]);
   assertEquals((bench.sent[1]?.body as { preconditions?: unknown }).preconditions, { uid: "u2" });
 });
 
-test("a cache that lags deletes nothing: not when the annotation is back, not when the Service is another", async () => {
+test("a stale cache deletes nothing when the annotation is back, or the Service is a new one", async () => {
   const other = { ...service(), metadata: { ...service().metadata, uid: "u5" } };
   for (const answer of [Response.json(service("")), Response.json(other), statusResponse(404, "NotFound")]) {
     const bench = await attempt({ cached: [service(), ingress(ours)], responses: [answer] });
-    assertEquals(told(bench), [["GET services/web"], []]);
+    assertEquals(actionsOf(bench), [["GET services/web"], []]);
   }
 });
 
-test("a Service that claims what it may not loses the Ingress it had, and is told why", async () => {
+test("a Service with an invalid claim loses its Ingress and gets a Warning Event", async () => {
   const gone = () => Response.json({ kind: "Status", status: "Success" });
   const rules = { hosts: [parseHostRule("bank=*"), parseHostRule("shop.example")] };
   for (const [value, reason] of [["bank.example", "HostNotAllowed"], ["a b", "InvalidAnnotation"]] as const) {
     const responses = [Response.json(service(value)), gone()];
     const bench = await attempt({ cached: [service(value), ingress(ours)], responses, rules });
-    assertEquals(told(bench), [["GET services/web", "DELETE ingresses/web"], [`Warning ${reason}`]]);
+    assertEquals(actionsOf(bench), [["GET services/web", "DELETE ingresses/web"], [`Warning ${reason}`]]);
   }
 });
 
-test("the manager has five workers, the queue ingressManager, and gives up after ten retries with an Event", () => {
+test("the controller has five workers, the queue ingressManager, and drops keys after ten retries with an Event", () => {
   const { options, watches } = ingressManager();
   assertEquals(options, {
     maxConcurrentReconciles: 5,
@@ -142,7 +135,7 @@ test("the manager has five workers, the queue ingressManager, and gives up after
   assertEquals(watches.map(({ resource }) => resource.kind), ["Service", "Ingress"]);
 });
 
-test("what it does is what it declared: creating, changing, putting right and deleting an Ingress, and Events", async () => {
+test("the declared permissions are enough to create, change, restore and delete an Ingress, and for Events", async () => {
   const [cluster, clock] = [new FakeCluster(), new VirtualClock()];
   const client = new Client(cluster.transport, { clock });
   const manager = new Manager({ client, clock, random: seededRandom(1), strictAccess: true });

@@ -1,55 +1,56 @@
-/** The Ingress that a Service asks for, or why it gets none. A pure function of the Service and the rules. */
+/** The desired Ingress of a Service, or why it gets none: a pure function of the Service and the rules. */
 import { type Desired, Ingress, manifest, type Service } from "../../mod.ts";
 import { annotation, type Claim, readClaim } from "./claim.ts";
 import { classOf, isAllowed, type Rules } from "./rules.ts";
 
-/** Why a Service that asks for an Ingress gets none: the reasons of its Warning Events. */
-export type RefusalReason = "InvalidAnnotation" | "HostNotAllowed" | "ExternalName" | "NoPort";
+/** Why a Service with the annotation gets no Ingress: the reasons of its Warning Events. */
+type RejectionReason = "InvalidAnnotation" | "HostNotAllowed" | "ExternalName" | "NoPort";
 
-/** What a Service wants. */
-export type Wish =
+/** The desired state for a Service: no annotation, an Ingress, or an invalid claim. */
+export type DesiredIngress =
   | { readonly kind: "none" }
   | { readonly kind: "ingress"; readonly ingress: Desired<typeof Ingress> }
-  | { readonly kind: "refused"; readonly reason: RefusalReason; readonly note: string };
+  | { readonly kind: "rejected"; readonly reason: RejectionReason; readonly note: string };
 
-/** What is to be there for a Service. */
-export function wishOf(service: Service, rules: Rules): Wish {
+/** Returns the desired state for a Service. */
+export function desiredIngress(service: Service, rules: Rules): DesiredIngress {
   const { annotations = {}, namespace = "" } = service.metadata;
   const value = Object.hasOwn(annotations, annotation) ? annotations[annotation] : undefined;
   if (value === undefined) return { kind: "none" };
   const reading = readClaim(value);
-  if (reading.kind === "refused") {
-    const grammar = `it is to be empty, "true" or host[/path]`;
-    return refused("InvalidAnnotation", `The annotation ${annotation} is not understood: ${reading.why}; ${grammar}`);
+  if (reading.kind === "rejected") {
+    const grammar = `it must be empty, "true" or host[/path]`;
+    return rejected("InvalidAnnotation", `The annotation ${annotation} is invalid: ${reading.problem}; ${grammar}`);
   }
   const { claim } = reading;
   if (!isAllowed(rules, namespace, claim)) {
-    return refused("HostNotAllowed", `Services of this namespace may not claim ${claim.host}${claim.path}`);
+    return rejected("HostNotAllowed", `Services of this namespace may not claim ${claim.host}${claim.path}`);
   }
-  // It stands for any name its author likes, inside the cluster or out of it: not for an Ingress to lead to.
+  // The author of an ExternalName chooses any name, inside or outside of the cluster.
   if (service.spec.type === "ExternalName") {
-    return refused("ExternalName", "An Ingress does not lead to a Service of type ExternalName");
+    return rejected("ExternalName", "An Ingress cannot lead to a Service of type ExternalName");
   }
   const port = portOf(service);
   if (port === undefined) {
-    return refused("NoPort", `The Service has no TCP port 80, not one port only, and none named http`);
+    return rejected("NoPort", `The Service needs a TCP port 80, a single port, or a port named http`);
   }
-  return { kind: "ingress", ingress: desiredIngress(service, claim, { port, className: classOf(rules, namespace) }) };
+  return { kind: "ingress", ingress: ingressFor(service, claim, { port, className: classOf(rules, namespace) }) };
 }
 
-/** Port 80 where there is one, else the only one, else the one named http. HTTP goes over TCP. */
-export function portOf({ spec }: Service): number | undefined {
-  const ports = (spec.ports ?? []).filter(({ protocol = "TCP" }) => protocol === "TCP").map(({ port, name }) => ({
-    port,
-    name,
-  }));
+function rejected(reason: RejectionReason, note: string): DesiredIngress {
+  return { kind: "rejected", reason, note };
+}
+
+/** Port 80, else the only port, else the port named http. Only TCP ports, which HTTP needs. */
+function portOf({ spec }: Service): number | undefined {
+  const ports = (spec.ports ?? []).filter(({ protocol = "TCP" }) => protocol === "TCP");
   const [only] = ports;
   if (ports.some(({ port }) => port === 80)) return 80;
   return ports.length === 1 ? only?.port : ports.find(({ name }) => name === "http")?.port;
 }
 
-/** Names nothing but what the claim says: no label and no annotation of the Service comes along. */
-export function desiredIngress(
+/** Copies no label and no annotation of the Service: only the claim decides. */
+function ingressFor(
   service: Service,
   { host, path }: Claim,
   { port, className }: { readonly port: number; readonly className: string },
@@ -63,8 +64,4 @@ export function desiredIngress(
       rules: [{ host, http: { paths: [{ path, pathType: "Prefix", backend }] } }],
     },
   });
-}
-
-function refused(reason: RefusalReason, note: string): Wish {
-  return { kind: "refused", reason, note };
 }

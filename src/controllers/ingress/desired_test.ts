@@ -1,7 +1,8 @@
-import type { Service, StringMap } from "../../mod.ts";
+import type { Service } from "../../mod.ts";
+import type { StringMap } from "../../client.ts";
 import { assert, assertEquals, assertStringIncludes, test } from "../../../tests/testing.ts";
-import { hostileValues } from "./_hostile_test_data.ts";
-import { wishOf } from "./desired.ts";
+import { hostileValues } from "./testing/hostile_values.ts";
+import { desiredIngress } from "./desired.ts";
 import { parseHostRule } from "./rules.ts";
 
 type Ports = NonNullable<Service["spec"]["ports"]>;
@@ -17,14 +18,14 @@ function service(annotation: string | undefined, ports: Ports = [{ port: 80 }], 
 }
 
 function portOf(ports: Ports): number | undefined {
-  const wish = wishOf(service("", ports), {});
-  return wish.kind === "ingress"
-    ? wish.ingress.spec?.rules?.[0]?.http?.paths?.[0]?.backend?.service?.port?.number
+  const desired = desiredIngress(service("", ports), {});
+  return desired.kind === "ingress"
+    ? desired.ingress.spec?.rules?.[0]?.http?.paths?.[0]?.backend?.service?.port?.number
     : undefined;
 }
 
-test("an annotated Service gets an Ingress of its name, and nothing else of the Service comes along", () => {
-  assertEquals(wishOf(service("true"), {}), {
+test("an annotated Service gets an Ingress of its name, without other labels and annotations", () => {
+  assertEquals(desiredIngress(service("true"), {}), {
     kind: "ingress",
     ingress: {
       apiVersion: "networking.k8s.io/v1",
@@ -41,7 +42,7 @@ test("an annotated Service gets an Ingress of its name, and nothing else of the 
       },
     },
   });
-  assertEquals(wishOf(service(undefined), {}), { kind: "none" });
+  assertEquals(desiredIngress(service(undefined), {}), { kind: "none" });
 });
 
 test("the port is 80, else the only one, else the one named http", () => {
@@ -54,23 +55,24 @@ test("the port is 80, else the only one, else the one named http", () => {
   assertEquals(portOf([{ port: 53, protocol: "UDP" }]), undefined);
 });
 
-test("a Service that asks for what it may not have gets none, and a reason", () => {
+test("a Service with an invalid claim gets no Ingress, but a reason", () => {
   const hosts = [parseHostRule("shop=example.org")];
-  const reasonOf = (wish: ReturnType<typeof wishOf>) => wish.kind === "refused" ? wish.reason : wish.kind;
-  assertEquals(reasonOf(wishOf(service("example.org/x"), { hosts })), "ingress");
-  assertEquals(reasonOf(wishOf(service("example.net"), { hosts })), "HostNotAllowed");
-  assertEquals(reasonOf(wishOf(service(""), { hosts })), "HostNotAllowed");
-  assertEquals(reasonOf(wishOf(service("not a host"), {})), "InvalidAnnotation");
-  assertEquals(reasonOf(wishOf(service("", []), {})), "NoPort");
-  assertEquals(reasonOf(wishOf(service("", [{ port: 80 }], "ExternalName"), {})), "ExternalName");
+  const reasonOf = (desired: ReturnType<typeof desiredIngress>) =>
+    desired.kind === "rejected" ? desired.reason : desired.kind;
+  assertEquals(reasonOf(desiredIngress(service("example.org/x"), { hosts })), "ingress");
+  assertEquals(reasonOf(desiredIngress(service("example.net"), { hosts })), "HostNotAllowed");
+  assertEquals(reasonOf(desiredIngress(service(""), { hosts })), "HostNotAllowed");
+  assertEquals(reasonOf(desiredIngress(service("not a host"), {})), "InvalidAnnotation");
+  assertEquals(reasonOf(desiredIngress(service("", []), {})), "NoPort");
+  assertEquals(reasonOf(desiredIngress(service("", [{ port: 80 }], "ExternalName"), {})), "ExternalName");
 });
 
 test("[security 9] no hostile value becomes part of an Ingress or of an Event", () => {
   for (const value of hostileValues) {
-    const wish = wishOf(service(value), {});
-    assert(wish.kind === "refused", JSON.stringify(value));
-    assertStringIncludes(wish.note, "The annotation ingress/http is not understood");
-    assert(value.length < 6 || !wish.note.includes(value), wish.note);
-    assert(/^[ -~]{1,300}$/.test(wish.note), wish.note);
+    const desired = desiredIngress(service(value), {});
+    assert(desired.kind === "rejected", JSON.stringify(value));
+    assertStringIncludes(desired.note, "The annotation ingress/http is invalid");
+    assert(value.length < 6 || !desired.note.includes(value), desired.note);
+    assert(/^[ -~]{1,300}$/.test(desired.note), desired.note);
   }
 });

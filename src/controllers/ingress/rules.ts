@@ -1,42 +1,42 @@
 /**
- * What the owner of the operator allows: which hosts the Services of a namespace may claim, and the class their
- * Ingresses get. Both are said with flags; nothing in the cluster can change them.
+ * The rules of the operator: the hosts that Services of a namespace may claim, and the class of their Ingresses. They come
+ * from flags, so that no user of the cluster can change them.
  *
- * Caveats: where no host rule is given at all, every namespace may claim every host.
+ * Caveats: without any host rule, every namespace may claim every host.
  */
 import { type Claim, hostProblem, pathProblem } from "./claim.ts";
 
-/** One rule about hosts, `[NAMESPACE=]HOST[/PATH]`. */
+/** A rule for hosts: `[NAMESPACE=]HOST[/PATH]`. */
 export interface HostRule {
-  /** Undefined: it holds for all namespaces. */
+  /** Undefined: the rule applies to all namespaces. */
   readonly namespace: string | undefined;
-  /** A name; `*.example.com` for all names below one; `*` for all. */
+  /** A name; `*.example.com` for all names below it; `*` for all names. */
   readonly host: string;
-  /** Allowed with all that is below it. */
+  /** The allowed path, with all paths below it. */
   readonly path: string;
 }
 
-/** One rule about classes, `[NAMESPACE=]CLASS`. */
+/** A rule for classes: `[NAMESPACE=]CLASS`. */
 export interface ClassRule {
-  /** Undefined: it holds where no other does. */
+  /** Undefined: the rule applies where no other rule does. */
   readonly namespace: string | undefined;
   readonly className: string;
 }
 
-/** What is allowed. */
+/** All rules. */
 export interface Rules {
-  /** Undefined: every host is. */
+  /** Undefined: every host is allowed. */
   readonly hosts?: readonly HostRule[];
   /** @default the class "ingress" for all */
   readonly classes?: readonly ClassRule[];
 }
 
-/** The class of Ingresses where no rule says another, as in the original. */
-export const defaultClass = "ingress";
+/** The class without a rule, as in the original. */
+const defaultClass = "ingress";
 
 const namespacePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** @throws RangeError that says what is wrong with the text */
+/** Parses a rule. @throws RangeError that says why the text is invalid */
 export function parseHostRule(text: string): HostRule {
   const { namespace, rest } = split(text);
   const slash = rest.indexOf("/");
@@ -48,14 +48,14 @@ export function parseHostRule(text: string): HostRule {
   return { namespace, host, path };
 }
 
-/** @throws RangeError that says what is wrong with the text */
+/** Parses a rule. @throws RangeError that says why the text is invalid */
 export function parseClassRule(text: string): ClassRule {
   const { namespace, rest } = split(text);
-  if (hostProblem(rest) !== undefined) throw new RangeError("the class is no DNS name in lower case");
+  if (hostProblem(rest) !== undefined) throw new RangeError("the class is not a DNS name in lower case");
   return { namespace, className: rest };
 }
 
-/** Whether a namespace may claim it. */
+/** True when the Services of a namespace may make this claim. */
 export function isAllowed(rules: Rules, namespace: string, claim: Claim): boolean {
   if (rules.hosts === undefined) return true;
   return rules.hosts.some((rule) =>
@@ -64,7 +64,7 @@ export function isAllowed(rules: Rules, namespace: string, claim: Claim): boolea
   );
 }
 
-/** The class of a namespace's Ingresses. */
+/** Returns the class of the Ingresses in a namespace. */
 export function classOf({ classes = [] }: Rules, namespace: string): string {
   const own = classes.find((rule) => rule.namespace === namespace);
   const general = classes.find((rule) => rule.namespace === undefined);
@@ -77,14 +77,14 @@ function coversHost(pattern: string, host: string): boolean {
 }
 
 function coversPath(allowed: string, path: string): boolean {
-  const above = allowed.replace(/\/$/, "");
-  return `${path.replace(/\/$/, "")}/`.startsWith(`${above}/`);
+  const parent = allowed.replace(/\/$/, "");
+  return `${path.replace(/\/$/, "")}/`.startsWith(`${parent}/`);
 }
 
 function split(text: string): { readonly namespace: string | undefined; readonly rest: string } {
   const equals = text.indexOf("=");
   if (equals < 0) return { namespace: undefined, rest: text };
   const namespace = text.slice(0, equals);
-  if (!namespacePattern.test(namespace)) throw new RangeError(`the namespace before "=" is none`);
+  if (!namespacePattern.test(namespace)) throw new RangeError(`the text before "=" is not a namespace`);
   return { namespace, rest: text.slice(equals + 1) };
 }

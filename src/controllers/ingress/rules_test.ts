@@ -7,7 +7,7 @@ function allows(rules: readonly string[], namespace: string, claim: string): boo
   return isAllowed({ hosts: rules.map(parseHostRule) }, namespace, { host, path });
 }
 
-test("without a rule every host is allowed, with rules only theirs", () => {
+test("every host is allowed without rules, and only their hosts with rules", () => {
   assertEquals(isAllowed({}, "a", { host: "x.example", path: "/" }), true);
   assertEquals(isAllowed({ hosts: [] }, "a", { host: "x.example", path: "/" }), false);
   const cases: readonly (readonly [string, string, string, boolean])[] = [
@@ -34,18 +34,18 @@ test("without a rule every host is allowed, with rules only theirs", () => {
   assertEquals(allows(["b=one.example", "two.example"], "a", "two.example"), true);
 });
 
-test("a rule that is none is refused, and says why", () => {
+test("an invalid rule is rejected with a reason", () => {
   for (
     const text of ["", "Example.com", "a b", "=example.com", "A=example.com", "a=", "*.", "*x", "**.a", "a/..", "a=b=c"]
   ) {
     assertThrows(() => parseHostRule(text));
   }
-  assertThrows(() => parseHostRule("a=10.0.0.1"), /the host looks like an address/);
-  assertThrows(() => parseHostRule("Team=a.example"), /the namespace before "=" is none/);
+  assertThrows(() => parseHostRule("a=10.0.0.1"), /the host looks like an IP address/);
+  assertThrows(() => parseHostRule("Team=a.example"), /the text before "=" is not a namespace/);
   for (const text of ["", "Nginx", "a=", "a/b", "a b"]) assertThrows(() => parseClassRule(text), /class|namespace/);
 });
 
-test("the class is the namespace's own, else the general one, else ingress", () => {
+test("the class is that of the namespace, else the general one, else ingress", () => {
   const classes = ["nginx", "team-a=internal"].map(parseClassRule);
   assertEquals(classOf({}, "team-a"), "ingress");
   assertEquals([classOf({ classes }, "team-a"), classOf({ classes }, "team-b")], ["internal", "nginx"]);

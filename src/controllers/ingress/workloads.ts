@@ -1,5 +1,13 @@
-/** What people do to Services: `controller simulate ingress` plays it with and without faults. */
+/** Samples and workloads of ingress: objects to try it with, and what users do to Services during a simulation. */
 import type { Workload, WorkloadStep } from "../../mod.ts";
+
+/** The samples of `controller dev --samples`; examples/ingress.yaml contains the same. */
+export const ingressSamples = [{
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "shop", annotations: { "ingress/http": "shop.example.com/cart" } },
+  spec: { selector: { app: "shop" }, ports: [{ port: 80, targetPort: 8080 }] },
+}];
 
 const shop = { apiVersion: "v1", kind: "Service", name: "shop" };
 const ingress = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", name: "shop" };
@@ -14,7 +22,7 @@ function annotate(value: string | null): WorkloadStep {
   return { kind: "patch", object: shop, patch: { metadata: { annotations: { "ingress/http": value } } } };
 }
 
-/** See behaviours.md 3.1. */
+/** The workloads of `controller simulate ingress`. */
 export const ingressWorkloads: readonly Workload[] = [
   { name: "annotate", steps: [create({}), annotate("true")] },
   {
@@ -30,7 +38,7 @@ export const ingressWorkloads: readonly Workload[] = [
     ],
   },
   {
-    name: "an Ingress deleted by hand",
+    name: "an Ingress deleted by a user",
     steps: [
       create({ "ingress/http": "shop.example.com" }),
       { kind: "delete", object: ingress },

@@ -7,7 +7,7 @@ const taint: { key: string; value?: string; effect: string } = {
   effect: "NoSchedule",
 };
 
-test("claims are read as they were written", () => {
+test("parseClaims() reads what formatClaims() wrote", () => {
   const claims: Claims = {
     labels: new Map([["a", "1"], ["constructor", ""]]),
     taints: new Map([["b:NoExecute", { ...taint, key: "b", effect: "NoExecute" }], [
@@ -18,7 +18,7 @@ test("claims are read as they were written", () => {
   assertEquals(parseClaims(formatClaims(claims)), claims);
 });
 
-test("the same claims have one text, in whatever order they were made", () => {
+test("equal claims have equal text, in any order", () => {
   const one = formatClaims({ labels: new Map([["a", "1"], ["b", "2"]]), taints: new Map() });
   const other = formatClaims({ labels: new Map([["b", "2"], ["a", "1"]]), taints: new Map() });
   assertEquals(one, other);
@@ -36,16 +36,16 @@ const hostile = [
 ];
 
 for (const text of hostile) {
-  test(`what cannot be read claims nothing: ${text}`, () => assertEquals(parseClaims(text), noClaims));
+  test(`an invalid annotation claims nothing: ${text}`, () => assertEquals(parseClaims(text), noClaims));
 }
 
-test("names of Object's own are names like others, and no prototype is changed", () => {
+test("names such as __proto__ are ordinary names, and no prototype is changed", () => {
   const claims = parseClaims('{"labels":{"__proto__":"x","toString":"y"},"taints":[]}');
   assertEquals([...claims.labels], [["__proto__", "x"], ["toString", "y"]]);
   assertEquals(Object.hasOwn(Object.prototype, "x"), false);
 });
 
-test("a Node concerns the pools it is in and those that gave it something, each once", () => {
+test("poolsOf() returns the pools of the labels and of the claims, each once", () => {
   const labels = {
     "node-role.kubernetes.io/a": "",
     "node-role.kubernetes.io/b": "true",

@@ -1,59 +1,55 @@
-/**
- * What a NodePool asks for: the labels and taints of its Nodes, and its RuntimeClass. Pure functions: what a pool means
- * is decided here and nowhere else.
- */
+/** The desired state of a NodePool: the labels and taints of its Nodes, and its RuntimeClass. Pure functions. */
 import { type Desired, manifest, type Node, RuntimeClass } from "../../mod.ts";
-import { withDefaults } from "./defaults.ts";
-import type { NodePool } from "./resource.ts";
+import { type NodePool, withDefaults } from "./resource.ts";
 import { labelProblems, taintId, taintProblems } from "./validate.ts";
 
-/** Begins the label that makes a Node a member. */
+/** Prefix of the label that makes a Node a member of a pool. */
 export const rolePrefix = "node-role.kubernetes.io/";
 
-/** One taint, as a Node has it. */
+/** A taint of a Node. */
 export type Taint = NonNullable<Node["spec"]["taints"]>[number];
 
-/** What every member of a pool gets. */
-export interface Gift {
+/** The labels and taints that a pool sets on its Nodes. */
+export interface NodeSettings {
   readonly labels: ReadonlyMap<string, string>;
   /** By key and effect, see `taintId`. */
   readonly taints: ReadonlyMap<string, Taint>;
 }
 
-/** What is given to a Node that is no member. */
-export const nothing: Gift = { labels: new Map(), taints: new Map() };
+/** The settings for a Node that is not a member. */
+export const noSettings: NodeSettings = { labels: new Map(), taints: new Map() };
 
-/** What a pool gives: all of it that `validate.ts` does not refuse. Of two taints alike the first counts. */
-export function giftOf(pool: NodePool): Gift {
+/** Returns the valid labels and taints of a pool. Of two taints with the same key and effect the first applies. */
+export function nodeSettingsOf(pool: NodePool): NodeSettings {
   const { labels, taints } = withDefaults(pool).spec;
-  const legal = new Map<string, Taint>();
+  const validTaints = new Map<string, Taint>();
   for (const [at, taint] of taints.entries()) {
     const id = taintId(taint);
-    if (taintProblems(taint, at).length === 0 && !legal.has(id)) legal.set(id, taint);
+    if (taintProblems(taint, at).length === 0 && !validTaints.has(id)) validTaints.set(id, taint);
   }
   return {
     labels: new Map(Object.entries(labels).filter(([key, value]) => labelProblems(key, value).length === 0)),
-    taints: legal,
+    taints: validTaints,
   };
 }
 
-/** True when the Node has the pool's label, with whatever value. */
+/** True when the Node has the label of the pool, with any value. */
 export function isMember(node: Pick<Node, "metadata">, pool: string): boolean {
   return Object.hasOwn(node.metadata.labels ?? {}, rolePrefix + pool);
 }
 
-/** The pool's RuntimeClass: Pods that name it go to the pool's Nodes and tolerate their taints. */
+/** Returns the RuntimeClass of a pool: its Pods are scheduled onto the Nodes of the pool and tolerate their taints. */
 export function desiredRuntimeClass(pool: NodePool): Desired<typeof RuntimeClass> {
-  const { labels, taints } = giftOf(pool);
+  const { labels, taints } = nodeSettingsOf(pool);
   const name = nameOf(pool);
-  // Of labels that were all refused none is left, and no selector at all would be every Node.
+  // When all labels are invalid, an empty selector would select every Node.
   const nodeSelector = labels.size === 0 ? { [rolePrefix + name]: "" } : Object.fromEntries(labels);
   return manifest(RuntimeClass, {
     metadata: { name: `node-pool-${name}` },
     handler: withDefaults(pool).spec.handler,
     scheduling: {
       nodeSelector,
-      // The server leaves an empty value out of its answers, so it is not written either.
+      // The server omits an empty value in its responses, so the desired object omits it, too.
       tolerations: [...taints.values()].map(({ key, value = "", effect }) =>
         value === "" ? { key, operator: "Equal", effect } : { key, operator: "Equal", value, effect }
       ),

@@ -1,9 +1,6 @@
-/** nodepool: labels and taints for the Nodes of a pool, and a RuntimeClass to run on them. */
+/** nodepool: sets labels and taints of the Nodes in a pool, and creates a RuntimeClass for them. */
 export { nodepoolController } from "./controller.ts";
-export { withDefaults } from "./defaults.ts";
 export { desiredRuntimeClass } from "./desired.ts";
-export { NodePool } from "./resource.ts";
-export { problemsOf } from "./validate.ts";
-export { nodepoolWebhooks } from "./webhooks.ts";
-export { nodepoolSamples } from "./samples.ts";
-export { nodepoolWorkloads } from "./workloads.ts";
+export { NodePool, withDefaults } from "./resource.ts";
+export { nodepoolWebhooks, problemsOf } from "./validate.ts";
+export { nodepoolSamples, nodepoolWorkloads } from "./workloads.ts";

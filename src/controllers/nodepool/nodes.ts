@@ -1,99 +1,104 @@
 /**
- * Carries plans out: brings the Nodes that concern a pool to what they should be, several at a time.
+ * Reconciles the Nodes of a pool, several at a time.
  *
- * Guarantees: a Node that changed meanwhile is read anew and planned anew, five tries at most (behaviours.md 75); one
- * Node that cannot be written holds up no other; a Node that is gone is nobody's trouble.
+ * Guarantees: a Node that changed in the meantime is read and planned again, with five attempts at most (behaviour 75); a Node
+ * that cannot be written does not block the others; a deleted Node is ignored.
  */
 import { isConflict, isNotFound, Node, type ReconcileContext, type RuntimeClass } from "../../mod.ts";
 import { poolsOf } from "./claims.ts";
-import type { Gift } from "./desired.ts";
+import type { NodeSettings } from "./desired.ts";
 import { type Membership, type NodeConflict, planFor } from "./plan.ts";
 import type { NodePool } from "./resource.ts";
 
-/** What the controller declared, see `controller.ts`. */
+/** The context of the reconciler: the kinds are those that `controller.ts` declares. */
 export type Context = ReconcileContext<
   typeof NodePool,
   typeof NodePool | typeof RuntimeClass | typeof Node
 >;
 
-/** What a pool wants of its Nodes. */
-export interface Wish {
+/** A pool and the settings of its Nodes. */
+export interface PoolSettings {
   readonly pool: string;
-  /** Undefined: everything is taken back. */
-  readonly gift: Gift | undefined;
+  /** Undefined: everything that the pool has set is removed. */
+  readonly settings: NodeSettings | undefined;
 }
 
-/** What became of the Nodes. */
-export interface Outcome {
+/** The results for all Nodes. */
+export interface NodesResult {
   readonly changed: readonly { readonly node: string; readonly membership: Membership }[];
   readonly conflicts: readonly NodeConflict[];
   readonly failures: readonly { readonly node: string; readonly error: unknown }[];
 }
 
-/** Requests under way at once for one pool. */
-const mostAtOnce = 8;
-const mostTries = 5;
+/** Concurrent requests for one pool. */
+const maxConcurrentWrites = 8;
+const maxAttempts = 5;
 
-/** The Nodes that concern a pool, by name: its members and those it gave something. */
-export function concerned(nodes: readonly Node[], pool: string): readonly Node[] {
+/** Returns the Nodes of a pool, sorted by name: its members, and those that it has set something on. */
+export function nodesOfPool(nodes: readonly Node[], pool: string): readonly Node[] {
   return nodes.filter((node) => poolsOf(node).includes(pool))
     .toSorted((left, right) => nodeName(left) < nodeName(right) ? -1 : 1);
 }
 
-/** True when all Nodes are as the pool wants them. */
-export function areSettled(nodes: readonly Node[], wish: Wish): boolean {
-  return nodes.every((node) => planFor(node, wish.pool, wish.gift).kind === "settled");
+/** True when no Node must be changed. */
+export function areSettled(nodes: readonly Node[], { pool, settings }: PoolSettings): boolean {
+  return nodes.every((node) => planFor(node, pool, settings).kind === "settled");
 }
 
-/** Brings the Nodes to what the pool wants. */
-export async function bringNodes(ctx: Context, nodes: readonly Node[], wish: Wish): Promise<Outcome> {
-  const outcomes: Outcome[] = [];
+/** Reconciles the Nodes of a pool. */
+export async function reconcileNodes(
+  ctx: Context,
+  nodes: readonly Node[],
+  desired: PoolSettings,
+): Promise<NodesResult> {
+  const results: NodesResult[] = [];
   const rest = nodes.entries();
   const worker = async () => {
     for (const [at, node] of rest) {
       ctx.signal.throwIfAborted();
-      outcomes[at] = await tryNode(ctx, node, wish);
+      results[at] = await tryNode(ctx, node, desired);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(mostAtOnce, nodes.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(maxConcurrentWrites, nodes.length) }, worker));
   return {
-    changed: outcomes.flatMap(({ changed }) => changed),
-    conflicts: outcomes.flatMap(({ conflicts }) => conflicts),
-    failures: outcomes.flatMap(({ failures }) => failures),
+    changed: results.flatMap(({ changed }) => changed),
+    conflicts: results.flatMap(({ conflicts }) => conflicts),
+    failures: results.flatMap(({ failures }) => failures),
   };
 }
 
-const untouched: Outcome = { changed: [], conflicts: [], failures: [] };
+const unchanged: NodesResult = { changed: [], conflicts: [], failures: [] };
 
-async function tryNode(ctx: Context, node: Node, wish: Wish): Promise<Outcome> {
+/** Turns an error into a failure of this Node, so that the other Nodes are still reconciled. */
+async function tryNode(ctx: Context, node: Node, desired: PoolSettings): Promise<NodesResult> {
   try {
-    return await bringNode(ctx, node, wish);
+    return await reconcileNode(ctx, node, desired);
   } catch (error) {
     ctx.signal.throwIfAborted();
-    if (isNotFound(error)) return untouched;
-    return { ...untouched, failures: [{ node: nodeName(node), error }] };
+    if (isNotFound(error)) return unchanged;
+    return { ...unchanged, failures: [{ node: nodeName(node), error }] };
   }
 }
 
-async function bringNode(ctx: Context, cached: Node, { pool, gift }: Wish): Promise<Outcome> {
+async function reconcileNode(ctx: Context, cached: Node, { pool, settings }: PoolSettings): Promise<NodesResult> {
   const name = nodeName(cached);
   const readLive = () => ctx.client.get(Node, name, { signal: ctx.signal });
   let node = cached;
   let isLive = false;
-  for (let tries = 1;; tries++) {
-    let plan = planFor(node, pool, gift);
+  for (let attempt = 1;; attempt++) {
+    let plan = planFor(node, pool, settings);
     if (plan.kind === "change" && plan.needsOwners && !isLive) {
-      // The cache keeps no managedFields.
+      // The cache stores no managedFields.
       [node, isLive] = [await readLive(), true];
-      plan = planFor(node, pool, gift);
+      plan = planFor(node, pool, settings);
     }
     const { conflicts } = plan;
-    if (plan.kind === "settled") return { ...untouched, conflicts };
+    if (plan.kind === "settled") return { ...unchanged, conflicts };
     try {
       await ctx.patch(Node, node, { kind: "merge", value: plan.patch });
-      return { ...untouched, conflicts, changed: [{ node: name, membership: plan.membership }] };
+      return { ...unchanged, conflicts, changed: [{ node: name, membership: plan.membership }] };
     } catch (error) {
-      if (!isConflict(error) || tries >= mostTries) throw error;
+      if (!isConflict(error) || attempt >= maxAttempts) throw error;
     }
     [node, isLive] = [await readLive(), true];
   }

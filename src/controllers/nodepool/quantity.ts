@@ -1,14 +1,14 @@
 /**
- * Sums of quantities such as `500m`, `16Gi` or `2e3`, exact to the nano-unit, in the canonical form that Kubernetes
- * itself would write. Source of the rules: apimachinery `resource.Quantity` of Kubernetes 1.36.
+ * Sums of quantities such as `500m`, `16Gi` or `2e3`, exact to the nano-unit, in the canonical form of Kubernetes. The rules are
+ * those of apimachinery's `resource.Quantity` in Kubernetes 1.36.
  *
- * Guarantees: no floating point anywhere; the sum does not depend on the order of what is summed.
+ * Guarantees: no floating point; the sum does not depend on the order.
  */
 
-/** How an amount was written, and so how it is written again. */
+/** The notation of an amount, which formatting preserves. */
 type Notation = "decimal" | "binary" | "exponent";
 
-/** An amount in nano-units: nothing smaller is kept. */
+/** An amount in nano-units, the smallest unit. */
 export interface Amount {
   readonly nano: bigint;
   readonly notation: Notation;
@@ -17,19 +17,19 @@ export interface Amount {
 const nanosPerUnit = 1_000_000_000n;
 const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"] as const;
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] as const;
-/** Larger amounts are taken for this one, the largest int64, as Kubernetes does with what has a suffix. */
-const mostNano = (2n ** 63n - 1n) * nanosPerUnit;
-/** More digits than that are below a nano-unit or beyond the cap, whichever way they are shifted. */
-const longestText = 64;
+/** Larger amounts are reduced to this one, the largest int64, as Kubernetes does for amounts with a suffix. */
+const maxNano = (2n ** 63n - 1n) * nanosPerUnit;
+/** More digits are below a nano-unit or above the maximum, with any exponent. */
+const maxTextLength = 64;
 
 /**
- * Reads a quantity. Anything smaller than a nano-unit is rounded up to one, away from zero.
+ * Parses a quantity. An amount smaller than a nano-unit is rounded up to one, away from zero.
  *
- * @returns undefined when the text is no quantity
+ * @returns undefined when the text is not a quantity
  */
 export function parseQuantity(text: string | number): Amount | undefined {
   const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eE][+-]?[0-9]+|[KMGTPE]i|[numkMGTPE]|)$/.exec(String(text));
-  if (match === null || match[0].length > longestText) return undefined;
+  if (match === null || match[0].length > maxTextLength) return undefined;
   const [, sign, whole = "", fraction = "", suffix = ""] = match;
   if (whole === "" && fraction === "") return undefined;
   const { notation, factor, exponent } = scaleOf(suffix);
@@ -38,19 +38,18 @@ export function parseQuantity(text: string | number): Amount | undefined {
   return { nano: sign === "-" ? -nano : nano, notation };
 }
 
-/** Writes an amount in its canonical form: no fraction, the largest suffix that makes it whole. */
+/** Formats an amount in its canonical form: no fraction, with the largest possible suffix. */
 export function formatQuantity({ nano, notation }: Amount): string {
   if (nano === 0n) return "0";
   const isWhole = nano % nanosPerUnit === 0n;
   const units = nano / nanosPerUnit;
-  // Below 1Ki and where there is a fraction the binary suffixes say nothing.
+  // Binary suffixes exist only for whole amounts from 1Ki on.
   if (notation === "binary" && isWhole && (units >= 1024n || units <= -1024n)) return binaryText(units);
   return decimalText(nano, notation === "exponent");
 }
 
 /**
- * The sum in canonical form. Written in binary suffixes as soon as one of the amounts is; what is no quantity counts
- * as nothing.
+ * Returns the sum in canonical form, with binary suffixes if one of the amounts has one. An invalid quantity counts as zero.
  */
 export function sumQuantities(texts: Iterable<string | number>): string {
   let nano = 0n;
@@ -67,8 +66,8 @@ export function sumQuantities(texts: Iterable<string | number>): string {
 
 function scaleOf(suffix: string): { readonly notation: Notation; readonly factor: bigint; readonly exponent: number } {
   if (/^[eE][+-]?[0-9]/.test(suffix)) {
-    // Bounded, so that 1e999999999 is capped and not computed.
-    const exponent = Math.max(-2 * longestText, Math.min(2 * longestText, Number(suffix.slice(1))));
+    // Bounded, so that 1e999999999 is not computed.
+    const exponent = Math.max(-2 * maxTextLength, Math.min(2 * maxTextLength, Number(suffix.slice(1))));
     return { notation: "exponent", factor: 1n, exponent };
   }
   if (suffix.endsWith("i")) {
@@ -87,7 +86,7 @@ function shifted(digits: bigint, power: number): bigint {
 }
 
 function capped(nano: bigint): bigint {
-  return nano > mostNano ? mostNano : nano;
+  return nano > maxNano ? maxNano : nano;
 }
 
 function binaryText(units: bigint): string {

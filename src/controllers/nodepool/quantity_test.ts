@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { formatQuantity, parseQuantity, sumQuantities } from "./quantity.ts";
 
-/** Text and its canonical form, compared with what apimachinery 0.36 makes of it; but for 1e99, which it does not cap. */
+/** Text and its canonical form, as in apimachinery 0.36, except 1e99, for which it has no maximum. */
 const canonical: readonly (readonly [text: string | number, form: string])[] = [
   ["0", "0"],
   ["0Gi", "0"],
@@ -40,39 +40,39 @@ const canonical: readonly (readonly [text: string | number, form: string])[] = [
 ];
 
 for (const [text, form] of canonical) {
-  test(`the quantity ${text} is written ${form}`, () => {
+  test(`the canonical form of ${text} is ${form}`, () => {
     const amount = parseQuantity(text);
     assertEquals(amount === undefined ? undefined : formatQuantity(amount), form);
   });
 }
 
-test("what is no quantity is none", () => {
+test("parseQuantity() returns undefined for an invalid quantity", () => {
   for (const text of ["", "-", ".", "1.2.3", "1 Gi", "Gi", "1gi", "1e", "1e1.5", "1K", "1iK", "0x10", "NaN", " 1"]) {
     assertEquals(parseQuantity(text), undefined, text);
   }
 });
 
-test("sums are exact where floating point is not", () => {
+test("sumQuantities() is exact where floating point is not", () => {
   assertEquals(sumQuantities(["100m", "200m"]), "300m");
   assertEquals(sumQuantities(Array.from({ length: 10 }, () => "0.1")), "1");
   assertEquals(sumQuantities(["9007199254740993", "1"]), "9007199254740994");
   assertEquals(sumQuantities(["4", "3920m"]), "7920m");
 });
 
-test("a sum of memory stays in binary suffixes, whatever comes first", () => {
+test("a sum with a binary suffix is written with binary suffixes, in any order", () => {
   assertEquals(sumQuantities(["16Gi", "16Gi"]), "32Gi");
   assertEquals(sumQuantities(["32851196Ki", "16Gi"]), "49628412Ki");
   assertEquals(sumQuantities(["1024", "1Ki"]), "2Ki");
   assertEquals(sumQuantities(["1Ki", "1024"]), "2Ki");
 });
 
-test("a sum of nothing is zero, and what is no quantity counts as nothing", () => {
+test("an empty sum is zero, and an invalid quantity counts as zero", () => {
   assertEquals(sumQuantities([]), "0");
   assertEquals(sumQuantities(["0", "0Gi"]), "0");
   assertEquals(sumQuantities(["1", "one"]), "1");
 });
 
-test("an exponent of any size is read at once", () => {
+test("a huge exponent is parsed quickly", () => {
   assertEquals(sumQuantities(["1e999999999999"]), "9223372036854775807");
   assertEquals(sumQuantities(["1e-999999999999"]), "1e-9");
 });

@@ -1,25 +1,25 @@
 /**
- * NodePool: the kind of the kubebuilder example operator. It asks that the Nodes labelled
- * `node-role.kubernetes.io/<pool>` have the same labels and taints, and that there is a RuntimeClass to run on them.
+ * NodePool: the kind of the kubebuilder example operator. All Nodes with the label `node-role.kubernetes.io/<pool>` get the
+ * labels and taints of the pool, and a RuntimeClass schedules Pods onto them. withDefaults() adds the defaults.
  *
- * Caveats: the syntax of labels and taints is not in the schema, because the webhook (`validate.ts`) says in better
- * words what is wrong; the controller does not rely on either and never gives a Node what is refused there.
+ * Caveats: the schema does not check the syntax of labels and taints, because the messages of the webhook (`validate.ts`) are
+ * better. The controller relies on neither: it never writes an invalid label or taint to a Node.
  */
 import { defineResource, type Infer, quantity, z } from "../../mod.ts";
 
-/** The handler of a pool that names none. */
-export const defaultHandler = "runc";
+/** The handler of a pool without a handler. */
+const defaultHandler = "runc";
 
-/** A `node-role.kubernetes.io/` label takes so much. */
-const longestName = 63;
+/** The limit for the name of a `node-role.kubernetes.io/` label. */
+const maxNameLength = 63;
 
 const taint = z.object({
-  key: z.string().min(1).max(317).describe("The taint key to be applied to the Nodes."),
-  value: z.string().max(63).optional().describe("The value that goes with the key."),
+  key: z.string().min(1).max(317).describe("Key of the taint."),
+  value: z.string().max(63).optional().describe("Value of the taint."),
   effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]).describe(
-    "What happens to Pods that do not tolerate the taint.",
+    "Effect on Pods that do not tolerate the taint.",
   ),
-  timeAdded: z.iso.datetime({ offset: true }).optional().describe("Given to the Nodes as it stands here."),
+  timeAdded: z.iso.datetime({ offset: true }).optional().describe("Copied to the taint of the Nodes unchanged."),
 });
 
 const condition = z.object({
@@ -36,34 +36,37 @@ export const NodePool = defineResource({
   version: "v1",
   kind: "NodePool",
   scope: "Cluster",
-  description: "A NodePool gives its Nodes labels and taints, and makes a RuntimeClass that schedules Pods onto them.",
+  description:
+    "A NodePool sets labels and taints of its Nodes, and creates a RuntimeClass that schedules Pods onto them.",
   spec: z.object({
     labels: z.record(z.string(), z.string().max(63)).default({}).meta({
-      description: "Labels that every Node of the pool gets.",
+      description: "Labels of every Node in the pool.",
       maxProperties: 64,
     }),
     taints: z.array(taint).max(64).default([]).meta({
-      description: "Taints that every Node of the pool gets.",
+      description: "Taints of every Node in the pool.",
       "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["key", "effect"],
     }),
     handler: z.string().max(63).regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/).default(defaultHandler).describe(
-      "Handler of the pool's RuntimeClass: what runs the containers, as the Nodes' container runtime calls it.",
+      "Handler of the pool's RuntimeClass: a handler of the container runtime on the Nodes.",
     ),
   }),
   status: z.object({
-    observedGeneration: z.int().min(0).optional().describe("Generation of the spec that this status is about."),
-    nodeCount: z.int32().min(0).default(0).describe("How many Nodes the pool has."),
-    allocatable: z.record(z.string(), quantity()).default({}).describe("What Pods can use of all its Nodes together."),
+    observedGeneration: z.int().min(0).optional().describe("Generation of the spec that this status describes."),
+    nodeCount: z.int32().min(0).default(0).describe("Number of Nodes in the pool."),
+    allocatable: z.record(z.string(), quantity()).default({}).describe(
+      "Resources that Pods can use on all its Nodes together.",
+    ),
     conditions: z.array(condition).default([]).meta({
-      description: "Whether the pool's Nodes and its RuntimeClass are as they should be: Ready.",
+      description: "Ready: whether the Nodes and the RuntimeClass are in the desired state.",
       "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["type"],
     }),
   }),
   validations: [{
-    rule: `self.metadata.name.size() <= ${longestName}`,
-    message: `the name of a NodePool is part of a label of Nodes, so it has ${longestName} characters at most`,
+    rule: `self.metadata.name.size() <= ${maxNameLength}`,
+    message: `must have at most ${maxNameLength} characters, because it is part of a label of Nodes`,
   }],
   printerColumns: [
     { name: "Nodes", jsonPath: ".status.nodeCount" },
@@ -75,3 +78,26 @@ export const NodePool = defineResource({
   ],
 });
 export type NodePool = Infer<typeof NodePool>;
+
+/** The label of a pool without labels. One is needed, because the RuntimeClass selects Nodes by the labels of the pool. */
+function defaultLabel(pool: string): string {
+  return `node-pool.lailin.xyz/${pool}`;
+}
+
+/**
+ * Returns the pool with its defaults. Idempotent.
+ *
+ * The defaulting webhook stores the result; the controller uses it for every pool, because a cluster may have no webhook.
+ *
+ * @param pool In a webhook, the defaults of the schema may be missing
+ */
+export function withDefaults(pool: NodePool): NodePool {
+  const { name } = pool.metadata;
+  const { labels = {}, taints = [], handler = defaultHandler } = pool.spec;
+  // With generateName there is no name yet; the controller adds the label later.
+  const needsLabel = Object.keys(labels).length === 0 && name !== undefined;
+  return {
+    ...pool,
+    spec: { ...pool.spec, labels: needsLabel ? { [defaultLabel(name)]: "" } : labels, taints, handler },
+  };
+}

@@ -1,6 +1,6 @@
 /**
- * The pool's RuntimeClass: made, kept as it should be, and replaced where only that helps, since the API server lets no
- * handler change.
+ * Reconciles the RuntimeClass of a pool. The handler of a RuntimeClass is immutable: a RuntimeClass with another handler is
+ * deleted and created again, as long as the pool has no Nodes.
  */
 import { isControlledBy, NotControlledError, RuntimeClass } from "../../mod.ts";
 import { desiredRuntimeClass } from "./desired.ts";
@@ -8,46 +8,55 @@ import type { Context } from "./nodes.ts";
 import type { NodePool } from "./resource.ts";
 import type { Finding } from "./status.ts";
 
-/** What became of it. */
-export interface RuntimeClassOutcome {
+/** The result. */
+export interface RuntimeClassResult {
   readonly finding?: Finding;
-  /** To be thrown in the end, so that there is another try. */
+  /** The error to throw at the end of the reconcile, for a retry. */
   readonly error?: unknown;
 }
 
-/** Brings it to what the pool wants. */
-export async function bringRuntimeClass(ctx: Context, pool: NodePool, members: number): Promise<RuntimeClassOutcome> {
-  const wanted = desiredRuntimeClass(pool);
-  const { name } = wanted.metadata;
-  const held = ctx.find(RuntimeClass, name);
-  const keepsHandler = held === undefined || held.handler === wanted.handler || !isControlledBy(held, pool);
+/** Reconciles the RuntimeClass. @param members The number of Nodes in the pool */
+export async function reconcileRuntimeClass(
+  ctx: Context,
+  pool: NodePool,
+  members: number,
+): Promise<RuntimeClassResult> {
+  const desired = desiredRuntimeClass(pool);
+  const { name } = desired.metadata;
+  const cached = ctx.find(RuntimeClass, name);
+  const keepsHandler = cached === undefined || cached.handler === desired.handler || !isControlledBy(cached, pool);
   if (!keepsHandler && members === 0) {
-    // Its deletion comes back as a change, and then it is made anew.
-    await ctx.delete(RuntimeClass, held);
-    ctx.event("Normal", "RuntimeClassReplaced", `RuntimeClass "${name}" makes room for handler "${wanted.handler}"`);
+    // The watch delivers the deletion, and the next reconcile creates it again.
+    await ctx.delete(RuntimeClass, cached);
+    ctx.event(
+      "Normal",
+      "RuntimeClassReplaced",
+      `RuntimeClass "${name}" deleted to change its handler to "${desired.handler}"`,
+    );
     return {};
   }
   try {
-    const live = await ctx.apply(keepsHandler ? wanted : { ...wanted, handler: held.handler });
-    await removeSurplus(ctx, live, wanted.scheduling?.nodeSelector ?? {});
+    const live = await ctx.apply(keepsHandler ? desired : { ...desired, handler: cached.handler });
+    await removeStaleLabels(ctx, live, desired.scheduling?.nodeSelector ?? {});
   } catch (error) {
     if (!(error instanceof NotControlledError)) throw error;
     const message = `RuntimeClass "${name}" already exists and is not managed by NodePool`;
     return { finding: { reason: "ErrResourceExists", message }, error };
   }
-  if (held === undefined) ctx.event("Normal", "RuntimeClassCreated", `RuntimeClass "${name}" created`);
+  if (cached === undefined) ctx.event("Normal", "RuntimeClassCreated", `RuntimeClass "${name}" created`);
   if (keepsHandler) return {};
-  const message = `the handler is "${held.handler}" and cannot change to "${wanted.handler}" while the pool has Nodes`;
+  const message =
+    `the handler is "${cached.handler}" and cannot change to "${desired.handler}" while the pool has Nodes`;
   return { finding: { reason: "HandlerInUse", message } };
 }
 
-/** Takes labels out of the selector that are not wanted any more: an apply changes what it names and leaves the rest. */
-async function removeSurplus(
+/** Removes labels from the selector that are no longer desired: the apply keeps keys that it does not name. */
+async function removeStaleLabels(
   ctx: Context,
   live: RuntimeClass,
-  wanted: Readonly<Record<string, string | undefined>>,
+  desired: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const keys = Object.keys(live.scheduling?.nodeSelector ?? {}).filter((key) => !Object.hasOwn(wanted, key));
+  const keys = Object.keys(live.scheduling?.nodeSelector ?? {}).filter((key) => !Object.hasOwn(desired, key));
   if (keys.length === 0) return;
   const nodeSelector = Object.fromEntries(keys.map((key) => [key, null]));
   const { resourceVersion } = live.metadata;

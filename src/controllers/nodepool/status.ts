@@ -1,25 +1,19 @@
-/** The status of a NodePool, and the Events that go with it. Pure functions: what a pool says of itself. */
-import {
-  type ConditionNow,
-  type EventType,
-  findCondition,
-  type Node,
-  type PatchValue,
-  withCondition,
-} from "../../mod.ts";
-import type { Outcome } from "./nodes.ts";
+/** The status of a NodePool and its Events: pure functions. */
+import { type ConditionNow, type EventType, findCondition, type Node, withCondition } from "../../mod.ts";
+import { type PatchValue } from "../../client.ts";
+import type { NodesResult } from "./nodes.ts";
 import type { NodeConflict } from "./plan.ts";
 import { sumQuantities } from "./quantity.ts";
 import type { NodePool } from "./resource.ts";
 import { problemsOf, textOf } from "./validate.ts";
 
-/** Something that keeps a pool from being ready. */
+/** A reason why a pool is not ready. */
 export interface Finding {
   readonly reason: "InvalidSpec" | "ErrResourceExists" | "HandlerInUse" | "NodesFailed" | "Conflict";
   readonly message: string;
 }
 
-/** An Event to come. */
+/** An Event to record. */
 export interface Note {
   readonly type: EventType;
   readonly reason: string;
@@ -28,52 +22,53 @@ export interface Note {
 
 type Status = NonNullable<NodePool["status"]>;
 
-/** Things named in one message; how many more there are is said. */
-const mostNamed = 5;
+/** Items that a message names; it counts the others. */
+const maxNamed = 5;
 
-/** The status a pool should have. Resources that no member has any more are named with null, which removes them. */
+/** Returns the desired status. Null removes resources that no member has any more. */
 export function statusOf(
   pool: NodePool,
   members: readonly Node[],
   findings: readonly Finding[],
   at: number,
 ): PatchValue<Status> {
-  const held = pool.status?.allocatable ?? {};
+  const reported = pool.status?.allocatable ?? {};
   const { generation } = pool.metadata;
   return {
     observedGeneration: generation,
     nodeCount: members.length,
-    allocatable: { ...Object.fromEntries(Object.keys(held).map((name) => [name, null])), ...allocatableOf(members) },
+    allocatable: {
+      ...Object.fromEntries(Object.keys(reported).map((name) => [name, null])),
+      ...allocatableOf(members),
+    },
     conditions: withCondition(pool.status?.conditions, readiness(findings, generation), at),
   };
 }
 
-/** What keeps a pool from being ready, worst first. */
-export function findingsOf(pool: NodePool, outcome: Outcome, other: readonly Finding[]): readonly Finding[] {
+/** Returns why a pool is not ready, the most serious reason first. */
+export function findingsOf(pool: NodePool, result: NodesResult, other: readonly Finding[]): readonly Finding[] {
   const problems = problemsOf(pool).map(textOf);
-  const failed = outcome.failures.map(({ node }) => `"${node}"`);
-  const conflicts = outcome.conflicts.map(conflictText);
+  const failed = result.failures.map(({ node }) => `"${node}"`);
+  const conflicts = result.conflicts.map(conflictText);
   return [
-    ...(problems.length === 0
-      ? []
-      : [{ reason: "InvalidSpec", message: `left out: ${some(problems, "; ")}` } as const]),
+    ...(problems.length === 0 ? [] : [{ reason: "InvalidSpec", message: `ignored: ${some(problems, "; ")}` } as const]),
     ...other,
     ...(failed.length === 0 ? [] : [{ reason: "NodesFailed", message: `cannot write ${nodesText(failed)}` } as const]),
     ...(conflicts.length === 0 ? [] : [{ reason: "Conflict", message: some(conflicts, "; ") } as const]),
   ];
 }
 
-/** What is told of Nodes that came, went or changed. Nothing where nothing was written. */
-export function membershipNotes(outcome: Outcome): readonly Note[] {
-  const said = { joined: "NodeJoined", left: "NodeLeft", changed: "NodeUpdated" } as const;
+/** Returns the Events about written Nodes: joined, left or changed. */
+export function membershipNotes(result: NodesResult): readonly Note[] {
+  const reasons = { joined: "NodeJoined", left: "NodeLeft", changed: "NodeUpdated" } as const;
   return (["joined", "left", "changed"] as const).flatMap((membership): readonly Note[] => {
-    const nodes = outcome.changed.filter((one) => one.membership === membership).map(({ node }) => `"${node}"`);
+    const nodes = result.changed.filter((one) => one.membership === membership).map(({ node }) => `"${node}"`);
     if (nodes.length === 0) return [];
-    return [{ type: "Normal", reason: said[membership], note: `${nodesText(nodes)} ${membership}` }];
+    return [{ type: "Normal", reason: reasons[membership], note: `${nodesText(nodes)} ${membership}` }];
   });
 }
 
-/** Warnings about findings that the pool did not have when it was last looked at. */
+/** Returns Warning Events when the findings differ from the stored condition. */
 export function warningNotes(pool: NodePool, findings: readonly Finding[]): readonly Note[] {
   const now = readiness(findings, undefined);
   const before = findCondition(pool.status?.conditions, now.type);
@@ -84,7 +79,7 @@ export function warningNotes(pool: NodePool, findings: readonly Finding[]): read
 function readiness(findings: readonly Finding[], observedGeneration: number | undefined): ConditionNow {
   const [first] = findings;
   if (first === undefined) {
-    const message = "The pool's Nodes and its RuntimeClass are as they should be";
+    const message = "The Nodes and the RuntimeClass are in the desired state";
     return { type: "Ready", status: "True", reason: "Settled", message, observedGeneration };
   }
   const message = findings.map((finding) => finding.message).join("; ");
@@ -103,8 +98,8 @@ function allocatableOf(members: readonly Node[]): Readonly<Record<string, string
   return Object.fromEntries([...amounts].map(([name, all]) => [name, sumQuantities(all)]));
 }
 
-function conflictText({ node, what, name, live, wanted }: NodeConflict): string {
-  return `${what} "${name}" of Node "${node}" is "${live}" by somebody else, "${wanted}" is not given`;
+function conflictText({ node, what, name, live, desired }: NodeConflict): string {
+  return `${what} "${name}" of Node "${node}" is "${live}", set by another client, and stays; desired: "${desired}"`;
 }
 
 function nodesText(names: readonly string[]): string {
@@ -112,6 +107,6 @@ function nodesText(names: readonly string[]): string {
 }
 
 function some(texts: readonly string[], separator = ", "): string {
-  const named = texts.slice(0, mostNamed).join(separator);
-  return texts.length <= mostNamed ? named : `${named} and ${texts.length - mostNamed} more`;
+  const named = texts.slice(0, maxNamed).join(separator);
+  return texts.length <= maxNamed ? named : `${named} and ${texts.length - maxNamed} more`;
 }

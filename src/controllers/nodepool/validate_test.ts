@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../../tests/testing.ts";
-import type { AdmissionRequest, AdmissionDecision } from "../../webhook/mod.ts";
+import type { AdmissionDecision, AdmissionRequest } from "../../webhook/mod.ts";
 import { NodePool } from "./resource.ts";
-import { problemsOf, problemsOfChange, textOf } from "./validate.ts";
-import { nodepoolWebhooks } from "./webhooks.ts";
+import { nodepoolWebhooks, problemsOf, problemsOfChange, textOf } from "./validate.ts";
 
 type Spec = Parameters<typeof NodePool.make>[0]["spec"];
 
@@ -14,7 +13,7 @@ function textsOf(spec: Spec): readonly string[] {
   return problemsOf(pool(spec)).map(textOf);
 }
 
-const legal: readonly Spec[] = [
+const validSpecs: readonly Spec[] = [
   {},
   {
     labels: {
@@ -29,26 +28,26 @@ const legal: readonly Spec[] = [
   { taints: [{ key: "a", effect: "NoSchedule" }, { key: "a", effect: "NoExecute", value: "v" }] },
 ];
 
-for (const [at, spec] of legal.entries()) {
-  test(`a legal pool has no problems (${at})`, () => assertEquals(textsOf(spec), []));
+for (const [at, spec] of validSpecs.entries()) {
+  test(`a valid pool has no problems (${at})`, () => assertEquals(textsOf(spec), []));
 }
 
-const illegal: readonly (readonly [spec: Spec, text: string])[] = [
+const invalidSpecs: readonly (readonly [spec: Spec, text: string])[] = [
   [
     { labels: { "kubernetes.io/os": "linux" } },
-    'spec.labels: Forbidden: "kubernetes.io/os": keys under kubernetes.io belong to Kubernetes, use a domain of your own',
+    'spec.labels: Forbidden: "kubernetes.io/os": keys under kubernetes.io belong to Kubernetes, use your own domain',
   ],
   [
     { labels: { "node-restriction.kubernetes.io/a": "" } },
-    'spec.labels: Forbidden: "node-restriction.kubernetes.io/a": keys under node-restriction.kubernetes.io belong to Kubernetes, use a domain of your own',
+    'spec.labels: Forbidden: "node-restriction.kubernetes.io/a": keys under node-restriction.kubernetes.io belong to Kubernetes, use your own domain',
   ],
   [
     { labels: { "k8s.io/a": "" } },
-    'spec.labels: Forbidden: "k8s.io/a": keys under k8s.io belong to Kubernetes, use a domain of your own',
+    'spec.labels: Forbidden: "k8s.io/a": keys under k8s.io belong to Kubernetes, use your own domain',
   ],
   [
     { taints: [{ key: "x.k8s.io/a", effect: "NoExecute" }] },
-    'spec.taints[0].key: Forbidden: "x.k8s.io/a": keys under x.k8s.io belong to Kubernetes, use a domain of your own',
+    'spec.taints[0].key: Forbidden: "x.k8s.io/a": keys under x.k8s.io belong to Kubernetes, use your own domain',
   ],
   [
     { labels: { "a b": "" } },
@@ -61,19 +60,19 @@ const illegal: readonly (readonly [spec: Spec, text: string])[] = [
   ],
   [
     { labels: { "/a": "" } },
-    'spec.labels: Invalid value: "/a": what stands before the slash must be a domain in lower case',
+    'spec.labels: Invalid value: "/a": the text before the slash must be a domain in lower case',
   ],
   [
     { labels: { "Example.dev/a": "" } },
-    'spec.labels: Invalid value: "Example.dev/a": what stands before the slash must be a domain in lower case',
+    'spec.labels: Invalid value: "Example.dev/a": the text before the slash must be a domain in lower case',
   ],
   [
     { labels: { [`${"d".repeat(254)}/a`]: "" } },
-    `spec.labels: Invalid value: "${"d".repeat(100)}…": the domain of the key has 254 characters, 253 is the most`,
+    `spec.labels: Invalid value: "${"d".repeat(100)}…": the domain of the key has 254 characters, the limit is 253`,
   ],
   [
     { labels: { ["a".repeat(64)]: "" } },
-    `spec.labels: Invalid value: "${"a".repeat(64)}": the name of the key has 64 characters, 63 is the most`,
+    `spec.labels: Invalid value: "${"a".repeat(64)}": the name of the key has 64 characters, the limit is 63`,
   ],
   [
     { labels: { disk: "very fast" } },
@@ -85,7 +84,7 @@ const illegal: readonly (readonly [spec: Spec, text: string])[] = [
   ],
   [
     { taints: [{ key: "a", value: "1", effect: "NoSchedule" }, { key: "a", value: "2", effect: "NoSchedule" }] },
-    'spec.taints[1]: Duplicate value: "a:NoSchedule": there is a taint with this key and effect before it',
+    'spec.taints[1]: Duplicate value: "a:NoSchedule": an earlier taint has the same key and effect',
   ],
   [
     { labels: { "a\u001b[31m": "" } },
@@ -93,11 +92,11 @@ const illegal: readonly (readonly [spec: Spec, text: string])[] = [
   ],
 ];
 
-for (const [spec, text] of illegal) {
-  test(`[security 22] refused: ${text}`, () => assertEquals(textsOf(spec), [text]));
+for (const [spec, text] of invalidSpecs) {
+  test(`[security 22] rejected: ${text}`, () => assertEquals(textsOf(spec), [text]));
 }
 
-test("every problem is named, not the first alone", () => {
+test("problemsOf() returns all problems", () => {
   const spec = { labels: { "kubernetes.io/a": "b c" }, taints: [{ key: "", effect: "NoSchedule" as const }] };
   const raw = JSON.parse(JSON.stringify({ ...pool({}), spec }));
   assertEquals(problemsOf(raw).map(({ field }) => field), [
@@ -107,7 +106,7 @@ test("every problem is named, not the first alone", () => {
   ]);
 });
 
-test("a check takes no longer for hostile text", () => {
+test("problemsOf() is fast for hostile text", () => {
   const text = `${"a".repeat(5_000)}!`;
   assertEquals(
     problemsOf({ ...pool({}), spec: { labels: { [`${text}/${text}`]: text }, taints: [], handler: "runc" } }).length,
@@ -124,11 +123,11 @@ test("the handler of a pool with members cannot change", () => {
   assertEquals(problemsOfChange(pool({ handler: "runc", labels: { a: "b" } }, 2), pool({ handler: "runc" }, 2)), []);
 });
 
-test("the handler is judged by the members that are stored, not by those the writer claims", () => {
+test("a change of the handler is checked against the stored number of members", () => {
   assertEquals(problemsOfChange(pool({ handler: "kata" }, 0), pool({ handler: "runc" }, 2)).length, 1);
 });
 
-test("what was wrong before may stay, so that a finalizer can still come and go", () => {
+test("old problems are accepted in a change, so that finalizers can still be added and removed", () => {
   const old = pool({ labels: { "kubernetes.io/a": "" } });
   assertEquals(problemsOfChange(old, old), []);
   const worse = pool({ labels: { "kubernetes.io/a": "", "kubernetes.io/b": "" } });
@@ -146,7 +145,7 @@ async function judge(at: number, asked: AdmissionRequest): Promise<AdmissionDeci
   return await webhook.decide(asked, new AbortController().signal);
 }
 
-test("the defaulting webhook writes the label and nothing else", async () => {
+test("the defaulting webhook adds only the label", async () => {
   assertEquals(await judge(0, request("CREATE", pool({}))), {
     kind: "patched",
     operations: [{ op: "add", path: "/spec/labels/node-pool.lailin.xyz~1gpu", value: "" }],
@@ -154,7 +153,7 @@ test("the defaulting webhook writes the label and nothing else", async () => {
   assertEquals((await judge(0, request("CREATE", pool({ labels: { a: "b" } })))).kind, "allowed");
 });
 
-test("the validating webhook refuses with the field and the value in its message, and a cause for programs", async () => {
+test("the validating webhook denies with the field and the value in its message, and with causes", async () => {
   const verdict = await judge(1, request("CREATE", pool({ labels: { "kubernetes.io/os": "linux" } })));
   assert(verdict.kind === "denied");
   assertStringIncludes(verdict.message, 'NodePool "gpu" is invalid: spec.labels: Forbidden: "kubernetes.io/os"');

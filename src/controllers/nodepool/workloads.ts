@@ -1,5 +1,24 @@
-/** What people do to NodePools: `controller simulate nodepool` plays it with and without faults. */
+/** Samples and workloads of nodepool: objects to try it with, and what users do to NodePools during a simulation. */
 import type { Workload, WorkloadStep } from "../../mod.ts";
+
+/** The samples of `controller dev --samples`; the NodePool of examples/nodepool.yaml, and a Node in it. */
+export const nodepoolSamples = [
+  {
+    apiVersion: "nodes.lailin.xyz/v1",
+    kind: "NodePool",
+    metadata: { name: "worker" },
+    spec: {
+      labels: { "node-pool.lailin.xyz/worker": "", "example.dev/disk": "ssd" },
+      taints: [{ key: "example.dev/dedicated", value: "worker", effect: "NoSchedule" }],
+      handler: "runc",
+    },
+  },
+  {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "worker-1", labels: { "node-role.kubernetes.io/worker": "" } },
+  },
+];
 
 const apiVersion = "nodes.lailin.xyz/v1";
 const pool = { apiVersion, kind: "NodePool", name: "gpu" };
@@ -15,7 +34,7 @@ function createNode(name: string): WorkloadStep {
 
 const taint = { key: "example.dev/dedicated", value: "gpu", effect: "NoSchedule" };
 
-/** See behaviours.md 3.1. */
+/** The workloads of `controller simulate nodepool`. */
 export const nodepoolWorkloads: readonly Workload[] = [
   { name: "create with defaults", steps: [createNode("worker-1"), createPool({}), createNode("worker-2")] },
   {
@@ -33,7 +52,7 @@ export const nodepoolWorkloads: readonly Workload[] = [
     ],
   },
   {
-    name: "delete, and a Node that vanishes",
+    name: "delete, and a deleted Node",
     steps: [
       createNode("worker-1"),
       createNode("worker-2"),

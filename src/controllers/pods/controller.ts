@@ -1,37 +1,61 @@
 /**
- * pods: prints a line for each Pod that is there and for each that has gone. Re-creates client-go's workqueue example.
+ * pods: prints a line for each Pod that exists and for each Pod that was deleted. It re-creates client-go's workqueue example.
  *
- * Guarantees: a line is out before its Pod counts as done; one that cannot be printed is tried five times more and then
- * given up, with a log record. Nothing is written to the cluster.
+ * Guarantees: a Pod counts as reconciled only after its line is printed; a line that cannot be printed is retried five times
+ * and then dropped, with a log record. Nothing is written to the cluster.
  */
-import { controller, type ControllerDefinition, done, flag, Pod, type RunSetup, withFlags, z } from "../../mod.ts";
+import {
+  controller,
+  type ControllerDefinition,
+  done,
+  flag,
+  Pod,
+  type RunSetup,
+  splitKey,
+  withFlags,
+  z,
+} from "../../mod.ts";
 import { KnownPods, knownSource } from "./known_pods.ts";
-import { type LineFormat, lineOf } from "./line.ts";
+
+/** Lines as text for people, or as one JSON object each for programs. */
+type LineFormat = "text" | "json";
 
 /** Options of {@link podPrinter}. */
-export interface PodPrinterOptions {
-  /** Takes a line. */
+interface PodPrinterOptions {
+  /** Prints a line. */
   readonly print: RunSetup["print"];
   /** @default "text" */
   readonly format?: LineFormat;
-  /** Pods of an earlier run. @default none */
+  /** The Pods of an earlier run. @default none */
   readonly known?: KnownPods;
 }
 
-/** Makes the controller. */
+/** Creates the controller. */
 export function podPrinter({ print, format = "text", known }: PodPrinterOptions): ControllerDefinition {
   const pods = controller("pods", { maxRetries: 5, namespace: "default", recordsEvents: false }).for(Pod);
   const watched = known === undefined ? pods : pods.source(known.source);
   return watched.reconcileKey(async ({ key }, toolbox) => {
     const exists = toolbox.find(Pod, key) !== undefined;
-    // One that is still there has a turn of its own, as every Pod has at the start.
+    // A known Pod that still exists is also added by the watch, which prints it.
     if (exists && toolbox.causes.length > 0 && toolbox.causes.every(({ source }) => source === knownSource)) {
       return done;
     }
     await print(lineOf(exists ? "sync" : "gone", key, format));
-    known?.note(key, exists);
+    known?.record(key, exists);
     return done;
   });
+}
+
+/**
+ * Returns the line about a Pod.
+ *
+ * @param event "gone" for a Pod that was deleted
+ * @param key `namespace/name` of the Pod
+ */
+export function lineOf(event: "sync" | "gone", key: string, format: LineFormat): string {
+  const { namespace = "", name } = splitKey(key);
+  if (format === "json") return JSON.stringify({ event, namespace, name });
+  return event === "sync" ? `Sync/Add/Update for Pod ${name}` : `Pod ${key} does not exist anymore`;
 }
 
 const flags = z.object({
@@ -42,7 +66,7 @@ const flags = z.object({
   }),
   known: flag(z.string().min(1, { error: "it is empty" }).optional(), {
     flags: "--known <file>",
-    about: "remember the Pods in this file, and report at the next start which of them have gone",
+    about: "store the Pods in this file, and report at the next start which of them were deleted",
     example: "--known pods.txt",
   }),
 });
@@ -50,9 +74,9 @@ const flags = z.object({
 export const podsController = withFlags(
   podPrinter({ print: () => Promise.resolve() }),
   flags,
-  async ({ flags: { output: format, known: path }, namespaces, print }) => {
+  async ({ flags: { output: format, known: path }, namespaces, print, files }) => {
     if (path === undefined) return podPrinter({ print, format });
-    const known = await KnownPods.open(path, namespaces);
+    const known = await KnownPods.open(path, { namespaces, files });
     return { ...podPrinter({ print, format, known }), runnables: [known.saver] };
   },
 );

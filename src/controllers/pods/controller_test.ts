@@ -1,18 +1,12 @@
 import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { drain } from "../../async/mod.ts";
-import {
-  Client,
-  configureLogging,
-  type ControllerDefinition,
-  type KubeObject,
-  Manager,
-  seededRandom,
-  VirtualClock,
-} from "../../mod.ts";
-import { Folder } from "./_folder_test_data.ts";
-import { podPrinter } from "./controller.ts";
+import { Client } from "../../client.ts";
+import { configureLogging, type ControllerDefinition, type KubeObject, Manager } from "../../mod.ts";
+import { seededRandom, VirtualClock } from "../../testing.ts";
+import { lineOf, podPrinter } from "./controller.ts";
 import { KnownPods } from "./known_pods.ts";
+import { files, TestFolder } from "./testing/test_folder.ts";
 
 function pod(name: string, namespace = "default"): KubeObject {
   return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace } };
@@ -22,8 +16,8 @@ function pathOf(name: string, namespace = "default"): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
-/** A cluster, the printer on it, and what it printed and logged. */
-class Bench implements AsyncDisposable {
+/** Runs the controller on a fake cluster, and records its lines and its log. */
+class PodPrinterTest implements AsyncDisposable {
   readonly cluster = new FakeCluster();
   readonly clock = new VirtualClock();
   readonly lines: string[] = [];
@@ -58,7 +52,7 @@ class Bench implements AsyncDisposable {
 
   async until(condition: () => boolean): Promise<void> {
     for (let turn = 0; turn < 2000 && !condition(); turn++) await drain();
-    assert(condition(), `it did not come to that: ${this.lines.join("; ")}`);
+    assert(condition(), `the condition was not met: ${this.lines.join("; ")}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -67,75 +61,86 @@ class Bench implements AsyncDisposable {
   }
 }
 
-test("each Pod is printed when it comes and changes, and when it has gone", async () => {
-  await using bench = new Bench();
-  bench.cluster.put(pathOf("a"), pod("a"));
-  bench.run(podPrinter({ print: bench.print }));
-  await bench.until(() => bench.lines.length === 1);
-  bench.cluster.put(pathOf("b"), pod("b"));
-  await bench.until(() => bench.lines.length === 2);
-  bench.cluster.put(pathOf("a"), pod("a"));
-  await bench.until(() => bench.lines.length === 3);
-  bench.cluster.remove(pathOf("b"));
-  await bench.until(() => bench.lines.length === 4);
-  assertEquals(bench.lines, [
+test("each Pod is printed when it is added, updated and deleted", async () => {
+  await using printer = new PodPrinterTest();
+  printer.cluster.put(pathOf("a"), pod("a"));
+  printer.run(podPrinter({ print: printer.print }));
+  await printer.until(() => printer.lines.length === 1);
+  printer.cluster.put(pathOf("b"), pod("b"));
+  await printer.until(() => printer.lines.length === 2);
+  printer.cluster.put(pathOf("a"), pod("a"));
+  await printer.until(() => printer.lines.length === 3);
+  printer.cluster.remove(pathOf("b"));
+  await printer.until(() => printer.lines.length === 4);
+  assertEquals(printer.lines, [
     "Sync/Add/Update for Pod a",
     "Sync/Add/Update for Pod b",
     "Sync/Add/Update for Pod a",
     "Pod default/b does not exist anymore",
   ]);
-  assertEquals(bench.cluster.writes, []);
+  assertEquals(printer.cluster.writes, []);
 });
 
-test("Pods outside of the namespace default are not even asked for", async () => {
-  await using bench = new Bench();
+test("Pods outside of the namespace default are not listed", async () => {
+  await using printer = new PodPrinterTest();
   const paths = new Set<string>();
-  bench.cluster.intercept = (_, path) => void paths.add(path);
-  bench.cluster.put(pathOf("x", "other"), pod("x", "other"));
-  bench.cluster.put(pathOf("a"), pod("a"));
-  bench.run(podPrinter({ print: bench.print, format: "json" }));
-  await bench.until(() => bench.lines.length > 0);
-  await bench.clock.advance(60_000);
-  assertEquals(bench.lines, ['{"event":"sync","namespace":"default","name":"a"}']);
+  printer.cluster.intercept = (_, path) => void paths.add(path);
+  printer.cluster.put(pathOf("x", "other"), pod("x", "other"));
+  printer.cluster.put(pathOf("a"), pod("a"));
+  printer.run(podPrinter({ print: printer.print, format: "json" }));
+  await printer.until(() => printer.lines.length > 0);
+  await printer.clock.advance(60_000);
+  assertEquals(printer.lines, ['{"event":"sync","namespace":"default","name":"a"}']);
   assertEquals([...paths], ["/api/v1/namespaces/default/pods"]);
 });
 
-test("what cannot be printed is tried five times more with growing delays, then dropped with a log record", async () => {
-  await using bench = new Bench();
-  using _logging = bench.logging();
+test("a line that cannot be printed is retried five times with growing delays, then its key is dropped with a log record", async () => {
+  await using printer = new PodPrinterTest();
+  using _logging = printer.logging();
   const triedAt: number[] = [];
-  bench.cluster.put(pathOf("a"), pod("a"));
-  bench.run(podPrinter({
+  printer.cluster.put(pathOf("a"), pod("a"));
+  printer.run(podPrinter({
     print: () => {
-      triedAt.push(bench.clock.now());
+      triedAt.push(printer.clock.now());
       return Promise.reject(new Error("Cannot print: the disk is full"));
     },
   }));
-  await bench.until(() => triedAt.length === 1);
-  await bench.clock.advance(60_000);
+  await printer.until(() => triedAt.length === 1);
+  await printer.clock.advance(60_000);
   const delays = triedAt.slice(1).map((at, index) => at - (triedAt[index] ?? 0));
   assertEquals(delays, [5, 10, 20, 40, 80]);
-  assertEquals(bench.log.match(/reconcile failed, retrying/g)?.length, 5);
-  assertMatch(bench.log, /ERROR .*dropping the key until it changes.* key=default\/a .*the disk is full/);
-  bench.cluster.put(pathOf("a"), pod("a"));
-  await bench.until(() => triedAt.length === 7);
+  assertEquals(printer.log.match(/reconcile failed, retrying/g)?.length, 5);
+  assertMatch(printer.log, /ERROR .*dropping the key until it changes.* key=default\/a .*the disk is full/);
+  printer.cluster.put(pathOf("a"), pod("a"));
+  await printer.until(() => triedAt.length === 7);
 });
 
-test("a Pod that went while nobody watched is reported at the start, one that is there no more often than the others", async () => {
-  await using folder = await Folder.make();
+test("a Pod that was deleted between two runs is reported at the start, and an existing known Pod is printed only once", async () => {
+  await using folder = await TestFolder.create();
   const path = await folder.write("known", "default/gone\ndefault/there\nother/unseen\n");
-  await using bench = new Bench();
-  bench.cluster.put(pathOf("there"), pod("there"));
-  bench.cluster.put(pathOf("new"), pod("new"));
-  const known = await KnownPods.open(path, ["default"]);
-  bench.run(podPrinter({ print: bench.print, known }));
-  await bench.until(() => bench.lines.length >= 3);
-  await bench.clock.advance(60_000);
-  assertEquals(bench.lines.toSorted(), [
+  await using printer = new PodPrinterTest();
+  printer.cluster.put(pathOf("there"), pod("there"));
+  printer.cluster.put(pathOf("new"), pod("new"));
+  const known = await KnownPods.open(path, { namespaces: ["default"], files });
+  printer.run(podPrinter({ print: printer.print, known }));
+  await printer.until(() => printer.lines.length >= 3);
+  await printer.clock.advance(60_000);
+  assertEquals(printer.lines.toSorted(), [
     "Pod default/gone does not exist anymore",
     "Sync/Add/Update for Pod new",
     "Sync/Add/Update for Pod there",
   ]);
   await known.save();
   assertEquals(await folder.read("known"), "default/new\ndefault/there\nother/unseen\n");
+});
+
+test("lineOf() names an existing Pod, and a deleted Pod with its namespace", () => {
+  assertEquals(lineOf("sync", "default/mypod", "text"), "Sync/Add/Update for Pod mypod");
+  assertEquals(lineOf("gone", "default/mypod", "text"), "Pod default/mypod does not exist anymore");
+});
+
+test("lineOf() returns one JSON object for any name", () => {
+  assertEquals(lineOf("sync", "default/mypod", "json"), '{"event":"sync","namespace":"default","name":"mypod"}');
+  assertEquals(JSON.parse(lineOf("gone", "a/__proto__", "json")), { event: "gone", namespace: "a", name: "__proto__" });
+  assertEquals(JSON.parse(lineOf("gone", 'a/b"\n\u001b', "json")).name, 'b"\n\u001b');
 });

@@ -1,57 +1,59 @@
 /**
- * KnownPods: the Pods that were seen and not yet reported gone, kept in a file between two runs. A Pod that was deleted
- * while nobody watched is then reported at the next start.
+ * KnownPods: the Pods that exist, as far as they were reported, in a file between two runs. A Pod that was deleted while the
+ * controller did not run is reported at the next start.
  *
- * Guarantees: the file is replaced as a whole, and only its owner can read it; it is written at the start, so that a file
- * that cannot be is noticed at once, and when everything else has come to its end. A killed run leaves what the start
- * wrote. Pods of namespaces that a run does not look at stay in the file.
+ * Guarantees: the file is replaced atomically, and only its owner can read it; it is written at the start, so that an error
+ * is reported at once, and after the controllers have stopped. A killed run leaves the file of its start. Pods of other
+ * namespaces stay in the file.
  */
-import { type EventSource, findText, type Runnable, splitKey, writeFile } from "../../mod.ts";
+import { type EventSource, type Runnable, type RunSetup, splitKey } from "../../mod.ts";
 
-/** Printable ASCII on both sides of one slash: more is no name of a Pod. */
+/** `namespace/name` in printable ASCII: every key of a Pod matches. */
 const wellFormed = /^[!-.0-~]{1,253}\/[!-.0-~]{1,253}$/;
+
+/** Options of {@link KnownPods.open}: the namespaces that this run watches (empty: all), and access to files. */
+type KnownPodsOptions = Pick<RunSetup, "namespaces" | "files">;
 
 export class KnownPods {
   readonly #path: string;
-  readonly #namespaces: readonly string[];
+  readonly #options: KnownPodsOptions;
   readonly #keys: Set<string>;
 
-  private constructor(path: string, namespaces: readonly string[], keys: readonly string[]) {
+  private constructor(path: string, keys: readonly string[], options: KnownPodsOptions) {
     this.#path = path;
-    this.#namespaces = namespaces;
+    this.#options = options;
     this.#keys = new Set(keys);
   }
 
   /**
-   * Reads the file of an earlier run; none is as good as an empty one.
+   * Reads the file of an earlier run, if there is one.
    *
-   * @param namespaces those that this run looks at; empty: all
-   * @throws Error when the file is not what an earlier run wrote, or cannot be written
+   * @throws Error when an earlier run did not write the file, or it cannot be read or written
    */
-  static async open(path: string, namespaces: readonly string[]): Promise<KnownPods> {
-    const text = await findText(path).catch((error: unknown) => {
+  static async open(path: string, options: KnownPodsOptions): Promise<KnownPods> {
+    const text = await options.files.findText(path).catch((error: unknown) => {
       throw new Error(`Cannot read known Pods: ${messageOf(error)}`, { cause: error });
     });
     const lines = (text ?? "").split("\n");
     const bad = lines.findIndex((line) => line !== "" && !wellFormed.test(line));
     if (bad >= 0) throw new Error(`Cannot read known Pods: line ${bad + 1} of "${path}" is not namespace/name`);
-    const known = new KnownPods(path, namespaces, lines.filter((line) => line !== ""));
+    const known = new KnownPods(path, lines.filter((line) => line !== ""), options);
     await known.save();
     return known;
   }
 
-  /** Has every Pod looked at that may have gone meanwhile, once the cache is in step. */
+  /** An event source that enqueues every known Pod once, after the cache has synced: some may have been deleted. */
   get source(): EventSource {
     return {
       name: knownSource,
       run: async (enqueue, signal) => {
-        for (const key of this.#keys) if (this.#isInView(key)) enqueue(key);
+        for (const key of this.#keys) if (this.#isWatched(key)) enqueue(key);
         await aborted(signal);
       },
     };
   }
 
-  /** Saves when the controllers have ended. */
+  /** A Runnable that saves after the controllers have stopped. */
   get saver(): Runnable {
     return {
       name: "known Pods",
@@ -62,8 +64,8 @@ export class KnownPods {
     };
   }
 
-  /** Takes note of what was printed about a Pod. */
-  note(key: string, exists: boolean): void {
+  /** Records what was printed about a Pod. */
+  record(key: string, exists: boolean): void {
     if (exists) this.#keys.add(key);
     else this.#keys.delete(key);
   }
@@ -72,19 +74,20 @@ export class KnownPods {
   async save(): Promise<void> {
     const lines = [...this.#keys].filter((key) => wellFormed.test(key)).sort().map((key) => `${key}\n`);
     try {
-      await writeFile(this.#path, lines.join(""));
+      await this.#options.files.writeText(this.#path, lines.join(""));
     } catch (error) {
       throw new Error(`Cannot write known Pods: ${messageOf(error)}`, { cause: error });
     }
   }
 
-  #isInView(key: string): boolean {
+  #isWatched(key: string): boolean {
     const { namespace = "" } = splitKey(key);
-    return this.#namespaces.length === 0 || this.#namespaces.includes(namespace);
+    const { namespaces } = this.#options;
+    return namespaces.length === 0 || namespaces.includes(namespace);
   }
 }
 
-/** Names the source in causes. */
+/** The name of the event source in the causes of a reconcile. */
 export const knownSource = "known-pods";
 
 function messageOf(error: unknown): string {

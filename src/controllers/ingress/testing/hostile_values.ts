@@ -1,7 +1,6 @@
 /**
- * Annotation values that somebody might try who wants more than a host: 200 and more, none of which may be understood.
- * Characters that mean something to a proxy's configuration, a shell, a template or a URL parser, each in four places, and
- * whole values that are known from attacks on Ingress controllers.
+ * More than 200 hostile annotation values, all of which must be rejected: characters with a meaning in the configuration of a
+ * proxy, a shell, a template or a URL, each at four places; and values known from attacks on Ingress controllers.
  */
 
 const characters = [
@@ -11,7 +10,7 @@ const characters = [
   "😀",
 ];
 
-/** Not hostile in a path. */
+/** Allowed in a path. */
 const legalInPath = new Set(["_"]);
 
 const hosts = [

@@ -1,57 +1,56 @@
 /**
- * A small API server in memory for the tests of this folder: objects by path, versions, merge and JSON patches, conflicts,
- * and managedFields of labels as far as they matter here. The controller meets it through a real Client and Toolbox.
+ * TestCluster: a small API server in memory for the tests of this folder: objects by path, versions, merge and JSON patches,
+ * conflicts, and managedFields of labels. The controller uses it through a real Client and Toolbox.
  *
- * The cache is a picture of the server that `sync()` takes, so a test can let it lag.
+ * The cache is a copy of the server's objects that `sync()` makes, so that a test can use a stale cache.
  */
-import type { Infer, KubeObject, Resource, StringMap } from "../../api/mod.ts";
-import { apiVersionOf, objectKey, resourceVersion } from "../../api/mod.ts";
-import { VirtualClock } from "../../async/mod.ts";
-import { Client } from "../../client/mod.ts";
-import { type EventNote, type Result, Toolbox } from "../../controller/mod.ts";
-import { declaredTransport } from "../../manager/mod.ts";
-import { logger } from "../../observe/mod.ts";
-import { isSelected } from "../../api/mod.ts";
-import { statusResponse } from "../../../tests/fakes/toolbox.ts";
-import { assert } from "../../../tests/testing.ts";
-import { Node, RuntimeClass } from "../../mod.ts";
-import { nodepoolController } from "./controller.ts";
-import { NodePool } from "./resource.ts";
+import type { Infer, KubeObject, Resource, StringMap } from "../../../api/mod.ts";
+import { apiVersionOf, isSelected, objectKey, resourceVersion } from "../../../api/mod.ts";
+import { VirtualClock } from "../../../async/mod.ts";
+import { Client } from "../../../client/mod.ts";
+import { type EventNote, type Result, Toolbox } from "../../../controller/mod.ts";
+import { declaredTransport } from "../../../manager/mod.ts";
+import { logger } from "../../../observe/mod.ts";
+import { statusResponse } from "../../../../tests/fakes/toolbox.ts";
+import { assert } from "../../../../tests/testing.ts";
+import { Node, RuntimeClass } from "../../../mod.ts";
+import { nodepoolController } from "../controller.ts";
+import { NodePool } from "../resource.ts";
 
-/** A request that the server answered. */
+/** A request that the server received. */
 export interface Handled {
   readonly method: string;
   readonly path: string;
 }
 
 type Json = { [key: string]: unknown };
-interface Stored extends KubeObject {
+interface StoredObject extends KubeObject {
   readonly spec?: Json;
   readonly status?: Json;
 }
 
 const kinds: readonly Resource[] = [NodePool, RuntimeClass, Node];
 
-/** The server, its cache, and the controller's attempts. */
-export class Rig {
+/** The server, its cache, and the reconciles of the controller. */
+export class TestCluster {
   readonly handled: Handled[] = [];
   readonly events: EventNote[] = [];
   readonly clock = new VirtualClock();
-  /** Answers instead of the server, where it returns something. */
+  /** Replaces the response of the server, unless it returns undefined. */
   fault: ((request: Handled) => Response | undefined) | undefined;
-  readonly #objects = new Map<string, Stored>();
-  #cached: readonly Stored[] = [];
+  readonly #objects = new Map<string, StoredObject>();
+  #cached: readonly StoredObject[] = [];
   #version = 100;
 
-  /** Requests that would change something. */
+  /** The requests that write. */
   get writes(): readonly string[] {
     return this.handled.filter(({ method }) => method !== "GET").map(({ method, path }) => `${method} ${path}`);
   }
 
-  /** Stores an object as somebody else would. */
+  /** Stores an object, as another client would. */
   put(object: { readonly apiVersion?: string; readonly kind: string; readonly metadata: Json } & Json): void {
     const resource = kinds.find(({ kind }) => kind === object.kind);
-    assert(resource !== undefined, `the rig knows no ${object.kind}`);
+    assert(resource !== undefined, `unknown kind ${object.kind}`);
     const uid = `uid-${++this.#version}`;
     const whole = {
       apiVersion: apiVersionOf(resource),
@@ -61,7 +60,7 @@ export class Rig {
     this.#store(pathOf(resource, String(object.metadata.name)), JSON.parse(JSON.stringify(whole)));
   }
 
-  /** Stores a Node with these labels, and what else is said. */
+  /** Stores a Node with these labels and other fields. */
   node(name: string, labels: StringMap, rest: Json = {}): void {
     this.put({ kind: "Node", metadata: { name, labels }, spec: {}, ...rest });
   }
@@ -72,7 +71,7 @@ export class Rig {
   }
 
   /** Changes an object by a merge patch, as another field manager. */
-  edit(resource: Resource, name: string, patch: Json, manager = "somebody"): void {
+  edit(resource: Resource, name: string, patch: Json, manager = "other"): void {
     const path = pathOf(resource, name);
     const live = this.#objects.get(path);
     assert(live !== undefined, `there is no ${path}`);
@@ -81,12 +80,12 @@ export class Rig {
     this.#store(path, owned({ ...next, metadata: { ...next.metadata, generation } }, patch, manager));
   }
 
-  /** The object, or undefined. */
+  /** Returns the object, or undefined. */
   find<R extends Resource>(resource: R, name: string): Infer<R> | undefined {
     return this.#objects.get(pathOf(resource, name)) as Infer<R> | undefined;
   }
 
-  /** The object. */
+  /** Returns the object. */
   get<R extends Resource>(resource: R, name: string): Infer<R> {
     const found = this.find(resource, name);
     assert(found !== undefined, `there is no ${resource.kind} ${name}`);
@@ -97,7 +96,7 @@ export class Rig {
     this.#objects.delete(pathOf(resource, name));
   }
 
-  /** Brings the cache up to date. Like the real one it keeps no managedFields. */
+  /** Updates the cache. Like the real one it has no managedFields. */
   sync(): void {
     this.#cached = [...this.#objects.values()].map(({ metadata: { managedFields: _, ...metadata }, ...rest }) => ({
       ...rest,
@@ -105,29 +104,29 @@ export class Rig {
     }));
   }
 
-  /** One attempt at a pool, from an up-to-date cache. */
+  /** Reconciles a pool once, with an updated cache. */
   async reconcile(pool: string): Promise<Result> {
     this.sync();
     return await this.attempt(pool);
   }
 
-  /** Attempts until one writes nothing. @returns how many there were */
+  /** Reconciles a pool until that writes nothing. @returns The number of reconciles */
   async settle(pool: string): Promise<number> {
-    for (let attempts = 1; attempts <= 10; attempts++) {
+    for (let count = 1; count <= 10; count++) {
       const before = this.writes.length;
       await this.reconcile(pool);
-      if (this.writes.length === before) return attempts;
+      if (this.writes.length === before) return count;
     }
     throw new Error(`Cannot settle "${pool}": ${this.writes.join(", ")}`);
   }
 
-  /** One attempt at a pool, from the cache as it is. */
+  /** Reconciles a pool once, with the present cache. */
   async attempt(pool: string): Promise<Result> {
     const key = objectKey({ name: pool });
     const ofKind = (resource: Resource) => this.#cached.filter(({ kind }) => kind === resource.kind);
     const toolbox = new Toolbox({
       request: { key, name: pool },
-      client: new Client(declaredTransport((request) => this.#answer(request), nodepoolController)),
+      client: new Client(declaredTransport((request) => this.#respond(request), nodepoolController)),
       caches: {
         find: <R extends Resource>(resource: R, name: string) =>
           ofKind(resource).find(({ metadata }) => metadata.name === name) as Infer<R> | undefined,
@@ -147,7 +146,7 @@ export class Rig {
     return await nodepoolController.reconciler(toolbox.request, toolbox);
   }
 
-  async #answer(request: Request): Promise<Response> {
+  async #respond(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
     const handled = { method: request.method, path: pathname };
     this.handled.push(handled);
@@ -170,13 +169,13 @@ export class Rig {
     return Response.json({ apiVersion: apiVersionOf(resource), kind: `${resource.kind}List`, metadata, items });
   }
 
-  #create(resource: Resource, body: Stored): Response {
+  #create(resource: Resource, body: StoredObject): Response {
     const path = pathOf(resource, body.metadata.name ?? "");
     if (this.#objects.has(path)) return statusResponse(409, "AlreadyExists");
     return this.#put(path, body);
   }
 
-  #put(path: string, body: Stored): Response {
+  #put(path: string, body: StoredObject): Response {
     const uid = `uid-${++this.#version}`;
     return Response.json(this.#store(path, { ...body, metadata: { ...body.metadata, uid } }), { status: 201 });
   }
@@ -186,22 +185,23 @@ export class Rig {
     return Response.json({ kind: "Status", status: "Success" });
   }
 
-  #patch(path: string, live: Stored, body: unknown): Response {
+  #patch(path: string, live: StoredObject, body: unknown): Response {
     if (Array.isArray(body)) return Response.json(this.#store(path, finalizersPatched(live, body)));
     const patch = body as Json & { metadata?: { resourceVersion?: string } };
-    const wanted = patch.metadata?.resourceVersion;
-    if (wanted !== undefined && wanted !== live.metadata.resourceVersion) return statusResponse(409, "Conflict");
+    const expected = patch.metadata?.resourceVersion;
+    if (expected !== undefined && expected !== live.metadata.resourceVersion) return statusResponse(409, "Conflict");
     return Response.json(this.#store(path, owned(merged(live, patch), patch, "nodepool")));
   }
 
-  /** A write that changes nothing makes no version; an object whose last finalizer goes, goes. */
-  #store(path: string, object: Stored): Stored {
+  /** A write without a change keeps the version. A deleted object without finalizers is removed. */
+  #store(path: string, object: StoredObject): StoredObject {
     const before = this.#objects.get(path);
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(object)) return before;
     const version = resourceVersion(String(++this.#version));
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: version } };
-    const isGone = stored.metadata.deletionTimestamp !== undefined && (stored.metadata.finalizers ?? []).length === 0;
-    if (isGone) this.#objects.delete(path);
+    const isRemoved = stored.metadata.deletionTimestamp !== undefined &&
+      (stored.metadata.finalizers ?? []).length === 0;
+    if (isRemoved) this.#objects.delete(path);
     else this.#objects.set(path, stored);
     return stored;
   }
@@ -212,7 +212,7 @@ function pathOf(resource: Resource, name: string): string {
   return `${prefix}/${resource.plural}/${name}`;
 }
 
-/** The one kind of PATCH that creates. */
+/** The only PATCH that creates objects. */
 function isApply(request: Request): boolean {
   return request.headers.get("content-type") === "application/apply-patch+yaml";
 }
@@ -236,8 +236,11 @@ function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Finalizers come and go by JSON patch. */
-function finalizersPatched(live: Stored, operations: readonly { op: string; path: string; value?: unknown }[]): Stored {
+/** Applies a JSON patch of finalizers. */
+function finalizersPatched(
+  live: StoredObject,
+  operations: readonly { op: string; path: string; value?: unknown }[],
+): StoredObject {
   const finalizers = [...(live.metadata.finalizers ?? [])];
   for (const { op, path, value } of operations) {
     if (op === "add") finalizers.push(...[value].flat().map(String));
@@ -246,8 +249,8 @@ function finalizersPatched(live: Stored, operations: readonly { op: string; path
   return { ...live, metadata: { ...live.metadata, finalizers } };
 }
 
-/** Gives the labels that a patch names to its writer; other writers keep those whose value did not change. */
-function owned(object: Stored, patch: Json, manager: string): Stored {
+/** Makes the writer of a patch the manager of its labels. Caveats: other managers keep all labels. */
+function owned(object: StoredObject, patch: Json, manager: string): StoredObject {
   const labels = isObject(patch.metadata) && isObject(patch.metadata.labels) ? Object.keys(patch.metadata.labels) : [];
   if (labels.length === 0) return object;
   const fieldsV1 = { "f:metadata": { "f:labels": Object.fromEntries(labels.map((label) => [`f:${label}`, {}])) } };
