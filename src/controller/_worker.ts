@@ -2,15 +2,16 @@
  * The workers of a controller: they take keys from the queue, reconcile them, and decide when a key comes back. This file
  * says what happens to a key after an error:
  *
- * | the reconciler                                  | what happens to the key                                           |
- * |-------------------------------------------------|-------------------------------------------------------------------|
- * | returns `done`                                  | its failures are forgotten, it waits for a change                 |
- * | returns `requeueAfter(ms)`                      | its failures are forgotten, it comes back after `ms`              |
- * | throws                                          | it comes back after a backoff (`queue/rate_limiter.ts`)           |
- * | throws more than `maxRetries` times in a row    | it is dropped until it changes; an unreachable server counts not  |
- * | throws a TerminalError (`request.ts`)           | it is dropped until it changes                                    |
- * | throws because its owner changed (`toolbox.ts`) | owner deleted: it waits for a change; cache is old: after 1 s     |
- * | throws because the process is stopping          | nothing; the next start lists all objects                         |
+ * | the reconciler                                  | what happens to the key                                      |
+ * |-------------------------------------------------|--------------------------------------------------------------|
+ * | returns `done`                                  | its failures are forgotten, it waits for a change            |
+ * | returns `requeueAfter(ms)`                      | its failures are forgotten, it comes back after `ms`         |
+ * | throws                                          | it comes back after a backoff (`queue/rate_limiter.ts`)      |
+ * | throws more than `maxRetries` times in a row    | it is dropped until it changes                               |
+ * | throws because the server is unreachable        | as above, but this failure does not count for `maxRetries`   |
+ * | throws a TerminalError (`request.ts`)           | it is dropped until it changes                               |
+ * | throws because its owner changed (`toolbox.ts`) | owner deleted: waits for a change; cache is old: after 1 s   |
+ * | throws because the process is stopping          | nothing; the next start lists all objects                    |
  *
  * Only this file calls reconcilers. A throw never ends a worker.
  */
@@ -116,7 +117,7 @@ export interface ReconcileAttemptOptions {
   readonly onRepair: (key: ObjectKey) => (repair: FieldRepair) => void;
 }
 
-/** Creates the function that reconciles one key: with a Toolbox of its own, under a signal with the time limit. */
+/** Creates the function that reconciles one key: with a new Toolbox, under a signal with the time limit. */
 export function createReconcileAttempt(options: ReconcileAttemptOptions): ReconcileAttempt {
   const { definition, client, caches, events, clock, kill, log, deletedDependents } = options;
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
