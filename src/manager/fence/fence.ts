@@ -4,7 +4,7 @@
  * Three files keep a deposed leader from writing:
  * - this one checks `mayWrite()` before every write, again before every retry of it, and aborts running writes when the
  *   leadership ends;
- * - `election/term.ts` makes `mayWrite()` false at the renew deadline, even if the process was paused meanwhile;
+ * - `election/term.ts` makes `mayWrite()` false at the renew deadline, even if the process was paused;
  * - `election/lease_claim.ts` lets another process take the Lease only after the lease duration, which is longer.
  *
  * Guarantees: a write leaves the process only if {@link WriteAuthority.mayWrite} is true at that moment; after a pause of
