@@ -3,6 +3,9 @@ export {
   type Body,
   type Call,
   type FieldValidation,
+  loopbackCall,
+  type LoopbackTarget,
+  loopbackUser,
   type Representation,
   represented,
   type WriteResponse,
@@ -12,7 +15,6 @@ export type { DeleteOptions } from "./delete.ts";
 export { type KindFamily, type KindListener, KindRegistry, type KnownKind } from "./kind_registry.ts";
 export { type Matcher, parseLabelSelector, SelectorError } from "./label_selector.ts";
 export { generatedName, metadataText, metadataTexts, newUid, readMetadata, timestamp } from "./metadata.ts";
-export { metadataErrors, metadataUpdateErrors } from "./metadata_rules.ts";
 export { namespaceLifecycle, type NamespaceLifecycleOptions } from "./namespace_lifecycle.ts";
 export type { PatchBody, PatchType } from "./patch.ts";
 export type { ListOptions, Page } from "./read.ts";
