@@ -1,5 +1,5 @@
 /** ConformanceCase: requests for both servers. The files of cases/ list them; conformance_test.ts compares. */
-import type { Call, Site } from "./site.ts";
+import type { Call, CaseRun } from "./case_run.ts";
 
 export interface ConformanceCase {
   /** A phrase that says what must agree. Unique in the suite. */
@@ -17,27 +17,27 @@ export interface ConformanceCase {
   readonly needsAccount?: boolean;
   /** Runs kubectl, so it has no recording: kubectl is part of the real control plane. @default false */
   readonly needsKubectl?: boolean;
-  run(site: Site): Promise<void>;
+  execute(run: CaseRun): Promise<void>;
 }
 
 /** Options of a case. */
-export type CaseTraits = Omit<ConformanceCase, "name" | "run">;
+export type CaseTraits = Omit<ConformanceCase, "name" | "execute">;
 
 /** A case that sends fixed requests one after the other. */
 export function requests(
   name: string,
-  calls: (site: Site) => readonly Call[],
+  calls: (run: CaseRun) => readonly Call[],
   traits: CaseTraits = {},
 ): ConformanceCase {
-  const run = async (site: Site) => {
-    for (const call of calls(site)) await site.call(call);
+  const execute = async (run: CaseRun) => {
+    for (const call of calls(run)) await run.call(call);
   };
-  return { name, ...traits, run };
+  return { name, ...traits, execute };
 }
 
 /** A case that reads responses before it sends the next request. */
-export function scenario(name: string, run: (site: Site) => Promise<void>, traits: CaseTraits = {}): ConformanceCase {
-  return { name, ...traits, run };
+export function scenario(name: string, act: (run: CaseRun) => Promise<void>, traits: CaseTraits = {}): ConformanceCase {
+  return { name, ...traits, execute: act };
 }
 
 /** The expected result of a case. */

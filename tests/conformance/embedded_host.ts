@@ -16,7 +16,7 @@ import { kubeconfigText } from "../controlplane/kubeconfig.ts";
 import type { ConformanceCase } from "./conformance_case.ts";
 import { kubectlOf } from "./kubectl.ts";
 import { commonHeaders } from "./real_host.ts";
-import type { RunKubectl } from "./site.ts";
+import type { RunKubectl } from "./case_run.ts";
 import type { Host } from "./transcript.ts";
 
 /** The user of the token in tests/controlplane. */

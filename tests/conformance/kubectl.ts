@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { run } from "../controlplane/run.ts";
-import type { RunKubectl } from "./site.ts";
+import type { RunKubectl } from "./case_run.ts";
 
 /** @param program path of kubectl */
 export function kubectlOf(program: string, kubeconfig: string): RunKubectl {

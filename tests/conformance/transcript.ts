@@ -4,7 +4,7 @@
 import { createTwoFilesPatch } from "diff";
 import type { ConformanceCase } from "./conformance_case.ts";
 import { expectationOf } from "./conformance_case.ts";
-import { type RunKubectl, type Send, Site, type Step } from "./site.ts";
+import { CaseRun, type RunKubectl, type Send, type Step } from "./case_run.ts";
 
 /** The responses of a server to a case. */
 export type Transcript = readonly Step[];
@@ -24,16 +24,16 @@ export interface Host {
 /** Runs a case in a new namespace, which is deleted in the background. */
 export async function transcriptOf(host: Host, subject: ConformanceCase): Promise<Transcript> {
   const unique = crypto.randomUUID().slice(0, 8);
-  const site = new Site({ send: host.send, unique, patienceMs: host.patienceMs, kubectl: host.kubectl });
-  const { namespace } = site;
-  await site.prepare({ path: "/api/v1/namespaces", body: { metadata: { name: namespace } } });
+  const run = new CaseRun({ send: host.send, unique, patienceMs: host.patienceMs, kubectl: host.kubectl });
+  const { namespace } = run;
+  await run.prepare({ path: "/api/v1/namespaces", body: { metadata: { name: namespace } } });
   if (subject.needsAccount === true) {
     await host.makeAccount?.(namespace);
-    await site.until(`/api/v1/namespaces/${namespace}/serviceaccounts/default`, (_, code) => code === 200);
+    await run.until(`/api/v1/namespaces/${namespace}/serviceaccounts/default`, (_, code) => code === 200);
   }
-  await subject.run(site);
-  await site.prepare({ method: "DELETE", path: `/api/v1/namespaces/${namespace}` });
-  return site.steps;
+  await subject.execute(run);
+  await run.prepare({ method: "DELETE", path: `/api/v1/namespaces/${namespace}` });
+  return run.steps;
 }
 
 /** The differences of the embedded server's responses from the real one's, as a patch; "" if they agree. */

@@ -40,12 +40,12 @@ const counted: readonly (readonly [string, Body, Body])[] = [
 ];
 
 const generations = counted.map(([resource, body, change]) =>
-  scenario(`${resource}: the generation counts the changes of the spec`, async (site) => {
-    const one = at(site, resource, "a");
+  scenario(`${resource}: the generation counts the changes of the spec`, async (run) => {
+    const one = at(run, resource, "a");
     const pick = ({ metadata }: Any) => metadata.generation ?? "none";
     const patch = (path: string, body: Any) =>
-      site.call({ method: "PATCH", path, type: "application/merge-patch+json", body, pick });
-    await site.call({ path: at(site, resource), body: { ...body, metadata: { name: "a" } }, pick });
+      run.call({ method: "PATCH", path, type: "application/merge-patch+json", body, pick });
+    await run.call({ path: at(run, resource), body: { ...body, metadata: { name: "a" } }, pick });
     await patch(one, { metadata: { labels: { changed: "yes" } } });
     await patch(one, change);
     await patch(one, change);
@@ -79,20 +79,20 @@ const scaling = {
 };
 
 const versions: readonly ConformanceCase[] = [
-  scenario("an autoscaler in both of its versions", async (site) => {
-    const old = at(site, "autoscaling/v1/horizontalpodautoscalers");
-    const next = at(site, "autoscaling/v2/horizontalpodautoscalers");
+  scenario("an autoscaler in both of its versions", async (run) => {
+    const old = at(run, "autoscaling/v1/horizontalpodautoscalers");
+    const next = at(run, "autoscaling/v2/horizontalpodautoscalers");
     const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-    await site.call({
+    await run.call({
       path: next,
       body: { metadata: { name: "a" }, spec: { scaleTargetRef, maxReplicas: 3, ...scaling } },
     });
-    const live = await site.call({ path: `${old}/a` });
+    const live = await run.call({ path: `${old}/a` });
     const spec = { ...live.spec, targetCPUUtilizationPercentage: 70 };
-    await site.call({ method: "PUT", path: `${old}/a`, body: { ...live, spec } });
-    await site.call({ path: `${next}/a` });
-    await site.call({ path: old, body: { metadata: { name: "b" }, spec: { scaleTargetRef, maxReplicas: 3 } } });
-    await site.call({ path: `${next}/b`, pick: ({ spec }) => spec });
+    await run.call({ method: "PUT", path: `${old}/a`, body: { ...live, spec } });
+    await run.call({ path: `${next}/a` });
+    await run.call({ path: old, body: { metadata: { name: "b" }, spec: { scaleTargetRef, maxReplicas: 3 } } });
+    await run.call({ path: `${next}/b`, pick: ({ spec }) => spec });
   }),
 ];
 
@@ -102,11 +102,11 @@ const claim: Body = {
 };
 
 const claims: readonly ConformanceCase[] = [
-  scenario("what may change of a claim", async (site) => {
-    const path = at(site, "persistentvolumeclaims");
-    await site.call({ path, body: claim });
+  scenario("what may change of a claim", async (run) => {
+    const path = at(run, "persistentvolumeclaims");
+    await run.call({ path, body: claim });
     const patch = (part: string, body: Any) =>
-      site.call({
+      run.call({
         method: "PATCH",
         path: `${path}/a${part}`,
         type: "application/merge-patch+json",
@@ -121,25 +121,25 @@ const claims: readonly ConformanceCase[] = [
     await patch("", { spec: { storageClassName: "other" } });
     await patch("", { spec: { volumeMode: "Block" } });
   }),
-  scenario("a claim is gone once nothing uses it", async (site) => {
-    const path = at(site, "persistentvolumeclaims");
-    await site.call({ path, body: claim, pick: ({ metadata }) => metadata.finalizers });
-    await site.call({
+  scenario("a claim is gone once nothing uses it", async (run) => {
+    const path = at(run, "persistentvolumeclaims");
+    await run.call({ path, body: claim, pick: ({ metadata }) => metadata.finalizers });
+    await run.call({
       method: "DELETE",
       path: `${path}/a`,
       pick: ({ kind, metadata }) => ({ kind, isMarked: metadata.deletionTimestamp !== undefined }),
     });
-    await site.until(`${path}/a`, (_, code) => code === 404);
-    await site.call({ path: `${path}/a` });
+    await run.until(`${path}/a`, (_, code) => code === 404);
+    await run.call({ path: `${path}/a` });
   }, { needsControllers: true }),
 ];
 
 const requested: Body = { spec: { request: signingRequest, signerName: "example.com/a", usages: ["client auth"] } };
 
 const signing: readonly ConformanceCase[] = [
-  scenario("a CertificateSigningRequest is approved and signed", async (site) => {
+  scenario("a CertificateSigningRequest is approved and signed", async (run) => {
     const all = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
-    const name = site.name("jane");
+    const name = run.name("jane");
     const pick = ({ kind, spec, status, message, reason }: Any) => ({
       kind,
       hasUser: spec?.username !== "" && spec?.groups.includes("system:masters"),
@@ -149,9 +149,9 @@ const signing: readonly ConformanceCase[] = [
       reason,
     });
     const write = (part: string, body: Any) =>
-      site.call({ method: "PATCH", path: `${all}/${name}${part}`, type: "application/merge-patch+json", body, pick });
+      run.call({ method: "PATCH", path: `${all}/${name}${part}`, type: "application/merge-patch+json", body, pick });
     const said = (type: string, status = "True") => ({ status: { conditions: [{ type, status, reason: "Tested" }] } });
-    await site.call({ path: all, body: { metadata: { name }, ...requested, status: { certificate: "eA==" } }, pick });
+    await run.call({ path: all, body: { metadata: { name }, ...requested, status: { certificate: "eA==" } }, pick });
     await write("", { spec: { signerName: "example.com/b" }, ...said("Approved") });
     await write("/status", said("Approved"));
     await write("/approval", said("Approved", "False"));
@@ -160,11 +160,11 @@ const signing: readonly ConformanceCase[] = [
     await write("/approval", said("Denied"));
     await write("/status", { status: { certificate: "eA==" } });
     await write("/status", { status: { certificate: signingRequest } });
-    await site.call({
+    await run.call({
       path: `${all}?fieldSelector=spec.signerName%3Dexample.com%2Fa`,
       pick: ({ items }) => items.length,
     });
-    await site.call({ method: "DELETE", path: `${all}/${name}`, pick: ({ kind }) => kind });
+    await run.call({ method: "DELETE", path: `${all}/${name}`, pick: ({ kind }) => kind });
   }),
 ];
 

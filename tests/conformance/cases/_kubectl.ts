@@ -1,6 +1,6 @@
 /** What cases of kubectl are made of: commands, and somebody who plays kubelet meanwhile. */
 import { type CaseTraits, type ConformanceCase, scenario } from "../conformance_case.ts";
-import type { CommandOptions, Site } from "../site.ts";
+import type { CaseRun, CommandOptions } from "../case_run.ts";
 import { at } from "./_objects.ts";
 
 /** A command, with what it reads. */
@@ -10,19 +10,19 @@ export const needsKubectl = true;
 
 /** A case of commands; words are parted by spaces. */
 export function kubectl(name: string, commands: readonly Command[], traits: CaseTraits = {}): ConformanceCase {
-  return scenario(`kubectl ${name}`, async (site) => {
-    for (const command of commands) await run(site, command);
+  return scenario(`kubectl ${name}`, async (run) => {
+    for (const command of commands) await runCommand(run, command);
   }, { needsKubectl, ...traits });
 }
 
 /** Runs one command. @returns what it printed */
-export async function run(site: Site, [command, input, env]: Command): Promise<string> {
+export async function runCommand(run: CaseRun, [command, input, env]: Command): Promise<string> {
   const options: CommandOptions = {
     ...(input === undefined ? {} : { stdin: typeof input === "string" ? input : JSON.stringify(input) }),
     ...(env === undefined ? {} : { env }),
   };
-  return await site.kubectl(
-    command.split(" ").map((word) => word.replaceAll("NS", site.namespace).replaceAll("␣", " ")),
+  return await run.kubectl(
+    command.split(" ").map((word) => word.replaceAll("NS", run.namespace).replaceAll("␣", " ")),
     options,
   );
 }
@@ -30,25 +30,25 @@ export async function run(site: Site, [command, input, env]: Command): Promise<s
 const merge = "application/merge-patch+json";
 
 /** Plays kubelet while `act` runs: Pods of the namespace become ready, and go when they are deleted. */
-export async function withKubelet(site: Site, act: () => Promise<void>): Promise<void> {
+export async function withKubelet(run: CaseRun, act: () => Promise<void>): Promise<void> {
   let isOver = false;
   const play = async () => {
-    const path = at(site, "pods");
+    const path = at(run, "pods");
     const conditions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type) => ({
       type,
       status: "True",
     }));
     while (!isOver) {
-      const { items } = await site.prepare({ path });
+      const { items } = await run.prepare({ path });
       for (const { metadata, status } of items) {
         const one = `${path}/${metadata.name}`;
         if (metadata.deletionTimestamp !== undefined) {
-          await site.prepare({ method: "DELETE", path: `${one}?gracePeriodSeconds=0` }).catch(() => undefined);
+          await run.prepare({ method: "DELETE", path: `${one}?gracePeriodSeconds=0` }).catch(() => undefined);
         } else if (status.phase !== "Running") {
           const body = {
             status: { phase: "Running", conditions, startTime: new Date().toISOString().replace(/\.\d+/, "") },
           };
-          await site.prepare({ method: "PATCH", path: `${one}/status`, type: merge, body }).catch(() => undefined);
+          await run.prepare({ method: "PATCH", path: `${one}/status`, type: merge, body }).catch(() => undefined);
         }
       }
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,14 +1,14 @@
 /** Objects that cases send, as small as their kinds allow, and the paths they are sent to. */
-import type { Site } from "../site.ts";
+import type { CaseRun } from "../case_run.ts";
 
 /** An object of any kind, as a case writes it. */
 export type Body = Record<string, unknown>;
 
 /** `/api/v1/namespaces/NS/PLURAL[/NAME]`, or the same of a group. */
-export function at(site: Site, resource: string, name = ""): string {
+export function at(run: CaseRun, resource: string, name = ""): string {
   const slash = resource.lastIndexOf("/");
   const root = slash < 0 ? "/api/v1" : `/apis/${resource.slice(0, slash)}`;
-  return `${root}/namespaces/${site.namespace}/${resource.slice(slash + 1)}${name === "" ? "" : `/${name}`}`;
+  return `${root}/namespaces/${run.namespace}/${resource.slice(slash + 1)}${name === "" ? "" : `/${name}`}`;
 }
 
 export function configMap(name: string, data: Body = { key: "value" }, metadata: Body = {}): Body {

@@ -1,6 +1,6 @@
 /** Custom resources in two versions: what a conversion webhook is asked, and what becomes of wrong answers. */
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
-import type { Site } from "../site.ts";
+import type { CaseRun } from "../case_run.ts";
 import { type Any, serving } from "./_hook_server.ts";
 import { at, type Body } from "./_objects.ts";
 
@@ -34,14 +34,14 @@ function definition(group: string, conversion: Body): Body {
 }
 
 /** Establishes the definition while a case runs. */
-async function defined(site: Site, conversion: Body, run: (group: string) => Promise<void>): Promise<void> {
-  const group = `s${site.unique}.example.com`;
-  await site.prepare({ path: definitions, body: definition(group, conversion) });
+async function defined(run: CaseRun, conversion: Body, act: (group: string) => Promise<void>): Promise<void> {
+  const group = `s${run.unique}.example.com`;
+  await run.prepare({ path: definitions, body: definition(group, conversion) });
   for (const version of ["v1", "v2"]) {
-    await site.until(at(site, `${group}/${version}/shapes`), (_, code) => code === 200);
+    await run.until(at(run, `${group}/${version}/shapes`), (_, code) => code === 200);
   }
-  await run(group);
-  await site.prepare({ method: "DELETE", path: `${definitions}/shapes.${group}` });
+  await act(group);
+  await run.prepare({ method: "DELETE", path: `${definitions}/shapes.${group}` });
 }
 
 const shape = (group: string, version: string, name: string, spec: Body): Body => ({
@@ -68,38 +68,38 @@ const answering = (convert: Convert) => ({ request }: Any): Body => ({
 function withConversion(
   name: string,
   answer: (review: Any) => Body | number | string,
-  run: (site: Site, group: string, reviews: readonly Any[]) => Promise<void>,
+  act: (run: CaseRun, group: string, reviews: readonly Any[]) => Promise<void>,
 ): ConformanceCase {
-  return scenario(name, async (site) => {
+  return scenario(name, async (run) => {
     await serving(answer, async ({ url, caBundle, reviews }) => {
       const webhook = { conversionReviewVersions: ["v1"], clientConfig: { url, caBundle } };
-      await defined(site, { strategy: "Webhook", webhook }, (group) => run(site, group, reviews));
+      await defined(run, { strategy: "Webhook", webhook }, (group) => act(run, group, reviews));
     });
   });
 }
 
-const readAndWrite = async (site: Site, group: string) => {
-  const [first, second] = ["v1", "v2"].map((version) => at(site, `${group}/${version}/shapes`));
+const readAndWrite = async (run: CaseRun, group: string) => {
+  const [first, second] = ["v1", "v2"].map((version) => at(run, `${group}/${version}/shapes`));
   if (first === undefined || second === undefined) return;
-  await site.call({ path: first, body: shape(group, "v1", "a", { onlyv1: "x" }) });
-  await site.call({ path: `${second}/a` });
-  await site.call({ path: second });
-  await site.call({ path: second, body: shape(group, "v2", "b", { onlyv2: "y" }) });
-  await site.call({
+  await run.call({ path: first, body: shape(group, "v1", "a", { onlyv1: "x" }) });
+  await run.call({ path: `${second}/a` });
+  await run.call({ path: second });
+  await run.call({ path: second, body: shape(group, "v2", "b", { onlyv2: "y" }) });
+  await run.call({
     method: "PATCH",
     path: `${second}/a`,
     type: "application/merge-patch+json",
     body: { spec: { size: 7 } },
   });
-  await site.call({ path: `${first}/a` });
+  await run.call({ path: `${first}/a` });
 };
 
 /** Creates in the stored version and reads in the other; how often the webhook is asked is the server's own affair. */
-const readOther = async (site: Site, group: string, reviews: readonly Any[]) => {
-  const path = at(site, `${group}/v1/shapes`);
-  await site.prepare({ path, body: shape(group, "v1", "a", {}) });
-  await site.call({ path: at(site, `${group}/v2/shapes`, "a") });
-  site.note("what the webhook was asked last", 0, reviews.at(-1));
+const readOther = async (run: CaseRun, group: string, reviews: readonly Any[]) => {
+  const path = at(run, `${group}/v1/shapes`);
+  await run.prepare({ path, body: shape(group, "v1", "a", {}) });
+  await run.call({ path: at(run, `${group}/v2/shapes`, "a") });
+  run.note("what the webhook was asked last", 0, reviews.at(-1));
 };
 
 const wrong: readonly (readonly [string, (review: Any) => Body | number | string])[] = [
@@ -136,8 +136,8 @@ const wrong: readonly (readonly [string, (review: Any) => Body | number | string
 ];
 
 export const conversionCases: readonly ConformanceCase[] = [
-  scenario("conversions: none but of the version", async (site) => {
-    await defined(site, { strategy: "None" }, async (group) => await readAndWrite(site, group));
+  scenario("conversions: none but of the version", async (run) => {
+    await defined(run, { strategy: "None" }, async (group) => await readAndWrite(run, group));
   }),
   withConversion("conversions: by a webhook", answering(converted), readAndWrite),
   withConversion(

@@ -1,6 +1,6 @@
 /** Custom resources: what a definition makes possible, and what it forbids. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
-import type { Site } from "../site.ts";
+import type { CaseRun } from "../case_run.ts";
 import { at, type Body } from "./_objects.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -92,28 +92,32 @@ function definition(group: string, version: Body = {}, spec: Body = {}): Body {
   };
 }
 
-const groupOf = (site: Site) => `w${site.unique}.example.com`;
+const groupOf = (run: CaseRun) => `w${run.unique}.example.com`;
 
 /** A case on a kind of its own, which is served before the case begins and gone after it. */
-function onWidgets(name: string, run: (site: Site, path: string, group: string) => Promise<void>, version: Body = {}) {
-  return scenario(name, async (site) => {
-    const group = groupOf(site);
-    await site.prepare({ path: definitions, body: definition(group, version) });
+function onWidgets(
+  name: string,
+  act: (run: CaseRun, path: string, group: string) => Promise<void>,
+  version: Body = {},
+) {
+  return scenario(name, async (run) => {
+    const group = groupOf(run);
+    await run.prepare({ path: definitions, body: definition(group, version) });
     const one = `${definitions}/widgets.${group}`;
-    await site.until(
+    await run.until(
       one,
       (live) =>
         (live.status?.conditions ?? []).some(({ type, status }: Any) => type === "Established" && status === "True"),
     );
-    const path = at(site, `${group}/v1/widgets`);
-    await site.until(path, (_, code) => code === 200);
-    await run(site, path, group);
-    await site.prepare({ method: "DELETE", path: one });
+    const path = at(run, `${group}/v1/widgets`);
+    await run.until(path, (_, code) => code === 200);
+    await act(run, path, group);
+    await run.prepare({ method: "DELETE", path: one });
   });
 }
 
-const widget = (site: Site, spec: unknown, rest: Body = {}) => ({
-  apiVersion: `${groupOf(site)}/v1`,
+const widget = (run: CaseRun, spec: unknown, rest: Body = {}) => ({
+  apiVersion: `${groupOf(run)}/v1`,
   kind: "Widget",
   metadata: { name: "a" },
   spec,
@@ -138,76 +142,76 @@ const wrongSpecs: readonly (readonly [string, unknown])[] = [
 ];
 
 const objects: readonly ConformanceCase[] = [
-  onWidgets("custom resources: create, get, list, update, patch, delete", async (site, path) => {
-    const created = await site.call({
+  onWidgets("custom resources: create, get, list, update, patch, delete", async (run, path) => {
+    const created = await run.call({
       path,
-      body: widget(site, { size: 1, ports: [{ port: 1 }], unknown: 1, free: { any: [1] } }),
+      body: widget(run, { size: 1, ports: [{ port: 1 }], unknown: 1, free: { any: [1] } }),
     });
-    await site.call({ path: `${path}/a` });
-    await site.call({ path });
-    await site.call({ method: "PUT", path: `${path}/a`, body: { ...created, spec: { size: 2 } } });
-    await site.call({ method: "PUT", path: `${path}/a`, body: widget(site, { size: 2 }) });
-    await site.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { color: "blue" } } });
-    await site.call({
+    await run.call({ path: `${path}/a` });
+    await run.call({ path });
+    await run.call({ method: "PUT", path: `${path}/a`, body: { ...created, spec: { size: 2 } } });
+    await run.call({ method: "PUT", path: `${path}/a`, body: widget(run, { size: 2 }) });
+    await run.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { color: "blue" } } });
+    await run.call({
       method: "PATCH",
       path: `${path}/a`,
       type: "application/json-patch+json",
       body: [{ op: "replace", path: "/spec/size", value: 3 }],
     });
-    await site.call({ method: "PATCH", path: `${path}/a`, type: "application/strategic-merge-patch+json", body: {} });
-    await site.call({ method: "DELETE", path: `${path}/a` });
-    await site.call({ path: `${path}/a` });
-    await site.call({ path: `${path}/a/b` });
-    await site.call({ method: "POST", path: `${path}/a`, body: widget(site, { size: 1 }) });
+    await run.call({ method: "PATCH", path: `${path}/a`, type: "application/strategic-merge-patch+json", body: {} });
+    await run.call({ method: "DELETE", path: `${path}/a` });
+    await run.call({ path: `${path}/a` });
+    await run.call({ path: `${path}/a/b` });
+    await run.call({ method: "POST", path: `${path}/a`, body: widget(run, { size: 1 }) });
   }),
   ...wrongSpecs.map(([what, spec]) =>
-    onWidgets(`custom resources that are wrong: ${what}`, async (site, path) => {
-      await site.call({ path, body: widget(site, spec), sortsCauses: true });
+    onWidgets(`custom resources that are wrong: ${what}`, async (run, path) => {
+      await run.call({ path, body: widget(run, spec), sortsCauses: true });
     })
   ),
-  onWidgets("custom resources: fieldValidation", async (site, path) => {
+  onWidgets("custom resources: fieldValidation", async (run, path) => {
     for (const mode of ["Strict", "Warn", "Ignore"]) {
-      await site.call({
+      await run.call({
         path: `${path}?dryRun=All&fieldValidation=${mode}`,
-        body: widget(site, { size: 1, unknown: 1, free: { x: 1 } }, { extra: 1 }),
+        body: widget(run, { size: 1, unknown: 1, free: { x: 1 } }, { extra: 1 }),
       });
-      await site.call({
+      await run.call({
         path: `${path}?dryRun=All&fieldValidation=${mode}`,
-        body: JSON.stringify(widget(site, { size: 1 })).replace('"size":1', '"size":1,"size":2'),
+        body: JSON.stringify(widget(run, { size: 1 })).replace('"size":1', '"size":1,"size":2'),
       });
     }
   }),
-  onWidgets("custom resources: transition rules", async (site, path) => {
-    await site.call({ path, body: widget(site, { size: 1, fixed: "a" }) });
-    await site.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { fixed: "b" } } });
-    await site.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { fixed: null } } });
+  onWidgets("custom resources: transition rules", async (run, path) => {
+    await run.call({ path, body: widget(run, { size: 1, fixed: "a" }) });
+    await run.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { fixed: "b" } } });
+    await run.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { fixed: null } } });
   }),
-  onWidgets("custom resources: status, scale and generation", async (site, path) => {
-    await site.call({ path, body: widget(site, { size: 1 }, { status: { ready: 5 } }) });
-    await site.call({
+  onWidgets("custom resources: status, scale and generation", async (run, path) => {
+    await run.call({ path, body: widget(run, { size: 1 }, { status: { ready: 5 } }) });
+    await run.call({
       method: "PATCH",
       path: `${path}/a/status`,
       type: merge,
       body: { status: { ready: 1, replicas: 1, selector: "a=b" }, spec: { size: 9 } },
     });
-    await site.call({
+    await run.call({
       method: "PATCH",
       path: `${path}/a`,
       type: merge,
       body: { status: { ready: 2 }, spec: { size: 2 } },
     });
-    await site.call({ path: `${path}/a/scale` });
-    await site.call({ method: "PATCH", path: `${path}/a/scale`, type: merge, body: { spec: { replicas: 3 } } });
-    await site.call({ method: "PATCH", path: `${path}/a/scale`, type: merge, body: { spec: { replicas: 30 } } });
-    await site.call({ path: `${path}/a` });
+    await run.call({ path: `${path}/a/scale` });
+    await run.call({ method: "PATCH", path: `${path}/a/scale`, type: merge, body: { spec: { replicas: 3 } } });
+    await run.call({ method: "PATCH", path: `${path}/a/scale`, type: merge, body: { spec: { replicas: 30 } } });
+    await run.call({ path: `${path}/a` });
   }),
-  onWidgets("custom resources: apply", async (site, path) => {
+  onWidgets("custom resources: apply", async (run, path) => {
     const apply = (manager: string, spec: Body, query = "") =>
-      site.call({
+      run.call({
         method: "PATCH",
         path: `${path}/a?fieldManager=${manager}${query}`,
         type: "application/apply-patch+yaml",
-        body: widget(site, spec),
+        body: widget(run, spec),
       });
     await apply("one", { size: 1, tags: ["a"], ports: [{ port: 1 }] });
     await apply("two", { size: 2, tags: ["b"], ports: [{ port: 2, protocol: "UDP" }] });
@@ -215,44 +219,44 @@ const objects: readonly ConformanceCase[] = [
     await apply("one", { tags: [] });
     await apply("one", { size: "x" });
   }),
-  onWidgets("custom resources: tables, selectors and discovery", async (site, path, group) => {
-    await site.prepare({ path, body: widget(site, { size: 1 }) });
+  onWidgets("custom resources: tables, selectors and discovery", async (run, path, group) => {
+    await run.prepare({ path, body: widget(run, { size: 1 }) });
     const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
-    await site.call({ path: `${path}?includeObject=None`, accept });
-    await site.call({ path: `${path}/a`, accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" });
-    await site.call({ path: `${path}?fieldSelector=spec.color%3Dred`, pick: ({ items }) => items.length });
-    await site.call({ path: `${path}?fieldSelector=spec.color%3Dblue`, pick: ({ items }) => items.length });
-    await site.call({ path: `${path}?fieldSelector=spec.size%3D1` });
-    await site.call({ path: `/apis/${group}` });
-    await site.call({ path: `/apis/${group}/v1` });
-    await site.call({ path: `/apis/${group}/v2` });
-    await site.call({ path: `${definitions}/widgets.${group}`, pick: ({ status }) => status });
+    await run.call({ path: `${path}?includeObject=None`, accept });
+    await run.call({ path: `${path}/a`, accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" });
+    await run.call({ path: `${path}?fieldSelector=spec.color%3Dred`, pick: ({ items }) => items.length });
+    await run.call({ path: `${path}?fieldSelector=spec.color%3Dblue`, pick: ({ items }) => items.length });
+    await run.call({ path: `${path}?fieldSelector=spec.size%3D1` });
+    await run.call({ path: `/apis/${group}` });
+    await run.call({ path: `/apis/${group}/v1` });
+    await run.call({ path: `/apis/${group}/v2` });
+    await run.call({ path: `${definitions}/widgets.${group}`, pick: ({ status }) => status });
   }),
-  onWidgets("custom resources: a watch", async (site, path) => {
-    const { metadata } = await site.prepare({ path });
-    await site.watch(`${path}?resourceVersion=${metadata.resourceVersion}`, {
+  onWidgets("custom resources: a watch", async (run, path) => {
+    const { metadata } = await run.prepare({ path });
+    await run.watch(`${path}?resourceVersion=${metadata.resourceVersion}`, {
       count: 3,
       act: async () => {
-        await site.prepare({ path, body: widget(site, { size: 1 }) });
-        await site.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { size: 2 } } });
-        await site.prepare({ method: "DELETE", path: `${path}/a` });
+        await run.prepare({ path, body: widget(run, { size: 1 }) });
+        await run.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { size: 2 } } });
+        await run.prepare({ method: "DELETE", path: `${path}/a` });
       },
     });
   }),
-  onWidgets("custom resources without a status subresource", async (site, path) => {
-    await site.call({ path, body: widget(site, { size: 1 }, { status: { ready: 5 } }) });
-    await site.call({ method: "PATCH", path: `${path}/a/status`, type: merge, body: { status: { ready: 1 } } });
-    await site.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { status: { ready: 7 } } });
-    await site.call({ path: `${path}/a/scale` });
-    await site.call({ path: `${path}?includeObject=None`, accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+  onWidgets("custom resources without a status subresource", async (run, path) => {
+    await run.call({ path, body: widget(run, { size: 1 }, { status: { ready: 5 } }) });
+    await run.call({ method: "PATCH", path: `${path}/a/status`, type: merge, body: { status: { ready: 1 } } });
+    await run.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { status: { ready: 7 } } });
+    await run.call({ path: `${path}/a/scale` });
+    await run.call({ path: `${path}?includeObject=None`, accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
   }, { subresources: {}, additionalPrinterColumns: undefined }),
-  onWidgets("a definition goes with its objects", async (site, path, group) => {
-    await site.prepare({ path, body: widget(site, { size: 1 }) });
+  onWidgets("a definition goes with its objects", async (run, path, group) => {
+    await run.prepare({ path, body: widget(run, { size: 1 }) });
     const one = `${definitions}/widgets.${group}`;
-    await site.call({ method: "DELETE", path: one, pick: ({ kind }) => kind });
-    await site.until(one, (_, code) => code === 404);
-    await site.call({ path });
-    await site.prepare({ path: definitions, body: definition(group) });
+    await run.call({ method: "DELETE", path: one, pick: ({ kind }) => kind });
+    await run.until(one, (_, code) => code === 404);
+    await run.call({ path });
+    await run.prepare({ path: definitions, body: definition(group) });
   }),
 ];
 
@@ -357,14 +361,14 @@ const wrong: readonly (readonly [string, (group: string) => Body])[] = [
 const refused = wrong.map(([what, body]) =>
   requests(
     `a definition that is wrong: ${what}`,
-    (site) => [{ path: `${definitions}?dryRun=All`, body: body(groupOf(site)) }],
+    (run) => [{ path: `${definitions}?dryRun=All`, body: body(groupOf(run)) }],
   )
 );
 
 export const crdCases: readonly ConformanceCase[] = [
   requests(
     "what becomes of a definition",
-    (site) => [{ path: `${definitions}?dryRun=All`, body: definition(groupOf(site)) }],
+    (run) => [{ path: `${definitions}?dryRun=All`, body: definition(groupOf(run)) }],
   ),
   ...objects,
   ...refused,

@@ -3,49 +3,49 @@ import { type ConformanceCase, requests, scenario } from "../conformance_case.ts
 import { at, configMap, deployment, pod, secret, service } from "./_objects.ts";
 
 const names: readonly ConformanceCase[] = [
-  requests("a second object of the same name is refused", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a") },
-    { path: at(site, "configmaps"), body: configMap("a", { other: "text" }) },
+  requests("a second object of the same name is refused", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a") },
+    { path: at(run, "configmaps"), body: configMap("a", { other: "text" }) },
   ]),
-  requests("a name that is missing", (site) => [{ path: at(site, "configmaps"), body: { data: {} } }]),
-  requests("a name that is empty beside a generateName", (site) => [
-    { path: at(site, "configmaps"), body: { metadata: { name: "", generateName: "made-" } } },
+  requests("a name that is missing", (run) => [{ path: at(run, "configmaps"), body: { data: {} } }]),
+  requests("a name that is empty beside a generateName", (run) => [
+    { path: at(run, "configmaps"), body: { metadata: { name: "", generateName: "made-" } } },
   ]),
-  requests("a name and a generateName", (site) => [
-    { path: at(site, "configmaps"), body: { metadata: { name: "given", generateName: "made-" } } },
+  requests("a name and a generateName", (run) => [
+    { path: at(run, "configmaps"), body: { metadata: { name: "given", generateName: "made-" } } },
   ]),
-  requests("a generateName that makes no good name", (site) => [
-    { path: at(site, "configmaps"), body: { metadata: { generateName: "Made_" } } },
-    { path: at(site, "services"), body: { ...service("x"), metadata: { generateName: `${"a".repeat(70)}-` } } },
+  requests("a generateName that makes no good name", (run) => [
+    { path: at(run, "configmaps"), body: { metadata: { generateName: "Made_" } } },
+    { path: at(run, "services"), body: { ...service("x"), metadata: { generateName: `${"a".repeat(70)}-` } } },
   ]),
   ...["UPPER", "-a", "a_b", "a..b", "a/b", "%", ".", "..", "a".repeat(254)].map((name) =>
-    requests(`the name ${name.slice(0, 20)} of a ConfigMap`, (site) => [
-      { path: at(site, "configmaps"), body: configMap(name) },
+    requests(`the name ${name.slice(0, 20)} of a ConfigMap`, (run) => [
+      { path: at(run, "configmaps"), body: configMap(name) },
     ])
   ),
   ...["1web", "web.a", "Web", "a".repeat(64), "-"].map((name) =>
-    requests(`the name ${name.slice(0, 20)} of a Service`, (site) => [
-      { path: at(site, "services"), body: service(name) },
+    requests(`the name ${name.slice(0, 20)} of a Service`, (run) => [
+      { path: at(run, "services"), body: service(name) },
     ])
   ),
-  requests("the names of roles may be nearly anything", (site) =>
+  requests("the names of roles may be nearly anything", (run) =>
     ["system:a", "A_b", "a%b", "a/b"].map((name) => ({
-      path: at(site, "rbac.authorization.k8s.io/v1/roles"),
+      path: at(run, "rbac.authorization.k8s.io/v1/roles"),
       body: { metadata: { name }, rules: [] },
     }))),
 ];
 
 const metadata: readonly ConformanceCase[] = [
-  requests("the namespace of body and path differ", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a", {}, { namespace: "other" }) },
-    { path: at(site, "configmaps"), body: configMap("a", {}, { namespace: site.namespace }) },
+  requests("the namespace of body and path differ", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a", {}, { namespace: "other" }) },
+    { path: at(run, "configmaps"), body: configMap("a", {}, { namespace: run.namespace }) },
   ]),
-  requests("a namespace on what has none", (site) => [
-    { path: "/api/v1/nodes?dryRun=All", body: { metadata: { name: site.name("n"), namespace: "default" } } },
+  requests("a namespace on what has none", (run) => [
+    { path: "/api/v1/nodes?dryRun=All", body: { metadata: { name: run.name("n"), namespace: "default" } } },
   ]),
-  requests("what the server sets is not the client's to set", (site) => [
+  requests("what the server sets is not the client's to set", (run) => [
     {
-      path: at(site, "configmaps"),
+      path: at(run, "configmaps"),
       body: configMap("a", {}, {
         uid: "mine",
         creationTimestamp: "2001-01-01T00:00:00Z",
@@ -55,24 +55,24 @@ const metadata: readonly ConformanceCase[] = [
         selfLink: "/x",
       }),
     },
-    { path: at(site, "configmaps"), body: configMap("b", {}, { resourceVersion: "5" }) },
+    { path: at(run, "configmaps"), body: configMap("b", {}, { resourceVersion: "5" }) },
   ]),
-  requests("labels and annotations that are wrong", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a", {}, { labels: { "bad key!": "x", ok: "not ok!" } }) },
-    { path: at(site, "configmaps"), body: configMap("a", {}, { labels: { ["a".repeat(64)]: "b".repeat(64) } }) },
-    { path: at(site, "configmaps"), body: configMap("a", {}, { annotations: { "a/b/c": "" } }) },
-    { path: at(site, "configmaps"), body: configMap("a", {}, { labels: { a: 1 } }) },
-    { path: at(site, "configmaps"), body: configMap("a", {}, { annotations: { a: "x".repeat(262145) } }) },
+  requests("labels and annotations that are wrong", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a", {}, { labels: { "bad key!": "x", ok: "not ok!" } }) },
+    { path: at(run, "configmaps"), body: configMap("a", {}, { labels: { ["a".repeat(64)]: "b".repeat(64) } }) },
+    { path: at(run, "configmaps"), body: configMap("a", {}, { annotations: { "a/b/c": "" } }) },
+    { path: at(run, "configmaps"), body: configMap("a", {}, { labels: { a: 1 } }) },
+    { path: at(run, "configmaps"), body: configMap("a", {}, { annotations: { a: "x".repeat(262145) } }) },
   ]),
-  requests("finalizers that are wrong", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a", {}, { finalizers: ["plain"] }) },
-    { path: at(site, "configmaps"), body: configMap("a", {}, { finalizers: ["a b/c", "x.example/ok"] }) },
-    { path: at(site, "configmaps"), body: configMap("a", {}, { finalizers: ["foregroundDeletion", "orphan"] }) },
+  requests("finalizers that are wrong", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a", {}, { finalizers: ["plain"] }) },
+    { path: at(run, "configmaps"), body: configMap("a", {}, { finalizers: ["a b/c", "x.example/ok"] }) },
+    { path: at(run, "configmaps"), body: configMap("a", {}, { finalizers: ["foregroundDeletion", "orphan"] }) },
   ]),
-  requests("owner references that are wrong", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a", {}, { ownerReferences: [{}] }) },
+  requests("owner references that are wrong", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a", {}, { ownerReferences: [{}] }) },
     {
-      path: at(site, "configmaps"),
+      path: at(run, "configmaps"),
       body: configMap("a", {}, {
         ownerReferences: ["x", "y"].map((name) => ({
           apiVersion: "v1",
@@ -84,11 +84,11 @@ const metadata: readonly ConformanceCase[] = [
       }),
     },
     {
-      path: at(site, "configmaps"),
+      path: at(run, "configmaps"),
       body: configMap("a", {}, { ownerReferences: [{ apiVersion: "v1", kind: "Event", name: "x", uid: "x" }] }),
     },
     {
-      path: at(site, "configmaps"),
+      path: at(run, "configmaps"),
       body: configMap("a", {}, { ownerReferences: [{ apiVersion: "a/b/c", kind: "Pod", name: "x", uid: "x" }] }),
     },
   ]),
@@ -118,80 +118,80 @@ const malformed: readonly (readonly [string, string])[] = [
 
 const bodies: readonly ConformanceCase[] = [
   ...malformed.map(([what, text]) =>
-    requests(`a body that is ${what}`, (site) => [{ path: at(site, "configmaps"), body: text }])
+    requests(`a body that is ${what}`, (run) => [{ path: at(run, "configmaps"), body: text }])
   ),
-  requests("a body of another kind", (site) => [
-    { path: at(site, "configmaps"), body: secret("a") },
-    { path: at(site, "configmaps"), body: { ...configMap("a"), apiVersion: "v2" } },
-    { path: at(site, "configmaps"), body: { ...configMap("a"), apiVersion: "apps/v1" } },
-    { path: at(site, "configmaps"), body: { ...configMap("a"), kind: "Nothing" } },
-    { path: at(site, "configmaps"), body: { ...configMap("a"), kind: "configmap" } },
-    { path: at(site, "apps/v1/deployments"), body: { ...deployment("a"), apiVersion: "extensions/v1beta1" } },
-    { path: at(site, "apps/v1/deployments"), body: { ...deployment("a"), apiVersion: "a/b/c" } },
-    { path: at(site, "configmaps"), body: { ...configMap("a"), kind: 5 } },
-    { path: at(site, "configmaps"), body: { ...configMap("a"), apiVersion: {} } },
+  requests("a body of another kind", (run) => [
+    { path: at(run, "configmaps"), body: secret("a") },
+    { path: at(run, "configmaps"), body: { ...configMap("a"), apiVersion: "v2" } },
+    { path: at(run, "configmaps"), body: { ...configMap("a"), apiVersion: "apps/v1" } },
+    { path: at(run, "configmaps"), body: { ...configMap("a"), kind: "Nothing" } },
+    { path: at(run, "configmaps"), body: { ...configMap("a"), kind: "configmap" } },
+    { path: at(run, "apps/v1/deployments"), body: { ...deployment("a"), apiVersion: "extensions/v1beta1" } },
+    { path: at(run, "apps/v1/deployments"), body: { ...deployment("a"), apiVersion: "a/b/c" } },
+    { path: at(run, "configmaps"), body: { ...configMap("a"), kind: 5 } },
+    { path: at(run, "configmaps"), body: { ...configMap("a"), apiVersion: {} } },
   ]),
-  requests("a body without kind or apiVersion", (site) => [
-    { path: at(site, "configmaps"), body: { kind: "ConfigMap", metadata: { name: "a" } } },
-    { path: at(site, "configmaps"), body: { apiVersion: "v1", metadata: { name: "b" } } },
-    { path: at(site, "configmaps"), body: { metadata: { name: "c" } } },
-    { path: at(site, "configmaps"), body: {} },
+  requests("a body without kind or apiVersion", (run) => [
+    { path: at(run, "configmaps"), body: { kind: "ConfigMap", metadata: { name: "a" } } },
+    { path: at(run, "configmaps"), body: { apiVersion: "v1", metadata: { name: "b" } } },
+    { path: at(run, "configmaps"), body: { metadata: { name: "c" } } },
+    { path: at(run, "configmaps"), body: {} },
   ]),
-  requests("values of the wrong type", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a", { a: 1 }) },
-    { path: at(site, "configmaps"), body: { ...configMap("a"), data: [] } },
-    { path: at(site, "configmaps"), body: { ...configMap("a"), metadata: "text" } },
-    { path: at(site, "configmaps"), body: { ...configMap("a"), immutable: "yes" } },
-    { path: at(site, "secrets"), body: secret("a", { data: { a: "not base64!" } }) },
-    { path: at(site, "apps/v1/deployments"), body: deployment("a", { replicas: "1" }) },
-    { path: at(site, "apps/v1/deployments"), body: deployment("a", { replicas: 1.5 }) },
-    { path: at(site, "apps/v1/deployments"), body: deployment("a", { replicas: 3_000_000_000 }) },
-    { path: at(site, "apps/v1/deployments"), body: deployment("a", { template: [] }) },
-    { path: at(site, "services"), body: service("a", { ports: {} }) },
-    { path: at(site, "services"), body: service("a", { ports: [{ port: "http" }] }) },
+  requests("values of the wrong type", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a", { a: 1 }) },
+    { path: at(run, "configmaps"), body: { ...configMap("a"), data: [] } },
+    { path: at(run, "configmaps"), body: { ...configMap("a"), metadata: "text" } },
+    { path: at(run, "configmaps"), body: { ...configMap("a"), immutable: "yes" } },
+    { path: at(run, "secrets"), body: secret("a", { data: { a: "not base64!" } }) },
+    { path: at(run, "apps/v1/deployments"), body: deployment("a", { replicas: "1" }) },
+    { path: at(run, "apps/v1/deployments"), body: deployment("a", { replicas: 1.5 }) },
+    { path: at(run, "apps/v1/deployments"), body: deployment("a", { replicas: 3_000_000_000 }) },
+    { path: at(run, "apps/v1/deployments"), body: deployment("a", { template: [] }) },
+    { path: at(run, "services"), body: service("a", { ports: {} }) },
+    { path: at(run, "services"), body: service("a", { ports: [{ port: "http" }] }) },
     {
-      path: at(site, "pods"),
+      path: at(run, "pods"),
       body: pod("a", { containers: [{ name: "a", image: "b", resources: { limits: { cpu: "much" } } }] }),
     },
-    { path: at(site, "pods"), body: pod("a", { activeDeadlineSeconds: true }) },
-    { path: at(site, "configmaps"), body: configMap("a", {}, { creationTimestamp: "yesterday" }) },
+    { path: at(run, "pods"), body: pod("a", { activeDeadlineSeconds: true }) },
+    { path: at(run, "configmaps"), body: configMap("a", {}, { creationTimestamp: "yesterday" }) },
   ]),
-  requests("fields that are null", (site) => [
-    { path: at(site, "configmaps"), body: { ...configMap("a"), data: null, metadata: { name: "a", labels: null } } },
-    { path: at(site, "services"), body: service("a", { type: null, sessionAffinity: null }) },
+  requests("fields that are null", (run) => [
+    { path: at(run, "configmaps"), body: { ...configMap("a"), data: null, metadata: { name: "a", labels: null } } },
+    { path: at(run, "services"), body: service("a", { type: null, sessionAffinity: null }) },
   ]),
-  requests("keys that JavaScript knows", (site) => [
+  requests("keys that JavaScript knows", (run) => [
     {
-      path: at(site, "configmaps"),
+      path: at(run, "configmaps"),
       body:
         `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"constructor","labels":{"__proto__":"a"}},"data":{"__proto__":"b","constructor":"c","toString":"d"}}`,
     },
-    { path: at(site, "configmaps", "constructor") },
-    { path: at(site, "configmaps", "toString") },
-    { path: `${at(site, "configmaps")}?labelSelector=toString`, pick: (list) => list.items },
+    { path: at(run, "configmaps", "constructor") },
+    { path: at(run, "configmaps", "toString") },
+    { path: `${at(run, "configmaps")}?labelSelector=toString`, pick: (list) => list.items },
   ]),
-  requests("YAML", (site) => [
+  requests("YAML", (run) => [
     {
-      path: at(site, "configmaps"),
+      path: at(run, "configmaps"),
       type: "application/yaml",
       body: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  a: text\n  b: |\n    more\n    lines\n",
     },
-    { path: at(site, "configmaps"), type: "application/yaml", body: "a: b\n  c: [" },
+    { path: at(run, "configmaps"), type: "application/yaml", body: "a: b\n  c: [" },
     {
-      path: at(site, "configmaps"),
+      path: at(run, "configmaps"),
       type: "application/yaml",
       body: "apiVersion: v1\nkind: ConfigMap\ndata: {a: yes}\nmetadata: {name: b}\n",
     },
   ]),
-  requests("a body that is too large", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a", { a: "x".repeat(3 * 1024 * 1024 + 10) }) },
-    { path: at(site, "configmaps"), body: configMap("a", { a: "x".repeat(1024 * 1024 + 10) }) },
-    { path: at(site, "secrets"), body: secret("a", { stringData: { a: "x".repeat(1024 * 1024 + 10) } }) },
+  requests("a body that is too large", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a", { a: "x".repeat(3 * 1024 * 1024 + 10) }) },
+    { path: at(run, "configmaps"), body: configMap("a", { a: "x".repeat(1024 * 1024 + 10) }) },
+    { path: at(run, "secrets"), body: secret("a", { stringData: { a: "x".repeat(1024 * 1024 + 10) } }) },
   ]),
 ];
 
 const fieldValidation: readonly ConformanceCase[] = ["", "Strict", "Warn", "Ignore"].map((mode) =>
-  requests(`unknown and repeated fields with fieldValidation ${mode === "" ? "left out" : mode}`, (site) => {
+  requests(`unknown and repeated fields with fieldValidation ${mode === "" ? "left out" : mode}`, (run) => {
     const query = `?dryRun=All${mode === "" ? "" : `&fieldValidation=${mode}`}`;
     const unknown = {
       ...deployment("a", {
@@ -201,14 +201,14 @@ const fieldValidation: readonly ConformanceCase[] = ["", "Strict", "Warn", "Igno
       extra: {},
     };
     return [
-      { path: `${at(site, "apps/v1/deployments")}${query}`, body: unknown },
+      { path: `${at(run, "apps/v1/deployments")}${query}`, body: unknown },
       {
-        path: `${at(site, "configmaps")}${query}`,
+        path: `${at(run, "configmaps")}${query}`,
         body:
           '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","name":"b"},"data":{"x":"1","x":"2"},"dato":{}}',
       },
       {
-        path: `${at(site, "configmaps")}${query}`,
+        path: `${at(run, "configmaps")}${query}`,
         type: "application/yaml",
         body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nunknown: 1\ndata:\n  a: '1'\n  a: '2'\n",
       },
@@ -217,27 +217,27 @@ const fieldValidation: readonly ConformanceCase[] = ["", "Strict", "Warn", "Igno
 );
 
 const options: readonly ConformanceCase[] = [
-  requests("a dry run stores nothing", (site) => [
-    { path: `${at(site, "configmaps")}?dryRun=All`, body: configMap("a") },
-    { path: at(site, "configmaps", "a") },
-    { path: `${at(site, "configmaps")}?dryRun=All`, body: { metadata: { generateName: "a-" } } },
+  requests("a dry run stores nothing", (run) => [
+    { path: `${at(run, "configmaps")}?dryRun=All`, body: configMap("a") },
+    { path: at(run, "configmaps", "a") },
+    { path: `${at(run, "configmaps")}?dryRun=All`, body: { metadata: { generateName: "a-" } } },
   ]),
-  requests("options that are wrong", (site) => [
-    { path: `${at(site, "configmaps")}?dryRun=Some`, body: configMap("a") },
-    { path: `${at(site, "configmaps")}?dryRun=`, body: configMap("a") },
-    { path: `${at(site, "configmaps")}?fieldValidation=Loud`, body: configMap("b") },
-    { path: `${at(site, "configmaps")}?fieldManager=${"m".repeat(129)}`, body: configMap("c") },
-    { path: `${at(site, "configmaps")}?fieldManager=a%0Ab`, body: configMap("d") },
-    { path: `${at(site, "configmaps")}?unknown=1`, body: configMap("e") },
-    { path: `${at(site, "configmaps")}?pretty=true`, body: configMap("f") },
-    { path: `${at(site, "configmaps")}?fieldManager=somebody`, body: configMap("g") },
+  requests("options that are wrong", (run) => [
+    { path: `${at(run, "configmaps")}?dryRun=Some`, body: configMap("a") },
+    { path: `${at(run, "configmaps")}?dryRun=`, body: configMap("a") },
+    { path: `${at(run, "configmaps")}?fieldValidation=Loud`, body: configMap("b") },
+    { path: `${at(run, "configmaps")}?fieldManager=${"m".repeat(129)}`, body: configMap("c") },
+    { path: `${at(run, "configmaps")}?fieldManager=a%0Ab`, body: configMap("d") },
+    { path: `${at(run, "configmaps")}?unknown=1`, body: configMap("e") },
+    { path: `${at(run, "configmaps")}?pretty=true`, body: configMap("f") },
+    { path: `${at(run, "configmaps")}?fieldManager=somebody`, body: configMap("g") },
   ]),
-  scenario("a name is made from generateName, unlike any other", async (site) => {
+  scenario("a name is made from generateName, unlike any other", async (run) => {
     const body = { metadata: { generateName: "made-" }, data: { a: "b" } };
-    const first = await site.call({ path: at(site, "configmaps"), body });
-    await site.call({ path: at(site, "configmaps"), body });
-    await site.call({ path: at(site, "configmaps", first.metadata.name) });
-    site.note("its length", 0, first.metadata.name.length);
+    const first = await run.call({ path: at(run, "configmaps"), body });
+    await run.call({ path: at(run, "configmaps"), body });
+    await run.call({ path: at(run, "configmaps", first.metadata.name) });
+    run.note("its length", 0, first.metadata.name.length);
   }),
 ];
 

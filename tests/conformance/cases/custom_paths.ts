@@ -1,6 +1,6 @@
 /** Paths, methods and media types of custom resources, which another part of the real server answers. */
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
-import type { Site } from "../site.ts";
+import type { CaseRun } from "../case_run.ts";
 import { at, type Body, configMap } from "./_objects.ts";
 
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
@@ -28,19 +28,19 @@ function definition(group: string): Body {
 /** A case with a kind of its own, of which there is the object `a`. */
 function thing(
   name: string,
-  run: (site: Site, path: string) => Promise<void>,
+  act: (run: CaseRun, path: string) => Promise<void>,
   traits: { readonly deliberate?: string } = {},
 ): ConformanceCase {
-  return scenario(name, async (site) => {
-    const group = `p${site.unique}.example.com`;
+  return scenario(name, async (run) => {
+    const group = `p${run.unique}.example.com`;
     const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    await site.prepare({ path: definitions, body: definition(group) });
-    const path = at(site, `${group}/v1/things`);
-    await site.until(path, (_, code) => code === 200);
+    await run.prepare({ path: definitions, body: definition(group) });
+    const path = at(run, `${group}/v1/things`);
+    await run.until(path, (_, code) => code === 200);
     const body = { apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: "a" }, spec: { size: 3 } };
-    await site.prepare({ path, body });
-    await run(site, path);
-    await site.prepare({ method: "DELETE", path: `${definitions}/things.${group}` });
+    await run.prepare({ path, body });
+    await act(run, path);
+    await run.prepare({ method: "DELETE", path: `${definitions}/things.${group}` });
   }, traits);
 }
 
@@ -60,54 +60,54 @@ const accepts = [
 const pick = (answer: unknown) => typeof answer === "string" ? answer.length > 0 : answer;
 
 const representations = accepts.map((accept) =>
-  thing(`Accept of a custom resource: ${accept}`, async (site, path) => {
-    for (const name of ["/a", "", "/none"]) await site.call({ path: `${path}${name}`, accept, pick });
+  thing(`Accept of a custom resource: ${accept}`, async (run, path) => {
+    for (const name of ["/a", "", "/none"]) await run.call({ path: `${path}${name}`, accept, pick });
   })
 );
 
 const others: readonly ConformanceCase[] = [
-  thing("methods that the path of a custom resource does not have", async (site, path) => {
+  thing("methods that the path of a custom resource does not have", async (run, path) => {
     const body = configMap("b");
-    await site.call({ method: "POST", path: `${path}/a`, body });
-    await site.call({ method: "PUT", path, body });
-    await site.call({ method: "PATCH", path, type: "application/merge-patch+json", body: {} });
-    await site.call({ method: "PATCH", path: `${path}/a`, type: "application/strategic-merge-patch+json", body: {} });
-    await site.call({ method: "PATCH", path: `${path}/a`, type: "text/plain", body: {} });
-    await site.call({ method: "OPTIONS", path });
-    await site.call({ method: "HEAD", path: `${path}/a` });
-    await site.call({ method: "POST", path: `${path}/a/status`, body });
-    await site.call({ method: "DELETE", path: `${path}/a/status` });
-    await site.call({ path: `${path}/a/none` });
-    await site.call({ path: `${path}/a/scale` });
-    await site.call({ path: `${path}/a/status/more` });
+    await run.call({ method: "POST", path: `${path}/a`, body });
+    await run.call({ method: "PUT", path, body });
+    await run.call({ method: "PATCH", path, type: "application/merge-patch+json", body: {} });
+    await run.call({ method: "PATCH", path: `${path}/a`, type: "application/strategic-merge-patch+json", body: {} });
+    await run.call({ method: "PATCH", path: `${path}/a`, type: "text/plain", body: {} });
+    await run.call({ method: "OPTIONS", path });
+    await run.call({ method: "HEAD", path: `${path}/a` });
+    await run.call({ method: "POST", path: `${path}/a/status`, body });
+    await run.call({ method: "DELETE", path: `${path}/a/status` });
+    await run.call({ path: `${path}/a/none` });
+    await run.call({ path: `${path}/a/scale` });
+    await run.call({ path: `${path}/a/status/more` });
     const everywhere = path.replace(/\/namespaces\/[^/]+/, "");
-    await site.call({ path: `${everywhere}/a` });
-    await site.call({ method: "DELETE", path: everywhere });
-    await site.call({ method: "POST", path: everywhere, body });
-    await site.call({ path: path.replace("/v1/", "/v2/") });
-    await site.call({ path: path.replace("/things", "/nothings") });
+    await run.call({ path: `${everywhere}/a` });
+    await run.call({ method: "DELETE", path: everywhere });
+    await run.call({ method: "POST", path: everywhere, body });
+    await run.call({ path: path.replace("/v1/", "/v2/") });
+    await run.call({ path: path.replace("/things", "/nothings") });
   }),
-  thing("content types of a custom resource's body", async (site, path) => {
+  thing("content types of a custom resource's body", async (run, path) => {
     // Not application/vnd.kubernetes.protobuf: kube-apiserver 1.36.3 panics over such a body and resets the stream.
     const types = ["application/json; charset=utf-8", "text/plain", "x"];
-    for (const type of types) await site.call({ path: `${path}?dryRun=All`, type, body: configMap("b") });
+    for (const type of types) await run.call({ path: `${path}?dryRun=All`, type, body: configMap("b") });
   }),
-  thing("tables of a custom resource", async (site, path) => {
+  thing("tables of a custom resource", async (run, path) => {
     for (const include of ["None", "Object", "Metadata", "Some"]) {
-      await site.call({ path: `${path}/a?includeObject=${include}`, accept: table });
+      await run.call({ path: `${path}/a?includeObject=${include}`, accept: table });
     }
-    await site.call({ path: `${path}?includeObject=None`, accept: `${table},application/json` });
-    await site.call({ path: `${path}/a/status?includeObject=None`, accept: table });
-    await site.watch(`${path}?includeObject=None`, {
+    await run.call({ path: `${path}?includeObject=None`, accept: `${table},application/json` });
+    await run.call({ path: `${path}/a/status?includeObject=None`, accept: table });
+    await run.watch(`${path}?includeObject=None`, {
       count: 2,
       accept: table,
       act: async () => {
         const merge = "application/merge-patch+json";
-        await site.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { size: 4 } } });
+        await run.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { size: 4 } } });
       },
     });
-    for (const accept of ["application/yaml", "text/html"]) await site.watch(path, { count: 1, accept });
-    await site.call({ method: "DELETE", path: `${path}/a`, accept: table });
+    for (const accept of ["application/yaml", "text/html"]) await run.watch(path, { count: 1, accept });
+    await run.call({ method: "DELETE", path: `${path}/a`, accept: table });
   }),
 ];
 

@@ -148,24 +148,24 @@ export const discoveryCases: readonly ConformanceCase[] = [
     operations("apis/authorization.k8s.io/v1", "subjectaccessreviews"),
     operations("apis/rbac.authorization.k8s.io/v1", "clusterroles/{name}"),
   ]),
-  scenario("the OpenAPI of a definition", async (site) => {
-    const group = `${site.unique}.example.com`;
+  scenario("the OpenAPI of a definition", async (run) => {
+    const group = `${run.unique}.example.com`;
     const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    await site.prepare({ path, body: gadgets(group) });
-    const name = `com.example.${site.unique}.v1.Gadget`;
-    await site.until("/openapi/v3", ({ paths }) => paths[`apis/${group}/v1`] !== undefined);
-    await site.call({
+    await run.prepare({ path, body: gadgets(group) });
+    const name = `com.example.${run.unique}.v1.Gadget`;
+    await run.until("/openapi/v3", ({ paths }) => paths[`apis/${group}/v1`] !== undefined);
+    await run.call({
       path: `/openapi/v3/apis/${group}/v1`,
       pick: ({ info, components: { schemas } }: Any) =>
         inOwnWords({ info, kind: schemas[name], list: schemas[`${name}List`] }),
     });
-    await site.call(operations(`apis/${group}/v1`, "gadgets", "namespaces/{namespace}/gadgets/{name}"));
-    await site.until("/openapi/v2", ({ definitions }) => definitions[name] !== undefined);
-    await site.call({
+    await run.call(operations(`apis/${group}/v1`, "gadgets", "namespaces/{namespace}/gadgets/{name}"));
+    await run.until("/openapi/v2", ({ definitions }) => definitions[name] !== undefined);
+    await run.call({
       path: "/openapi/v2",
       pick: ({ definitions }: Any) => inOwnWords({ kind: definitions[name], list: definitions[`${name}List`] }),
     });
-    await site.prepare({ method: "DELETE", path: `${path}/gadgets.${group}` });
+    await run.prepare({ method: "DELETE", path: `${path}/gadgets.${group}` });
   }),
 ];
 

@@ -269,9 +269,9 @@ const walksMaps: ReadonlySet<string> = new Set([
 ]);
 
 const inNamespaces = [...table, ...resourceTable].map(([what, resource, body]) =>
-  requests(`what is wrong with ${what}`, (site) => {
+  requests(`what is wrong with ${what}`, (run) => {
     const isElsewhere = resource === "events";
-    const path = isElsewhere ? "/api/v1/namespaces/default/events" : `${at(site, resource)}?dryRun=All`;
+    const path = isElsewhere ? "/api/v1/namespaces/default/events" : `${at(run, resource)}?dryRun=All`;
     return [{ path, body, sortsCauses: walksMaps.has(resource) || walksMaps.has(what) }];
   }, { needsAccount: resource === "pods" })
 );
@@ -379,7 +379,7 @@ const warned: readonly (readonly [string, string, Body])[] = [
 ];
 
 const warnings = [...warned, ...resourceWarnings].map(([what, resource, body]) =>
-  requests(`${what} warnings`, (site) => [{ path: `${at(site, resource)}?dryRun=All`, body, pick: () => "" }], {
+  requests(`${what} warnings`, (run) => [{ path: `${at(run, resource)}?dryRun=All`, body, pick: () => "" }], {
     needsAccount: resource === "pods",
   })
 );

@@ -3,7 +3,7 @@
  * Workloads are created as a dry run, so that no controller writes to them between two requests.
  */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
-import type { Site } from "../site.ts";
+import type { CaseRun } from "../case_run.ts";
 import { at, type Body, configMap, deployment, ingress, job, lease, pod, role, secret, service } from "./_objects.ts";
 import { podSpec, template, workload } from "./_objects.ts";
 import { kindLives } from "./_kind_lives.ts";
@@ -11,7 +11,7 @@ import { kindLives } from "./_kind_lives.ts";
 /** A kind in namespaces whose objects nobody but the case writes to. */
 interface Sample {
   readonly resource: string;
-  readonly body: (site: Site) => Body;
+  readonly body: (run: CaseRun) => Body;
   /** What the second write says. @default a label */
   readonly change?: Body;
 }
@@ -37,9 +37,9 @@ const quiet: readonly Sample[] = [
   { resource: "podtemplates", body: () => ({ metadata: { name: "a" }, template: template("a") }) },
   {
     resource: "events",
-    body: (site) => ({
+    body: (run) => ({
       metadata: { name: "a" },
-      involvedObject: { kind: "Pod", namespace: site.namespace, name: "x" },
+      involvedObject: { kind: "Pod", namespace: run.namespace, name: "x" },
       reason: "Tested",
       message: "it was tested",
       type: "Normal",
@@ -93,17 +93,17 @@ const quiet: readonly Sample[] = [
 ];
 
 const verbs = quiet.map(({ resource, body, change = { metadata: { labels: { changed: "yes" } } } }) =>
-  scenario(`${resource}: create, get, list, update, patch, delete`, async (site) => {
-    const created = await site.call({ path: at(site, resource), body: body(site) });
-    const one = at(site, resource, created.metadata?.name);
-    await site.call({ path: one });
-    await site.call({ path: `${at(site, resource)}?fieldSelector=metadata.name%3D${created.metadata?.name}` });
+  scenario(`${resource}: create, get, list, update, patch, delete`, async (run) => {
+    const created = await run.call({ path: at(run, resource), body: body(run) });
+    const one = at(run, resource, created.metadata?.name);
+    await run.call({ path: one });
+    await run.call({ path: `${at(run, resource)}?fieldSelector=metadata.name%3D${created.metadata?.name}` });
     const { metadata, ...rest } = created;
     const labels = { updated: "yes" };
-    await site.call({ method: "PUT", path: one, body: { ...rest, metadata: { ...metadata, labels } } });
-    await site.call({ method: "PATCH", path: one, type: "application/merge-patch+json", body: change });
-    await site.call({ method: "DELETE", path: one });
-    await site.call({ path: one });
+    await run.call({ method: "PUT", path: one, body: { ...rest, metadata: { ...metadata, labels } } });
+    await run.call({ method: "PATCH", path: one, type: "application/merge-patch+json", body: change });
+    await run.call({ method: "DELETE", path: one });
+    await run.call({ path: one });
   })
 );
 
@@ -220,7 +220,7 @@ const dry: readonly (readonly [string, string, Body])[] = [
 const defaults = dry.map(([what, resource, body]) =>
   requests(
     `what becomes of ${what}`,
-    (site) => [{ path: `${at(site, resource)}?dryRun=All`, body }],
+    (run) => [{ path: `${at(run, resource)}?dryRun=All`, body }],
     { needsAccount: resource === "pods" },
   )
 );
@@ -255,23 +255,23 @@ const wide: readonly (readonly [string, Body])[] = [
 ];
 
 const clusterWide = wide.map(([path, body]) =>
-  requests(`${path}: create, get, patch, delete`, (site) => {
-    const one = `${path}/${site.name("a")}`;
+  requests(`${path}: create, get, patch, delete`, (run) => {
+    const one = `${path}/${run.name("a")}`;
     return [
-      { path: `${path}?dryRun=All`, body: { metadata: { name: site.name("a") }, ...body } },
+      { path: `${path}?dryRun=All`, body: { metadata: { name: run.name("a") }, ...body } },
       { path: one },
     ];
   })
 );
 
 const namespaces: readonly ConformanceCase[] = [
-  requests("a Namespace is created, labelled and deleted", (site) => {
-    const one = `/api/v1/namespaces/${site.name("ns")}`;
+  requests("a Namespace is created, labelled and deleted", (run) => {
+    const one = `/api/v1/namespaces/${run.name("ns")}`;
     return [
-      { path: "/api/v1/namespaces", body: { metadata: { name: site.name("ns"), labels: { team: "a" } } } },
+      { path: "/api/v1/namespaces", body: { metadata: { name: run.name("ns"), labels: { team: "a" } } } },
       { path: one },
       { method: "PATCH", path: one, type: "application/merge-patch+json", body: { metadata: { labels: { b: "c" } } } },
-      { path: "/api/v1/namespaces", body: { metadata: { name: site.name("ns") } } },
+      { path: "/api/v1/namespaces", body: { metadata: { name: run.name("ns") } } },
       { path: "/api/v1/namespaces", body: { metadata: { name: "Bad_Name" } } },
     ];
   }),

@@ -1,6 +1,6 @@
 /** kubectl's everyday commands: what people see of either server. */
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
-import { kubectl, needsKubectl, run, withKubelet } from "./_kubectl.ts";
+import { kubectl, needsKubectl, runCommand, withKubelet } from "./_kubectl.ts";
 import { kubectlDailyCases } from "./kubectl_daily.ts";
 import { at, type Body, configMap, deployment, ingress, pod, service } from "./_objects.ts";
 
@@ -174,10 +174,10 @@ const looks: readonly ConformanceCase[] = [
     ["explain deployment.spec.strategy --api-version=apps/v1"],
     ["explain ingress.spec.rules"],
   ], { deliberate: undescribed }),
-  scenario("kubectl api-versions", async (site) => {
-    const { items } = await site.prepare({ path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions" });
+  scenario("kubectl api-versions", async (run) => {
+    const { items } = await run.prepare({ path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions" });
     const custom = new Set(items.map(({ spec }: Definition) => spec.group));
-    await site.kubectl(["api-versions"], { picks: (line) => !custom.has(line.split("/")[0]) });
+    await run.kubectl(["api-versions"], { picks: (line) => !custom.has(line.split("/")[0]) });
   }, { needsKubectl }),
   kubectl("api-resources", [
     ["api-resources --api-group=apps"],
@@ -220,12 +220,12 @@ const looks: readonly ConformanceCase[] = [
 const small = (name: string, replicas: number): Body => deployment(name, { replicas });
 
 const rollouts: readonly ConformanceCase[] = [
-  scenario("kubectl scale, rollout, set image, history, undo", async (site) => {
-    const path = at(site, "apps/v1/deployments");
-    await run(site, ["apply -f -", small("web", 2)]);
-    await withKubelet(site, async () => {
-      await site.prepare({ path });
-      await site.until(`${path}/web`, ({ status }) => status?.readyReplicas === 2);
+  scenario("kubectl scale, rollout, set image, history, undo", async (run) => {
+    const path = at(run, "apps/v1/deployments");
+    await runCommand(run, ["apply -f -", small("web", 2)]);
+    await withKubelet(run, async () => {
+      await run.prepare({ path });
+      await run.until(`${path}/web`, ({ status }) => status?.readyReplicas === 2);
       for (
         const command of [
           "rollout status deployment/web --timeout=20s",
@@ -234,46 +234,46 @@ const rollouts: readonly ConformanceCase[] = [
           "scale deployment web --replicas=3",
           "scale deployment web --replicas=1 --current-replicas=9",
         ]
-      ) await run(site, [command]);
-      await site.until(`${path}/web`, ({ status }) => status?.readyReplicas === 3);
-      await run(site, ["set image deployment/web main=example.invalid/main:2"]);
-      await site.until(
+      ) await runCommand(run, [command]);
+      await run.until(`${path}/web`, ({ status }) => status?.readyReplicas === 3);
+      await runCommand(run, ["set image deployment/web main=example.invalid/main:2"]);
+      await run.until(
         `${path}/web`,
         ({ status, metadata }) =>
           status?.updatedReplicas === 3 && status.readyReplicas === 3 && status.replicas === 3 &&
           status.observedGeneration === metadata.generation,
       );
-      await run(site, ["rollout status deployment/web --timeout=20s"]);
-      await run(site, ["rollout history deployment/web"]);
-      await run(site, ["rollout history deployment/web --revision=2"]);
-      await run(site, ["rollout undo deployment/web"]);
-      await site.until(
+      await runCommand(run, ["rollout status deployment/web --timeout=20s"]);
+      await runCommand(run, ["rollout history deployment/web"]);
+      await runCommand(run, ["rollout history deployment/web --revision=2"]);
+      await runCommand(run, ["rollout undo deployment/web"]);
+      await run.until(
         `${path}/web`,
         ({ status, metadata }) =>
           status?.updatedReplicas === 3 && status.replicas === 3 && status.readyReplicas === 3 &&
           status.observedGeneration === metadata.generation,
       );
-      await run(site, ["rollout history deployment/web"]);
-      await run(site, ["rollout restart deployment/web"]);
-      await run(site, ["rollout pause deployment/web"]);
-      await run(site, ["rollout resume deployment/web"]);
-      await run(site, ["get deployment web -o jsonpath={.spec.template.spec.containers[0].image}"]);
-      await run(site, ["expose deployment web --port=80"]);
-      await run(site, ["set env deployment/web A=b"]);
-      await run(site, ["set resources deployment/web --limits=cpu=1"]);
-      await run(site, ["autoscale deployment web --max=3"]);
-      await run(site, ["delete deployment web --timeout=20s"]);
+      await runCommand(run, ["rollout history deployment/web"]);
+      await runCommand(run, ["rollout restart deployment/web"]);
+      await runCommand(run, ["rollout pause deployment/web"]);
+      await runCommand(run, ["rollout resume deployment/web"]);
+      await runCommand(run, ["get deployment web -o jsonpath={.spec.template.spec.containers[0].image}"]);
+      await runCommand(run, ["expose deployment web --port=80"]);
+      await runCommand(run, ["set env deployment/web A=b"]);
+      await runCommand(run, ["set resources deployment/web --limits=cpu=1"]);
+      await runCommand(run, ["autoscale deployment web --max=3"]);
+      await runCommand(run, ["delete deployment web --timeout=20s"]);
     });
   }, { needsKubectl, needsControllers: true, needsAccount: true }),
-  scenario("kubectl kustomize | apply", async (site) => {
+  scenario("kubectl kustomize | apply", async (run) => {
     const manifest = { apiVersion: "v1", kind: "List", items: [configMap("a", { x: "y" }), service("web")] };
-    await run(site, ["apply -f -", manifest]);
-    await run(site, ["apply --prune -l app=none -f -", configMap("b", {}, { labels: { app: "none" } })]);
-    await run(site, ["get configmap a b"]);
+    await runCommand(run, ["apply -f -", manifest]);
+    await runCommand(run, ["apply --prune -l app=none -f -", configMap("b", {}, { labels: { app: "none" } })]);
+    await runCommand(run, ["get configmap a b"]);
   }, { needsKubectl }),
-  scenario("kubectl taint, cordon, uncordon", async (site) => {
-    const name = site.name("node");
-    await site.prepare({ path: "/api/v1/nodes", body: { metadata: { name } } });
+  scenario("kubectl taint, cordon, uncordon", async (run) => {
+    const name = run.name("node");
+    await run.prepare({ path: "/api/v1/nodes", body: { metadata: { name } } });
     for (
       const command of [
         `taint node ${name} a=b:NoSchedule`,
@@ -285,9 +285,9 @@ const rollouts: readonly ConformanceCase[] = [
         `drain ${name} --ignore-daemonsets`,
       ]
     ) {
-      await run(site, [command]);
+      await runCommand(run, [command]);
     }
-    await site.prepare({ method: "DELETE", path: `/api/v1/nodes/${name}` });
+    await run.prepare({ method: "DELETE", path: `/api/v1/nodes/${name}` });
   }, { needsKubectl }),
 ];
 

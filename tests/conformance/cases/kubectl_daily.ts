@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
-import { kubectl, needsKubectl, run, withKubelet } from "./_kubectl.ts";
+import { kubectl, needsKubectl, runCommand, withKubelet } from "./_kubectl.ts";
 import { at, type Body, configMap, deployment, job, pod, service } from "./_objects.ts";
 
 const event: Body = {
@@ -36,8 +36,8 @@ async function withFiles(
 }
 
 const files: readonly ConformanceCase[] = [
-  scenario("kubectl kustomize, apply -k, diff -k, delete -k", async (site) => {
-    const folder = join(tmpdir(), site.name("kustomize"));
+  scenario("kubectl kustomize, apply -k, diff -k, delete -k", async (run) => {
+    const folder = join(tmpdir(), run.name("kustomize"));
     const kustomization = {
       resources: ["objects.json"],
       namePrefix: "k-",
@@ -47,29 +47,29 @@ const files: readonly ConformanceCase[] = [
     };
     const objects = { apiVersion: "v1", kind: "List", items: [service("web"), deployment("web")] };
     await withFiles(folder, { "kustomization.yaml": kustomization, "objects.json": objects }, async () => {
-      const text = await run(site, [`kustomize ${folder}`]);
-      await run(site, ["apply -f -", text]);
-      await run(site, [`apply -k ${folder}`]);
-      await run(site, ["get deployment,service,configmap -l team=a -o name"]);
-      await run(site, [`diff -k ${folder}`]);
-      await run(site, [`delete -k ${folder}`]);
+      const text = await runCommand(run, [`kustomize ${folder}`]);
+      await runCommand(run, ["apply -f -", text]);
+      await runCommand(run, [`apply -k ${folder}`]);
+      await runCommand(run, ["get deployment,service,configmap -l team=a -o name"]);
+      await runCommand(run, [`diff -k ${folder}`]);
+      await runCommand(run, [`delete -k ${folder}`]);
     });
   }, { needsKubectl }),
-  scenario("kubectl apply and delete of a folder", async (site) => {
-    const folder = join(tmpdir(), site.name("folder"));
+  scenario("kubectl apply and delete of a folder", async (run) => {
+    const folder = join(tmpdir(), run.name("folder"));
     await withFiles(folder, { "a.json": configMap("a"), "b.yaml": configMap("b"), "c.txt": "no" }, async () => {
-      await run(site, [`apply -f ${folder}`]);
-      await run(site, [`get -f ${folder}`]);
-      await run(site, [`delete -f ${folder}`]);
-      await run(site, [`apply -f ${folder}/none.yaml`]);
+      await runCommand(run, [`apply -f ${folder}`]);
+      await runCommand(run, [`get -f ${folder}`]);
+      await runCommand(run, [`delete -f ${folder}`]);
+      await runCommand(run, [`apply -f ${folder}/none.yaml`]);
     });
   }, { needsKubectl }),
 ];
 
 const reads: readonly ConformanceCase[] = [
-  scenario("kubectl events", async (site) => {
-    const text = JSON.stringify(event).replaceAll('"NS"', JSON.stringify(site.namespace));
-    await run(site, ["create -f -", text]);
+  scenario("kubectl events", async (run) => {
+    const text = JSON.stringify(event).replaceAll('"NS"', JSON.stringify(run.namespace));
+    await runCommand(run, ["create -f -", text]);
     for (
       const command of [
         "events",
@@ -79,7 +79,7 @@ const reads: readonly ConformanceCase[] = [
         "describe event a",
       ]
     ) {
-      await run(site, [command]);
+      await runCommand(run, [command]);
     }
   }, { needsKubectl }),
   kubectl("get in many forms", [
@@ -109,14 +109,14 @@ const reads: readonly ConformanceCase[] = [
     ["logs p"],
     ["logs absent"],
   ], { needsAccount: true }),
-  scenario("kubectl get -w while things change", async (site) => {
-    const path = at(site, "configmaps");
-    await site.prepare({ path, body: configMap("a") });
-    const watching = run(site, ["get configmaps -w --request-timeout=3s --field-selector metadata.name=a"]);
+  scenario("kubectl get -w while things change", async (run) => {
+    const path = at(run, "configmaps");
+    await run.prepare({ path, body: configMap("a") });
+    const watching = runCommand(run, ["get configmaps -w --request-timeout=3s --field-selector metadata.name=a"]);
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     const merge = "application/merge-patch+json";
-    await site.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { data: { more: "x" } } });
-    await site.prepare({ method: "DELETE", path: `${path}/a` });
+    await run.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { data: { more: "x" } } });
+    await run.prepare({ method: "DELETE", path: `${path}/a` });
     await watching;
   }, { needsKubectl }),
   kubectl("describe of workloads and what is around them", [
@@ -136,16 +136,16 @@ const reads: readonly ConformanceCase[] = [
 ];
 
 const writes: readonly ConformanceCase[] = [
-  scenario("kubectl scale and patch of parts", async (site) => {
-    const path = `${at(site, "apps/v1/deployments")}/web`;
+  scenario("kubectl scale and patch of parts", async (run) => {
+    const path = `${at(run, "apps/v1/deployments")}/web`;
     const settled = () =>
-      site.until(
+      run.until(
         path,
         ({ spec, status, metadata }) =>
           status?.observedGeneration === metadata.generation && (status.replicas ?? 0) === spec.replicas &&
           (status.updatedReplicas ?? 0) === spec.replicas,
       );
-    await run(site, ["create -f -", deployment("web")]);
+    await runCommand(run, ["create -f -", deployment("web")]);
     for (
       const command of [
         "scale deployment web --replicas=2",
@@ -165,7 +165,7 @@ const writes: readonly ConformanceCase[] = [
       ]
     ) {
       if (/^(scale|get deployment|patch)/.test(command)) await settled();
-      await run(site, [command]);
+      await runCommand(run, [command]);
     }
   }, { needsKubectl, needsControllers: true, needsAccount: true }),
   kubectl("run", [
@@ -177,25 +177,25 @@ const writes: readonly ConformanceCase[] = [
     ["get pods -l app=web -o wide --no-headers"],
     ["delete pod p --grace-period=0 --force"],
   ], { needsAccount: true }),
-  scenario("kubectl wait for conditions and deletions", async (site) => {
-    await run(site, ["create -f -", pod("p")]);
-    await withKubelet(site, async () => {
-      await run(site, ["wait pod/p --for=condition=Ready --timeout=20s"]);
-      await run(site, ["wait pod --all --for=jsonpath={.status.phase}=Running --timeout=20s"]);
-      await run(site, ["delete pod p --wait=false"]);
-      await run(site, ["wait pod/p --for=delete --timeout=20s"]);
+  scenario("kubectl wait for conditions and deletions", async (run) => {
+    await runCommand(run, ["create -f -", pod("p")]);
+    await withKubelet(run, async () => {
+      await runCommand(run, ["wait pod/p --for=condition=Ready --timeout=20s"]);
+      await runCommand(run, ["wait pod --all --for=jsonpath={.status.phase}=Running --timeout=20s"]);
+      await runCommand(run, ["delete pod p --wait=false"]);
+      await runCommand(run, ["wait pod/p --for=delete --timeout=20s"]);
     });
-    await run(site, ["wait pod/p --for=create --timeout=1s"]);
+    await runCommand(run, ["wait pod/p --for=create --timeout=1s"]);
   }, { needsKubectl, needsAccount: true }),
-  scenario("kubectl delete of an owner, in each of the three ways", async (site) => {
-    const path = at(site, "apps/v1/replicasets");
+  scenario("kubectl delete of an owner, in each of the three ways", async (run) => {
+    const path = at(run, "apps/v1/replicasets");
     for (const cascade of ["background", "foreground", "orphan"]) {
-      await run(site, ["apply -f -", deployment(cascade)]);
-      await site.until(path, ({ items }) => items.some(({ metadata }: Body) => nameOf(metadata).startsWith(cascade)));
-      await run(site, [`delete deployment ${cascade} --cascade=${cascade} --timeout=20s`]);
+      await runCommand(run, ["apply -f -", deployment(cascade)]);
+      await run.until(path, ({ items }) => items.some(({ metadata }: Body) => nameOf(metadata).startsWith(cascade)));
+      await runCommand(run, [`delete deployment ${cascade} --cascade=${cascade} --timeout=20s`]);
       const isGone = ({ items }: Body) => !namesOf(items).some((name) => name.startsWith(cascade));
-      if (cascade !== "orphan") await site.until(path, isGone);
-      await run(site, [`get replicasets -l app=${cascade} -o custom-columns=OWNERS:.metadata.ownerReferences`]);
+      if (cascade !== "orphan") await run.until(path, isGone);
+      await runCommand(run, [`get replicasets -l app=${cascade} -o custom-columns=OWNERS:.metadata.ownerReferences`]);
     }
   }, { needsKubectl, needsControllers: true }),
 ];
@@ -246,18 +246,18 @@ function definition(group: string): Body {
   };
 }
 
-const custom = scenario("kubectl with a kind of one's own", async (site) => {
-  const group = `g${site.unique}.example`;
+const custom = scenario("kubectl with a kind of one's own", async (run) => {
+  const group = `g${run.unique}.example`;
   const foo = (name: string, spec: Body): Body => ({
     apiVersion: `${group}/v1`,
     kind: "Foo",
     metadata: { name },
     spec,
   });
-  await run(site, ["apply -f -", definition(group)]);
-  await run(site, [`wait crd/foos.${group} --for=condition=Established --timeout=20s`]);
-  await site.until(`/openapi/v3`, ({ paths }) => Object.hasOwn(paths, `apis/${group}/v1`));
-  await site.until(`/openapi/v3/apis/${group}/v1`, (_, code) => code === 200);
+  await runCommand(run, ["apply -f -", definition(group)]);
+  await runCommand(run, [`wait crd/foos.${group} --for=condition=Established --timeout=20s`]);
+  await run.until(`/openapi/v3`, ({ paths }) => Object.hasOwn(paths, `apis/${group}/v1`));
+  await run.until(`/openapi/v3/apis/${group}/v1`, (_, code) => code === 200);
   for (
     const [command, input] of [
       ["apply -f -", foo("a", { size: 3 })],
@@ -280,7 +280,7 @@ const custom = scenario("kubectl with a kind of one's own", async (site) => {
       [`delete crd foos.${group}`],
     ] as const
   ) {
-    await run(site, [command, input]);
+    await runCommand(run, [command, input]);
   }
 }, { needsKubectl, needsControllers: true });
 

@@ -1,6 +1,6 @@
 /** Patches of every kind, apply among them, with the managed fields they leave. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
-import type { Call, Site } from "../site.ts";
+import type { Call, CaseRun } from "../case_run.ts";
 import { at, type Body, configMap, ingress, service } from "./_objects.ts";
 
 const types = {
@@ -16,11 +16,11 @@ function patch(path: string, type: keyof typeof types, body: unknown): Call {
 
 /** Patches of one ConfigMap. */
 function ofConfigMap(name: string, type: keyof typeof types, bodies: readonly unknown[]): ConformanceCase {
-  return requests(name, (site) => {
+  return requests(name, (run) => {
     const data = { a: "1", b: "2", "x.y": "3" };
     return [
-      { path: at(site, "configmaps"), body: configMap("a", data, { labels: { one: "1", two: "2" } }) },
-      ...bodies.map((body) => patch(at(site, "configmaps", "a"), type, body)),
+      { path: at(run, "configmaps"), body: configMap("a", data, { labels: { one: "1", two: "2" } }) },
+      ...bodies.map((body) => patch(at(run, "configmaps", "a"), type, body)),
     ];
   });
 }
@@ -66,8 +66,8 @@ const json: readonly ConformanceCase[] = [
     [{ op: "replace", path: "/metadata/uid", value: "x" }],
     [{ op: "test", path: "/metadata/resourceVersion", value: "1" }],
   ]),
-  requests("JSON patch: lists", (site) => {
-    const path = at(site, "services");
+  requests("JSON patch: lists", (run) => {
+    const path = at(run, "services");
     return [
       { path, body: service("web", { ports: [{ name: "a", port: 1 }, { name: "b", port: 2 }] }) },
       patch(`${path}/web`, "json", [{ op: "add", path: "/spec/ports/1", value: { name: "c", port: 3 } }]),
@@ -102,41 +102,41 @@ const merge: readonly ConformanceCase[] = [
     { unknown: 1 },
     { immutable: "x" },
   ]),
-  requests("merge patch: lists are replaced", (site) => [
-    { path: at(site, "services"), body: service("web", { ports: [{ name: "a", port: 1 }, { name: "b", port: 2 }] }) },
-    patch(at(site, "services", "web"), "merge", { spec: { ports: [{ name: "c", port: 3 }] } }),
-    patch(at(site, "services", "web"), "merge", { spec: { selector: { app: null, other: "x" } } }),
-    patch(at(site, "services", "web"), "merge", { spec: { ports: null } }),
+  requests("merge patch: lists are replaced", (run) => [
+    { path: at(run, "services"), body: service("web", { ports: [{ name: "a", port: 1 }, { name: "b", port: 2 }] }) },
+    patch(at(run, "services", "web"), "merge", { spec: { ports: [{ name: "c", port: 3 }] } }),
+    patch(at(run, "services", "web"), "merge", { spec: { selector: { app: null, other: "x" } } }),
+    patch(at(run, "services", "web"), "merge", { spec: { ports: null } }),
   ]),
-  scenario("merge patch: a version in it is a precondition", async (site) => {
-    const path = at(site, "configmaps");
-    const { metadata: { resourceVersion } } = await site.call({ path, body: configMap("a") });
-    await site.call(patch(`${path}/a`, "merge", { metadata: { resourceVersion }, data: { x: "1" } }));
-    await site.call(patch(`${path}/a`, "merge", { metadata: { resourceVersion }, data: { x: "2" } }));
+  scenario("merge patch: a version in it is a precondition", async (run) => {
+    const path = at(run, "configmaps");
+    const { metadata: { resourceVersion } } = await run.call({ path, body: configMap("a") });
+    await run.call(patch(`${path}/a`, "merge", { metadata: { resourceVersion }, data: { x: "1" } }));
+    await run.call(patch(`${path}/a`, "merge", { metadata: { resourceVersion }, data: { x: "2" } }));
   }),
-  requests("patches of what is not there", (site) => [
-    patch(at(site, "configmaps", "a"), "merge", { data: {} }),
-    patch(at(site, "configmaps", "a"), "json", []),
-    patch(at(site, "configmaps", "a"), "strategic", { data: {} }),
-    { method: "PATCH", path: at(site, "configmaps"), type: types.merge, body: {} },
+  requests("patches of what is not there", (run) => [
+    patch(at(run, "configmaps", "a"), "merge", { data: {} }),
+    patch(at(run, "configmaps", "a"), "json", []),
+    patch(at(run, "configmaps", "a"), "strategic", { data: {} }),
+    { method: "PATCH", path: at(run, "configmaps"), type: types.merge, body: {} },
   ]),
-  requests("patches in formats nobody knows", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a") },
-    { method: "PATCH", path: at(site, "configmaps", "a"), type: "application/json", body: {} },
-    { method: "PATCH", path: at(site, "configmaps", "a"), type: "text/plain", body: "x" },
-    { method: "PATCH", path: at(site, "configmaps", "a"), type: "application/merge-patch+yaml", body: "data: {}" },
-    { method: "PATCH", path: at(site, "configmaps", "a"), type: `${types.merge}; charset=utf-8`, body: {} },
+  requests("patches in formats nobody knows", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a") },
+    { method: "PATCH", path: at(run, "configmaps", "a"), type: "application/json", body: {} },
+    { method: "PATCH", path: at(run, "configmaps", "a"), type: "text/plain", body: "x" },
+    { method: "PATCH", path: at(run, "configmaps", "a"), type: "application/merge-patch+yaml", body: "data: {}" },
+    { method: "PATCH", path: at(run, "configmaps", "a"), type: `${types.merge}; charset=utf-8`, body: {} },
   ]),
-  requests("options of a patch", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a") },
-    patch(`${at(site, "configmaps", "a")}?dryRun=All`, "merge", { data: { x: "y" } }),
-    patch(`${at(site, "configmaps", "a")}?force=true`, "merge", { data: { x: "y" } }),
-    patch(`${at(site, "configmaps", "a")}?fieldManager=mine`, "merge", { data: { x: "y" } }),
-    patch(`${at(site, "configmaps", "a")}?fieldValidation=Strict`, "merge", { dato: { x: "y" } }),
-    patch(`${at(site, "configmaps", "a")}?fieldValidation=Warn`, "merge", { dato: { x: "y" } }),
-    patch(`${at(site, "configmaps", "a")}?fieldValidation=Strict`, "strategic", { dato: { x: "y" } }),
-    patch(`${at(site, "configmaps", "a")}?fieldValidation=Strict`, "json", [{ op: "add", path: "/dato", value: 1 }]),
-    patch(`${at(site, "configmaps", "a")}?fieldValidation=Strict`, "merge", '{"data":{"a":"1","a":"2"}}'),
+  requests("options of a patch", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a") },
+    patch(`${at(run, "configmaps", "a")}?dryRun=All`, "merge", { data: { x: "y" } }),
+    patch(`${at(run, "configmaps", "a")}?force=true`, "merge", { data: { x: "y" } }),
+    patch(`${at(run, "configmaps", "a")}?fieldManager=mine`, "merge", { data: { x: "y" } }),
+    patch(`${at(run, "configmaps", "a")}?fieldValidation=Strict`, "merge", { dato: { x: "y" } }),
+    patch(`${at(run, "configmaps", "a")}?fieldValidation=Warn`, "merge", { dato: { x: "y" } }),
+    patch(`${at(run, "configmaps", "a")}?fieldValidation=Strict`, "strategic", { dato: { x: "y" } }),
+    patch(`${at(run, "configmaps", "a")}?fieldValidation=Strict`, "json", [{ op: "add", path: "/dato", value: 1 }]),
+    patch(`${at(run, "configmaps", "a")}?fieldValidation=Strict`, "merge", '{"data":{"a":"1","a":"2"}}'),
   ]),
 ];
 
@@ -158,120 +158,120 @@ const strategic: readonly ConformanceCase[] = [
     ["deletes with null", { spec: { selector: null, sessionAffinity: null } }],
     ["retains keys", { spec: { $retainKeys: ["ports", "type"], type: "ClusterIP" } }],
   ] as const).map(([what, body]) =>
-    requests(`strategic merge patch: ${what}`, (site) => [
+    requests(`strategic merge patch: ${what}`, (run) => [
       {
-        path: at(site, "services"),
+        path: at(run, "services"),
         body: {
           ...service("web", twoPorts),
           metadata: { name: "web", finalizers: ["example.com/a", "example.com/b"] },
         },
       },
-      patch(at(site, "services", "web"), "strategic", body),
-      patch(at(site, "services", "web"), "merge", { metadata: { finalizers: null } }),
+      patch(at(run, "services", "web"), "strategic", body),
+      patch(at(run, "services", "web"), "merge", { metadata: { finalizers: null } }),
     ])
   ),
 ];
 
-function apply(site: Site, manager: string, body: Body, query = ""): Call {
+function apply(run: CaseRun, manager: string, body: Body, query = ""): Call {
   const { name } = body["metadata"] as { readonly name: string };
   const plural = `${body["kind"]}s`.toLowerCase().replace(/sss$/, "sses");
   const apiVersion = `${body["apiVersion"]}`;
   const resource = apiVersion === "v1" ? plural : `${apiVersion}/${plural}`;
-  return patch(`${at(site, resource, name)}?fieldManager=${manager}${query}`, "apply", body);
+  return patch(`${at(run, resource, name)}?fieldManager=${manager}${query}`, "apply", body);
 }
 
 const applies: readonly ConformanceCase[] = [
-  requests("apply creates, changes, and takes back what it no longer says", (site) => [
-    apply(site, "one", configMap("a", { a: "1", b: "2" }, { labels: { x: "y" } })),
-    apply(site, "one", configMap("a", { a: "1", b: "2" }, { labels: { x: "y" } })),
-    apply(site, "one", configMap("a", { a: "3" })),
-    { method: "GET", path: at(site, "configmaps", "a") },
+  requests("apply creates, changes, and takes back what it no longer says", (run) => [
+    apply(run, "one", configMap("a", { a: "1", b: "2" }, { labels: { x: "y" } })),
+    apply(run, "one", configMap("a", { a: "1", b: "2" }, { labels: { x: "y" } })),
+    apply(run, "one", configMap("a", { a: "3" })),
+    { method: "GET", path: at(run, "configmaps", "a") },
   ]),
-  requests("apply: two managers, a conflict, force", (site) => [
-    apply(site, "one", configMap("a", { a: "1", shared: "x" })),
-    apply(site, "two", configMap("a", { b: "2", shared: "x" })),
-    apply(site, "two", configMap("a", { a: "2", b: "2", shared: "y" })),
-    apply(site, "two", configMap("a", { a: "2", b: "2", shared: "y" }), "&force=true"),
-    apply(site, "one", configMap("a", { a: "1" })),
-    apply(site, "one", configMap("a", {})),
-    apply(site, "two", configMap("a", {})),
+  requests("apply: two managers, a conflict, force", (run) => [
+    apply(run, "one", configMap("a", { a: "1", shared: "x" })),
+    apply(run, "two", configMap("a", { b: "2", shared: "x" })),
+    apply(run, "two", configMap("a", { a: "2", b: "2", shared: "y" })),
+    apply(run, "two", configMap("a", { a: "2", b: "2", shared: "y" }), "&force=true"),
+    apply(run, "one", configMap("a", { a: "1" })),
+    apply(run, "one", configMap("a", {})),
+    apply(run, "two", configMap("a", {})),
   ]),
-  requests("apply after an update: the update's manager owns", (site) => [
-    { path: `${at(site, "configmaps")}?fieldManager=creator`, body: configMap("a", { a: "1" }) },
-    apply(site, "one", configMap("a", { a: "2" })),
-    apply(site, "one", configMap("a", { a: "1" })),
-    patch(`${at(site, "configmaps", "a")}?fieldManager=patcher`, "merge", { data: { a: "9", c: "3" } }),
-    apply(site, "one", configMap("a", { a: "1" })),
-    apply(site, "one", configMap("a", { a: "1" }), "&force=true"),
-    patch(`${at(site, "configmaps", "a")}?fieldManager=patcher`, "merge", { data: { c: null } }),
+  requests("apply after an update: the update's manager owns", (run) => [
+    { path: `${at(run, "configmaps")}?fieldManager=creator`, body: configMap("a", { a: "1" }) },
+    apply(run, "one", configMap("a", { a: "2" })),
+    apply(run, "one", configMap("a", { a: "1" })),
+    patch(`${at(run, "configmaps", "a")}?fieldManager=patcher`, "merge", { data: { a: "9", c: "3" } }),
+    apply(run, "one", configMap("a", { a: "1" })),
+    apply(run, "one", configMap("a", { a: "1" }), "&force=true"),
+    patch(`${at(run, "configmaps", "a")}?fieldManager=patcher`, "merge", { data: { c: null } }),
   ]),
-  requests("apply of lists by key, sets and maps", (site) => [
-    apply(site, "one", service("web", { ports: [{ name: "a", port: 1, protocol: "TCP" }] })),
-    apply(site, "two", service("web", { ports: [{ name: "b", port: 2, protocol: "TCP" }] })),
-    apply(site, "two", service("web", { ports: [{ name: "a", port: 1, protocol: "UDP" }] })),
-    apply(site, "one", service("web", { ports: [] })),
-    apply(site, "one", configMap("a", {}, { finalizers: ["example.com/a"] })),
-    apply(site, "two", configMap("a", {}, { finalizers: ["example.com/b"] })),
-    apply(site, "one", configMap("a", {}, { finalizers: [] })),
-    apply(site, "two", configMap("a", {}, { finalizers: [] })),
+  requests("apply of lists by key, sets and maps", (run) => [
+    apply(run, "one", service("web", { ports: [{ name: "a", port: 1, protocol: "TCP" }] })),
+    apply(run, "two", service("web", { ports: [{ name: "b", port: 2, protocol: "TCP" }] })),
+    apply(run, "two", service("web", { ports: [{ name: "a", port: 1, protocol: "UDP" }] })),
+    apply(run, "one", service("web", { ports: [] })),
+    apply(run, "one", configMap("a", {}, { finalizers: ["example.com/a"] })),
+    apply(run, "two", configMap("a", {}, { finalizers: ["example.com/b"] })),
+    apply(run, "one", configMap("a", {}, { finalizers: [] })),
+    apply(run, "two", configMap("a", {}, { finalizers: [] })),
   ]),
-  requests("apply: what is refused", (site) => [
-    { ...apply(site, "one", configMap("a")), path: at(site, "configmaps", "a") },
-    apply(site, "one", configMap("a", {}, { managedFields: [{ manager: "x" }] })),
-    apply(site, "one", { ...configMap("a"), apiVersion: "v2" }),
-    { ...apply(site, "one", configMap("a")), body: { metadata: { name: "a" } } },
-    { ...apply(site, "one", configMap("a")), body: configMap("b") },
-    { ...apply(site, "one", configMap("a")), body: "apiVersion: [" },
-    { ...apply(site, "one", configMap("a")), body: [] },
-    { ...apply(site, "one", configMap("a")), body: { ...configMap("a"), kind: "Secret" } },
-    apply(site, "one", configMap("a", {}, { resourceVersion: "1" })),
-    apply(site, "one", configMap("a", {}, { uid: "1" })),
-    apply(site, "one", { ...configMap("a"), unknown: 1 }),
-    apply(site, "one", configMap("a", { a: 1 })),
-    apply(site, "one", service("web", { ports: [{ port: 1 }, { port: 1 }] })),
-    apply(site, "one", service("web", { ports: "x" })),
-    apply(site, "one", configMap("a", {}, { namespace: "other" })),
-    apply(site, "one", service("web", { ports: [{ port: 1 }], typo: 1 }), "&fieldValidation=Strict"),
-    apply(site, "one", configMap("b", { "bad key": "x" })),
+  requests("apply: what is refused", (run) => [
+    { ...apply(run, "one", configMap("a")), path: at(run, "configmaps", "a") },
+    apply(run, "one", configMap("a", {}, { managedFields: [{ manager: "x" }] })),
+    apply(run, "one", { ...configMap("a"), apiVersion: "v2" }),
+    { ...apply(run, "one", configMap("a")), body: { metadata: { name: "a" } } },
+    { ...apply(run, "one", configMap("a")), body: configMap("b") },
+    { ...apply(run, "one", configMap("a")), body: "apiVersion: [" },
+    { ...apply(run, "one", configMap("a")), body: [] },
+    { ...apply(run, "one", configMap("a")), body: { ...configMap("a"), kind: "Secret" } },
+    apply(run, "one", configMap("a", {}, { resourceVersion: "1" })),
+    apply(run, "one", configMap("a", {}, { uid: "1" })),
+    apply(run, "one", { ...configMap("a"), unknown: 1 }),
+    apply(run, "one", configMap("a", { a: 1 })),
+    apply(run, "one", service("web", { ports: [{ port: 1 }, { port: 1 }] })),
+    apply(run, "one", service("web", { ports: "x" })),
+    apply(run, "one", configMap("a", {}, { namespace: "other" })),
+    apply(run, "one", service("web", { ports: [{ port: 1 }], typo: 1 }), "&fieldValidation=Strict"),
+    apply(run, "one", configMap("b", { "bad key": "x" })),
   ]),
-  requests("apply in YAML, and without a name", (site) => [
+  requests("apply in YAML, and without a name", (run) => [
     {
-      ...apply(site, "one", configMap("a")),
+      ...apply(run, "one", configMap("a")),
       body: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  a: |\n    text\n",
     },
-    { ...apply(site, "one", configMap("a")), body: "apiVersion: v1\nkind: ConfigMap\ndata:\n  a: b\n" },
+    { ...apply(run, "one", configMap("a")), body: "apiVersion: v1\nkind: ConfigMap\ndata:\n  a: b\n" },
     {
-      ...apply(site, "one", configMap("a")),
+      ...apply(run, "one", configMap("a")),
       body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: '1', a: '2'}\n",
     },
   ]),
-  scenario("apply: uid and version are preconditions", async (site) => {
-    const { metadata } = await site.call(apply(site, "one", configMap("a", { a: "1" })));
+  scenario("apply: uid and version are preconditions", async (run) => {
+    const { metadata } = await run.call(apply(run, "one", configMap("a", { a: "1" })));
     const { uid, resourceVersion } = metadata;
-    await site.call(apply(site, "one", configMap("a", { a: "2" }, { uid, resourceVersion })));
-    await site.call(apply(site, "one", configMap("a", { a: "3" }, { resourceVersion })));
-    await site.call(apply(site, "one", configMap("a", { a: "3" }, { uid: "another" })));
+    await run.call(apply(run, "one", configMap("a", { a: "2" }, { uid, resourceVersion })));
+    await run.call(apply(run, "one", configMap("a", { a: "3" }, { resourceVersion })));
+    await run.call(apply(run, "one", configMap("a", { a: "3" }, { uid: "another" })));
   }),
-  requests("apply as a dry run", (site) => [
-    apply(site, "one", configMap("a"), "&dryRun=All"),
-    { path: at(site, "configmaps", "a") },
-    apply(site, "one", configMap("a")),
-    apply(site, "one", configMap("a", { x: "y" }), "&dryRun=All"),
-    { path: at(site, "configmaps", "a") },
+  requests("apply as a dry run", (run) => [
+    apply(run, "one", configMap("a"), "&dryRun=All"),
+    { path: at(run, "configmaps", "a") },
+    apply(run, "one", configMap("a")),
+    apply(run, "one", configMap("a", { x: "y" }), "&dryRun=All"),
+    { path: at(run, "configmaps", "a") },
   ]),
-  requests("apply of an Ingress, whose lists are atomic", (site) => [
-    { ...patch(`${at(site, "networking.k8s.io/v1/ingresses", "a")}?fieldManager=one`, "apply", ingress("a")) },
+  requests("apply of an Ingress, whose lists are atomic", (run) => [
+    { ...patch(`${at(run, "networking.k8s.io/v1/ingresses", "a")}?fieldManager=one`, "apply", ingress("a")) },
     {
       ...patch(
-        `${at(site, "networking.k8s.io/v1/ingresses", "a")}?fieldManager=two`,
+        `${at(run, "networking.k8s.io/v1/ingresses", "a")}?fieldManager=two`,
         "apply",
         ingress("a", { rules: [{ host: "other.example" }] }),
       ),
     },
   ]),
-  requests("taking over from client-side apply", (site) => [
+  requests("taking over from client-side apply", (run) => [
     {
-      path: `${at(site, "configmaps")}?fieldManager=kubectl-client-side-apply`,
+      path: `${at(run, "configmaps")}?fieldManager=kubectl-client-side-apply`,
       body: configMap("a", { a: "1", b: "2" }, {
         annotations: {
           "kubectl.kubernetes.io/last-applied-configuration":
@@ -279,8 +279,8 @@ const applies: readonly ConformanceCase[] = [
         },
       }),
     },
-    apply(site, "kubectl", configMap("a", { a: "1" })),
-    apply(site, "kubectl", configMap("a", { a: "3" }), "&force=true"),
+    apply(run, "kubectl", configMap("a", { a: "1" })),
+    apply(run, "kubectl", configMap("a", { a: "3" }), "&force=true"),
   ]),
 ];
 

@@ -32,20 +32,20 @@ const paths: readonly ConformanceCase[] = [
   requests("GET of a name that is no UTF-8", () => [{ path: "/api/v1/namespaces/default/configmaps/%ff" }], {
     deliberate: "strings here hold characters, not bytes: such a path is refused with 400",
   }),
-  requests("methods that a path does not have", (site) => [
-    { method: "POST", path: at(site, "configmaps", "a"), body: configMap("a") },
-    { method: "PUT", path: at(site, "configmaps"), body: configMap("a") },
-    { method: "PATCH", path: at(site, "configmaps"), type: "application/merge-patch+json", body: {} },
+  requests("methods that a path does not have", (run) => [
+    { method: "POST", path: at(run, "configmaps", "a"), body: configMap("a") },
+    { method: "PUT", path: at(run, "configmaps"), body: configMap("a") },
+    { method: "PATCH", path: at(run, "configmaps"), type: "application/merge-patch+json", body: {} },
     { method: "DELETE", path: "/api/v1/configmaps" },
     { method: "POST", path: "/api/v1/configmaps", body: configMap("a") },
-    { method: "OPTIONS", path: at(site, "configmaps") },
-    { method: "HEAD", path: at(site, "configmaps") },
-    { method: "PUT", path: at(site, "pods", "a") + "/log", body: {} },
+    { method: "OPTIONS", path: at(run, "configmaps") },
+    { method: "HEAD", path: at(run, "configmaps") },
+    { method: "PUT", path: at(run, "pods", "a") + "/log", body: {} },
     { method: "GET", path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews" },
-    { method: "DELETE", path: at(site, "pods", "a") + "/eviction" },
-    { method: "GET", path: at(site, "pods", "a") + "/binding" },
+    { method: "DELETE", path: at(run, "pods", "a") + "/eviction" },
+    { method: "GET", path: at(run, "pods", "a") + "/binding" },
     { method: "DELETE", path: "/api/v1/namespaces" },
-    { method: "GET", path: at(site, "serviceaccounts", "default") + "/token" },
+    { method: "GET", path: at(run, "serviceaccounts", "default") + "/token" },
   ]),
   requests("probes", () => [
     { path: "/healthz" },
@@ -81,19 +81,19 @@ const representations: readonly ConformanceCase[] = [
   ...accepts.map((accept) =>
     scenario(
       `Accept: ${accept === "" ? "nothing" : accept}`,
-      async (site) => {
-        await site.prepare({ path: at(site, "secrets"), body: { metadata: { name: "a" }, stringData: { a: "b" } } });
+      async (run) => {
+        await run.prepare({ path: at(run, "secrets"), body: { metadata: { name: "a" }, stringData: { a: "b" } } });
         const pick = (answer: unknown) => typeof answer === "string" ? answer.length > 0 : answer;
-        await site.call({ path: at(site, "secrets", "a"), accept, pick });
-        await site.call({ path: at(site, "secrets"), accept, pick });
-        await site.call({ path: at(site, "secrets", "b"), accept, pick });
+        await run.call({ path: at(run, "secrets", "a"), accept, pick });
+        await run.call({ path: at(run, "secrets"), accept, pick });
+        await run.call({ path: at(run, "secrets", "b"), accept, pick });
       },
       accept.includes("protobuf") ? { deliberate: "answers are not written in protobuf; JSON is the next choice" } : {},
     )
   ),
   requests(
     "content types of a body",
-    (site) =>
+    (run) =>
       [
         "application/json; charset=utf-8",
         "text/plain",
@@ -103,42 +103,42 @@ const representations: readonly ConformanceCase[] = [
         "x",
         "*/*",
       ]
-        .map((type, number) => ({ path: at(site, "configmaps"), type, body: configMap(`a-${number}`) })),
+        .map((type, number) => ({ path: at(run, "configmaps"), type, body: configMap(`a-${number}`) })),
   ),
-  requests("options of a table", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a") },
-    { path: at(site, "configmaps", "a"), accept: `${table},application/json` },
-    { path: `${at(site, "configmaps", "a")}?includeObject=None`, accept: table },
-    { path: `${at(site, "configmaps", "a")}?includeObject=Object`, accept: table },
-    { path: `${at(site, "configmaps", "a")}?includeObject=Some`, accept: table },
-    { path: at(site, "configmaps", "b"), accept: table },
+  requests("options of a table", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a") },
+    { path: at(run, "configmaps", "a"), accept: `${table},application/json` },
+    { path: `${at(run, "configmaps", "a")}?includeObject=None`, accept: table },
+    { path: `${at(run, "configmaps", "a")}?includeObject=Object`, accept: table },
+    { path: `${at(run, "configmaps", "a")}?includeObject=Some`, accept: table },
+    { path: at(run, "configmaps", "b"), accept: table },
   ]),
-  requests("the answer to a write as metadata and as a table", (site) => [
+  requests("the answer to a write as metadata and as a table", (run) => [
     {
-      path: at(site, "configmaps"),
+      path: at(run, "configmaps"),
       body: configMap("a"),
       accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
     },
-    { path: at(site, "configmaps"), body: configMap("b"), accept: table },
+    { path: at(run, "configmaps"), body: configMap("b"), accept: table },
     {
       method: "DELETE",
-      path: at(site, "configmaps", "a"),
+      path: at(run, "configmaps", "a"),
       accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
     },
-    { path: at(site, "pods"), body: pod("a"), accept: table },
+    { path: at(run, "pods"), body: pod("a"), accept: table },
   ], { needsAccount: true }),
   ...["application/yaml", "text/html", "application/json;stream=watch", "application/*", `${table},application/json`]
     .map((accept) =>
-      scenario(`a watch with Accept: ${accept}`, async (site) => {
-        await site.prepare({ path: at(site, "configmaps"), body: configMap("a") });
-        const path = `${at(site, "configmaps")}?fieldSelector=metadata.name%3Da&includeObject=None`;
-        await site.watch(path, { count: 1, accept });
+      scenario(`a watch with Accept: ${accept}`, async (run) => {
+        await run.prepare({ path: at(run, "configmaps"), body: configMap("a") });
+        const path = `${at(run, "configmaps")}?fieldSelector=metadata.name%3Da&includeObject=None`;
+        await run.watch(path, { count: 1, accept });
       })
     ),
-  requests("pretty answers", (site) => [
-    { path: at(site, "configmaps"), body: configMap("a") },
-    { path: `${at(site, "configmaps", "a")}?pretty=true`, pick: () => "" },
-    { path: `${at(site, "configmaps", "b")}?pretty=1` },
+  requests("pretty answers", (run) => [
+    { path: at(run, "configmaps"), body: configMap("a") },
+    { path: `${at(run, "configmaps", "a")}?pretty=true`, pick: () => "" },
+    { path: `${at(run, "configmaps", "b")}?pretty=1` },
   ]),
 ];
 

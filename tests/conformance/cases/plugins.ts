@@ -1,6 +1,6 @@
 /** The admission that is built in: accounts and their tokens, priorities, runtimes, limits, quotas, protected claims. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
-import type { Site } from "../site.ts";
+import type { CaseRun } from "../case_run.ts";
 import { at, type Body, configMap, deployment, job, pod, service } from "./_objects.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -19,15 +19,15 @@ function asking(name: string, resources: Body, more: Body = {}): Body {
 }
 
 const accounts: readonly ConformanceCase[] = [
-  requests("a Pod gets its account's token", (site) => [
-    { path: at(site, "pods"), body: withToken("a"), pick: specOf },
+  requests("a Pod gets its account's token", (run) => [
+    { path: at(run, "pods"), body: withToken("a"), pick: specOf },
     {
-      path: at(site, "pods"),
+      path: at(run, "pods"),
       body: withToken("b", { initContainers: [{ name: "first", image: "example.invalid/first:1" }] }),
       pick: specOf,
     },
     {
-      path: at(site, "pods"),
+      path: at(run, "pods"),
       body: withToken("c", {
         volumes: [{ name: "own", emptyDir: {} }],
         containers: [{
@@ -39,16 +39,16 @@ const accounts: readonly ConformanceCase[] = [
       pick: specOf,
     },
   ], { needsAccount: true }),
-  requests("a Pod's account is there, and has its say", (site) => [
-    { path: at(site, "pods"), body: withToken("a", { serviceAccountName: "nobody" }) },
+  requests("a Pod's account is there, and has its say", (run) => [
+    { path: at(run, "pods"), body: withToken("a", { serviceAccountName: "nobody" }) },
     {
-      path: at(site, "serviceaccounts"),
+      path: at(run, "serviceaccounts"),
       body: { metadata: { name: "quiet" }, automountServiceAccountToken: false, imagePullSecrets: [{ name: "pull" }] },
       pick: () => "",
     },
-    { path: at(site, "pods"), body: withToken("a", { serviceAccountName: "quiet" }), pick: specOf },
+    { path: at(run, "pods"), body: withToken("a", { serviceAccountName: "quiet" }), pick: specOf },
     {
-      path: at(site, "serviceaccounts"),
+      path: at(run, "serviceaccounts"),
       body: {
         metadata: { name: "strict", annotations: { "kubernetes.io/enforce-mountable-secrets": "true" } },
         secrets: [{ name: "mine" }],
@@ -56,105 +56,105 @@ const accounts: readonly ConformanceCase[] = [
       pick: () => "",
     },
     {
-      path: at(site, "pods"),
+      path: at(run, "pods"),
       body: pod("b", { serviceAccountName: "strict", volumes: [{ name: "v", secret: { secretName: "other" } }] }),
     },
-    { path: at(site, "pods"), body: pod("c", { serviceAccountName: "strict", imagePullSecrets: [{ name: "other" }] }) },
+    { path: at(run, "pods"), body: pod("c", { serviceAccountName: "strict", imagePullSecrets: [{ name: "other" }] }) },
     {
-      path: at(site, "pods"),
+      path: at(run, "pods"),
       body: pod("d", {}, { annotations: { "kubernetes.io/config.mirror": "x" } }),
     },
   ], { needsAccount: true }),
 ];
 
 const priorities: readonly ConformanceCase[] = [
-  requests("a PriorityClass gives Pods its number", (site) => [
+  requests("a PriorityClass gives Pods its number", (run) => [
     {
       path: "/apis/scheduling.k8s.io/v1/priorityclasses",
-      body: { metadata: { name: site.name("high") }, value: 100, preemptionPolicy: "Never" },
+      body: { metadata: { name: run.name("high") }, value: 100, preemptionPolicy: "Never" },
       pick: () => "",
     },
-    { path: at(site, "pods"), body: pod("a", { priorityClassName: site.name("high") }), pick: specOf },
-    { path: at(site, "pods"), body: pod("b", { priorityClassName: site.name("high"), priority: 5 }) },
+    { path: at(run, "pods"), body: pod("a", { priorityClassName: run.name("high") }), pick: specOf },
+    { path: at(run, "pods"), body: pod("b", { priorityClassName: run.name("high"), priority: 5 }) },
     {
-      path: at(site, "pods"),
-      body: pod("c", { priorityClassName: site.name("high"), preemptionPolicy: "PreemptLowerPriority" }),
+      path: at(run, "pods"),
+      body: pod("c", { priorityClassName: run.name("high"), preemptionPolicy: "PreemptLowerPriority" }),
     },
-    { path: at(site, "pods"), body: pod("d", { priorityClassName: "none" }) },
-    { path: at(site, "pods"), body: pod("e", { priority: 5 }) },
-    { path: at(site, "pods"), body: pod("f", { priorityClassName: "system-node-critical" }), pick: specOf },
-    { method: "DELETE", path: `/apis/scheduling.k8s.io/v1/priorityclasses/${site.name("high")}`, pick: () => "" },
+    { path: at(run, "pods"), body: pod("d", { priorityClassName: "none" }) },
+    { path: at(run, "pods"), body: pod("e", { priority: 5 }) },
+    { path: at(run, "pods"), body: pod("f", { priorityClassName: "system-node-critical" }), pick: specOf },
+    { method: "DELETE", path: `/apis/scheduling.k8s.io/v1/priorityclasses/${run.name("high")}`, pick: () => "" },
   ], { needsAccount: true }),
   requests("the classes of the system", () =>
     ["system-cluster-critical", "system-node-critical"].map((name) => ({
       path: `/apis/scheduling.k8s.io/v1/priorityclasses/${name}`,
       pick: ({ metadata: { generation }, ...rest }: Any) => ({ ...rest, metadata: { generation } }),
     }))),
-  requests("a RuntimeClass has its costs and its nodes", (site) => [
+  requests("a RuntimeClass has its costs and its nodes", (run) => [
     {
       path: "/apis/node.k8s.io/v1/runtimeclasses",
       body: {
-        metadata: { name: site.name("box") },
+        metadata: { name: run.name("box") },
         handler: "box",
         overhead: { podFixed: { cpu: "250m" } },
         scheduling: { nodeSelector: { box: "yes" }, tolerations: [{ key: "box", operator: "Exists" }] },
       },
       pick: () => "",
     },
-    { path: at(site, "pods"), body: pod("a", { runtimeClassName: site.name("box") }), pick: specOf },
-    { path: at(site, "pods"), body: pod("b", { runtimeClassName: site.name("box"), nodeSelector: { box: "no" } }) },
-    { path: at(site, "pods"), body: pod("c", { runtimeClassName: site.name("box"), overhead: { cpu: "1" } }) },
-    { path: at(site, "pods"), body: pod("d", { overhead: { cpu: "1" } }) },
-    { path: at(site, "pods"), body: pod("e", { runtimeClassName: "none" }) },
-    { method: "DELETE", path: `/apis/node.k8s.io/v1/runtimeclasses/${site.name("box")}`, pick: () => "" },
+    { path: at(run, "pods"), body: pod("a", { runtimeClassName: run.name("box") }), pick: specOf },
+    { path: at(run, "pods"), body: pod("b", { runtimeClassName: run.name("box"), nodeSelector: { box: "no" } }) },
+    { path: at(run, "pods"), body: pod("c", { runtimeClassName: run.name("box"), overhead: { cpu: "1" } }) },
+    { path: at(run, "pods"), body: pod("d", { overhead: { cpu: "1" } }) },
+    { path: at(run, "pods"), body: pod("e", { runtimeClassName: "none" }) },
+    { method: "DELETE", path: `/apis/node.k8s.io/v1/runtimeclasses/${run.name("box")}`, pick: () => "" },
   ], { needsAccount: true }),
 ];
 
-const range = (site: Site, ...limits: readonly Body[]) => ({
-  path: at(site, "limitranges"),
+const range = (run: CaseRun, ...limits: readonly Body[]) => ({
+  path: at(run, "limitranges"),
   body: { metadata: { name: "bounds" }, spec: { limits } },
   pick: ({ spec }: Any) => spec,
 });
 
 const limits: readonly ConformanceCase[] = [
-  requests("a LimitRange fills in what containers leave out", (site) => [
-    range(site, { type: "Container", default: { cpu: "1", memory: "1Gi" }, defaultRequest: { cpu: "100m" } }),
-    { path: at(site, "pods"), body: pod("a"), pick: specOf },
-    { path: at(site, "pods"), body: asking("b", { limits: { memory: "2Gi" } }), pick: specOf },
-    { path: at(site, "pods"), body: asking("c", { requests: { cpu: "5" } }) },
+  requests("a LimitRange fills in what containers leave out", (run) => [
+    range(run, { type: "Container", default: { cpu: "1", memory: "1Gi" }, defaultRequest: { cpu: "100m" } }),
+    { path: at(run, "pods"), body: pod("a"), pick: specOf },
+    { path: at(run, "pods"), body: asking("b", { limits: { memory: "2Gi" } }), pick: specOf },
+    { path: at(run, "pods"), body: asking("c", { requests: { cpu: "5" } }) },
   ], { needsAccount: true }),
-  requests("a LimitRange bounds containers", (site) => [
-    range(site, { type: "Container", min: { cpu: "100m" } }),
-    { path: at(site, "pods"), body: asking("a", { requests: { cpu: "50m" } }) },
-    { path: at(site, "pods"), body: asking("b", { limits: { cpu: "50m" } }) },
-    { path: at(site, "pods"), body: asking("c", {}) },
-    { path: at(site, "pods"), body: asking("d", { requests: { cpu: "1" } }), pick: specOf },
+  requests("a LimitRange bounds containers", (run) => [
+    range(run, { type: "Container", min: { cpu: "100m" } }),
+    { path: at(run, "pods"), body: asking("a", { requests: { cpu: "50m" } }) },
+    { path: at(run, "pods"), body: asking("b", { limits: { cpu: "50m" } }) },
+    { path: at(run, "pods"), body: asking("c", {}) },
+    { path: at(run, "pods"), body: asking("d", { requests: { cpu: "1" } }), pick: specOf },
   ], { needsAccount: true }),
-  requests("a LimitRange bounds Pods", (site) => [
-    range(site, { type: "Pod", max: { memory: "1Gi" } }),
-    { path: at(site, "pods"), body: asking("a", { limits: { memory: "2Gi" } }) },
-    { path: at(site, "pods"), body: asking("b", {}) },
+  requests("a LimitRange bounds Pods", (run) => [
+    range(run, { type: "Pod", max: { memory: "1Gi" } }),
+    { path: at(run, "pods"), body: asking("a", { limits: { memory: "2Gi" } }) },
+    { path: at(run, "pods"), body: asking("b", {}) },
     {
-      path: at(site, "pods"),
+      path: at(run, "pods"),
       body: asking("c", { limits: { memory: "600Mi" } }, {
         initContainers: [{ name: "i", image: "example.invalid/i:1", resources: { limits: { memory: "3Gi" } } }],
       }),
     },
   ], { needsAccount: true }),
-  requests("a LimitRange bounds how much more may be used than is asked for", (site) => [
-    range(site, { type: "Container", maxLimitRequestRatio: { cpu: "2" } }),
-    { path: at(site, "pods"), body: asking("a", { requests: { cpu: "1" }, limits: { cpu: "3" } }) },
-    { path: at(site, "pods"), body: asking("b", { requests: { cpu: "1" } }) },
-    { path: at(site, "pods"), body: asking("c", { requests: { cpu: "1" }, limits: { cpu: "2" } }), pick: () => "" },
+  requests("a LimitRange bounds how much more may be used than is asked for", (run) => [
+    range(run, { type: "Container", maxLimitRequestRatio: { cpu: "2" } }),
+    { path: at(run, "pods"), body: asking("a", { requests: { cpu: "1" }, limits: { cpu: "3" } }) },
+    { path: at(run, "pods"), body: asking("b", { requests: { cpu: "1" } }) },
+    { path: at(run, "pods"), body: asking("c", { requests: { cpu: "1" }, limits: { cpu: "2" } }), pick: () => "" },
   ], { needsAccount: true }),
-  requests("a LimitRange bounds claims", (site) => {
+  requests("a LimitRange bounds claims", (run) => {
     const claim = (name: string, storage: string) => ({
-      path: at(site, "persistentvolumeclaims"),
+      path: at(run, "persistentvolumeclaims"),
       body: { metadata: { name }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } } },
       pick: () => "",
     });
     return [
-      range(site, { type: "PersistentVolumeClaim", max: { storage: "5Gi" }, min: { storage: "1Gi" } }),
+      range(run, { type: "PersistentVolumeClaim", max: { storage: "5Gi" }, min: { storage: "1Gi" } }),
       claim("a", "6Gi"),
       claim("b", "1Mi"),
       claim("c", "2Gi"),
@@ -163,59 +163,59 @@ const limits: readonly ConformanceCase[] = [
 ];
 
 /** Makes a quota, and waits until it was counted. */
-async function quota(site: Site, hard: Body, rest: Body = {}): Promise<void> {
-  await site.prepare({ path: at(site, "resourcequotas"), body: { metadata: { name: "q" }, spec: { hard, ...rest } } });
+async function quota(run: CaseRun, hard: Body, rest: Body = {}): Promise<void> {
+  await run.prepare({ path: at(run, "resourcequotas"), body: { metadata: { name: "q" }, spec: { hard, ...rest } } });
   const isCounted = ({ status }: Any) => Object.keys(status?.used ?? {}).length === Object.keys(hard).length;
-  await site.until(at(site, "resourcequotas", "q"), isCounted);
+  await run.until(at(run, "resourcequotas", "q"), isCounted);
 }
 
-const readQuota = (site: Site) => ({
-  path: at(site, "resourcequotas", "q"),
+const readQuota = (run: CaseRun) => ({
+  path: at(run, "resourcequotas", "q"),
   pick: ({ spec, status }: Any) => ({ spec, status }),
 });
 
 const quotas: readonly ConformanceCase[] = [
-  scenario("a quota is used up, and what goes is given back", async (site) => {
-    await quota(site, { pods: "2", "requests.cpu": "1" });
-    await site.call(readQuota(site));
-    await site.call({ path: at(site, "pods"), body: asking("a", { requests: { cpu: "600m" } }), pick: () => "" });
-    await site.call(readQuota(site));
-    await site.call({ path: at(site, "pods"), body: asking("b", { requests: { cpu: "500m" } }) });
-    await site.call({ path: at(site, "pods"), body: asking("c", {}) });
-    await site.call({ path: `${at(site, "pods")}?dryRun=All`, body: asking("d", { requests: { cpu: "1" } }) });
-    await site.call({ path: at(site, "pods"), body: asking("e", { requests: { cpu: "400m" } }), pick: () => "" });
-    await site.call({ path: at(site, "pods"), body: asking("f", { requests: { cpu: "0" } }) });
-    await site.call({ method: "DELETE", path: at(site, "pods", "a"), pick: () => "" });
-    await site.until(at(site, "resourcequotas", "q"), ({ status }) => status.used.pods === "1");
-    await site.call(readQuota(site));
+  scenario("a quota is used up, and what goes is given back", async (run) => {
+    await quota(run, { pods: "2", "requests.cpu": "1" });
+    await run.call(readQuota(run));
+    await run.call({ path: at(run, "pods"), body: asking("a", { requests: { cpu: "600m" } }), pick: () => "" });
+    await run.call(readQuota(run));
+    await run.call({ path: at(run, "pods"), body: asking("b", { requests: { cpu: "500m" } }) });
+    await run.call({ path: at(run, "pods"), body: asking("c", {}) });
+    await run.call({ path: `${at(run, "pods")}?dryRun=All`, body: asking("d", { requests: { cpu: "1" } }) });
+    await run.call({ path: at(run, "pods"), body: asking("e", { requests: { cpu: "400m" } }), pick: () => "" });
+    await run.call({ path: at(run, "pods"), body: asking("f", { requests: { cpu: "0" } }) });
+    await run.call({ method: "DELETE", path: at(run, "pods", "a"), pick: () => "" });
+    await run.until(at(run, "resourcequotas", "q"), ({ status }) => status.used.pods === "1");
+    await run.call(readQuota(run));
   }, { needsAccount: true, needsControllers: true }),
-  scenario("a quota counts objects of any kind", async (site) => {
-    await quota(site, {
+  scenario("a quota counts objects of any kind", async (run) => {
+    await quota(run, {
       "count/leases.coordination.k8s.io": "1",
       services: "2",
       "services.nodeports": "1",
       secrets: "9",
     });
-    const leases = at(site, "coordination.k8s.io/v1/leases");
-    await site.call({ path: leases, body: { metadata: { name: "a" }, spec: {} }, pick: () => "" });
-    await site.call({ path: leases, body: { metadata: { name: "b" }, spec: {} } });
-    await site.call({ path: at(site, "services"), body: service("a"), pick: () => "" });
+    const leases = at(run, "coordination.k8s.io/v1/leases");
+    await run.call({ path: leases, body: { metadata: { name: "a" }, spec: {} }, pick: () => "" });
+    await run.call({ path: leases, body: { metadata: { name: "b" }, spec: {} } });
+    await run.call({ path: at(run, "services"), body: service("a"), pick: () => "" });
     const ports = [{ name: "a", port: 80 }, { name: "b", port: 81 }];
-    await site.call({ path: at(site, "services"), body: service("b", { type: "NodePort", ports }) });
-    await site.call({ path: at(site, "configmaps"), body: configMap("a"), pick: () => "" });
-    await site.call(readQuota(site));
+    await run.call({ path: at(run, "services"), body: service("b", { type: "NodePort", ports }) });
+    await run.call({ path: at(run, "configmaps"), body: configMap("a"), pick: () => "" });
+    await run.call(readQuota(run));
   }, { needsControllers: true }),
-  scenario("the scopes of a quota", async (site) => {
-    await quota(site, { pods: "0" }, { scopes: ["BestEffort"] });
-    await site.call({ path: at(site, "pods"), body: asking("a", { requests: { cpu: "1" } }), pick: () => "" });
-    await site.call({ path: at(site, "pods"), body: asking("b", {}) });
-    await site.call(readQuota(site));
+  scenario("the scopes of a quota", async (run) => {
+    await quota(run, { pods: "0" }, { scopes: ["BestEffort"] });
+    await run.call({ path: at(run, "pods"), body: asking("a", { requests: { cpu: "1" } }), pick: () => "" });
+    await run.call({ path: at(run, "pods"), body: asking("b", {}) });
+    await run.call(readQuota(run));
   }, { needsAccount: true, needsControllers: true }),
 ];
 
-const labelled = (site: Site, labels: Body) => ({
+const labelled = (run: CaseRun, labels: Body) => ({
   method: "PATCH" as const,
-  path: `/api/v1/namespaces/${site.namespace}`,
+  path: `/api/v1/namespaces/${run.namespace}`,
   type: "application/merge-patch+json",
   body: { metadata: { labels } },
   pick: () => "",
@@ -225,8 +225,8 @@ const secure = (name: string, spec: Body = {}, container: Body = {}) =>
   pod(name, { containers: [{ name: "main", image: "example.invalid/main:1", ...container }], ...spec });
 
 const levels: readonly ConformanceCase[] = [
-  requests("the level baseline of a namespace", (site) => [
-    labelled(site, { "pod-security.kubernetes.io/enforce": "baseline" }),
+  requests("the level baseline of a namespace", (run) => [
+    labelled(run, { "pod-security.kubernetes.io/enforce": "baseline" }),
     ...[
       secure("a"),
       secure("b", { hostNetwork: true, hostPID: true }),
@@ -247,10 +247,10 @@ const levels: readonly ConformanceCase[] = [
       secure("j", {
         initContainers: [{ name: "i", image: "example.invalid/i:1", securityContext: { privileged: true } }],
       }),
-    ].map((body) => ({ path: at(site, "pods"), body, pick: () => "" })),
+    ].map((body) => ({ path: at(run, "pods"), body, pick: () => "" })),
   ], { needsAccount: true }),
-  requests("the level restricted of a namespace", (site) => [
-    labelled(site, {
+  requests("the level restricted of a namespace", (run) => [
+    labelled(run, {
       "pod-security.kubernetes.io/enforce": "restricted",
       "pod-security.kubernetes.io/enforce-version": "v1.36",
     }),
@@ -269,33 +269,33 @@ const levels: readonly ConformanceCase[] = [
       secure("f", { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } }, {
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
       }),
-    ].map((body) => ({ path: at(site, "pods"), body, pick: () => "" })),
-    { path: at(site, "apps/v1/deployments"), body: deployment("web"), pick: () => "" },
-    { path: at(site, "batch/v1/jobs"), body: job("once", { suspend: true }), pick: () => "" },
+    ].map((body) => ({ path: at(run, "pods"), body, pick: () => "" })),
+    { path: at(run, "apps/v1/deployments"), body: deployment("web"), pick: () => "" },
+    { path: at(run, "batch/v1/jobs"), body: job("once", { suspend: true }), pick: () => "" },
   ], { needsAccount: true }),
-  requests("levels of a namespace that warn, and that are none", (site) => [
-    labelled(site, {
+  requests("levels of a namespace that warn, and that are none", (run) => [
+    labelled(run, {
       "pod-security.kubernetes.io/warn": "restricted",
       "pod-security.kubernetes.io/enforce": "privileged",
     }),
-    { path: at(site, "pods"), body: secure("a"), pick: () => "" },
-    { path: at(site, "apps/v1/deployments"), body: deployment("web"), pick: () => "" },
-    labelled(site, { "pod-security.kubernetes.io/enforce": "strict", "pod-security.kubernetes.io/warn-version": "2" }),
+    { path: at(run, "pods"), body: secure("a"), pick: () => "" },
+    { path: at(run, "apps/v1/deployments"), body: deployment("web"), pick: () => "" },
+    labelled(run, { "pod-security.kubernetes.io/enforce": "strict", "pod-security.kubernetes.io/warn-version": "2" }),
     {
       path: "/api/v1/namespaces?dryRun=All",
-      body: { metadata: { name: site.name("ns"), labels: { "pod-security.kubernetes.io/audit": "x" } } },
+      body: { metadata: { name: run.name("ns"), labels: { "pod-security.kubernetes.io/audit": "x" } } },
     },
   ], { needsAccount: true }),
 ];
 
 const claims: readonly ConformanceCase[] = [
-  scenario("a claim that nobody uses goes when it is deleted", async (site) => {
-    const path = at(site, "persistentvolumeclaims");
+  scenario("a claim that nobody uses goes when it is deleted", async (run) => {
+    const path = at(run, "persistentvolumeclaims");
     const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
-    await site.call({ path, body: { metadata: { name: "a" }, spec } });
-    await site.call({ method: "DELETE", path: `${path}/a`, pick: ({ metadata }) => metadata.finalizers });
-    await site.until(`${path}/a`, (_, code) => code === 404);
-    await site.call({ path: `${path}/a` });
+    await run.call({ path, body: { metadata: { name: "a" }, spec } });
+    await run.call({ method: "DELETE", path: `${path}/a`, pick: ({ metadata }) => metadata.finalizers });
+    await run.until(`${path}/a`, (_, code) => code === 404);
+    await run.call({ path: `${path}/a` });
   }, { needsControllers: true }),
 ];
 

@@ -1,6 +1,6 @@
 /** ValidatingAdmissionPolicies and their bindings: what they see, what they refuse, and how they may be wrong themselves. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
-import type { Site } from "../site.ts";
+import type { CaseRun } from "../case_run.ts";
 import { validation, wrongPolicies } from "./_wrong_policies.ts";
 import { at, type Body, configMap, secret, template } from "./_objects.ts";
 
@@ -16,13 +16,13 @@ const configMapRule = {
 };
 
 /** A policy for the ConfigMaps of the case's namespace, or for what else is there. */
-function policy(site: Site, spec: Body, resource = "configmaps"): Body {
+function policy(run: CaseRun, spec: Body, resource = "configmaps"): Body {
   return {
-    metadata: { name: site.name("policy") },
+    metadata: { name: run.name("policy") },
     spec: {
       matchConstraints: {
         resourceRules: [{ ...configMapRule, resources: [resource] }],
-        namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": site.namespace } },
+        namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": run.namespace } },
       },
       ...spec,
     },
@@ -36,61 +36,61 @@ function policy(site: Site, spec: Body, resource = "configmaps"): Body {
 function withPolicy(
   name: string,
   spec: Body,
-  run: (site: Site) => Promise<void>,
-  binding: Body | ((site: Site) => Body) = {},
-  before: (site: Site) => Promise<void> = () => Promise.resolve(),
+  act: (run: CaseRun) => Promise<void>,
+  binding: Body | ((run: CaseRun) => Body) = {},
+  before: (run: CaseRun) => Promise<void> = () => Promise.resolve(),
 ): ConformanceCase {
-  return scenario(name, async (site) => {
-    const names = { policy: site.name("policy"), binding: site.name("binding"), probe: site.name("probe") };
-    const probe = policy(site, { validations: [{ expression: "false" }] }, "secrets");
-    const bound = typeof binding === "function" ? binding(site) : binding;
-    await before(site);
-    await site.prepare({ path: policies, body: policy(site, spec) });
-    await site.prepare({
+  return scenario(name, async (run) => {
+    const names = { policy: run.name("policy"), binding: run.name("binding"), probe: run.name("probe") };
+    const probe = policy(run, { validations: [{ expression: "false" }] }, "secrets");
+    const bound = typeof binding === "function" ? binding(run) : binding;
+    await before(run);
+    await run.prepare({ path: policies, body: policy(run, spec) });
+    await run.prepare({
       path: bindings,
       body: {
         metadata: { name: names.binding },
         spec: { policyName: names.policy, validationActions: ["Deny"], ...bound },
       },
     });
-    await site.prepare({ path: policies, body: { ...probe, metadata: { name: names.probe } } });
-    await site.prepare({
+    await run.prepare({ path: policies, body: { ...probe, metadata: { name: names.probe } } });
+    await run.prepare({
       path: bindings,
       body: { metadata: { name: names.probe }, spec: { policyName: names.probe, validationActions: ["Deny"] } },
     });
     try {
-      await untilRefused(site);
-      await run(site);
+      await untilRefused(run);
+      await act(run);
     } finally {
-      for (const path of [bindings, policies]) await site.prepare({ method: "DELETE", path: `${path}/${names.probe}` });
-      await site.prepare({ method: "DELETE", path: `${bindings}/${names.binding}` });
-      await site.prepare({ method: "DELETE", path: `${policies}/${names.policy}` });
+      for (const path of [bindings, policies]) await run.prepare({ method: "DELETE", path: `${path}/${names.probe}` });
+      await run.prepare({ method: "DELETE", path: `${bindings}/${names.binding}` });
+      await run.prepare({ method: "DELETE", path: `${policies}/${names.policy}` });
     }
   });
 }
 
 /** Policies are among the real server's caches: waits until the probe's, which came last, is followed. */
-async function untilRefused(site: Site): Promise<void> {
+async function untilRefused(run: CaseRun): Promise<void> {
   for (let count = 0; count < 200; count++) {
     const body = secret("probe");
-    const made = await site.prepare({ path: `${at(site, "secrets")}?dryRun=All`, body }).catch((error) => `${error}`);
+    const made = await run.prepare({ path: `${at(run, "secrets")}?dryRun=All`, body }).catch((error) => `${error}`);
     if (typeof made === "string" && made.includes("'probe-")) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error("Cannot wait for the policy any longer");
 }
 
-const make = (name: string, data?: Body, metadata?: Body) => async (site: Site) => {
-  await site.call({ path: at(site, "configmaps"), body: configMap(name, data, metadata) });
+const make = (name: string, data?: Body, metadata?: Body) => async (run: CaseRun) => {
+  await run.call({ path: at(run, "configmaps"), body: configMap(name, data, metadata) });
 };
 
 const hasFew = "size(object.data) <= int(params.data.most)";
 
 /** Makes the params of a case. */
-const makeParams = async (site: Site) => {
+const makeParams = async (run: CaseRun) => {
   for (const [name, most] of [["few", "1"], ["many", "3"]] as const) {
-    await site.prepare({
-      path: at(site, "configmaps"),
+    await run.prepare({
+      path: at(run, "configmaps"),
       body: configMap(name, { most }, { labels: { params: "yes" } }),
     });
   }
@@ -102,14 +102,14 @@ const withParams = { paramKind: { apiVersion: "v1", kind: "ConfigMap" } };
 const matching = (rule: Body): Body => ({ resourceRules: [{ ...configMapRule, ...rule }] });
 
 /** A binding for the case's namespace: the policy's own constraints do not name it. */
-const inNamespace = (site: Site): Body => ({
-  matchResources: { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": site.namespace } } },
+const inNamespace = (run: CaseRun): Body => ({
+  matchResources: { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": run.namespace } } },
 });
 
 const acting: readonly ConformanceCase[] = [
-  withPolicy("a policy refuses", validation("object.metadata.name != 'a'"), async (site) => {
-    await make("a")(site);
-    await make("b")(site);
+  withPolicy("a policy refuses", validation("object.metadata.name != 'a'"), async (run) => {
+    await make("a")(run);
+    await make("b")(run);
   }),
   withPolicy(
     "a policy refuses with a message and a reason",
@@ -134,8 +134,8 @@ const acting: readonly ConformanceCase[] = [
         { expression: "object.metadata.name != 'c'", messageExpression: "object.absent" + " + ''" },
       ],
     },
-    async (site) => {
-      for (const name of ["a", "b", "c"]) await make(name)(site);
+    async (run) => {
+      for (const name of ["a", "b", "c"]) await make(name)(run);
     },
   ),
   withPolicy(
@@ -152,21 +152,21 @@ const acting: readonly ConformanceCase[] = [
   withPolicy(
     "a policy sees changes",
     validation("oldObject == null || object.data == oldObject.data"),
-    async (site) => {
-      await make("a")(site);
-      await site.call({ method: "PUT", path: at(site, "configmaps", "a"), body: configMap("a", { other: "x" }) });
-      await site.call({
+    async (run) => {
+      await make("a")(run);
+      await run.call({ method: "PUT", path: at(run, "configmaps", "a"), body: configMap("a", { other: "x" }) });
+      await run.call({
         method: "PATCH",
-        path: at(site, "configmaps", "a"),
+        path: at(run, "configmaps", "a"),
         type: "application/merge-patch+json",
         body: { metadata: { labels: { a: "b" } } },
       });
     },
   ),
-  withPolicy("a policy sees deletions", validation("request.operation != 'DELETE'"), async (site) => {
-    await make("a")(site);
-    await site.call({ method: "DELETE", path: at(site, "configmaps", "a") });
-    await site.call({ method: "DELETE", path: at(site, "configmaps") });
+  withPolicy("a policy sees deletions", validation("request.operation != 'DELETE'"), async (run) => {
+    await make("a")(run);
+    await run.call({ method: "DELETE", path: at(run, "configmaps", "a") });
+    await run.call({ method: "DELETE", path: at(run, "configmaps") });
   }),
   withPolicy(
     "a policy's expression fails",
@@ -195,9 +195,9 @@ const acting: readonly ConformanceCase[] = [
       { name: "named", expression: "object.metadata.name == 'a'" },
       { name: "user", expression: "'system:authenticated' in request.userInfo.groups" },
     ],
-  }, async (site) => {
-    await make("a")(site);
-    await make("b")(site);
+  }, async (run) => {
+    await make("a")(run);
+    await make("b")(run);
   }),
   withPolicy("a match condition fails", {
     ...validation("true"),
@@ -206,9 +206,9 @@ const acting: readonly ConformanceCase[] = [
       { name: "other", expression: "object.data.other == 'x'" },
       { name: "named", expression: "object.metadata.name != 'b'" },
     ],
-  }, async (site) => {
-    await make("a")(site);
-    await make("b")(site);
+  }, async (run) => {
+    await make("a")(run);
+    await make("b")(run);
   }),
   withPolicy("a match condition fails and may", {
     ...validation("false"),
@@ -225,10 +225,10 @@ const acting: readonly ConformanceCase[] = [
       { expression: "variables.count < 2", messageExpression: "'keys: ' + variables.keys.sort().join(',')" },
       { expression: "object.metadata.name != 'c' || variables.broken == ''" },
     ],
-  }, async (site) => {
-    await make("a", { x: "1", y: "2" })(site);
-    await make("b")(site);
-    await make("c")(site);
+  }, async (run) => {
+    await make("a", { x: "1", y: "2" })(run);
+    await make("b")(run);
+    await make("c")(run);
   }),
   withPolicy("a policy asks an authorizer", {
     validations: [
@@ -253,9 +253,9 @@ const acting: readonly ConformanceCase[] = [
   withPolicy(
     "params by name",
     { ...withParams, ...validation(hasFew) },
-    async (site) => {
-      await make("a", { x: "1", y: "2" })(site);
-      await make("b")(site);
+    async (run) => {
+      await make("a", { x: "1", y: "2" })(run);
+      await make("b")(run);
     },
     { paramRef: { name: "few", parameterNotFoundAction: "Deny" } },
     makeParams,
@@ -263,9 +263,9 @@ const acting: readonly ConformanceCase[] = [
   withPolicy(
     "params by label",
     { ...withParams, ...validation(hasFew) },
-    async (site) => {
-      await make("a", { x: "1", y: "2" })(site);
-      await make("b")(site);
+    async (run) => {
+      await make("a", { x: "1", y: "2" })(run);
+      await make("b")(run);
     },
     { paramRef: { selector: { matchLabels: { params: "yes" } }, parameterNotFoundAction: "Deny" } },
     makeParams,
@@ -281,12 +281,12 @@ const acting: readonly ConformanceCase[] = [
     { ...withParams, ...validation("params != null") },
     make("a"),
   ),
-  withPolicy("a binding for some objects", validation("false"), async (site) => {
-    await make("a", {}, { labels: { strict: "yes" } })(site);
-    await make("b")(site);
+  withPolicy("a binding for some objects", validation("false"), async (run) => {
+    await make("a", {}, { labels: { strict: "yes" } })(run);
+    await make("b")(run);
   }, { matchResources: { objectSelector: { matchLabels: { strict: "yes" } } } }),
-  withPolicy("a binding for some names, and not for others", validation("false"), async (site) => {
-    for (const name of ["a", "b", "c"]) await make(name)(site);
+  withPolicy("a binding for some names, and not for others", validation("false"), async (run) => {
+    for (const name of ["a", "b", "c"]) await make(name)(run);
   }, {
     matchResources: {
       resourceRules: [{ ...configMapRule, resourceNames: ["a", "b"] }],
@@ -315,12 +315,12 @@ const acting: readonly ConformanceCase[] = [
       messageExpression: "request.kind.version + ' for ' + request.requestKind.version",
     }),
     matchConstraints: matching({ apiGroups: ["autoscaling"], resources: ["horizontalpodautoscalers"] }),
-  }, async (site) => {
+  }, async (run) => {
     const target = { type: "Utilization", averageUtilization: 80 };
     const metrics = [{ type: "Resource", resource: { name: "cpu", target } }];
     const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "a" }, maxReplicas: 3, metrics };
-    await site.call({
-      path: at(site, "autoscaling/v2/horizontalpodautoscalers"),
+    await run.call({
+      path: at(run, "autoscaling/v2/horizontalpodautoscalers"),
       body: { metadata: { name: "a" }, spec },
     });
   }, inNamespace),
@@ -330,20 +330,20 @@ const acting: readonly ConformanceCase[] = [
         "' was ' + string(oldObject.spec.replicas)",
     }),
     matchConstraints: matching({ apiGroups: ["apps"], resources: ["deployments/scale"] }),
-  }, async (site) => {
+  }, async (run) => {
     const body = {
       metadata: { name: "a" },
       spec: { selector: { matchLabels: { app: "a" } }, template: template("a") },
     };
-    await site.prepare({ path: at(site, "apps/v1/deployments"), body });
+    await run.prepare({ path: at(run, "apps/v1/deployments"), body });
     for (const replicas of [2, 5]) {
-      const path = `${at(site, "apps/v1/deployments", "a")}/scale`;
-      await site.call({ method: "PATCH", path, type: "application/merge-patch+json", body: { spec: { replicas } } });
+      const path = `${at(run, "apps/v1/deployments", "a")}/scale`;
+      await run.call({ method: "PATCH", path, type: "application/merge-patch+json", body: { spec: { replicas } } });
     }
   }, inNamespace),
-  withPolicy("a name that the server makes", validation("false"), async (site) => {
-    await site.call({
-      path: at(site, "configmaps"),
+  withPolicy("a name that the server makes", validation("false"), async (run) => {
+    await run.call({
+      path: at(run, "configmaps"),
       body: { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "made-" } },
     });
   }),
@@ -361,23 +361,23 @@ const webhook = (expression: string): Body => ({
 export const policyCases: readonly ConformanceCase[] = [
   ...acting,
   ...wrongPolicies.map(([what, spec]) =>
-    requests(`a policy that is wrong: ${what}`, (site) => [{ path: policies, body: policy(site, spec) }])
+    requests(`a policy that is wrong: ${what}`, (run) => [{ path: policies, body: policy(run, spec) }])
   ),
-  requests("a webhook's match condition that is wrong", (site) => [{
+  requests("a webhook's match condition that is wrong", (run) => [{
     path: `${root}/validatingwebhookconfigurations`,
-    body: { metadata: { name: site.name("hook") }, webhooks: [webhook("object."), webhook("true")] },
+    body: { metadata: { name: run.name("hook") }, webhooks: [webhook("object."), webhook("true")] },
   }, {
     path: `${root}/mutatingwebhookconfigurations`,
-    body: { metadata: { name: site.name("hook") }, webhooks: [webhook("params == null")] },
+    body: { metadata: { name: run.name("hook") }, webhooks: [webhook("params == null")] },
   }]),
-  scenario("a policy and its binding, read back", async (site) => {
-    const name = site.name("policy");
-    await site.call({ path: policies, body: policy(site, validation("true")) });
-    await site.call({
+  scenario("a policy and its binding, read back", async (run) => {
+    const name = run.name("policy");
+    await run.call({ path: policies, body: policy(run, validation("true")) });
+    await run.call({
       path: bindings,
       body: { metadata: { name }, spec: { policyName: name, validationActions: ["Deny"] } },
     });
-    await site.call({ method: "DELETE", path: `${bindings}/${name}` });
-    await site.call({ method: "DELETE", path: `${policies}/${name}` });
+    await run.call({ method: "DELETE", path: `${bindings}/${name}` });
+    await run.call({ method: "DELETE", path: `${policies}/${name}` });
   }),
 ];

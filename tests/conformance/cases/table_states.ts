@@ -57,15 +57,15 @@ const pods: readonly (readonly [Body, Body])[] = [
   }],
 ];
 
-const podStates = scenario("the table of pods in many states", async (site) => {
-  const path = at(site, "pods");
+const podStates = scenario("the table of pods in many states", async (run) => {
+  const path = at(run, "pods");
   for (const [index, [spec, status]] of pods.entries()) {
     const name = `p${String(index).padStart(2, "0")}`;
-    await site.prepare({ path, body: pod(name, { restartPolicy: "OnFailure", ...spec }) });
+    await run.prepare({ path, body: pod(name, { restartPolicy: "OnFailure", ...spec }) });
     const body = { status };
-    await site.prepare({ method: "PATCH", path: `${path}/${name}/status`, type: "application/merge-patch+json", body });
+    await run.prepare({ method: "PATCH", path: `${path}/${name}/status`, type: "application/merge-patch+json", body });
   }
-  await site.call({ path: `${path}?includeObject=None`, accept });
+  await run.call({ path: `${path}?includeObject=None`, accept });
 }, { needsAccount: true });
 
 const metric = (type: string, source: string, rest: Body) => ({ type, [source]: rest });
@@ -137,10 +137,10 @@ const inside: readonly (readonly [string, Body])[] = [
 ];
 
 const insideCases = inside.map(([resource, body], index) =>
-  scenario(`the table of ${resource} in a dry run, ${index}`, async (site) => {
+  scenario(`the table of ${resource} in a dry run, ${index}`, async (run) => {
     const text = JSON.stringify({ ...body, metadata: { name: "a", ...Object(body["metadata"]) } });
-    const path = `${at(site, resource)}?includeObject=None&dryRun=All`;
-    await site.call({ path, body: text.replaceAll('"NS"', JSON.stringify(site.namespace)), accept });
+    const path = `${at(run, resource)}?includeObject=None&dryRun=All`;
+    await run.call({ path, body: text.replaceAll('"NS"', JSON.stringify(run.namespace)), accept });
   })
 );
 
@@ -239,22 +239,22 @@ const outside: readonly (readonly [string, Body])[] = [
 ];
 
 const outsideCases = outside.map(([path, body], index) =>
-  scenario(`the table of ${path} in a dry run, ${index}`, async (site) => {
-    const metadata = { name: site.name("a"), ...Object(body["metadata"]) };
-    await site.call({ path: `${path}?includeObject=None&dryRun=All`, body: { ...body, metadata }, accept });
+  scenario(`the table of ${path} in a dry run, ${index}`, async (run) => {
+    const metadata = { name: run.name("a"), ...Object(body["metadata"]) };
+    await run.call({ path: `${path}?includeObject=None&dryRun=All`, body: { ...body, metadata }, accept });
   })
 );
 
-const scale = scenario("the table of a scale", async (site) => {
-  const path = at(site, "apps/v1/deployments");
+const scale = scenario("the table of a scale", async (run) => {
+  const path = at(run, "apps/v1/deployments");
   const labels = { app: "web" };
   const template = { metadata: { labels }, spec: { containers: [{ name: "a", image: "x" }] } };
-  await site.prepare({
+  await run.prepare({
     path,
     body: { metadata: { name: "web" }, spec: { replicas: 0, selector: { matchLabels: labels }, template } },
   });
-  await site.call({ path: `${path}/web/scale?includeObject=None`, accept });
-  await site.call({
+  await run.call({ path: `${path}/web/scale?includeObject=None`, accept });
+  await run.call({
     path: `${path}/web/scale`,
     accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
   });

@@ -156,14 +156,14 @@ const rows: readonly Row[] = [
 ];
 
 const shown = rows.map(({ resource, bodies, isDry = false }) =>
-  scenario(`the table of ${resource}`, async (site) => {
-    const path = at(site, resource);
+  scenario(`the table of ${resource}`, async (run) => {
+    const path = at(run, resource);
     for (const made of bodies) {
-      const body = JSON.stringify(made).replaceAll('"NS"', JSON.stringify(site.namespace));
-      await site.call({ path: `${path}?includeObject=None${isDry ? "&dryRun=All" : ""}`, body, accept });
+      const body = JSON.stringify(made).replaceAll('"NS"', JSON.stringify(run.namespace));
+      await run.call({ path: `${path}?includeObject=None${isDry ? "&dryRun=All" : ""}`, body, accept });
     }
     if (isDry) return;
-    await site.call({
+    await run.call({
       path: `${path}?includeObject=None&fieldSelector=metadata.name!%3Ddefault,metadata.name!%3Dkube-root-ca.crt`,
       accept,
     });
@@ -196,10 +196,10 @@ const wide: readonly (readonly [string, Body])[] = [
 ];
 
 const outside = wide.map(([path, body]) =>
-  scenario(`the table of ${path}`, async (site) => {
-    const name = path.endsWith("definitions") ? "xes.x.example" : site.name("a");
+  scenario(`the table of ${path}`, async (run) => {
+    const name = path.endsWith("definitions") ? "xes.x.example" : run.name("a");
     const metadata = { ...Object(body["metadata"]), name };
-    await site.call({ path: `${path}?includeObject=None&dryRun=All`, body: { ...body, metadata }, accept });
+    await run.call({ path: `${path}?includeObject=None&dryRun=All`, body: { ...body, metadata }, accept });
   })
 );
 

@@ -1,7 +1,7 @@
 /** Admission webhooks that a case serves itself, over HTTPS on the loopback address. */
 import { Buffer } from "node:buffer";
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
-import type { Site } from "../site.ts";
+import type { CaseRun } from "../case_run.ts";
 import { type Any, serving } from "./_hook_server.ts";
 import { at, type Body, configMap, service } from "./_objects.ts";
 
@@ -22,36 +22,36 @@ function withHook(
   name: string,
   sort: Sort,
   answer: (review: Any) => Body | number | string,
-  run: (site: Site) => Promise<void>,
+  act: (run: CaseRun) => Promise<void>,
   webhook: Body = {},
 ): ConformanceCase {
-  return scenario(name, async (site) => {
+  return scenario(name, async (run) => {
     await serving(answer, async ({ url, caBundle, reviews }) => {
-      const metadata = { name: site.name("hook") };
+      const metadata = { name: run.name("hook") };
       const webhooks = [{
         name: "hook.example.com",
         clientConfig: { url, caBundle },
         rules: [configMapRule],
-        namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": site.namespace } },
+        namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": run.namespace } },
         admissionReviewVersions: ["v1"],
         sideEffects: "None",
         ...webhook,
       }];
-      await site.prepare({ path: configurations(sort), body: { metadata, webhooks } });
+      await run.prepare({ path: configurations(sort), body: { metadata, webhooks } });
       try {
         // Another one of the server's caches: asks until the webhook is asked.
         const probe = {
           method: "POST",
-          path: `${at(site, "configmaps")}?dryRun=All`,
+          path: `${at(run, "configmaps")}?dryRun=All`,
           body: configMap("probe"),
         } as const;
         for (let seen = 0; reviews.length === 0 && seen < 100; seen++) {
-          await site.prepare(probe).catch(() => undefined);
+          await run.prepare(probe).catch(() => undefined);
           await new Promise((resolve) => setTimeout(resolve, 20));
         }
         reviews.length = 0;
-        await run(site);
-        site.note(
+        await act(run);
+        run.note(
           "what the webhook was asked",
           0,
           // Each new namespace gets this one from a controller, at a time of its own.
@@ -61,7 +61,7 @@ function withHook(
           }),
         );
       } finally {
-        await site.prepare({ method: "DELETE", path: `${configurations(sort)}/${metadata.name}` });
+        await run.prepare({ method: "DELETE", path: `${configurations(sort)}/${metadata.name}` });
       }
     });
   });
@@ -73,8 +73,8 @@ const patched = (operations: readonly Body[]) => ({
   patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
 });
 
-const make = async (site: Site) => {
-  await site.call({ path: at(site, "configmaps"), body: configMap("a") });
+const make = async (run: CaseRun) => {
+  await run.call({ path: at(run, "configmaps"), body: configMap("a") });
 };
 
 const mergePatch = "application/merge-patch+json";
@@ -141,22 +141,22 @@ const olderRules = {
 };
 
 /** Creates in the newer version. */
-const makeAutoscaler = async (site: Site) => {
-  await site.call({ path: at(site, autoscalers), body: autoscaler });
+const makeAutoscaler = async (run: CaseRun) => {
+  await run.call({ path: at(run, autoscalers), body: autoscaler });
 };
 
 export const webhookCases: readonly ConformanceCase[] = [
-  withHook("a webhook is asked of every write", "Validating", () => ({ allowed: true }), async (site) => {
-    await make(site);
-    await site.call({ method: "PUT", path: at(site, "configmaps", "a"), body: configMap("a", { b: "c" }) });
-    await site.call({
+  withHook("a webhook is asked of every write", "Validating", () => ({ allowed: true }), async (run) => {
+    await make(run);
+    await run.call({ method: "PUT", path: at(run, "configmaps", "a"), body: configMap("a", { b: "c" }) });
+    await run.call({
       method: "PATCH",
-      path: `${at(site, "configmaps", "a")}?dryRun=All&fieldManager=me`,
+      path: `${at(run, "configmaps", "a")}?dryRun=All&fieldManager=me`,
       type: "application/merge-patch+json",
       body: { data: { x: "y" } },
     });
-    await site.call({ method: "DELETE", path: at(site, "configmaps", "a") });
-    await site.call({ method: "DELETE", path: at(site, "configmaps", "a") });
+    await run.call({ method: "DELETE", path: at(run, "configmaps", "a") });
+    await run.call({ method: "DELETE", path: at(run, "configmaps", "a") });
   }),
   withHook("a webhook says no", "Validating", () => ({ allowed: false }), make),
   withHook(
@@ -194,36 +194,36 @@ export const webhookCases: readonly ConformanceCase[] = [
     () => ({ allowed: false, status: { message: "never" } }),
     make,
   ),
-  withHook("match conditions keep a webhook out", "Validating", () => ({ allowed: false }), async (site) => {
-    await site.call({ path: at(site, "configmaps"), body: configMap("free") });
-    await site.call({ path: at(site, "configmaps"), body: configMap("probe") });
+  withHook("match conditions keep a webhook out", "Validating", () => ({ allowed: false }), async (run) => {
+    await run.call({ path: at(run, "configmaps"), body: configMap("free") });
+    await run.call({ path: at(run, "configmaps"), body: configMap("probe") });
   }, { matchConditions: [{ name: "probe", expression: "object.metadata.name == 'probe'" }] }),
-  withHook("an object selector keeps a webhook out", "Validating", () => ({ allowed: false }), async (site) => {
-    await site.call({ path: at(site, "configmaps"), body: configMap("a", {}, { labels: { checked: "no" } }) });
-    await site.call({ path: at(site, "configmaps"), body: configMap("b") });
+  withHook("an object selector keeps a webhook out", "Validating", () => ({ allowed: false }), async (run) => {
+    await run.call({ path: at(run, "configmaps"), body: configMap("a", {}, { labels: { checked: "no" } }) });
+    await run.call({ path: at(run, "configmaps"), body: configMap("b") });
   }, { objectSelector: { matchExpressions: [{ key: "checked", operator: "NotIn", values: ["no"] }] } }),
   withHook(
     "a webhook is asked about names that the server makes",
     "Validating",
     () => ({ allowed: true }),
-    async (site) => {
+    async (run) => {
       const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "made-" } };
-      await site.call({ path: `${at(site, "configmaps")}?dryRun=All`, body });
+      await run.call({ path: `${at(run, "configmaps")}?dryRun=All`, body });
     },
   ),
-  withHook("a webhook is asked about each of many deletions", "Validating", () => ({ allowed: true }), async (site) => {
-    await site.prepare({ path: at(site, "configmaps"), body: configMap("a", {}, { labels: { mine: "yes" } }) });
-    await site.call({ method: "DELETE", path: `${at(site, "configmaps")}?labelSelector=mine` });
+  withHook("a webhook is asked about each of many deletions", "Validating", () => ({ allowed: true }), async (run) => {
+    await run.prepare({ path: at(run, "configmaps"), body: configMap("a", {}, { labels: { mine: "yes" } }) });
+    await run.call({ method: "DELETE", path: `${at(run, "configmaps")}?labelSelector=mine` });
   }),
   withHook(
     "a webhook is asked about a status where its rule says so",
     "Validating",
     () => ({ allowed: true }),
-    async (site) => {
-      await site.prepare({ path: at(site, "services"), body: service("a") });
+    async (run) => {
+      await run.prepare({ path: at(run, "services"), body: service("a") });
       const body = { status: { conditions: [] }, metadata: { labels: { a: "b" } } };
-      await site.call({ method: "PATCH", path: `${at(site, "services", "a")}/status`, type: mergePatch, body });
-      await site.call({ method: "PATCH", path: at(site, "services", "a"), type: mergePatch, body });
+      await run.call({ method: "PATCH", path: `${at(run, "services", "a")}/status`, type: mergePatch, body });
+      await run.call({ method: "PATCH", path: at(run, "services", "a"), type: mergePatch, body });
     },
     { rules: [configMapRule, { ...configMapRule, resources: ["services/*"] }] },
   ),
@@ -236,9 +236,9 @@ export const webhookCases: readonly ConformanceCase[] = [
         : {
           allowed: true,
         },
-    async (site) => {
-      await site.call({
-        path: at(site, "services"),
+    async (run) => {
+      await run.call({
+        path: at(run, "services"),
         body: service("a", { clusterIP: "None", ports: [{ port: 80, name: "a" }] }),
       });
     },
@@ -255,9 +255,9 @@ export const webhookCases: readonly ConformanceCase[] = [
     "Mutating",
     ({ request }) =>
       request.operation === "DELETE" ? patched([{ op: "add", path: "/data/x", value: "y" }]) : { allowed: true },
-    async (site) => {
-      await site.prepare({ path: at(site, "configmaps"), body: configMap("a") });
-      await site.call({ method: "DELETE", path: at(site, "configmaps", "a") });
+    async (run) => {
+      await run.prepare({ path: at(run, "configmaps"), body: configMap("a") });
+      await run.call({ method: "DELETE", path: at(run, "configmaps", "a") });
     },
   ),
   withHook(

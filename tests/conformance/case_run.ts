@@ -67,8 +67,8 @@ export interface CommandOptions {
 /** Runs kubectl on one of the servers. */
 export type RunKubectl = (args: readonly string[], options: CommandOptions) => Promise<CommandResult>;
 
-/** Options of {@link Site}. */
-export interface SiteOptions {
+/** Options of {@link CaseRun}. */
+export interface CaseRunOptions {
   readonly send: Send;
   /** A word that no other run uses. */
   readonly unique: string;
@@ -79,8 +79,8 @@ export interface SiteOptions {
 }
 
 /** One run of one case. */
-export class Site {
-  readonly #options: SiteOptions;
+export class CaseRun {
+  readonly #options: CaseRunOptions;
   readonly #send: Send;
   readonly #mask: Mask;
   readonly #unique: string;
@@ -88,7 +88,7 @@ export class Site {
   /** The namespace of the case; it exists. */
   readonly namespace: string;
 
-  constructor(options: SiteOptions) {
+  constructor(options: CaseRunOptions) {
     const { send, unique } = options;
     this.#options = options;
     this.#send = send;
@@ -171,9 +171,9 @@ export class Site {
 
   /** Runs kubectl in the case's namespace and records its output. @returns its stdout, unmasked */
   async kubectl(args: readonly string[], options: CommandOptions = {}): Promise<string> {
-    const run = this.#options.kubectl;
-    if (run === undefined) throw new Error("Cannot run kubectl: the case does not say that it needs it");
-    const { code, stdout, stderr } = await run(["--namespace", this.namespace, ...args], options);
+    const runKubectl = this.#options.kubectl;
+    if (runKubectl === undefined) throw new Error("Cannot run kubectl: the case does not say that it needs it");
+    const { code, stdout, stderr } = await runKubectl(["--namespace", this.namespace, ...args], options);
     const lines = (text: string) => this.#mask.output(text).split("\n");
     const { picks = () => true } = options;
     const answer = { stdout: lines(stdout).filter(picks), stderr: lines(stderr) };
