@@ -1,10 +1,11 @@
 /**
- * ApiServer: the Kubernetes API as a fetch handler (architecture.md D2). It answers as a kube-apiserver 1.36 does; a
- * listener may stand in front of it, and in memory its `fetch` is a Transport.
+ * ApiServer: a Kubernetes API in this process. It connects storage, registry and HTTP, and responds to requests like a
+ * kube-apiserver 1.36. Its `fetch` is a Transport of src/client; a listener can serve it over a socket.
  *
- * Guarantees: time and chance come from the Clock and Random alone; two servers with the same seed that get the same
- * requests give the same answers, byte for byte; nothing of it outlives its disposal.
- * It is for development and tests: what it stores is gone with it.
+ * Guarantees: time and randomness come only from the Clock and the Random. Two servers with the same seed that get the same
+ * requests send the same responses, byte for byte. Disposing it ends all watches and timers.
+ *
+ * Caveats: it is for development and tests. Its objects exist only in memory.
  */
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { MetricsRegistry } from "../observe/mod.ts";
@@ -17,11 +18,11 @@ import {
   requestMetrics,
   Watches,
 } from "./http/mod.ts";
-import { loopbackCall } from "./loopback_call.ts";
 import type { AdmissionPlugin, Authenticator, Authorizer, User } from "./model/mod.ts";
 import {
   type KindFamily,
   KindRegistry,
+  loopbackCall,
   namespaceLifecycle,
   Registry,
   type ReviewHandler,
@@ -31,39 +32,39 @@ import { ObjectStorage } from "./storage/mod.ts";
 
 /** Options of {@link ApiServer}. */
 export interface ApiServerOptions {
-  /** Families of kinds to begin with; more may be added to `server.kinds` at any time. @default none */
+  /** The initial kinds; more can be added to `server.kinds` at any time. @default none */
   readonly families?: Iterable<KindFamily>;
-  /** @default an empty one; made outside when something else needs it before the server is there */
+  /** For parts that need the kinds before the server exists. @default an empty registry */
   readonly kinds?: KindRegistry;
-  /** @default an empty one */
+  /** @default an empty storage */
   readonly storage?: ObjectStorage;
   /** @default systemClock */
   readonly clock?: Clock;
-  /** UIDs and generated names are drawn from it. @default systemRandom */
+  /** The source of UIDs and generated names. @default systemRandom */
   readonly random?: Random;
-  /** @default everybody is `system:admin` in `system:masters` */
+  /** @default every user is `system:admin` in `system:masters` */
   readonly authenticator?: Authenticator;
   /** @default everything is allowed */
   readonly authorizer?: Authorizer;
-  /** Asked after the life of namespaces, in this order. @default none */
+  /** Plugins after NamespaceLifecycle, in the order of their calls. @default none */
   readonly admission?: readonly AdmissionPlugin[];
   /** @default none */
   readonly subresources?: readonly SubresourceHandler[];
   /** @default none */
   readonly reviews?: readonly ReviewHandler[];
-  /** Paths that are about no object, asked in this order. @default none */
+  /** Handlers of paths that are not about objects, in the order of their calls. @default none */
   readonly paths?: readonly PathHandler[];
-  /** Of bodies that are neither JSON nor YAML, for built-in kinds. @default none */
+  /** Decoders of bodies that are neither JSON nor YAML, for built-in kinds. @default none */
   readonly decoders?: readonly BodyDecoder[];
-  /** @default `ping` alone */
+  /** @default only `ping` */
   readonly checks?: readonly HealthCheck[];
-  /** Where /metrics comes from. @default one of its own */
+  /** The metrics of /metrics. @default a new registry */
   readonly metrics?: MetricsRegistry;
   /** Milliseconds between two bookmarks of a watch. @default 60000 */
   readonly bookmarkMs?: number;
-  /** Namespaces that are there from the start, if the server knows namespaces. @default those of every cluster */
+  /** Namespaces that exist from the start, if the server serves namespaces. @default the system namespaces */
   readonly namespaces?: readonly string[];
-  /** Told of what should not have happened; the client gets a 500. @default console.error */
+  /** Called with each unexpected error; the client gets a 500. @default console.error */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -91,11 +92,11 @@ const systemNamespaces: readonly string[] = ["default", "kube-node-lease", "kube
 export class ApiServer implements Disposable {
   readonly kinds: KindRegistry;
   readonly storage: ObjectStorage;
-  /** The verbs, for what runs inside the server. */
+  /** The verbs, for code inside the server. */
   readonly registry: Registry;
   readonly #watches: Watches;
   readonly #handler: HttpHandler;
-  /** Pending until the first namespaces are there. */
+  /** Pending until the first namespaces exist. */
   #start: Promise<void> | undefined;
 
   constructor(options: ApiServerOptions = {}) {
@@ -136,14 +137,14 @@ export class ApiServer implements Disposable {
     if (namespaces.length > 0) this.#start = this.#createNamespaces(namespaces);
   }
 
-  /** Answers one request; never rejects. A Transport of `src/client`. */
+  /** Handles one request; never rejects. It is a Transport of src/client. */
   readonly fetch = (request: Request, connection?: Connection): Promise<Response> => {
     return this.#start === undefined
       ? this.#handler.handle(request, connection)
       : this.#start.then(() => this.#handler.handle(request, connection));
   };
 
-  /** Open watches. */
+  /** The number of open watches. */
   get watches(): number {
     return this.#watches.size;
   }
@@ -153,7 +154,7 @@ export class ApiServer implements Disposable {
     this.#watches[Symbol.dispose]();
   }
 
-  /** Those of the namespaces that a storage from before does not have. */
+  /** The namespaces that are not in the storage yet. */
   #missing(names: readonly string[]): readonly string[] {
     return names.filter((name) => this.storage.find("namespaces", "", name) === undefined);
   }

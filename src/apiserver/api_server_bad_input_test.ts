@@ -1,7 +1,7 @@
-/** Whatever is sent, the answer is a 4xx of the real server's, and the server is as it was. */
+/** Any malformed request gets the 4xx of kube-apiserver, and changes nothing. */
 import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
 import { seededRandom } from "../async/mod.ts";
-import { configMaps, foos, jsonPatch, mergePatch, Rig } from "./_server_rig.ts";
+import { configMaps, foos, jsonPatch, mergePatch, TestServer } from "./testing/test_server.ts";
 
 const unrecognized = "the object provided is unrecognized (must be of type ConfigMap): ";
 
@@ -61,63 +61,63 @@ const bodies: readonly (readonly [string, number, string])[] = [
 ];
 
 for (const [text, code, message] of bodies) {
-  test(`the body ${JSON.stringify(text)} is refused with ${code} in the words of the real server`, async () => {
-    using rig = new Rig();
-    const answer = await rig.send("POST", configMaps, text);
-    assertEquals([answer.code, answer.body.message], [code, message]);
-    assertEquals(rig.errors, []);
+  test(`the body ${JSON.stringify(text)} is rejected with ${code} and the message of kube-apiserver`, async () => {
+    using server = new TestServer();
+    const response = await server.send("POST", configMaps, text);
+    assertEquals([response.code, response.body.message], [code, message]);
+    assertEquals(server.errors, []);
   });
 }
 
-test("[95] a nesting bomb is a 400, in JSON, YAML and patches", async () => {
-  using rig = new Rig();
-  await rig.createConfigMap("a");
+test("[95] a body that is nested too deeply is rejected with 400, in JSON, YAML and patches", async () => {
+  using server = new TestServer();
+  await server.createConfigMap("a");
   for (
     const bomb of ["[".repeat(100_000), `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, '{"a":'.repeat(20_000)]
   ) {
-    assertEquals((await rig.send("POST", configMaps, bomb)).code, 400);
-    assertEquals((await rig.send("PATCH", `${configMaps}/a`, bomb, mergePatch)).code, 400);
-    assertEquals((await rig.send("PATCH", `${configMaps}/a`, bomb, jsonPatch)).code, 400);
+    assertEquals((await server.send("POST", configMaps, bomb)).code, 400);
+    assertEquals((await server.send("PATCH", `${configMaps}/a`, bomb, mergePatch)).code, 400);
+    assertEquals((await server.send("PATCH", `${configMaps}/a`, bomb, jsonPatch)).code, 400);
   }
   const yaml = { headers: { "content-type": "application/yaml" } };
-  assertEquals((await rig.send("POST", configMaps, "a: &a [x]\nb: [*a, *a".repeat(3), yaml)).code, 400);
+  assertEquals((await server.send("POST", configMaps, "a: &a [x]\nb: [*a, *a".repeat(3), yaml)).code, 400);
   const laughs = `a: &a [x,x,x,x,x,x,x,x,x,x]\n${
     Array.from({ length: 8 }, (_, at) => `${"bcdefghi"[at]}: &${"bcdefghi"[at]} [${`*${"abcdefgh"[at]},`.repeat(10)}]`)
       .join("\n")
   }\n`;
-  assertEquals((await rig.send("POST", configMaps, laughs, yaml)).code, 400);
-  assertEquals(rig.errors, []);
+  assertEquals((await server.send("POST", configMaps, laughs, yaml)).code, 400);
+  assertEquals(server.errors, []);
 });
 
-test("a body of more than 3 MiB is a 413, whether it says so or not", async () => {
-  using rig = new Rig();
+test("a body of more than 3 MiB is rejected with 413, with and without Content-Length", async () => {
+  using server = new TestServer();
   const large = JSON.stringify({ metadata: { name: "a" }, data: { x: "x".repeat(3 * 1024 * 1024) } });
-  const { code, body } = await rig.send("POST", configMaps, large);
+  const { code, body } = await server.send("POST", configMaps, large);
   assertEquals([code, body.reason], [413, "RequestEntityTooLarge"]);
   assertEquals(body.message, "Request entity too large: limit is 3145728");
   const wide = JSON.stringify({ metadata: { name: "a" }, data: { x: "€".repeat(1024 * 1024) } });
-  assertEquals((await rig.send("POST", configMaps, wide)).code, 413);
+  assertEquals((await server.send("POST", configMaps, wide)).code, 413);
 });
 
-test("[94] names and keys of JavaScript's own are names and keys like any others", async () => {
-  using rig = new Rig();
+test("[94] names and keys of JavaScript built-ins work like any others", async () => {
+  using server = new TestServer();
   for (const name of ["constructor", "prototype", "tostring", "hasownproperty", "valueof"]) {
-    const created = await rig.createConfigMap(name, {}, { labels: { constructor: "x", "toString": "y" } });
+    const created = await server.createConfigMap(name, {}, { labels: { constructor: "x", "toString": "y" } });
     assertEquals([created.code, created.body.metadata.labels], [201, { constructor: "x", toString: "y" }]);
   }
   const text =
     '{"metadata":{"name":"a","labels":{"__proto__":"x"}},"data":{"__proto__":"x","constructor":"y"},"__proto__":{"z":1}}';
-  const bad = await rig.send("POST", configMaps, text);
-  // "__proto__" is no label key: it must begin with a letter or digit.
+  const bad = await server.send("POST", configMaps, text);
+  // "__proto__" is not a label key: it must begin with a letter or digit.
   assertEquals(bad.code, 422);
-  const good = await rig.send("POST", configMaps, text.replace(',"labels":{"__proto__":"x"}', ""));
+  const good = await server.send("POST", configMaps, text.replace(',"labels":{"__proto__":"x"}', ""));
   assertEquals(good.code, 201);
   assert(good.text.includes('"data":{"__proto__":"x","constructor":"y"}'), good.text);
-  const patched = await rig.send("PATCH", `${configMaps}/a`, '{"data":{"__proto__":"w"}}', mergePatch);
+  const patched = await server.send("PATCH", `${configMaps}/a`, '{"data":{"__proto__":"w"}}', mergePatch);
   assert(patched.text.includes('"data":{"__proto__":"w","constructor":"y"}'), patched.text);
   assertEquals(Object.keys(Object.prototype), []);
   for (const path of ["/apis/__proto__/v1/x", "/api/v1/namespaces/__proto__/configmaps", "/api/v1/constructor"]) {
-    assert((await rig.send("GET", path)).code < 500);
+    assert((await server.send("GET", path)).code < 500);
   }
 });
 
@@ -137,11 +137,11 @@ const paths: readonly (readonly [string, string, number])[] = [
 ];
 
 for (const [method, path, code] of paths) {
-  test(`${method} ${path} is answered with ${code}`, async () => {
-    using rig = new Rig();
+  test(`${method} ${path} gets ${code}`, async () => {
+    using server = new TestServer();
     const body = method === "POST" || method === "PUT" || method === "PATCH" ? { metadata: { name: "a" } } : undefined;
-    assertEquals((await rig.send(method, path, body)).code, code);
-    assertEquals(rig.errors, []);
+    assertEquals((await server.send(method, path, body)).code, code);
+    assertEquals(server.errors, []);
   });
 }
 
@@ -161,32 +161,32 @@ const queries: readonly (readonly [string, number, RegExp])[] = [
 ];
 
 for (const [query, code, message] of queries) {
-  test(`a list with ?${query} is refused with ${code}`, async () => {
-    using rig = new Rig();
-    await rig.send("GET", configMaps);
-    const answer = await rig.send("GET", `${configMaps}?${query}`);
-    assertEquals(answer.code, code);
-    assertMatch(answer.body.message, message);
+  test(`a list with ?${query} is rejected with ${code}`, async () => {
+    using server = new TestServer();
+    await server.send("GET", configMaps);
+    const response = await server.send("GET", `${configMaps}?${query}`);
+    assertEquals(response.code, code);
+    assertMatch(response.body.message, message);
   });
 }
 
-test("unsupported bodies and patches are 415, unacceptable answers 406", async () => {
-  using rig = new Rig();
-  await rig.createConfigMap("a");
-  await rig.createFoo("f");
+test("unsupported bodies and patches are rejected with 415, unacceptable responses with 406", async () => {
+  using server = new TestServer();
+  await server.createConfigMap("a");
+  await server.createFoo("f");
   const as = (type: string) => ({ headers: { "content-type": type } });
-  assertEquals((await rig.send("POST", configMaps, "{}", as("text/plain"))).code, 415);
-  assertEquals((await rig.send("POST", configMaps, "{}", as("application/vnd.kubernetes.protobuf"))).code, 415);
-  assertEquals((await rig.send("PATCH", `${configMaps}/a`, "{}", as("application/apply-patch+cbor"))).code, 415);
-  assertEquals((await rig.send("PATCH", `${foos}/f`, "{}", as("application/strategic-merge-patch+json"))).code, 415);
+  assertEquals((await server.send("POST", configMaps, "{}", as("text/plain"))).code, 415);
+  assertEquals((await server.send("POST", configMaps, "{}", as("application/vnd.kubernetes.protobuf"))).code, 415);
+  assertEquals((await server.send("PATCH", `${configMaps}/a`, "{}", as("application/apply-patch+cbor"))).code, 415);
+  assertEquals((await server.send("PATCH", `${foos}/f`, "{}", as("application/strategic-merge-patch+json"))).code, 415);
   const accept = { headers: { accept: "application/vnd.kubernetes.protobuf" } };
-  assertEquals((await rig.send("GET", configMaps, undefined, accept)).code, 406);
+  assertEquals((await server.send("GET", configMaps, undefined, accept)).code, 406);
 });
 
-/** Invariant: no answer is a 5xx that is not the real server's, nothing is lost, nothing is thrown. */
-test("damaged requests never break the server", async () => {
-  using rig = new Rig();
-  await rig.createConfigMap("a", { data: { k: "v" } });
+/** Invariants: the only 5xx are those of kube-apiserver, objects do not change, no error is thrown. */
+test("damaged requests change nothing and cause no unexpected error", async () => {
+  using server = new TestServer();
+  await server.createConfigMap("a", { data: { k: "v" } });
   const random = seededRandom(11);
   const pick = <Item>(items: readonly Item[]): Item => {
     const item = items[Math.floor(random.next() * items.length)];
@@ -214,13 +214,13 @@ test("damaged requests never break the server", async () => {
       text.slice(at + Math.floor(random.next() * 5));
     const method = pick(["POST", "PUT", "PATCH"]);
     const path = pick([configMaps, `${configMaps}/a`, `${configMaps}/a?fieldManager=m&force=true`, `${foos}/f`, foos]);
-    const { code, body } = await rig.send(method, `${path}${path.includes("?") ? "&" : "?"}dryRun=All`, damaged, {
+    const { code, body } = await server.send(method, `${path}${path.includes("?") ? "&" : "?"}dryRun=All`, damaged, {
       headers: { "content-type": pick(types) },
     });
-    // Of an apply with fields that nobody knows the real server says 500 too.
+    // kube-apiserver also responds with 500 to an apply with unknown fields.
     const isReal = code < 500 || body.message.startsWith("failed to create typed patch object");
     assert(isReal, `${method} ${path} ${damaged}: ${code} ${body?.message}`);
   }
-  assertEquals(rig.errors, []);
-  assertEquals((await rig.send("GET", `${configMaps}/a`)).body.data, { k: "v" });
+  assertEquals(server.errors, []);
+  assertEquals((await server.send("GET", `${configMaps}/a`)).body.data, { k: "v" });
 });

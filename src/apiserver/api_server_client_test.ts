@@ -1,20 +1,20 @@
-/** Our own client and informer on the embedded server, in memory: the way every scenario test runs. */
+/** Our client and informer on the embedded server, in memory, as in every scenario test. */
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { ConfigMap, type Infer, keyOf, type Resource } from "../api/mod.ts";
 import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Informer } from "../cache/mod.ts";
 import { Client, isAlreadyExists, isConflict, isNotFound } from "../client/mod.ts";
-import { families } from "./kind_test_data.ts";
+import { families } from "./testing/test_kinds.ts";
 import { ApiServer } from "./api_server.ts";
 import { ObjectStorage } from "./storage/mod.ts";
 
 /** A server, a client of it, and an informer on ConfigMaps. */
-class Site implements AsyncDisposable {
+class TestCluster implements AsyncDisposable {
   readonly clock = new VirtualClock();
   readonly server: ApiServer;
   readonly client: Client;
   readonly informer: Informer<Infer<typeof ConfigMap>>;
-  readonly heard: string[] = [];
+  readonly events: string[] = [];
   readonly requests: string[] = [];
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -37,9 +37,9 @@ class Site implements AsyncDisposable {
       ...(options.watchList === undefined ? {} : { watchList: options.watchList }),
     });
     this.informer.addHandler({
-      onAdd: (object) => void this.heard.push(`+ ${keyOf(object)}`),
-      onUpdate: (_old, object) => void this.heard.push(`~ ${keyOf(object)} ${object.data?.["k"] ?? ""}`),
-      onDelete: ({ key }) => void this.heard.push(`- ${key}`),
+      onAdd: (object) => void this.events.push(`+ ${keyOf(object)}`),
+      onUpdate: (_old, object) => void this.events.push(`~ ${keyOf(object)} ${object.data?.["k"] ?? ""}`),
+      onDelete: ({ key }) => void this.events.push(`- ${key}`),
     });
   }
 
@@ -48,7 +48,7 @@ class Site implements AsyncDisposable {
     await this.settle();
   }
 
-  /** Lets everything that is ready happen; an informer's first steps take a few rounds. */
+  /** Runs all pending microtasks; the first steps of an informer take a few rounds. */
   async settle(): Promise<void> {
     for (let round = 0; round < 5; round++) await drain();
   }
@@ -65,12 +65,12 @@ class Site implements AsyncDisposable {
   }
 }
 
-test("the client's verbs do what they say on the embedded server", async () => {
-  await using site = new Site();
-  const { client } = site;
-  const created = await site.create("a", { k: "v" });
+test("all verbs of the client work on the embedded server", async () => {
+  await using cluster = new TestCluster();
+  const { client } = cluster;
+  const created = await cluster.create("a", { k: "v" });
   assertEquals(await client.get(ConfigMap, "default/a"), created);
-  assert(isAlreadyExists(await assertRejects(() => site.create("a"))));
+  assert(isAlreadyExists(await assertRejects(() => cluster.create("a"))));
   const updated = await client.update(ConfigMap, { ...created, data: { k: "w" } });
   assert(isConflict(await assertRejects(() => client.update(ConfigMap, { ...created, data: { k: "x" } }))));
   const { items } = await client.list(ConfigMap, { namespace: "default", keepManagedFields: true });
@@ -82,44 +82,44 @@ test("the client's verbs do what they say on the embedded server", async () => {
 });
 
 for (const watchList of [true, false]) {
-  test(`an informer that begins with a ${watchList ? "streaming" : "plain"} list follows the server`, async () => {
-    await using site = new Site({ watchList });
-    await site.create("a", { k: "1" });
-    await site.start();
-    assertEquals([site.informer.hasSynced, site.heard.splice(0)], [true, ["+ default/a"]]);
-    await site.create("b");
-    await site.client.patch(ConfigMap, "default/a", { kind: "merge", value: { data: { k: "2" } } });
-    await site.client.delete(ConfigMap, "default/a");
-    await site.settle();
-    assertEquals(site.heard, ["+ default/b", "~ default/a 2", "- default/a"]);
-    assertEquals([...site.informer.store.values()].map((object) => keyOf(object)), ["default/b"]);
+  test(`an informer that starts with a ${watchList ? "streaming" : "plain"} list follows the server`, async () => {
+    await using cluster = new TestCluster({ watchList });
+    await cluster.create("a", { k: "1" });
+    await cluster.start();
+    assertEquals([cluster.informer.hasSynced, cluster.events.splice(0)], [true, ["+ default/a"]]);
+    await cluster.create("b");
+    await cluster.client.patch(ConfigMap, "default/a", { kind: "merge", value: { data: { k: "2" } } });
+    await cluster.client.delete(ConfigMap, "default/a");
+    await cluster.settle();
+    assertEquals(cluster.events, ["+ default/b", "~ default/a 2", "- default/a"]);
+    assertEquals([...cluster.informer.store.values()].map((object) => keyOf(object)), ["default/b"]);
   });
 }
 
-test("an informer goes on from its bookmark when the server ends the watch, without a list", async () => {
-  await using site = new Site();
-  await site.create("a");
-  await site.start();
-  const before = site.requests.length;
-  // Writes of another kind move the revision, which only bookmarks tell this informer.
+test("an informer continues from its bookmark, without a list, when the server ends the watch", async () => {
+  await using cluster = new TestCluster();
+  await cluster.create("a");
+  await cluster.start();
+  const before = cluster.requests.length;
+  // Writes of another kind increase the revision, which this informer sees only in bookmarks.
   for (let count = 0; count < 3; count++) {
-    await site.client.create(Foo, { metadata: { name: `f${count}`, namespace: "default" }, spec: {} });
+    await cluster.client.create(Foo, { metadata: { name: `f${count}`, namespace: "default" }, spec: {} });
   }
-  for (let minute = 0; minute < 11; minute++) await site.clock.advance(60_000);
-  await site.settle();
-  const later = site.requests.slice(before).filter((query) => query !== "");
+  for (let minute = 0; minute < 11; minute++) await cluster.clock.advance(60_000);
+  await cluster.settle();
+  const later = cluster.requests.slice(before).filter((query) => query !== "");
   assert(later.length > 0 && later.every((query) => query.includes("watch=true")), JSON.stringify(later));
   assert(later.some((query) => query.includes("resourceVersion=8")), JSON.stringify(later));
 });
 
-test("an informer that fell behind the history lists anew, and misses nothing", async () => {
+test("an informer that is behind the history lists again, and misses no event", async () => {
   const storage = new ObjectStorage({ maxHistoryChanges: 20 });
-  await using site = new Site({ storage });
-  for (const name of ["a", "b"]) await site.create(name);
-  await site.start();
-  site.heard.length = 0;
-  // In one go, so that the stream fills up and the history runs away from it.
-  const { server } = site;
+  await using cluster = new TestCluster({ storage });
+  for (const name of ["a", "b"]) await cluster.create(name);
+  await cluster.start();
+  cluster.events.length = 0;
+  // All at once, so that the stream is full and the history moves on.
+  const { server } = cluster;
   const kind = server.kinds.family("configmaps")?.storage;
   assert(kind !== undefined);
   for (let count = 0; count < 500; count++) {
@@ -133,35 +133,35 @@ test("an informer that fell behind the history lists anew, and misses nothing", 
   const gone = storage.find("configmaps", "default", "a");
   if (gone !== undefined) storage.delete("configmaps", gone);
   for (let round = 0; round < 20; round++) {
-    await site.settle();
-    await site.clock.advance(5_000);
+    await cluster.settle();
+    await cluster.clock.advance(5_000);
   }
-  const cached = [...site.informer.store.values()].map((object) => object.metadata.name).sort();
+  const cached = [...cluster.informer.store.values()].map((object) => object.metadata.name).sort();
   const stored = [...storage.list("configmaps")].map((object) => JSON.parse(JSON.stringify(object)).metadata.name)
     .sort();
   assertEquals(cached, stored);
-  assertEquals(site.heard.filter((line) => line === "- default/a").length, 1);
+  assertEquals(cluster.events.filter((line) => line === "- default/a").length, 1);
 });
 
-test("many watchers of one server hear the same, in the same order", async () => {
-  await using site = new Site();
+test("many watches of one server get the same events in the same order", async () => {
+  await using cluster = new TestCluster();
   const readings = await Promise.all(Array.from({ length: 20 }, async () => {
-    const heard: string[] = [];
+    const types: string[] = [];
     const stop = new AbortController();
-    const events = site.client.watch(ConfigMap, { resourceVersion: "4", signal: stop.signal });
+    const events = cluster.client.watch(ConfigMap, { resourceVersion: "4", signal: stop.signal });
     const reading = (async () => {
       for await (const batch of events) {
-        for (const event of batch) if (event.type !== "ERROR" && event.type !== "MALFORMED") heard.push(event.type);
+        for (const event of batch) if (event.type !== "ERROR" && event.type !== "MALFORMED") types.push(event.type);
       }
     })();
-    return await Promise.resolve({ heard, stop, reading });
+    return await Promise.resolve({ types, stop, reading });
   }));
-  await site.settle();
-  for (let count = 0; count < 30; count++) await site.create(`n${count}`);
-  await site.client.deleteCollection(ConfigMap, { namespace: "default" });
-  await site.settle();
-  for (const { heard, stop, reading } of readings) {
-    assertEquals([heard.filter((type) => type === "ADDED").length, heard.length], [30, 60]);
+  await cluster.settle();
+  for (let count = 0; count < 30; count++) await cluster.create(`n${count}`);
+  await cluster.client.deleteCollection(ConfigMap, { namespace: "default" });
+  await cluster.settle();
+  for (const { types, stop, reading } of readings) {
+    assertEquals([types.filter((type) => type === "ADDED").length, types.length], [30, 60]);
     stop.abort();
     await reading.catch(() => {});
   }

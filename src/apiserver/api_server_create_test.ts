@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
 import { type AdmissionPlugin, type AdmissionRequest, type Draft, isDraft, put } from "./model/mod.ts";
-import { configMaps, foos, Rig } from "./_server_rig.ts";
+import { configMaps, foos, TestServer } from "./testing/test_server.ts";
 
-test("a created object gets its identity from the server, whatever it says of itself", async () => {
-  using rig = new Rig();
-  const { code, body } = await rig.createConfigMap("a", { data: { k: "v" } }, {
+test("the server sets the identity of a created object, and ignores the one in the body", async () => {
+  using server = new TestServer();
+  const { code, body } = await server.createConfigMap("a", { data: { k: "v" } }, {
     uid: "mine",
     creationTimestamp: "2020-01-01T00:00:00Z",
     deletionTimestamp: "2020-01-01T00:00:00Z",
@@ -16,58 +16,58 @@ test("a created object gets its identity from the server, whatever it says of it
   assertEquals(creationTimestamp, "2026-01-01T00:00:00Z");
   assertEquals(metadata, { name: "a", namespace: "default", resourceVersion: "5" });
   assertEquals(managedFields, [{
-    manager: "rig",
+    manager: "test",
     operation: "Update",
     apiVersion: "v1",
     time: "2026-01-01T00:00:00Z",
     fieldsType: "FieldsV1",
     fieldsV1: { "f:data": { ".": {}, "f:k": {} } },
   }]);
-  assertEquals((await rig.send("GET", `${configMaps}/a`)).body, body);
+  assertEquals((await server.send("GET", `${configMaps}/a`)).body, body);
 });
 
-test("two servers with one seed give the same answers byte for byte", async () => {
-  const answers = await Promise.all([1, 2].map(async () => {
-    using rig = new Rig();
-    await rig.send("POST", configMaps, { metadata: { generateName: "a-" } });
-    return (await rig.send("GET", configMaps)).text;
+test("two servers with the same seed send the same responses, byte for byte", async () => {
+  const responses = await Promise.all([1, 2].map(async () => {
+    using server = new TestServer();
+    await server.send("POST", configMaps, { metadata: { generateName: "a-" } });
+    return (await server.send("GET", configMaps)).text;
   }));
-  assertEquals(answers[0], answers[1]);
+  assertEquals(responses[0], responses[1]);
 });
 
-test("a generated name has five more characters, is cut to 63, and is not one that is taken", async () => {
-  using rig = new Rig();
+test("a generated name has five more characters, at most 63, and is not in use", async () => {
+  using server = new TestServer();
   const prefix = "p".repeat(70);
-  const first = await rig.send("POST", configMaps, { metadata: { generateName: prefix } });
+  const first = await server.send("POST", configMaps, { metadata: { generateName: prefix } });
   assertMatch(first.body.metadata.name, /^p{58}[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-  // The same seed draws the same names again.
-  using again = new Rig();
+  // The same seed generates the same names again.
+  using again = new TestServer();
   const taken =
     (await again.send("POST", `${configMaps}?dryRun=All`, { metadata: { generateName: "x-" } })).body.metadata;
-  using third = new Rig();
+  using third = new TestServer();
   await third.createConfigMap(taken.name);
   const { body } = await third.send("POST", configMaps, { metadata: { generateName: "x-" } });
   assertMatch(body.metadata.name, /^x-.{5}$/);
 });
 
-test("an object that is there already is refused, and one on its way out says so", async () => {
-  using rig = new Rig();
-  await rig.createConfigMap("a", {}, { finalizers: ["example.com/hold"] });
-  const { code, body } = await rig.createConfigMap("a");
+test("a create of an existing object is rejected, and the message says when it is being deleted", async () => {
+  using server = new TestServer();
+  await server.createConfigMap("a", {}, { finalizers: ["example.com/hold"] });
+  const { code, body } = await server.createConfigMap("a");
   assertEquals([code, body.reason, body.message], [409, "AlreadyExists", 'configmaps "a" already exists']);
   assertEquals(body.details, { name: "a", kind: "configmaps" });
-  await rig.send("DELETE", `${configMaps}/a`);
-  const late = await rig.createConfigMap("a");
+  await server.send("DELETE", `${configMaps}/a`);
+  const late = await server.createConfigMap("a");
   assertEquals(late.body.message, 'object is being deleted: configmaps "a" already exists');
 });
 
-test("nothing is created in a namespace that is not there or is going away", async () => {
-  using rig = new Rig();
-  const missing = await rig.send("POST", "/api/v1/namespaces/nope/configmaps", { metadata: { name: "a" } });
+test("a create in a missing or terminating namespace is rejected", async () => {
+  using server = new TestServer();
+  const missing = await server.send("POST", "/api/v1/namespaces/nope/configmaps", { metadata: { name: "a" } });
   assertEquals([missing.code, missing.body.message], [404, 'namespaces "nope" not found']);
-  await rig.send("POST", "/api/v1/namespaces", { metadata: { name: "x", finalizers: ["example.com/hold"] } });
-  await rig.send("DELETE", "/api/v1/namespaces/x");
-  const late = await rig.send("POST", "/api/v1/namespaces/x/configmaps", { metadata: { name: "a" } });
+  await server.send("POST", "/api/v1/namespaces", { metadata: { name: "x", finalizers: ["example.com/hold"] } });
+  await server.send("DELETE", "/api/v1/namespaces/x");
+  const late = await server.send("POST", "/api/v1/namespaces/x/configmaps", { metadata: { name: "a" } });
   assertEquals([late.code, late.body.reason], [403, "Forbidden"]);
   assertMatch(late.body.message, /unable to create new content in namespace x because it is being terminated/);
   assertEquals(late.body.details.causes[0].reason, "NamespaceTerminating");
@@ -117,25 +117,25 @@ const invalid: readonly (readonly [string, object, string])[] = [
 ];
 
 for (const [what, metadata, message] of invalid) {
-  test(`${what} that cannot be is refused with 422 and its cause`, async () => {
-    using rig = new Rig();
-    const { code, body } = await rig.send("POST", configMaps, { metadata });
+  test(`invalid ${what} gets 422 with its cause`, async () => {
+    using server = new TestServer();
+    const { code, body } = await server.send("POST", configMaps, { metadata });
     assertEquals([code, body.reason, body.details.kind], [422, "Invalid", "ConfigMap"]);
     assert(body.message.includes(message), body.message);
     assert(body.details.causes.length > 0);
   });
 }
 
-test("a new object cannot have a resourceVersion", async () => {
-  using rig = new Rig();
-  const { code, body } = await rig.createConfigMap("a", {}, { resourceVersion: "5" });
+test("a create with a resourceVersion is rejected", async () => {
+  using server = new TestServer();
+  const { code, body } = await server.createConfigMap("a", {}, { resourceVersion: "5" });
   assertEquals([code, body.message], [500, "resourceVersion should not be set on objects to be created"]);
 });
 
-test("an owner that is named twice is kept once, with a warning", async () => {
-  using rig = new Rig();
+test("a duplicate owner reference is dropped, with a warning", async () => {
+  using server = new TestServer();
   const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u" };
-  const { body, headers } = await rig.createConfigMap("a", {}, { ownerReferences: [owner, owner] });
+  const { body, headers } = await server.createConfigMap("a", {}, { ownerReferences: [owner, owner] });
   assertEquals(body.metadata.ownerReferences, [owner]);
   assertMatch(
     headers.get("warning") ?? "",
@@ -143,49 +143,49 @@ test("an owner that is named twice is kept once, with a warning", async () => {
   );
 });
 
-test("unknown and duplicate fields are warned of, refused or passed over, as the client wants", async () => {
-  using rig = new Rig();
+test("unknown and duplicate fields cause warnings, a rejection or nothing, depending on fieldValidation", async () => {
+  using server = new TestServer();
   const body = (name: string) => `{"metadata":{"name":"${name}","foo":1},"bar":2,"data":{"a":"1","a":"2"}}`;
-  const warned = await rig.send("POST", configMaps, body("a"));
+  const warned = await server.send("POST", configMaps, body("a"));
   assertEquals(warned.code, 201);
   assertEquals(
     warned.headers.get("warning"),
     '299 - "duplicate field \\"data.a\\"", 299 - "unknown field \\"metadata.foo\\"", 299 - "unknown field \\"bar\\""',
   );
-  const refused = await rig.send("POST", `${configMaps}?fieldValidation=Strict`, body("b"));
+  const rejected = await server.send("POST", `${configMaps}?fieldValidation=Strict`, body("b"));
   assertEquals(
-    [refused.code, refused.body.message],
+    [rejected.code, rejected.body.message],
     [
       400,
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ' +
       'duplicate field "data.a", unknown field "metadata.foo", unknown field "bar"',
     ],
   );
-  const ignored = await rig.send("POST", `${configMaps}?fieldValidation=Ignore`, body("c"));
+  const ignored = await server.send("POST", `${configMaps}?fieldValidation=Ignore`, body("c"));
   assertEquals([ignored.code, ignored.headers.get("warning")], [201, null]);
 });
 
-test("a dry run answers what would be and stores nothing", async () => {
-  using rig = new Rig();
-  await rig.send("GET", configMaps);
-  const before = rig.server.storage.revision;
-  const { code, body } = await rig.send("POST", `${configMaps}?dryRun=All`, { metadata: { name: "a" } });
+test("a dry run of a create returns the object and stores nothing", async () => {
+  using server = new TestServer();
+  await server.send("GET", configMaps);
+  const before = server.api.storage.revision;
+  const { code, body } = await server.send("POST", `${configMaps}?dryRun=All`, { metadata: { name: "a" } });
   assertEquals([code, body.metadata.name, body.metadata.resourceVersion], [201, "a", undefined]);
-  assertEquals((await rig.send("GET", `${configMaps}/a`)).code, 404);
-  assertEquals(rig.server.storage.revision, before);
-  await rig.createConfigMap("a");
-  assertEquals((await rig.send("POST", `${configMaps}?dryRun=All`, { metadata: { name: "a" } })).code, 409);
+  assertEquals((await server.send("GET", `${configMaps}/a`)).code, 404);
+  assertEquals(server.api.storage.revision, before);
+  await server.createConfigMap("a");
+  assertEquals((await server.send("POST", `${configMaps}?dryRun=All`, { metadata: { name: "a" } })).code, 409);
 });
 
-test("a kind's defaults, generation and rules take part", async () => {
-  using rig = new Rig();
-  const { body } = await rig.createFoo("f", { replicas: 2, unknown: 1 }, {});
+test("create applies the defaults, generation and rules of the kind", async () => {
+  using server = new TestServer();
+  const { body } = await server.createFoo("f", { replicas: 2, unknown: 1 }, {});
   assertEquals([body.spec, body.metadata.generation, body.status], [{ replicas: 2, color: "red" }, 1, undefined]);
-  const refused = await rig.createFoo("g", { replicas: 11 });
-  assertEquals([refused.code, refused.body.details.causes[0].field], [422, "spec.replicas"]);
+  const rejected = await server.createFoo("g", { replicas: 11 });
+  assertEquals([rejected.code, rejected.body.details.causes[0].field], [422, "spec.replicas"]);
 });
 
-test("admission sees the object with its defaults, may change it, and has the last word", async () => {
+test("admission sees the object with its defaults, may change it, and may reject it", async () => {
   const seen: string[] = [];
   const plugin: AdmissionPlugin = {
     name: "test",
@@ -202,18 +202,18 @@ test("admission sees the object with its defaults, may change it, and has the la
       if (request.name === "no") throw new Error("a bug in a plugin");
     },
   };
-  using rig = new Rig({ admission: [plugin] });
-  await rig.send("GET", "/readyz");
+  using server = new TestServer({ admission: [plugin] });
+  await server.send("GET", "/readyz");
   seen.length = 0;
-  const { headers } = await rig.createFoo("f");
+  const { headers } = await server.createFoo("f");
   assertEquals(seen, ["admit CREATE Foo default/f", 'validate CREATE {"color":"red"}']);
   assertEquals(headers.get("warning"), '299 - "mind the gap"');
-  const broken = await rig.createFoo("no");
-  assertEquals([broken.code, broken.body.reason, rig.errors.length], [500, "InternalError", 1]);
-  assertEquals((await rig.send("GET", `${foos}/no`)).code, 404);
+  const broken = await server.createFoo("no");
+  assertEquals([broken.code, broken.body.reason, server.errors.length], [500, "InternalError", 1]);
+  assertEquals((await server.send("GET", `${foos}/no`)).code, 404);
 });
 
-test("managedFields that admission garbles are put back, with a warning", async () => {
+test("managedFields that admission makes invalid are restored, with a warning", async () => {
   const garbler: AdmissionPlugin = {
     name: "garbler",
     admit({ object, kind }) {
@@ -221,9 +221,9 @@ test("managedFields that admission garbles are put back, with a warning", async 
       object["metadata"] = { ...metadataIn(object), managedFields: [{ operation: "Nonsense" }] };
     },
   };
-  using rig = new Rig({ admission: [garbler] });
-  const { body, headers } = await rig.createConfigMap("a", { data: { k: "v" } });
-  assertEquals(body.metadata.managedFields[0].manager, "rig");
+  using server = new TestServer({ admission: [garbler] });
+  const { body, headers } = await server.createConfigMap("a", { data: { k: "v" } });
+  assertEquals(body.metadata.managedFields[0].manager, "test");
   assertMatch(headers.get("warning") ?? "", /managedFields was in an invalid state after admission/);
 });
 
@@ -232,21 +232,21 @@ function metadataIn(object: Draft): Draft {
   return isDraft(metadata) ? metadata : {};
 }
 
-test("an object that is too large is stored without its managedFields, or refused", async () => {
-  using rig = new Rig();
+test("an object that is too large is stored without its managedFields, or rejected", async () => {
+  using server = new TestServer();
   const data: Record<string, string> = {};
   for (let index = 0; index < 12_000; index++) data[`key-${index}-${"x".repeat(40)}`] = "v".repeat(30);
-  const { code, body } = await rig.createConfigMap("a", { data });
+  const { code, body } = await server.createConfigMap("a", { data });
   assertEquals([code, body.metadata.managedFields], [201, undefined]);
-  const refused = await rig.createConfigMap("b", { data: { large: "x".repeat(1_700_000) } });
-  assertEquals([refused.code, refused.body.message], [500, "etcdserver: request is too large"]);
+  const rejected = await server.createConfigMap("b", { data: { large: "x".repeat(1_700_000) } });
+  assertEquals([rejected.code, rejected.body.message], [500, "etcdserver: request is too large"]);
 });
 
-test("the namespaces of every cluster are there from the start", async () => {
-  using rig = new Rig();
-  const { body } = await rig.send("GET", "/api/v1/namespaces");
+test("the system namespaces exist from the start", async () => {
+  using server = new TestServer();
+  const { body } = await server.send("GET", "/api/v1/namespaces");
   const names = body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
   assertEquals(names, ["default", "kube-node-lease", "kube-public", "kube-system"]);
-  const { code, body: refused } = await rig.send("DELETE", "/api/v1/namespaces/default");
-  assertEquals([code, refused.message], [403, 'namespaces "default" is forbidden: this namespace may not be deleted']);
+  const { code, body: rejected } = await server.send("DELETE", "/api/v1/namespaces/default");
+  assertEquals([code, rejected.message], [403, 'namespaces "default" is forbidden: this namespace may not be deleted']);
 });

@@ -1,85 +1,93 @@
 import { assertEquals, assertMatch, test } from "../../tests/testing.ts";
 import type { AdmissionPlugin } from "./model/mod.ts";
-import { applyPatch, configMaps, foos, jsonPatch, mergePatch, Rig, strategicPatch } from "./_server_rig.ts";
+import {
+  applyPatch,
+  configMaps,
+  foos,
+  jsonPatch,
+  mergePatch,
+  strategicPatch,
+  TestServer,
+} from "./testing/test_server.ts";
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again";
 
-test("an update replaces the object, keeps its identity and needs its present version if it names one", async () => {
-  using rig = new Rig();
-  const created = (await rig.createConfigMap("a", { data: { k: "v" } })).body;
+test("an update replaces the object, keeps its identity, and conflicts on an old resourceVersion", async () => {
+  using server = new TestServer();
+  const created = (await server.createConfigMap("a", { data: { k: "v" } })).body;
   const object = { metadata: { name: "a", resourceVersion: created.metadata.resourceVersion }, data: { k: "w" } };
-  const updated = await rig.send("PUT", `${configMaps}/a`, object);
+  const updated = await server.send("PUT", `${configMaps}/a`, object);
   assertEquals([updated.code, updated.body.data, updated.body.metadata.uid], [200, { k: "w" }, created.metadata.uid]);
   assertEquals(updated.body.metadata.creationTimestamp, created.metadata.creationTimestamp);
-  const late = await rig.send("PUT", `${configMaps}/a`, object);
+  const late = await server.send("PUT", `${configMaps}/a`, object);
   assertEquals([late.code, late.body.reason], [409, "Conflict"]);
   assertEquals(late.body.message, `Operation cannot be fulfilled on configmaps "a": ${modified}`);
 });
 
-test("without a version a built-in object is overwritten, a custom one is not", async () => {
-  using rig = new Rig();
-  await rig.createConfigMap("a");
-  assertEquals((await rig.send("PUT", `${configMaps}/a`, { metadata: { name: "a" }, data: { x: "1" } })).code, 200);
-  await rig.createFoo("f");
+test("an update without resourceVersion overwrites a built-in object, but not a custom one", async () => {
+  using server = new TestServer();
+  await server.createConfigMap("a");
+  assertEquals((await server.send("PUT", `${configMaps}/a`, { metadata: { name: "a" }, data: { x: "1" } })).code, 200);
+  await server.createFoo("f");
   const object = { apiVersion: "example.com/v1", kind: "Foo", metadata: { name: "f" }, spec: { replicas: 3 } };
-  const { code, body } = await rig.send("PUT", `${foos}/f`, object);
+  const { code, body } = await server.send("PUT", `${foos}/f`, object);
   assertEquals([code, body.details.causes[0].message], [422, "Invalid value: 0: must be specified for an update"]);
 });
 
-test("an update that changes nothing keeps the version, and nobody sees an event", async () => {
-  using rig = new Rig();
-  const created = (await rig.createConfigMap("a", { data: { k: "v" } })).body;
-  const watch = await rig.watch(`${configMaps}?watch=1&resourceVersion=${created.metadata.resourceVersion}`);
-  await rig.clock.advance(5_000);
+test("an update that changes nothing keeps the resourceVersion and causes no event", async () => {
+  using server = new TestServer();
+  const created = (await server.createConfigMap("a", { data: { k: "v" } })).body;
+  const watch = await server.watch(`${configMaps}?watch=1&resourceVersion=${created.metadata.resourceVersion}`);
+  await server.clock.advance(5_000);
   for (const object of [created, { metadata: { name: "a" }, data: { k: "v" } }]) {
-    const { body } = await rig.send("PUT", `${configMaps}/a`, object);
+    const { body } = await server.send("PUT", `${configMaps}/a`, object);
     assertEquals(body, created);
   }
-  assertEquals((await rig.send("PATCH", `${configMaps}/a`, { data: { k: "v" } }, mergePatch)).body, created);
-  await rig.send("PATCH", `${configMaps}/a`, { data: { k: "w" } }, mergePatch);
+  assertEquals((await server.send("PATCH", `${configMaps}/a`, { data: { k: "v" } }, mergePatch)).body, created);
+  await server.send("PATCH", `${configMaps}/a`, { data: { k: "w" } }, mergePatch);
   assertEquals(await watch.take(1), ["MODIFIED a@6"]);
   await watch.cancel();
 });
 
-test("the generation counts changes of the spec, and nothing else", async () => {
-  using rig = new Rig();
-  await rig.createFoo("f", { replicas: 1 });
+test("the generation counts only changes of the spec", async () => {
+  using server = new TestServer();
+  await server.createFoo("f", { replicas: 1 });
   const patched = async (path: string, patch: object) =>
-    (await rig.send("PATCH", `${foos}/f${path}`, patch, mergePatch)).body.metadata.generation;
+    (await server.send("PATCH", `${foos}/f${path}`, patch, mergePatch)).body.metadata.generation;
   assertEquals(await patched("", { metadata: { labels: { a: "b" } } }), 1);
   assertEquals(await patched("", { spec: { replicas: 2 } }), 2);
   assertEquals(await patched("/status", { status: { replicas: 2 } }), 2);
   assertEquals(await patched("", { metadata: { generation: 9 } }), 2);
 });
 
-test("the status and the rest are written apart from each other", async () => {
-  using rig = new Rig();
-  await rig.createFoo("f", { replicas: 1 });
+test("a write to status does not change the spec, and the other way round", async () => {
+  using server = new TestServer();
+  await server.createFoo("f", { replicas: 1 });
   const both = { spec: { replicas: 5 }, status: { replicas: 5 } };
-  const status = (await rig.send("PATCH", `${foos}/f/status`, both, mergePatch)).body;
+  const status = (await server.send("PATCH", `${foos}/f/status`, both, mergePatch)).body;
   assertEquals([status.spec.replicas, status.status], [1, { replicas: 5 }]);
-  const spec = (await rig.send("PATCH", `${foos}/f`, { ...both, status: { replicas: 7 } }, mergePatch)).body;
+  const spec = (await server.send("PATCH", `${foos}/f`, { ...both, status: { replicas: 7 } }, mergePatch)).body;
   assertEquals([spec.spec.replicas, spec.status], [5, { replicas: 5 }]);
   const managers = spec.metadata.managedFields.map((entry: { subresource?: string }) => entry.subresource ?? "");
   assertEquals(managers, ["", "status"]);
 });
 
-test("scale reads and writes the replicas of any kind, and keeps the books of who did", async () => {
-  using rig = new Rig();
-  await rig.createFoo("f", { replicas: 2, selector: "app=f" });
-  const scale = (await rig.send("GET", `${foos}/f/scale`)).body;
+test("scale reads and writes the replicas of any kind, and tracks their owner", async () => {
+  using server = new TestServer();
+  await server.createFoo("f", { replicas: 2, selector: "app=f" });
+  const scale = (await server.send("GET", `${foos}/f/scale`)).body;
   assertEquals([scale.kind, scale.spec, scale.status], ["Scale", { replicas: 2 }, { replicas: 0, selector: "app=f" }]);
-  const put = await rig.send("PUT", `${foos}/f/scale`, { ...scale, spec: { replicas: 4 } });
+  const put = await server.send("PUT", `${foos}/f/scale`, { ...scale, spec: { replicas: 4 } });
   assertEquals([put.code, put.body.spec], [200, { replicas: 4 }]);
-  const late = await rig.send("PUT", `${foos}/f/scale`, { ...scale, spec: { replicas: 5 } });
+  const late = await server.send("PUT", `${foos}/f/scale`, { ...scale, spec: { replicas: 5 } });
   assertEquals([late.code, late.body.reason], [409, "Conflict"]);
-  const patched = await rig.send("PATCH", `${foos}/f/scale`, { spec: { replicas: 6 } }, mergePatch);
+  const patched = await server.send("PATCH", `${foos}/f/scale`, { spec: { replicas: 6 } }, mergePatch);
   assertEquals(patched.body.spec, { replicas: 6 });
-  const { body } = await rig.send("GET", `${foos}/f`);
+  const { body } = await server.send("GET", `${foos}/f`);
   assertEquals([body.spec.replicas, body.metadata.generation], [6, 3]);
   const scaler = body.metadata.managedFields.find((entry: { subresource?: string }) => entry.subresource === "scale");
   assertEquals(scaler.fieldsV1, { "f:spec": { "f:replicas": {} } });
-  const negative = await rig.send("PATCH", `${foos}/f/scale`, { spec: { replicas: -1 } }, mergePatch);
+  const negative = await server.send("PATCH", `${foos}/f/scale`, { spec: { replicas: -1 } }, mergePatch);
   assertEquals([negative.code, negative.body.details.causes[0].field], [422, ".spec.replicas"]);
 });
 
@@ -96,20 +104,20 @@ const identity: readonly (readonly [string, object, number, RegExp])[] = [
 ];
 
 for (const [what, metadata, code, message] of identity) {
-  test(`a PUT with ${what} is refused with ${code}`, async () => {
-    using rig = new Rig();
-    await rig.createConfigMap("a");
-    const answer = await rig.send("PUT", `${configMaps}/a`, { metadata });
-    assertEquals(answer.code, code);
-    assertMatch(answer.body.message, message);
+  test(`a PUT with ${what} is rejected with ${code}`, async () => {
+    using server = new TestServer();
+    await server.createConfigMap("a");
+    const response = await server.send("PUT", `${configMaps}/a`, { metadata });
+    assertEquals(response.code, code);
+    assertMatch(response.body.message, message);
   });
 }
 
-test("patches of all types reach the object", async () => {
-  using rig = new Rig();
-  await rig.createConfigMap("a", { data: { k: "v" } });
+test("patches of all types change the object", async () => {
+  using server = new TestServer();
+  await server.createConfigMap("a", { data: { k: "v" } });
   const send = (patch: object | string, how: { readonly headers: Readonly<Record<string, string>> }, query = "") =>
-    rig.send("PATCH", `${configMaps}/a${query}`, patch, how);
+    server.send("PATCH", `${configMaps}/a${query}`, patch, how);
   assertEquals((await send({ data: { m: "1", k: null } }, mergePatch)).body.data, { m: "1" });
   assertEquals((await send([{ op: "add", path: "/data/j", value: "2" }], jsonPatch)).body.data, { m: "1", j: "2" });
   assertEquals((await send({ data: { s: "3" } }, strategicPatch)).body.data, { m: "1", j: "2", s: "3" });
@@ -121,53 +129,53 @@ test("patches of all types reach the object", async () => {
   assertEquals([applied.code, applied.body.data.z], [200, "4"]);
 });
 
-test("apply creates what is not there, and conflicts over what others own unless it is forced", async () => {
-  using rig = new Rig();
+test("apply creates a missing object, and conflicts on fields of other managers unless it is forced", async () => {
+  using server = new TestServer();
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { k: "mine" } };
   const path = `${configMaps}/a?fieldManager=me`;
-  assertEquals((await rig.send("PATCH", path, object, applyPatch)).code, 201);
-  await rig.send("PATCH", `${configMaps}/a`, { data: { k: "theirs" } }, mergePatch);
-  const refused = await rig.send("PATCH", path, object, applyPatch);
-  assertEquals([refused.code, refused.body.details.causes[0].field], [409, ".data.k"]);
-  const forced = await rig.send("PATCH", `${path}&force=true`, object, applyPatch);
+  assertEquals((await server.send("PATCH", path, object, applyPatch)).code, 201);
+  await server.send("PATCH", `${configMaps}/a`, { data: { k: "theirs" } }, mergePatch);
+  const rejected = await server.send("PATCH", path, object, applyPatch);
+  assertEquals([rejected.code, rejected.body.details.causes[0].field], [409, ".data.k"]);
+  const forced = await server.send("PATCH", `${path}&force=true`, object, applyPatch);
   assertEquals([forced.code, forced.body.data], [200, { k: "mine" }]);
-  assertEquals((await rig.send("PATCH", `${configMaps}/a`, object, applyPatch)).code, 422);
+  assertEquals((await server.send("PATCH", `${configMaps}/a`, object, applyPatch)).code, 422);
 });
 
 test("an apply with a version that no object has creates, or conflicts", async () => {
-  using rig = new Rig();
+  using server = new TestServer();
   const object = {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: "a", resourceVersion: "1" },
     data: { k: "v" },
   };
-  const apply = () => rig.send("PATCH", `${configMaps}/a?fieldManager=me`, object, applyPatch);
+  const apply = () => server.send("PATCH", `${configMaps}/a?fieldManager=me`, object, applyPatch);
   const created = await apply();
   assertEquals([created.code, created.body.metadata.resourceVersion], [201, "5"]);
   const late = await apply();
   assertEquals([late.code, late.body.reason], [409, "Conflict"]);
 });
 
-test("a patch without a version is tried again when somebody else is faster, one with a version conflicts", async () => {
+test("a patch without a version is repeated after a concurrent write, one with a version conflicts", async () => {
   let races = 2;
   const racer: AdmissionPlugin = {
     name: "racer",
     async validate(request) {
       if (request.operation !== "UPDATE" || request.user.name !== "system:admin" || races-- <= 0) return;
-      const { storage } = rig.server;
+      const { storage } = server.api;
       const found = storage.find("configmaps", "default", "a");
       if (found !== undefined) storage.update("configmaps", found, { ...found.object, data: { race: String(races) } });
       await Promise.resolve();
     },
   };
-  using rig = new Rig({ admission: [racer] });
-  const created = (await rig.createConfigMap("a")).body;
-  const won = await rig.send("PATCH", `${configMaps}/a`, { data: { k: "v" } }, mergePatch);
+  using server = new TestServer({ admission: [racer] });
+  const created = (await server.createConfigMap("a")).body;
+  const won = await server.send("PATCH", `${configMaps}/a`, { data: { k: "v" } }, mergePatch);
   assertEquals([won.code, won.body.data], [200, { race: "0", k: "v" }]);
   races = 1;
   const { resourceVersion } = created.metadata;
-  const lost = await rig.send(
+  const lost = await server.send(
     "PATCH",
     `${configMaps}/a`,
     { metadata: { resourceVersion }, data: { k: "w" } },
@@ -176,35 +184,35 @@ test("a patch without a version is tried again when somebody else is faster, one
   assertEquals([lost.code, lost.body.reason], [409, "Conflict"]);
 });
 
-test("a dry run of an update answers what would be and stores nothing", async () => {
-  using rig = new Rig();
-  const created = (await rig.createConfigMap("a", { data: { k: "v" } })).body;
-  const { body } = await rig.send("PATCH", `${configMaps}/a?dryRun=All`, { data: { k: "w" } }, mergePatch);
+test("a dry run of an update returns the object and stores nothing", async () => {
+  using server = new TestServer();
+  const created = (await server.createConfigMap("a", { data: { k: "v" } })).body;
+  const { body } = await server.send("PATCH", `${configMaps}/a?dryRun=All`, { data: { k: "w" } }, mergePatch);
   assertEquals([body.data, body.metadata.resourceVersion], [{ k: "w" }, created.metadata.resourceVersion]);
-  assertEquals((await rig.send("GET", `${configMaps}/a`)).body, created);
+  assertEquals((await server.send("GET", `${configMaps}/a`)).body, created);
 });
 
-test("versions of a kind are one object: written in one, read in the other", async () => {
-  using rig = new Rig();
+test("an object written in one version can be read in another", async () => {
+  using server = new TestServer();
   const beta = "/apis/example.com/v1beta1/namespaces/default/foos";
   const object = { apiVersion: "example.com/v1beta1", kind: "Foo", metadata: { name: "f" }, spec: { size: 3 } };
-  const created = (await rig.send("POST", beta, object)).body;
+  const created = (await server.send("POST", beta, object)).body;
   assertEquals([created.apiVersion, created.spec.size], ["example.com/v1beta1", 3]);
-  assertEquals((await rig.send("GET", `${foos}/f`)).body.spec.replicas, 3);
-  const patched = (await rig.send("PATCH", `${beta}/f`, { spec: { size: 4 } }, mergePatch)).body;
+  assertEquals((await server.send("GET", `${foos}/f`)).body.spec.replicas, 3);
+  const patched = (await server.send("PATCH", `${beta}/f`, { spec: { size: 4 } }, mergePatch)).body;
   assertEquals([patched.spec.size, patched.metadata.generation], [4, 2]);
-  const { items } = (await rig.send("GET", beta)).body;
+  const { items } = (await server.send("GET", beta)).body;
   assertEquals(items.map((item: { spec: { size: number } }) => item.spec.size), [4]);
 });
 
-test("an update of what is not there creates it only where the kind allows that", async () => {
-  using rig = new Rig();
-  const { code, body } = await rig.send("PUT", `${configMaps}/a`, { metadata: { name: "a" } });
+test("an update of a missing object creates it only if the kind allows that", async () => {
+  using server = new TestServer();
+  const { code, body } = await server.send("PUT", `${configMaps}/a`, { metadata: { name: "a" } });
   assertEquals([code, body.message], [404, 'configmaps "a" not found']);
-  const family = rig.server.kinds.family("configmaps");
+  const family = server.api.kinds.family("configmaps");
   const kind = family?.storage;
   if (family === undefined || kind === undefined) throw new Error("no ConfigMaps");
   const lenient = { ...kind, allowsCreateOnUpdate: true };
-  rig.server.kinds.set({ ...family, served: [lenient], storage: lenient });
-  assertEquals((await rig.send("PUT", `${configMaps}/a`, { metadata: { name: "a" } })).code, 201);
+  server.api.kinds.set({ ...family, served: [lenient], storage: lenient });
+  assertEquals((await server.send("PUT", `${configMaps}/a`, { metadata: { name: "a" } })).code, 201);
 });

@@ -1,6 +1,6 @@
 /**
- * kubernetesApi(): an ApiServer with all that a Kubernetes of 1.36 has: its kinds, CRDs, discovery, webhooks, and, where it
- * is asked for, people with tokens who may do only what RBAC allows.
+ * kubernetesApi(): an ApiServer with the parts of a Kubernetes 1.36: built-in kinds, CRDs, discovery, OpenAPI, admission
+ * plugins, policies and webhooks. With tokens, it also has users whose permissions RBAC decides.
  */
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import {
@@ -23,12 +23,11 @@ import { ApiServer } from "./api_server.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { discoveryPaths } from "./discovery/mod.ts";
 import { bodyFamilies, builtinFamilies, systemPriorityClasses } from "./kinds/mod.ts";
-import type { Kind, User } from "./model/mod.ts";
+import { draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
-import { builtinAdmission, priorityCollection } from "./plugins/mod.ts";
+import { builtinAdmission, priorityCollection, type SetUsed } from "./plugins/mod.ts";
 import { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
-import { quotaStatusWriter } from "./quota_status.ts";
-import { KindRegistry, newUid, timestamp } from "./registry/mod.ts";
+import { KindRegistry, loopbackCall, metadataText, newUid, type Registry, timestamp } from "./registry/mod.ts";
 import { ObjectStorage } from "./storage/mod.ts";
 
 /** Options of {@link kubernetesApi}. */
@@ -37,26 +36,26 @@ export interface KubernetesApiOptions {
   readonly clock?: Clock;
   /** @default systemRandom */
   readonly random?: Random;
-  /** What it begins with, as a real one with what etcd holds. @default nothing */
+  /** The initial objects, like an etcd with data. @default an empty storage */
   readonly storage?: ObjectStorage;
-  /** Bearer tokens and whose they are. Absent: nobody is asked, and everybody may do everything. */
+  /** Bearer tokens and their users. If absent, requests need no credentials and may do everything. */
   readonly tokens?: ReadonlyMap<string, User>;
-  /** Where the services of webhooks are: `namespace/name` to an origin. @default none */
+  /** The origins of webhook services, by `namespace/name`. @default none */
   readonly webhookServices?: ReadonlyMap<string, string>;
   /** @default over HTTPS */
   readonly callWebhook?: CallWebhook;
-  /** Told of what should not have happened; the client gets a 500. @default console.error */
+  /** Called with each unexpected error; the client gets a 500. @default console.error */
   readonly onError?: (error: unknown) => void;
 }
 
-/** An API server, and who makes tokens for it. */
+/** An API server and the authority that issues its tokens. */
 export interface KubernetesApi {
   readonly server: ApiServer;
   readonly tokens: TokenAuthority;
 }
 
 /**
- * Makes one.
+ * Creates an API server.
  *
  * @example
  * ```ts
@@ -70,7 +69,7 @@ export interface KubernetesApi {
  */
 export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi {
   const { clock = systemClock, random = systemRandom, storage = new ObjectStorage() } = options;
-  const kinds = ownKinds();
+  const kinds = copyOfBuiltinKinds();
   const now = () => clock.now();
   const callWebhook = options.callWebhook ?? httpsWebhookCaller({ clock, services: options.webhookServices });
   const onError = options.onError === undefined ? {} : { onError: options.onError };
@@ -120,18 +119,18 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     reviews: [...accessReviews({ authorizer, tokens, now }), ...actionReviews(now)],
     ...onError,
   });
-  // Lives as long as the storage that it watches.
+  // It lives as long as the storage that it watches.
   new CustomResources({ storage, kinds, clock, random, callWebhook, ...onError });
   if (options.tokens !== undefined) bootstrap(storage, { clock, random });
   return { server, tokens };
 }
 
-let everybodys: KindRegistry | undefined;
+let sharedKinds: KindRegistry | undefined;
 
-/** The kinds that every server begins with: what servers find out about their types needs finding out once. */
-function ownKinds(): KindRegistry {
-  everybodys ??= builtinKinds();
-  return everybodys.copy();
+/** The initial kinds of a server. All servers share the Kind values, so that their types are compiled only once. */
+function copyOfBuiltinKinds(): KindRegistry {
+  sharedKinds ??= builtinKinds();
+  return sharedKinds.copy();
 }
 
 function builtinKinds(): KindRegistry {
@@ -145,7 +144,7 @@ function builtinKinds(): KindRegistry {
   return kinds;
 }
 
-/** What RBAC is made of, before anybody asks. */
+/** Creates the default roles, bindings and priority classes before the first request. */
 function bootstrap(
   storage: ObjectStorage,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
@@ -157,4 +156,33 @@ function bootstrap(
   for (const { name, object } of systemPriorityClasses(() => ({ uid: newUid(random), creationTimestamp }))) {
     storage.create(priorityCollection, "", name, object);
   }
+}
+
+/**
+ * Writes the usage of a ResourceQuota into its status, as a request of the server itself.
+ *
+ * @param registry a function, because the admission plugins are created before the registry
+ */
+function quotaStatusWriter(registry: () => Registry): SetUsed {
+  return async (quota, used) => {
+    const { kinds } = registry();
+    const known = kinds.find("", "v1", "resourcequotas");
+    if (known === undefined) return true;
+    const call = loopbackCall(known, { namespace: metadataText(quota, "namespace"), subresource: "status" });
+    const next = withUsed(quota, Object.fromEntries(used));
+    try {
+      await registry().put(call, metadataText(quota, "name"), () => draftOf(next));
+      return true;
+    } catch (error) {
+      // 404: a deleted quota limits nothing.
+      if (error instanceof StatusError && error.status.code === 404) return true;
+      if (error instanceof StatusError && error.status.code === 409) return false;
+      throw error;
+    }
+  };
+}
+
+function withUsed(quota: JsonObject, used: JsonObject): JsonObject {
+  const { status } = quota;
+  return { ...quota, status: { ...(typeof status === "object" ? status : {}), used } };
 }

@@ -1,13 +1,32 @@
-/** The Kubernetes API as a fetch handler, for development, tests and the simulation. */
+/**
+ * An API server like kube-apiserver, as a fetch handler, for development, tests and the simulation.
+ *
+ * Its inside, in the order of innerFolders in tests/layers.ts. A folder imports only folders above it in this list:
+ *
+ * - model/: what all folders share: JSON, Kind, type schemas, StatusError, regular expressions.
+ * - storage/: the objects, their history and snapshots (the etcd and the watch cache).
+ * - patch/: JSON patch, merge patch, strategic merge patch, and server-side apply with managedFields.
+ * - registry/: the verbs of the API on all kinds. create, update, patch, delete, get, list and watch are here.
+ * - kinds/: the built-in kinds, by API group: defaults, validation, conversion, tables, quota. They implement Kind of model/.
+ * - protobuf/: bodies of built-in kinds in protobuf, which Go clients send.
+ * - cel/, admission/, plugins/: CEL expressions, webhooks and policies, built-in admission plugins.
+ * - actions/, access/: subresources that are actions, such as eviction; authentication and RBAC.
+ * - crd/: custom resources: adds a Kind to the registry for each CustomResourceDefinition.
+ * - http/: from a Request to a Response: authentication, routes, bodies, formats, watch streams.
+ * - discovery/, openapi/: documents about the served kinds.
+ *
+ * A write goes from http/ to registry/ to storage/; a watch goes the other way, from the history of storage/ through the
+ * selection in registry/ to a stream in http/. ApiServer connects these three; kubernetesApi() adds the other folders.
+ */
 export { ApiServer, type ApiServerOptions } from "./api_server.ts";
-export { loopbackUser } from "./loopback_call.ts";
 export { addAmounts, type Amounts, coversScopes, meterOf, type QuotaMeter } from "./kinds/mod.ts";
 export { type Connection, type HealthCheck, type PathHandler } from "./http/mod.ts";
 export {
-  type ActionAnswer,
   type ActionCall,
+  type ActionResponse,
   type KindFamily,
   KindRegistry,
+  loopbackUser,
   Registry,
   type ReviewHandler,
   type SubresourceHandler,

@@ -107,3 +107,37 @@ export function kindSubject(kind: Kind, name: string): Subject {
 export function storageNamespace(call: Call): string {
   return call.kind.scope === "Cluster" ? "" : call.namespace;
 }
+
+/** The user of the calls that the server makes itself. */
+export const loopbackUser: User = {
+  name: "system:apiserver",
+  uid: "",
+  groups: ["system:masters", "system:authenticated"],
+  extra: new Map(),
+};
+
+/** The object of a loopback call. */
+export interface LoopbackTarget {
+  /** @default "" */
+  readonly namespace?: string;
+  /** @default "" */
+  readonly subresource?: string;
+}
+
+/** A call that the server makes itself, as user `system:apiserver` and field manager `kube-apiserver`. */
+export function loopbackCall({ kind, family }: KnownKind, target: LoopbackTarget = {}): Call {
+  return {
+    kind,
+    family,
+    namespace: target.namespace ?? "",
+    subresource: target.subresource ?? "",
+    user: loopbackUser,
+    fieldManager: "kube-apiserver",
+    fieldValidation: "Ignore",
+    isDryRun: false,
+    options: {},
+    signal: new AbortController().signal,
+    authorize: () => {},
+    warn: () => {},
+  };
+}

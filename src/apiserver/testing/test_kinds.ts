@@ -1,4 +1,4 @@
-/** Kinds for the tests of the core: a ConfigMap and a Namespace like the built-in ones, a Foo like one of a CRD. */
+/** Kinds for tests: ConfigMap and Namespace like the built-in ones, and Foo like a custom resource in two versions. */
 import {
   badRequest,
   type Draft,
@@ -59,7 +59,7 @@ const scale: Subresource = {
   scale: { specReplicas: ".spec.replicas", statusReplicas: ".status.replicas", labelSelector: ".spec.selector" },
 };
 
-/** What all three have in common. */
+/** The common part of all kinds. */
 const common: Omit<
   Kind,
   "group" | "version" | "kind" | "plural" | "singular" | "listKind" | "scope" | "collection" | "schema"
@@ -91,7 +91,7 @@ function nameOf(object: JsonObject): string {
   return isJsonObject(found) ? String(found["name"] ?? "") : "";
 }
 
-/** Drops the keys of a part of a draft that are not known. */
+/** Drops unknown keys of a part of a draft. */
 function dropUnknown(draft: Draft, path: string, known: readonly string[]): string[] {
   const unknown = Object.keys(draft).filter((key) => !known.includes(key));
   for (const key of unknown) delete draft[key];
@@ -132,7 +132,7 @@ export const configMap: Kind = {
   },
 };
 
-/** Built-in, cluster-scoped, named as DNS labels are. */
+/** Built-in, cluster-scoped, with a DNS label as name. */
 export const namespace: Kind = {
   ...common,
   group: "",
@@ -149,7 +149,7 @@ export const namespace: Kind = {
 
 /** Like a custom resource: with generation, status, scale and a selectable field. */
 export const foo: Kind = fooOf("v1");
-/** The same in another version, where `spec.replicas` is called `spec.size`. */
+/** Foo in another version, where `spec.replicas` is called `spec.size`. */
 export const fooBeta: Kind = fooOf("v1beta1");
 
 function fooOf(version: string): Kind {
@@ -188,8 +188,8 @@ function fooOf(version: string): Kind {
       setGeneration(draft, 1);
     },
     prepareForUpdate(draft, old, context) {
-      const kept = context.subresource === "status" ? "spec" : "status";
-      if (context.subresource !== "scale") keep(draft, old, kept);
+      const unchanged = context.subresource === "status" ? "spec" : "status";
+      if (context.subresource !== "scale") keep(draft, old, unchanged);
       if (context.subresource === "status") keepLabels(draft, old);
       if (!isSameJson(read(draft, "spec") ?? null, read(old, "spec") ?? null)) {
         setGeneration(draft, generationOf(old) + 1);
@@ -244,7 +244,7 @@ function convertFoo(object: JsonObject, version: string): JsonObject {
   return { ...object, apiVersion, spec: { ...rest, [version === "v1" ? "replicas" : "size"]: count } };
 }
 
-/** The three, ready for a server. */
+/** All test kinds, for the `families` of a server. */
 export const families: readonly KindFamily[] = [
   { collection: "configmaps", served: [configMap], storage: configMap },
   { collection: "namespaces", served: [namespace], storage: namespace },

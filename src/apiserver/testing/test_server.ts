@@ -1,20 +1,20 @@
-/** A server in memory for tests, on a virtual clock and a seed, and requests in few words. */
+/** TestServer: an ApiServer in memory for tests, with a virtual clock, a seed, and short functions for requests. */
 import { seededRandom, VirtualClock } from "../../async/mod.ts";
 import { families } from "./test_kinds.ts";
 import { ApiServer, type ApiServerOptions } from "../api_server.ts";
 
-/** An answer, read whole. */
-export interface Answer {
+/** A complete response. */
+export interface TestResponse {
   readonly code: number;
-  /** The body where it is JSON, else undefined. */
+  /** The body if it is JSON, else undefined. */
   // deno-lint-ignore no-explicit-any
   readonly body: any;
   readonly text: string;
   readonly headers: Headers;
 }
 
-/** What a request has besides method, path and body. */
-export interface Extra {
+/** The optional parts of a request. */
+export interface RequestExtras {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -26,15 +26,15 @@ export const jsonPatch = { headers: { "content-type": "application/json-patch+js
 export const strategicPatch = { headers: { "content-type": "application/strategic-merge-patch+json" } };
 export const applyPatch = { headers: { "content-type": "application/apply-patch+yaml" } };
 
-/** A server and who talks to it. */
-export class Rig implements Disposable {
+/** An API server with the kinds of test_kinds.ts, and its client. */
+export class TestServer implements Disposable {
   readonly clock = new VirtualClock();
-  readonly server: ApiServer;
-  /** What the server was sorry about. */
+  readonly api: ApiServer;
+  /** Unexpected errors of the server. */
   readonly errors: unknown[] = [];
 
   constructor(options: ApiServerOptions = {}) {
-    this.server = new ApiServer({
+    this.api = new ApiServer({
       families,
       clock: this.clock,
       random: seededRandom(1),
@@ -43,50 +43,50 @@ export class Rig implements Disposable {
     });
   }
 
-  /** Sends a request and reads the answer. @param body an object is sent as JSON, a text as it is */
-  async send(method: string, path: string, body?: unknown, extra: Extra = {}): Promise<Answer> {
+  /** Sends a request and reads the response. @param body an object is sent as JSON, a text unchanged */
+  async send(method: string, path: string, body?: unknown, extra: RequestExtras = {}): Promise<TestResponse> {
     const response = await this.open(method, path, body, extra);
     const text = await response.text();
     return { code: response.status, body: parsed(text), text, headers: response.headers };
   }
 
-  /** Sends a request; its body is left to read. */
-  open(method: string, path: string, body?: unknown, extra: Extra = {}): Promise<Response> {
+  /** Sends a request; the caller reads the body of the response. */
+  open(method: string, path: string, body?: unknown, extra: RequestExtras = {}): Promise<Response> {
     const { headers = {}, signal } = extra;
     const request = new Request(`http://in.memory${path}`, {
       method,
       headers: {
-        "user-agent": "rig/1",
+        "user-agent": "test/1",
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
-    return this.server.fetch(request);
+    return this.api.fetch(request);
   }
 
   /** Opens a watch. @param path with its query */
-  async watch(path: string, extra: Extra = {}): Promise<Watch> {
-    return new Watch(await this.open("GET", path, undefined, extra));
+  async watch(path: string, extra: RequestExtras = {}): Promise<TestWatch> {
+    return new TestWatch(await this.open("GET", path, undefined, extra));
   }
 
-  createConfigMap(name: string, more: object = {}, metadata: object = {}): Promise<Answer> {
+  createConfigMap(name: string, more: object = {}, metadata: object = {}): Promise<TestResponse> {
     return this.send("POST", configMaps, { metadata: { name, ...metadata }, ...more });
   }
 
-  createFoo(name: string, spec: object = {}, metadata: object = {}): Promise<Answer> {
+  createFoo(name: string, spec: object = {}, metadata: object = {}): Promise<TestResponse> {
     const object = { apiVersion: "example.com/v1", kind: "Foo", metadata: { name, ...metadata }, spec };
     return this.send("POST", foos, object);
   }
 
   [Symbol.dispose](): void {
-    this.server[Symbol.dispose]();
+    this.api[Symbol.dispose]();
   }
 }
 
 /** An open watch. */
-export class Watch {
+export class TestWatch {
   readonly response: Response;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #decoder = new TextDecoder();
