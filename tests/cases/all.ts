@@ -1,4 +1,4 @@
-/** The cases of all controllers in one process: they share a cache, and none is in another's way. */
+/** The cases of all controllers in one process: they share a cache and do not disturb each other. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Deployment, Ingress, Node, Pod, RuntimeClass, Service } from "../../src/api/mod.ts";
@@ -6,10 +6,10 @@ import { EcsBinding } from "../../src/controllers/ecsbinding/mod.ts";
 import { Foo } from "../../src/controllers/foo/mod.ts";
 import { NodePool } from "../../src/controllers/nodepool/mod.ts";
 import { assertEquals, assertMatch } from "../testing.ts";
-import { eventually, linesOf, printed, removed } from "./looking.ts";
-import type { Case, Program, Site, WireRequest } from "./site.ts";
+import { eventually, linesOf, printed, removed } from "./waits.ts";
+import type { Case, CaseEnvironment, Program, RecordedRequest } from "./environment.ts";
 
-/** Kinds of which one cache is enough for all five. */
+/** The kinds that the five controllers watch, each in one cache. */
 const watched = [
   "deployments",
   "ecsbinding",
@@ -22,11 +22,11 @@ const watched = [
   "services",
 ];
 
-/** Gives every controller something to do. @param round tells one time from the next */
-async function makeWork(site: Site, round: string): Promise<string> {
-  const { client, namespace } = site;
-  const name = `${round}-${site.suffix}`;
-  for (const kind of [EcsBinding, NodePool, Node]) site.after(() => removed(site, kind, name));
+/** Creates objects for every controller. @param round Makes the names unique */
+async function createWork(env: CaseEnvironment, round: string): Promise<string> {
+  const { client, namespace } = env;
+  const name = `${round}-${env.suffix}`;
+  for (const kind of [EcsBinding, NodePool, Node]) env.after(() => removed(env, kind, name));
   const metadata = { name, namespace };
   await client.create(Foo, { metadata, spec: { deploymentName: name, replicas: 0 } });
   await client.create(Pod, { metadata, spec: { containers: [{ name: "a", image: "example.invalid/a:1" }] } });
@@ -40,42 +40,42 @@ async function makeWork(site: Site, round: string): Promise<string> {
   return name;
 }
 
-/** Waits until every controller has done it. */
-async function seeWorkDone(site: Site, program: Program, name: string): Promise<void> {
-  const key = `${site.namespace}/${name}`;
-  await eventually(site, Deployment, key);
-  await printed(site, program, `Sync/Add/Update for Pod ${name}`);
-  await eventually(site, Ingress, key);
-  await eventually(site, EcsBinding, name, ({ metadata }) => metadata.labels?.["hopegi.com/node"] === name);
-  await eventually(site, Node, name, ({ metadata }) => metadata.labels?.["example.dev/round"] !== undefined);
-  await eventually(site, RuntimeClass, `node-pool-${name}`);
+/** Waits until every controller has reconciled them. */
+async function seeWorkDone(env: CaseEnvironment, program: Program, name: string): Promise<void> {
+  const key = `${env.namespace}/${name}`;
+  await eventually(env, Deployment, key);
+  await printed(env, program, `Sync/Add/Update for Pod ${name}`);
+  await eventually(env, Ingress, key);
+  await eventually(env, EcsBinding, name, ({ metadata }) => metadata.labels?.["hopegi.com/node"] === name);
+  await eventually(env, Node, name, ({ metadata }) => metadata.labels?.["example.dev/round"] !== undefined);
+  await eventually(env, RuntimeClass, `node-pool-${name}`);
 }
 
-/** The pool waits for its controller when it goes. */
-async function clear(site: Site, ...names: readonly string[]): Promise<void> {
+/** Deletes the pools while their controller runs, which must remove their finalizers. */
+async function clear(env: CaseEnvironment, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
-    await removed(site, NodePool, name);
-    await site.until(`see NodePool ${name} gone`, async () => {
-      const live = await site.client.find(NodePool, name);
+    await removed(env, NodePool, name);
+    await env.until(`see NodePool ${name} deleted`, async () => {
+      const live = await env.client.find(NodePool, name);
       return live === undefined
         ? { kind: "found", value: undefined }
         : { kind: "pending", state: JSON.stringify(live) };
     });
-    await removed(site, RuntimeClass, `node-pool-${name}`);
+    await removed(env, RuntimeClass, `node-pool-${name}`);
   }
 }
 
 const together: Case = {
-  name: "run --all runs the five over one cache: each kind is watched once, and a signal ends them all",
-  run: async (site) => {
-    const wire = await site.wire();
-    const before = await makeWork(site, "before");
-    await using program = site.run(["--all", "-n", site.namespace], { wire });
-    await seeWorkDone(site, program, before);
-    const after = await makeWork(site, "after");
-    await seeWorkDone(site, program, after);
-    assertEquals(watches(wire.requests), watched.map((plural) => `${plural} once`));
-    await clear(site, before, after);
+  name: "run --all runs five controllers over one cache: each kind is watched once, and a signal ends all of them",
+  run: async (env) => {
+    const proxy = await env.startProxy();
+    const before = await createWork(env, "before");
+    await using program = env.run(["--all", "-n", env.namespace], { proxy });
+    await seeWorkDone(env, program, before);
+    const after = await createWork(env, "after");
+    await seeWorkDone(env, program, after);
+    assertEquals(watches(proxy.requests), watched.map((plural) => `${plural} once`));
+    await clear(env, before, after);
     program.signal("SIGTERM");
     const { code, stdout, stderr } = await program.ended();
     assertEquals(code, 0, stderr);
@@ -83,8 +83,8 @@ const together: Case = {
   },
 };
 
-/** How often each kind was watched by the end. */
-function watches(requests: readonly WireRequest[]): readonly string[] {
+/** Returns how often each kind was watched. */
+function watches(requests: readonly RecordedRequest[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { path } of requests) {
     const [, plural = ""] = /\/([a-z]+)\?(?:.*&)?watch=true/.exec(path) ?? [];
@@ -94,41 +94,41 @@ function watches(requests: readonly WireRequest[]): readonly string[] {
 }
 
 const once: Case = {
-  name: "run --all --once brings everything to what it should be, and ends",
-  run: async (site) => {
-    const [name, file] = [await makeWork(site, "once"), join(site.folder, "known")];
-    await using first = site.run(["--all", "--once", "-n", site.namespace, "--known", file]);
+  name: "run --all --once reconciles everything and ends",
+  run: async (env) => {
+    const [name, file] = [await createWork(env, "once"), join(env.folder, "known")];
+    await using first = env.run(["--all", "--once", "-n", env.namespace, "--known", file]);
     const { code, stderr } = await first.ended();
     assertEquals(code, 0, stderr);
-    await seeWorkDone(site, first, name);
-    const wire = await site.wire();
-    await using second = site.run(["--all", "--once", "-n", site.namespace, "--known", file], { wire });
+    await seeWorkDone(env, first, name);
+    const proxy = await env.startProxy();
+    await using second = env.run(["--all", "--once", "-n", env.namespace, "--known", file], { proxy });
     assertEquals((await second.ended()).code, 0);
-    assertEquals([wire.writes, linesOf(second)], [[], [`Sync/Add/Update for Pod ${name}`]]);
-    assertEquals(await readFile(file, "utf8"), `${site.namespace}/${name}\n`);
-    await using pools = site.run(["nodepool"]);
+    assertEquals([proxy.writes, linesOf(second)], [[], [`Sync/Add/Update for Pod ${name}`]]);
+    assertEquals(await readFile(file, "utf8"), `${env.namespace}/${name}\n`);
+    await using pools = env.run(["nodepool"]);
     await pools.logged(/starting workers/);
-    await clear(site, name);
+    await clear(env, name);
   },
 };
 
 const handingOver: Case = {
-  name: "of two processes of run --all the second goes on when the first is killed",
-  run: async (site) => {
-    const election = ["--leader-elect", "--leader-election-id", `all-${site.suffix}`];
-    const where = ["--leader-election-namespace", site.namespace, "-n", site.namespace];
+  name: "the second process of run --all takes over when the first one is killed",
+  run: async (env) => {
+    const election = ["--leader-elect", "--leader-election-id", `all-${env.suffix}`];
+    const where = ["--leader-election-namespace", env.namespace, "-n", env.namespace];
     const times = ["lease-duration=3s", "renew-deadline=2s", "retry-period=500ms"];
     const args = ["--all", ...election, ...where, ...times.map((time) => `--leader-election-${time}`)];
-    await using first = site.run(args);
+    await using first = env.run(args);
     await first.logged(/starting workers/);
-    await using second = site.run(args);
-    const before = await makeWork(site, "before");
-    await seeWorkDone(site, first, before);
+    await using second = env.run(args);
+    const before = await createWork(env, "before");
+    await seeWorkDone(env, first, before);
     first.signal("SIGKILL");
     await first.ended();
-    const after = await makeWork(site, "after");
-    await seeWorkDone(site, second, after);
-    await clear(site, before, after);
+    const after = await createWork(env, "after");
+    await seeWorkDone(env, second, after);
+    await clear(env, before, after);
   },
 };
 

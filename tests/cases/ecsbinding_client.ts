@@ -1,27 +1,28 @@
 /**
- * The cases of EcsBinding without its controller: every verb of the typed client, and the informers and listers that a
- * program of one's own would use.
+ * The cases of EcsBinding without its controller: every verb of the typed client, and the informers and listers for your own
+ * programs.
  */
 import type { WatchEvent } from "../../src/api/mod.ts";
 import { EcsBinding } from "../../src/controllers/ecsbinding/mod.ts";
-import { informersOf, isAlreadyExists, isConflict, isInvalid, isNotFound } from "../../src/mod.ts";
+import { informersOf } from "../../src/cache.ts";
+import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../../src/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "../testing.ts";
-import { eventually, gone, removed } from "./looking.ts";
-import type { Case, Site } from "./site.ts";
+import { eventually, gone, removed } from "./waits.ts";
+import type { Case, CaseEnvironment } from "./environment.ts";
 
-/** Makes EcsBindings that have a label of the case's own; they go when it is over. */
-async function make(site: Site, name: string, nodename?: string, labels = {}): Promise<EcsBinding> {
-  site.after(() => removed(site, EcsBinding, nameOf(site, name)));
-  const metadata = { name: nameOf(site, name), labels: { case: site.suffix, ...labels } };
-  return await site.client.create(EcsBinding, { metadata, spec: { id: `i-${name}`, nodename } });
+/** Creates an EcsBinding with a label of the case. It is deleted after the case. */
+async function create(env: CaseEnvironment, name: string, nodename?: string, labels = {}): Promise<EcsBinding> {
+  env.after(() => removed(env, EcsBinding, nameOf(env, name)));
+  const metadata = { name: nameOf(env, name), labels: { case: env.suffix, ...labels } };
+  return await env.client.create(EcsBinding, { metadata, spec: { id: `i-${name}`, nodename } });
 }
 
-function nameOf(site: Site, name: string): string {
-  return `${name}-${site.suffix}`;
+function nameOf(env: CaseEnvironment, name: string): string {
+  return `${name}-${env.suffix}`;
 }
 
-function ours(site: Site, labels = {}) {
-  return { matchLabels: { case: site.suffix, ...labels } };
+function ownLabel(env: CaseEnvironment, labels = {}) {
+  return { matchLabels: { case: env.suffix, ...labels } };
 }
 
 function namesOf(items: readonly EcsBinding[]): readonly (string | undefined)[] {
@@ -29,16 +30,16 @@ function namesOf(items: readonly EcsBinding[]): readonly (string | undefined)[] 
 }
 
 const writing: Case = {
-  name: "create, get, update and delete are typed and say what is wrong",
-  run: async (site) => {
-    const { client } = site;
-    const made = await make(site, "a", "n1");
+  name: "create, get, update and delete are typed and have specific errors",
+  run: async (env) => {
+    const { client } = env;
+    const made = await create(env, "a", "n1");
     assertEquals([made.kind, made.apiVersion, made.spec], ["EcsBinding", "hopegi.com/v1", {
       id: "i-a",
       nodename: "n1",
     }]);
-    assert(isAlreadyExists(await assertRejects(() => make(site, "a"))));
-    const name = nameOf(site, "a");
+    assert(isAlreadyExists(await assertRejects(() => create(env, "a"))));
+    const name = nameOf(env, "a");
     assertEquals((await client.get(EcsBinding, name)).metadata.uid, made.metadata.uid);
     const updated = await client.update(EcsBinding, { ...made, spec: { ...made.spec, innerip: "10.0.0.1" } });
     assertEquals([updated.spec.innerip, updated.metadata.generation], ["10.0.0.1", 2]);
@@ -54,48 +55,49 @@ const writing: Case = {
 };
 
 const listing: Case = {
-  name: "list selects by labels and fields and comes in pages of one snapshot; deleteCollection takes the selected",
-  run: async (site) => {
-    const { client } = site;
+  name:
+    "list selects by labels and fields and returns pages of one snapshot; deleteCollection deletes the selected objects",
+  run: async (env) => {
+    const { client } = env;
     for (let at = 0; at < 5; at++) {
-      await make(site, `m${at}`, at % 2 === 0 ? "even" : "odd", { parity: String(at % 2) });
+      await create(env, `m${at}`, at % 2 === 0 ? "even" : "odd", { parity: String(at % 2) });
     }
-    const odd = ["m1", "m3"].map((name) => nameOf(site, name));
-    const byLabel = await client.list(EcsBinding, { labelSelector: ours(site, { parity: "1" }) });
+    const odd = ["m1", "m3"].map((name) => nameOf(env, name));
+    const byLabel = await client.list(EcsBinding, { labelSelector: ownLabel(env, { parity: "1" }) });
     assertEquals(namesOf(byLabel.items), odd);
     const among = { key: "parity", operator: "NotIn", values: ["0"] } as const;
     const byRequirement = await client.list(EcsBinding, {
-      labelSelector: { ...ours(site), matchExpressions: [among] },
+      labelSelector: { ...ownLabel(env), matchExpressions: [among] },
     });
     assertEquals(namesOf(byRequirement.items), odd);
-    const byField = await client.list(EcsBinding, { fieldSelector: { "metadata.name": nameOf(site, "m2") } });
-    assertEquals(namesOf(byField.items), [nameOf(site, "m2")]);
-    const selection = { labelSelector: ours(site), fieldSelector: { "spec.nodename": "odd" } };
+    const byField = await client.list(EcsBinding, { fieldSelector: { "metadata.name": nameOf(env, "m2") } });
+    assertEquals(namesOf(byField.items), [nameOf(env, "m2")]);
+    const selection = { labelSelector: ownLabel(env), fieldSelector: { "spec.nodename": "odd" } };
     assertEquals(namesOf((await client.list(EcsBinding, selection)).items), odd);
-    const first = await client.list(EcsBinding, { labelSelector: ours(site), limit: 2 });
-    await make(site, "late");
-    const rest = await client.list(EcsBinding, { labelSelector: ours(site), limit: 10, continue: first.continue });
+    const first = await client.list(EcsBinding, { labelSelector: ownLabel(env), limit: 2 });
+    await create(env, "late");
+    const rest = await client.list(EcsBinding, { labelSelector: ownLabel(env), limit: 10, continue: first.continue });
     assertEquals([first.items.length, rest.items.length, rest.continue], [2, 3, undefined]);
     assertEquals(first.resourceVersion, rest.resourceVersion);
     const sizes: number[] = [];
-    for await (const page of client.pages(EcsBinding, { labelSelector: ours(site), limit: 4 })) {
+    for await (const page of client.pages(EcsBinding, { labelSelector: ownLabel(env), limit: 4 })) {
       sizes.push(page.items.length);
     }
     assertEquals(sizes, [4, 2]);
-    await client.deleteCollection(EcsBinding, { labelSelector: ours(site, { parity: "0" }) });
-    await gone(site, EcsBinding, nameOf(site, "m4"));
-    const left = await client.list(EcsBinding, { labelSelector: ours(site) });
-    assertEquals(namesOf(left.items), [nameOf(site, "late"), ...odd]);
+    await client.deleteCollection(EcsBinding, { labelSelector: ownLabel(env, { parity: "0" }) });
+    await gone(env, EcsBinding, nameOf(env, "m4"));
+    const left = await client.list(EcsBinding, { labelSelector: ownLabel(env) });
+    assertEquals(namesOf(left.items), [nameOf(env, "late"), ...odd]);
   },
 };
 
 const watching: Case = {
-  name: "watch brings the selected changes after a version, in order",
-  run: async (site) => {
-    const { client } = site;
-    const { resourceVersion } = await client.list(EcsBinding, { labelSelector: ours(site) });
+  name: "watch returns the selected changes after a version, in order",
+  run: async (env) => {
+    const { client } = env;
+    const { resourceVersion } = await client.list(EcsBinding, { labelSelector: ownLabel(env) });
     const stop = new AbortController();
-    const options = { labelSelector: ours(site), resourceVersion, signal: stop.signal };
+    const options = { labelSelector: ownLabel(env), resourceVersion, signal: stop.signal };
     const watch = async () => {
       const events: WatchEvent<EcsBinding>[] = [];
       for await (const batch of client.watch(EcsBinding, options)) {
@@ -105,8 +107,8 @@ const watching: Case = {
       return events;
     };
     const watched = watch();
-    await make(site, "a", "n1");
-    const name = nameOf(site, "a");
+    await create(env, "a", "n1");
+    const name = nameOf(env, "a");
     await client.patch(EcsBinding, name, { kind: "merge", value: { spec: { nodename: "n2" } } });
     await client.delete(EcsBinding, name);
     const events = await watched;
@@ -116,11 +118,11 @@ const watching: Case = {
 };
 
 const patching: Case = {
-  name: "patches are JSON, merge and apply, and the status is written apart from the rest",
-  run: async (site) => {
-    const { client } = site;
-    const { metadata: { uid } } = await make(site, "a", "n1");
-    const name = nameOf(site, "a");
+  name: "patches are JSON, merge and apply, and the status is written separately",
+  run: async (env) => {
+    const { client } = env;
+    const { metadata: { uid } } = await create(env, "a", "n1");
+    const name = nameOf(env, "a");
     const operations = [
       { op: "test", path: "/metadata/uid", value: uid },
       { op: "replace", path: "/spec/nodename", value: "n2" },
@@ -154,14 +156,15 @@ const patching: Case = {
 };
 
 const informing: Case = {
-  name: "an informer factory shares one informer per kind, narrows lists, starts and waits; its lister knows NotFound",
-  run: async (site) => {
-    await make(site, "a", "n1", { tier: "front" });
-    await make(site, "b", "n1", { tier: "back" });
-    const informers = informersOf(site.client);
-    const scope = { labelSelector: ours(site) };
+  name:
+    "an informer factory shares one informer per kind, filters lists and waits for the sync; its lister throws NotFound",
+  run: async (env) => {
+    await create(env, "a", "n1", { tier: "front" });
+    await create(env, "b", "n1", { tier: "back" });
+    const informers = informersOf(env.client);
+    const scope = { labelSelector: ownLabel(env) };
     const informer = informers.informer(EcsBinding, scope);
-    assert(informer === informers.informer(EcsBinding, { labelSelector: ours(site) }));
+    assert(informer === informers.informer(EcsBinding, { labelSelector: ownLabel(env) }));
     assert(informer !== informers.informer(EcsBinding));
     const heard: string[] = [];
     informer.addHandler({
@@ -174,21 +177,21 @@ const informing: Case = {
     const running = informers.run(stop.signal);
     await informers.synced(stop.signal);
     const { lister } = informer;
-    const [a, b, late] = ["a", "b", "late"].map((name) => nameOf(site, name));
+    const [a, b, late] = ["a", "b", "late"].map((name) => nameOf(env, name));
     assertEquals([namesOf(lister.list()), informer.hasSynced], [[a, b], true]);
     assertEquals(namesOf(lister.list({ labelSelector: { matchLabels: { tier: "front" } } })), [a]);
     assertEquals(namesOf(lister.list({ index: { name: "nodename", value: "n1" } })), [a, b]);
     assertEquals(lister.findNamed(a ?? "")?.spec.id, "i-a");
     const missing = assertThrows(() => lister.get("nowhere" as never), /Cannot get .*ecsbinding.* "nowhere"/);
     assert(isNotFound(missing));
-    await make(site, "late");
-    await site.until("see the late one", () => {
+    await create(env, "late");
+    await env.until("see the late one", () => {
       const found = lister.findNamed(late ?? "");
       return found === undefined ? { kind: "pending", state: heard.join() } : { kind: "found", value: found };
     });
-    await site.client.delete(EcsBinding, late ?? "");
-    await site.until(
-      "see it go",
+    await env.client.delete(EcsBinding, late ?? "");
+    await env.until(
+      "see its deletion",
       () =>
         heard.includes(`deleted ${late}`)
           ? { kind: "found", value: undefined }
@@ -196,7 +199,7 @@ const informing: Case = {
     );
     assertEquals(heard, [...heard.slice(0, 2), `added ${late}`, `deleted ${late}`]);
     assertEquals(heard.slice(0, 2).toSorted(), [`added ${a}`, `added ${b}`]);
-    await eventually(site, EcsBinding, a ?? "");
+    await eventually(env, EcsBinding, a ?? "");
     stop.abort();
     await running;
   },

@@ -1,21 +1,21 @@
-/** The cases of nodepool: one for each line of its description. Nodes are plain objects here; no kubelet changes them. */
+/** The cases of nodepool: one for each guarantee in its description. The Nodes have no kubelet. */
 import { Node, RuntimeClass } from "../../src/api/mod.ts";
 import { NodePool } from "../../src/controllers/nodepool/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../testing.ts";
-import { gone } from "./looking.ts";
+import { gone } from "./waits.ts";
 import { claimsOf, Pools, taintsOf } from "./pools.ts";
-import type { Case, WireRequest } from "./site.ts";
+import type { Case, RecordedRequest } from "./environment.ts";
 
 const dedicated = { key: "example.dev/dedicated", value: "e2e", effect: "NoSchedule" } as const;
-const foreign = { key: "somebody.dev/else", value: "x", effect: "PreferNoSchedule" } as const;
+const foreign = { key: "other.dev/key", value: "x", effect: "PreferNoSchedule" } as const;
 
 const joining: Case = {
-  name: "a Node that joins gets labels and taints, one that leaves loses them, and no others",
-  run: async (site) => {
-    const pools = new Pools(site);
+  name: "a Node that joins gets labels and taints, and loses only these when it leaves",
+  run: async (env) => {
+    const pools = new Pools(env);
     const { node, role } = pools;
     await using _program = pools.run();
-    await pools.makeNode(node, { own: "x" }, [foreign]);
+    await pools.createNode(node, { own: "x" }, [foreign]);
     await pools.apply({ labels: { disk: "ssd" }, taints: [dedicated] });
     await pools.label({ [role]: "" });
     const joined = await pools.seeNode(({ metadata }) => metadata.labels?.disk === "ssd");
@@ -31,11 +31,11 @@ const joining: Case = {
 };
 
 const changing: Case = {
-  name: "what the pool drops or changes is dropped or changed on its Nodes and its RuntimeClass",
-  run: async (site) => {
-    const pools = new Pools(site);
+  name: "labels and taints that the pool drops or changes are updated on its Nodes and its RuntimeClass",
+  run: async (env) => {
+    const pools = new Pools(env);
     await using _program = pools.run();
-    await pools.makeNode(pools.node, { [pools.role]: "" }, [foreign]);
+    await pools.createNode(pools.node, { [pools.role]: "" }, [foreign]);
     const taints = [dedicated, { key: "spot", effect: "NoExecute" } as const];
     await pools.apply({ labels: { disk: "ssd", zone: "a" }, taints });
     await pools.seeNode(({ metadata }) => metadata.labels?.disk === "ssd");
@@ -54,12 +54,12 @@ const changing: Case = {
 };
 
 const adding: Case = {
-  name: "the pool's RuntimeClass is its own, and its status adds its Nodes up",
-  run: async (site) => {
-    const pools = new Pools(site);
+  name: "the pool owns its RuntimeClass, and its status adds up the resources of its Nodes",
+  run: async (env) => {
+    const pools = new Pools(env);
     await using _program = pools.run();
-    await pools.makeNode(pools.node, { [pools.role]: "true" });
-    await pools.makeNode(`${pools.node}-b`, { [pools.role]: "" });
+    await pools.createNode(pools.node, { [pools.role]: "true" });
+    await pools.createNode(`${pools.node}-b`, { [pools.role]: "" });
     await pools.apply({ taints: [dedicated] });
     await pools.ready("Settled");
     const runtimeClass = await pools.seeRuntimeClass(() => true);
@@ -75,20 +75,20 @@ const adding: Case = {
     });
     assertEquals(pool.status?.allocatable, { cpu: "7840m", memory: "32Gi", pods: "220" });
     const accept = "application/json;as=Table;g=meta.k8s.io;v=v1";
-    const table = JSON.parse(await site.client.raw(`/apis/nodes.lailin.xyz/v1/nodepools/${pools.pool}`, { accept }));
+    const table = JSON.parse(await env.client.raw(`/apis/nodes.lailin.xyz/v1/nodepools/${pools.pool}`, { accept }));
     assertEquals(table.rows[0].cells.slice(1, 6).map(String), ["2", "7840m", "32Gi", "runc", "True"]);
-    for (const name of [pools.node, `${pools.node}-b`]) await site.client.delete(Node, name);
+    for (const name of [pools.node, `${pools.node}-b`]) await env.client.delete(Node, name);
     const empty = await pools.seePool(({ status }) => status?.nodeCount === 0);
     assertEquals(empty.status?.allocatable ?? {}, {});
   },
 };
 
 const catchingUp: Case = {
-  name: "a Node that left and a pool that changed while the controller was down are put right at its start",
-  run: async (site) => {
-    const pools = new Pools(site);
-    await pools.makeNode(pools.node, { [pools.role]: "" }, [foreign]);
-    await pools.makeNode(`${pools.node}-b`, { [pools.role]: "" });
+  name: "a Node that left and a pool that changed while the controller did not run are reconciled at its start",
+  run: async (env) => {
+    const pools = new Pools(env);
+    await pools.createNode(pools.node, { [pools.role]: "" }, [foreign]);
+    await pools.createNode(`${pools.node}-b`, { [pools.role]: "" });
     await pools.apply({ labels: { disk: "ssd" }, taints: [dedicated] });
     await using first = pools.run();
     await pools.ready("Settled");
@@ -105,25 +105,25 @@ const catchingUp: Case = {
 };
 
 const finalizing: Case = {
-  name: "a deleted pool waits for the controller, which takes everything back before it goes",
-  run: async (site) => {
-    const pools = new Pools(site);
+  name: "a deleted pool stays until the controller has cleaned up its Nodes",
+  run: async (env) => {
+    const pools = new Pools(env);
     const { pool, node, role } = pools;
-    await pools.makeNode(node, { [role]: "", own: "x" }, [foreign]);
+    await pools.createNode(node, { [role]: "", own: "x" }, [foreign]);
     await pools.apply({ labels: { disk: "ssd" }, taints: [dedicated] });
     await using first = pools.run();
     assertEquals((await pools.ready("Settled")).metadata.finalizers, ["nodes.lailin.xyz/nodepool"]);
     first.signal("SIGTERM");
     await first.ended();
-    await site.client.delete(NodePool, pool);
+    await env.client.delete(NodePool, pool);
     await pools.seePool(({ metadata }) => metadata.deletionTimestamp !== undefined);
-    const wire = await site.wire();
-    await using _second = pools.run([], { wire });
-    await gone(site, NodePool, pool);
+    const proxy = await env.startProxy();
+    await using _second = pools.run([], { proxy });
+    await gone(env, NodePool, pool);
     const live = await pools.getNode();
     assertEquals(live.metadata.labels, { [role]: "", own: "x" });
     assertEquals([taintsOf(live), claimsOf(live)], [[foreign], []]);
-    const writes = wire.writes.filter(({ path }) => path.includes(node) || path.includes(pool));
+    const writes = proxy.writes.filter(({ path }) => path.includes(node) || path.includes(pool));
     assertEquals(writes.map(({ path }) => path.replace(/.*\/|\?.*/g, "")), [node, pool]);
   },
 };
@@ -131,28 +131,28 @@ const finalizing: Case = {
 const collecting: Case = {
   name: "the garbage collector removes the RuntimeClass of a deleted pool",
   needs: "kube-controller-manager",
-  run: async (site) => {
-    const pools = new Pools(site);
+  run: async (env) => {
+    const pools = new Pools(env);
     await using _program = pools.run();
     await pools.apply({});
     await pools.ready("Settled");
     await pools.delete();
-    await gone(site, RuntimeClass, `node-pool-${pools.pool}`, 90_000); // it looks for new kinds every 30 s
+    await gone(env, RuntimeClass, `node-pool-${pools.pool}`, 90_000); // the garbage collector reads discovery every 30 s
   },
 };
 
 const respecting: Case = {
-  name: "what others set stays theirs: before the pool came, instead of it, and beside it",
-  run: async (site) => {
-    const pools = new Pools(site);
+  name: "labels of other clients stay: set before the pool, instead of it, and beside it",
+  run: async (env) => {
+    const pools = new Pools(env);
     await using _program = pools.run();
-    await pools.makeNode(pools.node, { [pools.role]: "", disk: "hdd", rack: "1" });
+    await pools.createNode(pools.node, { [pools.role]: "", disk: "hdd", rack: "1" });
     await pools.apply({ labels: { disk: "ssd", rack: "1", zone: "a", shared: "yes" } });
     await pools.ready("Conflict");
-    assertMatch(await pools.event("Conflict"), /label "disk" of Node "node-.*" is "hdd" by somebody else/);
+    assertMatch(await pools.event("Conflict"), /label "disk" of Node "node-.*" is "hdd", set by another client/);
     await pools.label({ zone: "b" });
     const applied = { metadata: { name: pools.node, labels: { shared: "yes" } } };
-    await site.client.apply(Node, applied, { fieldManager: "gitops" });
+    await env.client.apply(Node, applied, { fieldManager: "gitops" });
     await pools.apply({ labels: { ours: "z" } });
     const live = await pools.seeNode(({ metadata }) => metadata.labels?.ours === "z");
     const labels = { [pools.role]: "", disk: "hdd", rack: "1", zone: "b", shared: "yes" };
@@ -164,13 +164,13 @@ const respecting: Case = {
 };
 
 const sharing: Case = {
-  name: "a Node in two pools gets what both give, and keeps what one still gives",
-  run: async (site) => {
-    const pools = new Pools(site);
+  name: "a Node in two pools gets the settings of both, and keeps those of the remaining pool",
+  run: async (env) => {
+    const pools = new Pools(env);
     const other = `node-role.kubernetes.io/${pools.pool}-b`;
     const roles = { [pools.role]: "", [other]: "" };
     await using _program = pools.run();
-    await pools.makeNode(pools.node, roles);
+    await pools.createNode(pools.node, roles);
     await pools.apply({ labels: { shared: "yes", a: "1" }, taints: [dedicated] });
     await pools.apply({ labels: { shared: "yes", b: "2" }, taints: [dedicated] }, `${pools.pool}-b`);
     await pools.seeNode((node) => claimsOf(node).length === 2);
@@ -185,16 +185,16 @@ const sharing: Case = {
 };
 
 const handling: Case = {
-  name: "a pool without Nodes changes its handler by a new RuntimeClass, one with Nodes keeps it",
-  run: async (site) => {
-    const pools = new Pools(site);
+  name: "a pool without Nodes changes its handler with a new RuntimeClass, a pool with Nodes keeps it",
+  run: async (env) => {
+    const pools = new Pools(env);
     await using _program = pools.run();
     await pools.apply({ labels: { disk: "ssd" } });
     const first = await pools.seeRuntimeClass(({ handler }) => handler === "runc");
     await pools.apply({ labels: { disk: "ssd" }, handler: "kata" });
     const second = await pools.seeRuntimeClass(({ handler }) => handler === "kata");
     assert(first.metadata.uid !== second.metadata.uid);
-    await pools.makeNode(pools.node, { [pools.role]: "" });
+    await pools.createNode(pools.node, { [pools.role]: "" });
     await pools.seePool(({ status }) => status?.nodeCount === 1);
     await pools.apply({ labels: { disk: "ssd" }, handler: "gvisor" });
     await pools.ready("HandlerInUse");
@@ -203,60 +203,61 @@ const handling: Case = {
 };
 
 const silent: Case = {
-  name: "[65] a settled pool is silent: no write and no Event, in this process and the next",
-  run: async (site) => {
-    const pools = new Pools(site);
-    const wire = await site.wire();
-    await pools.makeNode(pools.node, { [pools.role]: "", disk: "hdd" }, [foreign]);
+  name: "[65] a settled pool causes no write and no Event, in this process and the next one",
+  run: async (env) => {
+    const pools = new Pools(env);
+    const proxy = await env.startProxy();
+    await pools.createNode(pools.node, { [pools.role]: "", disk: "hdd" }, [foreign]);
     await pools.apply({ labels: { disk: "ssd", zone: "a" }, taints: [dedicated] });
-    await using first = pools.run(["--resync", "500ms"], { wire });
+    await using first = pools.run(["--resync", "500ms"], { proxy });
     await pools.ready("Conflict");
     await pools.event("Conflict");
-    await wire.quiet(2_000);
-    const writes = wire.writes.length;
-    await wire.quiet(4_000);
-    assertEquals(wire.writes.slice(writes), []);
+    await proxy.quiet(2_000);
+    const writes = proxy.writes.length;
+    await proxy.quiet(4_000);
+    assertEquals(proxy.writes.slice(writes), []);
     first.signal("SIGTERM");
     await first.ended();
-    await using second = pools.run(["--resync", "500ms"], { wire });
+    await using second = pools.run(["--resync", "500ms"], { proxy });
     await second.logged(/starting workers/);
-    await wire.quiet(4_000);
-    assertEquals(wire.writes.slice(writes), []);
+    await proxy.quiet(4_000);
+    assertEquals(proxy.writes.slice(writes), []);
   },
 };
 
 const crashing: Case = {
-  name: "killed when the server has written a Node and nobody knows, the next process finishes without doing it twice",
-  run: async (site) => {
-    const pools = new Pools(site);
-    const wire = await site.wire();
-    await pools.makeNode(pools.node, { [pools.role]: "" }, [foreign]);
+  name: "after a kill between the write of a Node and its response, the next process does not write it again",
+  run: async (env) => {
+    const pools = new Pools(env);
+    const proxy = await env.startProxy();
+    await pools.createNode(pools.node, { [pools.role]: "" }, [foreign]);
     await pools.apply({ labels: { disk: "ssd" }, taints: [dedicated] });
-    const isNodeWrite = ({ method, path }: WireRequest) => method === "PATCH" && path.includes(`/nodes/${pools.node}`);
-    const hold = wire.hold(isNodeWrite, "answer");
-    await using first = pools.run([], { wire });
+    const isNodeWrite = ({ method, path }: RecordedRequest) =>
+      method === "PATCH" && path.includes(`/nodes/${pools.node}`);
+    const hold = proxy.hold(isNodeWrite, "answer");
+    await using first = pools.run([], { proxy });
     await hold.arrived;
     first.signal("SIGKILL");
     await first.ended();
     hold.release();
     assertEquals(taintsOf(await pools.getNode()), [foreign, dedicated]);
-    await using _second = pools.run([], { wire });
+    await using _second = pools.run([], { proxy });
     await pools.ready("Settled");
-    assertEquals(wire.writes.filter(isNodeWrite).length, 1);
+    assertEquals(proxy.writes.filter(isNodeWrite).length, 1);
     assertEquals(taintsOf(await pools.getNode()), [foreign, dedicated]);
   },
 };
 
 const refusing: Case = {
-  name: "the API server refuses what no webhook needs to be asked about",
-  run: async (site) => {
-    const { pool } = new Pools(site);
+  name: "the API server rejects an invalid pool without a webhook",
+  run: async (env) => {
+    const { pool } = new Pools(env);
     const refusal = async (spec: object, name = pool) => {
       const body = JSON.stringify({ apiVersion: "nodes.lailin.xyz/v1", kind: "NodePool", metadata: { name }, spec });
       const path = "/apis/nodes.lailin.xyz/v1/nodepools";
-      return (await assertRejects(() => site.client.raw(path, { method: "POST", body }))).message;
+      return (await assertRejects(() => env.client.raw(path, { method: "POST", body }))).message;
     };
-    assertMatch(await refusal({}, "p".repeat(64)), /so it has 63 characters at most/);
+    assertMatch(await refusal({}, "p".repeat(64)), /must have at most 63 characters/);
     const twice = { taints: [dedicated, { ...dedicated, value: "other" }] };
     assertMatch(await refusal(twice), /spec\.taints\[1\]: Duplicate value/);
     const effect = { taints: [{ key: "a", effect: "Nothing" }] };
@@ -266,12 +267,12 @@ const refusing: Case = {
 };
 
 const installing: Case = {
-  name: "install-crds installs the kind, and a second time changes nothing",
-  run: async (site) => {
-    const { code, stdout } = await site.call(["install-crds", "nodepool"]);
+  name: "install-crds installs the kind, and a second run changes nothing",
+  run: async (env) => {
+    const { code, stdout } = await env.call(["install-crds", "nodepool"]);
     assertEquals(code, 0);
     assertMatch(stdout, /nodepools\.nodes\.lailin\.xyz/);
-    assertMatch((await site.call(["install-crds", "nodepool"])).stdout, /unchanged/);
+    assertMatch((await env.call(["install-crds", "nodepool"])).stdout, /unchanged/);
   },
 };
 

@@ -1,31 +1,31 @@
 /**
- * What the cases of nodepool do to a cluster, as a person would. Pools and Nodes live in no namespace, so each case has
- * names of its own, and everything goes when it is over.
+ * What the cases of nodepool do to a cluster, as a user would. Pools and Nodes are cluster-scoped: each case has its own names
+ * and deletes everything at the end.
  */
 import { builtin, Node, RuntimeClass } from "../../src/api/mod.ts";
 import { NodePool } from "../../src/controllers/nodepool/mod.ts";
 import type { InferInput } from "../../src/mod.ts";
-import { eventually, removed } from "./looking.ts";
-import type { Program, RunOptions, Site } from "./site.ts";
+import { eventually, removed } from "./waits.ts";
+import type { CaseEnvironment, Program, RunOptions } from "./environment.ts";
 
-/** What a person says of a pool. */
+/** The spec of a pool, as a user writes it. */
 export type PoolSpec = InferInput<typeof NodePool>["spec"];
 
 /** A taint of a Node. */
 export type Taint = NonNullable<Node["spec"]["taints"]>[number];
 
-/** A pool and a Node of a case. */
+/** The pool and the Node of a case. */
 export class Pools {
-  readonly site: Site;
+  readonly env: CaseEnvironment;
   readonly pool: string;
   readonly node: string;
 
-  constructor(site: Site) {
-    this.site = site;
-    [this.pool, this.node] = [`pool-${site.suffix}`, `node-${site.suffix}`];
-    site.after(async () => {
+  constructor(env: CaseEnvironment) {
+    this.env = env;
+    [this.pool, this.node] = [`pool-${env.suffix}`, `node-${env.suffix}`];
+    env.after(async () => {
       for (const name of [this.pool, `${this.pool}-b`]) await this.#remove(name);
-      for (const name of [this.node, `${this.node}-b`]) await removed(site, Node, name);
+      for (const name of [this.node, `${this.node}-b`]) await removed(env, Node, name);
     });
   }
 
@@ -35,53 +35,57 @@ export class Pools {
   }
 
   run(args: readonly string[] = [], options?: RunOptions): Program {
-    return this.site.run(["nodepool", ...args], options);
+    return this.env.run(["nodepool", ...args], options);
   }
 
-  /** Makes a pool, or changes it: what is not said any more goes. */
+  /** Applies a pool, as the same field manager every time. */
   async apply(spec: PoolSpec, name = this.pool): Promise<void> {
-    const options = { fieldManager: "person", force: true };
-    await this.site.client.apply(NodePool, { metadata: { name }, spec }, options);
+    const options = { fieldManager: "user", force: true };
+    await this.env.client.apply(NodePool, { metadata: { name }, spec }, options);
   }
 
-  /** Makes a Node as a kubelet would register it: labels, taints and what it offers. */
-  async makeNode(name: string, labels: Readonly<Record<string, string>>, taints: readonly Taint[] = []): Promise<void> {
-    const { client } = this.site;
+  /** Creates a Node as a kubelet would: with labels, taints and allocatable resources. */
+  async createNode(
+    name: string,
+    labels: Readonly<Record<string, string>>,
+    taints: readonly Taint[] = [],
+  ): Promise<void> {
+    const { client } = this.env;
     await client.create(Node, { metadata: { name, labels }, spec: { taints } });
     const value = { status: { allocatable: { cpu: "3920m", memory: "16Gi", pods: "110" } } };
     await client.patch(Node, name, { kind: "merge", value }, { subresource: "status" });
   }
 
-  /** Sets labels of the Node; null takes one off. */
+  /** Sets labels of the Node; null removes one. */
   async label(labels: Readonly<Record<string, string | null>>): Promise<void> {
-    await this.site.client.patch(Node, this.node, { kind: "merge", value: { metadata: { labels } } });
+    await this.env.client.patch(Node, this.node, { kind: "merge", value: { metadata: { labels } } });
   }
 
-  async seeNode(isAsWanted: (node: Node) => boolean, name = this.node): Promise<Node> {
-    return await eventually(this.site, Node, name, isAsWanted);
+  async seeNode(isExpected: (node: Node) => boolean, name = this.node): Promise<Node> {
+    return await eventually(this.env, Node, name, isExpected);
   }
 
   async getNode(): Promise<Node> {
-    return await this.site.client.get(Node, this.node);
+    return await this.env.client.get(Node, this.node);
   }
 
-  async seePool(isAsWanted: (pool: NodePool) => boolean): Promise<NodePool> {
-    return await eventually(this.site, NodePool, this.pool, isAsWanted);
+  async seePool(isExpected: (pool: NodePool) => boolean): Promise<NodePool> {
+    return await eventually(this.env, NodePool, this.pool, isExpected);
   }
 
-  async seeRuntimeClass(isAsWanted: (runtimeClass: RuntimeClass) => boolean): Promise<RuntimeClass> {
-    return await eventually(this.site, RuntimeClass, `node-pool-${this.pool}`, isAsWanted);
+  async seeRuntimeClass(isExpected: (runtimeClass: RuntimeClass) => boolean): Promise<RuntimeClass> {
+    return await eventually(this.env, RuntimeClass, `node-pool-${this.pool}`, isExpected);
   }
 
-  /** Waits until the pool says that it is, or is not, as it should be. */
+  /** Waits until the condition of the pool has a reason. */
   async ready(reason: string): Promise<NodePool> {
     return await this.seePool(({ status }) => status?.conditions?.[0]?.reason === reason);
   }
 
-  /** Waits for an Event about the pool. @returns what it says */
+  /** Waits for an Event about the pool. @returns Its note */
   async event(reason: string): Promise<string> {
-    return await this.site.until(`see Event ${reason}`, async () => {
-      const { items } = await this.site.client.listAll(builtin.Event, { namespace: "default" });
+    return await this.env.until(`see Event ${reason}`, async () => {
+      const { items } = await this.env.client.listAll(builtin.Event, { namespace: "default" });
       const own = items.filter(({ regarding }) => regarding?.name === this.pool);
       const found = own.find((event) => event.reason === reason)?.note;
       if (found !== undefined) return { kind: "found", value: found };
@@ -89,11 +93,11 @@ export class Pools {
     });
   }
 
-  /** Deletes a pool and waits until its controller has let go of it. */
+  /** Deletes a pool and waits until its controller has removed the finalizer. */
   async delete(name = this.pool): Promise<void> {
-    await removed(this.site, NodePool, name);
-    await this.site.until(`see NodePool ${name} gone`, async () => {
-      const live = await this.site.client.find(NodePool, name);
+    await removed(this.env, NodePool, name);
+    await this.env.until(`see NodePool ${name} deleted`, async () => {
+      const live = await this.env.client.find(NodePool, name);
       return live === undefined
         ? { kind: "found", value: undefined }
         : { kind: "pending", state: JSON.stringify(live) };
@@ -101,21 +105,21 @@ export class Pools {
   }
 
   async #remove(name: string): Promise<void> {
-    const { client } = this.site;
+    const { client } = this.env;
     if (await client.find(NodePool, name) !== undefined) {
       await client.patch(NodePool, name, { kind: "merge", value: { metadata: { finalizers: null } } });
-      await removed(this.site, NodePool, name);
+      await removed(this.env, NodePool, name);
     }
-    await removed(this.site, RuntimeClass, `node-pool-${name}`);
+    await removed(this.env, RuntimeClass, `node-pool-${name}`);
   }
 }
 
-/** The taints of a Node but for those that the control plane itself gives to Nodes without a kubelet. */
+/** Returns the taints of a Node, without those of the control plane for Nodes without a kubelet. */
 export function taintsOf({ spec }: Node): readonly Taint[] {
   return (spec.taints ?? []).filter(({ key }) => !key.startsWith("node.kubernetes.io/"));
 }
 
-/** The annotations that say which pools gave a Node something. */
+/** Returns the annotations with the claims of pools. */
 export function claimsOf({ metadata }: Node): readonly string[] {
   return Object.keys(metadata.annotations ?? {}).filter((key) => key.startsWith("nodepool.nodes.lailin.xyz/"));
 }

@@ -6,21 +6,29 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, type ClusterTransport, clusterTransport, loadClusterAccess } from "../../src/client/mod.ts";
-import type { Case, Ending, Probe, Program, RunOptions, Site, Wire } from "../cases/site.ts";
+import type {
+  Case,
+  CaseEnvironment,
+  Probe,
+  Program,
+  ProgramResult,
+  RecordingProxy,
+  RunOptions,
+} from "../cases/environment.ts";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { Binary, runBinary } from "./_binary.ts";
 import { ApiProxy } from "./_proxy.ts";
 
 /** One case's view of a control plane. */
-export class BinarySite implements Site, AsyncDisposable {
+export class BinarySite implements CaseEnvironment, AsyncDisposable {
   readonly client: Client;
   readonly namespace: string;
   readonly suffix: string = randomBytes(4).toString("hex");
   readonly folder: string;
   readonly #controlPlane: ControlPlane;
   readonly #transport: ClusterTransport;
-  readonly #proxies = new Map<Wire, ApiProxy>();
+  readonly #proxies = new Map<RecordingProxy, ApiProxy>();
   readonly #undo: (() => Promise<unknown>)[] = [];
 
   private constructor(
@@ -43,18 +51,18 @@ export class BinarySite implements Site, AsyncDisposable {
     return new BinarySite(controlPlane, clusterTransport(access), { namespace, folder });
   }
 
-  async call(args: readonly string[]): Promise<Ending> {
+  async call(args: readonly string[]): Promise<ProgramResult> {
     return await runBinary(args, { kubeconfig: this.#controlPlane.kubeconfig });
   }
 
   run(args: readonly string[], options: RunOptions = {}): Program {
-    const { wire, stdout = "kept" } = options;
+    const { proxy: wire, stdout = "kept" } = options;
     const kubeconfig = wire === undefined ? this.#controlPlane.kubeconfig : this.#proxies.get(wire)?.kubeconfig;
     if (kubeconfig === undefined) throw new Error("Cannot run on a wire: it is another site's");
     return new Binary(["run", ...args], { kubeconfig, ...(stdout === "full" ? { stdoutFile: "/dev/full" } : {}) });
   }
 
-  async wire(): Promise<Wire> {
+  async startProxy(): Promise<RecordingProxy> {
     const proxy = await ApiProxy.start(this.#controlPlane);
     this.#proxies.set(proxy, proxy);
     return proxy;

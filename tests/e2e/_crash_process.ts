@@ -91,7 +91,7 @@ export class CrashProcess implements AsyncDisposable {
   #arm(): void {
     if (this.#point === undefined) return;
     const isHit: RequestMatch = (request) => this.#isHit(request);
-    this.proxy.answer(() => {
+    this.proxy.respond(() => {
       this.#kill();
       return new Response(null, { status: 502 }); // the process has ended
     }, isHit);

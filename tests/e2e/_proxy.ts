@@ -124,7 +124,7 @@ export class ApiProxy implements AsyncDisposable {
   }
 
   /** Responds to all requests that match instead of the server, until it is disposed. */
-  answer(response: () => Response, matches: RequestMatch): Disposable {
+  respond(response: () => Response, matches: RequestMatch): Disposable {
     return this.#rule({ matches, apply: () => Promise.resolve(response()) });
   }
 

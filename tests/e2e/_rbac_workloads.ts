@@ -47,7 +47,7 @@ export const workloads: ReadonlyMap<string, Workload> = new Map([
 /** Answers the next create of such a dependent with a conflict, so that the controller reads it live. */
 function raced(proxy: ApiProxy, plural: string): void {
   const status = { kind: "Status", status: "Failure", code: 409, reason: "Conflict", message: "raced, says the test" };
-  const rule = proxy.answer(() => {
+  const rule = proxy.respond(() => {
     rule[Symbol.dispose]();
     return Response.json({ apiVersion: "v1", ...status }, { status: 409 });
   }, ({ method, path }) => method === "PATCH" && path.includes(`/${plural}/`));

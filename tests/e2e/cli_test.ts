@@ -237,7 +237,7 @@ controlPlaneTest("[84] an expired client certificate is exit code 4 and is recog
     await assertFails(
       command,
       4,
-      /refused \(401 Unauthorized\)\. Get a new client certificate: this one expired at 20/,
+      /rejected \(401 Unauthorized\)\. Get a new client certificate: this one expired at 20/,
       {
         kubeconfig,
       },
@@ -248,7 +248,7 @@ controlPlaneTest("[84] an expired client certificate is exit code 4 and is recog
 controlPlaneTest("[84] an unknown bearer token is exit code 4, and is not printed", async (controlPlane) => {
   const kubeconfig = await controlPlane.kubeconfigFor({ user: "token" });
   const args = ["run", "foo", "--token", "s3cret-canary"];
-  const { stderr } = await assertFails(args, 4, /refused \(401 Unauthorized\).*the token has expired/, { kubeconfig });
+  const { stderr } = await assertFails(args, 4, /rejected \(401 Unauthorized\).*the token has expired/, { kubeconfig });
   assert(!stderr.includes("s3cret-canary"));
 });
 
@@ -368,7 +368,7 @@ test("a folder's .env and bunfig.toml do not change the binary's behaviour", asy
 controlPlaneTest("[61] a signal during the wait for the server ends the process normally", async (controlPlane) => {
   const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${await closedPort()}` });
   await using binary = new Binary(["run", "foo", "-v"], { kubeconfig });
-  await binary.logged(/server not reached, will try again/);
+  await binary.logged(/server not reached, retrying/);
   binary.signal("SIGINT");
   const { code, stderr } = await binary.ended();
   assertEquals(code, 0, stderr);

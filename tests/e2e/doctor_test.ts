@@ -78,7 +78,7 @@ controlPlaneTest("doctor: the holder of the Lease is named while it leads", asyn
   const election = ["--leader-elect", "--leader-election-id", "doctor-test", "--leader-election-namespace", namespace];
   const { kubeconfig } = controlPlane;
   const before = await runBinary(["doctor", "foo", ...election], { kubeconfig });
-  assertMatch(before.stdout, /ok +lease +test-\w+\/doctor-test +nobody holds it\n/);
+  assertMatch(before.stdout, /ok +lease +test-\w+\/doctor-test +no holder\n/);
   await using leader = new Binary(["run", "foo", "-n", namespace, ...election], { kubeconfig });
   await leader.logged(/INFO +leader +leading /);
   const during = await runBinary(["doctor", "foo", ...election], { kubeconfig });
@@ -102,10 +102,10 @@ controlPlaneTest("doctor: webhooks are checked while they are served, and afterw
   await runBinary(["install-crds", "nodepool"], { kubeconfig });
   const local = ["--webhook-host", "127.0.0.1", "--webhook-port", "0"];
   await using binary = new Binary(["run", "nodepool", ...local], { kubeconfig });
-  await binary.logged(/the cluster calls the webhooks here/);
+  await binary.logged(/serving webhooks on this machine/);
   const { stdout } = await runBinary(["doctor", "nodepool"], { kubeconfig });
-  assertMatch(stdout, /ok +webhook +mutating controller +1 webhook, with an authority\n/);
-  assertMatch(stdout, /ok +webhook +validating controller +1 webhook, with an authority\n/);
+  assertMatch(stdout, /ok +webhook +mutating controller +1 webhook, with a certificate authority\n/);
+  assertMatch(stdout, /ok +webhook +validating controller +1 webhook, with a certificate authority\n/);
   const configuration = ["validatingwebhookconfiguration", "controller"];
   const patch = '[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":"bm90aGluZw=="}]';
   const { code } = await controlPlane.kubectl(["patch", ...configuration, "--type=json", `--patch=${patch}`]);

@@ -93,7 +93,7 @@ controlPlaneTest(
     await replicas.namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 1 });
     await hold.arrived;
     leader.binary.signal("SIGTERM");
-    await leader.binary.logged(/signal: finishing what runs/);
+    await leader.binary.logged(/received a signal, finishing running reconciles/);
     // A reconcile that takes longer than the Lease lasts.
     await leader.renewsFor(2 * replicas.times.leaseMs);
     assertEquals(claimsOf(standby), []);
@@ -121,7 +121,7 @@ controlPlaneTest("[61] a second SIGTERM ends the leader with 1, and its Lease ex
   await replicas.namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 1 });
   await hold.arrived;
   leader.binary.signal("SIGTERM");
-  await leader.binary.logged(/signal: finishing what runs/);
+  await leader.binary.logged(/received a signal, finishing running reconciles/);
   leader.binary.signal("SIGTERM");
   const signalledAt = performance.now();
   const { code, at } = await ended(leader);
@@ -212,7 +212,7 @@ controlPlaneTest(
     const [old, next] = await replicas.startPair();
     const tooMany = () => new Response(null, { status: 429, headers: { "retry-after": "1" } });
     using busy = new DisposableStack();
-    busy.use(old.proxy.answer(tooMany, isDeploymentWrite));
+    busy.use(old.proxy.respond(tooMany, isDeploymentWrite));
     await replicas.namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 1 });
     await until("see the repetition due before the next renewal", () => {
       const dueAt = (workOf([old]).at(-1)?.request.at ?? Infinity) + 1_000;
@@ -244,7 +244,7 @@ controlPlaneTest(
     await replicas.namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 1 });
     await hold.arrived;
     old.binary.signal("SIGTERM");
-    await old.binary.logged(/signal: finishing what runs/);
+    await old.binary.logged(/received a signal, finishing running reconciles/);
     old.binary.signal("SIGSTOP");
     hold.release();
     await next.leads();

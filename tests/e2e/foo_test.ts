@@ -30,7 +30,7 @@ controlPlaneTest("[61] a second signal ends the process at once with 1", async (
     await using binary = new Binary(["run", "foo", "-n", namespace.name], { kubeconfig: proxy.kubeconfig });
     await hold.arrived;
     binary.signal("SIGTERM");
-    await binary.logged(/signal: finishing what runs/);
+    await binary.logged(/received a signal, finishing running reconciles/);
     const sentAt = performance.now();
     binary.signal(signal);
     const { code } = await binary.ended();

@@ -56,7 +56,7 @@ controlPlaneTest(
     assertEquals(
       refused.stderr,
       `controller: Cannot install ${ecsb}: 1 of 2 stored objects would break: red: spec.color is "red" and would be lost. ` +
-        `Change them first, e.g.: kubectl edit ${ecsb} red; or --allow-breaking\n`,
+        `Change them first, for example: kubectl edit ${ecsb} red; or --allow-breaking\n`,
     );
     assertEquals(await definitionOf(controlPlane), before);
     assertEquals((await install(kubeconfig, "--dry-run=server")).code, 1);
@@ -89,11 +89,11 @@ controlPlaneTest("an older program does not replace a newer CRD", async (control
   assertEquals(refused.code, 1);
   assertMatch(
     refused.stderr,
-    /^controller: Cannot install .*: the one in the cluster is of controller 99\.0\.0, this is /,
+    /^controller: Cannot install .*: controller 99\.0\.0 installed the one in the cluster, this is /,
   );
   assertEquals((await install(kubeconfig, "--allow-downgrade")).code, 0);
   await installOther(controlPlane, (own) => otherVersion(own, { name: "v2" }));
-  assertMatch((await install(kubeconfig)).stderr, /has version v2, of which this program \(v1\) knows nothing/);
+  assertMatch((await install(kubeconfig)).stderr, /has version v2, which this program \(v1\) does not know/);
 });
 
 controlPlaneTest("fields of another program stay, unless --force-conflicts is set", async (controlPlane) => {

@@ -128,7 +128,7 @@ async function deprive(controlPlane: ControlPlane, right: Right, namespace: stri
 function onceRefused(proxy: ApiProxy): Disposable {
   const status = { kind: "Status", status: "Failure", code: 409, reason: "Conflict", message: "raced, says the test" };
   const answer = () => Response.json({ apiVersion: "v1", ...status }, { status: 409 });
-  return proxy.answer(answer, ({ method, path }) => method === "PATCH" && path.includes("/deployments/"));
+  return proxy.respond(answer, ({ method, path }) => method === "PATCH" && path.includes("/deployments/"));
 }
 
 /** True when the text contains the missing rule as YAML. */

@@ -28,7 +28,7 @@ controlPlaneTest(
     await install(controlPlane, "ecsbinding");
     const { code, stdout, stderr } = await uninstall(controlPlane, "ecsbinding");
     assertEquals([code, stdout], [2, ""]);
-    assertMatch(stderr, /^controller: Cannot uninstall: nobody is there to ask[^\n]*--yes\n$/);
+    assertMatch(stderr, /^controller: Cannot uninstall: a confirmation is needed[^\n]*--yes\n$/);
     await controlPlane.kubectlOutput(["get", "crd", ecsb]);
   },
 );
@@ -68,11 +68,11 @@ controlPlaneTest(
     const late = await uninstall(controlPlane, "nodepool", "--yes", "--timeout", "2s");
     assertEquals([late.code, late.stdout], [1, ""]);
     const warning =
-      "1 object has the finalizer nodes\\.lailin\\.xyz/nodepool of the controller nodepool, e\\.g\\. held";
-    assertMatch(late.stderr, new RegExp(`${nodepools}: ${warning}; they go while it runs: controller run nodepool\\n`));
+      "1 object has the finalizer nodes\\.lailin\\.xyz/nodepool of the controller nodepool, for example held";
+    assertMatch(late.stderr, new RegExp(`${nodepools}: ${warning}; they stay until it runs: controller run nodepool\\n`));
     assertMatch(
       late.stderr,
-      /Cannot see .* gone: after 2s 1 object left, .* Run the controller nodepool until they are gone/,
+      /Cannot delete .*: after 2s 1 object left, .* Run the controller nodepool until they are gone/,
     );
     const { stdout: seen } = await runBinary(["doctor", "nodepool"], { kubeconfig: controlPlane.kubeconfig });
     assertMatch(seen, /FAILED +definition +nodepools\.nodes\.lailin\.xyz +being deleted/);
@@ -94,8 +94,8 @@ else {
     const args = ["uninstall-crds", "ecsbinding"];
     const no = await onTerminal(args, { kubeconfig, answer: { when: "[y/N]", text: "n\n" } });
     assertEquals(no.code, 1, no.shown);
-    assertMatch(no.shown, /Delete 1 definition and 1 object from https:\/\/[^ ]+ for good\? \[y\/N\] /);
-    assertMatch(no.shown, /Cannot uninstall: nobody said yes/);
+    assertMatch(no.shown, /Delete 1 definition and 1 object from https:\/\/[^ ]+ permanently\? \[y\/N\] /);
+    assertMatch(no.shown, /Cannot uninstall: it was not confirmed/);
     await controlPlane.kubectlOutput(["get", "ecsbinding", "a"]);
     const yes = await onTerminal(args, { kubeconfig, answer: { when: "[y/N]", text: "y\n" } });
     assertEquals(yes.code, 0, yes.shown);
@@ -110,7 +110,7 @@ else {
       await runBinary(["uninstall-crds", "ecsbinding", "--yes"], { kubeconfig });
       await using proxy = await ApiProxy.start(controlPlane);
       const missing = () => Response.json({ kind: "Status", code: 404, reason: "NotFound" }, { status: 404 });
-      const late = proxy.answer(missing, ({ path }) => path === "/apis/hopegi.com/v1");
+      const late = proxy.respond(missing, ({ path }) => path === "/apis/hopegi.com/v1");
       const ending = onTerminal(["install-crds", "ecsbinding"], { kubeconfig: proxy.kubeconfig });
       await until("see discovery asked twice", () => {
         const asked = proxy.requests.filter(({ path }) => path === "/apis/hopegi.com/v1").length;

@@ -15,7 +15,7 @@ import { NodePoolObjects } from "./_node_pool_objects";
 
 const configurations = "mutatingwebhookconfigurations,validatingwebhookconfigurations";
 const local = ["--webhook-host", "127.0.0.1", "--webhook-port", "0"] as const;
-const attached = /the cluster calls the webhooks here/;
+const attached = /serving webhooks on this machine/;
 const probe = ["create", "-f", "-", "--dry-run=server"] as const;
 
 /** The webhook configurations of the operator in the cluster. */

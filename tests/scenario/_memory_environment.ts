@@ -19,7 +19,7 @@ import { ingressController } from "../../src/controllers/ingress/mod.ts";
 import { nodepoolController, nodepoolWebhooks } from "../../src/controllers/nodepool/mod.ts";
 import { podsController } from "../../src/controllers/pods/mod.ts";
 import { withWebhooks } from "../../src/mod.ts";
-import type { Case, Ending, Probe, RunOptions, Site, Wire } from "../cases/site.ts";
+import type { Case, CaseEnvironment, Probe, ProgramResult, RecordingProxy, RunOptions } from "../cases/environment.ts";
 import { test } from "../testing.ts";
 import { MemoryProgram } from "./_program.ts";
 import { MemoryWire } from "./_wire.ts";
@@ -57,7 +57,7 @@ const maxStepMs = 1_000;
 const maxStartWrites = 500;
 
 /** The environment of one case, with its own cluster. */
-export class MemoryEnvironment implements Site, AsyncDisposable {
+export class MemoryEnvironment implements CaseEnvironment, AsyncDisposable {
   readonly client: Client;
   readonly suffix: string;
   readonly namespace: string;
@@ -66,7 +66,7 @@ export class MemoryEnvironment implements Site, AsyncDisposable {
   readonly #random: Random;
   readonly #api: KubernetesApi;
   readonly #requests: RequestTracker;
-  readonly #wires = new Map<Wire, MemoryWire>();
+  readonly #wires = new Map<RecordingProxy, MemoryWire>();
   readonly #programs: MemoryProgram[] = [];
   readonly #undo: (() => Promise<unknown>)[] = [];
   readonly #stop = new AbortController();
@@ -94,7 +94,7 @@ export class MemoryEnvironment implements Site, AsyncDisposable {
     return environment;
   }
 
-  async call(args: readonly string[]): Promise<Ending> {
+  async call(args: readonly string[]): Promise<ProgramResult> {
     await using program = this.#start(args);
     return await program.ended();
   }
@@ -103,7 +103,7 @@ export class MemoryEnvironment implements Site, AsyncDisposable {
     return this.#start(["run", ...args], options);
   }
 
-  wire(): Promise<Wire> {
+  startProxy(): Promise<RecordingProxy> {
     const wire = new MemoryWire({ to: this.#requests.fetch, now: () => this.#clock.monotonic(), wait: this.#wait });
     this.#wires.set(wire, wire);
     return Promise.resolve(wire);
@@ -165,7 +165,7 @@ export class MemoryEnvironment implements Site, AsyncDisposable {
   readonly #wait = <T>(action: string, probe: () => Probe<T>, timeoutMs?: number): Promise<T> =>
     this.until(action, probe, timeoutMs);
 
-  #start(args: readonly string[], { wire, stdout }: RunOptions = {}): MemoryProgram {
+  #start(args: readonly string[], { proxy: wire, stdout }: RunOptions = {}): MemoryProgram {
     const transport = wire === undefined ? this.#requests.fetch : this.#wires.get(wire)?.transport;
     if (transport === undefined) throw new Error("Cannot use the wire: it belongs to another environment");
     const seed = this.#programs.length + 1;

@@ -7,7 +7,7 @@ import type { Clock } from "../../src/async/mod.ts";
 import { seededRandom } from "../../src/async/mod.ts";
 import { type Operator, operatorCli, type ProcessEnvironment } from "../../src/cli/mod.ts";
 import type { Transport } from "../../src/client/mod.ts";
-import type { Ending, Probe, Program, RunOptions } from "../cases/site.ts";
+import type { Probe, Program, ProgramResult, RunOptions } from "../cases/environment.ts";
 
 /** Waits for a condition while the clock of the environment advances. */
 export type Wait = <T>(action: string, probe: () => Probe<T>, timeoutMs?: number) => Promise<T>;
@@ -78,7 +78,7 @@ export class MemoryProgram implements Program {
     });
   }
 
-  async ended(): Promise<Ending> {
+  async ended(): Promise<ProgramResult> {
     const code = await this.#options.wait<number>(`see ${this.#name} end`, () => {
       if (this.#code !== undefined) return { kind: "found", value: this.#code };
       return { kind: "pending", state: `the log is:\n${this.#stderr}` };

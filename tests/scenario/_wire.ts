@@ -1,9 +1,9 @@
 /** MemoryWire: the connection between one program and the API server in memory. It records, answers and holds requests. */
 import type { Transport } from "../../src/client/mod.ts";
-import type { Hold, Wire, WireRequest } from "../cases/site.ts";
+import type { HeldRequest, RecordedRequest, RecordingProxy } from "../cases/environment.ts";
 import type { Wait } from "./_program.ts";
 
-type Matches = (request: WireRequest) => boolean;
+type Matches = (request: RecordedRequest) => boolean;
 
 interface Trap {
   readonly matches: Matches;
@@ -20,8 +20,8 @@ export interface MemoryWireOptions {
 }
 
 /** The connection of one program. */
-export class MemoryWire implements Wire {
-  readonly requests: WireRequest[] = [];
+export class MemoryWire implements RecordingProxy {
+  readonly requests: RecordedRequest[] = [];
   readonly #options: MemoryWireOptions;
   readonly #traps = new Set<Trap>();
   readonly #rules = new Set<{ readonly matches: Matches; readonly response: () => Response }>();
@@ -32,17 +32,17 @@ export class MemoryWire implements Wire {
     this.#lastWriteAt = options.now();
   }
 
-  get writes(): readonly WireRequest[] {
+  get writes(): readonly RecordedRequest[] {
     return this.requests.filter(isWrite);
   }
 
-  answer(response: () => Response, matches: Matches): Disposable {
+  respond(response: () => Response, matches: Matches): Disposable {
     const rule = { matches, response };
     this.#rules.add(rule);
     return { [Symbol.dispose]: () => void this.#rules.delete(rule) };
   }
 
-  hold(matches: Matches, side: Trap["side"] = "request"): Hold {
+  hold(matches: Matches, side: Trap["side"] = "request"): HeldRequest {
     const { wait } = this.#options;
     const released = Promise.withResolvers<void>();
     let hasArrived = false;
@@ -88,7 +88,7 @@ export class MemoryWire implements Wire {
     return answer;
   };
 
-  async #holdIfTrapped(seen: WireRequest, side: Trap["side"]): Promise<void> {
+  async #holdIfTrapped(seen: RecordedRequest, side: Trap["side"]): Promise<void> {
     for (const trap of this.#traps) {
       if (trap.side !== side || !trap.matches(seen)) continue;
       this.#traps.delete(trap);
@@ -97,6 +97,6 @@ export class MemoryWire implements Wire {
   }
 }
 
-function isWrite({ method, path }: WireRequest): boolean {
+function isWrite({ method, path }: RecordedRequest): boolean {
   return method !== "GET" && !/\/[a-z]+reviews(\?|$)/.test(path);
 }
