@@ -1,4 +1,4 @@
-/** The program `controller`: Pintle's own controllers behind one command line. */
+/** The program `controller`: the command line with Pintle's five controllers. */
 import process from "node:process";
 import { ecsbindingController, ecsbindingSamples, ecsbindingWorkloads } from "./src/controllers/ecsbinding/mod.ts";
 import { fooController, fooSamples, fooWorkloads } from "./src/controllers/foo/mod.ts";

@@ -1,4 +1,4 @@
-/** website: keeps what each Website means, and says how many servers are ready. */
+/** website: creates a ConfigMap, a Deployment and a Service for each Website, and reports how many servers are ready. */
 import { ConfigMap, controller, Deployment, done, Service } from "../../src/mod.ts";
 import { desiredPage, desiredServers, desiredService } from "./desired.ts";
 import { Website } from "./website.ts";

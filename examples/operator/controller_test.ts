@@ -1,4 +1,4 @@
-/** The Website controller in a world of its own: an API server and a cluster in memory, and time that only tests move. */
+/** Tests of the Website controller in memory: an API server, a cluster, and a clock that the test advances. */
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ConfigMap, Deployment, Service } from "../../src/mod.ts";
@@ -8,7 +8,7 @@ import { Website } from "./website.ts";
 
 const hello = { name: "hello", spec: { html: "<h1>Hello</h1>", replicas: 2 } };
 
-test("a Website gets a page, servers and an address, and says when they are ready", async () => {
+test("a Website gets a page, servers and an address, and reports its ready servers", async () => {
   await using world = await World.start({ controllers: [websiteController] });
   await world.create(Website, hello);
   await world.settled();
@@ -18,7 +18,7 @@ test("a Website gets a page, servers and an address, and says when they are read
   assert.equal(world.get(Website, "default/hello").status?.readyReplicas, 2);
 });
 
-test("what somebody changed behind its back is put right", async () => {
+test("changed and deleted objects are restored", async () => {
   await using world = await World.start({ controllers: [websiteController] });
   await world.create(Website, hello);
   await world.settled();
@@ -29,7 +29,7 @@ test("what somebody changed behind its back is put right", async () => {
   assert.equal(world.get(Deployment, "default/hello").status?.readyReplicas, 2);
 });
 
-test("a deleted Website takes all of it along", async () => {
+test("the objects of a deleted Website are deleted", async () => {
   await using world = await World.start({ controllers: [websiteController] });
   await world.create(Website, hello);
   await world.settled();
@@ -40,7 +40,7 @@ test("a deleted Website takes all of it along", async () => {
   }
 });
 
-test("a Website without a page is refused", async () => {
+test("a Website without a page is rejected", async () => {
   await using world = await World.start({ controllers: [websiteController] });
   await assert.rejects(() => world.create(Website, { name: "empty", spec: { html: "", replicas: 1 } }), /spec\.html/);
 });

@@ -1,13 +1,13 @@
-/** What a Website means: a ConfigMap with the page, servers that mount it, and a Service in front. Pure functions. */
+/** The objects that a Website needs: a ConfigMap with the page, a Deployment that mounts it, and a Service. */
 import { ConfigMap, Deployment, manifest, Service } from "../../src/mod.ts";
 import type { Website } from "./website.ts";
 
-/** The page. */
+/** The ConfigMap with the page. */
 export function desiredPage(site: Website) {
   return manifest(ConfigMap, { metadata: metadataOf(site), data: { "index.html": site.spec.html } });
 }
 
-/** The servers. */
+/** The Deployment of the servers. */
 export function desiredServers(site: Website) {
   const labels = labelsOf(site);
   return manifest(Deployment, {
@@ -31,7 +31,7 @@ export function desiredServers(site: Website) {
   });
 }
 
-/** The address. */
+/** The Service in front of the servers. */
 export function desiredService(site: Website) {
   const spec = { selector: labelsOf(site), ports: [{ name: "http", port: 80 }] };
   return manifest(Service, { metadata: metadataOf(site), spec });

@@ -1,4 +1,4 @@
-/** The whole program: a command line with run, install-crds, dev, manifests, doctor and more, out of one controller. */
+/** The program: the commands run, install-crds, dev, manifests, doctor and others, from one controller. */
 import process from "node:process";
 import { operatorCli } from "../../src/mod.ts";
 import { websiteController } from "./controller.ts";

@@ -1,4 +1,4 @@
-/** Website: a page that somebody wants to be served. The schema is the type, the CRD and the validation. */
+/** Website: the kind. The schema is the TypeScript type, the CRD and the validation at the same time. */
 import { defineResource, type Infer, z } from "../../src/mod.ts";
 
 export const Website = defineResource({
@@ -7,13 +7,13 @@ export const Website = defineResource({
   kind: "Website",
   scope: "Namespaced",
   shortNames: ["site"],
-  description: "A Website is one page of HTML and as many servers as it needs.",
+  description: "A Website serves one page of HTML.",
   spec: z.object({
-    html: z.string().min(1).max(100_000).describe("The page."),
-    replicas: z.int32().min(0).max(20).default(1).describe("How many servers show it."),
+    html: z.string().min(1).max(100_000).describe("The page in HTML."),
+    replicas: z.int32().min(0).max(20).default(1).describe("Number of servers."),
   }),
   status: z.object({
-    readyReplicas: z.int32().min(0).default(0).describe("How many servers are ready."),
+    readyReplicas: z.int32().min(0).default(0).describe("Number of ready servers."),
   }),
   printerColumns: [
     { name: "Replicas", jsonPath: ".spec.replicas" },
