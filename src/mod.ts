@@ -59,6 +59,7 @@ export {
   withCondition,
 } from "./api/mod.ts";
 export { type Clock } from "./async/mod.ts";
+export { type ListFilter } from "./cache/mod.ts";
 export {
   allOf,
   anyOf,
@@ -77,7 +78,6 @@ export {
   type EventSource,
   type EventType,
   labelled,
-  type ListFilter,
   manifest,
   type MappedWatchOptions,
   type MetadataObject,

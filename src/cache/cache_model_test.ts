@@ -19,7 +19,7 @@ const runs = 2_000;
 
 type Operation =
   | { readonly kind: "put" | "recreate" | "remove" | "stale" | "repeat"; readonly name: string; readonly value: number }
-  | { readonly kind: "relist"; readonly kept: readonly string[]; readonly value: number }
+  | { readonly kind: "relist"; readonly names: readonly string[]; readonly value: number }
   | { readonly kind: "late" | "resync" | "release" | "clear" };
 
 const name = fc.constantFrom("a", "b", "c", "d");
@@ -33,7 +33,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("stale" as const, "repeat" as const), name, value }) },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant("relist" as const), kept: fc.subarray(["a", "b", "c", "d"]), value }),
+    arbitrary: fc.record({ kind: fc.constant("relist" as const), names: fc.subarray(["a", "b", "c", "d"]), value }),
   },
   {
     weight: 2,
@@ -169,7 +169,7 @@ class Pair {
         return this.model.remove(thing);
       }
       case "relist": {
-        const things = operation.kept.map((name) => {
+        const things = operation.names.map((name) => {
           const existing = this.model.state.get(keyOf({ metadata: { name, namespace: "n" } }));
           return operation.value === 0 && existing !== undefined ? existing : this.#present(name, operation.value);
         });

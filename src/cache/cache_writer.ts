@@ -227,7 +227,9 @@ function orderOf(cached: KubeObject, object: KubeObject): number {
 
 /** The kind of the objects of one cache. */
 export interface ExpectedKind {
+  /** The API group and version, as `apps/v1`. */
   readonly apiVersion: string;
+  /** The kind, as `Deployment`. */
   readonly kind: string;
 }
 

@@ -19,7 +19,8 @@ import { CacheWriter, dropManagedFields, type ExpectedKind, ObjectFilter, type T
 import { Lister } from "./lister.ts";
 import { FanOut, initialAdd, Listener, type ListenerSource, Registration } from "./listener.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
-import { Reflector, type ReflectorOptions } from "./reflector.ts";
+import { Reflector } from "./reflector.ts";
+import type { ReflectorTiming } from "./reflector_state.ts";
 import type {
   HandlerOptions,
   HandlerRegistration,
@@ -33,12 +34,16 @@ import { VersionWaiters } from "./version_waiters.ts";
 
 /** Where an error was thrown that the cache caught. */
 export interface CacheErrorOrigin {
+  /** The name of the informer. */
   readonly informer: string;
   /** The handler that threw. */
   readonly handler?: string;
   /** The index whose function threw. */
   readonly index?: string;
 }
+
+/** Returns where an informer lets registrations attach their listeners. */
+export let listenersOf: <T extends KubeObject>(informer: Informer<T>) => ListenerSource<T>;
 
 /** Options that the informers of a program usually share. */
 export interface InformerDefaults {
@@ -52,15 +57,15 @@ export interface InformerDefaults {
   readonly freeze?: boolean;
   /** Compare with an exact LIST after each sync; for tests. @default false */
   readonly checkConsistency?: boolean;
-  /** @default defaultTiming */
-  readonly timing?: ReflectorOptions<KubeObject>["timing"];
-  /** @default systemClock */
+  /** Time limits and backoff of the reflector. @default defaultTiming */
+  readonly timing?: Partial<ReflectorTiming>;
+  /** Measures time limits, backoff and resyncs. @default systemClock */
   readonly clock?: Clock;
-  /** @default systemRandom */
+  /** Varies delays, so that many programs do not retry at the same time. @default systemRandom */
   readonly random?: Random;
-  /** @default logger("cache") */
+  /** Receives the log records of the cache. @default logger("cache") */
   readonly log?: Logger;
-  /** @default noCacheMetrics */
+  /** Receives the measurements of the cache. @default none */
   readonly metrics?: CacheMetrics;
   /** Called with errors of handlers and index functions, and with inconsistencies. @default they are only logged */
   readonly onError?: (error: unknown, origin: CacheErrorOrigin) => void;
@@ -70,42 +75,46 @@ export interface InformerDefaults {
 export interface InformerOptions<T extends KubeObject> extends InformerDefaults {
   /** For logs, metrics, errors and readiness, e.g. `foos.samplecontroller.k8s.io in namespace x`. */
   readonly name: string;
+  /** How objects are listed and watched, for example `client.listWatch(ConfigMap)`. */
   readonly listWatch: ListWatch<T>;
   /** Objects of any other kind are skipped. @default any kind is cached */
   readonly expected?: ExpectedKind;
   /** Called once for each object before it is cached. @default dropManagedFields */
   readonly transform?: Transform<T>;
-  /** @default none */
+  /** Functions that compute index values, by index name, for {@link Lister.byIndex}. @default none */
   readonly indexers?: Indexers<T>;
 }
 
 /**
- * A cache of one scope.
+ * A cache of one kind in one scope, which notifies handlers of changes. Most programs use an {@link InformerFactory},
+ * which shares informers; create one yourself for a ListWatch of your own.
  *
  * @example
  * ```ts
- * import { Informer } from "./mod.ts";
- * import { type KubeObject, type ListWatch, resourceVersion } from "../api/mod.ts";
- * import { aborted } from "../async/mod.ts";
+ * import { ConfigMap } from "@pintle/controller";
+ * import { Informer } from "@pintle/controller/cache";
+ * import { World } from "@pintle/controller/testing";
  *
- * const nothing: ListWatch<KubeObject> = {
- *   list: () => Promise.resolve({ items: [], resourceVersion: resourceVersion("1") }),
- *   async *watch(_options, signal) {
- *     await aborted(signal);
- *   },
- * };
- * const informer = new Informer({ name: "foos", listWatch: nothing, watchList: false });
- * informer.addHandler({ onAdd: (foo) => console.log(foo.metadata.name) });
+ * await using world = await World.start({ controllers: [], cluster: false });
+ * await world.create(ConfigMap, { name: "a" });
+ * const listWatch = world.client.listWatch(ConfigMap);
+ * const informer = new Informer<ConfigMap>({ name: "configmaps", listWatch, clock: world.clock });
  * const stop = new AbortController();
  * const running = informer.run(stop.signal);
  * await informer.synced(stop.signal);
- * console.assert(informer.lister.list().length === 0);
+ * console.assert(informer.lister.findNamed("a", "default") !== undefined);
  * stop.abort();
  * await running;
  * ```
  */
-export class Informer<T extends KubeObject> implements SharedInformer<T>, ListenerSource<T> {
+export class Informer<T extends KubeObject> implements SharedInformer<T> {
+  static {
+    listenersOf = (informer) => informer.#listeners;
+  }
+
+  /** For logs, metrics and errors. */
   readonly name: string;
+  /** Cached, synchronous reads. */
   readonly lister: Lister<T>;
   readonly #options: InformerOptions<T>;
   readonly #clock: Clock;
@@ -119,9 +128,15 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
   readonly #registrations = new Set<Registration<T>>();
   /** Listeners that were added before the first full state, and what to call when they have processed it. */
   readonly #unsynced = new Map<Listener<T>, () => void>();
+  /** For registrations. Not public: only this folder attaches listeners. */
+  readonly #listeners: ListenerSource<T> = {
+    attach: (listener, onInitial) => this.#attach(listener, onInitial),
+    values: () => this.#store.values(),
+  };
   #life: "new" | "running" | "stopped" = "new";
   #handlers = 0;
 
+  /** Creates an informer; {@link Informer.run} fills its cache. */
   constructor(options: InformerOptions<T>) {
     const { name, listWatch, indexers, clock = systemClock, random = systemRandom, metrics = noCacheMetrics } = options;
     this.name = name;
@@ -145,20 +160,32 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
     return this.#store;
   }
 
+  /** True once the first full state is in the cache. Handlers may still be processing it. */
   get hasSynced(): boolean {
     return this.#synced.isOpen;
   }
 
+  /**
+   * Resolves when {@link hasSynced} becomes true.
+   *
+   * @throws `signal.reason` when aborted first, an Error when the informer stops first.
+   */
   synced(signal: AbortSignal): Promise<void> {
     return this.#synced.wait(signal);
   }
 
+  /**
+   * Adds a handler. It is notified of all cached objects first, then of changes; nothing is lost or delivered twice. The
+   * handler is not called before this method has returned.
+   *
+   * @throws Error when the informer has stopped, TypeError when the handler has no function at all.
+   */
   addHandler(handler: InformerHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
     const { name = `handler-${++this.#handlers}`, resyncMs = this.#options.resyncMs ?? 0 } = options;
     const listener = this.#newListener(name, handler);
     const registration = new Registration({
       listener,
-      sources: [this],
+      sources: [this.#listeners],
       resyncMs,
       clock: this.#clock,
       onRemoved: (removed) => this.#registrations.delete(removed),
@@ -167,22 +194,35 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
     return registration;
   }
 
+  /**
+   * Declares indices for {@link Lister.byIndex}, at any time; each is built at its first read.
+   *
+   * @throws RangeError when another function has one of the names.
+   */
   addIndexers(indexers: Indexers<T>): void {
     this.#store.addIndexers(indexers);
   }
 
+  /** True when the cache contains everything up to `version`. Also true when versions are not comparable. */
   isAtLeast(version: ResourceVersion): boolean {
     if (!isComparable(version)) return true;
     const cached = this.#store.lastSyncResourceVersion;
     return cached !== undefined && (compareResourceVersions(cached, version) ?? 0) >= 0;
   }
 
+  /**
+   * Waits until {@link isAtLeast} is true, for example for the version of an own write.
+   *
+   * @returns false when `timeoutMs` passed first, or the informer stopped.
+   * @throws `signal.reason` when aborted first.
+   */
   async waitFor(version: ResourceVersion, signal: AbortSignal, options: WaitForOptions = {}): Promise<boolean> {
     if (this.isAtLeast(version)) return true;
     if (this.#life === "stopped") return false;
     return await this.#waiters.wait(version, signal, options.timeoutMs ?? Infinity);
   }
 
+  /** What the informer is doing, and why it waits if it does. */
   status(): InformerStatus {
     return {
       name: this.name,
@@ -193,10 +233,16 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
     };
   }
 
+  /** The {@link status}, as a list of one. */
   statuses(): readonly InformerStatus[] {
     return [this.status()];
   }
 
+  /**
+   * Keeps the cache up to date until aborted.
+   *
+   * @throws Error when called twice.
+   */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#life !== "new") throw new Error(`Cannot run informer ${this.name}: it was started before`);
     this.#life = "running";
@@ -207,8 +253,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
     }
   }
 
-  /** For registrations, see {@link ListenerSource}. */
-  attach(listener: Listener<T>, onInitial: () => void): Disposable {
+  #attach(listener: Listener<T>, onInitial: () => void): Disposable {
     if (this.#life === "stopped") {
       throw new Error(`Cannot add handler ${listener.name} to informer ${this.name}: it has stopped`);
     }
@@ -225,11 +270,6 @@ export class Informer<T extends KubeObject> implements SharedInformer<T>, Listen
         this.#unsynced.delete(listener);
       },
     };
-  }
-
-  /** For registrations, see {@link ListenerSource}. */
-  values(): Iterable<T> {
-    return this.#store.values();
   }
 
   #writer(): CacheWriter<T> {

@@ -47,7 +47,28 @@ interface NamespaceSet {
   remove(namespace: string): Promise<void>;
 }
 
-/** Creates and runs informers. */
+/**
+ * Creates and runs informers, one for each resource and scope, which all callers share. `informersOf` creates a factory
+ * for a Client.
+ *
+ * @example
+ * ```ts
+ * import { Pod } from "@pintle/controller";
+ * import { informersOf } from "@pintle/controller/cache";
+ * import { World } from "@pintle/controller/testing";
+ *
+ * await using world = await World.start({ controllers: [], cluster: false });
+ * const informers = informersOf(world.client, { clock: world.clock });
+ * const names: (string | undefined)[] = [];
+ * informers.informer(Pod).addHandler({ onAdd: (pod) => names.push(pod.metadata.name) });
+ * const stop = new AbortController();
+ * const running = informers.run(stop.signal);
+ * await informers.synced(stop.signal);
+ * console.assert(informers.informer(Pod) === informers.informer(Pod) && names.length === 0);
+ * stop.abort();
+ * await running;
+ * ```
+ */
 export class InformerFactory {
   readonly #options: InformerFactoryOptions;
   readonly #shared = new Map<string, Shared>();
@@ -58,6 +79,7 @@ export class InformerFactory {
     kind: "new",
   };
 
+  /** Creates a factory; {@link InformerFactory.run} starts its informers. */
   constructor(options: InformerFactoryOptions) {
     this.#options = options;
     this.#namespaces = options.namespaces === undefined ? undefined : new Set(options.namespaces);
@@ -110,7 +132,11 @@ export class InformerFactory {
     await Promise.all([...this.#multiNamespace].map((informer) => informer.remove(namespace)));
   }
 
-  /** Resolves when every informer requested so far has synced. Throws as {@link SharedInformer.synced}. */
+  /**
+   * Resolves when every informer requested so far has synced.
+   *
+   * @throws `signal.reason` when aborted first, an Error when an informer stops first.
+   */
   async synced(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#shared.values()].map((shared) => shared.informer.synced(signal)));
   }
@@ -188,13 +214,13 @@ export type Projection = "full" | "metadata";
 
 /** The part of a cluster that one cache contains; the server filters. */
 export interface CacheScope {
-  /** @default all namespaces, or those of the factory */
+  /** Only the objects of this namespace. @default all namespaces, or those of the factory */
   readonly namespace?: string;
-  /** @default every label */
+  /** Only the objects with these labels. @default every label */
   readonly labelSelector?: LabelSelector;
-  /** @default every field */
+  /** Only the objects with these field values, such as `{ "spec.nodeName": "n1" }`. @default every field */
   readonly fieldSelector?: StringMap;
-  /** @default "full" */
+  /** Whole objects, or only their metadata. @default "full" */
   readonly projection?: Projection;
 }
 

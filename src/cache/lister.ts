@@ -8,51 +8,87 @@
 import { isSelected, type KubeObject, type LabelSelector, type ObjectKey, objectKey } from "../api/mod.ts";
 import type { StoreReader } from "./store.ts";
 
-/** Which objects {@link Lister.list} returns; all conditions must hold. */
-export interface ListFilter<T> {
-  /** Served from an index: does not visit the objects of other namespaces. @default all namespaces */
+/** Which cached objects a list returns; all conditions must hold. The argument of `ctx.list`. */
+export interface ListFilter {
+  /** Only the objects of this namespace; does not visit the others. @default all namespaces of the cache */
   readonly namespace?: string;
-  /** @default every label */
+  /** Only the objects with these labels. @default every label */
   readonly labelSelector?: LabelSelector;
-  /** Only the objects that a declared index finds under a value; does not visit the others. @default no index */
-  readonly index?: { readonly name: string; readonly value: string };
-  /** @default every object */
+  /** Only the objects that a declared index has under a value; does not visit the others. @default no index */
+  readonly index?: {
+    /** The name under which the index was declared. */
+    readonly name: string;
+    /** The value that its function returned for the objects. */
+    readonly value: string;
+  };
+}
+
+/** Which objects {@link Lister.list} returns; all conditions must hold. */
+export interface ListerFilter<T> extends ListFilter {
+  /** Only the objects for which it returns true. @default every object */
   readonly filter?: (object: T) => boolean;
 }
 
 /**
- * An object is not in the cache. Has the code and reason of the server's NotFound, so that `isNotFound` is true for it.
+ * Thrown by {@link Lister.get} if an object is not in the cache. It has the code and reason of the server's NotFound, so
+ * that `isNotFound` is true for it.
+ *
+ * @example
+ * ```ts
+ * import { isNotFound, objectKey } from "@pintle/controller";
+ * import { NotInCacheError } from "@pintle/controller/cache";
+ *
+ * const error = new NotInCacheError("configmaps", objectKey({ namespace: "default", name: "a" }));
+ * console.assert(isNotFound(error) && error.message === 'Cannot get configmaps "default/a": it is not in the cache');
+ * ```
  */
 export class NotInCacheError extends Error {
+  /** The name of the class. */
   override readonly name = "NotInCacheError";
+  /** The status code of NotFound. */
   readonly code = 404;
+  /** The reason of NotFound. */
   readonly reason = "NotFound";
 
+  /** @param resource The name of the kind, for the message. */
   constructor(resource: string, key: ObjectKey) {
     super(`Cannot get ${resource} "${key}": it is not in the cache`);
   }
 }
 
 /**
- * Reads a cache.
+ * Reads a cache, synchronously and without requests. `informer.lister` and `factory.lister` return one.
+ *
+ * Objects are shared by all readers: never change one.
  *
  * @example
  * ```ts
- * import { Lister, Store } from "./mod.ts";
- * import { type KubeObject, objectKey } from "../api/mod.ts";
+ * import { ConfigMap } from "@pintle/controller";
+ * import { informersOf } from "@pintle/controller/cache";
+ * import { World } from "@pintle/controller/testing";
  *
- * const store = new Store<KubeObject>();
- * const key = objectKey({ namespace: "default", name: "a" });
- * store.set(key, { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "a" } });
- * const lister = new Lister({ resource: "configmaps", store });
- * console.assert(lister.get(key).kind === "ConfigMap");
- * console.assert(lister.list({ namespace: "default" }).length === 1);
+ * await using world = await World.start({ controllers: [], cluster: false });
+ * await world.create(ConfigMap, { name: "a" });
+ * const informers = informersOf(world.client, { clock: world.clock });
+ * const maps = informers.lister(ConfigMap);
+ * const stop = new AbortController();
+ * const running = informers.run(stop.signal);
+ * await informers.synced(stop.signal);
+ * console.assert(maps.list({ namespace: "default" }).length === 1);
+ * console.assert(maps.findNamed("a", "default")?.kind === "ConfigMap");
+ * stop.abort();
+ * await running;
  * ```
  */
 export class Lister<T extends KubeObject> {
   readonly #resource: string;
   readonly #store: StoreReader<T>;
 
+  /**
+   * Creates a Lister of a store.
+   *
+   * @param options.resource The name of the kind, for errors.
+   */
   constructor(options: { readonly resource: string; readonly store: StoreReader<T> }) {
     this.#resource = options.resource;
     this.#store = options.store;
@@ -63,7 +99,11 @@ export class Lister<T extends KubeObject> {
     return this.#store.size;
   }
 
-  /** @throws NotInCacheError when the object is not in the cache. */
+  /**
+   * The object with this key.
+   *
+   * @throws NotInCacheError when the object is not in the cache.
+   */
   get(key: ObjectKey): T {
     const object = this.#store.get(key);
     if (object === undefined) throw new NotInCacheError(this.#resource, key);
@@ -85,7 +125,7 @@ export class Lister<T extends KubeObject> {
    *
    * @throws RangeError when there is no index of the name in the filter.
    */
-  list(filter: ListFilter<T> = {}): readonly T[] {
+  list(filter: ListerFilter<T> = {}): readonly T[] {
     const { namespace, labelSelector, index, filter: accepts } = filter;
     const found: T[] = [];
     for (const object of this.#candidates(filter)) {
@@ -97,7 +137,7 @@ export class Lister<T extends KubeObject> {
     return found;
   }
 
-  #candidates({ namespace, index }: ListFilter<T>): Iterable<T> {
+  #candidates({ namespace, index }: ListFilter): Iterable<T> {
     if (index !== undefined) return this.#store.byIndex(index.name, index.value);
     return namespace === undefined ? this.#store.values() : this.#store.byNamespace(namespace);
   }

@@ -32,14 +32,19 @@ export type CacheGauge =
 
 /** `name` of the informer, and `handler` where the measurement is about one. */
 export interface CacheMetricLabels {
+  /** The name of the informer. */
   readonly name: string;
+  /** The name of the handler. */
   readonly handler?: string;
 }
 
-/** Takes measurements. Called often, so it must be fast. */
+/** Takes the measurements of a cache. Called often, so it must be fast. */
 export interface CacheMetrics {
+  /** Adds one to a counter. */
   count(counter: CacheCounter, labels: CacheMetricLabels): void;
+  /** Records one value of a histogram or summary. */
   observe(observation: CacheObservation, labels: CacheMetricLabels, value: number): void;
+  /** Sets a gauge. */
   set(gauge: CacheGauge, labels: CacheMetricLabels, value: number): void;
 }
 

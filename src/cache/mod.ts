@@ -20,7 +20,7 @@ export {
   type StoreOptions,
   type StoreReader,
 } from "./store.ts";
-export { Lister, type ListFilter, NotInCacheError } from "./lister.ts";
+export { Lister, type ListerFilter, type ListFilter, NotInCacheError } from "./lister.ts";
 export type {
   AddedInfo,
   HandlerOptions,

@@ -17,7 +17,7 @@ import {
 } from "../api/mod.ts";
 import { aborted, type Clock, type Scope, scope, systemClock } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import type { Informer, InformerDefaults } from "./informer.ts";
+import { type Informer, type InformerDefaults, listenersOf } from "./informer.ts";
 import { Lister } from "./lister.ts";
 import { Listener, Registration } from "./listener.ts";
 import { noCacheMetrics } from "./metrics.ts";
@@ -88,7 +88,7 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     for (const indexers of this.#indexers) member.informer.addIndexers(indexers);
     this.#members.set(namespace, member);
     this.#stores.set(namespace, member.informer.store);
-    for (const registration of this.#registrations) registration.attachTo(member.informer);
+    for (const registration of this.#registrations) registration.attachTo(listenersOf(member.informer));
     if (this.#life.kind === "running") this.#start(member, this.#life.signal);
   }
 
@@ -98,7 +98,7 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     if (member === undefined) return;
     this.#members.delete(namespace);
     this.#stores.delete(namespace);
-    for (const registration of this.#registrations) registration.detachFrom(member.informer);
+    for (const registration of this.#registrations) registration.detachFrom(listenersOf(member.informer));
     member.running?.scope.abort();
     await member.running?.done;
   }
@@ -126,7 +126,7 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     });
     const registration = new Registration({
       listener,
-      sources: [...this.#members.values()].map((member) => member.informer),
+      sources: [...this.#members.values()].map((member) => listenersOf(member.informer)),
       resyncMs,
       clock: this.#clock,
       onRemoved: (removed) => this.#registrations.delete(removed),

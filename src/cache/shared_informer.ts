@@ -15,6 +15,7 @@ import type { Indexers } from "./store.ts";
 
 /** A cache of one kind that notifies its handlers of changes. */
 export interface SharedInformer<T extends KubeObject> {
+  /** For logs, metrics and errors. */
   readonly name: string;
   /** Cached, synchronous reads. */
   readonly lister: Lister<T>;
@@ -66,17 +67,37 @@ export interface SharedInformer<T extends KubeObject> {
 
 /** Options of {@link SharedInformer.waitFor}. */
 export interface WaitForOptions {
-  /** @default Infinity */
+  /** Milliseconds to wait. @default Infinity */
   readonly timeoutMs?: number;
   /** Namespace of the object that was written; a cache of several namespaces needs it. */
   readonly namespace?: string;
 }
 
-/** Functions that are notified of changes. Each may be async, and each may be absent. */
+/**
+ * Functions that are notified of changes. Each may be async, and each may be absent. The next call follows when the promise
+ * of the previous one has settled. A synchronous function must be fast, because it runs while the watch is being read.
+ *
+ * @example Fill a queue
+ * ```ts
+ * import { type ConfigMap, keyOf } from "@pintle/controller";
+ * import { type InformerHandler, WorkQueue } from "@pintle/controller/cache";
+ *
+ * const queue = new WorkQueue<string>({ name: "configmaps" });
+ * const handler: InformerHandler<ConfigMap> = {
+ *   onAdd: (map) => queue.add(keyOf(map)),
+ *   onUpdate: (_old, current) => queue.add(keyOf(current)),
+ *   onDelete: ({ key }) => queue.add(key),
+ * };
+ * handler.onAdd?.({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } }, { isInInitialList: true });
+ * console.assert(queue.size === 1);
+ * ```
+ */
 export interface InformerHandler<T> {
+  /** An object is new in the cache. */
   onAdd?(object: T, info: AddedInfo): unknown;
-  /** At a resync, `old` and `current` are the same object. */
+  /** An object has changed. At a resync, `old` and `current` are the same object. */
   onUpdate?(old: T, current: T): unknown;
+  /** An object is no longer in the cache. */
   onDelete?(tombstone: Tombstone<T>): unknown;
 }
 
@@ -86,8 +107,9 @@ export interface AddedInfo {
   readonly isInInitialList: boolean;
 }
 
-/** What remains of a deleted object. */
+/** What remains of a deleted object; the argument of `onDelete`. */
 export interface Tombstone<T> {
+  /** The key of the object. */
   readonly key: ObjectKey;
   /** The final state if the deletion was observed; otherwise the last cached state, which may be older. */
   readonly lastKnown: T;
@@ -106,8 +128,9 @@ export interface HandlerOptions {
   readonly resyncMs?: number;
 }
 
-/** A handler that has been added. */
+/** A handler that has been added: its progress, and its removal. */
 export interface HandlerRegistration {
+  /** For logs and metrics. */
   readonly name: string;
   /** True once this handler has processed every object of the first full state. */
   readonly hasSynced: boolean;

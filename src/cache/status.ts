@@ -59,7 +59,9 @@ export interface InformerStatus {
   readonly name: string;
   /** True once the first full state is in the cache; stays true. */
   readonly hasSynced: boolean;
+  /** What its reflector is doing. */
   readonly reflector: ReflectorStatus;
+  /** The lines of the watch that are skipped. */
   readonly quarantined: readonly QuarantinedLine[];
   /** Objects in the cache. */
   readonly objects: number;

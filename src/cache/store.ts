@@ -14,7 +14,9 @@ export interface StoreReader<T extends KubeObject> {
   readonly size: number;
   /** The version up to which the store is complete; undefined before the first full state. */
   readonly lastSyncResourceVersion: ResourceVersion | undefined;
+  /** The object with this key; undefined if there is none. */
   get(key: ObjectKey): T | undefined;
+  /** All objects, in no particular order. */
   values(): Iterable<T>;
   /** The objects of one namespace. Does not visit the others. */
   byNamespace(namespace: string): readonly T[];

@@ -29,12 +29,12 @@ test("[64] waitFor() resolves when an event or a bookmark has brought the versio
 test("[64] waitFor() returns false after its timeout and when the informer stops, and rejects on abort", async () => {
   const env = await startEnvironment();
   const late = env.informer.waitFor(version(500), env.signal, { timeoutMs: 10_000 });
-  let answer: boolean | undefined;
-  late.then((value) => answer = value);
+  let result: boolean | undefined;
+  late.then((value) => result = value);
   await env.clock.advance(9_999);
-  assertEquals(answer, undefined);
+  assertEquals(result, undefined);
   await env.clock.advance(1);
-  assertEquals(answer, false);
+  assertEquals(result, false);
   const reason = new Error("enough");
   const given = new AbortController();
   const aborted = assertRejects(() => env.informer.waitFor(version(500), given.signal), /enough/);
@@ -89,13 +89,13 @@ test("waits that timed out leave no memory, no timers and no listeners", async (
   const clock = new VirtualClock();
   const waiters = new VersionWaiters(clock);
   const counted = new CountedSignal();
-  const answers: Promise<boolean>[] = [];
-  for (let count = 0; count < 1_000; count++) answers.push(waiters.wait(version(9_000 + count), counted.signal, 100));
-  answers.push(waiters.wait(version(9_500), counted.signal, Infinity));
+  const results: Promise<boolean>[] = [];
+  for (let count = 0; count < 1_000; count++) results.push(waiters.wait(version(9_000 + count), counted.signal, 100));
+  results.push(waiters.wait(version(9_500), counted.signal, Infinity));
   assertEquals([waiters.size, counted.listeners, clock.pendingTimers], [1_001, 1_001, 1_000]);
   await clock.advance(100);
   assertEquals([waiters.size, counted.listeners, clock.pendingTimers], [1, 1, 0]);
   waiters.reached(version(9_500));
   assertEquals([waiters.size, counted.listeners], [0, 0]);
-  assertEquals((await Promise.all(answers)).filter((reached) => reached).length, 1);
+  assertEquals((await Promise.all(results)).filter((reached) => reached).length, 1);
 });

@@ -23,7 +23,7 @@ import type { EventSource } from "./event_source.ts";
 import type { Predicate } from "./predicate.ts";
 import type { Result } from "./request.ts";
 
-/** Options of a watched kind. */
+/** Options of a watched kind: which changes count, and indices of its cache. */
 export interface WatchOptionsOf<R extends Resource> {
   /** Accepts the changes that count. @default every change counts */
   readonly when?: Predicate<Infer<R>>;
@@ -35,13 +35,13 @@ export interface WatchOptionsOf<R extends Resource> {
   readonly indices?: Readonly<Record<string, (object: Infer<R>) => readonly string[]>>;
 }
 
-/** Options of the primary kind. */
+/** Options of the primary kind; the second argument of `for`. */
 export interface PrimaryOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
   /** The reconciler uses `ctx.patchStatus`. @default true for a custom resource with a status subresource */
   readonly writesStatus?: boolean;
 }
 
-/** Options of a kind of dependents. */
+/** Options of a kind of dependents; the second argument of `owns`. */
 export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
   /** The reconciler uses `ctx.delete` on these objects. @default false */
   readonly deletes?: boolean;
@@ -52,7 +52,7 @@ export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
   readonly to?: (object: Infer<R>, caches: CacheReader) => readonly string[];
 }
 
-/** Options of a kind that the reconciler reads. */
+/** Options of a kind that the reconciler reads; the second argument of `watches`. */
 export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R> {
   /**
    * Returns the keys of the primary objects to reconcile after a change of this object.
@@ -66,23 +66,33 @@ export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R
 
 /**
  * Builds a controller for a primary kind. The controller may do only what is declared here: its RBAC rules are derived
- * from the declarations, and in tests a strict Manager rejects every other request.
+ * from the declarations, and in tests a strict Manager rejects every other request. {@link controller} creates a Builder.
  */
 export interface Builder<Primary extends Resource, Declared extends Resource> {
-  /** Watches a kind of dependents. After a change of one, the primary object that controls it is reconciled. */
+  /**
+   * Watches a kind of dependents. After a change of one, the primary object that controls it is reconciled.
+   *
+   * @throws TypeError when the kind is already watched.
+   */
   owns<R extends Watchable>(resource: R, options?: OwnOptionsOf<R>): Builder<Primary, Declared | R>;
-  /** Watches a kind that the reconciler reads. After a change, the keys that `to` returns are reconciled. */
+  /**
+   * Watches a kind that the reconciler reads. After a change, the keys that `to` returns are reconciled.
+   *
+   * @throws TypeError when the kind is already watched.
+   */
   watches<R extends Watchable>(resource: R, options: MappedWatchOptions<R>): Builder<Primary, Declared | R>;
   /**
    * Declares what the reconciler does besides the other declarations: requests through `ctx.client`, `ctx.patch` on a
    * kind that it does not own, and reads of a kind that is `notCached`.
+   *
+   * @param subresource The part of the objects that the verbs are about, such as "status". @default the whole objects
    */
   uses<R extends Resource>(
     resource: R,
     verbs: readonly Verb[],
     subresource?: string,
   ): Builder<Primary, Declared | Extract<R, { readonly isCached: false }>>;
-  /** Adds a reason to reconcile that does not come from a watched kind. */
+  /** Adds a reason to reconcile that does not come from a watched kind, such as a {@link ticker}. */
   source(source: EventSource): Builder<Primary, Declared>;
   /**
    * Cleans up before an object is deleted, for what the garbage collector does not delete. A finalizer is added to each
@@ -104,6 +114,8 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
  * Starts building a controller.
  *
  * @param name Lower case, unique in a Manager; the name of its queue, field manager, logs and metrics.
+ * @param options How the controller works: workers, backoff, time limits.
+ * @returns The start of a builder: call `for` with the kind to reconcile.
  * @throws TypeError when the name is not a DNS label
  * @example
  * ```ts

@@ -5,23 +5,38 @@
  * implements both. `notCached()` and `metadataOnly()` state in the type of a Resource how it is cached, so the compiler
  * knows whether a read returns an object or a promise of one.
  */
-import type { Infer, KubeObject, LabelSelector, ObjectKey, ObjectMeta, Resource } from "../api/mod.ts";
-import type { SharedInformer } from "../cache/mod.ts";
+import type { Infer, KubeObject, ObjectKey, ObjectMeta, Resource } from "../api/mod.ts";
+import type { ListFilter, SharedInformer } from "../cache/mod.ts";
 
-/** Selects cached objects. */
-export interface ListFilter {
-  /** @default all namespaces of the cache */
-  readonly namespace?: string;
-  readonly labelSelector?: LabelSelector;
-  /** Selects the objects that an index of the watched kind has under a value. */
-  readonly index?: { readonly name: string; readonly value: string };
-}
-
-/** Synchronous reads of cached objects. */
+/**
+ * Synchronous reads of cached objects, for functions that map a change to keys (`to` of `owns` and `watches`).
+ *
+ * @example The Namespaces that mention a changed ConfigMap
+ * ```ts
+ * import { ConfigMap, controller, done, Namespace } from "@pintle/controller";
+ * import type { CacheReader } from "@pintle/controller/cache";
+ *
+ * function namespacesOf(map: ConfigMap, caches: CacheReader): readonly string[] {
+ *   return caches.list(Namespace, { labelSelector: { matchLabels: { config: map.metadata.name ?? "" } } })
+ *     .map((namespace) => namespace.metadata.name ?? "");
+ * }
+ * const keeper = controller("keeper").for(Namespace).watches(ConfigMap, { to: namespacesOf })
+ *   .reconcile(() => Promise.resolve(done));
+ * console.assert(keeper.watches[1]?.role === "watches");
+ * ```
+ */
 export interface CacheReader {
-  /** @throws TypeError when the kind is not watched, because such a read would never find anything. */
+  /**
+   * Returns the cached object with this key; undefined if there is none.
+   *
+   * @throws TypeError when the kind is not watched, because such a read would never find anything.
+   */
   find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined;
-  /** @throws TypeError when the kind is not watched. */
+  /**
+   * Returns the cached objects that match the filter, in no particular order.
+   *
+   * @throws TypeError when the kind is not watched.
+   */
   list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[];
 }
 
@@ -33,25 +48,31 @@ export interface Caches extends CacheReader {
   findInformer(resource: Resource): SharedInformer<KubeObject> | undefined;
 }
 
-/** A kind that is not cached: each read is a request to the API server. */
+/** A kind that is not cached: each read is a request to the API server. Create one with `notCached`. */
 export type NotCached<R extends Resource = Resource> = R & { readonly isCached: false };
 
-/** A kind whose objects can be watched. */
+/** A kind whose objects can be watched: every kind that is not marked with `notCached`. */
 export type Watchable = Resource & { readonly isCached?: true };
 
-/** An object reduced to its metadata. */
+/** An object reduced to its metadata, as the reads of a `metadataOnly` kind return it. */
 export interface MetadataObject<Kind extends string = string> {
+  /** The API group and version, as `apps/v1`. */
   readonly apiVersion: string;
+  /** The kind, as `Deployment`. */
   readonly kind: Kind;
+  /** The name, labels, owners and so on. */
   readonly metadata: ObjectMeta;
 }
 
-/** A kind whose cache has only the metadata of its objects. */
+/** A kind whose cache has only the metadata of its objects. Create one with `metadataOnly`. */
 export type MetadataOnly<Kind extends string = string> =
   & Resource<MetadataObject<Kind>, Kind>
   & { readonly projection: "metadata" };
 
-/** What a read returns: the value for a cached kind, a promise of it for a kind that is not cached. */
+/**
+ * What `ctx.find`, `ctx.get` and `ctx.list` return: the value for a cached kind, a promise of it for a kind that is
+ * not cached.
+ */
 export type Read<R extends Resource, Value> = R extends { readonly isCached: false } ? Promise<Value> : Value;
 
 /**
@@ -59,6 +80,7 @@ export type Read<R extends Resource, Value> = R extends { readonly isCached: fal
  * secrets that the process should not keep in memory. The kind cannot be watched. `ctx.find`, `ctx.get` and `ctx.list`
  * send requests to the API server and return promises.
  *
+ * @returns A copy of the Resource; the Resource itself still means the cached kind.
  * @example
  * ```ts
  * import { controller, done, Namespace, notCached, Secret } from "@pintle/controller";
@@ -66,7 +88,8 @@ export type Read<R extends Resource, Value> = R extends { readonly isCached: fal
  * const Secrets = notCached(Secret);
  * const keeper = controller("keeper").for(Namespace).uses(Secrets, ["get"]).reconcile(async (ctx) => {
  *   const secret = await ctx.find(Secrets, `${ctx.object.metadata.name}/tls`);
- *   return secret === undefined ? done : done;
+ *   ctx.log.info("read", { found: secret !== undefined });
+ *   return done;
  * });
  * console.assert(keeper.watches.length === 1);
  * ```
@@ -80,6 +103,7 @@ export function notCached<R extends Resource>(resource: R): NotCached<R> {
  * metadata, and the cache keeps only that. If another controller watches whole objects of the kind, both share the
  * whole objects.
  *
+ * @returns A copy of the Resource, whose objects have only apiVersion, kind and metadata.
  * @example
  * ```ts
  * import { controller, done, metadataOnly, Namespace, Secret } from "@pintle/controller";

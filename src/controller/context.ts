@@ -4,29 +4,49 @@
  */
 import { type Infer, keyOf, type Resource } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
+import type { ListFilter } from "../cache/mod.ts";
 import type { Client, Patch, PatchValue } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
-import { isNotCached, type ListFilter, type NotCached, type Read } from "./caches.ts";
+import { isNotCached, type NotCached, type Read } from "./caches.ts";
 import type { Desired } from "./desired.ts";
 import type { Cause, EventType } from "./request.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** The status of a Resource's objects. */
+/** The type of the status of a Resource's objects; never if they have none. */
 export type StatusOf<R extends Resource> = Infer<R> extends { readonly status?: infer Status } ? NonNullable<Status>
   : never;
 
-/** Options of `ctx.delete`. */
+/** Options of `ctx.delete`, with which a reconciler deletes a dependent. */
 export interface DeleteDependentOptions<Primary extends Resource> {
   /** Called with the live primary object, because an old cache must not decide what is deleted. @default every delete is sent */
   readonly onlyIf?: (live: Infer<Primary>) => boolean;
 }
 
-/** One attempt to reconcile one object. */
+/**
+ * What a reconciler works with during one attempt to reconcile one object: the object, cached reads, and writes that
+ * repeat nothing. `Primary` is the reconciled kind, `Declared` are all kinds that the controller declared.
+ *
+ * @example A reconciler as a function of its own
+ * ```ts
+ * import { ConfigMap, controller, done, manifest, Namespace, type ReconcileContext, type Result } from "@pintle/controller";
+ *
+ * async function greet(ctx: ReconcileContext<typeof Namespace, typeof Namespace | typeof ConfigMap>): Promise<Result> {
+ *   const namespace = ctx.object.metadata.name;
+ *   if (ctx.find(ConfigMap, `${namespace}/mute`) !== undefined) return done;
+ *   await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: "greeting" }, data: { text: "hello" } }));
+ *   ctx.event("Normal", "Greeted", "created the greeting");
+ *   return done;
+ * }
+ * const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(greet);
+ * console.assert(greeter.name === "greeter");
+ * ```
+ */
 export interface ReconcileContext<Primary extends Resource, Declared extends Resource> {
   /** The object, from the cache. In `reconcile` it is not being deleted; in `finalize` it is, and it was read live. */
   readonly object: Infer<Primary>;
   /** Aborts when the time limit of the attempt has passed or the process must stop. */
   readonly signal: AbortSignal;
+  /** Logs with the controller and the key of the object as fields. */
   readonly log: Logger;
   /** The current time, for conditions and deadlines. */
   readonly clock: Clock;
@@ -41,9 +61,18 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
    * that is `notCached` it sends a request to the API server and returns a promise.
    */
   find<R extends Declared>(resource: R, key: string): Read<R, Infer<R> | undefined>;
-  /** Like `find`, for an object that must exist. @throws Error when the cache has none, ApiError when the server has none */
+  /**
+   * Like `find`, for an object that must exist.
+   *
+   * @throws Error when the cache has none, ApiError when the server has none
+   */
   get<R extends Declared>(resource: R, key: string): Read<R, Infer<R>>;
-  /** The cached objects that match the filter. For a kind that is `notCached`, a promise of those of the API server. */
+  /**
+   * The cached objects that match the filter, in no particular order. For a kind that is `notCached`, a promise of those
+   * of the API server.
+   *
+   * @throws RangeError when the kind has no index of the name in the filter
+   */
   list<R extends Declared>(resource: R, filter?: ListFilter): Read<R, readonly Infer<R>[]>;
   /**
    * Creates or changes a dependent of the object so that it has the desired values, by server-side apply. Nothing is sent
@@ -89,9 +118,16 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
   patch<R extends Declared>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>>;
   /**
    * Writes the given fields of the object's status, unless it already has them. Maps are merged; null removes a key.
+   *
+   * @throws ApiError when the server rejects it.
    */
   patchStatus(status: PatchValue<StatusOf<Primary>>): Promise<void>;
-  /** Records an Event about the object. */
+  /**
+   * Records an Event about the object. Does not wait for the server.
+   *
+   * @param reason One CamelCase word, for programs.
+   * @param note A sentence for people, at most 1 KiB.
+   */
   event(type: EventType, reason: string, note: string): void;
 }
 

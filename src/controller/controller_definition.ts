@@ -23,31 +23,63 @@ import type { Predicate } from "./predicate.ts";
 import type { Request, Result } from "./request.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** One controller, ready to be added to a Manager. */
+/**
+ * One controller as a value, ready for `operatorCli`, for a Manager, or for the World of a test. Create it with
+ * {@link controller}.
+ */
 export interface ControllerDefinition {
+  /** Unique in a Manager; the name of its queue, field manager, logs and metrics. */
   readonly name: string;
   /** The kind that is reconciled. */
   readonly primary: Resource;
   /** The controller writes the status of the primary kind. */
   readonly writesStatus: boolean;
-  /** The primary kind first. */
+  /** All watched kinds, the primary kind first. */
   readonly watches: readonly WatchDefinition[];
+  /** What `uses` declared. */
   readonly permissions: readonly Permission[];
   /** Reasons to reconcile that do not come from a watched kind. */
   readonly sources: readonly EventSource[];
   /** Added to every primary object. @default none, the controller has no `finalize` */
   readonly finalizer?: string;
+  /** How the controller works. */
   readonly options: ControllerOptions;
+  /** Called with each key that is to be reconciled. */
   readonly reconciler: Reconciler;
 }
 
 /**
  * Changes the object that the request names towards its desired state. This is the raw form; the builder creates it from
- * `reconcile(ctx)` and `finalize(ctx)` (`_object_reconciler.ts`).
+ * `reconcile(ctx)` and `finalize(ctx)`. Use it with `reconcileKey` if the controller must act on keys without objects.
+ *
+ * @returns `done` or `requeueAfter(ms)`. An error is retried with backoff, unless it is a TerminalError.
+ * @example
+ * ```ts
+ * import { controller, done, Namespace, type Reconciler } from "@pintle/controller";
+ *
+ * const report: Reconciler = ({ key }, toolbox) => {
+ *   const namespace = toolbox.find(Namespace, key);
+ *   toolbox.log.info("reconciled", { isDeleted: namespace === undefined });
+ *   return Promise.resolve(done);
+ * };
+ * const reporter = controller("reporter").for(Namespace).reconcileKey(report);
+ * console.assert(reporter.reconciler === report);
+ * ```
  */
 export type Reconciler = (request: Request, toolbox: Toolbox) => Promise<Result>;
 
-/** How a controller works. The builder declares what it works on. */
+/**
+ * How a controller works; the second argument of {@link controller}.
+ *
+ * @example Four workers, and no retry after a minute
+ * ```ts
+ * import { controller, done, Namespace } from "@pintle/controller";
+ *
+ * const greeter = controller("greeter", { maxConcurrentReconciles: 4, reconcileTimeoutMs: 60_000 })
+ *   .for(Namespace).reconcile(() => Promise.resolve(done));
+ * console.assert(greeter.options.maxConcurrentReconciles === 4);
+ * ```
+ */
 export interface ControllerOptions {
   /** Keys that are reconciled at the same time; never the same key twice. @default 1 */
   readonly maxConcurrentReconciles?: number;
@@ -77,23 +109,34 @@ export interface ControllerOptions {
 
 /** What the controller may do besides what its watches declare. RBAC rules are derived from it. */
 export interface Permission {
+  /** The kind that the verbs are about. */
   readonly resource: Resource;
+  /** What the controller does with it. */
   readonly verbs: readonly Verb[];
+  /** The part of the objects that the verbs are about, such as `status` or `scale`. @default the whole objects */
   readonly subresource?: string;
 }
 
+/** An RBAC verb. There is no `*`: each rule names what it allows. */
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+
 /** All RBAC verbs, in the order in which rules list them. */
-export const verbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
-
-/** An RBAC verb. */
-export type Verb = (typeof verbs)[number];
-
-/** Why a kind is watched: it is reconciled, the reconciler creates its objects, or the reconciler only reads it. */
-export type WatchRole = "for" | "owns" | "watches";
+export const verbs: readonly Verb[] = [
+  "get",
+  "list",
+  "watch",
+  "create",
+  "update",
+  "patch",
+  "delete",
+  "deletecollection",
+];
 
 /** One watched kind of a controller. */
 export interface WatchDefinition {
-  readonly role: WatchRole;
+  /** Why the kind is watched: it is reconciled, the reconciler creates its objects, or the reconciler only reads it. */
+  readonly role: "for" | "owns" | "watches";
+  /** The watched kind. */
   readonly resource: Resource;
   /** The keys of the primary objects to reconcile after a change of `object`. `caches` are the controller's. */
   readonly keysOf: (object: KubeObject, caches: CacheReader) => readonly ObjectKey[];
@@ -101,7 +144,7 @@ export interface WatchDefinition {
   readonly writes: boolean;
   /** True when the reconciler deletes these objects. */
   readonly deletes: boolean;
-  /** @default every change counts */
+  /** Accepts the changes that count. @default every change counts */
   readonly when?: Predicate;
   /** Functions that compute index values, by index name. @default none */
   readonly indices?: Indexers<KubeObject>;

@@ -4,10 +4,30 @@
  * A source only enqueues keys; the reconciler reads the current state as always. A source that returns or throws while
  * the controller runs is restarted with a backoff of 1 s to 1 min.
  */
-import { Backoff, type Clock, type Random } from "../async/mod.ts";
+import { Backoff, type Clock, type Random, systemClock } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 
-/** Enqueues keys of primary objects. */
+/**
+ * A reason to reconcile that does not come from a watched kind: a poller, a queue, a webhook. It enqueues keys of primary
+ * objects. A source that returns or throws is restarted with a backoff of 1 s to 1 min. {@link ticker} creates a timer.
+ *
+ * @example
+ * ```ts
+ * import { controller, done, type EventSource, Namespace } from "@pintle/controller";
+ *
+ * const changedZones: EventSource = {
+ *   name: "dns-poller",
+ *   async run(enqueue, signal) {
+ *     while (!signal.aborted) {
+ *       enqueue("team-a");
+ *       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+ *     }
+ *   },
+ * };
+ * const dns = controller("dns").for(Namespace).source(changedZones).reconcile(() => Promise.resolve(done));
+ * console.assert(dns.sources[0]?.name === "dns-poller");
+ * ```
+ */
 export interface EventSource {
   /** For logs and causes, e.g. `dns-poller`. */
   readonly name: string;
@@ -49,10 +69,25 @@ export async function keepSourceRunning(
 /**
  * Creates a source that enqueues keys every `everyMs` milliseconds.
  *
- * @param keys Called each time; returns the keys to enqueue.
+ * @param name For logs and causes.
+ * @param keys Called each time; returns the keys to enqueue: `namespace/name`, or `name` if the kind is cluster-scoped.
+ * @param clock Measures the time; a test passes the clock of its World. @default systemClock
  * @throws RangeError when `everyMs` is not greater than 0.
+ * @example
+ * ```ts
+ * import { controller, done, Namespace, ticker } from "@pintle/controller";
+ *
+ * const everyHour = ticker("hourly", 3_600_000, () => ["kube-system"]);
+ * const auditor = controller("auditor").for(Namespace).source(everyHour).reconcile(() => Promise.resolve(done));
+ * console.assert(auditor.sources.length === 1);
+ * ```
  */
-export function ticker(name: string, everyMs: number, keys: () => readonly string[], clock: Clock): EventSource {
+export function ticker(
+  name: string,
+  everyMs: number,
+  keys: () => readonly string[],
+  clock: Clock = systemClock,
+): EventSource {
   if (!(everyMs > 0)) throw new RangeError(`Cannot create ticker "${name}": everyMs ${everyMs} is not greater than 0`);
   return {
     name,

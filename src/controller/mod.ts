@@ -12,7 +12,6 @@ export {
   type Caches,
   isMetadataOnly,
   isNotCached,
-  type ListFilter,
   type MetadataObject,
   type MetadataOnly,
   metadataOnly,
@@ -31,7 +30,6 @@ export {
   type Verb,
   verbs,
   type WatchDefinition,
-  type WatchRole,
 } from "./controller_definition.ts";
 export { type Desired, type DesiredBody, manifest } from "./desired.ts";
 export { type EventSource, ticker } from "./event_source.ts";

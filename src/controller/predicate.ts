@@ -6,36 +6,75 @@
 import type { KubeObject } from "../api/mod.ts";
 import { isDeepEqual } from "./_diff.ts";
 
-/** What happened to an object in the cache. */
+/** What happened to an object in the cache; the argument of a {@link Predicate}. */
 export type Change<T = KubeObject> =
   | { readonly kind: "added"; readonly object: T }
   | { readonly kind: "updated"; readonly object: T; readonly old: T }
   | { readonly kind: "deleted"; readonly object: T };
 
-/** True for the changes that count. */
+/**
+ * Decides whether a change counts; the option `when` of `for`, `owns` and `watches`. It is called for every change, so it
+ * must be fast. If it throws, the change counts.
+ *
+ * @example
+ * ```ts
+ * import { controller, done, Pod, type Predicate } from "@pintle/controller";
+ *
+ * const isScheduled: Predicate<Pod> = ({ object }) => object.spec?.nodeName !== undefined;
+ * const agent = controller("agent").for(Pod, { when: isScheduled }).reconcile(() => Promise.resolve(done));
+ * console.assert(agent.watches[0]?.when !== undefined);
+ * ```
+ */
 export type Predicate<T = KubeObject> = (change: Change<T>) => boolean;
 
 function updatesWhere(isChanged: (object: KubeObject, old: KubeObject) => boolean): Predicate {
   return (change) => change.kind !== "updated" || isChanged(change.object, change.old);
 }
 
-/** Predicates that accept every add and delete, and those updates in which the named part changed. */
-export const changed = {
+/**
+ * Predicates that accept every add and delete, and those updates in which the named part changed.
+ *
+ * @example Ignore the writes of this controller to the status
+ * ```ts
+ * import { anyOf, changed, controller, Deployment, done } from "@pintle/controller";
+ *
+ * const when = anyOf(changed.generation, changed.annotations);
+ * const scaler = controller("scaler").for(Deployment, { when }).reconcile(() => Promise.resolve(done));
+ * const object = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", generation: 1 } };
+ * console.assert(scaler.watches[0]?.when?.({ kind: "updated", object, old: object }) === false);
+ * ```
+ */
+export const changed: {
   /** The desired state. Deletion counts too, because Kubernetes increases the generation when it begins. */
-  generation: updatesWhere((object, old) => object.metadata.generation !== old.metadata.generation),
+  readonly generation: Predicate;
   /** Any change; rejects the updates of a resync. */
-  resourceVersion: updatesWhere((object, old) => object.metadata.resourceVersion !== old.metadata.resourceVersion),
+  readonly resourceVersion: Predicate;
   /** Any change except of the resourceVersion; rejects resyncs and writes that changed nothing in the cached object. */
-  content: updatesWhere((object, old) => !hasSameContent(object, old)),
+  readonly content: Predicate;
   /** The labels. */
-  labels: updatesWhere((object, old) => !isSameMap(object.metadata.labels, old.metadata.labels)),
+  readonly labels: Predicate;
   /** The annotations. */
+  readonly annotations: Predicate;
+} = {
+  generation: updatesWhere((object, old) => object.metadata.generation !== old.metadata.generation),
+  resourceVersion: updatesWhere((object, old) => object.metadata.resourceVersion !== old.metadata.resourceVersion),
+  content: updatesWhere((object, old) => !hasSameContent(object, old)),
+  labels: updatesWhere((object, old) => !isSameMap(object.metadata.labels, old.metadata.labels)),
   annotations: updatesWhere((object, old) => !isSameMap(object.metadata.annotations, old.metadata.annotations)),
-} as const;
+};
 
 /**
  * Accepts changes of objects that have the labels; "*" matches any value. An update counts if the object has the labels
  * before or after it, so that the removal of a label counts.
+ *
+ * @example
+ * ```ts
+ * import { labelled } from "@pintle/controller";
+ *
+ * const isCritical = labelled({ tier: "critical", team: "*" });
+ * const object = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", labels: { tier: "critical" } } };
+ * console.assert(!isCritical({ kind: "added", object })); // it has no label "team"
+ * ```
  */
 export function labelled(labels: Readonly<Record<string, string>>): Predicate {
   const required = Object.entries(labels);
@@ -48,17 +87,50 @@ export function labelled(labels: Readonly<Record<string, string>>): Predicate {
   return (change) => hasLabels(change.object) || (change.kind === "updated" && hasLabels(change.old));
 }
 
-/** Accepts a change if all of the predicates accept it. */
+/**
+ * Accepts a change if all of the predicates accept it.
+ *
+ * @example
+ * ```ts
+ * import { allOf, changed, labelled } from "@pintle/controller";
+ *
+ * const when = allOf(changed.generation, labelled({ tier: "critical" }));
+ * const object = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", labels: { tier: "critical" } } };
+ * console.assert(when({ kind: "added", object }) && !when({ kind: "updated", object, old: object }));
+ * ```
+ */
 export function allOf<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.every((predicate) => predicate(change));
 }
 
-/** Accepts a change if at least one of the predicates accepts it. */
+/**
+ * Accepts a change if at least one of the predicates accepts it.
+ *
+ * @example
+ * ```ts
+ * import { anyOf, changed } from "@pintle/controller";
+ *
+ * const when = anyOf(changed.generation, changed.labels);
+ * const old = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", labels: { tier: "test" } } };
+ * const object = { ...old, metadata: { ...old.metadata, labels: { tier: "critical" } } };
+ * console.assert(when({ kind: "updated", object, old }));
+ * ```
+ */
 export function anyOf<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.some((predicate) => predicate(change));
 }
 
-/** Accepts a change if the predicate rejects it. */
+/**
+ * Accepts a change if the predicate rejects it.
+ *
+ * @example
+ * ```ts
+ * import { labelled, not } from "@pintle/controller";
+ *
+ * const isManaged = not(labelled({ unmanaged: "*" }));
+ * console.assert(isManaged({ kind: "added", object: { apiVersion: "v1", kind: "Pod", metadata: { name: "a" } } }));
+ * ```
+ */
 export function not<T>(predicate: Predicate<T>): Predicate<T> {
   return (change) => !predicate(change);
 }

@@ -7,20 +7,25 @@
  */
 import type { KubeObject, ObjectKey } from "../api/mod.ts";
 
-/** The object to reconcile. */
+/** The object to reconcile; the first argument of a {@link Reconciler}. */
 export interface Request {
+  /** `namespace/name`, or `name` for cluster-scoped objects. */
   readonly key: ObjectKey;
-  /** Absent for cluster-scoped objects. */
+  /** The namespace of the object. Absent for cluster-scoped objects. */
   readonly namespace?: string;
+  /** The name of the object. */
   readonly name: string;
 }
 
 /** Why a key was added to the queue. Several causes may have been merged into one reconcile. */
 export interface Cause {
-  /** `deployments.apps`, or the name of an EventSource. */
+  /** The watched kind, as `deployments.apps`, or the name of an EventSource. */
   readonly source: string;
+  /** What happened to the object; "retry" follows an error, "requeue" a {@link requeueAfter}. */
   readonly change: "added" | "updated" | "deleted" | "resync" | "retry" | "requeue";
+  /** The key of the object that changed. */
   readonly key: string;
+  /** The version of the object that changed. Absent if the cause is not a change of an object. */
   readonly resourceVersion?: string;
 }
 
@@ -29,7 +34,17 @@ export type Result =
   | { readonly kind: "done" }
   | { readonly kind: "requeue"; readonly afterMs: number };
 
-/** Nothing more to do until something changes. */
+/**
+ * The result of a reconcile with nothing more to do until something changes.
+ *
+ * @example
+ * ```ts
+ * import { controller, done, Namespace } from "@pintle/controller";
+ *
+ * const idle = controller("idle").for(Namespace).reconcile(() => Promise.resolve(done));
+ * console.assert(done.kind === "done" && idle.name === "idle");
+ * ```
+ */
 export const done: Result = Object.freeze({ kind: "done" });
 
 /**
@@ -37,23 +52,50 @@ export const done: Result = Object.freeze({ kind: "done" });
  * forgets earlier failures of the key.
  *
  * @throws RangeError when `ms` is negative or not a number.
+ * @example Look at a Job again in a minute
+ * ```ts
+ * import { controller, done, Job, requeueAfter } from "@pintle/controller";
+ *
+ * const watcher = controller("watcher").for(Job)
+ *   .reconcile(({ object }) => Promise.resolve(object.status?.completionTime === undefined ? requeueAfter(60_000) : done));
+ * console.assert(watcher.name === "watcher" && requeueAfter(60_000).kind === "requeue");
+ * ```
  */
 export function requeueAfter(ms: number): Result {
   if (!(ms >= 0)) throw new RangeError(`Cannot requeue: a delay of ${ms} ms is negative or not a number`);
   return { kind: "requeue", afterMs: ms };
 }
 
-/** Thrown by a reconciler whose input cannot work. It is logged and counted, and not retried until the object changes. */
+/**
+ * Thrown by a reconciler whose input cannot work. It is logged and counted, and not retried until the object changes.
+ *
+ * @example
+ * ```ts
+ * import { controller, done, Namespace, TerminalError } from "@pintle/controller";
+ *
+ * const sizes = controller("sizes").for(Namespace).reconcile(({ object }) => {
+ *   const size = object.metadata.annotations?.size;
+ *   if (size !== undefined && !(Number(size) > 0)) {
+ *     throw new TerminalError(`Cannot use size "${size}": it is not a positive number`);
+ *   }
+ *   return Promise.resolve(done);
+ * });
+ * console.assert(sizes.name === "sizes");
+ * ```
+ */
 export class TerminalError extends Error {
+  /** The name of the class. */
   override readonly name = "TerminalError";
 }
 
 /** "Warning" for Events that need attention, "Normal" for all others. */
 export type EventType = "Normal" | "Warning";
 
-/** An Event about an object, before it is aggregated and written. */
+/** An Event about an object, before it is aggregated and written; the argument of `toolbox.event`. */
 export interface EventNote {
+  /** The object that the Event is about. */
   readonly regarding: KubeObject;
+  /** "Warning" if it needs attention. */
   readonly type: EventType;
   /** One CamelCase word, for programs. */
   readonly reason: string;
@@ -65,5 +107,6 @@ export interface EventNote {
 
 /** Receives Events. Guarantees: never throws and never waits, because an Event must not delay a reconcile. */
 export interface EventSink {
+  /** Records an Event; it is written later. */
   record(event: EventNote): void;
 }

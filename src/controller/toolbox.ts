@@ -22,6 +22,7 @@ import {
   resourceVersion,
 } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
+import type { ListFilter } from "../cache/mod.ts";
 import {
   type ApplyConfiguration,
   type Client,
@@ -39,7 +40,7 @@ import {
   firstDifference,
   NormalizationCache,
 } from "./_diff.ts";
-import type { CacheReader, ListFilter } from "./caches.ts";
+import type { CacheReader } from "./caches.ts";
 import type { Desired } from "./desired.ts";
 import type { Cause, EventNote, EventSink, Request } from "./request.ts";
 
@@ -81,9 +82,11 @@ export interface FieldRepair {
   readonly desired: string;
 }
 
-/** The object that controls what is written. */
+/** The object that controls what is written; an argument of {@link Toolbox.apply} and {@link Toolbox.delete}. */
 export interface Owner {
+  /** The kind of the owner. */
   readonly resource: Resource;
+  /** The owner itself. */
   readonly object: KubeObject;
   /** Called before a delete with the live owner; the delete is sent only if it returns true. @default every delete is sent */
   readonly isStillDue?: (live: unknown) => boolean;
@@ -92,16 +95,39 @@ export interface Owner {
 /** No stored object has this version. In an apply it means that the object must not exist (ADR 0007). */
 const absent = resourceVersion("1");
 
-/** The untyped tools of one attempt. */
+/**
+ * What a raw reconciler works with during one attempt: the second argument of a {@link Reconciler}. It accepts objects of
+ * all kinds; `ReconcileContext` is its typed form. The runtime of controllers creates it.
+ *
+ * @example
+ * ```ts
+ * import { ConfigMap, controller, done, manifest, Namespace } from "@pintle/controller";
+ * import { World } from "@pintle/controller/testing";
+ *
+ * const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcileKey(async ({ key }, toolbox) => {
+ *   const object = toolbox.find(Namespace, key);
+ *   if (object === undefined) return done;
+ *   const greeting = manifest(ConfigMap, { metadata: { namespace: key, name: "greeting" }, data: { text: "hello" } });
+ *   await toolbox.apply(ConfigMap, greeting, { resource: Namespace, object });
+ *   return done;
+ * });
+ * await using world = await World.start({ controllers: [greeter], cluster: false });
+ * await world.create(Namespace, { name: "team-a" });
+ * await world.settled();
+ * console.assert(world.get(ConfigMap, "team-a/greeting").data?.text === "hello");
+ * ```
+ */
 export class Toolbox {
   readonly #options: ToolboxOptions;
   readonly #normalizations: NormalizationCache;
 
+  /** Creates the tools of one attempt. */
   constructor(options: ToolboxOptions) {
     this.#options = options;
     this.#normalizations = options.normalizations ?? new NormalizationCache();
   }
 
+  /** The object to reconcile. */
   get request(): Request {
     return this.#options.request;
   }
@@ -109,12 +135,15 @@ export class Toolbox {
   get signal(): AbortSignal {
     return this.#options.signal;
   }
+  /** Logs with the controller and the key of the object as fields. */
   get log(): Logger {
     return this.#options.log;
   }
+  /** Why this attempt was made. */
   get causes(): readonly Cause[] {
     return this.#options.causes;
   }
+  /** Failures in a row before this attempt. */
   get retries(): number {
     return this.#options.retries;
   }
@@ -127,17 +156,25 @@ export class Toolbox {
     return this.#options.clock ?? systemClock;
   }
 
-  /** The cached object, or undefined. */
+  /**
+   * The cached object with the key "namespace/name", or "name" if cluster-scoped; undefined if there is none.
+   *
+   * @throws TypeError when the kind is not watched.
+   */
   find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
     return this.#options.caches.find(resource, key as ObjectKey);
   }
 
-  /** The cached objects that match the filter. */
+  /**
+   * The cached objects that match the filter, in no particular order.
+   *
+   * @throws TypeError when the kind is not watched, RangeError when it has no index of the name in the filter.
+   */
   list<R extends Resource>(resource: R, filter: ListFilter = {}): readonly Infer<R>[] {
     return this.#options.caches.list(resource, filter);
   }
 
-  /** Records an Event about an object. */
+  /** Records an Event about an object. Does not wait for the server. */
   event(note: EventNote): void {
     this.#options.events.record(note);
   }
@@ -187,7 +224,12 @@ export class Toolbox {
     return cached === undefined ? undefined : await this.#applyIfDifferent(resource, desired, cached, undefined);
   }
 
-  /** Writes the given fields of the status, unless the object already has them. */
+  /**
+   * Writes the given fields of the status, unless the object already has them.
+   *
+   * @returns The live object; the given one when no write was necessary.
+   * @throws ApiError when the server rejects it.
+   */
   async patchStatus<R extends Resource>(resource: R, object: Infer<R>, status: object): Promise<Infer<R>> {
     const field = firstDifference(statusOf(object), status);
     if (field === undefined) return object;
@@ -202,6 +244,7 @@ export class Toolbox {
    * Patches an object of any owner, unless a merge patch would change nothing.
    *
    * @returns The live object; the given one when no write was necessary.
+   * @throws ApiError when the server rejects it, see `isConflict`, `isNotFound`.
    */
   async change<R extends Resource>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>> {
     const field = changedField(patch, object);
@@ -211,7 +254,13 @@ export class Toolbox {
     return live;
   }
 
-  /** Patches an object as this controller's field manager, and records the version in the response. */
+  /**
+   * Patches an object as this controller's field manager, and records the version in the response.
+   *
+   * @param subresource For example "status". @default the object itself
+   * @returns The live object.
+   * @throws ApiError when the server rejects it.
+   */
   async patch<R extends Resource>(
     resource: R,
     object: Infer<R>,
@@ -318,12 +367,33 @@ export class Toolbox {
   }
 }
 
-/** Thrown instead of changing or deleting a foreign object. Retried with backoff. */
+/**
+ * Thrown by `apply` and `delete` instead of changing or deleting a foreign object. The key is retried with backoff.
+ *
+ * @example Report the foreign object in an Event
+ * ```ts
+ * import { ConfigMap, controller, done, manifest, Namespace, NotControlledError } from "@pintle/controller";
+ *
+ * const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(async (ctx) => {
+ *   const namespace = ctx.object.metadata.name;
+ *   try {
+ *     await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: "greeting" } }));
+ *   } catch (error) {
+ *     if (error instanceof NotControlledError) ctx.event("Warning", "Conflict", error.message);
+ *     throw error;
+ *   }
+ *   return done;
+ * });
+ * console.assert(greeter.watches[1]?.role === "owns");
+ * ```
+ */
 export class NotControlledError extends Error {
+  /** The name of the class. */
   override readonly name = "NotControlledError";
   /** The foreign object. */
   readonly object: KubeObject;
 
+  /** @param owner The object that should control `object`. */
   constructor(resource: Resource, object: KubeObject, owner: Owner) {
     const controller = controllerOf(object);
     const expected = `${owner.resource.kind} "${keyOf(owner.object)}"`;

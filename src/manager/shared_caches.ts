@@ -24,11 +24,12 @@ import {
   type InformerFactoryOptions,
   type InformerStatus,
   keepManagers,
+  type ListFilter,
   type ObjectOf,
   type SharedInformer,
 } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
-import { type Caches, isMetadataOnly, type ListFilter } from "../controller/mod.ts";
+import { type Caches, isMetadataOnly } from "../controller/mod.ts";
 
 /** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
 export interface CachedRule extends CacheScope {

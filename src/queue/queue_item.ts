@@ -7,8 +7,12 @@
  */
 import type { Clock } from "../async/mod.ts";
 
-/** One run of a key, from take to dispose. */
+/**
+ * One run of a key, from take to dispose: `using item = await queue.take(signal)`. No other worker gets the key before the
+ * item is disposed.
+ */
 export interface QueueItem<K, C = unknown> extends Disposable {
+  /** The key to reconcile. */
   readonly key: K;
   /** The highest priority it was added with. Pass it on when you add the key again, to preserve it. */
   readonly priority: number;

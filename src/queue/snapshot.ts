@@ -19,9 +19,11 @@ export type QueueEntryState =
   /** It does not run until it is unparked. `isPending`: a run was requested meanwhile. */
   | { readonly kind: "parked"; readonly reason: string; readonly parkedAt: number; readonly isPending: boolean };
 
-/** One key of a queue. */
+/** One key of a queue, in the listing of {@link WorkQueue.snapshot}. */
 export interface QueueEntry<K, C = unknown> {
+  /** The key. */
   readonly key: K;
+  /** Whether it is queued, running, waiting or parked, and since when. */
   readonly state: QueueEntryState;
   /** Priority of the next run, or of the running one when there is no next. */
   readonly priority: number;
@@ -39,11 +41,15 @@ export interface QueueEntry<K, C = unknown> {
 
 /** How many keys are in each state. A key that is delayed while it runs counts in both. */
 export interface QueueCounts {
+  /** Keys that are ready for a worker. */
   readonly queued: number;
   /** Running keys, dirty ones included. */
   readonly running: number;
+  /** Running keys that were added again: they run once more. */
   readonly runningDirty: number;
+  /** Keys whose delay has not passed. */
   readonly waiting: number;
+  /** Parked keys. */
   readonly parked: number;
 }
 

@@ -30,7 +30,7 @@ import { listEntries, type QueueCounts, type QueueEntry } from "./snapshot.ts";
 /** Priority of adds that may wait, such as those of a first list or a resync; the value is controller-runtime's. */
 export const lowPriority = -100;
 
-/** How a key is added. */
+/** How a key is added; the last argument of the add methods of a {@link WorkQueue}. */
 export interface AddOptions<C = unknown> {
   /** Higher goes first. A key that is added several times has the highest of its priorities. @default 0 */
   readonly priority?: number;
@@ -44,7 +44,7 @@ export interface WorkQueueOptions<K> {
   readonly name: string;
   /** Delays of `addRateLimited`. @default defaultRateLimiter({ clock }) */
   readonly rateLimiter?: RateLimiter<K>;
-  /** @default systemClock */
+  /** Measures delays and times. @default systemClock */
   readonly clock?: Clock;
   /** Notified of everything that happens, e.g. `queueMetrics(registry, { name })`. @default none */
   readonly metrics?: QueueMetrics;
@@ -59,12 +59,15 @@ export interface WorkQueueOptions<K> {
 }
 
 /**
- * A queue of keys of type K, whose causes are of type C. Keys are compared as a Map compares them, so they should be
- * strings or numbers: two objects with equal fields are two keys.
+ * A queue of keys that have to be reconciled, between the handlers that add them and the workers that take them. One worker
+ * at a time has a key, and repeated adds collapse into one run.
+ *
+ * Keys are of type K, their causes of type C. Keys are compared as a Map compares them, so they should be strings or
+ * numbers: two objects with equal fields are two keys.
  *
  * @example
  * ```ts
- * import { WorkQueue } from "../mod.ts";
+ * import { WorkQueue } from "@pintle/controller/cache";
  *
  * using queue = new WorkQueue<string>({ name: "foo" });
  * queue.add("default/a", { cause: "Foo changed" });
@@ -74,6 +77,7 @@ export interface WorkQueueOptions<K> {
  * ```
  */
 export class WorkQueue<K, C = unknown> implements Disposable {
+  /** The queue's name in listings. */
   readonly name: string;
   readonly #clock: Clock;
   readonly #rateLimiter: RateLimiter<K>;
@@ -94,7 +98,11 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   readonly #owner: ItemOwner<K, C>;
   #isShuttingDown = false;
 
-  /** @throws {RangeError} when ageingTurns or maxCauses is not a number from 0 up */
+  /**
+   * Creates an empty queue.
+   *
+   * @throws {RangeError} when ageingTurns or maxCauses is not a number from 0 up
+   */
   constructor(options: WorkQueueOptions<K>) {
     const { name, clock = systemClock, metrics } = options;
     const { laneOf, laneWeight = () => 1, ageingTurns = 10, maxCauses = 8 } = options;
@@ -136,7 +144,11 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     };
   }
 
-  /** Requests a run of `key` as soon as possible. Does nothing after shutDown. */
+  /**
+   * Requests a run of `key` as soon as possible. Does nothing after shutDown.
+   *
+   * @throws {RangeError} when the priority is not a finite number
+   */
   add(key: K, options?: AddOptions<C>): void {
     if (this.#isShuttingDown) return;
     if (options === undefined) return this.#add(key, 0, undefined);
@@ -158,7 +170,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     else this.#delayed.add(key, { dueAt: this.#clock.monotonic() + ms, priority, cause: options?.cause });
   }
 
-  /** Requests a run of `key` when the rate limiter allows it. Use it for a key that failed. */
+  /** Requests a run of `key` when the rate limiter allows it, for a key that failed. {@link forget} one that succeeded. */
   addRateLimited(key: K, options?: AddOptions<C>): void {
     if (!this.#isShuttingDown) this.addAfter(key, this.#rateLimiter.when(key), options);
   }
@@ -186,7 +198,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     return this.#takes.wait(signal);
   }
 
-  /** Takes the next key if there is one, without waiting. */
+  /** Takes the next key if there is one, without waiting; else returns undefined. */
   tryTake(): QueueItem<K, C> | undefined {
     const entry = this.#ready.shift();
     return entry === undefined ? undefined : this.#start(entry);
@@ -195,6 +207,8 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   /**
    * Prevents runs of `key` until it is unparked; a run that is requested meanwhile happens then. A run in progress ends
    * normally. Parking a parked key replaces the reason.
+   *
+   * @param reason For people: {@link snapshot} lists it.
    */
   park(key: K, reason: string): void {
     const parked = this.#parked.park(key, reason, this.#clock.monotonic());
@@ -237,7 +251,11 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     this.shutDown();
   }
 
-  /** Every key of the queue, running ones first, then in the order of the queue. Takes O(n): for people. */
+  /**
+   * Every key of the queue, running ones first, then in the order of the queue. Takes O(n): for people.
+   *
+   * @param options.limit Maximum number of keys. @default Infinity
+   */
   snapshot(options: { readonly limit?: number } = {}): readonly QueueEntry<K, C>[] {
     const { limit = Infinity } = options;
     return listEntries({

@@ -252,9 +252,9 @@ test("[45] blocked takes are served in the order of their calls, and leave no li
 test("[45] an aborted take leaves its place in the line, and takes nothing", async () => {
   const { queue } = make();
   const abort = new AbortController();
-  const gone = queue.take(abort.signal), next = queue.take(never);
+  const aborted = queue.take(abort.signal), next = queue.take(never);
   abort.abort();
-  assertEquals(await gone, undefined);
+  assertEquals(await aborted, undefined);
   queue.add("a");
   assertEquals((await next)?.key, "a");
   queue.add("b");
