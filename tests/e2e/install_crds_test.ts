@@ -44,7 +44,7 @@ controlPlaneTest(
   "a CRD that would break stored objects is refused, and the objects are named",
   async (controlPlane) => {
     const { kubeconfig } = controlPlane;
-    const color = '"id":{"description":"What the cloud calls the machine.","type":"string"}';
+    const color = '"id":{"description":"ID of the machine in the cloud.","type":"string"}';
     await installOther(controlPlane, (own) => {
       const schema = (text: string) => text.replace(color, `${color},"color":{"type":"string"}`);
       return otherVersion(own, { schema });

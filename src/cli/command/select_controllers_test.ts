@@ -1,7 +1,6 @@
 import { assertEquals, assertMatch, assertThrows, test } from "../../../tests/testing.ts";
 import { builtin } from "../../api/mod.ts";
 import { controller, done } from "../../controller/mod.ts";
-import { mostSimilar } from "../output/text.ts";
 import { selectControllers } from "./select_controllers.ts";
 import { UsageError } from "../flags/commander_options.ts";
 
@@ -22,11 +21,4 @@ test("[84] the error for an unknown name lists the known names and suggests a si
   const far = assertThrows(() => selectControllers(operator, ["__proto__"]));
   assertMatch(far.message, /"__proto__": there are foo/);
   assertEquals(far instanceof UsageError ? far.advice : "", undefined);
-});
-
-test("mostSimilar() prefers the nearest word and ignores words that differ in more than a third", () => {
-  assertEquals(mostSimilar("fo", ["foo", "for"]), "foo");
-  assertEquals(mostSimilar("pod", ["foo", "pods"]), "pods");
-  assertEquals(mostSimilar("xyz", ["foo", "pods"]), undefined);
-  assertEquals(mostSimilar("x".repeat(100_000), ["foo"]), undefined);
 });

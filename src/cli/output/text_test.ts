@@ -1,5 +1,5 @@
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
-import { oneLine } from "./text.ts";
+import { mostSimilar, oneLine } from "./text.ts";
 
 test("oneLine() turns line breaks into spaces and control characters into visible escapes", () => {
   assertEquals(oneLine("a\n  b\r\nc"), "a b c");
@@ -11,4 +11,11 @@ test("oneLine() turns line breaks into spaces and control characters into visibl
 test("oneLine() keeps all other characters and cuts very long text", () => {
   assertEquals(oneLine('Foo "größe/日本語"'), 'Foo "größe/日本語"');
   assert(oneLine("x".repeat(10_000)).length < 4_200);
+});
+
+test("mostSimilar() prefers the nearest word and ignores words that differ in more than a third", () => {
+  assertEquals(mostSimilar("fo", ["foo", "for"]), "foo");
+  assertEquals(mostSimilar("pod", ["foo", "pods"]), "pods");
+  assertEquals(mostSimilar("xyz", ["foo", "pods"]), undefined);
+  assertEquals(mostSimilar("x".repeat(100_000), ["foo"]), undefined);
 });
