@@ -123,7 +123,7 @@ test("an aborted sleep() rejects with the reason of the signal, and leaves no ti
   const abort = new AbortController();
   const sleep = systemClock.sleep(60_000, abort.signal);
   assertEquals(runtime.pending, 1);
-  abort.abort(new Error("Cannot go on: stopped"));
+  abort.abort(new Error("Cannot continue: stopped"));
   await assertRejects(() => sleep, /stopped/);
   await assertRejects(() => systemClock.sleep(60_000, abort.signal), /stopped/);
   assertEquals(runtime.pending, 0);

@@ -52,6 +52,6 @@ test("a disposed scope no longer follows its parent", () => {
 
 test("a scope of an aborted parent sets no timer", () => {
   const clock = new VirtualClock();
-  using child = scope(AbortSignal.abort("gone"), { timeoutMs: 1_000, clock });
-  assertEquals([child.signal.reason, clock.pendingTimers], ["gone", 0]);
+  using child = scope(AbortSignal.abort("stopped"), { timeoutMs: 1_000, clock });
+  assertEquals([child.signal.reason, clock.pendingTimers], ["stopped", 0]);
 });
