@@ -4,22 +4,15 @@
  * Guarantees: `oneLine()` returns one line without control characters and without marks that change the writing direction,
  * whatever a cluster sent (security 19; CVE-2021-25743 is what happens otherwise).
  */
+import { escaped } from "../../observe/mod.ts";
 
 /** Longer text is cut. */
 const maxLineLength = 4_096;
 
-// C0 and C1 controls, DEL, line and paragraph separators, bidirectional marks, embeddings, overrides and isolates.
-// deno-lint-ignore no-control-regex
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
 /** Turns `text` into one safe line: line breaks become spaces, control characters become visible escapes. */
 export function oneLine(text: string): string {
   const cut = text.length > maxLineLength ? `${text.slice(0, maxLineLength)}...` : text;
-  return cut.replaceAll(/\s*[\r\n]+\s*/g, " ").trim().replaceAll(unsafe, escapeCharacter);
-}
-
-function escapeCharacter(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return escaped(cut.replaceAll(/\s*[\r\n]+\s*/g, " ").trim());
 }
 
 /**
