@@ -27,7 +27,7 @@ export const dev = subcommand({
     "Runs controllers on a Kubernetes API in this process, until a signal ends it: an API server on the loopback",
     "interface with simulated nodes, for development and tests, not for production. With a command after --, runs that",
     "command with KUBECONFIG set, and ends with its exit code.",
-  ].join("\n"),
+  ].join(" "),
   positionals: { syntax: "[names...]", about: "controllers to run, unless --all is given (default: none)" },
   examples: [
     { line: "--all --samples --until-settled", about: "run all controllers on their samples, then end" },

@@ -28,7 +28,7 @@ export const manifestFlags = z.object({
   name: flag(text().optional(), {
     ...commandLineOnly,
     flags: "--name <name>",
-    about: "name of all objects and of the lease (default: the program's, followed by the names of the controllers)",
+    about: "name of all objects and of the lease (default: the program's, and the names of selected controllers)",
   }),
   replicas: flag(wholeNumber(1, 100).prefault("2"), {
     ...commandLineOnly,

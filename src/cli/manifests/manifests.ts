@@ -16,7 +16,7 @@ export const manifests = subcommand({
   description: [
     "Prints what controllers need to run in a cluster: Namespace, ServiceAccount, the permissions that they declare,",
     "Deployment, Service, webhook configurations and NetworkPolicy. It works without a cluster.",
-  ].join("\n"),
+  ].join(" "),
   positionals: { syntax: "[names...]", about: "controllers to run (default: all)" },
   examples: [
     { line: "--image registry.example.com/operator:1.2.3 | kubectl apply -f -", about: "install all controllers" },

@@ -73,7 +73,7 @@ export const newController = subcommand({
   description: [
     "Writes the first files of your own controller: kind, controller, program, sample, and tests that pass.",
     "Overwrites no existing file.",
-  ].join("\n"),
+  ].join(" "),
   positionals: { syntax: "[name]", about: "name of the controller, its program and its folder", choices: [] },
   examples: [
     { line: "website", about: "a controller of the kind Website, with one Deployment for each" },

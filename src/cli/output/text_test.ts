@@ -6,7 +6,7 @@ test("oneLine() turns line breaks into spaces and control characters into visibl
   assertEquals(oneLine("name \u001b[31mred\u001b[0m\u0007"), "name \\u001b[31mred\\u001b[0m\\u0007");
   assertEquals(oneLine("safe\u202egnp.exe\u2066"), "safe\\u202egnp.exe\\u2066");
   assertEquals(oneLine("\u009b2J\u2028x\u0000"), "\\u009b2J\\u2028x\\u0000");
-  assertEquals(oneLine("pay\u200bpal\ufeff"), "pay\\u200bpal\\ufeff");
+  assertEquals(oneLine("pay\u200bp\ufeffal"), "pay\\u200bp\\ufeffal");
 });
 
 test("oneLine() keeps all other characters and cuts very long text", () => {

@@ -36,7 +36,7 @@ export const simulateCommand = subcommand({
     "Tests controllers against faults: every single fault that is possible during their workloads, and storms, which are",
     "random combinations of faults. Compares each run with a run without faults, and prints each violation with the",
     "command line that reproduces it. Cluster and clock are simulated in this process: no cluster is needed.",
-  ].join("\n"),
+  ].join(" "),
   positionals: { syntax: "[names...]", about: "controllers to simulate" },
   examples: [
     { line: "NAME", about: "every single fault, and a hundred storms for each workload" },
