@@ -4,28 +4,58 @@
  */
 import type { KubeObject } from "./object.ts";
 
-declare const brand: unique symbol;
+/**
+ * Identifies one object of one kind: `namespace/name`, or `name` for a cluster-scoped object. {@link objectKey} and
+ * {@link keyOf} create keys; `_brand` exists only as a type, so that another string is not taken for a key.
+ *
+ * @example
+ * ```ts
+ * import { type ObjectKey, objectKey } from "@pintle/controller";
+ *
+ * const replicas = new Map<ObjectKey, number>([[objectKey({ namespace: "default", name: "web" }), 3]]);
+ * console.assert(replicas.get(objectKey({ namespace: "default", name: "web" })) === 3);
+ * ```
+ */
+export type ObjectKey = string & { readonly _brand: "ObjectKey" };
 
-/** Identifies one object of one kind. */
-export type ObjectKey = string & { readonly [brand]: "ObjectKey" };
-
-/** The parts of a key. */
+/** The parts of an {@link ObjectKey}. */
 export interface KeyParts {
   /** Absent for cluster-scoped objects. */
   readonly namespace?: string;
+  /** The name of the object. */
   readonly name: string;
 }
 
-/** Creates the key of `name` in `namespace`; an empty or absent namespace means cluster-scoped. */
+/**
+ * Creates a key from a namespace and a name.
+ *
+ * @param parts An empty or absent namespace means that the object is cluster-scoped.
+ *
+ * @example
+ * ```ts
+ * import { objectKey } from "@pintle/controller";
+ *
+ * console.assert(objectKey({ namespace: "default", name: "web" }) === "default/web");
+ * console.assert(objectKey({ name: "node-1" }) === "node-1");
+ * ```
+ */
 export function objectKey(parts: KeyParts): ObjectKey {
   const { namespace, name } = parts;
   return (namespace === undefined || namespace === "" ? name : `${namespace}/${name}`) as ObjectKey;
 }
 
 /**
- * The key of an object.
+ * Returns the key of an object.
  *
- * @throws TypeError when the object has no name.
+ * @param object Any object with metadata.
+ * @throws {TypeError} when the object has no name
+ *
+ * @example
+ * ```ts
+ * import { keyOf } from "@pintle/controller";
+ *
+ * console.assert(keyOf({ metadata: { namespace: "default", name: "web" } }) === "default/web");
+ * ```
  */
 export function keyOf(object: { readonly metadata: Pick<KubeObject["metadata"], "name" | "namespace"> }): ObjectKey {
   const { namespace, name } = object.metadata;
@@ -33,7 +63,19 @@ export function keyOf(object: { readonly metadata: Pick<KubeObject["metadata"], 
   return (namespace === undefined || namespace === "" ? name : `${namespace}/${name}`) as ObjectKey;
 }
 
-/** Splits a key into its parts. */
+/**
+ * Splits a key into its namespace and its name.
+ *
+ * @param key `namespace/name`, or `name` alone.
+ *
+ * @example
+ * ```ts
+ * import { splitKey } from "@pintle/controller";
+ *
+ * const { namespace, name } = splitKey("default/web");
+ * console.assert(namespace === "default" && name === "web");
+ * ```
+ */
 export function splitKey(key: string): KeyParts {
   const slash = key.indexOf("/");
   if (slash < 0) return { name: key };

@@ -47,6 +47,7 @@ export {
 } from "./selector.ts";
 export * as builtin from "./builtin.ts";
 export {
+  type BuiltinResource,
   ClusterRole,
   ClusterRoleBinding,
   ConfigMap,

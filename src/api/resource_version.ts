@@ -4,10 +4,12 @@
  * Versions are compared by length and then as text, not as floats, because etcd revisions may exceed 2^53 (behaviour
  * 18). A version that is not well formed can only be compared for equality.
  */
-declare const brand: unique symbol;
 
-/** The version of one object or of a whole list. A brand, so that it is not confused with another string. */
-export type ResourceVersion = string & { readonly [brand]: "ResourceVersion" };
+/**
+ * The version of one object or of a whole list. It comes from the server; compare two with
+ * {@link compareResourceVersions}. `_brand` exists only as a type, so that another string is not taken for a version.
+ */
+export type ResourceVersion = string & { readonly _brand: "ResourceVersion" };
 
 /** Marks a string from the server as a ResourceVersion. */
 export function resourceVersion(text: string): ResourceVersion {
@@ -27,9 +29,18 @@ export function isComparable(version: string): boolean {
 }
 
 /**
- * Compares two versions: below 0, 0 or above 0, as `Array.sort` needs it.
+ * Compares two versions of objects of the same kind, or of two lists of it.
  *
- * @returns undefined when either of them is not comparable and they are not equal.
+ * @returns A number below 0 when `left` is older, above 0 when it is newer, 0 when they are equal; undefined when they
+ * differ and one of them is not a decimal number.
+ *
+ * @example
+ * ```ts
+ * import { compareResourceVersions } from "@pintle/controller/client";
+ *
+ * console.assert(Math.sign(compareResourceVersions("99", "100") ?? 0) === -1);
+ * console.assert(compareResourceVersions("99", "opaque") === undefined);
+ * ```
  */
 export function compareResourceVersions(left: string, right: string): number | undefined {
   if (left === right) return 0;

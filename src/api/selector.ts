@@ -4,17 +4,36 @@
  */
 import type { KubeObject, StringMap } from "./object.ts";
 
-/** One requirement on a label. */
+/** One requirement on a label: `tier in (a, b)`, or `tier` exists. */
 export interface LabelRequirement {
+  /** The name of the label. */
   readonly key: string;
+  /** How the label must relate to `values`. An object without the label satisfies NotIn and DoesNotExist. */
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  /** For In and NotIn: at least one. */
+  /** The values for In and NotIn, at least one. @default [] */
   readonly values?: readonly string[];
 }
 
-/** A label selector as in objects, e.g. in the spec of a Deployment. */
+/**
+ * Selects objects by their labels, as the spec of a Deployment does. An object must satisfy all parts; an empty selector
+ * selects every object.
+ *
+ * @example
+ * ```ts
+ * import type { LabelSelector } from "@pintle/controller";
+ * import { isSelected } from "@pintle/controller/client";
+ *
+ * const selector: LabelSelector = {
+ *   matchLabels: { app: "web" },
+ *   matchExpressions: [{ key: "tier", operator: "In", values: ["front", "back"] }],
+ * };
+ * console.assert(isSelected(selector, { metadata: { labels: { app: "web", tier: "front" } } }));
+ * ```
+ */
 export interface LabelSelector {
+  /** Labels that must have these values. */
   readonly matchLabels?: StringMap;
+  /** Further requirements. */
   readonly matchExpressions?: readonly LabelRequirement[];
 }
 
@@ -28,7 +47,21 @@ export function matchesLabels(selector: LabelSelector, labels: StringMap | undef
   return requirementsOf(selector).every((requirement) => satisfies(requirement, labels));
 }
 
-/** True when the labels of the object satisfy the selector. */
+/**
+ * Checks that the labels of an object satisfy a selector, as the API server decides it.
+ *
+ * @param selector An empty selector selects every object.
+ * @param object Any object with metadata.
+ *
+ * @example
+ * ```ts
+ * import { isSelected } from "@pintle/controller/client";
+ *
+ * const pod = { metadata: { name: "web-1", labels: { app: "web" } } };
+ * console.assert(isSelected({ matchLabels: { app: "web" } }, pod));
+ * console.assert(!isSelected({ matchExpressions: [{ key: "app", operator: "DoesNotExist" }] }, pod));
+ * ```
+ */
 export function isSelected(selector: LabelSelector, object: Pick<KubeObject, "metadata">): boolean {
   return matchesLabels(selector, object.metadata.labels);
 }
