@@ -45,6 +45,7 @@ export {
   type CacheRule,
   informersOf,
   type InformersOptions,
+  type ManagerCaches,
   type NotCachedRule,
 } from "./manager/mod.ts";
 export {

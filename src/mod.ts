@@ -129,11 +129,15 @@ export {
 } from "./cli/mod.ts";
 export {
   type FlagReader,
+  type Life,
   Manager,
+  type ManagerElection,
   type ManagerOptions,
   type ObjectName,
   type OperatorController,
   type OwnFlags,
+  type ParkedKey,
+  type RetryingKey,
   type Runnable,
   type RunSetup,
   withFlags,

@@ -34,15 +34,21 @@ export interface ControllerGroupOptions {
 
 /** A key that is not reconciled for a while, because the controller's writes were reverted again and again. */
 export interface ParkedKey {
+  /** The name of the controller. */
   readonly controller: string;
+  /** The key of the primary object. */
   readonly key: string;
+  /** Which writes were reverted, as a sentence for people. */
   readonly reason: string;
 }
 
 /** A key that failed and will be retried. */
 export interface RetryingKey {
+  /** The name of the controller. */
   readonly controller: string;
+  /** The key of the primary object. */
   readonly key: string;
+  /** How often it has failed in a row. */
   readonly retries: number;
 }
 

@@ -19,7 +19,7 @@ import { leaderElectionMetrics, LeaderElector, type LeaderElectorOptions, LeaseL
 import { fencedTransport } from "./fence/mod.ts";
 import { type ImmediateCheck, ProblemLog } from "./health/mod.ts";
 import { type Runnable, RunnableGroup } from "./runnable_group.ts";
-import { type CacheRule, SharedCaches } from "./shared_caches.ts";
+import { type CacheRule, type ManagerCaches, SharedCaches } from "./shared_caches.ts";
 
 /** Leader election settings of a {@link Manager}: the options of the LeaderElector that the Manager does not set itself. */
 export type ManagerElection = Omit<LeaderElectorOptions, "client" | "clock" | "random" | "metrics"> & {
@@ -29,6 +29,7 @@ export type ManagerElection = Omit<LeaderElectorOptions, "client" | "clock" | "r
 
 /** Options of a {@link Manager}. */
 export interface ManagerOptions {
+  /** Sends the requests of the controllers and of their caches. */
   readonly client: Client;
   /** First part of the reporting controller of Events. @default "pintle" */
   readonly name?: string;
@@ -48,30 +49,40 @@ export interface ManagerOptions {
   readonly dryRun?: boolean;
   /** Runs the controllers in only one of the replicas that use the same Lease. @default no election, this process runs them */
   readonly leaderElection?: ManagerElection;
-  /** @default no metrics */
+  /** The registry for the metrics of controllers, queues, caches and leader election. @default no metrics */
   readonly metrics?: MetricsRegistry;
   /**
    * Milliseconds that running work has to finish after the stop: 0 does not wait, Infinity waits without limit. If the
    * Lease is lost, there is no grace period. @default 30_000
    */
   readonly gracefulShutdownTimeoutMs?: number;
-  /** @default systemClock */
+  /** Measures delays, time limits and deadlines. @default systemClock */
   readonly clock?: Clock;
-  /** @default systemRandom */
+  /** Varies delays. @default systemRandom */
   readonly random?: Random;
 }
 
 /** The phases in which Runnables start; they stop in the reverse order. */
-export type Phase = "http" | "webhooks" | "others";
+type Phase = "http" | "webhooks" | "others";
 
 /**
- * Runs controllers.
+ * Runs controllers over one shared cache, from start to stop. `operatorCli` creates one; programs that are not a command
+ * line create their own. In tests of controllers, use a `World`.
  *
  * @example Running one controller until a signal aborts
- * ```ts ignore
- * const manager = new Manager({ client });
- * manager.add(fooController);
- * await manager.run(stop.signal);
+ * ```ts
+ * import { controller, done, Manager, Namespace } from "@pintle/controller";
+ * import { Client } from "@pintle/controller/client";
+ *
+ * const list = { kind: "NamespaceList", apiVersion: "v1", metadata: { resourceVersion: "1" }, items: [] };
+ * const client = new Client(() => Promise.resolve(Response.json(list))); // new Client(clusterTransport(access))
+ * const manager = new Manager({ client, gracefulShutdownTimeoutMs: 5_000 });
+ * manager.add(controller("greeter").for(Namespace).reconcile(() => Promise.resolve(done)));
+ * const stop = new AbortController();
+ * const running = manager.run(stop.signal);
+ * stop.abort();
+ * await running;
+ * console.assert(manager.retrying().length === 0);
  * ```
  */
 export class Manager {
@@ -88,6 +99,7 @@ export class Manager {
   readonly #log: Logger = logger("manager");
   #state: "new" | "running" | "stopped" = "new";
 
+  /** Creates a Manager. It sends no request before {@link run}. */
   constructor(options: ManagerOptions) {
     const { client, namespaces, cacheRules, metrics, clock = systemClock, random = systemRandom } = options;
     const { leaderElection, dryRun = false, name = "pintle", instance = "local" } = options;
@@ -129,11 +141,11 @@ export class Manager {
   }
 
   /** The shared caches, for reading and for tests. */
-  get caches(): SharedCaches {
+  get caches(): ManagerCaches {
     return this.#caches;
   }
 
-  /** Undefined without leader election. */
+  /** The elector of this process; undefined without leader election. */
   get elector(): LeaderElector | undefined {
     return this.#elector;
   }
@@ -154,7 +166,14 @@ export class Manager {
   }
 
   /** The health checks: readiness of each controller, and liveness of the leader election if there is one. */
-  checks(): readonly ImmediateCheck[] {
+  checks(): readonly {
+    /** The name of the controller, or "leader-election". */
+    readonly name: string;
+    /** "live": if it fails, the process should be restarted. "ready": if it fails, the process should get no requests. */
+    readonly probe: "live" | "ready";
+    /** Returns the problem in one sentence, or undefined if there is none. */
+    readonly problem: () => string | undefined;
+  }[] {
     const elector = this.#elector;
     if (elector === undefined) return this.#controllers.checks();
     const lease: ImmediateCheck = {
@@ -181,9 +200,11 @@ export class Manager {
   /**
    * Adds another part of the process, such as a server or a poller. If the Manager is running, it starts immediately.
    *
+   * @param phase When it starts: HTTP servers first, then webhooks and caches, then others, the controllers last. Parts stop
+   *   in the reverse order.
    * @throws TypeError when it was already added, Error when the Manager is stopping.
    */
-  async addRunnable(runnable: Runnable, phase: Phase = "others"): Promise<void> {
+  async addRunnable(runnable: Runnable, phase: "http" | "webhooks" | "others" = "others"): Promise<void> {
     await this.#phases[phase].add(runnable);
   }
 

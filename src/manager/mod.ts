@@ -43,7 +43,8 @@ export {
   serveEndpoints,
   type ServeEndpointsOptions,
 } from "./health/mod.ts";
-export { Manager, type ManagerElection, type ManagerOptions, type Phase } from "./manager.ts";
+export type { ParkedKey, RetryingKey } from "./controller_group.ts";
+export { Manager, type ManagerElection, type ManagerOptions } from "./manager.ts";
 export {
   type FlagReader,
   type ObjectName,
@@ -63,6 +64,7 @@ export {
   type CacheRule,
   informersOf,
   type InformersOptions,
+  type ManagerCaches,
   type NotCachedRule,
   SharedCaches,
   type SharedCachesOptions,

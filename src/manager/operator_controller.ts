@@ -8,9 +8,12 @@ import type { ControllerDefinition } from "../controller/mod.ts";
 import type { Webhook } from "../webhook/mod.ts";
 import type { Runnable } from "./runnable_group.ts";
 
-/** A controller, and what belongs to it. */
+/**
+ * A controller, and what belongs to it in an operator. Every {@link ControllerDefinition} is one; `withWebhooks`,
+ * `withFlags`, `withSamples` and `withWorkloads` add the parts.
+ */
 export interface OperatorController extends ControllerDefinition {
-  /** @default none */
+  /** Admission and conversion webhooks, which the operator serves. @default none */
   readonly webhooks?: readonly Webhook[];
   /** Further parts of the process; they start before the controllers and stop after them. @default none */
   readonly runnables?: readonly Runnable[];
@@ -22,7 +25,7 @@ export interface OperatorController extends ControllerDefinition {
   readonly workloads?: readonly Workload[];
 }
 
-/** The setup of one run, for the function that configures a controller. */
+/** The setup of one run; the argument of the function that configures a controller, see {@link withFlags}. */
 export interface RunSetup {
   /** The namespaces it will work on; empty: all. */
   readonly namespaces: readonly string[];
@@ -43,7 +46,7 @@ export interface RunSetup {
   };
 }
 
-/** Reads flags from the command line and the environment. */
+/** Reads flags from the command line and the environment; the first argument of {@link OwnFlags.configure}. */
 export type FlagReader = <Schema extends z.ZodObject>(schema: Schema) => z.output<Schema>;
 
 /** The additional flags of a controller, without their types; see {@link withFlags}. */
@@ -55,8 +58,9 @@ export interface OwnFlags {
 }
 
 /**
- * Adds webhooks to a controller.
+ * Adds webhooks to a controller. `run` serves them, and `manifests` registers them.
  *
+ * @returns A copy of the definition; webhooks that it had before are replaced.
  * @example
  * ```ts
  * import { allow, deny, validating } from "@pintle/controller/webhook";
@@ -72,8 +76,9 @@ export function withWebhooks(definition: OperatorController, webhooks: readonly 
 }
 
 /**
- * Adds example objects to a controller, which `dev --samples` creates.
+ * Adds example objects to a controller, which `dev --samples` creates and `simulate` changes.
  *
+ * @returns A copy of the definition; samples that it had before are replaced.
  * @example
  * ```ts
  * import { controller, done, Namespace, withSamples } from "@pintle/controller";
@@ -90,6 +95,7 @@ export function withSamples(definition: OperatorController, samples: readonly Ku
 /**
  * Adds changes by users to a controller, which `simulate` runs with and without faults.
  *
+ * @returns A copy of the definition; workloads that it had before are replaced.
  * @example
  * ```ts
  * import { controller, done, Namespace, withWorkloads } from "@pintle/controller";
@@ -111,6 +117,7 @@ export function withWorkloads(definition: OperatorController, workloads: readonl
  * @param definition The controller that is installed, documented and given permissions, for all values of the flags.
  * @param flags A `z.object()` of schemas created with `flag`. `run` must not have other flags with these names.
  * @param configure Creates the controller that is run. It is called once, before anything runs. An error is a usage error.
+ * @returns A copy of the definition, with the flags.
  * @example
  * ```ts
  * import { controller, done, flag, Pod, withFlags, z } from "@pintle/controller";
@@ -152,16 +159,19 @@ export function withFlags<Schema extends z.ZodObject>(
   return { ...definition, ownFlags };
 }
 
-/** Identifies one object. */
+/** Identifies one object, in a step of a {@link Workload}. */
 export interface ObjectName {
+  /** The API group and version, as `apps/v1`. */
   readonly apiVersion: string;
+  /** The kind, as `Deployment`. */
   readonly kind: string;
+  /** The name of the object. */
   readonly name: string;
-  /** @default "default" if the kind is namespaced */
+  /** The namespace of the object. @default "default" if the kind is namespaced */
   readonly namespace?: string;
 }
 
-/** One change by a user. A rejected change is not an error, because the rejection is part of the Workload. */
+/** One change by a user, in a {@link Workload}. A rejected change is not an error, because the rejection is part of the Workload. */
 export type WorkloadStep =
   & (
     | { readonly kind: "create"; readonly object: UntypedObject }
@@ -190,5 +200,6 @@ export type WorkloadStep =
 export interface Workload {
   /** A few words: `delete and create again`. */
   readonly name: string;
+  /** The changes, in their order. */
   readonly steps: readonly WorkloadStep[];
 }

@@ -6,7 +6,25 @@
  * pending when `stop` returns.
  */
 
-/** A part of a process that runs from start to stop: a server, a poller. The Manager runs it in a fixed order. */
+/**
+ * A part of a process that runs from start to stop: a server, a poller. The Manager runs it in a fixed order; add it with
+ * {@link Manager.addRunnable} or `OperatorController.runnables`.
+ *
+ * @example
+ * ```ts
+ * import { controller, done, Namespace, type OperatorController, type Runnable } from "@pintle/controller";
+ *
+ * const poller: Runnable = {
+ *   name: "poller",
+ *   run: ({ stop }) => new Promise((resolve) => stop.addEventListener("abort", () => resolve(), { once: true })),
+ * };
+ * const keeper: OperatorController = {
+ *   ...controller("keeper").for(Namespace).reconcile(() => Promise.resolve(done)),
+ *   runnables: [poller],
+ * };
+ * console.assert(keeper.runnables?.[0]?.name === "poller");
+ * ```
+ */
 export interface Runnable {
   /** For logs and errors. */
   readonly name: string;
@@ -16,7 +34,7 @@ export interface Runnable {
   run(life: Life): Promise<void>;
 }
 
-/** The two signals that end a Runnable. */
+/** The two signals that end a {@link Runnable}. */
 export interface Life {
   /** Start nothing new, finish what is running, return. */
   readonly stop: AbortSignal;

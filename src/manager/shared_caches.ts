@@ -29,11 +29,13 @@ import {
   type SharedInformer,
 } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
-import { type Caches, isMetadataOnly } from "../controller/mod.ts";
+import { type CacheReader, type Caches, isMetadataOnly } from "../controller/mod.ts";
 
 /** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
 export interface CachedRule extends CacheScope {
+  /** The kind that the rule is about. */
   readonly resource: Resource;
+  /** True, or absent: the kind is cached. */
   readonly isCached?: true;
   /** Called once with each object before it is cached; it must not change the object, but may return a copy. @default drops managedFields */
   readonly transform?: <T extends KubeObject>(object: T) => T;
@@ -41,12 +43,26 @@ export interface CachedRule extends CacheScope {
 
 /** A kind that no controller of a Manager may watch. Its objects are read from the API server, see `notCached`. */
 export interface NotCachedRule {
+  /** The kind that the rule is about. */
   readonly resource: Resource;
+  /** The kind is not cached. */
   readonly isCached: false;
 }
 
-/** What a Manager caches of one kind. */
+/** What a Manager caches of one kind; an element of the option `cacheRules`. */
 export type CacheRule = CachedRule | NotCachedRule;
+
+/** The caches of a Manager: one per kind, which all controllers share. */
+export interface ManagerCaches extends CacheReader {
+  /**
+   * The informer of a kind; every caller gets the same one. It is created on the first call.
+   *
+   * @param within One namespace instead of the Manager's; ignored for cluster-scoped kinds.
+   */
+  informer(resource: Resource, within?: string): SharedInformer<KubeObject>;
+  /** The informer of a kind, or undefined when `informer` was never called for the kind and namespace. */
+  findInformer(resource: Resource, within?: string): SharedInformer<KubeObject> | undefined;
+}
 
 /** Options of {@link SharedCaches}. */
 export interface SharedCachesOptions {
@@ -61,7 +77,7 @@ export interface SharedCachesOptions {
   readonly random: Random;
 }
 
-export class SharedCaches implements Caches {
+export class SharedCaches implements ManagerCaches {
   readonly #factory: InformerFactory;
   /** The field managers whose managedFields are cached, per kind. */
   readonly #managers = new Map<string, Set<string>>();
@@ -124,7 +140,6 @@ export class SharedCaches implements Caches {
     return namespace === undefined ? this : new NamespaceCaches(this, namespace);
   }
 
-  /** @param within One namespace instead of the Manager's; ignored for cluster-scoped kinds. */
   informer(resource: Resource, within?: string): SharedInformer<KubeObject> {
     const id = informerId(resource, within);
     const known = this.#informers.get(id);
@@ -212,12 +227,14 @@ function cached(caches: Caches, resource: Resource): SharedInformer<KubeObject> 
   throw new TypeError(`Cannot read ${resource.kind} from the cache: no controller watches it`);
 }
 
-/** Options of {@link informersOf}. */
+/** Options of {@link informersOf}: those of an {@link InformerFactory}, which gets its ListWatches from the client. */
 export type InformersOptions = Omit<InformerFactoryOptions, "listWatch">;
 
 /**
- * Creates a factory of shared informers. The same kind in the same scope has one cache and one watch.
+ * Creates a factory of shared informers for a client, for programs that want caches without controllers. The same kind in
+ * the same scope has one cache and one watch.
  *
+ * @param client Lists and watches the objects.
  * @example
  * ```ts
  * import { Client } from "@pintle/controller/client";

@@ -30,8 +30,9 @@ import { Manager, type OperatorController } from "../manager/mod.ts";
 
 /** Options of {@link World.start}. */
 export interface WorldOptions {
+  /** The controllers under test. Their CRDs and webhooks are installed first. */
   readonly controllers: readonly OperatorController[];
-  /** @default a new one */
+  /** The time of the world. @default a new one */
   readonly clock?: VirtualClock;
   /** The source of randomness: UIDs, generated names, jitter. @default 1 */
   readonly seed?: number;
@@ -51,14 +52,20 @@ export interface SettledOptions {
   readonly quietMs?: number;
 }
 
-/** An object to be created: its name, and the fields of its kind. */
+/** An object for {@link World.create}: its name and other metadata, and the fields of its kind at the same level. */
 export type WorldObject<R extends Resource> =
   & Pick<ObjectMeta, "labels" | "annotations" | "finalizers" | "ownerReferences">
-  & { readonly name: string; /** @default "default", for namespaced kinds */ readonly namespace?: string }
+  & {
+    /** The name of the object. */
+    readonly name: string;
+    /** The namespace of the object. @default "default", for namespaced kinds */
+    readonly namespace?: string;
+  }
   & DeepPartial<Omit<Infer<R>, "apiVersion" | "kind" | "metadata" | "status">>;
 
 /**
- * A test environment for controllers.
+ * A test environment for controllers: an API server, a simulated cluster and the controllers in this process, with a
+ * virtual clock. No test sleeps, no socket is opened, and the same seed gives the same run.
  *
  * @example
  * ```ts
@@ -77,6 +84,7 @@ export type WorldObject<R extends Resource> =
  * ```
  */
 export class World implements AsyncDisposable {
+  /** The time of the world. {@link settled} advances it; a test may do so too. */
   readonly clock: VirtualClock;
   /** A client of the server with all rights. It is not affected by {@link WorldOptions.wrap}. */
   readonly client: Client;
@@ -100,7 +108,12 @@ export class World implements AsyncDisposable {
     this.client = new Client(this.#requests.fetch, { clock });
   }
 
-  /** Starts a world: installs the CRDs and webhooks of the controllers, and runs the controllers. */
+  /**
+   * Starts a world: installs the CRDs and webhooks of the controllers, and runs the controllers. Use it with `await using`,
+   * so that the controllers stop at the end of the test.
+   *
+   * @throws ApiError when a CRD or a webhook is invalid, TypeError when two controllers have the same name.
+   */
   static async start(options: WorldOptions): Promise<World> {
     const world = new World(options);
     await world.#start();
@@ -112,7 +125,12 @@ export class World implements AsyncDisposable {
     return this.#api.server.storage.revision;
   }
 
-  /** Creates an object. @throws ApiError when the server rejects it */
+  /**
+   * Creates an object, as a user with kubectl would.
+   *
+   * @returns The stored object, with the defaults of the server.
+   * @throws ApiError when the server rejects it
+   */
   async create<R extends Resource>(resource: R, object: WorldObject<R>): Promise<Infer<R>> {
     const { name, namespace = "default", labels, annotations, finalizers, ownerReferences, ...rest } = object;
     const namespaced = resource.scope === "Namespaced" ? { namespace } : {};
@@ -121,27 +139,46 @@ export class World implements AsyncDisposable {
     return await this.client.create(resource, { metadata, ...rest } as unknown as NewObject<R>);
   }
 
-  /** The stored object. @throws Error when it does not exist */
+  /**
+   * The stored object.
+   *
+   * @param key "namespace/name", or "name" if the kind is cluster-scoped.
+   * @throws Error when it does not exist
+   */
   get<R extends Resource>(resource: R, key: string): Infer<R> {
     return storedObject(this.#api, resource, key);
   }
 
-  /** The stored object; undefined when it does not exist. */
+  /**
+   * The stored object; undefined when it does not exist.
+   *
+   * @param key "namespace/name", or "name" if the kind is cluster-scoped.
+   */
   find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
     return findStoredObject(this.#api, resource, key);
   }
 
-  /** All stored objects of a kind, sorted by name. */
+  /** All stored objects of a kind, sorted by name. @param namespace @default all namespaces */
   list<R extends Resource>(resource: R, namespace?: string): readonly Infer<R>[] {
     return storedObjects(this.#api, resource, namespace);
   }
 
-  /** Changes fields of an object, as a user with kubectl would. */
+  /**
+   * Changes fields of an object, as a user with kubectl would.
+   *
+   * @param subresource For example "status". @default the object itself
+   * @returns The stored object.
+   * @throws ApiError when the server rejects it
+   */
   async patch<R extends Resource>(resource: R, key: string, patch: Patch<R>, subresource?: string): Promise<Infer<R>> {
     return await this.client.patch(resource, key, patch, { subresource, fieldManager: "user" });
   }
 
-  /** Deletes an object. It does not wait for finalizers; {@link settled} does. */
+  /**
+   * Deletes an object. It does not wait for finalizers; {@link settled} does.
+   *
+   * @throws ApiError when the server rejects it
+   */
   async delete<R extends Resource>(resource: R, key: string, options: DeleteOptions = {}): Promise<void> {
     await this.client.delete(resource, key, options);
   }

@@ -8,9 +8,9 @@ import { builtin, type Resource, type Scope } from "../../api/mod.ts";
 import { type ControllerDefinition, type Verb, verbs, type WatchDefinition } from "../../controller/mod.ts";
 import type { ConfigurationTarget } from "../../webhook/mod.ts";
 
-/** Verbs on one resource. */
+/** Verbs on one resource; one rule of {@link controllerAccess}. */
 export interface AccessRule {
-  /** "" for core. */
+  /** The API group; "" for core. */
   readonly group: string;
   /** The plural, with the subresource where there is one: `foos/status`. */
   readonly resource: string;
@@ -25,8 +25,10 @@ export interface AccessRule {
 }
 
 /**
- * The rules that follow from the declarations of a controller.
+ * The access rules that follow from the declarations of a controller: the permissions that its ServiceAccount needs. A test
+ * can hold them against a list.
  *
+ * @returns One rule per resource.
  * @example
  * ```ts
  * import { ConfigMap, controller, done, Namespace } from "@pintle/controller";

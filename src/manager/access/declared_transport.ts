@@ -7,10 +7,12 @@ import type { ControllerDefinition } from "../../controller/mod.ts";
 import { type AccessRule, controllerAccess } from "./access_rules.ts";
 import { type RequestInfo, requestInfo, writeAction } from "./request_info.ts";
 
-/** A controller sent a request that it did not declare. */
+/** Thrown by {@link declaredTransport}: a controller sent a request that it did not declare. */
 export class UndeclaredAccessError extends Error {
+  /** The name of the class. */
   override readonly name = "UndeclaredAccessError";
 
+  /** @param action What the request would have done, for the message. */
   constructor(controller: string, action: string, { verb, resource }: Pick<RequestInfo, "verb" | "resource">) {
     super(
       `Cannot ${action}: controller "${controller}" did not declare ${verb} on ${resource}. Declare it with uses()`,
@@ -19,9 +21,23 @@ export class UndeclaredAccessError extends Error {
 }
 
 /**
- * Sends declared requests, and requests that are not about a resource (`/version`, discovery). It rejects all others with
+ * Returns a Transport that sends declared requests, and requests that are not about a resource (`/version`, discovery). It rejects all others with
  * an UndeclaredAccessError instead of sending them. An apply that has created an object, for which RBAC requires a second
- * verb, is rejected afterwards.
+ * verb, is rejected afterwards. Pass it to `WorldOptions.wrap` to find a missing `uses()`.
+ *
+ * @param transport Sends the allowed requests.
+ * @param definition The controller whose declarations count.
+ * @example
+ * ```ts
+ * import { ConfigMap, controller, done, Namespace } from "@pintle/controller";
+ * import { Client } from "@pintle/controller/client";
+ * import { declaredTransport } from "@pintle/controller/testing";
+ *
+ * const keeper = controller("keeper").for(Namespace).reconcile(() => Promise.resolve(done));
+ * const transport = declaredTransport(() => Promise.resolve(Response.json({})), keeper);
+ * const error = await new Client(transport).get(ConfigMap, "default/a").catch((reason: unknown) => reason);
+ * console.assert(String(error).includes("did not declare get on configmaps"));
+ * ```
  */
 export function declaredTransport(transport: Transport, definition: ControllerDefinition): Transport {
   const rules = controllerAccess(definition);

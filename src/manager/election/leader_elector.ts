@@ -25,6 +25,7 @@ import { Term } from "./term.ts";
 export interface LeaderElectorOptions {
   /** Must not be fenced. A client with a separate connection can renew while other connections are busy. */
   readonly client: Client;
+  /** Namespace of the Lease. */
   readonly namespace: string;
   /** Name of the Lease: the same for all replicas of one operator, and different for every other operator. */
   readonly name: string;
@@ -42,16 +43,17 @@ export interface LeaderElectorOptions {
   readonly whenLost?: "throw" | "standby";
   /** Called with the identity of each new leader, also if it is this process. */
   readonly onNewLeader?: (identity: string) => void;
+  /** Notified of the state. @default no metrics */
   readonly metrics?: LeaderElectionMetrics;
-  /** @default systemClock */
+  /** Measures durations and deadlines. @default systemClock */
   readonly clock?: Clock;
-  /** @default systemRandom */
+  /** Varies the retry period. @default systemRandom */
   readonly random?: Random;
-  /** @default logger("leader") */
+  /** Receives the log records of the election. @default logger("leader") */
   readonly log?: Logger;
 }
 
-/** The state of an elector. */
+/** The state of a {@link LeaderElector}. */
 export type ElectorState =
   | { readonly kind: "idle" }
   | { readonly kind: "standby" }
@@ -63,7 +65,8 @@ export type ElectorState =
 const jitter = 1.2;
 
 /**
- * Takes part in the election of a leader.
+ * Takes part in the election of a leader, with a Lease as all clients of Kubernetes use it. A Manager with
+ * `leaderElection` does this for its controllers.
  *
  * @example Work as the leader. The Lease is released when the work has ended
  * ```ts
@@ -93,7 +96,12 @@ export class LeaderElector {
   #state: ElectorState = { kind: "idle" };
   #reportedLeader = "";
 
-  /** @throws {RangeError} when the three times do not give a leader time to stop before its Lease expires */
+  /**
+   * Creates an elector. It sends no request before {@link acquire} or {@link run}.
+   *
+   * @throws {RangeError} when the three times do not give a leader time to stop before its Lease expires
+   * @throws {TypeError} when identity, name or namespace is empty
+   */
   constructor(options: LeaderElectorOptions) {
     const { client, namespace, name, identity, metrics } = options;
     const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
@@ -127,10 +135,12 @@ export class LeaderElector {
     return this.#lock.description;
   }
 
+  /** Identity of this process. */
   get identity(): string {
     return this.#options.identity;
   }
 
+  /** Whether this process leads, stands by, or has lost the Lease. */
   get state(): ElectorState {
     return this.#state;
   }
@@ -281,8 +291,9 @@ function assertTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Timin
   );
 }
 
-/** Called by a LeaderElector. */
+/** Called by a {@link LeaderElector}, for metrics. */
 export interface LeaderElectionMetrics {
+  /** This process began or ended a term. */
   setLeading(isLeader: boolean): void;
   /** A renewal had to read the Lease first. */
   countSlowPath(): void;

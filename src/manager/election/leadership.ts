@@ -12,7 +12,7 @@
  * resourceVersions and preconditions (behaviour 52).
  */
 
-/** Ends by `release()`, at the end of its `await using` block, or when it is lost. */
+/** One term of a leader, which {@link LeaderElector.acquire} begins. Ends by `release()`, at the end of its `await using` block, or when it is lost. */
 export interface Leadership extends AsyncDisposable {
   /** Aborts when the term ends: with a LeaseLostError when it was lost, with an AbortError when it was released. */
   readonly signal: AbortSignal;
@@ -38,34 +38,43 @@ export interface Leadership extends AsyncDisposable {
   release(): Promise<void>;
 }
 
-/** Why leadership was lost. */
+/** Why leadership was lost; see {@link LeaseLostError}. */
 export type LeaseLoss =
   /** The Lease was not renewed in time. Another process may take it when it has expired. */
   | { readonly kind: "expired"; readonly afterMs: number }
   /** The Lease has another holder, no holder (""), or was deleted. */
   | { readonly kind: "heldByOther"; readonly holder: string };
 
-/** Options of a {@link LeaseLostError}. */
-interface LeaseLostErrorOptions {
-  /** `Lease "namespace/name"`. */
-  readonly lease: string;
-  readonly loss: LeaseLoss;
-  /** Why the last renewal failed, if it did. */
-  readonly cause?: unknown;
-}
-
-/** This process was the leader and lost the Lease. {@link Leadership.signal} aborts with it. */
+/**
+ * This process was the leader and lost the Lease. {@link Leadership.signal} aborts with it, and {@link LeaderElector.run}
+ * throws it.
+ *
+ * @example
+ * ```ts
+ * import { LeaseLostError } from "@pintle/controller/client";
+ *
+ * const lease = 'Lease "shop/operator"';
+ * const error = new LeaseLostError({ lease, loss: { kind: "heldByOther", holder: "pod-2" } });
+ * console.assert(error.message === 'Cannot keep leading: Lease "shop/operator" is held by "pod-2" now');
+ * ```
+ */
 export class LeaseLostError extends Error {
+  /** The name of the class. */
   override readonly name = "LeaseLostError";
+  /** Why the Lease was lost. */
   readonly loss: LeaseLoss;
 
-  constructor(options: LeaseLostErrorOptions) {
+  /**
+   * @param options.lease `Lease "namespace/name"`.
+   * @param options.cause Why the last renewal failed, if it did.
+   */
+  constructor(options: { readonly lease: string; readonly loss: LeaseLoss; readonly cause?: unknown }) {
     super(`Cannot keep leading: ${stateOf(options)}`, { cause: options.cause });
     this.loss = options.loss;
   }
 }
 
-function stateOf({ lease, loss }: LeaseLostErrorOptions): string {
+function stateOf({ lease, loss }: { readonly lease: string; readonly loss: LeaseLoss }): string {
   switch (loss.kind) {
     case "expired":
       return `${lease} was not renewed for ${Math.round(loss.afterMs)} ms`;

@@ -110,20 +110,18 @@ function specOf(record: LeaseRecord): builtin.Lease["spec"] {
 /** The RBAC verbs that leader election needs. */
 export type LeaseVerb = "get" | "create" | "update";
 
-/** Options of a {@link LeaseForbiddenError}. */
-interface LeaseForbiddenErrorOptions {
-  readonly verb: LeaseVerb;
-  readonly namespace: string;
-  readonly name: string;
-  /** The response of the API server. */
-  readonly cause: unknown;
-}
-
-/** RBAC does not allow this process to read or write the Lease. The cause is the ApiError, so the exit code is that of a 403. */
+/**
+ * RBAC does not allow this process to read or write the Lease. The message has the missing rule. The cause is the ApiError,
+ * so the exit code is that of a 403.
+ */
 export class LeaseForbiddenError extends Error {
+  /** The name of the class. */
   override readonly name = "LeaseForbiddenError";
 
-  constructor(options: LeaseForbiddenErrorOptions) {
+  /** @param options.cause The response of the API server. */
+  constructor(
+    options: { readonly verb: LeaseVerb; readonly namespace: string; readonly name: string; readonly cause: unknown },
+  ) {
     const { verb, namespace, name, cause } = options;
     super(
       `Cannot lead by Lease "${namespace}/${name}": it is not allowed to ${verb} it; ` +
