@@ -13,15 +13,17 @@ export interface ApiErrorOptions {
   readonly action: string;
   /** Milliseconds that the server asks to wait before a retry. */
   readonly retryAfterMs?: number;
+  /** The error that led to this one. @default none */
   readonly cause?: unknown;
 }
 
 /**
- * An error response of the API server.
+ * An error response of the API server. Classify it with `isNotFound`, `isConflict` and the like. The message is one line
+ * and contains no credentials, so it can be logged.
  *
  * @example
  * ```ts
- * import { ApiError, isNotFound } from "./mod.ts";
+ * import { ApiError, isNotFound } from "@pintle/controller";
  *
  * const error = new ApiError({ code: 404, reason: "NotFound", message: 'pods "a" not found' }, { action: 'get Pod "b/a"' });
  * console.assert(isNotFound(error));
@@ -29,15 +31,22 @@ export interface ApiErrorOptions {
  * ```
  */
 export class ApiError extends Error {
+  /** Always "ApiError". */
   override readonly name = "ApiError";
   /** The HTTP status. */
   readonly code: number;
   /** The reason for programs, in CamelCase; "" if the server gave none and the code implies none. */
   readonly reason: string;
+  /** The response of the server, with the causes of the failure. */
   readonly status: ApiStatus;
   /** Milliseconds that the server asks to wait before a retry, if any. */
   readonly retryAfterMs: number | undefined;
 
+  /**
+   * Creates the error, e.g. for a fake server in a test.
+   *
+   * @param status The response of the server.
+   */
   constructor(status: ApiStatus, options: ApiErrorOptions) {
     const code = status.code ?? 0;
     const reason = status.reason ?? reasonOf(code);
@@ -78,26 +87,75 @@ const reasons: ReadonlyMap<number, string> = new Map([
 
 /** The error for an object that does not exist: from an API server (ApiError) or from a cache (NotInCacheError). */
 export interface NotFoundError extends Error {
+  /** The HTTP status, 404. */
   readonly code: number;
+  /** Always `NotFound`. */
   readonly reason: string;
 }
 
-/** True if the object, or its kind, does not exist. */
+/**
+ * Checks for an error that means that the object, or its kind, does not exist.
+ *
+ * @param error Any caught value: an error of a client or of a cache.
+ *
+ * @example
+ * ```ts
+ * import { ApiError, isNotFound } from "@pintle/controller";
+ *
+ * const error = new ApiError({ code: 404 }, { action: 'get Pod "default/web"' });
+ * console.assert(isNotFound(error) && !isNotFound(new Error("other")));
+ * ```
+ */
 export function isNotFound(error: unknown): error is NotFoundError {
   return error instanceof Error && "reason" in error && error.reason === "NotFound" && "code" in error;
 }
 
-/** True if an object with the name of a create exists already. */
+/**
+ * Checks for the error of a create whose name is taken.
+ *
+ * @param error Any caught value.
+ *
+ * @example
+ * ```ts
+ * import { ApiError, isAlreadyExists } from "@pintle/controller";
+ *
+ * const error = new ApiError({ code: 409, reason: "AlreadyExists" }, { action: 'create Pod "default/web"' });
+ * console.assert(isAlreadyExists(error));
+ * ```
+ */
 export function isAlreadyExists(error: unknown): error is ApiError {
   return hasReason(error, "AlreadyExists");
 }
 
-/** True if the object has changed since it was read, or another field manager owns a field. Read it again, then write. */
+/**
+ * Checks for the error of a write to an object that has changed since it was read, or of an apply to a field that another
+ * manager owns. Read the object again, then write; {@link retryOnConflict} does that.
+ *
+ * @param error Any caught value.
+ *
+ * @example
+ * ```ts
+ * import { ApiError, isConflict } from "@pintle/controller";
+ *
+ * console.assert(isConflict(new ApiError({ code: 409 }, { action: 'update Pod "default/web"' })));
+ * ```
+ */
 export function isConflict(error: unknown): error is ApiError {
   return hasReason(error, "Conflict");
 }
 
-/** True if the resourceVersion or the continue token has expired. List again. */
+/**
+ * Checks for the error of a list or a watch whose resourceVersion or continue token has expired. List again.
+ *
+ * @param error Any caught value.
+ *
+ * @example
+ * ```ts
+ * import { ApiError, isGone } from "@pintle/controller";
+ *
+ * console.assert(isGone(new ApiError({ code: 410, reason: "Expired" }, { action: "list Pods" })));
+ * ```
+ */
 export function isGone(error: unknown): error is ApiError {
   return hasReason(error, "Gone") || hasReason(error, "Expired");
 }
@@ -118,12 +176,36 @@ export function isUnauthorized(error: unknown): error is ApiError {
   return hasReason(error, "Unauthorized");
 }
 
-/** True if the user has no permission for the request. */
+/**
+ * Checks for the error of a request for which the user has no permission, or that an admission webhook denied.
+ *
+ * @param error Any caught value.
+ *
+ * @example
+ * ```ts
+ * import { ApiError, isForbidden } from "@pintle/controller";
+ *
+ * console.assert(isForbidden(new ApiError({ code: 403 }, { action: "list Secrets" })));
+ * ```
+ */
 export function isForbidden(error: unknown): error is ApiError {
   return hasReason(error, "Forbidden");
 }
 
-/** True if the object is invalid; `status.details.causes` names the fields. */
+/**
+ * Checks for the error of a write whose object is invalid. `status.details.causes` names the fields.
+ *
+ * @param error Any caught value.
+ *
+ * @example
+ * ```ts
+ * import { ApiError, isInvalid } from "@pintle/controller";
+ *
+ * const details = { causes: [{ field: "spec.replicas", message: "must be at least 0" }] };
+ * const error: unknown = new ApiError({ code: 422, details }, { action: 'create Deployment "default/web"' });
+ * console.assert(isInvalid(error) && error.status.details?.causes?.[0]?.field === "spec.replicas");
+ * ```
+ */
 export function isInvalid(error: unknown): error is ApiError {
   return hasReason(error, "Invalid");
 }

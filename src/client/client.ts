@@ -27,6 +27,7 @@ import { isNotFound } from "./api_error.ts";
 import {
   type ApplyConfiguration,
   type ApplyOptions,
+  type ClientOptions,
   type CollectionOptions,
   type DeleteOptions,
   type DeleteResult,
@@ -53,33 +54,35 @@ import {
   withQuery,
   writeQuery,
 } from "./encoder.ts";
-import { type OutgoingRequest, Requester, type RequesterOptions } from "./requester.ts";
+import { type OutgoingRequest, Requester } from "./requester.ts";
 import type { Transport } from "./transport.ts";
 import { watchLines } from "./watch_lines.ts";
-
-/** Options of a {@link Client}. */
-export interface ClientOptions extends RequesterOptions {
-  /** The server validates every write and stores none. @default false */
-  readonly dryRun?: boolean;
-  /** The field manager of the writes without one. @default the server derives it from the User-Agent */
-  readonly fieldManager?: string;
-}
 
 const metadataObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /**
- * A client of one API server.
+ * Reads, watches and writes the objects of one API server, with the types of their kinds.
+ *
+ * Guarantees: the client sends each request once; names are checked before a request is made. An error response rejects
+ * with an ApiError, a missing response with an UnreachableError, an abort with the reason of the signal.
+ *
+ * Caveats: reads go to the API server. A reconciler reads from its cache instead (`ctx.find`).
  *
  * @example
  * ```ts
- * import { builtin } from "../api/mod.ts";
- * import { Client } from "./mod.ts";
+ * import { ConfigMap, isConflict } from "@pintle/controller";
+ * import { World } from "@pintle/controller/testing";
  *
- * const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "b" }, data: { key: "value" } };
- * const client = new Client(() => Promise.resolve(Response.json(object)));
- * const found = await client.get(builtin.ConfigMap, "b/a");
- * console.assert(found.data?.key === "value");
+ * await using world = await World.start({ controllers: [], cluster: false });
+ * const { client } = world; // in a program: new Client(clusterTransport(await loadClusterAccess({ ... })))
+ * const settings = { metadata: { namespace: "default", name: "settings" }, data: { color: "red" } };
+ * const created = await client.create(ConfigMap, settings);
+ * await client.patch(ConfigMap, "default/settings", { kind: "merge", value: { data: { color: "blue" } } });
+ * console.assert((await client.get(ConfigMap, "default/settings")).data?.color === "blue");
+ *
+ * const error = await client.update(ConfigMap, created).catch((error) => error);
+ * console.assert(isConflict(error)); // `created` is older than the patch
  * ```
  */
 export class Client {
@@ -87,23 +90,39 @@ export class Client {
   readonly #options: ClientOptions;
   readonly #requester: Requester;
 
+  /**
+   * Creates a client. It sends nothing until its first call.
+   *
+   * @param transport Where the requests go: `clusterTransport()` for a cluster, or any function from Request to Response.
+   * @throws {RangeError} when a limit is not above 0
+   */
   constructor(transport: Transport, options: ClientOptions = {}) {
     this.#transport = transport;
     this.#options = options;
     this.#requester = new Requester(transport, options);
   }
 
-  /** A client of the same server whose writes are validated and not stored. */
+  /** Returns a client of the same server whose writes are validated and not stored. */
   dryRunClient(): Client {
     return new Client(this.#transport, { ...this.#options, dryRun: true });
   }
 
-  /** A client with the same options whose requests go through a wrapper of the transport. */
+  /**
+   * Returns a client with the same options whose requests go through a wrapper of the transport.
+   *
+   * @param wrap Gets the transport of this client and returns the one to use.
+   */
   withTransport(wrap: (transport: Transport) => Transport): Client {
     return new Client(wrap(this.#transport), this.#options);
   }
 
-  /** Reads one object. @param key `namespace/name`, or `name`. @throws ApiError, `isNotFound` if it does not exist. */
+  /**
+   * Reads one object.
+   *
+   * @param resource The kind.
+   * @param key `namespace/name`, or `name` for a cluster-scoped kind.
+   * @throws {ApiError} `isNotFound` when the object does not exist
+   */
   async get<R extends Resource>(resource: R, key: string, options: GetOptions = {}): Promise<Infer<R>> {
     const { subresource, resourceVersion, metadataOnly = false, signal } = options;
     const path = withQuery(objectPath(resource, key, subresource), { resourceVersion });
@@ -117,7 +136,13 @@ export class Client {
     });
   }
 
-  /** Reads one object; undefined if it does not exist. */
+  /**
+   * Reads one object that may not exist.
+   *
+   * @param resource The kind.
+   * @param key `namespace/name`, or `name` for a cluster-scoped kind.
+   * @returns The object; undefined when it, or its kind, does not exist.
+   */
   async find<R extends Resource>(resource: R, key: string, options: GetOptions = {}): Promise<Infer<R> | undefined> {
     try {
       return await this.get(resource, key, options);
@@ -127,7 +152,13 @@ export class Client {
     }
   }
 
-  /** Reads one page of a collection: the whole collection without a `limit`. */
+  /**
+   * Reads one page of a collection: the whole collection without a `limit`.
+   *
+   * @param resource The kind.
+   * @param options The Namespace and the selectors, the size of the page and its continue token.
+   * @throws {ApiError} `isGone` when the continue token or the version has expired
+   */
   async list<R extends Resource>(
     resource: R,
     options: CollectionOptions & ListOptions = {},
@@ -147,7 +178,13 @@ export class Client {
     return this.#decoded(action, () => decodeList<Infer<R>>(text, { dropManagedFields: !keepManagedFields }));
   }
 
-  /** Reads a collection page by page. @throws ApiError, `isGone` if the snapshot expired between two pages. */
+  /**
+   * Reads a collection page by page, in pages of 500 without a `limit`. All pages are from one snapshot.
+   *
+   * @param resource The kind.
+   * @param options The Namespace, the selectors and the size of a page.
+   * @throws {ApiError} `isGone` when the snapshot expired between two pages
+   */
   async *pages<R extends Resource>(
     resource: R,
     options: CollectionOptions & ListOptions = {},
@@ -162,7 +199,13 @@ export class Client {
     }
   }
 
-  /** Reads a whole collection in pages of 500. All pages are from the snapshot with the returned version. */
+  /**
+   * Reads a whole collection in pages of 500. All pages are from the snapshot with the returned version.
+   *
+   * @param resource The kind.
+   * @param options The Namespace and the selectors.
+   * @throws {ApiError} `isGone` when the snapshot expired between two pages
+   */
   async listAll<R extends Resource>(
     resource: R,
     options: CollectionOptions & ListOptions = {},
@@ -177,9 +220,12 @@ export class Client {
 
   /**
    * Streams the changes of a collection. Each batch contains the events of one read of the connection. The server ends a
-   * watch every few minutes; a cache (`cache/`) then starts the next one.
+   * watch every few minutes; the informers of `/cache` then start the next one.
    *
-   * @throws ApiError when the server rejects the watch, UnreachableError when the stream breaks, the reason of the signal.
+   * @param resource The kind.
+   * @param options The Namespace, the selectors, the version to start from, and the signal that ends the watch.
+   * @throws {ApiError} when the server rejects the watch
+   * @throws {UnreachableError} when the stream breaks
    */
   async *watch<R extends Resource>(
     resource: R,
@@ -209,7 +255,12 @@ export class Client {
     }
   }
 
-  /** The ListWatch of a resource, a namespace and selectors, as a cache needs it. */
+  /**
+   * Returns the ListWatch of a kind, as an `Informer` needs it.
+   *
+   * @param resource The kind.
+   * @param selection The Namespace and the selectors of every list and watch.
+   */
   listWatch<R extends Resource>(
     resource: R,
     selection: Omit<CollectionOptions, "signal"> = {},
@@ -220,7 +271,15 @@ export class Client {
     };
   }
 
-  /** Creates an object; `metadata.generateName` lets the server choose the name. @throws ApiError, `isAlreadyExists`. */
+  /**
+   * Creates an object. With `metadata.generateName` the server chooses the name.
+   *
+   * @param resource The kind.
+   * @param object The object; apiVersion and kind may be absent.
+   * @returns The object as the server stored it.
+   * @throws {ApiError} `isAlreadyExists` when there is an object with this name
+   * @throws {TypeError} when a namespaced object has no namespace
+   */
   async create<R extends Resource>(
     resource: R,
     object: NewObject<R>,
@@ -245,10 +304,14 @@ export class Client {
   }
 
   /**
-   * Replaces an object. `object` must have the resourceVersion with which it was read.
+   * Replaces an object.
    *
-   * @throws ApiError, `isConflict` if it has changed since; TypeError if it has integers that were rounded when it was
-   * read, because the update would change them: use `apply` or `patch`, which send only the fields that you own.
+   * @param resource The kind.
+   * @param object The whole object, with the resourceVersion with which it was read.
+   * @returns The object as the server stored it.
+   * @throws {ApiError} `isConflict` when the object has changed since it was read
+   * @throws {TypeError} when the object has integers that were rounded when it was read, because the update would change
+   * them. Use `apply` or `patch`, which send only the fields that you own.
    */
   async update<R extends Resource>(resource: R, object: Infer<R>, options: WriteOptions = {}): Promise<Infer<R>> {
     const whole = withIdentity(resource, object, options.subresource);
@@ -259,7 +322,15 @@ export class Client {
     return await this.#object(resource, { action, method: "PUT", path, body, signal: options.signal });
   }
 
-  /** Changes some fields of an object. */
+  /**
+   * Changes some fields of an object.
+   *
+   * @param resource The kind.
+   * @param key `namespace/name`, or `name` for a cluster-scoped kind.
+   * @param patch The change, as a merge patch, a strategic merge patch or a JSON patch.
+   * @returns The object as the server stored it.
+   * @throws {ApiError} `isNotFound` when the object does not exist
+   */
   async patch<R extends Resource>(
     resource: R,
     key: string,
@@ -275,7 +346,10 @@ export class Client {
    * Server-side apply: sets the fields of `object` and makes the field manager their owner; creates the object if it does
    * not exist. Fields that this manager applied before, and that `object` does not have, are removed.
    *
-   * @throws ApiError, `isConflict` if another manager owns a field with another value and `force` is false.
+   * @param resource The kind.
+   * @param object The name and the fields that the manager wants to own.
+   * @returns The object as the server stored it.
+   * @throws {ApiError} `isConflict` when another manager owns a field with another value and `force` is false
    */
   async apply<R extends Resource>(
     resource: R,
@@ -296,7 +370,14 @@ export class Client {
     });
   }
 
-  /** Deletes an object. @throws ApiError, `isNotFound`, `isConflict` if a precondition fails. */
+  /**
+   * Deletes an object.
+   *
+   * @param resource The kind.
+   * @param key `namespace/name`, or `name` for a cluster-scoped kind.
+   * @returns Whether the object is removed, or stays until its finalizers and its grace period are over.
+   * @throws {ApiError} `isNotFound` when it does not exist, `isConflict` when a precondition fails
+   */
   async delete<R extends Resource>(
     resource: R,
     key: string,
@@ -314,7 +395,13 @@ export class Client {
     return isStatus(result) ? { kind: "deleted" } : { kind: "object", object: result };
   }
 
-  /** Deletes the selected objects of a collection. It resolves before they are removed. */
+  /**
+   * Deletes the selected objects of a collection. It resolves before they are removed.
+   *
+   * @param resource The kind.
+   * @param options The Namespace and the selectors.
+   * @throws {TypeError} when the kind is namespaced and `options` has no namespace
+   */
   async deleteCollection<R extends Resource>(
     resource: R,
     options: CollectionOptions & Omit<DeleteOptions, "preconditions"> = {},
@@ -328,7 +415,12 @@ export class Client {
     await this.#requester.text({ action, method: "DELETE", path, body: this.#deleteBody(options), signal });
   }
 
-  /** Evicts a Pod. @throws ApiError, `isTooManyRequests` if a disruption budget forbids it for now. */
+  /**
+   * Evicts a Pod: deletes it, unless a PodDisruptionBudget forbids it.
+   *
+   * @param podKey `namespace/name` of the Pod.
+   * @throws {ApiError} with code 429 when a PodDisruptionBudget forbids it for now
+   */
   async evict(podKey: string, options: DeleteOptions = {}): Promise<void> {
     const path = objectPath(builtin.Pod, podKey, "eviction");
     const deleteOptions: unknown = JSON.parse(this.#deleteBody(options));
@@ -347,7 +439,12 @@ export class Client {
     });
   }
 
-  /** Requests a token of a ServiceAccount. */
+  /**
+   * Requests a token of a ServiceAccount.
+   *
+   * @param serviceAccountKey `namespace/name` of the ServiceAccount.
+   * @throws {ApiError} `isNotFound` when the ServiceAccount does not exist
+   */
   async createToken(serviceAccountKey: string, options: TokenRequestOptions = {}): Promise<TokenRequest> {
     const { audiences, expirationSeconds, signal } = options;
     const path = objectPath(builtin.ServiceAccount, serviceAccountKey, "token");
@@ -358,7 +455,13 @@ export class Client {
     return this.#decoded(action, () => decodeObject<{ readonly status: TokenRequest }>(text)).status;
   }
 
-  /** Sends a request that no other method sends: `/version`, `/readyz`, discovery. @param path Absolute, with query. */
+  /**
+   * Sends a request that no other method sends: `/version`, `/readyz`, discovery.
+   *
+   * @param path The absolute path, with its query.
+   * @returns The text of the response.
+   * @throws {ApiError} when the server responds with an error
+   */
   async raw(path: string, request: RawRequest = {}): Promise<string> {
     if (!path.startsWith("/")) throw new TypeError(`Cannot send raw request: path "${path}" does not start with "/"`);
     const { method = "GET", ...rest } = request;

@@ -1,7 +1,27 @@
-/** Parameters and results of the verbs of the Client: options, patches, results. */
+/** Parameters and results of the Client and its verbs: options, patches, results. */
 import type { Infer, LabelSelector, Resource, ResourceVersion, StringMap } from "../api/mod.ts";
+import type { Clock } from "../async/mod.ts";
+import type { Logger } from "../observe/mod.ts";
 
-/** Options of a read of one object. */
+/** Options of a {@link Client}. */
+export interface ClientOptions {
+  /** The server validates every write and stores none. @default false */
+  readonly dryRun?: boolean;
+  /** The field manager of the writes without one. @default the server derives it from the User-Agent */
+  readonly fieldManager?: string;
+  /** The most milliseconds of a request with its response, except for watches. @default Infinity */
+  readonly requestTimeoutMs?: number;
+  /** Milliseconds without a byte after which a response counts as lost. @default 60_000 */
+  readonly stallTimeoutMs?: number;
+  /** The most bytes of a response. @default 268435456 (256 MiB) */
+  readonly maxBodyBytes?: number;
+  /** The source of time for time limits. @default systemClock */
+  readonly clock?: Clock;
+  /** Gets the warnings of the server. @default logger("client") */
+  readonly logger?: Logger;
+}
+
+/** Options of `Client.get` and `Client.find`. */
 export interface GetOptions {
   /** `status` or `scale`. @default the object itself */
   readonly subresource?: string;
@@ -9,27 +29,28 @@ export interface GetOptions {
   readonly resourceVersion?: string;
   /** Requests only apiVersion, kind and metadata. @default false */
   readonly metadataOnly?: boolean;
+  /** Ends the request; it then rejects with the reason of the signal. @default no signal */
   readonly signal?: AbortSignal;
 }
 
-/** The selectors of a collection. */
-export interface Selection {
-  /** As text (`app=web,tier in (a,b)`) or in the form of a LabelSelector field. */
+/** Options of a read, a watch or a deletion of a collection. */
+export interface CollectionOptions {
+  /** Selects by labels: as text (`app=web,tier in (a,b)`) or in the form of a LabelSelector. @default all objects */
   readonly labelSelector?: string | LabelSelector;
-  /** As text (`spec.nodeName=a`) or as fields and their values. */
+  /** Selects by fields: as text (`spec.nodeName=a`) or as fields and their values. @default all objects */
   readonly fieldSelector?: string | StringMap;
-}
-
-/** Options of a read or a deletion of a collection. */
-export interface CollectionOptions extends Selection {
-  /** @default all namespaces */
+  /** The Namespace of the objects. @default all Namespaces */
   readonly namespace?: string;
   /** Requests only apiVersion, kind and metadata. @default false */
   readonly metadataOnly?: boolean;
   /** Keeps `metadata.managedFields`, which caches do not need. @default false */
   readonly keepManagedFields?: boolean;
+  /** Ends the request; it then rejects with the reason of the signal. @default no signal */
   readonly signal?: AbortSignal;
 }
+
+/** The selectors of a collection. An object must satisfy both. */
+export type Selection = Pick<CollectionOptions, "labelSelector" | "fieldSelector">;
 
 /** Options of every write. */
 export interface WriteOptions {
@@ -41,19 +62,21 @@ export interface WriteOptions {
   readonly fieldManager?: string;
   /** How the server handles unknown and duplicate fields. @default Warn, the default of the server */
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
+  /** Ends the request; the write may have taken effect nevertheless. @default no signal */
   readonly signal?: AbortSignal;
 }
 
 /** Options of a server-side apply. */
 export interface ApplyOptions extends WriteOptions {
+  /** The name that owns the applied fields. Use the same one in each apply. */
   readonly fieldManager: string;
-  /** Takes over fields that other managers own. Right for controllers; ask before doing it for a user. @default false */
+  /** Takes over fields owned by other managers. Right for controllers; ask before doing it for a user. @default false */
   readonly force?: boolean;
 }
 
 /** Options of a deletion. */
 export interface DeleteOptions {
-  /** Deletes the object only if it has this UID and this version. */
+  /** Deletes the object only if it has this UID and this version. @default none */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: ResourceVersion };
   /** What happens to the dependents. @default that of the kind, nearly always Background */
   readonly propagationPolicy?: "Orphan" | "Background" | "Foreground";
@@ -61,6 +84,7 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
   /** Validates the deletion without storing it. @default that of the client */
   readonly dryRun?: boolean;
+  /** Ends the request; the deletion may have taken effect nevertheless. @default no signal */
   readonly signal?: AbortSignal;
 }
 
@@ -89,8 +113,22 @@ export const patchKinds = {
 >;
 
 /**
- * A change of some fields. A merge patch sets the fields that it names, and `null` removes a field; a strategic merge
- * patch merges lists by their keys.
+ * A change of some fields for `Client.patch`. A merge patch sets the fields that it names, and `null` removes a field; a
+ * strategic merge patch merges lists by their keys, which only kinds that are part of Kubernetes support; a JSON patch is
+ * a list of operations on paths.
+ *
+ * @example
+ * ```ts
+ * import type { ConfigMap } from "@pintle/controller";
+ * import type { Patch } from "@pintle/controller/client";
+ *
+ * const merge: Patch<typeof ConfigMap> = { kind: "merge", value: { data: { color: "red", size: null } } };
+ * const json: Patch<typeof ConfigMap> = {
+ *   kind: "json",
+ *   operations: [{ op: "test", path: "/data/color", value: "red" }, { op: "remove", path: "/data/color" }],
+ * };
+ * console.assert(merge.kind === "merge" && json.operations.length === 2);
+ * ```
  */
 export type Patch<R extends Resource> =
   | { readonly kind: "merge"; readonly value: PatchValue<Infer<R>> }
@@ -115,30 +153,34 @@ export type NewObject<R extends Resource> = Infer<R> extends object
   ? Omit<Infer<R>, "apiVersion" | "kind"> & { readonly apiVersion?: string; readonly kind?: string }
   : Infer<R>;
 
-/** Options of a token request. */
+/** Options of `Client.createToken`. */
 export interface TokenRequestOptions {
   /** The audiences that accept the token. @default the API server */
   readonly audiences?: readonly string[];
-  /** @default 3600, the default of the server */
+  /** Seconds until the token expires. @default 3600, the default of the server */
   readonly expirationSeconds?: number;
+  /** Ends the request; it then rejects with the reason of the signal. @default no signal */
   readonly signal?: AbortSignal;
 }
 
 /** A token of a ServiceAccount. It is a secret: never log this value. */
 export interface TokenRequest {
+  /** The token, a JWT. */
   readonly token: string;
-  /** RFC 3339. */
+  /** When the token expires. RFC 3339. */
   readonly expirationTimestamp: string;
 }
 
-/** A request that no verb of the Client sends. */
+/** A request that no verb of the Client sends, for `Client.raw`. */
 export interface RawRequest {
-  /** @default "GET" */
+  /** The HTTP method. @default "GET" */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** The text to send. @default no body */
   readonly body?: string;
-  /** @default "application/json" */
+  /** The media type of `body`. @default "application/json" */
   readonly contentType?: string;
-  /** @default "application/json" */
+  /** The media type of the response. @default "application/json" */
   readonly accept?: string;
+  /** Ends the request; it then rejects with the reason of the signal. @default no signal */
   readonly signal?: AbortSignal;
 }

@@ -29,7 +29,7 @@ import { unreachable } from "./unreachable_error.ts";
 
 /** Options of {@link clusterTransport}. */
 export interface ClusterTransportOptions {
-  /** Name and version of the program, e.g. `controller/1.2.3`. @default "controller" */
+  /** The name and the version of the program, e.g. `controller/1.2.3`. @default "controller" */
   readonly userAgent?: string;
   /** The environment from which exec plugins inherit some variables. @default {} */
   readonly environment?: Environment;
@@ -46,11 +46,11 @@ export interface ClusterTransportOptions {
   readonly rateLimit?: { readonly qps: number; readonly burst: number };
   /** Milliseconds between two checks of the certificate files. @default 10_000 */
   readonly checkFilesEveryMs?: number;
-  /** @default systemClock */
+  /** The source of time for delays and time limits. @default systemClock */
   readonly clock?: Clock;
-  /** @default systemRandom */
+  /** The source of jitter. @default systemRandom */
   readonly random?: Random;
-  /** @default logger("client") */
+  /** Gets retries and reloaded certificates. @default logger("client") */
   readonly logger?: Logger;
 }
 
@@ -58,9 +58,24 @@ export interface ClusterTransportOptions {
 export type ClusterTransport = Transport & Disposable;
 
 /**
- * Makes the transport of a cluster.
+ * Makes the transport to a cluster. It opens connections, renews credentials, reads changed certificate files, and repeats
+ * requests that the server did not start.
  *
- * @throws CredentialsError when a header cannot contain the token, RangeError when an option is out of range.
+ * @param access The address and the credentials, from `loadClusterAccess()`.
+ * @returns The transport. Dispose it to close its connections.
+ * @throws {CredentialsError} when a header cannot contain the token
+ * @throws {RangeError} when an option is out of range
+ *
+ * @example
+ * ```ts
+ * import { Client, clusterTransport, loadClusterAccess } from "@pintle/controller/client";
+ *
+ * const overrides = { server: "https://kube.example.dev:6443", token: "secret" };
+ * const access = await loadClusterAccess({ environment: {}, overrides });
+ * using transport = clusterTransport(access, { userAgent: "my-tool/1.0" });
+ * const client = new Client(transport, { requestTimeoutMs: 10_000 });
+ * console.assert(client instanceof Client);
+ * ```
  */
 export function clusterTransport(access: ClusterAccess, options: ClusterTransportOptions = {}): ClusterTransport {
   const cluster = new Cluster(access, options);

@@ -15,10 +15,11 @@ export {
   isUnauthorized,
   type NotFoundError,
 } from "./api_error.ts";
-export { Client, type ClientOptions } from "./client.ts";
+export { Client } from "./client.ts";
 export type {
   ApplyConfiguration,
   ApplyOptions,
+  ClientOptions,
   CollectionOptions,
   DeepPartial,
   DeleteOptions,

@@ -9,24 +9,14 @@ import type { ApiStatus } from "../api/mod.ts";
 import { type Clock, scope, systemClock } from "../async/mod.ts";
 import { type Logger, logger as loggerOf, printable } from "../observe/mod.ts";
 import { ApiError, reasonOf } from "./api_error.ts";
+import type { ClientOptions } from "./client_options.ts";
 import { isObject, parseJson } from "./decoder.ts";
 import { discard, readBody, type ReadBodyOptions, retryAfterMs } from "./response.ts";
 import type { Transport } from "./transport.ts";
 import { unreachable } from "./unreachable_error.ts";
 
-/** Options of every client. */
-export interface RequesterOptions {
-  /** The most milliseconds of a request with its response, except for watches. @default Infinity */
-  readonly requestTimeoutMs?: number;
-  /** Milliseconds without a byte after which a response counts as lost. @default 60_000 */
-  readonly stallTimeoutMs?: number;
-  /** The most bytes of a response. @default 268435456 (256 MiB) */
-  readonly maxBodyBytes?: number;
-  /** @default systemClock */
-  readonly clock?: Clock;
-  /** Gets the warnings of the server. @default logger("client") */
-  readonly logger?: Logger;
-}
+/** Options of a {@link Requester}. */
+type RequesterOptions = Omit<ClientOptions, "dryRun" | "fieldManager">;
 
 /** One request to send. */
 export interface OutgoingRequest {

@@ -120,23 +120,28 @@ export interface RetryOnConflictOptions {
   readonly attempts?: number;
   /** Milliseconds between two attempts, before jitter. @default 10 */
   readonly delayMs?: number;
-  /** @default systemClock */
+  /** The source of time for the delays. @default systemClock */
   readonly clock?: Clock;
-  /** @default systemRandom */
+  /** The source of jitter. @default systemRandom */
   readonly random?: Random;
+  /** Ends the wait between two attempts. @default no signal */
   readonly signal?: AbortSignal;
 }
 
 const never = new AbortController().signal;
 
 /**
- * Calls `fn` until it does not throw a conflict. `fn` must read the object in each call. The delays are those of
- * DefaultRetry in client-go: 10 ms, jitter 0.1, five attempts (behaviour 75).
+ * Calls a function until it does not throw a conflict. The delays are those of DefaultRetry in client-go: 10 ms, jitter
+ * 0.1, five attempts (behaviour 75).
  *
- * @throws the last conflict of `fn`; any other error of `fn` at once.
+ * @param fn Reads the object, changes it and writes it. It must read the object in each call.
+ * @returns The result of `fn`.
+ * @throws The last conflict of `fn`; any other error of `fn` at once.
+ *
  * @example
  * ```ts
- * import { ApiError, retryOnConflict } from "./mod.ts";
+ * import { ApiError } from "@pintle/controller";
+ * import { retryOnConflict } from "@pintle/controller/client";
  *
  * let calls = 0;
  * const value = await retryOnConflict(() => {

@@ -6,7 +6,23 @@
  * than once uses it: a retry after a delay, or a request that waited for a rate limiter, is checked when it is sent.
  */
 
-/** Sends one request. It rejects if there is no response; a response with an error status resolves. */
+/**
+ * Sends one request to an API server. It rejects when there is no response; a response with an error status resolves.
+ * `clusterTransport()` makes one for a cluster. Only the path and the query of the URL count.
+ *
+ * @example
+ * ```ts
+ * import { Client, type Transport } from "@pintle/controller/client";
+ *
+ * const logged: string[] = [];
+ * const fake: Transport = (request) => {
+ *   logged.push(`${request.method} ${new URL(request.url).pathname}`);
+ *   return Promise.resolve(new Response("ok"));
+ * };
+ * await new Client(fake).raw("/readyz");
+ * console.assert(logged.join() === "GET /readyz");
+ * ```
+ */
 export type Transport = (request: Request) => Promise<Response>;
 
 const checks = new WeakMap<Request, () => void>();

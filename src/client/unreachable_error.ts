@@ -4,7 +4,7 @@
  */
 import { printable } from "../observe/mod.ts";
 
-/** The reason: no connection, a TLS error, or a timeout. */
+/** Why there was no response: no connection, a TLS error, or a timeout. */
 export type UnreachableReason =
   | {
     readonly kind: "unreachable";
@@ -27,19 +27,38 @@ export type UnreachableReason =
 export interface UnreachableErrorOptions {
   /** Infinitive for the message: what the request should do. */
   readonly action: string;
+  /** Why there was no response. */
   readonly reason: UnreachableReason;
   /** The state, for the message. @default the text for `reason` */
   readonly state?: string;
+  /** The error of the HTTP client. @default none */
   readonly cause?: unknown;
 }
 
-/** The API server sent no complete response. */
+/**
+ * The API server sent no complete response. A write may have taken effect or not.
+ *
+ * @example
+ * ```ts
+ * import { UnreachableError } from "@pintle/controller/client";
+ *
+ * const error = new UnreachableError({
+ *   action: "reach the API server at kube:6443",
+ *   reason: { kind: "tls", detail: "expired" },
+ * });
+ * console.assert(error.message === "Cannot reach the API server at kube:6443: its certificate has expired");
+ * console.assert(error.hint.startsWith("Renew the API server's certificate"));
+ * ```
+ */
 export class UnreachableError extends Error {
+  /** Always "UnreachableError". */
   override readonly name = "UnreachableError";
+  /** Why there was no response. */
   readonly reason: UnreachableReason;
   /** What to check next, in one line. */
   readonly hint: string;
 
+  /** Creates the error, e.g. for a fake transport in a test. */
   constructor(options: UnreachableErrorOptions) {
     const { action, reason, cause } = options;
     const [state, hint] = texts[`${reason.kind}.${reason.detail}`] ?? ["there is no response", ""];
@@ -49,7 +68,21 @@ export class UnreachableError extends Error {
   }
 }
 
-/** True if there was no complete response. A write may have taken effect or not. */
+/**
+ * Checks for the error of a request without a complete response. A write may have taken effect or not.
+ *
+ * @param error Any caught value.
+ *
+ * @example
+ * ```ts
+ * import { isUnreachable, Pod } from "@pintle/controller";
+ * import { Client } from "@pintle/controller/client";
+ *
+ * const client = new Client(() => Promise.reject(new TypeError("connection refused")));
+ * const error: unknown = await client.get(Pod, "default/web").catch((error) => error);
+ * console.assert(isUnreachable(error) && error.reason.detail === "refused");
+ * ```
+ */
 export function isUnreachable(error: unknown): error is UnreachableError {
   return error instanceof UnreachableError;
 }

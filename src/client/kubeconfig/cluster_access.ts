@@ -13,15 +13,19 @@ export type PemSource =
 
 /** A program that prints credentials (client.authentication.k8s.io). A kubeconfig that names one runs code. */
 export interface ExecPlugin {
+  /** The version of the protocol between the client and the program. */
   readonly apiVersion: "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
   /** A path, or a name to be found in $PATH. */
   readonly command: string;
+  /** The arguments of the command. */
   readonly args: readonly string[];
   /** Environment variables in addition to PATH, HOME and similar ones. */
   readonly env: readonly { readonly name: string; readonly value: Masked }[];
   /** Shown to users who have not installed the program. */
   readonly installHint: string | undefined;
+  /** Whether the program gets the address and the certificate authority of the cluster. */
   readonly provideClusterInfo: boolean;
+  /** Whether the program may, or must, ask the user at the terminal. */
   readonly interactiveMode: "Never" | "IfAvailable" | "Always";
   /** The `client.authentication.k8s.io/exec` extension of the cluster, passed to the program unchanged. */
   readonly clusterConfig: unknown;
@@ -38,15 +42,22 @@ export type Credentials =
   | { readonly kind: "exec"; readonly plugin: ExecPlugin }
   | { readonly kind: "authProvider"; readonly name: string; readonly config: Masked };
 
-/** The user to act as. */
+/** The user to act as, as with `kubectl --as`. */
 export interface Impersonation {
+  /** The name of the user. */
   readonly user: string;
+  /** The UID of the user. @default none */
   readonly uid?: string;
+  /** The groups of the user. */
   readonly groups: readonly string[];
+  /** Further attributes of the user, for authorizers and webhooks. */
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Everything that is needed to send requests to one API server as one user. */
+/**
+ * Everything that is needed to send requests to one API server as one user. `loadClusterAccess()` returns it,
+ * `clusterTransport()` takes it. Secrets in it are {@link Masked}, so the value can be logged.
+ */
 export interface ClusterAccess {
   /** Where the value comes from. */
   readonly source:
@@ -57,28 +68,35 @@ export interface ClusterAccess {
   readonly server: string;
   /** The default namespace. */
   readonly namespace: string;
+  /** The certificates that sign the certificate of the server; undefined for those of the system. */
   readonly certificateAuthority: PemSource | undefined;
+  /** Accepts any certificate of the server. Whoever answers at the address can then read the credentials. */
   readonly insecureSkipTlsVerify: boolean;
   /** The name in the certificate of the server, if it differs from the host of the URL. */
   readonly serverName: string | undefined;
   /** The URL of the proxy; undefined for none. */
   readonly proxy: string | undefined;
+  /** The certificate of the user and its key, if there are any. */
   readonly clientCertificate: { readonly certificate: PemSource; readonly key: PemSource } | undefined;
+  /** How the client authenticates, apart from `clientCertificate`. */
   readonly credentials: Credentials;
+  /** The user to act as; undefined for none. */
   readonly impersonate: Impersonation | undefined;
   /** The name of the user in the kubeconfig, for messages. */
   readonly user: string;
-  /** Milliseconds for a request, as in --request-timeout. */
+  /** The most milliseconds of a request, as in --request-timeout; undefined for no limit. */
   readonly requestTimeoutMs: number | undefined;
 }
 
 /** There is no configuration of a cluster, or it contradicts itself. The message says what to do. */
 export class KubeconfigError extends Error {
+  /** "KubeconfigError", or that of a subclass. */
   override readonly name: string = "KubeconfigError";
 }
 
 /** The token file, certificate or plugin of the configuration gives no credentials. The request was not sent. */
 export class CredentialsError extends KubeconfigError {
+  /** Always "CredentialsError". */
   override readonly name: string = "CredentialsError";
 }
 
@@ -88,7 +106,7 @@ export class CredentialsError extends KubeconfigError {
  *
  * @example
  * ```ts
- * import { Masked } from "./mod.ts";
+ * import { Masked } from "@pintle/controller/client";
  *
  * const token = new Masked("s3cret");
  * console.assert(JSON.stringify({ token }) === '{"token":"[masked]"}' && `${token}` === "[masked]");
@@ -98,6 +116,11 @@ export class CredentialsError extends KubeconfigError {
 export class Masked {
   readonly #text: string;
 
+  /**
+   * Masks a text.
+   *
+   * @param text The secret.
+   */
   constructor(text: string) {
     this.#text = text;
   }
@@ -107,10 +130,12 @@ export class Masked {
     return this.#text;
   }
 
+  /** Returns `[masked]`. */
   toString(): string {
     return mask;
   }
 
+  /** Returns `[masked]`, for `JSON.stringify`. */
   toJSON(): string {
     return mask;
   }

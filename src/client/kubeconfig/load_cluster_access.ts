@@ -13,8 +13,9 @@ import { type KubeconfigOverrides, resolveAccess } from "./resolve_access.ts";
 
 /** Options of {@link loadClusterAccess}. */
 export interface LoadClusterAccessOptions {
-  /** @default {} */
+  /** Values of flags, which override the kubeconfig. @default {} */
   readonly overrides?: KubeconfigOverrides;
+  /** The environment variables: KUBECONFIG, those of a Pod, and those of proxies. `process.env` in a program. */
   readonly environment: Environment;
   /** The home folder of the user. @default none */
   readonly home?: string;
@@ -27,9 +28,24 @@ export interface LoadClusterAccessOptions {
 }
 
 /**
- * Finds the API server and the credentials.
+ * Finds the API server and the credentials, in the order of kubectl: flags, the kubeconfig, the service account of a Pod.
+ * It sends no request.
  *
- * @throws KubeconfigError when there is no configuration, or it contradicts itself.
+ * @param options The flags, and what it would otherwise read from the process.
+ * @throws {KubeconfigError} when there is no configuration, or it contradicts itself
+ *
+ * @example
+ * ```ts
+ * import { loadClusterAccess } from "@pintle/controller/client";
+ *
+ * // A program passes { environment: process.env, home: homedir() } and the values of its flags.
+ * const access = await loadClusterAccess({
+ *   environment: {},
+ *   overrides: { server: "https://kube.example.dev:6443/", token: "secret", namespace: "team-a" },
+ * });
+ * console.assert(access.server === "https://kube.example.dev:6443" && access.namespace === "team-a");
+ * console.assert(!JSON.stringify(access).includes("secret"));
+ * ```
  */
 export async function loadClusterAccess(options: LoadClusterAccessOptions): Promise<ClusterAccess> {
   const { overrides = {}, environment, home, workingDirectory = ".", logger = loggerOf("client") } = options;

@@ -31,21 +31,37 @@ import { bareHost, isLoopback, proxyFromEnvironment } from "./proxy_rules.ts";
 
 /** Values of flags. Each field has the name and the meaning of a flag of kubectl. */
 export interface KubeconfigOverrides {
+  /** The path of the kubeconfig file. @default KUBECONFIG, then ~/.kube/config */
   readonly kubeconfig?: string;
+  /** The context of the kubeconfig. @default its current context */
   readonly context?: string;
+  /** The cluster of the kubeconfig. @default that of the context */
   readonly cluster?: string;
+  /** The user of the kubeconfig. @default that of the context */
   readonly user?: string;
+  /** The default namespace. @default that of the context */
   readonly namespace?: string;
+  /** The URL of the API server. @default that of the cluster */
   readonly server?: string;
+  /** A bearer token. @default the credentials of the user */
   readonly token?: string;
+  /** The name of the user to act as. @default that of the user in the kubeconfig, usually none */
   readonly as?: string;
+  /** The groups of the user to act as. @default those of the user in the kubeconfig */
   readonly asGroups?: readonly string[];
+  /** The UID of the user to act as. @default that of the user in the kubeconfig */
   readonly asUid?: string;
+  /** The path of the certificates that sign the certificate of the server. @default those of the cluster */
   readonly certificateAuthority?: string;
+  /** The path of the certificate of the user. @default that of the user */
   readonly clientCertificate?: string;
+  /** The path of the key of `clientCertificate`. @default that of the user */
   readonly clientKey?: string;
+  /** Accepts any certificate of the server. @default that of the cluster */
   readonly insecureSkipTlsVerify?: boolean;
+  /** The name in the certificate of the server. @default that of the cluster, then the host of the URL */
   readonly tlsServerName?: string;
+  /** The most milliseconds of a request. @default no limit */
   readonly requestTimeoutMs?: number;
 }
 

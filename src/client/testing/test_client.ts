@@ -1,5 +1,6 @@
 /** A Client with a scripted server, and the requests that the server got. */
-import { Client, type ClientOptions } from "../client.ts";
+import { Client } from "../client.ts";
+import type { ClientOptions } from "../client_options.ts";
 
 /** A request that the server got. */
 export interface SentRequest {
