@@ -22,18 +22,18 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** Picks the part of a response to record. @default all of it */
   // deno-lint-ignore no-explicit-any
-  readonly pick?: (answer: any) => unknown;
+  readonly pick?: (body: any) => unknown;
   /** Sorts the causes of an error, because the real server finds them in the order of a Go map. @default false */
   readonly sortsCauses?: boolean;
 }
 
 /** A request and its response, masked. */
 export interface Step {
-  readonly asked: string;
+  readonly request: string;
   readonly code: number;
   readonly type: string;
   readonly warnings: readonly string[];
-  readonly answer: Json;
+  readonly response: Json;
 }
 
 /** How a watch is read. */
@@ -110,21 +110,21 @@ export class CaseRun {
   /** Sends a request and records the response. @returns the response's body, parsed if it is JSON */
   // deno-lint-ignore no-explicit-any
   async call(call: Call): Promise<any> {
-    const { path, pick = (answer) => answer, sortsCauses = false } = call;
+    const { path, pick = (body) => body, sortsCauses = false } = call;
     const init = initOf(call);
     const stem = stemOf(call.body);
     if (stem !== undefined) this.#mask.addStem(stem);
     const response = await this.#send(path, init);
-    const text = answerOf(await response.text());
-    const answer = sortsCauses ? withSortedCauses(text) : text;
+    const parsed = parsedBody(await response.text());
+    const body = sortsCauses ? withSortedCauses(parsed) : parsed;
     this.steps.push({
-      asked: `${init.method} ${this.#mask.text(path)}`,
+      request: `${init.method} ${this.#mask.text(path)}`,
       code: response.status,
       type: response.headers.get("content-type") ?? "",
       warnings: warningsOf(response).map((warning) => this.#mask.text(warning)),
-      answer: this.#mask.value(response.ok ? pick(answer) : answer),
+      response: this.#mask.value(response.ok ? pick(body) : body),
     });
-    return answer;
+    return body;
   }
 
   /** Sends a request whose response is not compared, as a preparation. @throws Error when it fails */
@@ -134,17 +134,17 @@ export class CaseRun {
     const response = await this.#send(call.path, init);
     const text = await response.text();
     if (!response.ok) throw new Error(`Cannot ${init.method} ${call.path}: ${response.status} ${text}`);
-    return answerOf(text);
+    return parsedBody(text);
   }
 
   /** Polls until the response is as expected; nothing is recorded. @throws Error when the time is up */
   // deno-lint-ignore no-explicit-any
-  async until(path: string, isWanted: (answer: any, code: number) => boolean): Promise<void> {
+  async until(path: string, isExpected: (body: any, code: number) => boolean): Promise<void> {
     const deadline = performance.now() + this.#options.patienceMs;
     while (true) {
       const response = await this.#send(path, { method: "GET" });
       const text = await response.text();
-      if (isWanted(answerOf(text), response.status)) return;
+      if (isExpected(parsedBody(text), response.status)) return;
       if (performance.now() >= deadline) throw new Error(`Cannot wait for ${path} any longer: ${text}`);
       await sleep(20);
     }
@@ -161,11 +161,11 @@ export class CaseRun {
     const events = await reading;
     stop.abort();
     this.steps.push({
-      asked: `WATCH ${this.#mask.text(path)}`,
+      request: `WATCH ${this.#mask.text(path)}`,
       code: response.status,
       type: response.headers.get("content-type") ?? "",
       warnings: warningsOf(response),
-      answer: this.#mask.value(events.map((line) => answerOf(line))),
+      response: this.#mask.value(events.map((line) => parsedBody(line))),
     });
   }
 
@@ -176,14 +176,26 @@ export class CaseRun {
     const { code, stdout, stderr } = await runKubectl(["--namespace", this.namespace, ...args], options);
     const lines = (text: string) => this.#mask.output(text).split("\n");
     const { picks = () => true } = options;
-    const answer = { stdout: lines(stdout).filter(picks), stderr: lines(stderr) };
-    this.steps.push({ asked: `kubectl ${this.#mask.text(args.join(" "))}`, code, type: "", warnings: [], answer });
+    const output = { stdout: lines(stdout).filter(picks), stderr: lines(stderr) };
+    this.steps.push({
+      request: `kubectl ${this.#mask.text(args.join(" "))}`,
+      code,
+      type: "",
+      warnings: [],
+      response: output,
+    });
     return stdout;
   }
 
-  /** Records the output of a program. */
-  note(asked: string, code: number, answer: unknown): void {
-    this.steps.push({ asked: this.#mask.text(asked), code, type: "", warnings: [], answer: this.#mask.value(answer) });
+  /** Records a value other than a response, such as the requests to a webhook. @param title describes the value */
+  note(title: string, code: number, value: unknown): void {
+    this.steps.push({
+      request: this.#mask.text(title),
+      code,
+      type: "",
+      warnings: [],
+      response: this.#mask.value(value),
+    });
   }
 }
 
@@ -201,7 +213,7 @@ function stemOf(body: unknown): string | undefined {
   return named && typeof metadata.generateName === "string" ? metadata.generateName : undefined;
 }
 
-function answerOf(text: string): unknown {
+function parsedBody(text: string): unknown {
   if (text[0] !== "{" && text[0] !== "[") return text;
   try {
     return JSON.parse(text);

@@ -13,17 +13,17 @@ import { RealHost } from "./real_host.ts";
 import { differenceOf, judge, transcriptOf } from "./transcript.ts";
 
 /**
- * The real server runs beside controllers, and iterates over Go maps in any order, so a response may differ between runs. A
+ * The real server runs beside controllers, and iterates over Go maps in any order, so a response can differ between runs. A
  * difference counts if it occurs in each run.
  */
-const looks = 3;
+const maxRuns = 3;
 
 for (const { group, cases } of caseGroups) {
   for (const subject of cases) {
     controlPlaneTest(`conformance, ${group}: ${subject.name}`, async (controlPlane) => {
       let difference = "";
-      for (let look = 0; look < looks; look++) {
-        difference = await differenceNow(controlPlane, subject);
+      for (let count = 0; count < maxRuns; count++) {
+        difference = await differenceOnce(controlPlane, subject);
         if (difference === "") break;
       }
       judge(subject, difference);
@@ -32,11 +32,11 @@ for (const { group, cases } of caseGroups) {
 }
 
 /** Runs a case on both servers. */
-async function differenceNow(controlPlane: ControlPlane, subject: ConformanceCase): Promise<string> {
+async function differenceOnce(controlPlane: ControlPlane, subject: ConformanceCase): Promise<string> {
   using real = new RealHost(controlPlane);
   const expected = await transcriptOf(real, subject);
   await using embedded = await EmbeddedHost.start(subject, controlPlane.description.binaries.kubectl);
   const actual = transcriptOf(embedded, subject);
-  // A case that cannot be sent to the embedded server differs as well.
+  // An error of a case with a known difference counts as a difference.
   return differenceOf(expected, subject.known === undefined ? await actual : await actual.catch(() => []));
 }

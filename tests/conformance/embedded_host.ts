@@ -38,7 +38,7 @@ export class EmbeddedHost implements Host, AsyncDisposable {
   #hasControllers = false;
   #listener: Server | undefined;
   #folder: string | undefined;
-  /** In memory everything happens at once or never. */
+  /** Shorter than on a real control plane, because the controllers run in memory. */
   readonly patienceMs = 5_000;
   kubectl: RunKubectl | undefined;
 
@@ -68,7 +68,7 @@ export class EmbeddedHost implements Host, AsyncDisposable {
     });
   }
 
-  /** Serves over TLS, for programs. */
+  /** Serves over TLS, for kubectl. */
   async #listen(kubectl: string): Promise<void> {
     const authority = await CertificateAuthority.create("conformance");
     const pair = await authority.issue({

@@ -4,7 +4,7 @@
  */
 export const knownDifferences: ReadonlyMap<string, string> = new Map([
   [
-    "invalid: what is wrong with an autoscaler without policies",
-    "a list that was written empty is read as one that was left out, and gets its default",
+    "invalid: errors of a HorizontalPodAutoscaler without policies",
+    "an empty list is treated like an omitted one and gets the default",
   ],
 ]);

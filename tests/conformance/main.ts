@@ -18,7 +18,7 @@ async function attempt(host: Host, subject: ConformanceCase): Promise<Transcript
   try {
     return await transcriptOf(host, subject);
   } catch (error) {
-    return [{ asked: "run the case", code: 0, type: "", warnings: [], answer: String(error) }];
+    return [{ request: "run the case", code: 0, type: "", warnings: [], response: String(error) }];
   }
 }
 

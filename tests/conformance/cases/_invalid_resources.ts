@@ -1,8 +1,8 @@
-/** Objects about resources whose fields are wrong: autoscalers, budgets, quotas, limits, claims, volumes and their classes. */
+/** Invalid autoscalers, budgets, quotas, limit ranges, claims, volumes and storage classes, for invalid.ts. */
 import type { Body } from "./_objects.ts";
 
-/** What is wrong, where it is sent, and the object. */
-type Row = readonly [what: string, to: string, body: Body];
+/** A description, the resource or path, and the object. */
+type Row = readonly [what: string, target: string, body: Body];
 
 /** An autoscaler of a Deployment. */
 export const autoscaler = (spec: Body) => ({
@@ -10,10 +10,10 @@ export const autoscaler = (spec: Body) => ({
   spec: { scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "apps/v1" }, maxReplicas: 3, ...spec },
 });
 
-/** In namespaces. */
-export const resourceTable: readonly Row[] = [
+/** Objects of namespaced kinds. */
+export const namespacedResources: readonly Row[] = [
   [
-    "an autoscaler's metrics",
+    "a HorizontalPodAutoscaler's metrics",
     "autoscaling/v2/horizontalpodautoscalers",
     autoscaler({
       minReplicas: 0,
@@ -39,7 +39,7 @@ export const resourceTable: readonly Row[] = [
     }),
   ],
   [
-    "an autoscaler's behavior",
+    "a HorizontalPodAutoscaler's behavior",
     "autoscaling/v2/horizontalpodautoscalers",
     autoscaler({
       behavior: {
@@ -53,19 +53,19 @@ export const resourceTable: readonly Row[] = [
     }),
   ],
   [
-    "an autoscaler without policies",
+    "a HorizontalPodAutoscaler without policies",
     "autoscaling/v2/horizontalpodautoscalers",
     autoscaler({ behavior: { scaleUp: { policies: [] } } }),
   ],
-  ["an old autoscaler", "autoscaling/v1/horizontalpodautoscalers", {
+  ["a HorizontalPodAutoscaler in autoscaling/v1", "autoscaling/v1/horizontalpodautoscalers", {
     metadata: { name: "a" },
     spec: { scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "v1" }, targetCPUUtilizationPercentage: 0 },
   }],
-  ["a budget's percentage", "policy/v1/poddisruptionbudgets", {
+  ["a PodDisruptionBudget's percentage", "policy/v1/poddisruptionbudgets", {
     metadata: { name: "a" },
     spec: { maxUnavailable: "101%", unhealthyPodEvictionPolicy: "Whenever" },
   }],
-  ["a claim's sources", "persistentvolumeclaims", {
+  ["a PersistentVolumeClaim's sources", "persistentvolumeclaims", {
     metadata: { name: "a" },
     spec: {
       accessModes: ["ReadWriteOncePod", "ReadWriteOnce"],
@@ -76,11 +76,11 @@ export const resourceTable: readonly Row[] = [
       dataSourceRef: { kind: "PersistentVolumeClaim", name: "c" },
     },
   }],
-  ["a quota's scopes", "resourcequotas", {
+  ["a ResourceQuota's scopes", "resourcequotas", {
     metadata: { name: "a" },
     spec: { hard: { secrets: "1" }, scopes: ["BestEffort", "NotBestEffort", "Wide"] },
   }],
-  ["a quota's scope selector", "resourcequotas", {
+  ["a ResourceQuota's scope selector", "resourcequotas", {
     metadata: { name: "a" },
     spec: {
       hard: { pods: "1" },
@@ -94,7 +94,7 @@ export const resourceTable: readonly Row[] = [
       },
     },
   }],
-  ["the limits of Pods and claims", "limitranges", {
+  ["a LimitRange for Pods and claims", "limitranges", {
     metadata: { name: "a" },
     spec: {
       limits: [
@@ -107,8 +107,8 @@ export const resourceTable: readonly Row[] = [
   }],
 ];
 
-/** Outside namespaces. */
-export const resourcesOutside: readonly Row[] = [
+/** Objects of cluster-scoped kinds. */
+export const clusterScopedResources: readonly Row[] = [
   ["a PersistentVolume's sources", "/api/v1/persistentvolumes", {
     metadata: { name: "a" },
     spec: {
@@ -119,7 +119,7 @@ export const resourcesOutside: readonly Row[] = [
       csi: { driver: "Bad_Name", volumeHandle: "" },
     },
   }],
-  ["a PersistentVolume of a driver", "/api/v1/persistentvolumes", {
+  ["a PersistentVolume of a CSI driver", "/api/v1/persistentvolumes", {
     metadata: { name: "a" },
     spec: {
       capacity: { storage: "1Gi" },
@@ -130,29 +130,29 @@ export const resourcesOutside: readonly Row[] = [
       csi: { driver: "", volumeHandle: "", nodePublishSecretRef: { name: "Bad_Name" } },
     },
   }],
-  ["a StorageClass's parts", "/apis/storage.k8s.io/v1/storageclasses", {
+  ["a StorageClass's fields", "/apis/storage.k8s.io/v1/storageclasses", {
     metadata: { name: "a" },
     provisioner: "a b",
     parameters: { "": "x" },
     volumeBindingMode: "Never",
     allowedTopologies: [{ matchLabelExpressions: [{ key: "a b", values: [] }, { key: "a", values: ["x", "x"] }] }],
   }],
-  ["a signer", "/apis/certificates.k8s.io/v1/certificatesigningrequests", {
+  ["a CertificateSigningRequest's signer", "/apis/certificates.k8s.io/v1/certificatesigningrequests", {
     metadata: { name: "a" },
     spec: { request: "eA==", signerName: "Upper.example/a..b", usages: [], expirationSeconds: 1 },
   }],
 ];
 
-/** Accepted with warnings. */
-export const resourceWarnings: readonly Row[] = [
-  ["a quota's", "resourcequotas", {
+/** Namespaced objects that are accepted with warnings. */
+export const namespacedWarnings: readonly Row[] = [
+  ["a ResourceQuota's", "resourcequotas", {
     metadata: { name: "a" },
     spec: { hard: { "requests.cpu": "2", "limits.cpu": "1", memory: "2Gi", "limits.memory": "1Gi" } },
   }],
 ];
 
-/** The same outside namespaces. */
-export const resourceWarningsOutside: readonly Row[] = [
+/** Cluster-scoped objects that are accepted with warnings. */
+export const clusterScopedWarnings: readonly Row[] = [
   ["a PersistentVolume's", "/api/v1/persistentvolumes", {
     metadata: { name: "a", annotations: { "volume.beta.kubernetes.io/storage-class": "x" } },
     spec: {

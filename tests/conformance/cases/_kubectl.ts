@@ -1,21 +1,21 @@
-/** What cases of kubectl are made of: commands, and somebody who plays kubelet meanwhile. */
+/** Helpers for kubectl cases: commands, and a simulated kubelet. */
 import { type CaseTraits, type ConformanceCase, scenario } from "../conformance_case.ts";
 import type { CaseRun, CommandOptions } from "../case_run.ts";
 import { at } from "./_objects.ts";
 
-/** A command, with what it reads. */
+/** A command, its stdin, and its environment variables. */
 export type Command = readonly [command: string, input?: unknown, env?: Readonly<Record<string, string>>];
 
 export const needsKubectl = true;
 
-/** A case of commands; words are parted by spaces. */
+/** A case that runs commands. Spaces separate the arguments; `␣` is a space inside an argument, `NS` the namespace. */
 export function kubectl(name: string, commands: readonly Command[], traits: CaseTraits = {}): ConformanceCase {
   return scenario(`kubectl ${name}`, async (run) => {
     for (const command of commands) await runCommand(run, command);
   }, { needsKubectl, ...traits });
 }
 
-/** Runs one command. @returns what it printed */
+/** Runs one command. @returns its stdout */
 export async function runCommand(run: CaseRun, [command, input, env]: Command): Promise<string> {
   const options: CommandOptions = {
     ...(input === undefined ? {} : { stdin: typeof input === "string" ? input : JSON.stringify(input) }),
@@ -29,10 +29,10 @@ export async function runCommand(run: CaseRun, [command, input, env]: Command): 
 
 const merge = "application/merge-patch+json";
 
-/** Plays kubelet while `act` runs: Pods of the namespace become ready, and go when they are deleted. */
+/** Simulates a kubelet while `act` runs: Pods of the namespace become ready, and deleted Pods are removed. */
 export async function withKubelet(run: CaseRun, act: () => Promise<void>): Promise<void> {
   let isOver = false;
-  const play = async () => {
+  const simulate = async () => {
     const path = at(run, "pods");
     const conditions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type) => ({
       type,
@@ -54,11 +54,11 @@ export async function withKubelet(run: CaseRun, act: () => Promise<void>): Promi
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
-  const playing = play();
+  const kubelet = simulate();
   try {
     await act();
   } finally {
     isOver = true;
-    await playing;
+    await kubelet;
   }
 }

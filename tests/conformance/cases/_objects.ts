@@ -1,10 +1,10 @@
-/** Objects that cases send, as small as their kinds allow, and the paths they are sent to. */
+/** Minimal valid objects that cases send, and their paths. */
 import type { CaseRun } from "../case_run.ts";
 
 /** An object of any kind, as a case writes it. */
 export type Body = Record<string, unknown>;
 
-/** `/api/v1/namespaces/NS/PLURAL[/NAME]`, or the same of a group. */
+/** The path of a resource or an object in the case's namespace. @param resource `PLURAL` or `GROUP/VERSION/PLURAL` */
 export function at(run: CaseRun, resource: string, name = ""): string {
   const slash = resource.lastIndexOf("/");
   const root = slash < 0 ? "/api/v1" : `/apis/${resource.slice(0, slash)}`;
@@ -84,3 +84,11 @@ export function ingress(name: string, spec: Body = {}): Body {
     spec: { rules: [{ host: "example.com", http: { paths } }], ...spec },
   };
 }
+
+/** A PKCS#10 request for the user jane: PEM in base64, as a CertificateSigningRequest holds it. */
+export const signingRequest =
+  "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlISk1IRUNBUUF3RHpFTk1Bc0dBMVVFQXd3RWFtRnVaVEJaTUJN" +
+  "R0J5cUdTTTQ5QWdFR0NDcUdTTTQ5QXdFSApBMElBQktGNkg0M3ZVUHFDNlBJVGlhOWxRelVIK3BJOENGWG01bnZoc3RKNDY0V0dk" +
+  "VG5ISDdydmk0M08wVFV1ClZoc1MweVp2anRvVlNaSVpHM1RxcGtzL2tDQ2dBREFLQmdncWhrak9QUVFEQWdOSUFEQkZBaUJ4QUo4" +
+  "K1puMU0KUEZ3MzM1eUJmQWJCYUFrK0dCUEZtOG5oTXhtdGJwZjE4UUloQVBReEUramhnanJtL0lsQ2xSOGxML3V0UUx1KwpoOHpI" +
+  "c2tkbk91MTBTUnBsCi0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo=";

@@ -3,7 +3,7 @@ import { type ConformanceCase, requests, scenario } from "../conformance_case.ts
 import { at, type Body, configMap, deployment, lease, role, secret, service } from "./_objects.ts";
 
 const updates: readonly ConformanceCase[] = [
-  scenario("an update with the version of before, with a stale one, with none", async (run) => {
+  scenario("an update with the current resourceVersion, with an old one, without one", async (run) => {
     const path = at(run, "configmaps");
     const first = await run.call({ path, body: configMap("a") });
     const { metadata } = first;
@@ -14,7 +14,7 @@ const updates: readonly ConformanceCase[] = [
     await run.call({ method: "PUT", path: `${path}/a`, body: configMap("a", {}, { uid: metadata.uid }) });
     await run.call({ method: "PUT", path: `${path}/a`, body: configMap("a", {}, { uid: "another" }) });
   }),
-  requests("an update of what is not there", (run) => [
+  requests("an update of an object that does not exist", (run) => [
     { method: "PUT", path: at(run, "configmaps", "a"), body: configMap("a") },
     { method: "PUT", path: at(run, "configmaps", "a"), body: configMap("a", {}, { resourceVersion: "5" }) },
     { method: "PUT", path: at(run, "coordination.k8s.io/v1/leases", "a"), body: lease("a") },
@@ -29,14 +29,14 @@ const updates: readonly ConformanceCase[] = [
     { method: "PUT", path: at(run, "configmaps", "a"), body: configMap("a", {}, { namespace: "other" }) },
     { method: "PUT", path: at(run, "configmaps", "a"), body: secret("a") },
   ]),
-  scenario("an update that changes nothing keeps the version", async (run) => {
+  scenario("an update without changes keeps the resourceVersion", async (run) => {
     const path = at(run, "configmaps");
     const first = await run.call({ path, body: configMap("a") });
     await run.call({ method: "PUT", path: `${path}/a`, body: first });
     await run.call({ method: "PATCH", path: `${path}/a`, type: "application/merge-patch+json", body: {} });
     await run.call({ path: `${path}/a` });
   }),
-  requests("what may not change", (run) => [
+  requests("changes of immutable fields", (run) => [
     { path: at(run, "configmaps"), body: { ...configMap("a"), immutable: true } },
     {
       method: "PUT",
@@ -50,7 +50,7 @@ const updates: readonly ConformanceCase[] = [
     { method: "PUT", path: at(run, "services", "a"), body: service("a", { clusterIP: "10.96.200.200" }) },
     { method: "PUT", path: at(run, "services", "a"), body: service("a", { ports: [] }) },
   ]),
-  requests("what the server set stays", (run) => [
+  requests("an update of metadata that the server set", (run) => [
     { path: at(run, "configmaps"), body: configMap("a") },
     {
       method: "PUT",
@@ -88,7 +88,7 @@ const updates: readonly ConformanceCase[] = [
 const body = (options: Body) => ({ kind: "DeleteOptions", apiVersion: "v1", ...options });
 
 const deletions: readonly ConformanceCase[] = [
-  requests("a deletion, and another", (run) => [
+  requests("a deletion, twice", (run) => [
     { path: at(run, "configmaps"), body: configMap("a") },
     { method: "DELETE", path: at(run, "configmaps", "a") },
     { method: "DELETE", path: at(run, "configmaps", "a") },
@@ -103,7 +103,7 @@ const deletions: readonly ConformanceCase[] = [
     await remove({ uid: metadata.uid, resourceVersion: metadata.resourceVersion });
     await run.call({ path: `${path}/a` });
   }),
-  scenario("a finalizer holds an object until it is taken off", async (run) => {
+  scenario("a finalizer blocks a deletion until it is removed", async (run) => {
     const path = at(run, "configmaps");
     const held = configMap("a", {}, { finalizers: ["example.com/hold", "example.com/other"] });
     await run.call({ path, body: held });
@@ -123,7 +123,7 @@ const deletions: readonly ConformanceCase[] = [
     await write([]);
     await run.call({ path: `${path}/a` });
   }),
-  scenario("propagation policies leave their mark", async (run) => {
+  scenario("propagation policies add finalizers", async (run) => {
     const path = at(run, "configmaps");
     for (const [name, propagationPolicy] of [["a", "Foreground"], ["b", "Orphan"], ["c", "Background"]] as const) {
       await run.call({ path, body: configMap(name, {}, { finalizers: ["example.com/hold"] }) });
@@ -141,7 +141,7 @@ const deletions: readonly ConformanceCase[] = [
       });
     }
   }),
-  requests("options of a deletion that are wrong", (run) => [
+  requests("invalid options of a deletion", (run) => [
     { path: at(run, "configmaps"), body: configMap("a", {}, { finalizers: ["example.com/hold"] }) },
     { method: "DELETE", path: at(run, "configmaps", "a"), body: body({ propagationPolicy: "Sideways" }) },
     {
@@ -175,7 +175,7 @@ const deletions: readonly ConformanceCase[] = [
     await run.call({ method: "DELETE", path: `${path}?labelSelector=which` });
     await run.call({ method: "DELETE", path: `${path}?labelSelector=%3D%3D` });
   }),
-  scenario("dependents go with their owner, in the background", async (run) => {
+  scenario("background deletion deletes dependents after their owner", async (run) => {
     const path = at(run, "configmaps");
     const { metadata: { uid } } = await run.call({ path, body: configMap("owner") });
     const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }];
@@ -184,7 +184,7 @@ const deletions: readonly ConformanceCase[] = [
     await run.until(`${path}/owned`, (_, code) => code === 404);
     await run.call({ path: `${path}/owned` });
   }, { needsControllers: true }),
-  scenario("dependents that block hold their owner in the foreground", async (run) => {
+  scenario("foreground deletion waits for dependents with blockOwnerDeletion", async (run) => {
     const path = at(run, "configmaps");
     const { metadata: { uid } } = await run.call({ path, body: configMap("owner") });
     const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, blockOwnerDeletion: true }];
@@ -196,18 +196,18 @@ const deletions: readonly ConformanceCase[] = [
     await run.call({ method: "PATCH", path: `${path}/owned`, type: "application/merge-patch+json", body: patch });
     await run.until(`${path}/owner`, (_, code) => code === 404);
   }, { needsControllers: true }),
-  scenario("orphans lose their owner and stay", async (run) => {
+  scenario("orphan deletion keeps dependents and removes their owner references", async (run) => {
     const path = at(run, "configmaps");
     const { metadata: { uid } } = await run.call({ path, body: configMap("owner") });
     const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }];
     await run.call({ path, body: configMap("owned", {}, { ownerReferences }) });
-    // The collector has to know of the pair before it can part it.
+    // The garbage collector must have observed both objects before it can remove the reference.
     await new Promise((resolve) => setTimeout(resolve, 500));
     await run.call({ method: "DELETE", path: `${path}/owner?propagationPolicy=Orphan` });
     await run.until(`${path}/owner`, (_, code) => code === 404);
     await run.call({ path: `${path}/owned`, pick: ({ metadata }) => metadata.ownerReferences ?? "none" });
   }, { needsControllers: true }),
-  scenario("a namespace ends with all that is in it", async (run) => {
+  scenario("deletion of a Namespace deletes its objects", async (run) => {
     const path = `/api/v1/namespaces/${run.name("ns")}`;
     await run.call({ path: "/api/v1/namespaces", body: { metadata: { name: run.name("ns") } } });
     await run.call({ path: `${path}/configmaps`, body: configMap("a", {}, { finalizers: ["example.com/hold"] }) });
@@ -231,7 +231,7 @@ const deletions: readonly ConformanceCase[] = [
     await run.until(path, (_, code) => code === 404);
     await run.call({ path });
   }, { needsControllers: true }),
-  scenario("a Deployment gets a ReplicaSet, and both their status", async (run) => {
+  scenario("a Deployment gets a ReplicaSet, and both get a status", async (run) => {
     const path = at(run, "apps/v1/deployments");
     await run.call({ path, body: deployment("web") });
     await run.until(
@@ -249,8 +249,8 @@ const deletions: readonly ConformanceCase[] = [
   }, {
     needsControllers: true,
     deliberate:
-      "a template's hash is made of its JSON here and of a dump of Go structs there, and each controller has a " +
-      "field manager's name of its own",
+      "the hash of a template is computed from JSON here and from a dump of Go structs in kube-controller-manager, " +
+      "and the controllers have other field manager names",
   }),
 ];
 

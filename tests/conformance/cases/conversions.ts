@@ -1,7 +1,7 @@
-/** Custom resources in two versions: what a conversion webhook is asked, and what becomes of wrong answers. */
+/** Custom resources in two versions: requests to a conversion webhook, and the effect of invalid responses. */
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
-import { type Any, serving } from "./_hook_server.ts";
+import { type Any, withWebhookServer } from "./_webhook_server.ts";
 import { at, type Body } from "./_objects.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -33,8 +33,8 @@ function definition(group: string, conversion: Body): Body {
   return { metadata: { name: `shapes.${group}` }, spec: { group, scope: "Namespaced", names, versions, conversion } };
 }
 
-/** Establishes the definition while a case runs. */
-async function defined(run: CaseRun, conversion: Body, act: (group: string) => Promise<void>): Promise<void> {
+/** Creates the definition, runs a case when both versions are served, and deletes the definition. */
+async function withDefinition(run: CaseRun, conversion: Body, act: (group: string) => Promise<void>): Promise<void> {
   const group = `s${run.unique}.example.com`;
   await run.prepare({ path: definitions, body: definition(group, conversion) });
   for (const version of ["v1", "v2"]) {
@@ -51,7 +51,7 @@ const shape = (group: string, version: string, name: string, spec: Body): Body =
   spec,
 });
 
-/** A webhook's answer: what becomes of each object. */
+/** The conversion of one object by a webhook. */
 type Convert = (object: Any, apiVersion: string) => Any;
 
 const converted: Convert = (object, apiVersion) => ({
@@ -60,20 +60,20 @@ const converted: Convert = (object, apiVersion) => ({
   spec: { ...object.spec, from: object.apiVersion.split("/")[1] },
 });
 
-const answering = (convert: Convert) => ({ request }: Any): Body => ({
+const converting = (convert: Convert) => ({ request }: Any): Body => ({
   result: { status: "Success" },
   convertedObjects: request.objects.map((object: Any) => convert(object, request.desiredAPIVersion)),
 });
 
 function withConversion(
   name: string,
-  answer: (review: Any) => Body | number | string,
+  respond: (review: Any) => Body | number | string,
   act: (run: CaseRun, group: string, reviews: readonly Any[]) => Promise<void>,
 ): ConformanceCase {
   return scenario(name, async (run) => {
-    await serving(answer, async ({ url, caBundle, reviews }) => {
+    await withWebhookServer(respond, async ({ url, caBundle, reviews }) => {
       const webhook = { conversionReviewVersions: ["v1"], clientConfig: { url, caBundle } };
-      await defined(run, { strategy: "Webhook", webhook }, (group) => act(run, group, reviews));
+      await withDefinition(run, { strategy: "Webhook", webhook }, (group) => act(run, group, reviews));
     });
   });
 }
@@ -94,40 +94,40 @@ const readAndWrite = async (run: CaseRun, group: string) => {
   await run.call({ path: `${first}/a` });
 };
 
-/** Creates in the stored version and reads in the other; how often the webhook is asked is the server's own affair. */
+/** Creates in the stored version and reads in the other. Only the last request to the webhook is compared, because the servers call it a different number of times. */
 const readOther = async (run: CaseRun, group: string, reviews: readonly Any[]) => {
   const path = at(run, `${group}/v1/shapes`);
   await run.prepare({ path, body: shape(group, "v1", "a", {}) });
   await run.call({ path: at(run, `${group}/v2/shapes`, "a") });
-  run.note("what the webhook was asked last", 0, reviews.at(-1));
+  run.note("last request to the webhook", 0, reviews.at(-1));
 };
 
-const wrong: readonly (readonly [string, (review: Any) => Body | number | string])[] = [
-  ["it fails", () => ({ result: { status: "Failure", message: "cannot do it" } })],
-  ["it fails without a word", () => ({ result: { status: "Failure" } })],
+const invalidResponses: readonly (readonly [string, (review: Any) => Body | number | string])[] = [
+  ["a failure", () => ({ result: { status: "Failure", message: "cannot do it" } })],
+  ["a failure without a message", () => ({ result: { status: "Failure" } })],
   ["no result", ({ request }) => ({ convertedObjects: request.objects })],
-  ["another version", answering((object) => object)],
-  ["another kind", answering((object, apiVersion) => ({ ...object, apiVersion, kind: "Other" }))],
+  ["another version", converting((object) => object)],
+  ["another kind", converting((object, apiVersion) => ({ ...object, apiVersion, kind: "Other" }))],
   [
     "another name",
-    answering((object, apiVersion) => ({ ...object, apiVersion, metadata: { ...object.metadata, name: "z" } })),
+    converting((object, apiVersion) => ({ ...object, apiVersion, metadata: { ...object.metadata, name: "z" } })),
   ],
   [
     "another uid",
-    answering((object, apiVersion) => ({ ...object, apiVersion, metadata: { ...object.metadata, uid: "z" } })),
+    converting((object, apiVersion) => ({ ...object, apiVersion, metadata: { ...object.metadata, uid: "z" } })),
   ],
-  ["no metadata", answering((object, apiVersion) => ({ ...object, apiVersion, metadata: undefined }))],
+  ["no metadata", converting((object, apiVersion) => ({ ...object, apiVersion, metadata: undefined }))],
   ["too few objects", () => ({ result: { status: "Success" }, convertedObjects: [] })],
-  ["another question", (review) => ({ ...answering(converted)(review), uid: "other" })],
+  ["the uid of another request", (review) => ({ ...converting(converted)(review), uid: "other" })],
   ["no response", ({ apiVersion, kind }) => JSON.stringify({ apiVersion, kind })],
   [
-    "another kind of answer",
+    "another kind of response",
     ({ request: { uid } }) => JSON.stringify({ apiVersion: "v1", kind: "Status", response: { uid } }),
   ],
-  ["an error", () => 500],
+  ["code 500", () => 500],
   [
-    "labels that are wrong",
-    answering((object, apiVersion) => ({
+    "invalid labels",
+    converting((object, apiVersion) => ({
       ...object,
       apiVersion,
       metadata: { ...object.metadata, labels: { "bad key": "x", good: "y" }, annotations: { added: "yes" } },
@@ -136,14 +136,16 @@ const wrong: readonly (readonly [string, (review: Any) => Body | number | string
 ];
 
 export const conversionCases: readonly ConformanceCase[] = [
-  scenario("conversions: none but of the version", async (run) => {
-    await defined(run, { strategy: "None" }, async (group) => await readAndWrite(run, group));
+  scenario("conversion strategy None", async (run) => {
+    await withDefinition(run, { strategy: "None" }, async (group) => await readAndWrite(run, group));
   }),
-  withConversion("conversions: by a webhook", answering(converted), readAndWrite),
+  withConversion("conversion strategy Webhook", converting(converted), readAndWrite),
   withConversion(
-    "conversions: fields that the version does not know",
-    answering((object, apiVersion) => ({ ...converted(object, apiVersion), unknown: 1, status: { x: 1 } })),
+    "converted fields that the version does not have",
+    converting((object, apiVersion) => ({ ...converted(object, apiVersion), unknown: 1, status: { x: 1 } })),
     readOther,
   ),
-  ...wrong.map(([what, answer]) => withConversion(`conversions: the answer is wrong: ${what}`, answer, readOther)),
+  ...invalidResponses.map(([what, respond]) =>
+    withConversion(`an invalid response of a conversion webhook: ${what}`, respond, readOther)
+  ),
 ];

@@ -1,4 +1,4 @@
-/** Custom resources: what a definition makes possible, and what it forbids. */
+/** Custom resource definitions and custom resources: validation, defaults, subresources, tables and watches. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
 import { at, type Body } from "./_objects.ts";
@@ -94,7 +94,7 @@ function definition(group: string, version: Body = {}, spec: Body = {}): Body {
 
 const groupOf = (run: CaseRun) => `w${run.unique}.example.com`;
 
-/** A case on a kind of its own, which is served before the case begins and gone after it. */
+/** A case with its own custom resource. The server serves it before the case begins; it is deleted afterwards. */
 function onWidgets(
   name: string,
   act: (run: CaseRun, path: string, group: string) => Promise<void>,
@@ -126,12 +126,12 @@ const widget = (run: CaseRun, spec: unknown, rest: Body = {}) => ({
 
 const merge = "application/merge-patch+json";
 
-const wrongSpecs: readonly (readonly [string, unknown])[] = [
-  ["nothing", undefined],
-  ["what is required", {}],
+const invalidSpecs: readonly (readonly [string, unknown])[] = [
+  ["no spec", undefined],
+  ["missing required fields", {}],
   ["types", { size: "1", color: 2, tags: "x", ports: [1], labels: { a: 1 }, free: 5 }],
   ["numbers", { size: 0 }],
-  ["numbers that are no integers", { size: 1.5 }],
+  ["numbers that are not integers", { size: 1.5 }],
   ["enums and lengths", { size: 20, color: "green", name: "A" }],
   ["patterns and formats", { size: 1, name: "ABC", when: "today" }],
   ["sets and maps", { size: 1, tags: ["a", "a"], ports: [{ port: 1 }, { port: 1, protocol: "TCP" }] }],
@@ -164,8 +164,8 @@ const objects: readonly ConformanceCase[] = [
     await run.call({ path: `${path}/a/b` });
     await run.call({ method: "POST", path: `${path}/a`, body: widget(run, { size: 1 }) });
   }),
-  ...wrongSpecs.map(([what, spec]) =>
-    onWidgets(`custom resources that are wrong: ${what}`, async (run, path) => {
+  ...invalidSpecs.map(([what, spec]) =>
+    onWidgets(`invalid custom resources: ${what}`, async (run, path) => {
       await run.call({ path, body: widget(run, spec), sortsCauses: true });
     })
   ),
@@ -250,7 +250,7 @@ const objects: readonly ConformanceCase[] = [
     await run.call({ path: `${path}/a/scale` });
     await run.call({ path: `${path}?includeObject=None`, accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
   }, { subresources: {}, additionalPrinterColumns: undefined }),
-  onWidgets("a definition goes with its objects", async (run, path, group) => {
+  onWidgets("deletion of a definition deletes its objects", async (run, path, group) => {
     await run.prepare({ path, body: widget(run, { size: 1 }) });
     const one = `${definitions}/widgets.${group}`;
     await run.call({ method: "DELETE", path: one, pick: ({ kind }) => kind });
@@ -260,8 +260,8 @@ const objects: readonly ConformanceCase[] = [
   }),
 ];
 
-/** Definitions that are wrong, as changes of one that is right. */
-const wrong: readonly (readonly [string, (group: string) => Body])[] = [
+/** Invalid definitions, as changes of a valid one. */
+const invalidDefinitions: readonly (readonly [string, (group: string) => Body])[] = [
   ["a name", (group) => ({ ...definition(group), metadata: { name: "others.example.com" } })],
   ["no schema", (group) => definition(group, { schema: undefined })],
   [
@@ -276,7 +276,7 @@ const wrong: readonly (readonly [string, (group: string) => Body])[] = [
       }),
   ],
   [
-    "a default that does not fit",
+    "a default of the wrong type",
     (group) =>
       definition(group, {
         schema: {
@@ -325,7 +325,7 @@ const wrong: readonly (readonly [string, (group: string) => Body])[] = [
       }),
   ],
   [
-    "two versions that are stored",
+    "two storage versions",
     (group) =>
       definition(group, {}, {
         versions: ["v1", "v2"].map((name) => ({
@@ -353,23 +353,23 @@ const wrong: readonly (readonly [string, (group: string) => Body])[] = [
     (group) => definition(group, { selectableFields: [{ jsonPath: ".spec.absent" }, { jsonPath: ".spec.free" }] }),
   ],
   [
-    "a group of Kubernetes",
+    "a protected group of Kubernetes",
     (group) => ({ ...definition(group, {}, { group: "mine.k8s.io" }), metadata: { name: "widgets.mine.k8s.io" } }),
   ],
 ];
 
-const refused = wrong.map(([what, body]) =>
+const invalidDefinitionCases = invalidDefinitions.map(([what, body]) =>
   requests(
-    `a definition that is wrong: ${what}`,
+    `an invalid definition: ${what}`,
     (run) => [{ path: `${definitions}?dryRun=All`, body: body(groupOf(run)) }],
   )
 );
 
 export const crdCases: readonly ConformanceCase[] = [
   requests(
-    "what becomes of a definition",
+    "defaults of a definition",
     (run) => [{ path: `${definitions}?dryRun=All`, body: definition(groupOf(run)) }],
   ),
   ...objects,
-  ...refused,
+  ...invalidDefinitionCases,
 ];

@@ -3,18 +3,18 @@ import { type ConformanceCase, requests, scenario } from "../conformance_case.ts
 import { at, configMap, deployment, pod, secret, service } from "./_objects.ts";
 
 const names: readonly ConformanceCase[] = [
-  requests("a second object of the same name is refused", (run) => [
+  requests("a second object with the same name is rejected", (run) => [
     { path: at(run, "configmaps"), body: configMap("a") },
     { path: at(run, "configmaps"), body: configMap("a", { other: "text" }) },
   ]),
-  requests("a name that is missing", (run) => [{ path: at(run, "configmaps"), body: { data: {} } }]),
-  requests("a name that is empty beside a generateName", (run) => [
+  requests("a missing name", (run) => [{ path: at(run, "configmaps"), body: { data: {} } }]),
+  requests("an empty name with a generateName", (run) => [
     { path: at(run, "configmaps"), body: { metadata: { name: "", generateName: "made-" } } },
   ]),
   requests("a name and a generateName", (run) => [
     { path: at(run, "configmaps"), body: { metadata: { name: "given", generateName: "made-" } } },
   ]),
-  requests("a generateName that makes no good name", (run) => [
+  requests("a generateName that results in an invalid name", (run) => [
     { path: at(run, "configmaps"), body: { metadata: { generateName: "Made_" } } },
     { path: at(run, "services"), body: { ...service("x"), metadata: { generateName: `${"a".repeat(70)}-` } } },
   ]),
@@ -28,7 +28,7 @@ const names: readonly ConformanceCase[] = [
       { path: at(run, "services"), body: service(name) },
     ])
   ),
-  requests("the names of roles may be nearly anything", (run) =>
+  requests("names of Roles may contain other characters", (run) =>
     ["system:a", "A_b", "a%b", "a/b"].map((name) => ({
       path: at(run, "rbac.authorization.k8s.io/v1/roles"),
       body: { metadata: { name }, rules: [] },
@@ -36,14 +36,14 @@ const names: readonly ConformanceCase[] = [
 ];
 
 const metadata: readonly ConformanceCase[] = [
-  requests("the namespace of body and path differ", (run) => [
+  requests("the namespaces of body and path differ", (run) => [
     { path: at(run, "configmaps"), body: configMap("a", {}, { namespace: "other" }) },
     { path: at(run, "configmaps"), body: configMap("a", {}, { namespace: run.namespace }) },
   ]),
-  requests("a namespace on what has none", (run) => [
+  requests("a namespace in a cluster-scoped object", (run) => [
     { path: "/api/v1/nodes?dryRun=All", body: { metadata: { name: run.name("n"), namespace: "default" } } },
   ]),
-  requests("what the server sets is not the client's to set", (run) => [
+  requests("metadata that only the server may set", (run) => [
     {
       path: at(run, "configmaps"),
       body: configMap("a", {}, {
@@ -57,19 +57,19 @@ const metadata: readonly ConformanceCase[] = [
     },
     { path: at(run, "configmaps"), body: configMap("b", {}, { resourceVersion: "5" }) },
   ]),
-  requests("labels and annotations that are wrong", (run) => [
+  requests("invalid labels and annotations", (run) => [
     { path: at(run, "configmaps"), body: configMap("a", {}, { labels: { "bad key!": "x", ok: "not ok!" } }) },
     { path: at(run, "configmaps"), body: configMap("a", {}, { labels: { ["a".repeat(64)]: "b".repeat(64) } }) },
     { path: at(run, "configmaps"), body: configMap("a", {}, { annotations: { "a/b/c": "" } }) },
     { path: at(run, "configmaps"), body: configMap("a", {}, { labels: { a: 1 } }) },
     { path: at(run, "configmaps"), body: configMap("a", {}, { annotations: { a: "x".repeat(262145) } }) },
   ]),
-  requests("finalizers that are wrong", (run) => [
+  requests("invalid finalizers", (run) => [
     { path: at(run, "configmaps"), body: configMap("a", {}, { finalizers: ["plain"] }) },
     { path: at(run, "configmaps"), body: configMap("a", {}, { finalizers: ["a b/c", "x.example/ok"] }) },
     { path: at(run, "configmaps"), body: configMap("a", {}, { finalizers: ["foregroundDeletion", "orphan"] }) },
   ]),
-  requests("owner references that are wrong", (run) => [
+  requests("invalid owner references", (run) => [
     { path: at(run, "configmaps"), body: configMap("a", {}, { ownerReferences: [{}] }) },
     {
       path: at(run, "configmaps"),
@@ -96,29 +96,29 @@ const metadata: readonly ConformanceCase[] = [
 
 /** Bodies as text: what they are, and the text. */
 const malformed: readonly (readonly [string, string])[] = [
-  ["nothing", ""],
-  ["half an object", '{"apiVersion":"v1"'],
+  ["empty", ""],
+  ["an incomplete object", '{"apiVersion":"v1"'],
   ["a list", "[]"],
   ["a number", "1"],
   ["null", "null"],
-  ["a text", '"text"'],
+  ["a string", '"text"'],
   ["text after the object", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}} more'],
-  ["a comma too many", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a",}}'],
+  ["a trailing comma", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a",}}'],
   ["single quotes", "{'apiVersion':'v1'}"],
   [
-    "a control character in a text",
+    "a control character in a string",
     '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"\u0001"}}',
   ],
-  ["a field twice", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1","a":"2"}}'],
+  ["a duplicate field", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1","a":"2"}}'],
   [
-    "an object nested too deep",
+    "an object that is nested too deeply",
     `{"apiVersion":"v1","kind":"ConfigMap","x":${"[".repeat(10_001)}${"]".repeat(10_001)}}`,
   ],
 ];
 
 const bodies: readonly ConformanceCase[] = [
   ...malformed.map(([what, text]) =>
-    requests(`a body that is ${what}`, (run) => [{ path: at(run, "configmaps"), body: text }])
+    requests(`an invalid body: ${what}`, (run) => [{ path: at(run, "configmaps"), body: text }])
   ),
   requests("a body of another kind", (run) => [
     { path: at(run, "configmaps"), body: secret("a") },
@@ -160,7 +160,7 @@ const bodies: readonly ConformanceCase[] = [
     { path: at(run, "configmaps"), body: { ...configMap("a"), data: null, metadata: { name: "a", labels: null } } },
     { path: at(run, "services"), body: service("a", { type: null, sessionAffinity: null }) },
   ]),
-  requests("keys that JavaScript knows", (run) => [
+  requests("keys that are names of JavaScript properties", (run) => [
     {
       path: at(run, "configmaps"),
       body:
@@ -170,7 +170,7 @@ const bodies: readonly ConformanceCase[] = [
     { path: at(run, "configmaps", "toString") },
     { path: `${at(run, "configmaps")}?labelSelector=toString`, pick: (list) => list.items },
   ]),
-  requests("YAML", (run) => [
+  requests("a body in YAML", (run) => [
     {
       path: at(run, "configmaps"),
       type: "application/yaml",
@@ -191,7 +191,7 @@ const bodies: readonly ConformanceCase[] = [
 ];
 
 const fieldValidation: readonly ConformanceCase[] = ["", "Strict", "Warn", "Ignore"].map((mode) =>
-  requests(`unknown and repeated fields with fieldValidation ${mode === "" ? "left out" : mode}`, (run) => {
+  requests(`unknown and duplicate fields with fieldValidation ${mode === "" ? "unset" : mode}`, (run) => {
     const query = `?dryRun=All${mode === "" ? "" : `&fieldValidation=${mode}`}`;
     const unknown = {
       ...deployment("a", {
@@ -222,7 +222,7 @@ const options: readonly ConformanceCase[] = [
     { path: at(run, "configmaps", "a") },
     { path: `${at(run, "configmaps")}?dryRun=All`, body: { metadata: { generateName: "a-" } } },
   ]),
-  requests("options that are wrong", (run) => [
+  requests("invalid options", (run) => [
     { path: `${at(run, "configmaps")}?dryRun=Some`, body: configMap("a") },
     { path: `${at(run, "configmaps")}?dryRun=`, body: configMap("a") },
     { path: `${at(run, "configmaps")}?fieldValidation=Loud`, body: configMap("b") },
@@ -232,12 +232,12 @@ const options: readonly ConformanceCase[] = [
     { path: `${at(run, "configmaps")}?pretty=true`, body: configMap("f") },
     { path: `${at(run, "configmaps")}?fieldManager=somebody`, body: configMap("g") },
   ]),
-  scenario("a name is made from generateName, unlike any other", async (run) => {
+  scenario("names generated from generateName are unique", async (run) => {
     const body = { metadata: { generateName: "made-" }, data: { a: "b" } };
     const first = await run.call({ path: at(run, "configmaps"), body });
     await run.call({ path: at(run, "configmaps"), body });
     await run.call({ path: at(run, "configmaps", first.metadata.name) });
-    run.note("its length", 0, first.metadata.name.length);
+    run.note("length of the generated name", 0, first.metadata.name.length);
   }),
 ];
 

@@ -1,4 +1,4 @@
-/** Discovery, OpenAPI and version: what clients ask before they ask for anything. */
+/** Discovery, OpenAPI and version: what clients read first. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { Body } from "./_objects.ts";
 
@@ -7,7 +7,7 @@ type Any = any;
 
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** Groups that Kubernetes itself serves and both servers have; a shared control plane may serve others' CRDs too. */
+/** Built-in groups that both servers serve. A shared control plane can serve custom resources too. */
 const groups = [
   "admissionregistration.k8s.io",
   "apiextensions.k8s.io",
@@ -30,7 +30,7 @@ const groups = [
 
 const byName = (left: Any, right: Any) => left.name < right.name ? -1 : 1;
 
-/** The versions of a group that are not of every server, and the rest. */
+/** The versions of groups with more than v1. */
 const versions: Readonly<Record<string, readonly string[]>> = {
   autoscaling: ["v1", "v2"],
 };
@@ -76,7 +76,7 @@ export const discoveryCases: readonly ConformanceCase[] = [
       }),
     },
   ]),
-  requests("aggregated discovery in versions that are gone", () => [
+  requests("aggregated discovery in versions that are not served", () => [
     {
       path: "/apis",
       accept: "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
@@ -148,7 +148,7 @@ export const discoveryCases: readonly ConformanceCase[] = [
     operations("apis/authorization.k8s.io/v1", "subjectaccessreviews"),
     operations("apis/rbac.authorization.k8s.io/v1", "clusterroles/{name}"),
   ]),
-  scenario("the OpenAPI of a definition", async (run) => {
+  scenario("the OpenAPI of a custom resource", async (run) => {
     const group = `${run.unique}.example.com`;
     const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     await run.prepare({ path, body: gadgets(group) });
@@ -157,54 +157,56 @@ export const discoveryCases: readonly ConformanceCase[] = [
     await run.call({
       path: `/openapi/v3/apis/${group}/v1`,
       pick: ({ info, components: { schemas } }: Any) =>
-        inOwnWords({ info, kind: schemas[name], list: schemas[`${name}List`] }),
+        withoutServerDescriptions({ info, kind: schemas[name], list: schemas[`${name}List`] }),
     });
     await run.call(operations(`apis/${group}/v1`, "gadgets", "namespaces/{namespace}/gadgets/{name}"));
     await run.until("/openapi/v2", ({ definitions }) => definitions[name] !== undefined);
     await run.call({
       path: "/openapi/v2",
-      pick: ({ definitions }: Any) => inOwnWords({ kind: definitions[name], list: definitions[`${name}List`] }),
+      pick: ({ definitions }: Any) =>
+        withoutServerDescriptions({ kind: definitions[name], list: definitions[`${name}List`] }),
     });
     await run.prepare({ method: "DELETE", path: `${path}/gadgets.${group}` });
   }),
 ];
 
-/** Media types that the embedded server does not speak. */
-const unspoken = /cbor|protobuf/;
+/** Media types that the embedded server does not support. */
+const unsupportedMediaTypes = /cbor|protobuf/;
 
-/** Made of the name of a group, which is another one in each run. */
-const named: ReadonlySet<string> = new Set(["operationId", "tags"]);
+/** Fields that contain the name of the group, which differs in each run. */
+const namedAfterGroup: ReadonlySet<string> = new Set(["operationId", "tags"]);
 
-/** Operations without what they say to people, and without what only one of the servers speaks. */
+/** Operations without descriptions, without unsupported media types, and without the name of the group. */
 function operationsOf(value: Any): Any {
   if (Array.isArray(value)) return value.map(operationsOf);
   if (typeof value !== "object" || value === null) return value;
   const kept = Object.entries(value).filter(([key, item]) =>
-    !(key === "description" && typeof item === "string") && !unspoken.test(key) && !named.has(key)
+    !(key === "description" && typeof item === "string") && !unsupportedMediaTypes.test(key) &&
+    !namedAfterGroup.has(key)
   );
   return Object.fromEntries(kept.map(([key, item]) => [key, operationsOf(item)]));
 }
 
-/** Some paths of a document of OpenAPI v3. */
-const operations = (path: string, ...wanted: readonly string[]) => ({
+/** Selects some paths of an OpenAPI v3 document. */
+const operations = (path: string, ...names: readonly string[]) => ({
   path: `/openapi/v3/${path}`,
-  pick: ({ paths }: Any) => Object.fromEntries(wanted.map((one) => [one, operationsOf(paths[`/${path}/${one}`])])),
+  pick: ({ paths }: Any) => Object.fromEntries(names.map((one) => [one, operationsOf(paths[`/${path}/${one}`])])),
 });
 
-/** What the definition says of itself. */
-const ownWords: ReadonlySet<unknown> = new Set(["A Gadget is a thing.", "How large."]);
+/** The descriptions in the custom resource definition. */
+const ownDescriptions: ReadonlySet<unknown> = new Set(["A Gadget is a thing.", "How large."]);
 
-/** Schemas without what a server says of them: each has words of its own. */
-function inOwnWords(value: Any): Any {
-  if (Array.isArray(value)) return value.map(inOwnWords);
+/** Schemas without the descriptions that a server adds, because the two servers have different ones. */
+function withoutServerDescriptions(value: Any): Any {
+  if (Array.isArray(value)) return value.map(withoutServerDescriptions);
   if (typeof value !== "object" || value === null) return value;
   const kept = Object.entries(value).filter(([key, item]) =>
-    !(key === "description" && typeof item === "string") || ownWords.has(item)
+    !(key === "description" && typeof item === "string") || ownDescriptions.has(item)
   );
-  return Object.fromEntries(kept.map(([key, item]) => [key, inOwnWords(item)]));
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutServerDescriptions(item)]));
 }
 
-/** One of each thing that is published otherwise than it is written. */
+/** A schema with one example of each part that OpenAPI publishes in another form. */
 const published: Body = {
   type: "object",
   description: "A Gadget is a thing.",
@@ -249,7 +251,7 @@ function gadgets(group: string): Body {
   return { metadata: { name: `gadgets.${group}` }, spec: { group, scope: "Namespaced", names, versions: [version] } };
 }
 
-/** How fresh each group's answer is does not belong to what is compared. */
+/** Drops the freshness of a group, which differs between servers. */
 function withoutState(group: Any): Any {
   return { ...group, metadata: { name: group.metadata.name } };
 }

@@ -1,12 +1,12 @@
-/** Objects whose fields are wrong: what is said of them, all of it at once. */
+/** Errors and warnings of objects with invalid fields. One response lists all errors of an object. */
 import { type ConformanceCase, requests } from "../conformance_case.ts";
 import { at, type Body, configMap, deployment, ingress, job, lease, pod, role, secret, service } from "./_objects.ts";
 import {
   autoscaler,
-  resourcesOutside,
-  resourceTable,
-  resourceWarnings,
-  resourceWarningsOutside,
+  clusterScopedResources,
+  clusterScopedWarnings,
+  namespacedResources,
+  namespacedWarnings,
 } from "./_invalid_resources.ts";
 import { podSpec, workload } from "./_objects.ts";
 
@@ -17,30 +17,30 @@ const ports = (...list: readonly Body[]) => service("web", { ports: list });
 const path = (rest: Body) =>
   ingress("a", { rules: [{ http: { paths: [{ path: "/", pathType: "Prefix", ...rest }] } }] });
 
-/** What is wrong, where it is sent, and the object. */
-const table: readonly (readonly [string, string, Body])[] = [
+/** A description, the resource, and the object. */
+const namespaced: readonly (readonly [string, string, Body])[] = [
   ["a ConfigMap's keys", "configmaps", {
     ...configMap("a", { "bad key": "1", "..": "2" }),
     binaryData: { "bad key": "" },
   }],
-  ["a Secret without what its type needs", "secrets", secret("a", { type: "kubernetes.io/tls", data: {} })],
+  ["a Secret without the keys of its type", "secrets", secret("a", { type: "kubernetes.io/tls", data: {} })],
   [
     "a Secret's JSON",
     "secrets",
     secret("a", { type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": "{" } }),
   ],
-  ["a Secret for an account", "secrets", secret("a", { type: "kubernetes.io/service-account-token" })],
-  ["basic auth", "secrets", secret("a", { type: "kubernetes.io/basic-auth" })],
+  ["a Secret of a ServiceAccount token", "secrets", secret("a", { type: "kubernetes.io/service-account-token" })],
+  ["a Secret of basic auth", "secrets", secret("a", { type: "kubernetes.io/basic-auth" })],
   ["a Service without ports", "services", service("web", { ports: [] })],
   ["a Service's ports", "services", ports({ port: 0 }, { port: 70000, protocol: "ICMP" })],
   ["a Service's port names", "services", ports({ port: 1 }, { port: 2 })],
-  ["a Service's same ports", "services", ports({ name: "a", port: 1 }, { name: "a", port: 1 })],
+  ["a Service with duplicate ports", "services", ports({ name: "a", port: 1 }, { name: "a", port: 1 })],
   [
     "a Service's type",
     "services",
     service("web", { type: "Magic", sessionAffinity: "Often", externalTrafficPolicy: "Local" }),
   ],
-  ["an ExternalName without a name", "services", service("web", { type: "ExternalName", ports: [] })],
+  ["a Service of type ExternalName without a name", "services", service("web", { type: "ExternalName", ports: [] })],
   [
     "a Service's addresses",
     "services",
@@ -64,7 +64,7 @@ const table: readonly (readonly [string, string, Body])[] = [
     deployment("web", { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
   ],
   [
-    "a Deployment's strategy's percentage",
+    "a Deployment's strategy with invalid percentages",
     "apps/v1/deployments",
     deployment("web", { strategy: { rollingUpdate: { maxSurge: "much", maxUnavailable: "200%" } } }),
   ],
@@ -76,7 +76,7 @@ const table: readonly (readonly [string, string, Body])[] = [
     }),
   ],
   [
-    "a Deployment recreated with surge",
+    "a Deployment of strategy Recreate with rollingUpdate",
     "apps/v1/deployments",
     deployment("web", { strategy: { type: "Recreate", rollingUpdate: {} } }),
   ],
@@ -186,8 +186,8 @@ const table: readonly (readonly [string, string, Body])[] = [
     }),
   ],
   ["a Pod's priority", "pods", pod("a", { priorityClassName: "absent" })],
-  ["a Pod's account", "pods", pod("a", { serviceAccountName: "absent" })],
-  ["an Ingress without anything", "networking.k8s.io/v1/ingresses", { metadata: { name: "a" }, spec: {} }],
+  ["a Pod's ServiceAccount", "pods", pod("a", { serviceAccountName: "absent" })],
+  ["an empty Ingress", "networking.k8s.io/v1/ingresses", { metadata: { name: "a" }, spec: {} }],
   ["an Ingress's path", "networking.k8s.io/v1/ingresses", path({ path: "relative", pathType: "Like" })],
   [
     "an Ingress's backend",
@@ -217,7 +217,7 @@ const table: readonly (readonly [string, string, Body])[] = [
     "rbac.authorization.k8s.io/v1/roles",
     role("a", [{ verbs: [] }, { verbs: ["get"], nonResourceURLs: ["/x"] }, { verbs: ["get"], apiGroups: [""] }]),
   ],
-  ["a RoleBinding's parts", "rbac.authorization.k8s.io/v1/rolebindings", {
+  ["a RoleBinding's fields", "rbac.authorization.k8s.io/v1/rolebindings", {
     metadata: { name: "a" },
     roleRef: { kind: "Thing", name: "" },
     subjects: [{ kind: "ServiceAccount", name: "a" }, { kind: "Ghost", name: "x" }],
@@ -228,23 +228,23 @@ const table: readonly (readonly [string, string, Body])[] = [
     lease("a", { leaseDurationSeconds: 0, leaseTransitions: -1, holderIdentity: "" }),
   ],
   [
-    "an autoscaler",
+    "a HorizontalPodAutoscaler",
     "autoscaling/v2/horizontalpodautoscalers",
     autoscaler({ minReplicas: 5, maxReplicas: 0, metrics: [{ type: "Resource" }] }),
   ],
-  ["a budget", "policy/v1/poddisruptionbudgets", {
+  ["a PodDisruptionBudget", "policy/v1/poddisruptionbudgets", {
     metadata: { name: "a" },
     spec: { minAvailable: 1, maxUnavailable: "x", selector: { matchLabels: { "bad key": "x" } } },
   }],
-  ["a claim", "persistentvolumeclaims", {
+  ["a PersistentVolumeClaim", "persistentvolumeclaims", {
     metadata: { name: "a" },
     spec: { accessModes: ["Sometimes"], resources: {} },
   }],
-  ["a quota", "resourcequotas", {
+  ["a ResourceQuota", "resourcequotas", {
     metadata: { name: "a" },
     spec: { hard: { pods: "-1", "bad key": "1", "limits.cpu": "1.5" } },
   }],
-  ["limits", "limitranges", {
+  ["a LimitRange", "limitranges", {
     metadata: { name: "a" },
     spec: { limits: [{ type: "Container", min: { cpu: "2" }, max: { cpu: "1" } }] },
   }],
@@ -260,24 +260,24 @@ const table: readonly (readonly [string, string, Body])[] = [
   }],
 ];
 
-/** Resources, and cases, whose amounts the real server looks at in no order. */
-const walksMaps: ReadonlySet<string> = new Set([
+/** Resources and cases whose errors the real server finds in the random order of a Go map. */
+const unorderedErrors: ReadonlySet<string> = new Set([
   "resourcequotas",
   "limitranges",
   "configmaps",
   "a container's resources",
 ]);
 
-const inNamespaces = [...table, ...resourceTable].map(([what, resource, body]) =>
-  requests(`what is wrong with ${what}`, (run) => {
+const namespacedCases = [...namespaced, ...namespacedResources].map(([what, resource, body]) =>
+  requests(`errors of ${what}`, (run) => {
     const isElsewhere = resource === "events";
     const path = isElsewhere ? "/api/v1/namespaces/default/events" : `${at(run, resource)}?dryRun=All`;
-    return [{ path, body, sortsCauses: walksMaps.has(resource) || walksMaps.has(what) }];
+    return [{ path, body, sortsCauses: unorderedErrors.has(resource) || unorderedErrors.has(what) }];
   }, { needsAccount: resource === "pods" })
 );
 
-/** Outside namespaces. */
-const wide: readonly (readonly [string, string, Body])[] = [
+/** Objects of cluster-scoped kinds: a description, the path, and the object. */
+const clusterScoped: readonly (readonly [string, string, Body])[] = [
   ["a Namespace", "/api/v1/namespaces", { metadata: { name: "a.b" } }],
   ["a Node", "/api/v1/nodes", {
     metadata: { name: "a" },
@@ -301,7 +301,7 @@ const wide: readonly (readonly [string, string, Body])[] = [
     metadata: { name: "a" },
     roleRef: { apiGroup: "x", kind: "Role", name: "b" },
   }],
-  ["a webhook", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {
+  ["a MutatingWebhookConfiguration", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {
     metadata: { name: "a" },
     webhooks: [{
       name: "short",
@@ -311,11 +311,11 @@ const wide: readonly (readonly [string, string, Body])[] = [
       rules: [{}],
     }],
   }],
-  ["a validation policy", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", {
+  ["a ValidatingAdmissionPolicy", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", {
     metadata: { name: "a" },
     spec: { validations: [{ expression: "object.x +" }] },
   }],
-  ["a signing request", "/apis/certificates.k8s.io/v1/certificatesigningrequests", {
+  ["a CertificateSigningRequest", "/apis/certificates.k8s.io/v1/certificatesigningrequests", {
     metadata: { name: "a" },
     spec: { request: "eA==", signerName: "x", usages: ["fly"] },
   }],
@@ -326,11 +326,11 @@ const wide: readonly (readonly [string, string, Body])[] = [
   }],
 ];
 
-const outside = [...wide, ...resourcesOutside].map(([what, to, body]) =>
-  requests(`what is wrong with ${what}`, () => [{ path: `${to}?dryRun=All`, body }])
+const clusterScopedCases = [...clusterScoped, ...clusterScopedResources].map(([what, path, body]) =>
+  requests(`errors of ${what}`, () => [{ path: `${path}?dryRun=All`, body }])
 );
 
-/** Warnings about objects that are accepted. */
+/** Objects that are accepted with warnings. */
 const warned: readonly (readonly [string, string, Body])[] = [
   [
     "a Pod's",
@@ -371,21 +371,29 @@ const warned: readonly (readonly [string, string, Body])[] = [
       jobTemplate: { spec: { template: { spec: podSpec({ restartPolicy: "Never" }) } } },
     },
   }],
-  ["a budget's", "policy/v1/poddisruptionbudgets", { metadata: { name: "a" }, spec: { maxUnavailable: 1 } }],
-  ["a claim's", "persistentvolumeclaims", {
+  ["a PodDisruptionBudget's", "policy/v1/poddisruptionbudgets", {
+    metadata: { name: "a" },
+    spec: { maxUnavailable: 1 },
+  }],
+  ["a PersistentVolumeClaim's", "persistentvolumeclaims", {
     metadata: { name: "a", annotations: { "volume.beta.kubernetes.io/storage-class": "x" } },
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1.5" } } },
   }],
 ];
 
-const warnings = [...warned, ...resourceWarnings].map(([what, resource, body]) =>
+const namespacedWarningCases = [...warned, ...namespacedWarnings].map(([what, resource, body]) =>
   requests(`${what} warnings`, (run) => [{ path: `${at(run, resource)}?dryRun=All`, body, pick: () => "" }], {
     needsAccount: resource === "pods",
   })
 );
 
-const warningsOutside = resourceWarningsOutside.map(([what, to, body]) =>
-  requests(`${what} warnings`, () => [{ path: `${to}?dryRun=All`, body, pick: () => "" }])
+const clusterScopedWarningCases = clusterScopedWarnings.map(([what, path, body]) =>
+  requests(`${what} warnings`, () => [{ path: `${path}?dryRun=All`, body, pick: () => "" }])
 );
 
-export const invalidCases: readonly ConformanceCase[] = [...inNamespaces, ...outside, ...warnings, ...warningsOutside];
+export const invalidCases: readonly ConformanceCase[] = [
+  ...namespacedCases,
+  ...clusterScopedCases,
+  ...namespacedWarningCases,
+  ...clusterScopedWarningCases,
+];

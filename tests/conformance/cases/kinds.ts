@@ -1,24 +1,24 @@
 /**
- * Kinds: what each built-in kind makes of a small object: its defaults, what the server sets, what discovery's verbs answer.
+ * Built-in kinds: defaults, fields that the server sets, and the responses to each verb, for a small object of each kind.
  * Workloads are created as a dry run, so that no controller writes to them between two requests.
  */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
 import { at, type Body, configMap, deployment, ingress, job, lease, pod, role, secret, service } from "./_objects.ts";
 import { podSpec, template, workload } from "./_objects.ts";
-import { kindLives } from "./_kind_lives.ts";
+import { kindLifecycleCases } from "./_kind_lifecycle.ts";
 
-/** A kind in namespaces whose objects nobody but the case writes to. */
+/** A namespaced kind whose objects no controller writes. */
 interface Sample {
   readonly resource: string;
   readonly body: (run: CaseRun) => Body;
-  /** What the second write says. @default a label */
+  /** A merge patch. @default adds a label */
   readonly change?: Body;
 }
 
 const rbac = "rbac.authorization.k8s.io";
 
-const quiet: readonly Sample[] = [
+const samples: readonly Sample[] = [
   { resource: "configmaps", body: () => configMap("a", { key: "value", other: "" }) },
   { resource: "secrets", body: () => secret("a", { stringData: { b: "text" }, data: { a: "AAEC" } }) },
   { resource: "serviceaccounts", body: () => ({ metadata: { name: "robot" } }) },
@@ -92,7 +92,7 @@ const quiet: readonly Sample[] = [
   },
 ];
 
-const verbs = quiet.map(({ resource, body, change = { metadata: { labels: { changed: "yes" } } } }) =>
+const verbs = samples.map(({ resource, body, change = { metadata: { labels: { changed: "yes" } } } }) =>
   scenario(`${resource}: create, get, list, update, patch, delete`, async (run) => {
     const created = await run.call({ path: at(run, resource), body: body(run) });
     const one = at(run, resource, created.metadata?.name);
@@ -118,10 +118,14 @@ const cronJob = (spec: Body = {}): Body => ({
 
 const statefulSet = (spec: Body = {}) => workload("StatefulSet", "db", { serviceName: "db", ...spec });
 
-/** Kinds that controllers write to at once, with the group and version they are sent to. */
-const dry: readonly (readonly [string, string, Body])[] = [
+/** Kinds whose objects controllers write immediately: a description, the resource, and the object. */
+const controlled: readonly (readonly [string, string, Body])[] = [
   ["a Deployment", "apps/v1/deployments", deployment("web", { replicas: undefined })],
-  ["a Deployment that is recreated", "apps/v1/deployments", deployment("web", { strategy: { type: "Recreate" } })],
+  [
+    "a Deployment with the strategy Recreate",
+    "apps/v1/deployments",
+    deployment("web", { strategy: { type: "Recreate" } }),
+  ],
   ["a ReplicaSet", "apps/v1/replicasets", workload("ReplicaSet", "web")],
   ["a StatefulSet", "apps/v1/statefulsets", statefulSet()],
   [
@@ -199,7 +203,7 @@ const dry: readonly (readonly [string, string, Body])[] = [
     }),
   ],
   [
-    "a Pod with init containers and a grace",
+    "a Pod with init containers and a grace period",
     "pods",
     pod("web", {
       initContainers: [{ name: "first", image: "example.invalid/first:v1", restartPolicy: "Always" }],
@@ -217,16 +221,16 @@ const dry: readonly (readonly [string, string, Body])[] = [
   ],
 ];
 
-const defaults = dry.map(([what, resource, body]) =>
+const defaults = controlled.map(([what, resource, body]) =>
   requests(
-    `what becomes of ${what}`,
+    `defaults of ${what}`,
     (run) => [{ path: `${at(run, resource)}?dryRun=All`, body }],
     { needsAccount: resource === "pods" },
   )
 );
 
-/** Kinds outside namespaces. */
-const wide: readonly (readonly [string, Body])[] = [
+/** Cluster-scoped kinds. */
+const clusterScoped: readonly (readonly [string, Body])[] = [
   ["/apis/rbac.authorization.k8s.io/v1/clusterroles", { rules: [{ nonResourceURLs: ["/x"], verbs: ["get"] }] }],
   ["/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
     roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "view" },
@@ -254,7 +258,7 @@ const wide: readonly (readonly [string, Body])[] = [
   ],
 ];
 
-const clusterWide = wide.map(([path, body]) =>
+const clusterScopedCases = clusterScoped.map(([path, body]) =>
   requests(`${path}: create, get, patch, delete`, (run) => {
     const one = `${path}/${run.name("a")}`;
     return [
@@ -275,7 +279,7 @@ const namespaces: readonly ConformanceCase[] = [
       { path: "/api/v1/namespaces", body: { metadata: { name: "Bad_Name" } } },
     ];
   }),
-  requests("nothing is created in a namespace that is not there", () => [
+  requests("a create in a namespace that does not exist", () => [
     { path: "/api/v1/namespaces/never-made/configmaps", body: configMap("a") },
     { path: "/api/v1/namespaces/never-made/configmaps" },
     { path: "/api/v1/namespaces/never-made" },
@@ -285,7 +289,7 @@ const namespaces: readonly ConformanceCase[] = [
 export const kindCases: readonly ConformanceCase[] = [
   ...verbs,
   ...defaults,
-  ...clusterWide,
+  ...clusterScopedCases,
   ...namespaces,
-  ...kindLives,
+  ...kindLifecycleCases,
 ];

@@ -1,7 +1,7 @@
-/** kubectl's everyday commands: what people see of either server. */
+/** Output of the common kubectl commands on both servers. kubectl_scenarios.ts has longer cases. */
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import { kubectl, needsKubectl, runCommand, withKubelet } from "./_kubectl.ts";
-import { kubectlDailyCases } from "./kubectl_daily.ts";
+import { kubectlScenarioCases } from "./kubectl_scenarios.ts";
 import { at, type Body, configMap, deployment, ingress, pod, service } from "./_objects.ts";
 
 const files: readonly ConformanceCase[] = [
@@ -129,7 +129,7 @@ const edits: readonly ConformanceCase[] = [
     ["wait configmap/absent --for=delete --timeout=1s"],
     ["wait configmap/absent --for=condition=Ready --timeout=1s"],
   ]),
-  kubectl("delete in every way", [
+  kubectl("delete with each option", [
     ["create configmap a --from-literal=x=y"],
     ["create configmap b --from-literal=x=y"],
     ["create configmap c --from-literal=x=y"],
@@ -143,13 +143,13 @@ const edits: readonly ConformanceCase[] = [
   ], { needsControllers: true }),
 ];
 
-const undescribed = "fields and types are shown, not what they are for: those sentences are Kubernetes' own";
+const undescribed = "names and types of fields are shown, but not the descriptions of Kubernetes";
 
 interface Definition {
   readonly spec: { readonly group: string };
 }
 
-const looks: readonly ConformanceCase[] = [
+const reads: readonly ConformanceCase[] = [
   kubectl("describe", [
     ["create configmap a --from-literal=x=y"],
     ["describe configmap a"],
@@ -194,7 +194,7 @@ const looks: readonly ConformanceCase[] = [
   ]),
   kubectl("cluster-info", [["cluster-info"]]),
   kubectl("version", [["version -o json"]], {
-    deliberate: "the server says that it is none of Kubernetes' own builds",
+    deliberate: "the version states that the server is not a build of Kubernetes",
   }),
   kubectl("create token", [
     ["create serviceaccount robot"],
@@ -294,7 +294,7 @@ const rollouts: readonly ConformanceCase[] = [
 export const kubectlCases: readonly ConformanceCase[] = [
   ...files,
   ...edits,
-  ...looks,
+  ...reads,
   ...rollouts,
-  ...kubectlDailyCases,
+  ...kubectlScenarioCases,
 ];

@@ -1,4 +1,4 @@
-/** All cases of the conformance suite, in groups: one recording for each. */
+/** All cases of the conformance suite, in groups. Each group has one recording. */
 import type { ConformanceCase } from "../conformance_case.ts";
 import { knownDifferences } from "../known_differences.ts";
 import { changeCases } from "./change.ts";
@@ -9,7 +9,7 @@ import { discoveryCases } from "./discovery.ts";
 import { invalidCases } from "./invalid.ts";
 import { kindCases } from "./kinds.ts";
 import { kubectlCases } from "./kubectl.ts";
-import { partCases } from "./parts.ts";
+import { subresourceCases } from "./subresources.ts";
 import { patchCases } from "./patch.ts";
 import { pathCases } from "./paths.ts";
 import { pluginCases } from "./plugins.ts";
@@ -32,7 +32,7 @@ const groups: readonly CaseGroup[] = [
   { group: "read", cases: readCases },
   { group: "patch", cases: patchCases },
   { group: "paths", cases: pathCases },
-  { group: "parts", cases: partCases },
+  { group: "subresources", cases: subresourceCases },
   { group: "invalid", cases: invalidCases },
   { group: "discovery", cases: discoveryCases },
   { group: "tables", cases: tableCases },
@@ -44,7 +44,7 @@ const groups: readonly CaseGroup[] = [
   { group: "kubectl", cases: kubectlCases },
 ];
 
-/** All cases, with what is known of them. */
+/** All cases, with their known differences. */
 export const caseGroups: readonly CaseGroup[] = groups.map(({ group, cases }) => ({
   group,
   cases: cases.map((subject) => {

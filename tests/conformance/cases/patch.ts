@@ -1,4 +1,4 @@
-/** Patches of every kind, apply among them, with the managed fields they leave. */
+/** All types of patches, server-side apply included, and the managed fields that they write. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { Call, CaseRun } from "../case_run.ts";
 import { at, type Body, configMap, ingress, service } from "./_objects.ts";
@@ -42,7 +42,7 @@ const json: readonly ConformanceCase[] = [
     [{ op: "test", path: "/data/a", value: "2" }],
     [{ op: "test", path: "/data/absent", value: null }],
   ]),
-  ofConfigMap("JSON patch: what cannot be done", "json", [
+  ofConfigMap("JSON patch: invalid patches", "json", [
     [{ op: "remove", path: "/data/absent" }],
     [{ op: "replace", path: "/data/absent", value: "x" }],
     [{ op: "add", path: "/nowhere/at/all", value: "x" }],
@@ -56,7 +56,7 @@ const json: readonly ConformanceCase[] = [
     "[",
     [],
   ]),
-  ofConfigMap("JSON patch: results that are no good object", "json", [
+  ofConfigMap("JSON patch: results that are invalid objects", "json", [
     [{ op: "replace", path: "/data", value: [] }],
     [{ op: "replace", path: "/metadata/name", value: "b" }],
     [{ op: "add", path: "/data/bad key", value: "x" }],
@@ -88,7 +88,7 @@ const merge: readonly ConformanceCase[] = [
     {},
     { metadata: { annotations: { x: null } } },
   ]),
-  ofConfigMap("merge patch: what cannot be done", "merge", [
+  ofConfigMap("merge patch: invalid patches", "merge", [
     { data: { a: 1 } },
     { metadata: { name: "b" } },
     { metadata: { namespace: "b" } },
@@ -108,19 +108,19 @@ const merge: readonly ConformanceCase[] = [
     patch(at(run, "services", "web"), "merge", { spec: { selector: { app: null, other: "x" } } }),
     patch(at(run, "services", "web"), "merge", { spec: { ports: null } }),
   ]),
-  scenario("merge patch: a version in it is a precondition", async (run) => {
+  scenario("merge patch: a resourceVersion is a precondition", async (run) => {
     const path = at(run, "configmaps");
     const { metadata: { resourceVersion } } = await run.call({ path, body: configMap("a") });
     await run.call(patch(`${path}/a`, "merge", { metadata: { resourceVersion }, data: { x: "1" } }));
     await run.call(patch(`${path}/a`, "merge", { metadata: { resourceVersion }, data: { x: "2" } }));
   }),
-  requests("patches of what is not there", (run) => [
+  requests("patches of objects that do not exist", (run) => [
     patch(at(run, "configmaps", "a"), "merge", { data: {} }),
     patch(at(run, "configmaps", "a"), "json", []),
     patch(at(run, "configmaps", "a"), "strategic", { data: {} }),
     { method: "PATCH", path: at(run, "configmaps"), type: types.merge, body: {} },
   ]),
-  requests("patches in formats nobody knows", (run) => [
+  requests("patches in unsupported formats", (run) => [
     { path: at(run, "configmaps"), body: configMap("a") },
     { method: "PATCH", path: at(run, "configmaps", "a"), type: "application/json", body: {} },
     { method: "PATCH", path: at(run, "configmaps", "a"), type: "text/plain", body: "x" },
@@ -152,9 +152,9 @@ const strategic: readonly ConformanceCase[] = [
     ["deletes a map", { spec: { selector: { $patch: "delete" } } }],
     ["orders a list", { spec: { "$setElementOrder/ports": [{ port: 2 }, { port: 1 }], ports: [] } }],
     ["deletes from a list of plain values", { metadata: { "$deleteFromPrimitiveList/finalizers": ["example.com/a"] } }],
-    ["needs the key of an item", { spec: { ports: [{ name: "x" }] } }],
-    ["knows its directives", { spec: { selector: { $patch: "shred" } } }],
-    ["wants the right type", { spec: { ports: "none" } }],
+    ["rejects an item without its key", { spec: { ports: [{ name: "x" }] } }],
+    ["rejects an unknown directive", { spec: { selector: { $patch: "shred" } } }],
+    ["rejects a value of the wrong type", { spec: { ports: "none" } }],
     ["deletes with null", { spec: { selector: null, sessionAffinity: null } }],
     ["retains keys", { spec: { $retainKeys: ["ports", "type"], type: "ClusterIP" } }],
   ] as const).map(([what, body]) =>
@@ -181,7 +181,7 @@ function apply(run: CaseRun, manager: string, body: Body, query = ""): Call {
 }
 
 const applies: readonly ConformanceCase[] = [
-  requests("apply creates, changes, and takes back what it no longer says", (run) => [
+  requests("apply creates, changes, and removes fields that are no longer applied", (run) => [
     apply(run, "one", configMap("a", { a: "1", b: "2" }, { labels: { x: "y" } })),
     apply(run, "one", configMap("a", { a: "1", b: "2" }, { labels: { x: "y" } })),
     apply(run, "one", configMap("a", { a: "3" })),
@@ -196,7 +196,7 @@ const applies: readonly ConformanceCase[] = [
     apply(run, "one", configMap("a", {})),
     apply(run, "two", configMap("a", {})),
   ]),
-  requests("apply after an update: the update's manager owns", (run) => [
+  requests("apply after an update: the manager of the update owns its fields", (run) => [
     { path: `${at(run, "configmaps")}?fieldManager=creator`, body: configMap("a", { a: "1" }) },
     apply(run, "one", configMap("a", { a: "2" })),
     apply(run, "one", configMap("a", { a: "1" })),
@@ -215,7 +215,7 @@ const applies: readonly ConformanceCase[] = [
     apply(run, "one", configMap("a", {}, { finalizers: [] })),
     apply(run, "two", configMap("a", {}, { finalizers: [] })),
   ]),
-  requests("apply: what is refused", (run) => [
+  requests("apply: requests that are rejected", (run) => [
     { ...apply(run, "one", configMap("a")), path: at(run, "configmaps", "a") },
     apply(run, "one", configMap("a", {}, { managedFields: [{ manager: "x" }] })),
     apply(run, "one", { ...configMap("a"), apiVersion: "v2" }),
@@ -245,7 +245,7 @@ const applies: readonly ConformanceCase[] = [
       body: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: '1', a: '2'}\n",
     },
   ]),
-  scenario("apply: uid and version are preconditions", async (run) => {
+  scenario("apply: uid and resourceVersion are preconditions", async (run) => {
     const { metadata } = await run.call(apply(run, "one", configMap("a", { a: "1" })));
     const { uid, resourceVersion } = metadata;
     await run.call(apply(run, "one", configMap("a", { a: "2" }, { uid, resourceVersion })));
@@ -269,7 +269,7 @@ const applies: readonly ConformanceCase[] = [
       ),
     },
   ]),
-  requests("taking over from client-side apply", (run) => [
+  requests("apply after client-side apply", (run) => [
     {
       path: `${at(run, "configmaps")}?fieldManager=kubectl-client-side-apply`,
       body: configMap("a", { a: "1", b: "2" }, {

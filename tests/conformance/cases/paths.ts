@@ -1,7 +1,7 @@
-/** Paths, methods, media types: what is no verb on an object, and how answers are written. */
+/** Unknown paths, unsupported methods, probes, and the media types of responses. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import { at, configMap, pod } from "./_objects.ts";
-import { customPathCases } from "./custom_paths.ts";
+import { customResourcePathCases } from "./custom_resource_paths.ts";
 
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
@@ -29,8 +29,8 @@ const paths: readonly ConformanceCase[] = [
     "/api/v1/namespaces//configmaps?fieldSelector=metadata.name%3Dnone-of-them",
     "/API/V1/pods",
   ].map((path) => requests(`GET ${path}`, () => [{ path }])),
-  requests("GET of a name that is no UTF-8", () => [{ path: "/api/v1/namespaces/default/configmaps/%ff" }], {
-    deliberate: "strings here hold characters, not bytes: such a path is refused with 400",
+  requests("GET of a name that is not UTF-8", () => [{ path: "/api/v1/namespaces/default/configmaps/%ff" }], {
+    deliberate: "strings of JavaScript hold characters, not bytes: such a path is rejected with 400",
   }),
   requests("methods that a path does not have", (run) => [
     { method: "POST", path: at(run, "configmaps", "a"), body: configMap("a") },
@@ -80,15 +80,17 @@ const accepts = [
 const representations: readonly ConformanceCase[] = [
   ...accepts.map((accept) =>
     scenario(
-      `Accept: ${accept === "" ? "nothing" : accept}`,
+      `Accept: ${accept === "" ? "(empty)" : accept}`,
       async (run) => {
         await run.prepare({ path: at(run, "secrets"), body: { metadata: { name: "a" }, stringData: { a: "b" } } });
-        const pick = (answer: unknown) => typeof answer === "string" ? answer.length > 0 : answer;
+        const pick = (body: unknown) => typeof body === "string" ? body.length > 0 : body;
         await run.call({ path: at(run, "secrets", "a"), accept, pick });
         await run.call({ path: at(run, "secrets"), accept, pick });
         await run.call({ path: at(run, "secrets", "b"), accept, pick });
       },
-      accept.includes("protobuf") ? { deliberate: "answers are not written in protobuf; JSON is the next choice" } : {},
+      accept.includes("protobuf")
+        ? { deliberate: "responses are not written in protobuf; JSON is the next choice" }
+        : {},
     )
   ),
   requests(
@@ -113,7 +115,7 @@ const representations: readonly ConformanceCase[] = [
     { path: `${at(run, "configmaps", "a")}?includeObject=Some`, accept: table },
     { path: at(run, "configmaps", "b"), accept: table },
   ]),
-  requests("the answer to a write as metadata and as a table", (run) => [
+  requests("the response to a write as metadata and as a table", (run) => [
     {
       path: at(run, "configmaps"),
       body: configMap("a"),
@@ -135,11 +137,11 @@ const representations: readonly ConformanceCase[] = [
         await run.watch(path, { count: 1, accept });
       })
     ),
-  requests("pretty answers", (run) => [
+  requests("responses with pretty=true", (run) => [
     { path: at(run, "configmaps"), body: configMap("a") },
     { path: `${at(run, "configmaps", "a")}?pretty=true`, pick: () => "" },
     { path: `${at(run, "configmaps", "b")}?pretty=1` },
   ]),
 ];
 
-export const pathCases: readonly ConformanceCase[] = [...paths, ...representations, ...customPathCases];
+export const pathCases: readonly ConformanceCase[] = [...paths, ...representations, ...customResourcePathCases];

@@ -1,4 +1,4 @@
-/** The admission that is built in: accounts and their tokens, priorities, runtimes, limits, quotas, protected claims. */
+/** The built-in admission plugins: ServiceAccount, Priority, RuntimeClass, LimitRanger, ResourceQuota, PodSecurity, storage protection. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
 import { at, type Body, configMap, deployment, job, pod, service } from "./_objects.ts";
@@ -6,7 +6,7 @@ import { at, type Body, configMap, deployment, job, pod, service } from "./_obje
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** The spec of a Pod, without the chance in the name of its token's volume. */
+/** The spec of a Pod, without the random part of the name of its token's volume. */
 const specOf = ({ spec, metadata }: Any) => ({
   annotations: metadata.annotations ?? {},
   spec: JSON.parse(JSON.stringify(spec).replaceAll(/kube-api-access-[a-z0-9]{5}/g, "kube-api-access-GENERATED")),
@@ -14,12 +14,12 @@ const specOf = ({ spec, metadata }: Any) => ({
 
 const withToken = (name: string, spec: Body = {}) => pod(name, { automountServiceAccountToken: undefined, ...spec });
 
-function asking(name: string, resources: Body, more: Body = {}): Body {
+function podWithResources(name: string, resources: Body, more: Body = {}): Body {
   return pod(name, { containers: [{ name: "main", image: "example.invalid/main:1", resources }], ...more });
 }
 
 const accounts: readonly ConformanceCase[] = [
-  requests("a Pod gets its account's token", (run) => [
+  requests("a Pod gets the token of its ServiceAccount", (run) => [
     { path: at(run, "pods"), body: withToken("a"), pick: specOf },
     {
       path: at(run, "pods"),
@@ -39,7 +39,7 @@ const accounts: readonly ConformanceCase[] = [
       pick: specOf,
     },
   ], { needsAccount: true }),
-  requests("a Pod's account is there, and has its say", (run) => [
+  requests("a Pod's ServiceAccount must exist and can restrict the Pod", (run) => [
     { path: at(run, "pods"), body: withToken("a", { serviceAccountName: "nobody" }) },
     {
       path: at(run, "serviceaccounts"),
@@ -68,7 +68,7 @@ const accounts: readonly ConformanceCase[] = [
 ];
 
 const priorities: readonly ConformanceCase[] = [
-  requests("a PriorityClass gives Pods its number", (run) => [
+  requests("a PriorityClass sets the priority of Pods", (run) => [
     {
       path: "/apis/scheduling.k8s.io/v1/priorityclasses",
       body: { metadata: { name: run.name("high") }, value: 100, preemptionPolicy: "Never" },
@@ -85,12 +85,15 @@ const priorities: readonly ConformanceCase[] = [
     { path: at(run, "pods"), body: pod("f", { priorityClassName: "system-node-critical" }), pick: specOf },
     { method: "DELETE", path: `/apis/scheduling.k8s.io/v1/priorityclasses/${run.name("high")}`, pick: () => "" },
   ], { needsAccount: true }),
-  requests("the classes of the system", () =>
-    ["system-cluster-critical", "system-node-critical"].map((name) => ({
-      path: `/apis/scheduling.k8s.io/v1/priorityclasses/${name}`,
-      pick: ({ metadata: { generation }, ...rest }: Any) => ({ ...rest, metadata: { generation } }),
-    }))),
-  requests("a RuntimeClass has its costs and its nodes", (run) => [
+  requests(
+    "the PriorityClasses of the system",
+    () =>
+      ["system-cluster-critical", "system-node-critical"].map((name) => ({
+        path: `/apis/scheduling.k8s.io/v1/priorityclasses/${name}`,
+        pick: ({ metadata: { generation }, ...rest }: Any) => ({ ...rest, metadata: { generation } }),
+      })),
+  ),
+  requests("a RuntimeClass sets overhead, node selector and tolerations", (run) => [
     {
       path: "/apis/node.k8s.io/v1/runtimeclasses",
       body: {
@@ -110,51 +113,55 @@ const priorities: readonly ConformanceCase[] = [
   ], { needsAccount: true }),
 ];
 
-const range = (run: CaseRun, ...limits: readonly Body[]) => ({
+const limitRange = (run: CaseRun, ...limits: readonly Body[]) => ({
   path: at(run, "limitranges"),
   body: { metadata: { name: "bounds" }, spec: { limits } },
   pick: ({ spec }: Any) => spec,
 });
 
 const limits: readonly ConformanceCase[] = [
-  requests("a LimitRange fills in what containers leave out", (run) => [
-    range(run, { type: "Container", default: { cpu: "1", memory: "1Gi" }, defaultRequest: { cpu: "100m" } }),
+  requests("a LimitRange sets defaults of containers", (run) => [
+    limitRange(run, { type: "Container", default: { cpu: "1", memory: "1Gi" }, defaultRequest: { cpu: "100m" } }),
     { path: at(run, "pods"), body: pod("a"), pick: specOf },
-    { path: at(run, "pods"), body: asking("b", { limits: { memory: "2Gi" } }), pick: specOf },
-    { path: at(run, "pods"), body: asking("c", { requests: { cpu: "5" } }) },
+    { path: at(run, "pods"), body: podWithResources("b", { limits: { memory: "2Gi" } }), pick: specOf },
+    { path: at(run, "pods"), body: podWithResources("c", { requests: { cpu: "5" } }) },
   ], { needsAccount: true }),
-  requests("a LimitRange bounds containers", (run) => [
-    range(run, { type: "Container", min: { cpu: "100m" } }),
-    { path: at(run, "pods"), body: asking("a", { requests: { cpu: "50m" } }) },
-    { path: at(run, "pods"), body: asking("b", { limits: { cpu: "50m" } }) },
-    { path: at(run, "pods"), body: asking("c", {}) },
-    { path: at(run, "pods"), body: asking("d", { requests: { cpu: "1" } }), pick: specOf },
+  requests("a LimitRange limits containers", (run) => [
+    limitRange(run, { type: "Container", min: { cpu: "100m" } }),
+    { path: at(run, "pods"), body: podWithResources("a", { requests: { cpu: "50m" } }) },
+    { path: at(run, "pods"), body: podWithResources("b", { limits: { cpu: "50m" } }) },
+    { path: at(run, "pods"), body: podWithResources("c", {}) },
+    { path: at(run, "pods"), body: podWithResources("d", { requests: { cpu: "1" } }), pick: specOf },
   ], { needsAccount: true }),
-  requests("a LimitRange bounds Pods", (run) => [
-    range(run, { type: "Pod", max: { memory: "1Gi" } }),
-    { path: at(run, "pods"), body: asking("a", { limits: { memory: "2Gi" } }) },
-    { path: at(run, "pods"), body: asking("b", {}) },
+  requests("a LimitRange limits Pods", (run) => [
+    limitRange(run, { type: "Pod", max: { memory: "1Gi" } }),
+    { path: at(run, "pods"), body: podWithResources("a", { limits: { memory: "2Gi" } }) },
+    { path: at(run, "pods"), body: podWithResources("b", {}) },
     {
       path: at(run, "pods"),
-      body: asking("c", { limits: { memory: "600Mi" } }, {
+      body: podWithResources("c", { limits: { memory: "600Mi" } }, {
         initContainers: [{ name: "i", image: "example.invalid/i:1", resources: { limits: { memory: "3Gi" } } }],
       }),
     },
   ], { needsAccount: true }),
-  requests("a LimitRange bounds how much more may be used than is asked for", (run) => [
-    range(run, { type: "Container", maxLimitRequestRatio: { cpu: "2" } }),
-    { path: at(run, "pods"), body: asking("a", { requests: { cpu: "1" }, limits: { cpu: "3" } }) },
-    { path: at(run, "pods"), body: asking("b", { requests: { cpu: "1" } }) },
-    { path: at(run, "pods"), body: asking("c", { requests: { cpu: "1" }, limits: { cpu: "2" } }), pick: () => "" },
+  requests("a LimitRange limits the ratio of limits to requests", (run) => [
+    limitRange(run, { type: "Container", maxLimitRequestRatio: { cpu: "2" } }),
+    { path: at(run, "pods"), body: podWithResources("a", { requests: { cpu: "1" }, limits: { cpu: "3" } }) },
+    { path: at(run, "pods"), body: podWithResources("b", { requests: { cpu: "1" } }) },
+    {
+      path: at(run, "pods"),
+      body: podWithResources("c", { requests: { cpu: "1" }, limits: { cpu: "2" } }),
+      pick: () => "",
+    },
   ], { needsAccount: true }),
-  requests("a LimitRange bounds claims", (run) => {
+  requests("a LimitRange limits PersistentVolumeClaims", (run) => {
     const claim = (name: string, storage: string) => ({
       path: at(run, "persistentvolumeclaims"),
       body: { metadata: { name }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } } } },
       pick: () => "",
     });
     return [
-      range(run, { type: "PersistentVolumeClaim", max: { storage: "5Gi" }, min: { storage: "1Gi" } }),
+      limitRange(run, { type: "PersistentVolumeClaim", max: { storage: "5Gi" }, min: { storage: "1Gi" } }),
       claim("a", "6Gi"),
       claim("b", "1Mi"),
       claim("c", "2Gi"),
@@ -162,8 +169,8 @@ const limits: readonly ConformanceCase[] = [
   }),
 ];
 
-/** Makes a quota, and waits until it was counted. */
-async function quota(run: CaseRun, hard: Body, rest: Body = {}): Promise<void> {
+/** Creates a ResourceQuota, and waits until a controller has computed its usage. */
+async function createQuota(run: CaseRun, hard: Body, rest: Body = {}): Promise<void> {
   await run.prepare({ path: at(run, "resourcequotas"), body: { metadata: { name: "q" }, spec: { hard, ...rest } } });
   const isCounted = ({ status }: Any) => Object.keys(status?.used ?? {}).length === Object.keys(hard).length;
   await run.until(at(run, "resourcequotas", "q"), isCounted);
@@ -175,22 +182,30 @@ const readQuota = (run: CaseRun) => ({
 });
 
 const quotas: readonly ConformanceCase[] = [
-  scenario("a quota is used up, and what goes is given back", async (run) => {
-    await quota(run, { pods: "2", "requests.cpu": "1" });
+  scenario("a ResourceQuota is used up, and a deletion releases usage", async (run) => {
+    await createQuota(run, { pods: "2", "requests.cpu": "1" });
     await run.call(readQuota(run));
-    await run.call({ path: at(run, "pods"), body: asking("a", { requests: { cpu: "600m" } }), pick: () => "" });
+    await run.call({
+      path: at(run, "pods"),
+      body: podWithResources("a", { requests: { cpu: "600m" } }),
+      pick: () => "",
+    });
     await run.call(readQuota(run));
-    await run.call({ path: at(run, "pods"), body: asking("b", { requests: { cpu: "500m" } }) });
-    await run.call({ path: at(run, "pods"), body: asking("c", {}) });
-    await run.call({ path: `${at(run, "pods")}?dryRun=All`, body: asking("d", { requests: { cpu: "1" } }) });
-    await run.call({ path: at(run, "pods"), body: asking("e", { requests: { cpu: "400m" } }), pick: () => "" });
-    await run.call({ path: at(run, "pods"), body: asking("f", { requests: { cpu: "0" } }) });
+    await run.call({ path: at(run, "pods"), body: podWithResources("b", { requests: { cpu: "500m" } }) });
+    await run.call({ path: at(run, "pods"), body: podWithResources("c", {}) });
+    await run.call({ path: `${at(run, "pods")}?dryRun=All`, body: podWithResources("d", { requests: { cpu: "1" } }) });
+    await run.call({
+      path: at(run, "pods"),
+      body: podWithResources("e", { requests: { cpu: "400m" } }),
+      pick: () => "",
+    });
+    await run.call({ path: at(run, "pods"), body: podWithResources("f", { requests: { cpu: "0" } }) });
     await run.call({ method: "DELETE", path: at(run, "pods", "a"), pick: () => "" });
     await run.until(at(run, "resourcequotas", "q"), ({ status }) => status.used.pods === "1");
     await run.call(readQuota(run));
   }, { needsAccount: true, needsControllers: true }),
-  scenario("a quota counts objects of any kind", async (run) => {
-    await quota(run, {
+  scenario("a ResourceQuota counts objects", async (run) => {
+    await createQuota(run, {
       "count/leases.coordination.k8s.io": "1",
       services: "2",
       "services.nodeports": "1",
@@ -205,15 +220,15 @@ const quotas: readonly ConformanceCase[] = [
     await run.call({ path: at(run, "configmaps"), body: configMap("a"), pick: () => "" });
     await run.call(readQuota(run));
   }, { needsControllers: true }),
-  scenario("the scopes of a quota", async (run) => {
-    await quota(run, { pods: "0" }, { scopes: ["BestEffort"] });
-    await run.call({ path: at(run, "pods"), body: asking("a", { requests: { cpu: "1" } }), pick: () => "" });
-    await run.call({ path: at(run, "pods"), body: asking("b", {}) });
+  scenario("the scopes of a ResourceQuota", async (run) => {
+    await createQuota(run, { pods: "0" }, { scopes: ["BestEffort"] });
+    await run.call({ path: at(run, "pods"), body: podWithResources("a", { requests: { cpu: "1" } }), pick: () => "" });
+    await run.call({ path: at(run, "pods"), body: podWithResources("b", {}) });
     await run.call(readQuota(run));
   }, { needsAccount: true, needsControllers: true }),
 ];
 
-const labelled = (run: CaseRun, labels: Body) => ({
+const labelNamespace = (run: CaseRun, labels: Body) => ({
   method: "PATCH" as const,
   path: `/api/v1/namespaces/${run.namespace}`,
   type: "application/merge-patch+json",
@@ -221,66 +236,69 @@ const labelled = (run: CaseRun, labels: Body) => ({
   pick: () => "",
 });
 
-const secure = (name: string, spec: Body = {}, container: Body = {}) =>
+const podWith = (name: string, spec: Body = {}, container: Body = {}) =>
   pod(name, { containers: [{ name: "main", image: "example.invalid/main:1", ...container }], ...spec });
 
 const levels: readonly ConformanceCase[] = [
-  requests("the level baseline of a namespace", (run) => [
-    labelled(run, { "pod-security.kubernetes.io/enforce": "baseline" }),
+  requests("the Pod Security level baseline", (run) => [
+    labelNamespace(run, { "pod-security.kubernetes.io/enforce": "baseline" }),
     ...[
-      secure("a"),
-      secure("b", { hostNetwork: true, hostPID: true }),
-      secure("c", {}, { securityContext: { privileged: true, procMount: "Unmasked" } }),
-      secure("d", { volumes: [{ name: "v", hostPath: { path: "/" } }] }),
-      secure("e", {}, { ports: [{ containerPort: 80, hostPort: 80 }, { containerPort: 81, hostPort: 81 }] }),
-      secure("f", {}, { securityContext: { capabilities: { add: ["NET_ADMIN", "CHOWN", "ALL"] } } }),
-      secure("g", {
+      podWith("a"),
+      podWith("b", { hostNetwork: true, hostPID: true }),
+      podWith("c", {}, { securityContext: { privileged: true, procMount: "Unmasked" } }),
+      podWith("d", { volumes: [{ name: "v", hostPath: { path: "/" } }] }),
+      podWith("e", {}, { ports: [{ containerPort: 80, hostPort: 80 }, { containerPort: 81, hostPort: 81 }] }),
+      podWith("f", {}, { securityContext: { capabilities: { add: ["NET_ADMIN", "CHOWN", "ALL"] } } }),
+      podWith("g", {
         securityContext: { seccompProfile: { type: "Unconfined" }, appArmorProfile: { type: "Unconfined" } },
       }),
-      secure("h", {
+      podWith("h", {
         securityContext: {
           seLinuxOptions: { type: "spc_t", user: "u" },
           sysctls: [{ name: "kernel.msgmax", value: "1" }],
         },
       }),
-      secure("i", {}, { livenessProbe: { httpGet: { port: 80, host: "other" } } }),
-      secure("j", {
+      podWith("i", {}, { livenessProbe: { httpGet: { port: 80, host: "other" } } }),
+      podWith("j", {
         initContainers: [{ name: "i", image: "example.invalid/i:1", securityContext: { privileged: true } }],
       }),
     ].map((body) => ({ path: at(run, "pods"), body, pick: () => "" })),
   ], { needsAccount: true }),
-  requests("the level restricted of a namespace", (run) => [
-    labelled(run, {
+  requests("the Pod Security level restricted", (run) => [
+    labelNamespace(run, {
       "pod-security.kubernetes.io/enforce": "restricted",
       "pod-security.kubernetes.io/enforce-version": "v1.36",
     }),
     ...[
-      secure("a"),
-      secure("b", {
+      podWith("a"),
+      podWith("b", {
         volumes: [{ name: "v", hostPath: { path: "/" } }, { name: "n", nfs: { server: "s", path: "/" } }],
       }),
-      secure("c", {
+      podWith("c", {
         securityContext: { runAsNonRoot: true, runAsUser: 0, seccompProfile: { type: "RuntimeDefault" } },
       }),
-      secure("d", { securityContext: { runAsNonRoot: false } }, { securityContext: { runAsNonRoot: false } }),
-      secure("e", { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } }, {
+      podWith("d", { securityContext: { runAsNonRoot: false } }, { securityContext: { runAsNonRoot: false } }),
+      podWith("e", { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } }, {
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"], add: ["CHOWN"] } },
       }),
-      secure("f", { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } }, {
+      podWith("f", { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } }, {
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
       }),
     ].map((body) => ({ path: at(run, "pods"), body, pick: () => "" })),
     { path: at(run, "apps/v1/deployments"), body: deployment("web"), pick: () => "" },
     { path: at(run, "batch/v1/jobs"), body: job("once", { suspend: true }), pick: () => "" },
   ], { needsAccount: true }),
-  requests("levels of a namespace that warn, and that are none", (run) => [
-    labelled(run, {
+  requests("the Pod Security mode warn, and unknown levels", (run) => [
+    labelNamespace(run, {
       "pod-security.kubernetes.io/warn": "restricted",
       "pod-security.kubernetes.io/enforce": "privileged",
     }),
-    { path: at(run, "pods"), body: secure("a"), pick: () => "" },
+    { path: at(run, "pods"), body: podWith("a"), pick: () => "" },
     { path: at(run, "apps/v1/deployments"), body: deployment("web"), pick: () => "" },
-    labelled(run, { "pod-security.kubernetes.io/enforce": "strict", "pod-security.kubernetes.io/warn-version": "2" }),
+    labelNamespace(run, {
+      "pod-security.kubernetes.io/enforce": "strict",
+      "pod-security.kubernetes.io/warn-version": "2",
+    }),
     {
       path: "/api/v1/namespaces?dryRun=All",
       body: { metadata: { name: run.name("ns"), labels: { "pod-security.kubernetes.io/audit": "x" } } },
@@ -289,7 +307,7 @@ const levels: readonly ConformanceCase[] = [
 ];
 
 const claims: readonly ConformanceCase[] = [
-  scenario("a claim that nobody uses goes when it is deleted", async (run) => {
+  scenario("an unused PersistentVolumeClaim is deleted", async (run) => {
     const path = at(run, "persistentvolumeclaims");
     const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
     await run.call({ path, body: { metadata: { name: "a" }, spec } });

@@ -1,7 +1,6 @@
-/** ValidatingAdmissionPolicies and their bindings: what they see, what they refuse, and how they may be wrong themselves. */
+/** ValidatingAdmissionPolicies and their bindings: evaluation, params, match conditions, and validation of the policies. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
-import { validation, wrongPolicies } from "./_wrong_policies.ts";
 import { at, type Body, configMap, secret, template } from "./_objects.ts";
 
 const root = "/apis/admissionregistration.k8s.io/v1";
@@ -15,7 +14,7 @@ const configMapRule = {
   operations: ["CREATE", "UPDATE", "DELETE"],
 };
 
-/** A policy for the ConfigMaps of the case's namespace, or for what else is there. */
+/** A policy for one resource in the case's namespace. */
 function policy(run: CaseRun, spec: Body, resource = "configmaps"): Body {
   return {
     metadata: { name: run.name("policy") },
@@ -30,8 +29,9 @@ function policy(run: CaseRun, spec: Body, resource = "configmaps"): Body {
 }
 
 /**
- * A case with one policy and its binding; a second policy, for Secrets, shows when the real server knows of both.
- * @param before what is there before the policy
+ * A case with one policy and its binding. A second policy, which rejects Secrets, shows when the real server has both
+ * policies in its cache.
+ * @param before runs before the policy is created
  */
 function withPolicy(
   name: string,
@@ -59,7 +59,7 @@ function withPolicy(
       body: { metadata: { name: names.probe }, spec: { policyName: names.probe, validationActions: ["Deny"] } },
     });
     try {
-      await untilRefused(run);
+      await untilEnforced(run);
       await act(run);
     } finally {
       for (const path of [bindings, policies]) await run.prepare({ method: "DELETE", path: `${path}/${names.probe}` });
@@ -69,8 +69,8 @@ function withPolicy(
   });
 }
 
-/** Policies are among the real server's caches: waits until the probe's, which came last, is followed. */
-async function untilRefused(run: CaseRun): Promise<void> {
+/** Waits until the server enforces the policy for Secrets. It was created last, so the other one is enforced too. */
+async function untilEnforced(run: CaseRun): Promise<void> {
   for (let count = 0; count < 200; count++) {
     const body = secret("probe");
     const made = await run.prepare({ path: `${at(run, "secrets")}?dryRun=All`, body }).catch((error) => `${error}`);
@@ -80,14 +80,14 @@ async function untilRefused(run: CaseRun): Promise<void> {
   throw new Error("Cannot wait for the policy any longer");
 }
 
-const make = (name: string, data?: Body, metadata?: Body) => async (run: CaseRun) => {
+const createConfigMap = (name: string, data?: Body, metadata?: Body) => async (run: CaseRun) => {
   await run.call({ path: at(run, "configmaps"), body: configMap(name, data, metadata) });
 };
 
 const hasFew = "size(object.data) <= int(params.data.most)";
 
-/** Makes the params of a case. */
-const makeParams = async (run: CaseRun) => {
+/** Creates the params of a case. */
+const createParams = async (run: CaseRun) => {
   for (const [name, most] of [["few", "1"], ["many", "3"]] as const) {
     await run.prepare({
       path: at(run, "configmaps"),
@@ -98,35 +98,93 @@ const makeParams = async (run: CaseRun) => {
 
 const withParams = { paramKind: { apiVersion: "v1", kind: "ConfigMap" } };
 
-/** The constraints of a policy for something else. */
+/** The match constraints of a policy for another resource. */
 const matching = (rule: Body): Body => ({ resourceRules: [{ ...configMapRule, ...rule }] });
 
-/** A binding for the case's namespace: the policy's own constraints do not name it. */
+/** A binding for the case's namespace, for a policy whose match constraints do not limit the namespace. */
 const inNamespace = (run: CaseRun): Body => ({
   matchResources: { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": run.namespace } } },
 });
 
-const acting: readonly ConformanceCase[] = [
-  withPolicy("a policy refuses", validation("object.metadata.name != 'a'"), async (run) => {
-    await make("a")(run);
-    await make("b")(run);
+/** The spec of a policy with one validation. */
+const validation = (expression: string, rest: Body = {}): Body => ({ validations: [{ expression, ...rest }] });
+
+/** Specs that the server rejects. */
+const invalidPolicies: readonly (readonly [string, Body])[] = [
+  ["an expression that does not parse", validation("object.data +")],
+  ["expressions that do not parse", {
+    validations: [
+      "object.in == 1",
+      "object.(x)",
+      "object.?",
+      "object.if",
+      "object.1",
+      "object.'x'",
+      "object..x",
+      "1 + * 2",
+      "[1, 2",
+      "size(",
+      "{1: }",
+      "{1}",
+      "true ? 1",
+      "'open",
+      "object[",
+      "object[1",
+      "1 2",
+      "(1",
+      "if == 1",
+      "object.all(x, )",
+      "object.all(x.y, true)",
+      "has(object)",
+    ].map((expression) => ({ expression })),
+  }],
+  ["an expression that is not a condition", validation("object.metadata.name")],
+  ["an expression of another type", validation("1 + 1")],
+  ["an unknown variable", validation("params.x == 1")],
+  ["an unknown field of the request", validation("request.nothing == ''")],
+  ["a message of another type", validation("true", { messageExpression: "1" })],
+  [
+    "a message that calls the authorizer",
+    validation("true", {
+      messageExpression: "authorizer.path('/').check('get').reason()",
+    }),
+  ],
+  ["variables", {
+    variables: [{ name: "a", expression: "variables.b" }, { name: "b", expression: "1 +" }],
+    ...validation("variables.a == 1 && variables.c"),
+  }],
+  ["match conditions", {
+    ...validation("true"),
+    matchConditions: [
+      { name: "a", expression: "variables.x" },
+      { name: "a", expression: "'text'" },
+      { name: "b", expression: " object.x ==  " },
+    ],
+  }],
+  ["audit annotations", { auditAnnotations: [{ key: "a", valueExpression: " 1 " }] }],
+];
+
+const evaluations: readonly ConformanceCase[] = [
+  withPolicy("a policy rejects an object", validation("object.metadata.name != 'a'"), async (run) => {
+    await createConfigMap("a")(run);
+    await createConfigMap("b")(run);
   }),
   withPolicy(
-    "a policy refuses with a message and a reason",
+    "a policy rejects an object with a message and a reason",
     validation("size(object.data) < 1", { message: " too many ", reason: "Forbidden" }),
-    make("a"),
+    createConfigMap("a"),
   ),
   withPolicy(
-    "a policy refuses with a message it makes",
+    "a policy rejects an object with a message expression",
     validation("size(object.data) < 1", {
       message: "not this",
       messageExpression: "'has ' + string(size(object.data)) + ' in ' + namespaceObject.metadata.name",
       reason: "RequestEntityTooLarge",
     }),
-    make("a"),
+    createConfigMap("a"),
   ),
   withPolicy(
-    "a policy's message is empty, has lines, cannot be made",
+    "a policy's message expression is empty, has two lines, or fails",
     {
       validations: [
         { expression: "object.metadata.name != 'a'", message: "first", messageExpression: "'  '" },
@@ -135,7 +193,7 @@ const acting: readonly ConformanceCase[] = [
       ],
     },
     async (run) => {
-      for (const name of ["a", "b", "c"]) await make(name)(run);
+      for (const name of ["a", "b", "c"]) await createConfigMap(name)(run);
     },
   ),
   withPolicy(
@@ -146,14 +204,14 @@ const acting: readonly ConformanceCase[] = [
         { expression: "object.metadata.name == 'b'" },
       ],
     },
-    make("a"),
+    createConfigMap("a"),
     { validationActions: ["Warn", "Audit"] },
   ),
   withPolicy(
-    "a policy sees changes",
+    "a policy checks updates",
     validation("oldObject == null || object.data == oldObject.data"),
     async (run) => {
-      await make("a")(run);
+      await createConfigMap("a")(run);
       await run.call({ method: "PUT", path: at(run, "configmaps", "a"), body: configMap("a", { other: "x" }) });
       await run.call({
         method: "PATCH",
@@ -163,41 +221,41 @@ const acting: readonly ConformanceCase[] = [
       });
     },
   ),
-  withPolicy("a policy sees deletions", validation("request.operation != 'DELETE'"), async (run) => {
-    await make("a")(run);
+  withPolicy("a policy checks deletions", validation("request.operation != 'DELETE'"), async (run) => {
+    await createConfigMap("a")(run);
     await run.call({ method: "DELETE", path: at(run, "configmaps", "a") });
     await run.call({ method: "DELETE", path: at(run, "configmaps") });
   }),
   withPolicy(
     "a policy's expression fails",
     validation("object.data.absent == 'x'"),
-    make("a"),
+    createConfigMap("a"),
   ),
   withPolicy(
-    "a policy's expression fails and may",
+    "the failure of a policy's expression is ignored",
     { ...validation("object.data.absent == 'x'"), failurePolicy: "Ignore" },
-    make("a"),
+    createConfigMap("a"),
   ),
-  withPolicy("a policy's expression costs too much", {
+  withPolicy("a policy's expression with a high cost", {
     ...validation(
       "object.data.text.matches('^(a+)+$') && [1,2,3,4,5,6,7,8,9].all(a, [1,2,3,4,5,6,7,8,9].all(b, true))",
     ),
     variables: [],
-  }, make("a", { text: "a".repeat(2000) })),
-  withPolicy("a policy's rule runs out of its budget", {
+  }, createConfigMap("a", { text: "a".repeat(2000) })),
+  withPolicy("a policy's expression exceeds the cost budget", {
     validations: [{
       expression: `object.data.all(a, object.data.all(b, object.data.all(c, object.data.all(d, a.size() > 0))))`,
     }],
-  }, make("a", Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`key-${index}`, "x"])))),
-  withPolicy("match conditions keep a policy out", {
+  }, createConfigMap("a", Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`key-${index}`, "x"])))),
+  withPolicy("a policy with match conditions", {
     ...validation("false"),
     matchConditions: [
       { name: "named", expression: "object.metadata.name == 'a'" },
       { name: "user", expression: "'system:authenticated' in request.userInfo.groups" },
     ],
   }, async (run) => {
-    await make("a")(run);
-    await make("b")(run);
+    await createConfigMap("a")(run);
+    await createConfigMap("b")(run);
   }),
   withPolicy("a match condition fails", {
     ...validation("true"),
@@ -207,15 +265,15 @@ const acting: readonly ConformanceCase[] = [
       { name: "named", expression: "object.metadata.name != 'b'" },
     ],
   }, async (run) => {
-    await make("a")(run);
-    await make("b")(run);
+    await createConfigMap("a")(run);
+    await createConfigMap("b")(run);
   }),
-  withPolicy("a match condition fails and may", {
+  withPolicy("the failure of a match condition is ignored", {
     ...validation("false"),
     failurePolicy: "Ignore",
     matchConditions: [{ name: "absent", expression: "object.data.absent == 'x'" }],
-  }, make("a")),
-  withPolicy("variables build on each other", {
+  }, createConfigMap("a")),
+  withPolicy("variables use other variables", {
     variables: [
       { name: "keys", expression: "object.data.map(key, key)" },
       { name: "count", expression: "size(variables.keys)" },
@@ -226,11 +284,11 @@ const acting: readonly ConformanceCase[] = [
       { expression: "object.metadata.name != 'c' || variables.broken == ''" },
     ],
   }, async (run) => {
-    await make("a", { x: "1", y: "2" })(run);
-    await make("b")(run);
-    await make("c")(run);
+    await createConfigMap("a", { x: "1", y: "2" })(run);
+    await createConfigMap("b")(run);
+    await createConfigMap("c")(run);
   }),
-  withPolicy("a policy asks an authorizer", {
+  withPolicy("a policy calls the authorizer", {
     validations: [
       { expression: "authorizer.group('').resource('pods').namespace('default').name('x').check('get').allowed()" },
       { expression: "authorizer.path('/healthz').check('get').allowed()" },
@@ -241,64 +299,64 @@ const acting: readonly ConformanceCase[] = [
         message: "nobody may not",
       },
     ],
-  }, make("a")),
-  withPolicy("a policy sees the request", {
+  }, createConfigMap("a")),
+  withPolicy("a policy reads the request", {
     validations: [{
       expression: "object.metadata.name != 'a'",
       messageExpression: "request.operation + ' ' + request.kind.kind + ' ' + request.resource.resource + ' ' + " +
         "request.name + ' ' + string(request.dryRun) + ' ' + request.userInfo.groups[0] + ' ' + " +
         "string(has(request.subResource)) + ' ' + request.options.kind + ' ' + namespaceObject.status.phase",
     }],
-  }, make("a")),
+  }, createConfigMap("a")),
   withPolicy(
     "params by name",
     { ...withParams, ...validation(hasFew) },
     async (run) => {
-      await make("a", { x: "1", y: "2" })(run);
-      await make("b")(run);
+      await createConfigMap("a", { x: "1", y: "2" })(run);
+      await createConfigMap("b")(run);
     },
     { paramRef: { name: "few", parameterNotFoundAction: "Deny" } },
-    makeParams,
+    createParams,
   ),
   withPolicy(
     "params by label",
     { ...withParams, ...validation(hasFew) },
     async (run) => {
-      await make("a", { x: "1", y: "2" })(run);
-      await make("b")(run);
+      await createConfigMap("a", { x: "1", y: "2" })(run);
+      await createConfigMap("b")(run);
     },
     { paramRef: { selector: { matchLabels: { params: "yes" } }, parameterNotFoundAction: "Deny" } },
-    makeParams,
+    createParams,
   ),
-  withPolicy("params that are absent", { ...withParams, ...validation(hasFew) }, make("a"), {
+  withPolicy("missing params", { ...withParams, ...validation(hasFew) }, createConfigMap("a"), {
     paramRef: { name: "absent", parameterNotFoundAction: "Deny" },
   }),
-  withPolicy("params that are absent and may be", { ...withParams, ...validation(hasFew) }, make("a"), {
+  withPolicy("missing params that are allowed", { ...withParams, ...validation(hasFew) }, createConfigMap("a"), {
     paramRef: { name: "absent", parameterNotFoundAction: "Allow" },
   }),
   withPolicy(
-    "a policy with params and a binding without",
+    "a policy with params and a binding without params",
     { ...withParams, ...validation("params != null") },
-    make("a"),
+    createConfigMap("a"),
   ),
   withPolicy("a binding for some objects", validation("false"), async (run) => {
-    await make("a", {}, { labels: { strict: "yes" } })(run);
-    await make("b")(run);
+    await createConfigMap("a", {}, { labels: { strict: "yes" } })(run);
+    await createConfigMap("b")(run);
   }, { matchResources: { objectSelector: { matchLabels: { strict: "yes" } } } }),
-  withPolicy("a binding for some names, and not for others", validation("false"), async (run) => {
-    for (const name of ["a", "b", "c"]) await make(name)(run);
+  withPolicy("a binding that includes and excludes names", validation("false"), async (run) => {
+    for (const name of ["a", "b", "c"]) await createConfigMap(name)(run);
   }, {
     matchResources: {
       resourceRules: [{ ...configMapRule, resourceNames: ["a", "b"] }],
       excludeResourceRules: [{ ...configMapRule, resourceNames: ["b"] }],
     },
   }),
-  withPolicy("a binding for another namespace", validation("false"), make("a"), {
+  withPolicy("a binding for another namespace", validation("false"), createConfigMap("a"), {
     matchResources: { namespaceSelector: { matchLabels: { some: "other" } } },
   }),
   withPolicy("an audit annotation that fails", {
     auditAnnotations: [{ key: "size", valueExpression: "object.data.absent" + " + ''" }],
-  }, make("a")),
+  }, createConfigMap("a")),
   withPolicy(
     "an audit annotation",
     {
@@ -307,7 +365,7 @@ const acting: readonly ConformanceCase[] = [
         { key: "none", valueExpression: "null" },
       ],
     },
-    make("a"),
+    createConfigMap("a"),
     { validationActions: ["Audit"] },
   ),
   withPolicy("a policy for an older version", {
@@ -341,7 +399,7 @@ const acting: readonly ConformanceCase[] = [
       await run.call({ method: "PATCH", path, type: "application/merge-patch+json", body: { spec: { replicas } } });
     }
   }, inNamespace),
-  withPolicy("a name that the server makes", validation("false"), async (run) => {
+  withPolicy("an object with a generated name", validation("false"), async (run) => {
     await run.call({
       path: at(run, "configmaps"),
       body: { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "made-" } },
@@ -359,18 +417,18 @@ const webhook = (expression: string): Body => ({
 });
 
 export const policyCases: readonly ConformanceCase[] = [
-  ...acting,
-  ...wrongPolicies.map(([what, spec]) =>
-    requests(`a policy that is wrong: ${what}`, (run) => [{ path: policies, body: policy(run, spec) }])
+  ...evaluations,
+  ...invalidPolicies.map(([what, spec]) =>
+    requests(`an invalid policy: ${what}`, (run) => [{ path: policies, body: policy(run, spec) }])
   ),
-  requests("a webhook's match condition that is wrong", (run) => [{
+  requests("an invalid match condition of a webhook", (run) => [{
     path: `${root}/validatingwebhookconfigurations`,
     body: { metadata: { name: run.name("hook") }, webhooks: [webhook("object."), webhook("true")] },
   }, {
     path: `${root}/mutatingwebhookconfigurations`,
     body: { metadata: { name: run.name("hook") }, webhooks: [webhook("params == null")] },
   }]),
-  scenario("a policy and its binding, read back", async (run) => {
+  scenario("create and delete of a policy and its binding", async (run) => {
     const name = run.name("policy");
     await run.call({ path: policies, body: policy(run, validation("true")) });
     await run.call({

@@ -8,10 +8,10 @@ type Any = any;
 
 const names = (list: Any) => ({ metadata: list.metadata, names: list.items.map(({ metadata }: Any) => metadata.name) });
 
-/** For lists of many kinds: their versions are of whoever wrote last. */
+/** For lists whose resourceVersion depends on other clients. */
 const namesAlone = (list: Any) => names(list).names;
 
-async function fill(run: CaseRun, count: number): Promise<Any> {
+async function createSecrets(run: CaseRun, count: number): Promise<Any> {
   let last: Any;
   for (let number = 0; number < count; number++) {
     const labels = { kind: "it", parity: number % 2 === 0 ? "even" : "odd" };
@@ -54,12 +54,12 @@ const lists: readonly ConformanceCase[] = [
   ]),
   ...selectors.map((selector) =>
     scenario(`the label selector ${JSON.stringify(selector.slice(0, 30))}`, async (run) => {
-      await fill(run, 3);
+      await createSecrets(run, 3);
       await run.call({ path: `${at(run, "secrets")}?labelSelector=${encodeURIComponent(selector)}`, pick: names });
     })
   ),
   scenario("field selectors", async (run) => {
-    await fill(run, 3);
+    await createSecrets(run, 3);
     const fields = [
       "metadata.name=s-1",
       "metadata.name!=s-1",
@@ -80,7 +80,7 @@ const lists: readonly ConformanceCase[] = [
       await run.call({ path: `${at(run, "secrets")}?fieldSelector=${encodeURIComponent(field)}`, pick: names });
     }
   }),
-  requests("field selectors that only some kinds know", (run) => [
+  requests("field selectors that only some kinds support", (run) => [
     { path: `${at(run, "pods")}?fieldSelector=spec.nodeName%3D,status.phase%3DPending`, pick: namesAlone },
     { path: `${at(run, "pods")}?fieldSelector=spec.image%3Da` },
     { path: `${at(run, "configmaps")}?fieldSelector=status.phase%3DActive` },
@@ -97,7 +97,7 @@ const lists: readonly ConformanceCase[] = [
     },
   ]),
   scenario("pages: limit, continue, remainingItemCount", async (run) => {
-    await fill(run, 5);
+    await createSecrets(run, 5);
     const path = at(run, "secrets");
     const first = await run.call({ path: `${path}?limit=2`, pick: names });
     const token = encodeURIComponent(first.metadata.continue);
@@ -117,7 +117,7 @@ const lists: readonly ConformanceCase[] = [
     await run.call({ path: `${path}?limit=-1`, pick: names });
   }),
   scenario("a continued list is consistent with its beginning", async (run) => {
-    await fill(run, 4);
+    await createSecrets(run, 4);
     const path = at(run, "secrets");
     const first = await run.call({ path: `${path}?limit=2`, pick: names });
     await run.prepare({ method: "DELETE", path: `${path}/s-3` });
@@ -126,7 +126,7 @@ const lists: readonly ConformanceCase[] = [
     await run.call({ path, pick: names });
   }),
   scenario("resourceVersion and resourceVersionMatch of a list", async (run) => {
-    const last = await fill(run, 3);
+    const last = await createSecrets(run, 3);
     const version = last.metadata.resourceVersion;
     await run.prepare({ method: "DELETE", path: at(run, "secrets", "s-0") });
     const queries = [
@@ -151,7 +151,7 @@ const lists: readonly ConformanceCase[] = [
       });
     }
   }),
-  requests("a version that has not come yet", (run) => [
+  requests("a resourceVersion in the future", (run) => [
     { path: `${at(run, "secrets")}?resourceVersion=999999999` },
     { path: `${at(run, "secrets")}?resourceVersion=999999999&resourceVersionMatch=Exact` },
     { path: `${at(run, "secrets", "a")}?resourceVersion=999999999` },
@@ -168,7 +168,7 @@ const lists: readonly ConformanceCase[] = [
     { path: `/apis/coordination.k8s.io/v1/leases?fieldSelector=metadata.namespace%3D${run.namespace}` },
     { path: "/api/v1/namespaces/never-made/secrets" },
   ]),
-  requests("the longer forms of metadata in lists", (run) => [
+  requests("lists and objects as metadata only", (run) => [
     { path: at(run, "secrets"), body: secret("a") },
     { path: at(run, "secrets") },
     { path: at(run, "secrets"), accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" },
@@ -179,7 +179,7 @@ const lists: readonly ConformanceCase[] = [
 const merge = "application/merge-patch+json";
 
 const watches: readonly ConformanceCase[] = [
-  scenario("a watch tells what is added, changed and deleted", async (run) => {
+  scenario("a watch delivers added, modified and deleted objects", async (run) => {
     const path = at(run, "secrets");
     const { metadata } = await run.prepare({ path });
     await run.watch(`${path}?resourceVersion=${metadata.resourceVersion}`, {
@@ -191,35 +191,38 @@ const watches: readonly ConformanceCase[] = [
       },
     });
   }),
-  scenario("a watch from no version begins with what is there", async (run) => {
+  scenario("a watch without a resourceVersion begins with the existing objects", async (run) => {
     const path = at(run, "secrets");
     await run.prepare({ path, body: secret("a") });
     await run.prepare({ path, body: secret("b") });
     await run.watch(path, { count: 2 });
     await run.watch(`${path}?resourceVersion=0&fieldSelector=metadata.name%3Db`, { count: 1 });
   }),
-  scenario("what comes to match a selector is added, what ceases to is deleted", async (run) => {
-    const path = at(run, "secrets");
-    const { metadata } = await run.prepare({ path });
-    const label = (value: string | null) =>
-      run.prepare({
-        method: "PATCH",
-        path: `${path}/a`,
-        type: merge,
-        body: { metadata: { labels: { tier: value } } },
+  scenario(
+    "a watch with a selector delivers ADDED and DELETED when an object starts and stops matching",
+    async (run) => {
+      const path = at(run, "secrets");
+      const { metadata } = await run.prepare({ path });
+      const label = (value: string | null) =>
+        run.prepare({
+          method: "PATCH",
+          path: `${path}/a`,
+          type: merge,
+          body: { metadata: { labels: { tier: value } } },
+        });
+      await run.watch(`${path}?resourceVersion=${metadata.resourceVersion}&labelSelector=tier%3Dfront`, {
+        count: 4,
+        act: async () => {
+          await run.prepare({ path, body: secret("a") });
+          await label("front");
+          await run.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { stringData: { x: "y" } } });
+          await label("back");
+          await label("front");
+        },
       });
-    await run.watch(`${path}?resourceVersion=${metadata.resourceVersion}&labelSelector=tier%3Dfront`, {
-      count: 4,
-      act: async () => {
-        await run.prepare({ path, body: secret("a") });
-        await label("front");
-        await run.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { stringData: { x: "y" } } });
-        await label("back");
-        await label("front");
-      },
-    });
-  }),
-  scenario("deletion through a finalizer is a change first", async (run) => {
+    },
+  ),
+  scenario("a watch delivers MODIFIED before DELETED if a finalizer blocks the deletion", async (run) => {
     const path = at(run, "secrets");
     const { metadata } = await run.prepare({ path });
     await run.watch(`${path}?resourceVersion=${metadata.resourceVersion}`, {
@@ -239,7 +242,7 @@ const watches: readonly ConformanceCase[] = [
       },
     });
   }),
-  scenario("sendInitialEvents ends with a bookmark that says so", async (run) => {
+  scenario("sendInitialEvents ends with an annotated bookmark", async (run) => {
     const path = at(run, "secrets");
     await run.prepare({ path, body: secret("a") });
     await run.prepare({ path, body: secret("b") });
@@ -252,7 +255,7 @@ const watches: readonly ConformanceCase[] = [
       timeoutSeconds: 1,
     });
   }),
-  requests("watches that are refused", (run) => [
+  requests("invalid options of a watch", (run) => [
     { path: `${at(run, "secrets")}?watch=true&sendInitialEvents=true` },
     { path: `${at(run, "secrets")}?watch=true&resourceVersionMatch=NotOlderThan` },
     { path: `${at(run, "secrets")}?watch=true&sendInitialEvents=true&resourceVersionMatch=Exact` },
@@ -262,13 +265,13 @@ const watches: readonly ConformanceCase[] = [
     { path: `${at(run, "secrets")}?watch=true&continue=x&resourceVersionMatch=NotOlderThan&sendInitialEvents=true` },
     { path: `${at(run, "secrets")}?watch=true&timeoutSeconds=x` },
   ]),
-  scenario("a watch from before what is kept", async (run) => {
+  scenario("a watch from an expired resourceVersion", async (run) => {
     await run.watch(`${at(run, "secrets")}?resourceVersion=1`, { count: 1, timeoutSeconds: 2 });
   }),
-  scenario("a watch from a version that has not come", async (run) => {
+  scenario("a watch from a resourceVersion in the future", async (run) => {
     await run.watch(`${at(run, "secrets")}?resourceVersion=999999999`, { count: 1, timeoutSeconds: 4 });
   }),
-  scenario("a watch ends after timeoutSeconds, without a word", async (run) => {
+  scenario("a watch ends after timeoutSeconds without an event", async (run) => {
     await run.watch(at(run, "secrets"), { count: 1, timeoutSeconds: 1 });
   }),
   scenario("a watch of one object by its path", async (run) => {
@@ -301,7 +304,7 @@ const watches: readonly ConformanceCase[] = [
       });
     }
   }),
-  scenario("watches over all namespaces and of what has none", async (run) => {
+  scenario("watches over all namespaces and of a cluster-scoped kind", async (run) => {
     await run.prepare({ path: at(run, "coordination.k8s.io/v1/leases"), body: lease("a") });
     await run.watch(`/apis/coordination.k8s.io/v1/leases?fieldSelector=metadata.namespace%3D${run.namespace}`, {
       count: 1,

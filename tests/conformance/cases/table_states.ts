@@ -1,4 +1,4 @@
-/** Tables of objects that something has happened to, and of kinds that few people look at. */
+/** Tables of Pods in many states, and of less common kinds. */
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import { at, type Body, pod } from "./_objects.ts";
 
@@ -19,7 +19,7 @@ const inits = { initContainers: [{ name: "i", image: "x" }, { name: "j", image: 
 const sidecar = { initContainers: [{ name: "i", image: "x", restartPolicy: "Always" }] };
 const ready = { ready: true, started: true };
 
-/** The rest of the spec and the status of a Pod. */
+/** Fields to add to the spec of a Pod, and its status. */
 const pods: readonly (readonly [Body, Body])[] = [
   [{}, { conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] }],
   [{}, { containerStatuses: [container("main", waiting("ContainerCreating"))] }],
@@ -71,8 +71,8 @@ const podStates = scenario("the table of pods in many states", async (run) => {
 const metric = (type: string, source: string, rest: Body) => ({ type, [source]: rest });
 const average = { type: "AverageValue", averageValue: "10" };
 
-/** Inside a namespace, as a dry run would store them. */
-const inside: readonly (readonly [string, Body])[] = [
+/** Namespaced objects, created as a dry run. */
+const namespaced: readonly (readonly [string, Body])[] = [
   ["apps/v1/controllerrevisions", {
     metadata: {
       ownerReferences: [{ apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "x", controller: true }],
@@ -136,7 +136,7 @@ const inside: readonly (readonly [string, Body])[] = [
   }],
 ];
 
-const insideCases = inside.map(([resource, body], index) =>
+const namespacedCases = namespaced.map(([resource, body], index) =>
   scenario(`the table of ${resource} in a dry run, ${index}`, async (run) => {
     const text = JSON.stringify({ ...body, metadata: { name: "a", ...Object(body["metadata"]) } });
     const path = `${at(run, resource)}?includeObject=None&dryRun=All`;
@@ -155,8 +155,8 @@ const hook = {
 const admission = "/apis/admissionregistration.k8s.io/v1";
 const paramKind = { apiVersion: "v1", kind: "ConfigMap" };
 
-/** Outside namespaces, the same. */
-const outside: readonly (readonly [string, Body])[] = [
+/** Cluster-scoped objects, created as a dry run. */
+const clusterScoped: readonly (readonly [string, Body])[] = [
   ["/api/v1/nodes", {
     metadata: { labels: { "node-role.kubernetes.io/worker": "", "kubernetes.io/role": "infra" } },
     status: {
@@ -238,7 +238,7 @@ const outside: readonly (readonly [string, Body])[] = [
   }],
 ];
 
-const outsideCases = outside.map(([path, body], index) =>
+const clusterScopedCases = clusterScoped.map(([path, body], index) =>
   scenario(`the table of ${path} in a dry run, ${index}`, async (run) => {
     const metadata = { name: run.name("a"), ...Object(body["metadata"]) };
     await run.call({ path: `${path}?includeObject=None&dryRun=All`, body: { ...body, metadata }, accept });
@@ -260,4 +260,9 @@ const scale = scenario("the table of a scale", async (run) => {
   });
 });
 
-export const tableStateCases: readonly ConformanceCase[] = [podStates, ...insideCases, ...outsideCases, scale];
+export const tableStateCases: readonly ConformanceCase[] = [
+  podStates,
+  ...namespacedCases,
+  ...clusterScopedCases,
+  scale,
+];

@@ -6,12 +6,12 @@ import { tableStateCases } from "./table_states.ts";
 
 const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
-/** A kind whose objects look the same right after they were created, whoever looks. */
+/** Objects of one kind whose tables are the same on both servers directly after their creation. */
 interface Row {
   readonly resource: string;
   readonly bodies: readonly Body[];
-  /** Controllers would have their say: shown as a dry run would be stored. @default false */
-  readonly isDry?: boolean;
+  /** Creates as a dry run, because controllers write to objects of this kind. @default false */
+  readonly isDryRun?: boolean;
 }
 
 const rbac = "rbac.authorization.k8s.io";
@@ -112,9 +112,9 @@ const rows: readonly Row[] = [
       ports: [{ port: 80 }],
     }],
   },
-  { resource: "apps/v1/deployments", bodies: [deployment("web")], isDry: true },
-  { resource: "apps/v1/replicasets", bodies: [workload("ReplicaSet", "web")], isDry: true },
-  { resource: "apps/v1/statefulsets", bodies: [workload("StatefulSet", "db", { serviceName: "db" })], isDry: true },
+  { resource: "apps/v1/deployments", bodies: [deployment("web")], isDryRun: true },
+  { resource: "apps/v1/replicasets", bodies: [workload("ReplicaSet", "web")], isDryRun: true },
+  { resource: "apps/v1/statefulsets", bodies: [workload("StatefulSet", "db", { serviceName: "db" })], isDryRun: true },
   {
     resource: "apps/v1/daemonsets",
     bodies: [
@@ -122,9 +122,9 @@ const rows: readonly Row[] = [
         selector: { matchExpressions: [{ key: "app", operator: "In", values: ["agent"] }] },
       }),
     ],
-    isDry: true,
+    isDryRun: true,
   },
-  { resource: "batch/v1/jobs", bodies: [job("a", { completions: 3 })], isDry: true },
+  { resource: "batch/v1/jobs", bodies: [job("a", { completions: 3 })], isDryRun: true },
   {
     resource: "batch/v1/cronjobs",
     bodies: [{
@@ -135,34 +135,34 @@ const rows: readonly Row[] = [
         jobTemplate: { spec: { template: { spec: podSpec({ restartPolicy: "Never" }) } } },
       },
     }],
-    isDry: true,
+    isDryRun: true,
   },
   {
     resource: "policy/v1/poddisruptionbudgets",
     bodies: [{ metadata: { name: "a" }, spec: { maxUnavailable: "50%" } }],
-    isDry: true,
+    isDryRun: true,
   },
-  { resource: "persistentvolumeclaims", bodies: [{ metadata: { name: "a" }, spec: claim }], isDry: true },
+  { resource: "persistentvolumeclaims", bodies: [{ metadata: { name: "a" }, spec: claim }], isDryRun: true },
   {
     resource: "resourcequotas",
     bodies: [{ metadata: { name: "a" }, spec: { hard: { pods: "1", "limits.cpu": "2", "requests.cpu": "1" } } }],
-    isDry: true,
+    isDryRun: true,
   },
   {
     resource: "replicationcontrollers",
     bodies: [{ metadata: { name: "a" }, spec: { template: template("a") } }],
-    isDry: true,
+    isDryRun: true,
   },
 ];
 
-const shown = rows.map(({ resource, bodies, isDry = false }) =>
+const namespacedCases = rows.map(({ resource, bodies, isDryRun = false }) =>
   scenario(`the table of ${resource}`, async (run) => {
     const path = at(run, resource);
     for (const made of bodies) {
       const body = JSON.stringify(made).replaceAll('"NS"', JSON.stringify(run.namespace));
-      await run.call({ path: `${path}?includeObject=None${isDry ? "&dryRun=All" : ""}`, body, accept });
+      await run.call({ path: `${path}?includeObject=None${isDryRun ? "&dryRun=All" : ""}`, body, accept });
     }
-    if (isDry) return;
+    if (isDryRun) return;
     await run.call({
       path: `${path}?includeObject=None&fieldSelector=metadata.name!%3Ddefault,metadata.name!%3Dkube-root-ca.crt`,
       accept,
@@ -170,8 +170,8 @@ const shown = rows.map(({ resource, bodies, isDry = false }) =>
   }, { needsAccount: resource === "pods" })
 );
 
-/** Outside namespaces. */
-const wide: readonly (readonly [string, Body])[] = [
+/** Cluster-scoped objects. */
+const clusterScoped: readonly (readonly [string, Body])[] = [
   ["/api/v1/namespaces", {}],
   ["/api/v1/nodes", {
     metadata: { labels: { "node-role.kubernetes.io/control-plane": "" } },
@@ -195,7 +195,7 @@ const wide: readonly (readonly [string, Body])[] = [
   }],
 ];
 
-const outside = wide.map(([path, body]) =>
+const clusterScopedCases = clusterScoped.map(([path, body]) =>
   scenario(`the table of ${path}`, async (run) => {
     const name = path.endsWith("definitions") ? "xes.x.example" : run.name("a");
     const metadata = { ...Object(body["metadata"]), name };
@@ -203,4 +203,4 @@ const outside = wide.map(([path, body]) =>
   })
 );
 
-export const tableCases: readonly ConformanceCase[] = [...shown, ...outside, ...tableStateCases];
+export const tableCases: readonly ConformanceCase[] = [...namespacedCases, ...clusterScopedCases, ...tableStateCases];

@@ -1,8 +1,8 @@
-/** Admission webhooks that a case serves itself, over HTTPS on the loopback address. */
+/** Admission webhooks. Each case serves its webhook over HTTPS on the loopback address. */
 import { Buffer } from "node:buffer";
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
-import { type Any, serving } from "./_hook_server.ts";
+import { type Any, withWebhookServer } from "./_webhook_server.ts";
 import { at, type Body, configMap, service } from "./_objects.ts";
 
 type Sort = "Mutating" | "Validating";
@@ -17,16 +17,16 @@ const configMapRule = {
   operations: ["CREATE", "UPDATE", "DELETE"],
 };
 
-/** A case with one webhook for the ConfigMaps of its namespace; what the webhook saw is compared too. */
-function withHook(
+/** A case with one webhook for the ConfigMaps of its namespace. The requests to the webhook are compared too. */
+function withWebhook(
   name: string,
   sort: Sort,
-  answer: (review: Any) => Body | number | string,
+  respond: (review: Any) => Body | number | string,
   act: (run: CaseRun) => Promise<void>,
   webhook: Body = {},
 ): ConformanceCase {
   return scenario(name, async (run) => {
-    await serving(answer, async ({ url, caBundle, reviews }) => {
+    await withWebhookServer(respond, async ({ url, caBundle, reviews }) => {
       const metadata = { name: run.name("hook") };
       const webhooks = [{
         name: "hook.example.com",
@@ -39,7 +39,7 @@ function withHook(
       }];
       await run.prepare({ path: configurations(sort), body: { metadata, webhooks } });
       try {
-        // Another one of the server's caches: asks until the webhook is asked.
+        // The server caches webhook configurations: repeats a request until the webhook gets it.
         const probe = {
           method: "POST",
           path: `${at(run, "configmaps")}?dryRun=All`,
@@ -52,9 +52,9 @@ function withHook(
         reviews.length = 0;
         await act(run);
         run.note(
-          "what the webhook was asked",
+          "requests to the webhook",
           0,
-          // Each new namespace gets this one from a controller, at a time of its own.
+          // A controller creates this ConfigMap in each new namespace, at any time.
           reviews.filter(({ request }) => request.name !== "kube-root-ca.crt").map(({ request, ...review }) => {
             const { userInfo: _, ...rest } = request;
             return { ...review, request: rest };
@@ -73,7 +73,7 @@ const patched = (operations: readonly Body[]) => ({
   patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
 });
 
-const make = async (run: CaseRun) => {
+const createConfigMap = async (run: CaseRun) => {
   await run.call({ path: at(run, "configmaps"), body: configMap("a") });
 };
 
@@ -81,7 +81,7 @@ const mergePatch = "application/merge-patch+json";
 
 const encoded = (text: string) => Buffer.from(text).toString("base64");
 
-const wrongPatches: readonly string[] = [
+const invalidPatches: readonly string[] = [
   '[{"op":"replace","path":"/data/absent","value":1}]',
   '[{"op":"add","path":"/absent/x","value":1}]',
   '[{"op":"add","path":"/metadata/labels/x","value":"y"}]',
@@ -97,9 +97,9 @@ const wrongPatches: readonly string[] = [
   "no JSON",
 ];
 
-/** Answers that are none. */
-const wrongAnswers: readonly (readonly [what: string, sort: Sort, answer: (review: Any) => Body | number | string])[] =
-  [
+/** Invalid responses. */
+const invalidResponses:
+  readonly (readonly [what: string, sort: Sort, respond: (review: Any) => Body | number | string])[] = [
     ["no response", "Validating", ({ apiVersion, kind }) => JSON.stringify({ apiVersion, kind })],
     [
       "another version",
@@ -112,15 +112,15 @@ const wrongAnswers: readonly (readonly [what: string, sort: Sort, answer: (revie
         }),
     ],
     ["no kind", "Validating", ({ request: { uid } }) => JSON.stringify({ response: { uid, allowed: true } })],
-    ["a patch of one that validates", "Validating", () => patched([])],
-    ["a patch type of one that validates", "Validating", () => ({ allowed: true, patchType: "JSONPatch" })],
+    ["a patch of a validating webhook", "Validating", () => patched([])],
+    ["a patch type of a validating webhook", "Validating", () => ({ allowed: true, patchType: "JSONPatch" })],
     ["a patch without a type", "Mutating", () => ({ allowed: true, patch: encoded("[]") })],
     ["a type without a patch", "Mutating", () => ({ allowed: true, patchType: "JSONPatch" })],
     ["a patch of another type", "Mutating", () => ({ allowed: true, patchType: "Merge", patch: encoded("[]") })],
-    ["not found", "Validating", () => 404],
-    ["too many", "Validating", () => 429],
-    ["forbidden", "Validating", () => 403],
-    ...wrongPatches.map((patch) =>
+    ["code 404", "Validating", () => 404],
+    ["code 429", "Validating", () => 429],
+    ["code 403", "Validating", () => 403],
+    ...invalidPatches.map((patch) =>
       [
         `the patch ${patch}`,
         "Mutating",
@@ -140,14 +140,14 @@ const olderRules = {
   rules: [configMapRule, { ...configMapRule, apiGroups: ["autoscaling"], resources: ["horizontalpodautoscalers"] }],
 };
 
-/** Creates in the newer version. */
-const makeAutoscaler = async (run: CaseRun) => {
+/** Creates a HorizontalPodAutoscaler in the newer version. */
+const createAutoscaler = async (run: CaseRun) => {
   await run.call({ path: at(run, autoscalers), body: autoscaler });
 };
 
 export const webhookCases: readonly ConformanceCase[] = [
-  withHook("a webhook is asked of every write", "Validating", () => ({ allowed: true }), async (run) => {
-    await make(run);
+  withWebhook("a webhook is called for every write", "Validating", () => ({ allowed: true }), async (run) => {
+    await createConfigMap(run);
     await run.call({ method: "PUT", path: at(run, "configmaps", "a"), body: configMap("a", { b: "c" }) });
     await run.call({
       method: "PATCH",
@@ -158,52 +158,69 @@ export const webhookCases: readonly ConformanceCase[] = [
     await run.call({ method: "DELETE", path: at(run, "configmaps", "a") });
     await run.call({ method: "DELETE", path: at(run, "configmaps", "a") });
   }),
-  withHook("a webhook says no", "Validating", () => ({ allowed: false }), make),
-  withHook(
-    "a webhook says no, and why",
+  withWebhook("a webhook rejects an object", "Validating", () => ({ allowed: false }), createConfigMap),
+  withWebhook(
+    "a webhook rejects an object with a message and a code",
     "Validating",
     () => ({ allowed: false, status: { message: "not today", reason: "Tuesday", code: 418 } }),
-    make,
+    createConfigMap,
   ),
-  withHook(
-    "a webhook says no with a code of success",
+  withWebhook(
+    "a webhook rejects an object with code 200",
     "Validating",
     () => ({ allowed: false, status: { code: 200 } }),
-    make,
+    createConfigMap,
   ),
-  withHook("a webhook warns", "Validating", () => ({ allowed: true, warnings: ["careful", "x".repeat(300)] }), make),
-  withHook("a webhook fails", "Validating", () => 500, make),
-  withHook("a webhook fails and may", "Validating", () => 500, make, { failurePolicy: "Ignore" }),
-  withHook("a webhook answers nonsense", "Validating", () => ({ uid: "another", allowed: true }), make),
-  withHook(
+  withWebhook(
+    "a webhook warns",
+    "Validating",
+    () => ({ allowed: true, warnings: ["careful", "x".repeat(300)] }),
+    createConfigMap,
+  ),
+  withWebhook("a webhook fails", "Validating", () => 500, createConfigMap),
+  withWebhook("the failure of a webhook is ignored", "Validating", () => 500, createConfigMap, {
+    failurePolicy: "Ignore",
+  }),
+  withWebhook(
+    "a webhook responds with another uid",
+    "Validating",
+    () => ({ uid: "another", allowed: true }),
+    createConfigMap,
+  ),
+  withWebhook(
     "a webhook changes objects",
     "Mutating",
     () => patched([{ op: "add", path: "/data/added", value: "yes" }]),
-    make,
+    createConfigMap,
   ),
-  withHook("a webhook's patch is wrong", "Mutating", () => patched([{ op: "remove", path: "/data/absent" }]), make),
-  withHook(
-    "a webhook's patch makes an object wrong",
+  withWebhook(
+    "a webhook's patch cannot be applied",
+    "Mutating",
+    () => patched([{ op: "remove", path: "/data/absent" }]),
+    createConfigMap,
+  ),
+  withWebhook(
+    "a webhook's patch makes an object invalid",
     "Mutating",
     () => patched([{ op: "add", path: "/data/bad key", value: "x" }]),
-    make,
+    createConfigMap,
   ),
-  withHook(
-    "a webhook says no to a mutation",
+  withWebhook(
+    "a mutating webhook rejects an object",
     "Mutating",
     () => ({ allowed: false, status: { message: "never" } }),
-    make,
+    createConfigMap,
   ),
-  withHook("match conditions keep a webhook out", "Validating", () => ({ allowed: false }), async (run) => {
+  withWebhook("a webhook with match conditions", "Validating", () => ({ allowed: false }), async (run) => {
     await run.call({ path: at(run, "configmaps"), body: configMap("free") });
     await run.call({ path: at(run, "configmaps"), body: configMap("probe") });
   }, { matchConditions: [{ name: "probe", expression: "object.metadata.name == 'probe'" }] }),
-  withHook("an object selector keeps a webhook out", "Validating", () => ({ allowed: false }), async (run) => {
+  withWebhook("a webhook with an object selector", "Validating", () => ({ allowed: false }), async (run) => {
     await run.call({ path: at(run, "configmaps"), body: configMap("a", {}, { labels: { checked: "no" } }) });
     await run.call({ path: at(run, "configmaps"), body: configMap("b") });
   }, { objectSelector: { matchExpressions: [{ key: "checked", operator: "NotIn", values: ["no"] }] } }),
-  withHook(
-    "a webhook is asked about names that the server makes",
+  withWebhook(
+    "a webhook is called for a generated name",
     "Validating",
     () => ({ allowed: true }),
     async (run) => {
@@ -211,12 +228,17 @@ export const webhookCases: readonly ConformanceCase[] = [
       await run.call({ path: `${at(run, "configmaps")}?dryRun=All`, body });
     },
   ),
-  withHook("a webhook is asked about each of many deletions", "Validating", () => ({ allowed: true }), async (run) => {
-    await run.prepare({ path: at(run, "configmaps"), body: configMap("a", {}, { labels: { mine: "yes" } }) });
-    await run.call({ method: "DELETE", path: `${at(run, "configmaps")}?labelSelector=mine` });
-  }),
-  withHook(
-    "a webhook is asked about a status where its rule says so",
+  withWebhook(
+    "a webhook is called for each object of a deleted collection",
+    "Validating",
+    () => ({ allowed: true }),
+    async (run) => {
+      await run.prepare({ path: at(run, "configmaps"), body: configMap("a", {}, { labels: { mine: "yes" } }) });
+      await run.call({ method: "DELETE", path: `${at(run, "configmaps")}?labelSelector=mine` });
+    },
+  ),
+  withWebhook(
+    "a webhook is called for a status if its rule includes it",
     "Validating",
     () => ({ allowed: true }),
     async (run) => {
@@ -227,8 +249,8 @@ export const webhookCases: readonly ConformanceCase[] = [
     },
     { rules: [configMapRule, { ...configMapRule, resources: ["services/*"] }] },
   ),
-  withHook(
-    "what a webhook adds gets its defaults",
+  withWebhook(
+    "fields that a webhook adds get defaults",
     "Mutating",
     ({ request }) =>
       request.kind.kind === "Service"
@@ -244,13 +266,13 @@ export const webhookCases: readonly ConformanceCase[] = [
     },
     { rules: [configMapRule, { ...configMapRule, resources: ["services"] }] },
   ),
-  withHook(
+  withWebhook(
     "a webhook changes a name",
     "Mutating",
     () => patched([{ op: "replace", path: "/metadata/name", value: "b" }]),
-    make,
+    createConfigMap,
   ),
-  withHook(
+  withWebhook(
     "a webhook changes a deletion",
     "Mutating",
     ({ request }) =>
@@ -260,26 +282,40 @@ export const webhookCases: readonly ConformanceCase[] = [
       await run.call({ method: "DELETE", path: at(run, "configmaps", "a") });
     },
   ),
-  withHook(
-    "a webhook takes away what has to be there",
+  withWebhook(
+    "a webhook removes the metadata",
     "Mutating",
     () => patched([{ op: "remove", path: "/metadata" }]),
-    make,
+    createConfigMap,
   ),
-  withHook("a webhook of an older version", "Validating", () => ({ allowed: true }), makeAutoscaler, olderRules),
-  withHook("a webhook of an older version and no other", "Validating", () => ({ allowed: true }), makeAutoscaler, {
-    ...olderRules,
-    matchPolicy: "Exact",
-  }),
-  withHook(
+  withWebhook(
+    "a webhook for an older version of a kind",
+    "Validating",
+    () => ({ allowed: true }),
+    createAutoscaler,
+    olderRules,
+  ),
+  withWebhook(
+    "a webhook for an older version of a kind with matchPolicy Exact",
+    "Validating",
+    () => ({ allowed: true }),
+    createAutoscaler,
+    {
+      ...olderRules,
+      matchPolicy: "Exact",
+    },
+  ),
+  withWebhook(
     "a webhook changes an object in an older version",
     "Mutating",
     ({ request }) =>
       request.kind.kind === "ConfigMap"
         ? { allowed: true }
         : patched([{ op: "add", path: "/spec/targetCPUUtilizationPercentage", value: 55 }]),
-    makeAutoscaler,
+    createAutoscaler,
     olderRules,
   ),
-  ...wrongAnswers.map(([what, sort, answer]) => withHook(`a webhook's answer is wrong: ${what}`, sort, answer, make)),
+  ...invalidResponses.map(([what, sort, respond]) =>
+    withWebhook(`an invalid response of a webhook: ${what}`, sort, respond, createConfigMap)
+  ),
 ];

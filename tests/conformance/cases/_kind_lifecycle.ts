@@ -1,8 +1,6 @@
-/** Kinds over time: what counts as a change, what may change, what becomes of an object in another version and at its end. */
+/** Built-in kinds after their creation: generations, other versions, immutable fields, approval and deletion. */
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
-import { at, type Body, ingress, podSpec, service, template } from "./_objects.ts";
-import { signingRequest } from "./_signing_request.ts";
-
+import { at, type Body, ingress, podSpec, service, signingRequest, template } from "./_objects.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
@@ -14,7 +12,7 @@ const suspended: Body = {
   },
 };
 
-/** Kinds that count the changes of their specs, and a change that counts. */
+/** Kinds with a generation: the resource, an object, and a change of its spec. */
 const counted: readonly (readonly [string, Body, Body])[] = [
   ["networking.k8s.io/v1/networkpolicies", { spec: { podSelector: {} } }, { spec: { policyTypes: ["Egress"] } }],
   ["networking.k8s.io/v1/ingresses", ingress("a"), { spec: { ingressClassName: "other" } }],
@@ -54,7 +52,7 @@ const generations = counted.map(([resource, body, change]) =>
   })
 );
 
-/** Metrics and a behavior that only the newer version of an autoscaler can say. */
+/** Metrics and a behavior that only autoscaling/v2 can express. */
 const scaling = {
   minReplicas: 2,
   metrics: [
@@ -79,7 +77,7 @@ const scaling = {
 };
 
 const versions: readonly ConformanceCase[] = [
-  scenario("an autoscaler in both of its versions", async (run) => {
+  scenario("a HorizontalPodAutoscaler in both of its versions", async (run) => {
     const old = at(run, "autoscaling/v1/horizontalpodautoscalers");
     const next = at(run, "autoscaling/v2/horizontalpodautoscalers");
     const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
@@ -102,7 +100,7 @@ const claim: Body = {
 };
 
 const claims: readonly ConformanceCase[] = [
-  scenario("what may change of a claim", async (run) => {
+  scenario("mutable and immutable fields of a PersistentVolumeClaim", async (run) => {
     const path = at(run, "persistentvolumeclaims");
     await run.call({ path, body: claim });
     const patch = (part: string, body: Any) =>
@@ -121,7 +119,7 @@ const claims: readonly ConformanceCase[] = [
     await patch("", { spec: { storageClassName: "other" } });
     await patch("", { spec: { volumeMode: "Block" } });
   }),
-  scenario("a claim is gone once nothing uses it", async (run) => {
+  scenario("a deleted PersistentVolumeClaim disappears when no Pod uses it", async (run) => {
     const path = at(run, "persistentvolumeclaims");
     await run.call({ path, body: claim, pick: ({ metadata }) => metadata.finalizers });
     await run.call({
@@ -150,14 +148,16 @@ const signing: readonly ConformanceCase[] = [
     });
     const write = (part: string, body: Any) =>
       run.call({ method: "PATCH", path: `${all}/${name}${part}`, type: "application/merge-patch+json", body, pick });
-    const said = (type: string, status = "True") => ({ status: { conditions: [{ type, status, reason: "Tested" }] } });
+    const condition = (type: string, status = "True") => ({
+      status: { conditions: [{ type, status, reason: "Tested" }] },
+    });
     await run.call({ path: all, body: { metadata: { name }, ...requested, status: { certificate: "eA==" } }, pick });
-    await write("", { spec: { signerName: "example.com/b" }, ...said("Approved") });
-    await write("/status", said("Approved"));
-    await write("/approval", said("Approved", "False"));
-    await write("/approval", said("Approved"));
+    await write("", { spec: { signerName: "example.com/b" }, ...condition("Approved") });
+    await write("/status", condition("Approved"));
+    await write("/approval", condition("Approved", "False"));
+    await write("/approval", condition("Approved"));
     await write("/approval", { status: { certificate: "eA==" } });
-    await write("/approval", said("Denied"));
+    await write("/approval", condition("Denied"));
     await write("/status", { status: { certificate: "eA==" } });
     await write("/status", { status: { certificate: signingRequest } });
     await run.call({
@@ -168,4 +168,4 @@ const signing: readonly ConformanceCase[] = [
   }),
 ];
 
-export const kindLives: readonly ConformanceCase[] = [...generations, ...versions, ...claims, ...signing];
+export const kindLifecycleCases: readonly ConformanceCase[] = [...generations, ...versions, ...claims, ...signing];

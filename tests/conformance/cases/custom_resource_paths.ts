@@ -1,4 +1,4 @@
-/** Paths, methods and media types of custom resources, which another part of the real server answers. */
+/** Paths, methods and media types of custom resources. A separate server inside kube-apiserver serves these. */
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
 import { at, type Body, configMap } from "./_objects.ts";
@@ -25,7 +25,7 @@ function definition(group: string): Body {
   };
 }
 
-/** A case with a kind of its own, of which there is the object `a`. */
+/** A case with its own custom resource definition and one object, `a`. */
 function thing(
   name: string,
   act: (run: CaseRun, path: string) => Promise<void>,
@@ -57,7 +57,7 @@ const accepts = [
   "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
 ];
 
-const pick = (answer: unknown) => typeof answer === "string" ? answer.length > 0 : answer;
+const pick = (body: unknown) => typeof body === "string" ? body.length > 0 : body;
 
 const representations = accepts.map((accept) =>
   thing(`Accept of a custom resource: ${accept}`, async (run, path) => {
@@ -88,7 +88,7 @@ const others: readonly ConformanceCase[] = [
     await run.call({ path: path.replace("/things", "/nothings") });
   }),
   thing("content types of a custom resource's body", async (run, path) => {
-    // Not application/vnd.kubernetes.protobuf: kube-apiserver 1.36.3 panics over such a body and resets the stream.
+    // Not application/vnd.kubernetes.protobuf: kube-apiserver 1.36.3 panics on such a body and resets the stream.
     const types = ["application/json; charset=utf-8", "text/plain", "x"];
     for (const type of types) await run.call({ path: `${path}?dryRun=All`, type, body: configMap("b") });
   }),
@@ -111,4 +111,4 @@ const others: readonly ConformanceCase[] = [
   }),
 ];
 
-export const customPathCases: readonly ConformanceCase[] = [...representations, ...others];
+export const customResourcePathCases: readonly ConformanceCase[] = [...representations, ...others];

@@ -1,4 +1,4 @@
-/** kubectl's everyday commands once more: what needs files, other kinds, parts of objects, and things that happen. */
+/** Output of kubectl commands that need files, running Pods, subresources, other changes, or a custom resource. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const event: Body = {
   source: { component: "test" },
 };
 
-/** A folder with files while `act` runs. */
+/** Creates a folder with files, runs `act`, and deletes the folder. */
 async function withFiles(
   folder: string,
   files: Readonly<Record<string, unknown>>,
@@ -67,7 +67,7 @@ const files: readonly ConformanceCase[] = [
 ];
 
 const reads: readonly ConformanceCase[] = [
-  scenario("kubectl events", async (run) => {
+  scenario("kubectl events, get events and describe event", async (run) => {
     const text = JSON.stringify(event).replaceAll('"NS"', JSON.stringify(run.namespace));
     await runCommand(run, ["create -f -", text]);
     for (
@@ -82,7 +82,7 @@ const reads: readonly ConformanceCase[] = [
       await runCommand(run, [command]);
     }
   }, { needsKubectl }),
-  kubectl("get in many forms", [
+  kubectl("get with output options", [
     ["create -f -", pod("p", { initContainers: [{ name: "i", image: "x" }] }, { labels: { app: "web" } })],
     ["create -f -", service("web")],
     ["create configmap a --from-literal=x=y"],
@@ -109,7 +109,7 @@ const reads: readonly ConformanceCase[] = [
     ["logs p"],
     ["logs absent"],
   ], { needsAccount: true }),
-  scenario("kubectl get -w while things change", async (run) => {
+  scenario("kubectl get -w while objects change", async (run) => {
     const path = at(run, "configmaps");
     await run.prepare({ path, body: configMap("a") });
     const watching = runCommand(run, ["get configmaps -w --request-timeout=3s --field-selector metadata.name=a"]);
@@ -119,7 +119,7 @@ const reads: readonly ConformanceCase[] = [
     await run.prepare({ method: "DELETE", path: `${path}/a` });
     await watching;
   }, { needsKubectl }),
-  kubectl("describe of workloads and what is around them", [
+  kubectl("describe of workloads and related objects", [
     ["create -f -", deployment("web")],
     ["create -f -", job("once", { suspend: true })],
     ["create cronjob often --image=example.invalid/web --schedule=@daily"],
@@ -136,7 +136,7 @@ const reads: readonly ConformanceCase[] = [
 ];
 
 const writes: readonly ConformanceCase[] = [
-  scenario("kubectl scale and patch of parts", async (run) => {
+  scenario("kubectl scale and patch of subresources", async (run) => {
     const path = `${at(run, "apps/v1/deployments")}/web`;
     const settled = () =>
       run.until(
@@ -187,7 +187,7 @@ const writes: readonly ConformanceCase[] = [
     });
     await runCommand(run, ["wait pod/p --for=create --timeout=1s"]);
   }, { needsKubectl, needsAccount: true }),
-  scenario("kubectl delete of an owner, in each of the three ways", async (run) => {
+  scenario("kubectl delete of an owner with each cascade option", async (run) => {
     const path = at(run, "apps/v1/replicasets");
     for (const cascade of ["background", "foreground", "orphan"]) {
       await runCommand(run, ["apply -f -", deployment(cascade)]);
@@ -208,7 +208,7 @@ function namesOf(items: unknown): readonly string[] {
   return Array.isArray(items) ? items.map(({ metadata }) => nameOf(metadata)) : [];
 }
 
-/** A kind of one's own, in a group that no other run has. */
+/** A custom resource definition in a group that no other run uses. */
 function definition(group: string): Body {
   const properties = {
     spec: {
@@ -246,7 +246,7 @@ function definition(group: string): Body {
   };
 }
 
-const custom = scenario("kubectl with a kind of one's own", async (run) => {
+const custom = scenario("kubectl with a custom resource", async (run) => {
   const group = `g${run.unique}.example`;
   const foo = (name: string, spec: Body): Body => ({
     apiVersion: `${group}/v1`,
@@ -284,4 +284,4 @@ const custom = scenario("kubectl with a kind of one's own", async (run) => {
   }
 }, { needsKubectl, needsControllers: true });
 
-export const kubectlDailyCases: readonly ConformanceCase[] = [...files, ...reads, ...writes, custom];
+export const kubectlScenarioCases: readonly ConformanceCase[] = [...files, ...reads, ...writes, custom];

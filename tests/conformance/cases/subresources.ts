@@ -1,4 +1,4 @@
-/** Subresources and reviews: status, scale, eviction, binding, tokens, who may do what. */
+/** Subresources (status, scale, binding, eviction, log, token), token reviews, access reviews and impersonation. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { Call } from "../case_run.ts";
 import { at, type Body, deployment, pod, service, template, workload } from "./_objects.ts";
@@ -11,7 +11,7 @@ type Any = any;
 const settled = (live: Any) => live.status?.observedGeneration === live.metadata?.generation;
 
 const statuses: readonly ConformanceCase[] = [
-  scenario("status and spec are written apart", async (run) => {
+  scenario("status and spec are written separately", async (run) => {
     const path = at(run, "pods");
     const pick = ({ metadata, spec, status }: Any) => ({
       labels: metadata.labels ?? "none",
@@ -30,13 +30,13 @@ const statuses: readonly ConformanceCase[] = [
     await run.call({ method: "PUT", path: `${path}/a/status`, body: { ...live, status: { phase: "Failed" } }, pick });
     await run.call({ method: "PUT", path: `${path}/a/status`, body: pod("b"), pick });
   }, { needsAccount: true }),
-  requests("the status of what has none, or is not there", (run) => [
+  requests("the status of a kind without status, and of an object that does not exist", (run) => [
     { path: at(run, "configmaps", "a") + "/status" },
     { path: at(run, "pods", "a") + "/status" },
     { method: "PATCH", path: at(run, "apps/v1/deployments", "a") + "/status", type: merge, body: { status: {} } },
     { method: "DELETE", path: at(run, "pods", "a") + "/status" },
   ]),
-  requests("a status that is wrong", (run) => [
+  requests("an invalid status", (run) => [
     { path: at(run, "services"), body: service("web", { type: "LoadBalancer" }), pick: () => "" },
     {
       method: "PATCH",
@@ -96,7 +96,7 @@ const scales: readonly ConformanceCase[] = [
       pick,
     });
   }),
-  requests("the scale of what has none", (run) => [
+  requests("the scale of kinds without scale", (run) => [
     { path: at(run, "apps/v1/daemonsets", "a") + "/scale" },
     { path: at(run, "configmaps", "a") + "/scale" },
   ]),
@@ -110,7 +110,7 @@ const budget = (name: string, spec: Body) => ({
 const one = (name: string) => ({ name, image: "example.invalid/main" });
 
 const pods: readonly ConformanceCase[] = [
-  scenario("a Pod is bound once", async (run) => {
+  scenario("a Pod can be bound only once", async (run) => {
     const path = at(run, "pods");
     await run.call({ path, body: pod("a"), pick: () => "" });
     const bind = (name: string, target: Body) =>
@@ -129,7 +129,7 @@ const pods: readonly ConformanceCase[] = [
     await run.call({ path: `${path}/a/binding`, body: { target } });
     await run.call({ path: `${path}/a`, pick: ({ spec, status }) => ({ node: spec.nodeName, status }) });
   }, { needsAccount: true }),
-  scenario("a Binding is created, and is a Pod's", async (run) => {
+  scenario("a Binding sent to the path of bindings binds its Pod", async (run) => {
     const path = at(run, "pods");
     await run.prepare({ path, body: pod("a") });
     const bind = (name: string, target: Body) =>
@@ -140,7 +140,7 @@ const pods: readonly ConformanceCase[] = [
     await run.call({ path: `${path}/a`, pick: ({ spec }) => spec.nodeName });
     await run.call({ path: at(run, "bindings") });
   }, { needsAccount: true }),
-  scenario("what may change of a Pod's spec", async (run) => {
+  scenario("mutable and immutable fields of a Pod's spec", async (run) => {
     const path = at(run, "pods");
     await run.call({ path, body: pod("a"), pick: () => "" });
     const change = (spec: Body) =>
@@ -161,7 +161,7 @@ const pods: readonly ConformanceCase[] = [
     await change({ restartPolicy: "Never" });
     await change({ serviceAccountName: "other" });
   }, { needsAccount: true }),
-  scenario("a Pod that is bound goes with a grace", async (run) => {
+  scenario("a bound Pod is deleted with a grace period", async (run) => {
     const path = at(run, "pods");
     const pick = ({ metadata, kind, status }: Any) => ({ kind, metadata, status });
     await run.call({ path, body: pod("a", { terminationGracePeriodSeconds: 7 }), pick: () => "" });
@@ -175,13 +175,13 @@ const pods: readonly ConformanceCase[] = [
     await run.call({ method: "DELETE", path: `${path}/a?gracePeriodSeconds=0`, pick });
     await run.call({ path: `${path}/a` });
   }, { needsAccount: true }),
-  scenario("a Pod without a node goes at once", async (run) => {
+  scenario("a Pod without a Node is deleted immediately", async (run) => {
     const path = at(run, "pods");
     await run.call({ path, body: pod("a"), pick: () => "" });
     await run.call({ method: "DELETE", path: `${path}/a`, pick: ({ metadata, kind }) => ({ kind, metadata }) });
     await run.call({ path: `${path}/a` });
   }, { needsAccount: true }),
-  scenario("an eviction without a budget deletes", async (run) => {
+  scenario("an eviction without a PodDisruptionBudget deletes the Pod", async (run) => {
     const path = at(run, "pods");
     await run.call({ path, body: pod("a"), pick: () => "" });
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } };
@@ -190,7 +190,7 @@ const pods: readonly ConformanceCase[] = [
     await run.call({ path: `${path}/a/eviction`, body: eviction });
     await run.call({ path: `${path}/a/eviction`, body: eviction });
   }, { needsAccount: true }),
-  scenario("an eviction that a budget forbids", async (run) => {
+  scenario("an eviction that a PodDisruptionBudget forbids", async (run) => {
     const path = at(run, "pods");
     await run.prepare({ path, body: pod("a", {}, { labels: { app: "web" } }) });
     await run.prepare({
@@ -206,7 +206,7 @@ const pods: readonly ConformanceCase[] = [
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } };
     await run.call({ path: `${path}/a/eviction`, body: eviction });
   }, { needsControllers: true, needsAccount: true }),
-  scenario("an eviction that nobody can judge", async (run) => {
+  scenario("an eviction of a Pod with two PodDisruptionBudgets", async (run) => {
     const path = at(run, "pods");
     const budgets = at(run, "policy/v1/poddisruptionbudgets");
     await run.prepare({ path, body: pod("a", {}, { labels: { app: "web" } }) });
@@ -219,7 +219,7 @@ const pods: readonly ConformanceCase[] = [
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } };
     await run.call({ path: `${path}/a/eviction`, body: eviction });
   }, { needsAccount: true }),
-  scenario("what an eviction leaves of a Pod that has a node", async (run) => {
+  scenario("the state of a bound Pod after an eviction", async (run) => {
     const path = at(run, "pods");
     await run.prepare({ path, body: pod("a") });
     await run.prepare({
@@ -262,7 +262,7 @@ const access: readonly ConformanceCase[] = [
       { ...request({}), path: `${path}/absent/token` },
     ];
   }),
-  scenario("a token is believed, with what it says", async (run) => {
+  scenario("a token authenticates its ServiceAccount", async (run) => {
     const path = at(run, "serviceaccounts");
     await run.prepare({ path, body: { metadata: { name: "robot" } } });
     const { status: { token } } = await run.prepare({ path: `${path}/robot/token`, body: { spec: {} } });
@@ -305,7 +305,7 @@ const access: readonly ConformanceCase[] = [
       pick: ({ status }) => ({ name: status.userInfo.username, groups: status.userInfo.groups }),
     });
   }),
-  scenario("a Role and its binding let somebody in", async (run) => {
+  scenario("a Role and its RoleBinding grant access", async (run) => {
     await run.prepare({ path: at(run, "serviceaccounts"), body: { metadata: { name: "robot" } } });
     const rbac = "rbac.authorization.k8s.io";
     const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }, {
@@ -325,7 +325,7 @@ const access: readonly ConformanceCase[] = [
     });
     const user = `system:serviceaccount:${run.namespace}:robot`;
     const headers = { "impersonate-user": user };
-    // The authorizer learns of roles by watching.
+    // The authorizer reads Roles from a cache that is filled by a watch.
     await run.until(at(run, "configmaps"), () => true);
     await new Promise((resolve) => setTimeout(resolve, 300));
     await run.call({ path: at(run, "configmaps"), headers, pick: ({ kind }) => kind });
@@ -333,11 +333,11 @@ const access: readonly ConformanceCase[] = [
     await run.call({ path: at(run, "secrets"), headers });
     await run.call({ path: at(run, "apps/v1/deployments", "web") + "/scale", headers });
     await run.call({ path: at(run, "apps/v1/deployments", "other") + "/scale", headers });
-    const ask = (resourceAttributes: Body) =>
+    const reviewAccess = (resourceAttributes: Body) =>
       run.call({ ...review("SubjectAccessReview", { user, resourceAttributes }) });
-    await ask({ namespace: run.namespace, verb: "list", resource: "configmaps" });
-    await ask({ namespace: "default", verb: "list", resource: "configmaps" });
-    await ask({
+    await reviewAccess({ namespace: run.namespace, verb: "list", resource: "configmaps" });
+    await reviewAccess({ namespace: "default", verb: "list", resource: "configmaps" });
+    await reviewAccess({
       namespace: run.namespace,
       verb: "update",
       group: "apps",
@@ -389,4 +389,4 @@ const access: readonly ConformanceCase[] = [
   ]),
 ];
 
-export const partCases: readonly ConformanceCase[] = [...statuses, ...scales, ...pods, ...access];
+export const subresourceCases: readonly ConformanceCase[] = [...statuses, ...scales, ...pods, ...access];
