@@ -4,7 +4,18 @@
  *
  * Guarantees: it writes only the two labels, and only when they differ; the labels follow the EcsBinding and its Node.
  */
-import { changed, controller, done, isNotFound, keyOf, metadataOnly, Node, type Request, type Result, type Toolbox } from "../../mod.ts";
+import {
+  changed,
+  controller,
+  done,
+  isNotFound,
+  keyOf,
+  metadataOnly,
+  Node,
+  type Request,
+  type Result,
+  type Toolbox,
+} from "../../mod.ts";
 import { resourceName } from "../../client.ts";
 import { desiredLabels, isTooLong, nodeLabel } from "./desired.ts";
 import { EcsBinding } from "./resource.ts";
