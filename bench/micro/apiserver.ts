@@ -9,7 +9,7 @@
  * requests per second, CPU microseconds per request, and finally the memory of the process.
  */
 import process from "node:process";
-import { families as testFamilies, foo } from "../../src/apiserver/kind_test_data.ts";
+import { families as testFamilies, foo } from "../../src/apiserver/testing/test_kinds.ts";
 import { ApiServer, kubernetesApi } from "../../src/apiserver/mod.ts";
 
 const objects = Number(process.argv[2] ?? 50_000);

@@ -145,11 +145,11 @@ test("metrics count the requests by verb and kind, and the stored objects", asyn
   assert(!text.includes("things"));
 });
 
-const nobody: User = { name: "bob", uid: "", groups: [], extra: new Map() };
+const bob: User = { name: "bob", uid: "", groups: [], extra: new Map() };
 
 test("an unknown user gets 401, a forbidden request 403, and probes need no credentials", async () => {
   using server = new TestServer({
-    authenticator: { authenticate: (request) => request.headers.has("authorization") ? nobody : undefined },
+    authenticator: { authenticate: (request) => request.headers.has("authorization") ? bob : undefined },
     authorizer: { authorize: ({ verb }) => ({ isAllowed: verb === "list", reason: "because" }) },
   });
   assertEquals((await server.send("GET", "/healthz")).code, 200);

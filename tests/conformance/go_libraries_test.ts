@@ -16,7 +16,7 @@ import {
   StatusError,
 } from "../../src/apiserver/model/mod.ts";
 import { jsonPatch, mergePatch, strategicMergePatch } from "../../src/apiserver/patch/mod.ts";
-import { thingComponents } from "../../src/apiserver/patch/thing_schema_test_data.ts";
+import { thingComponents } from "../../src/apiserver/patch/testing/thing_schema.ts";
 import { descriptionVariable } from "../controlplane/description.ts";
 import { assertEquals, test } from "../testing.ts";
 import { arbitraryBuiltins, arbitraryJsonPatch, arbitraryMergePatch, arbitraryObject } from "./arbitrary_patches.ts";

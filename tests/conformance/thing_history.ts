@@ -21,7 +21,7 @@ import {
   updateManagedFields,
   withManagedFields,
 } from "../../src/apiserver/patch/mod.ts";
-import { thingTypes } from "../../src/apiserver/patch/thing_testing.ts";
+import { thingTypes } from "../../src/apiserver/patch/testing/things.ts";
 import type { ThingWrite } from "./arbitrary_writes.ts";
 
 const stored = "example.dev/v1";

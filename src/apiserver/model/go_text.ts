@@ -1,6 +1,6 @@
 /**
  * How Go writes values, as the messages and tables of kube-apiserver show them: `%q` of a text, `%v` of a float,
- * encoding/json, and the durations of apimachinery `util/duration`.
+ * `%v`, `%#v` and `%T` of JSON values, encoding/json, and the durations of apimachinery `util/duration`.
  */
 import { isJsonArray, isJsonObject, type Json } from "./json.ts";
 
@@ -68,6 +68,40 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
+
+/** A value as `%v` writes it: `map[a:1 b:[x y]]`. */
+export function goPlain(value: Json): string {
+  if (value === null) return "<nil>";
+  if (isJsonArray(value)) return `[${value.map(goPlain).join(" ")}]`;
+  if (!isJsonObject(value)) return String(value);
+  return `map[${Object.keys(value).sort().map((key) => `${key}:${goPlain(value[key] ?? null)}`).join(" ")}]`;
+}
+
+/** A value as `%#v` writes it: `map[string]interface {}{"a":1}`. */
+export function goSyntax(value: Json): string {
+  if (value === null) return "interface {}(nil)";
+  if (isJsonArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const fields = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${goSyntax(value[key] ?? null)}`);
+  return `map[string]interface {}{${fields.join(", ")}}`;
+}
+
+/** The type of a value as `%T` writes it. */
+export function goType(value: Json): string {
+  if (value === null) return "<nil>";
+  if (isJsonArray(value)) return "[]interface {}";
+  if (isJsonObject(value)) return "map[string]interface {}";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "boolean" ? "bool" : "string";
+}
+
+/** The type of a value in errors of encoding/json: `cannot unmarshal array into ...`. */
+export function jsonTypeName(value: Json): string {
+  if (value === null) return "null";
+  if (isJsonArray(value)) return "array";
+  if (typeof value === "boolean") return "bool";
+  return typeof value;
+}
 
 /**
  * A duration as `kubectl get` shows ages, in one unit or two: `5m`, `3h10m`, `2d`.

@@ -48,7 +48,7 @@ export {
   regexError,
   utf8Length,
 } from "./formats.ts";
-export { goFloat, goJson, goQuote, humanDuration } from "./go_text.ts";
+export { goFloat, goJson, goPlain, goQuote, goSyntax, goType, humanDuration, jsonTypeName } from "./go_text.ts";
 export { Pattern, type PatternMatch } from "./pattern.ts";
 export { jsonError } from "./json_error.ts";
 export { type FieldError, fieldErrorBody, type FieldErrorType, formatFieldErrors } from "./field_error.ts";

@@ -1,19 +1,19 @@
 /**
- * Conversion: how the computations here come by an object in another version. They are generators that ask for it, so that
- * one text of them serves kinds whose versions differ in name alone (answered at once) and those whose webhook takes a while
- * (answered by a promise), and a write in which nobody asks stays synchronous.
+ * Conversion of objects to other versions, which ownership needs for managers of other versions. The computations are
+ * generators that yield a request for a conversion. So the same code is synchronous for kinds with synchronous conversion and
+ * for writes without any, and asynchronous for conversion webhooks.
  */
 import type { JsonObject, TypeSchema } from "../model/mod.ts";
 import { validateValue } from "./_validate_value.ts";
 
-/** An object in some version, with the type it has there. */
+/** An object in one version, with its type in that version. */
 export interface Versioned {
   readonly object: JsonObject;
   readonly type: TypeSchema;
 }
 
 /**
- * Answers an object in another version; undefined when there is no such version (any more).
+ * Converts an object to another version; undefined when the version is not served.
  *
  * @param apiVersion `apps/v1`
  */
@@ -22,22 +22,22 @@ export type Convert = (
   apiVersion: string,
 ) => Versioned | undefined | Promise<Versioned | undefined>;
 
-/** What a computation asks for. */
+/** A request for a conversion. */
 export interface ConversionRequest {
   readonly object: JsonObject;
   readonly apiVersion: string;
 }
 
-/** A computation that may ask for objects in other versions. */
+/** A computation that may request conversions. */
 export type Steps<Outcome> = Generator<ConversionRequest, Outcome, Versioned | undefined>;
 
-/** Runs a computation; only when a conversion takes a while is the outcome a promise. */
+/** Runs a computation; returns a promise only if a conversion returns one. */
 export function runSteps<Outcome>(steps: Steps<Outcome>, convert: Convert | undefined): Outcome | Promise<Outcome> {
   let turn = steps.next();
   while (turn.done !== true) {
-    const answer = convert?.(turn.value.object, turn.value.apiVersion);
-    if (answer instanceof Promise) return answer.then((versioned) => resume(steps, versioned, convert));
-    turn = steps.next(answer);
+    const conversion = convert?.(turn.value.object, turn.value.apiVersion);
+    if (conversion instanceof Promise) return conversion.then((versioned) => resume(steps, versioned, convert));
+    turn = steps.next(conversion);
   }
   return turn.value;
 }
@@ -55,10 +55,9 @@ async function resume<Outcome>(
 }
 
 /**
- * Asks for an object in another version; undefined when there is no such version.
+ * Requests an object in another version; undefined when the version is not served.
  *
- * @throws FieldsError when what comes does not fit its type: unlike an object in the version of the request, it may not even
- * hold doubles
+ * @throws FieldsError when the converted object does not fit its type; unlike a live object, it must not have duplicate items
  */
 export function* converted(object: JsonObject, apiVersion: string): Steps<Versioned | undefined> {
   const versioned = yield { object, apiVersion };
@@ -66,7 +65,7 @@ export function* converted(object: JsonObject, apiVersion: string): Steps<Versio
   return versioned;
 }
 
-/** Objects in the versions that a computation has asked for, each converted once. */
+/** One object in several versions, each converted once. */
 export class Versions {
   readonly #found = new Map<string, Versioned | undefined>();
   readonly #object: JsonObject;
@@ -76,7 +75,7 @@ export class Versions {
     this.#found.set(apiVersion, own);
   }
 
-  /** The object in a version; undefined when there is no such version. */
+  /** The object in a version; undefined when the version is not served. */
   *in(apiVersion: string): Steps<Versioned | undefined> {
     if (this.#found.has(apiVersion)) return this.#found.get(apiVersion);
     const versioned = yield* converted(this.#object, apiVersion);

@@ -1,16 +1,14 @@
 /**
- * Elements: the steps of a path in a FieldSet, written as fieldsV1 writes them, so that equal elements are equal strings.
+ * Elements: the steps of a path in a FieldSet, in the format of fieldsV1. Equal elements are equal strings.
  *
  * - `f:replicas`: a field of an object
- * - `k:{"name":"web"}`: the item of a list with these keys, sorted by name
+ * - `k:{"name":"web"}`: the item of a list with these keys, which are sorted by name
  * - `v:"a"`: the item of a set with this value
- * - `i:0`: the item at this place
+ * - `i:0`: the item at this index
  */
-import { isJsonArray, isJsonObject, type Json, type ListSchema } from "../model/mod.ts";
-import { FieldsError } from "./_fields_error.ts";
-import { goJson } from "./_go_text.ts";
+import { goJson, isJsonArray, isJsonObject, type Json, type ListSchema } from "../model/mod.ts";
 
-/** Elements of field names that were met before: a string that was a key before is much cheaper as one than a new one. */
+/** Cache of the elements of field names: a string that was a key before is much cheaper as a key than a new one. */
 const fieldElements = new Map<string, string>();
 const maxFieldElements = 10_000;
 
@@ -26,13 +24,13 @@ export function fieldElement(name: string): string {
 /**
  * The element of an item of a `map` or `set` list.
  *
- * @throws FieldsError when the item cannot be told from others
+ * @throws FieldsError when the item has no unique key
  */
 export function itemElement(item: Json, list: ListSchema): string {
   return list.keys.length > 0 ? keyElement(item, list) : valueElement(item);
 }
 
-/** One key of a list, as an element begins it. */
+/** One key of a list, and its text in an element. */
 interface ListKey {
   readonly name: string;
   readonly start: string;
@@ -41,8 +39,8 @@ interface ListKey {
 const sortedKeys = new WeakMap<ListSchema, readonly ListKey[]>();
 
 function keysOf(list: ListSchema): readonly ListKey[] {
-  const made = sortedKeys.get(list);
-  if (made !== undefined) return made;
+  const cached = sortedKeys.get(list);
+  if (cached !== undefined) return cached;
   const keys = list.keys.toSorted().map((name) => ({ name, start: `${JSON.stringify(name)}:` }));
   sortedKeys.set(list, keys);
   return keys;
@@ -76,10 +74,9 @@ function problem(message: string): FieldsError {
 }
 
 /**
- * An element that came from outside in the one way it is written here; undefined for a kind of element that is not known,
- * which the real server drops too.
+ * The canonical form of an element from a client; undefined for an unknown type of element, which kube-apiserver drops too.
  *
- * @throws FieldsError when it is none
+ * @throws FieldsError when it is malformed
  */
 export function canonicalElement(element: string): string | undefined {
   if (element.length < 2) throw problem("key must be 2 characters long:");
@@ -112,7 +109,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** The order of elements in fieldsV1: fields, then keys, then values, then places. */
+/** The order of elements in fieldsV1: fields, then keys, then values, then indices. */
 export function compareElements(left: string, right: string): number {
   if (left === right) return 0;
   const kind = left.charCodeAt(0);
@@ -133,7 +130,7 @@ function rankOf(kind: number): number {
   return kind === 0x66 ? 0 : kind === 0x6b ? 1 : kind === 0x76 ? 2 : 3;
 }
 
-/** Both have their names sorted, as they are written so. */
+/** Compares keys, whose names are sorted in both. */
 function compareKeys(left: Json, right: Json): number {
   const lefts = isJsonObject(left) ? Object.entries(left) : [];
   const rights = isJsonObject(right) ? Object.entries(right) : [];
@@ -166,7 +163,7 @@ function typeRank(value: Json): number {
   return isJsonObject(value) ? 4 : 5;
 }
 
-/** An element as people read it: `.spec`, `[name="web"]`, `[="a"]`, `[0]`. */
+/** An element in messages: `.spec`, `[name="web"]`, `[="a"]`, `[0]`. */
 export function elementText(element: string): string {
   const rest = element.slice(2);
   switch (element[0]) {
@@ -181,5 +178,25 @@ export function elementText(element: string): string {
       return `[=${JSON.stringify(parsed(rest))}]`;
     default:
       return `[${rest}]`;
+  }
+}
+
+/** One problem of a value. */
+export interface FieldsProblem {
+  /** `.spec.ports[port=80,protocol="TCP"]`; "" for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * A value that does not fit its type, so that the ownership of its fields is undefined. The texts are those of
+ * structured-merge-diff, because kube-apiserver shows them to users.
+ */
+export class FieldsError extends Error {
+  override readonly name = "FieldsError";
+
+  constructor(problems: readonly FieldsProblem[]) {
+    const texts = problems.map(({ path, message }) => path === "" ? message : `${path}: ${message}`);
+    super(texts.length === 1 ? texts[0] : ["errors:", ...texts.map((text) => `  ${text}`)].join("\n"));
   }
 }

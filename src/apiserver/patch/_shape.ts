@@ -1,18 +1,18 @@
 /**
- * What a value is to its type: a leaf that has one owner, a list whose items have their own, or an object whose fields have.
- * Everything here that walks an object with its TypeSchema asks these questions, so that they are answered once.
+ * The shape of a value for ownership: a leaf with one owner, a list with an owner per item, or an object with an owner per
+ * field. All functions that walk an object with its TypeSchema use this file.
  */
 import type { Json, JsonObject, TypeSchema } from "../model/mod.ts";
 import { isJsonArray, isJsonObject } from "../model/mod.ts";
 
-/** How a value is owned. */
+/** The shape of a value. */
 export type Shape = "leaf" | "list" | "fields";
 
 const any: TypeSchema = { kind: "any" };
 const none: JsonObject = {};
 const noItems: readonly Json[] = [];
 
-/** The shape that a type gives to a value; only where there is no schema does the value have a say. */
+/** The shape of a value, which depends on its type; only without a schema does it depend on the value. */
 export function shapeOf(type: TypeSchema, value: Json): Shape {
   switch (type.kind) {
     case "scalar":
@@ -35,23 +35,23 @@ export function fieldTypeOf(type: TypeSchema, name: string): TypeSchema {
   return type.kind === "struct" ? type.fields.get(name) ?? any : any;
 }
 
-/** True for a field that the type has a name for: such a field is owned through what is in it. */
+/** True for a field that the type names: such a field is owned through the fields in it. */
 export function isNamedField(type: TypeSchema, name: string): boolean {
   return type.kind === "struct" && type.fields.has(name);
 }
 
-/** The object, or an empty one for whatever is none. */
+/** The object; an empty one for any other value. */
 export function fieldsOf(value: Json): JsonObject {
   return isJsonObject(value) ? value : none;
 }
 
-/** The list, or an empty one for whatever is none. */
+/** The list; an empty one for any other value. */
 export function itemsOf(value: Json): readonly Json[] {
   return isJsonArray(value) ? value : noItems;
 }
 
-/** True for an object or a list that holds nothing, and for everything that is neither. */
-export function isHollow(shape: "list" | "fields", value: Json): boolean {
+/** True for an empty object or list, and for any other value. */
+export function isEmptyContainer(shape: "list" | "fields", value: Json): boolean {
   if (shape === "list") return itemsOf(value).length === 0;
   // deno-lint-ignore guard-for-in
   for (const _ in fieldsOf(value)) return false;

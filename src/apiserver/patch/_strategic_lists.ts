@@ -1,14 +1,23 @@
 /**
- * Lists in a strategic merge patch: of scalars as sets, of objects by their merge key, with the items that a patch deletes.
+ * Lists in a strategic merge patch: merges lists of scalars as sets and lists of objects by their merge key, deletes items, and
+ * orders the result. Items in the patch have the order of the patch, other items the order of the live list, and both are
+ * interleaved by the live order where it has both.
  */
-import { type Draft, type DraftValue, isDraft, read, type TypeSchema } from "../model/mod.ts";
-import { goPlain, goType } from "./_go_text.ts";
-import { badPatchType, badType, failed, listOfLists } from "./_strategic_errors.ts";
-import { inOrder, mergeKeyOf, partition } from "./_strategic_order.ts";
+import {
+  badRequest,
+  type Draft,
+  type DraftValue,
+  goPlain,
+  goType,
+  isDraft,
+  read,
+  StatusError,
+  type TypeSchema,
+} from "../model/mod.ts";
 
-/** How a field is patched. */
+/** The patch strategy of a field. */
 export interface FieldPatch {
-  /** The type of the field's value, or of a list's items. */
+  /** The type of the field, or of the items of a list. */
   readonly type: TypeSchema;
   readonly isMerged: boolean;
   readonly isReplaced: boolean;
@@ -19,9 +28,9 @@ export interface FieldPatch {
 }
 
 /**
- * Merges a list of a patch into the list there is.
+ * Merges a list of a patch into the live list.
  *
- * @param isDeletion whether the patch's list holds what is to go (`$deleteFromPrimitiveList`)
+ * @param isDeletion true when the list of the patch has the items to delete (`$deleteFromPrimitiveList`)
  */
 export function mergeLists(
   before: DraftValue[],
@@ -42,17 +51,16 @@ export function mergeLists(
     return inOrder(inside, outside, { mergeKey, isOfObjects, patchOrder: change, serverOrder: before });
   }
   if (mergeKey === "") throw failed("cannot merge lists without merge key for struct");
-  const { kept, patch } = obeyed(before, change, mergeKey);
-  const serverOrder = kept.items();
-  mergeItems(kept, patch, field);
-  const { inside, outside } = partition(kept.items(), patch, mergeKey);
+  const { remaining, patch } = withDirectivesApplied(before, change, mergeKey);
+  const serverOrder = remaining.items();
+  mergeItems(remaining, patch, field);
+  const { inside, outside } = partition(remaining.items(), patch, mergeKey);
   return inOrder(inside, outside, { mergeKey, isOfObjects, patchOrder: patch, serverOrder });
 }
 
 /**
- * A list that shares its place in memory with the one it was taken from, as Go's slices do: what is appended after something
- * was deleted takes the place of the deleted, and whoever holds the whole list sees it there. The order of a merged list
- * depends on it.
+ * A list that shares its memory with another list, like a slice in Go: an item that is appended after a deletion overwrites
+ * the last item of the shared list. The order of a merged list in kube-apiserver depends on this.
  */
 class Slice {
   readonly #whole: DraftValue[];
@@ -68,11 +76,11 @@ class Slice {
     return [...this.#whole.slice(0, this.#length), ...this.#beyond];
   }
 
-  /** Deletes the items that match; those after them move up, and the last places keep what they hold. */
+  /** Deletes the items that match. Later items move up, and the last positions keep their items. */
   delete(matches: (item: DraftValue) => boolean): void {
-    const kept = this.#whole.slice(0, this.#length).filter((item) => !matches(item));
-    for (let gone = this.#length - kept.length; gone > 0; gone--) {
-      const index = this.#whole.findIndex((item, place) => place < this.#length && matches(item));
+    const remaining = this.#whole.slice(0, this.#length).filter((item) => !matches(item));
+    for (let deleted = this.#length - remaining.length; deleted > 0; deleted--) {
+      const index = this.#whole.findIndex((item, position) => position < this.#length && matches(item));
       this.#whole.copyWithin(index, index + 1, this.#length);
       this.#length--;
     }
@@ -96,7 +104,7 @@ class Slice {
   }
 }
 
-/** The type that all elements have. @throws Refusal when they differ or are lists */
+/** The common type of all elements. @throws StatusError when types differ, or are lists */
 function elementType(...lists: readonly (readonly DraftValue[])[]): string {
   let found: string | undefined;
   for (const item of lists.flat()) {
@@ -111,13 +119,13 @@ function elementType(...lists: readonly (readonly DraftValue[])[]): string {
   return found;
 }
 
-/** Obeys the `$patch` of items: what is deleted is gone from both lists, after a replace only the patch's items are left. */
-function obeyed(
+/** Applies the `$patch` of items: deletes items from both lists; after a replace, only the items of the patch remain. */
+function withDirectivesApplied(
   before: DraftValue[],
   change: readonly DraftValue[],
   mergeKey: string,
-): { readonly kept: Slice; readonly patch: readonly DraftValue[] } {
-  const kept = new Slice(before);
+): { readonly remaining: Slice; readonly patch: readonly DraftValue[] } {
+  const remaining = new Slice(before);
   let isReplaced = false;
   const patch: DraftValue[] = [];
   for (const item of change) {
@@ -125,34 +133,34 @@ function obeyed(
     if (what === undefined || !isDraft(item)) patch.push(item);
     else if (what === "delete") {
       const key = mergeKeyOf(item, mergeKey);
-      kept.delete((other) => isDraft(other) && read(other, mergeKey) === key);
+      remaining.delete((other) => isDraft(other) && read(other, mergeKey) === key);
     } else if (what === "replace") isReplaced = true;
     else if (what === "merge") throw failed("merging lists cannot yet be specified in the patch");
     else throw badPatchType(what, item);
   }
-  return isReplaced ? { kept: new Slice(patch), patch: [] } : { kept, patch };
+  return isReplaced ? { remaining: new Slice(patch), patch: [] } : { remaining, patch };
 }
 
-/** Merges each item of a patch into the one with its key, or puts it at the end. */
+/** Merges each item of a patch into the one with its key, or appends it. */
 function mergeItems(original: Slice, patch: readonly DraftValue[], field: FieldPatch): void {
   const { mergeKey } = field;
-  const places = new Map<DraftValue, number>();
-  const note = (item: DraftValue, place: number): void => {
+  const positions = new Map<DraftValue, number>();
+  const addPosition = (item: DraftValue, position: number): void => {
     const key = isDraft(item) ? read(item, mergeKey) : undefined;
-    if (key !== undefined && !places.has(key)) places.set(key, place);
+    if (key !== undefined && !positions.has(key)) positions.set(key, position);
   };
-  original.items().forEach(note);
+  original.items().forEach(addPosition);
   for (const item of patch) {
     const key = mergeKeyOf(item, mergeKey);
-    const place = places.get(key);
-    const found = place === undefined ? undefined : original.at(place);
-    if (place !== undefined && found !== undefined && isDraft(found) && isDraft(item)) {
-      original.set(place, field.mergeObjects(found, item, field.type));
-    } else note(item, original.append(item));
+    const position = positions.get(key);
+    const found = position === undefined ? undefined : original.at(position);
+    if (position !== undefined && found !== undefined && isDraft(found) && isDraft(item)) {
+      original.set(position, field.mergeObjects(found, item, field.type));
+    } else addPosition(item, original.append(item));
   }
 }
 
-/** Each scalar once. A double gives its place to the last item: the order is settled afterwards. */
+/** Removes duplicate scalars. The last item replaces a duplicate, because the order is decided later. */
 function deduplicated(items: DraftValue[]): DraftValue[] {
   let last = items.length - 1;
   for (let index = 0; index < last; index++) {
@@ -174,10 +182,10 @@ export interface OrderedList {
 }
 
 /**
- * Merges a list and puts it in the order that the patch wants.
+ * Merges a list and orders it as the patch requires.
  *
- * @param cleaned a value without directives, for a list that there was none of before
- * @returns undefined when neither side has it
+ * @param cleaned removes directives, for a list that the object did not have before
+ * @returns undefined when neither side has the list
  */
 export function mergeOrderedList(
   { before, change, order }: OrderedList,
@@ -205,19 +213,19 @@ function mergedList(
   return Array.isArray(list) ? list : undefined;
 }
 
-/** The items of a patch stand in the order it announces, and each of them is announced. */
+/** Checks that all items of a patch are in its `$setElementOrder`, in that order. */
 function checkOrder(change: readonly DraftValue[], order: readonly DraftValue[], mergeKey: string): void {
   if (change.length === 0 || order.length === 0) return;
   const named = mergeKey === "" ? change : change.filter((item) => directiveOf(item) !== "delete");
-  let [next, place] = [0, 0];
-  while (next < named.length && place < order.length) {
-    const [item, other] = [named[next] ?? null, order[place] ?? null];
+  let [next, position] = [0, 0];
+  while (next < named.length && position < order.length) {
+    const [item, other] = [named[next] ?? null, order[position] ?? null];
     if (isDraft(item) && Object.hasOwn(item, "$patch")) {
       next++;
       continue;
     }
     if (mergeKey === "" ? item === other : mergeKeyOf(item, mergeKey) === mergeKeyOf(other, mergeKey)) next++;
-    place++;
+    position++;
   }
   if (next >= named.length) return;
   const lists = `${goPlain([...change])}\n doesn't match $setElementOrder list:\n${goPlain([...order])}`;
@@ -227,4 +235,146 @@ function checkOrder(change: readonly DraftValue[], order: readonly DraftValue[],
 function directiveOf(item: DraftValue): DraftValue | undefined {
   if (!isDraft(item)) throw badType("object", item);
   return read(item, "$patch");
+}
+
+/** The order of a list. */
+interface Ordering {
+  /** "" for a list of scalars. */
+  readonly mergeKey: string;
+  readonly isOfObjects: boolean;
+  /** The order in the patch. */
+  readonly patchOrder: readonly DraftValue[];
+  /** The order of the live list. */
+  readonly serverOrder: readonly DraftValue[];
+}
+
+/** @throws StatusError 500 when an item has no merge key */
+function inOrder(
+  patchItems: readonly DraftValue[],
+  serverItems: readonly DraftValue[],
+  ordering: Ordering,
+): DraftValue[] {
+  const patch = sortedBy(patchItems, ordering.patchOrder, ordering);
+  const server = sortedBy(serverItems, ordering.serverOrder, ordering);
+  return interleaved(server, patch, positionsIn(ordering.serverOrder, ordering), ordering);
+}
+
+/** The items of a list that are in another list, and those that are not. */
+function partition(
+  items: readonly DraftValue[],
+  present: readonly DraftValue[],
+  mergeKey: string,
+): { readonly inside: DraftValue[]; readonly outside: DraftValue[] } {
+  const inside: DraftValue[] = [];
+  const outside: DraftValue[] = [];
+  const known = new Set<DraftValue | undefined>();
+  for (const item of present) known.add(mergeKey === "" ? item : isDraft(item) ? read(item, mergeKey) : undefined);
+  for (const item of items) {
+    const identity = mergeKey === "" ? item : mergeKeyOf(item, mergeKey);
+    (known.has(identity) ? inside : outside).push(item);
+  }
+  return { inside, outside };
+}
+
+/** The value of the merge key of an item. @throws StatusError 500 when it has none */
+function mergeKeyOf(item: DraftValue, mergeKey: string): DraftValue {
+  if (!isDraft(item)) throw badType("object", item);
+  const value = read(item, mergeKey);
+  if (value === undefined) throw missingMergeKey(item, mergeKey);
+  return value;
+}
+
+function identityOf(item: DraftValue, { isOfObjects, mergeKey }: Ordering): DraftValue {
+  return !isOfObjects ? item : isDraft(item) ? read(item, mergeKey) ?? null : null;
+}
+
+/** The first position of each item of a list. */
+function positionsIn(list: readonly DraftValue[], ordering: Ordering): ReadonlyMap<DraftValue, number> {
+  const positions = new Map<DraftValue, number>();
+  for (const [position, item] of list.entries()) {
+    const identity = identityOf(item, ordering);
+    if (!positions.has(identity)) positions.set(identity, position);
+  }
+  return positions;
+}
+
+function sortedBy(items: readonly DraftValue[], order: readonly DraftValue[], ordering: Ordering): DraftValue[] {
+  if (ordering.isOfObjects) { for (const item of [...items, ...order]) mergeKeyOf(item, ordering.mergeKey); }
+  const isDeleted = (item: DraftValue): boolean =>
+    ordering.isOfObjects && isDraft(item) && read(item, "$patch") === "delete";
+  const remaining = items.filter((item) => !isDeleted(item));
+  const positions = positionsIn(order, ordering);
+  const positionOf = (item: DraftValue): number | undefined => positions.get(identityOf(item, ordering));
+  // An insertion sort as in kube-apiserver: an item without a position goes before the one that it is compared with.
+  for (let index = 1; index < remaining.length; index++) {
+    for (let at = index; at > 0; at--) {
+      const [left, right] = [remaining[at - 1] ?? null, remaining[at] ?? null];
+      const [leftPosition, rightPosition] = [positionOf(left), positionOf(right)];
+      if (leftPosition !== undefined && rightPosition !== undefined && rightPosition >= leftPosition) break;
+      remaining[at - 1] = right;
+      remaining[at] = left;
+    }
+  }
+  return [...remaining, ...items.filter(isDeleted)];
+}
+
+/** Merges two lists: the next item is the one that comes first in the live list, else that of the patch. */
+function interleaved(
+  server: readonly DraftValue[],
+  patch: readonly DraftValue[],
+  positions: ReadonlyMap<DraftValue, number>,
+  ordering: Ordering,
+): DraftValue[] {
+  const result: DraftValue[] = [];
+  let [s, p] = [0, 0];
+  while (s < server.length || p < patch.length) {
+    const [ours, theirs] = [server[s], patch[p]];
+    const isServers = theirs === undefined || (ours !== undefined && isBefore(ours, theirs, positions, ordering));
+    result.push((isServers ? ours : theirs) ?? null);
+    if (isServers) s++;
+    else p++;
+  }
+  return result;
+}
+
+function isBefore(
+  left: DraftValue,
+  right: DraftValue,
+  positions: ReadonlyMap<DraftValue, number>,
+  ordering: Ordering,
+): boolean {
+  const leftPosition = positions.get(identityOf(left, ordering));
+  const rightPosition = positions.get(identityOf(right, ordering));
+  return leftPosition !== undefined && rightPosition !== undefined && leftPosition < rightPosition;
+}
+
+/** 400: a malformed directive. */
+export function badDirective(which: "primitive list" | "retainKeys" | "setElementOrder list"): StatusError {
+  return badRequest(`invalid patch format of ${which}`);
+}
+
+/** 422. */
+function listOfLists(): StatusError {
+  return new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
+}
+
+/** 500 with a message only. kube-apiserver responds with 500 to many errors of a strategic merge patch. */
+export function failed(message: string): StatusError {
+  return new StatusError(500, "", message);
+}
+
+/** A value that is not an object or list as required. */
+export function badType(required: "object" | "list", value: DraftValue): StatusError {
+  const expected = goType(required === "object" ? {} : []);
+  return failed(`expected a ${expected}, but received a ${value === null ? "%!s(<nil>)" : goType(value)}`);
+}
+
+/** An item of a merged list has no merge key. */
+function missingMergeKey(item: Draft, mergeKey: string): StatusError {
+  return failed(`map: ${goPlain(item)} does not contain declared merge key: ${mergeKey}`);
+}
+
+/** `$patch` has an unknown value. */
+export function badPatchType(directive: DraftValue, item: Draft): StatusError {
+  return failed(`unknown patch type: ${goPlain(directive)} in map: ${goPlain(item)}`);
 }

@@ -1,17 +1,16 @@
 /**
- * validateValue: whether a value that somebody wants to apply fits its type well enough to say who owns what in it. What
- * else may be wrong with it is found by the kind's own validation, after the merge.
+ * validateValue(): checks that an applied value fits its type well enough to decide ownership. The validation of the kind
+ * finds all other errors, after the merge.
  */
+import { goPlain, goSyntax, goType } from "../model/mod.ts";
 import type { Json, ListSchema, ScalarSchema, TypeSchema } from "../model/mod.ts";
 import { isJsonArray, isJsonObject } from "../model/mod.ts";
-import { elementText, itemElement } from "./_element.ts";
-import { FieldsError, type FieldsProblem } from "./_fields_error.ts";
-import { goPlain, goSyntax, goType } from "./_go_text.ts";
+import { elementText, FieldsError, type FieldsProblem, itemElement } from "./_element.ts";
 import { fieldTypeOf } from "./_shape.ts";
 
 /**
- * @param mayRepeat whether items of keyed lists and sets may be there twice, as they may in an object that is stored
- * @throws FieldsError with all that does not fit
+ * @param mayRepeat true to allow duplicate items in keyed lists and sets, which a stored object may have
+ * @throws FieldsError with all problems
  */
 export function validateValue(value: Json, type: TypeSchema, { mayRepeat = false } = {}): void {
   const findings: Findings = { problems: [], mayRepeat };

@@ -1,18 +1,36 @@
 /**
- * applyConfiguration: server-side apply. The writer says what it wants of an object and owns just that; what it wanted
- * before and does not say any more goes; where somebody else owns a field and has another value there, it is refused unless
- * it forces. The order of rules is that of apimachinery `managedfields` of Kubernetes 1.36.
+ * applyConfiguration(): server-side apply. The manager owns exactly the fields of its configuration; fields of its previous
+ * one that are left out are removed. A field that another manager owns with another value is a conflict, unless the apply is
+ * forced. The order of the rules is that of apimachinery `managedfields` of Kubernetes 1.36, texts of conflicts included.
  */
-import { badRequest, isJsonObject, isSameJson, type JsonObject, read, Refusal } from "../model/mod.ts";
+import {
+  badRequest,
+  goJson,
+  isJsonObject,
+  isSameJson,
+  type Json,
+  type JsonObject,
+  read,
+  StatusError,
+  type TypeSchema,
+} from "../model/mod.ts";
 import { runSteps, type Steps } from "./_conversion.ts";
-import { FieldsError } from "./_fields_error.ts";
-import { kubectlName, lastAppliedFields, withLastApplied } from "./_last_applied.ts";
-import { applyFields, reconcileManagers, type Typed } from "./_updater.ts";
+import { FieldsError } from "./_element.ts";
+import { applyFields, reconcileManagers, type Typed } from "./updater.ts";
 import { validateValue } from "./_validate_value.ts";
-import { conflictsOf, type FieldConflict } from "./conflict.ts";
-import { differenceOf, type FieldSet, hasField, isEmptySet, noFields } from "./field_set.ts";
+import {
+  differenceOf,
+  type FieldPath,
+  type FieldSet,
+  hasField,
+  isEmptySet,
+  noFields,
+  pathsOf,
+  pathText,
+} from "./field_set.ts";
 import {
   identityOf,
+  identityText,
   type ManagedFields,
   managedFieldsOf,
   type Manager,
@@ -24,26 +42,28 @@ import {
   writeManagers,
 } from "./managed_fields.ts";
 import { type FieldContext, unownedFields, updateManagers } from "./update.ts";
+import { compareFields, ownedFields } from "./compare_fields.ts";
+import type { StatusCause } from "../../api/mod.ts";
 
 /** An apply. */
 export interface ApplyFields extends FieldContext {
-  /** The stored object, in the version of the request; undefined when there is none. */
+  /** The live object, in the version of the request; undefined when it does not exist. */
   readonly live: JsonObject | undefined;
-  /** The configuration as it was sent. */
+  /** The configuration in the request. */
   readonly applied: JsonObject;
-  /** The kind of the request, for the check that the configuration is of it. */
+  /** The kind of the request, which the configuration must have. */
   readonly kind: string;
-  /** Whether to take what others own. */
+  /** True to take fields of other managers. */
   readonly isForced: boolean;
 }
 
-/** What an apply comes to. */
+/** The result of an apply. */
 export type ApplyOutcome =
   | {
     readonly kind: "merged";
     /**
-     * The merged object without managed fields, before defaults; it shares its parts with `live` and `applied`. Where
-     * items were removed it may hold nulls, which the kind's decoder drops.
+     * The merged object without managed fields, before defaults. It shares parts with `live` and `applied`. It may contain
+     * nulls where items were removed, which the decoder of the kind drops.
      */
     readonly object: JsonObject;
     readonly managedFields: ManagedFields | undefined;
@@ -53,22 +73,22 @@ export type ApplyOutcome =
 /**
  * Merges a configuration into an object.
  *
- * @throws Refusal 400 when it is of another kind or version or holds managed fields; 500 when it does not fit the type, as
- * the real server answers then
+ * @throws StatusError 400 when it has another kind or version, or managed fields; 500 when it does not fit the type, as
+ * kube-apiserver
  */
 export function applyConfiguration(request: ApplyFields): ApplyOutcome | Promise<ApplyOutcome> {
   checkConfiguration(request);
   try {
     const outcome = runSteps(applySteps(request), request.convert);
-    return outcome instanceof Promise ? outcome.catch(refuse) : outcome;
+    return outcome instanceof Promise ? outcome.catch(throwStatusError) : outcome;
   } catch (error) {
-    return refuse(error);
+    return throwStatusError(error);
   }
 }
 
-/** Fields that cannot be told apart are a 500 on the real server: it takes the object for its own. */
-function refuse(error: unknown): never {
-  throw error instanceof FieldsError ? new Refusal(500, "", error.message) : error;
+/** A value that does not fit its type is a 500 on kube-apiserver. */
+function throwStatusError(error: unknown): never {
+  throw error instanceof FieldsError ? new StatusError(500, "", error.message) : error;
 }
 
 function checkConfiguration({ applied, apiVersion, kind }: ApplyFields): void {
@@ -122,7 +142,7 @@ function withMessage<Value>(prefix: string, run: () => Value): Value {
   try {
     return run();
   } catch (error) {
-    if (error instanceof FieldsError) throw new Refusal(500, "", prefix + error.message);
+    if (error instanceof FieldsError) throw new StatusError(500, "", prefix + error.message);
     throw error;
   }
 }
@@ -157,7 +177,7 @@ function* attemptApply(
   };
 }
 
-/** The order in which fields are stripped and compared is that of the real server: conflicts first. */
+/** Removes unowned fields. As in kube-apiserver, this happens after the check for conflicts. */
 function strip(fields: FieldSet): FieldSet {
   return isEmptySet(fields) ? noFields : differenceOf(fields, unownedFields);
 }
@@ -167,7 +187,142 @@ function applierOf({ manager, apiVersion, subresource, now }: ApplyFields): Mana
   return { name, operation: "Apply", apiVersion, subresource, time: timeText(now), fields: noFields };
 }
 
-/** An object that nobody was tracked on gets an owner for all that it holds, before the first apply takes its share. */
+/** An object without managed fields gets an owner for all of its fields before the first apply. */
 function beforeFirstApply(request: ApplyFields, live: JsonObject): Steps<Managers> {
   return updateManagers({ ...request, manager: "before-first-apply" }, request.empty ?? {}, live, new Map());
+}
+
+const annotation = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** The limit for all annotations of an object: 256 KiB, as in the validation of apimachinery. */
+const maxAnnotationsBytes = 256 * 1024;
+
+/** The only manager for which the annotation has a meaning. */
+const kubectlName = "kubectl";
+
+/**
+ * The fields that client-side apply has set and that still have its values. Server-side apply by kubectl may take them, so that
+ * users can move from client-side apply to server-side apply without conflicts.
+ *
+ * @param live without its managed fields
+ * @returns undefined when the annotation is absent or malformed
+ */
+function lastAppliedFields(live: JsonObject, apiVersion: string, type: TypeSchema): FieldSet | undefined {
+  const text = read(annotationsOf(live), annotation);
+  if (typeof text !== "string" || text === "") return undefined;
+  const config = parsed(text);
+  if (!isJsonObject(config) || read(config, "apiVersion") !== apiVersion) return undefined;
+  try {
+    validateValue(live, type);
+    validateValue(config, type);
+    const fields = ownedFields(config, type);
+    const comparison = compareFields(config, live, type);
+    if (comparison === undefined) return fields;
+    const { added, modified, removed } = comparison;
+    return [modified, added, removed].reduce(differenceOf, fields);
+  } catch (error) {
+    if (error instanceof FieldsError) return undefined;
+    throw error;
+  }
+}
+
+/** Updates the annotation if the object has it, so that users can move back to client-side apply. */
+function withLastApplied(merged: JsonObject, config: JsonObject): JsonObject {
+  const annotations = annotationsOf(merged);
+  const before = read(annotations, annotation);
+  if (typeof before !== "string" || before === "") return merged;
+  const updated: Record<string, Json> = { ...annotations, [annotation]: `${goJson(withoutAnnotation(config))}\n` };
+  if (bytesOf(updated) > maxAnnotationsBytes) delete updated[annotation];
+  return withAnnotations(merged, updated);
+}
+
+function withoutAnnotation(config: JsonObject): JsonObject {
+  const annotations = annotationsOf(config);
+  if (!Object.hasOwn(annotations, annotation)) return config;
+  const { [annotation]: _, ...rest } = annotations;
+  return withAnnotations(config, rest);
+}
+
+function annotationsOf(object: JsonObject): JsonObject {
+  const metadata = read(object, "metadata");
+  const annotations = isJsonObject(metadata) ? read(metadata, "annotations") : undefined;
+  return isJsonObject(annotations) ? annotations : {};
+}
+
+function withAnnotations(object: JsonObject, annotations: JsonObject): JsonObject {
+  const metadata = read(object, "metadata");
+  return { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), annotations } };
+}
+
+function bytesOf(annotations: JsonObject): number {
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    bytes += encoder.encode(key).length + (typeof value === "string" ? encoder.encode(value).length : 0);
+  }
+  return bytes;
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A field that another manager owns. */
+export interface FieldConflict {
+  readonly manager: Manager;
+  /** The identity of the manager. */
+  readonly identity: string;
+  readonly path: FieldPath;
+}
+
+/** The conflicts of an apply, by manager. */
+function conflictsOf(taken: ReadonlyMap<string, FieldSet>, managers: Managers): readonly FieldConflict[] {
+  const conflicts: FieldConflict[] = [];
+  for (const { identity, manager } of sorted(managers)) {
+    const fields = taken.get(identity);
+    if (fields === undefined) continue;
+    for (const path of pathsOf(fields)) conflicts.push({ manager, identity, path });
+  }
+  return conflicts;
+}
+
+/** Managers in the order of messages of kube-apiserver. */
+function sorted(managers: Managers): readonly { readonly identity: string; readonly manager: Manager }[] {
+  const all = Array.from(managers, ([identity, manager]) => ({ identity, manager, text: identityText(manager) }));
+  return all.sort((left, right) => left.text < right.text ? -1 : 1);
+}
+
+/** 409 with a cause for each field. */
+export function applyConflict(conflicts: readonly FieldConflict[]): StatusError {
+  const causes = conflicts.map(({ manager, path }): StatusCause => ({
+    reason: "FieldManagerConflict",
+    message: `conflict with ${managerText(manager)}`,
+    field: pathText(path),
+  }));
+  return new StatusError(409, "Conflict", messageOf(conflicts), { causes });
+}
+
+function messageOf(conflicts: readonly FieldConflict[]): string {
+  const [first] = conflicts;
+  if (first !== undefined && conflicts.length === 1) {
+    return `Apply failed with 1 conflict: conflict with ${managerText(first.manager)}: ${pathText(first.path)}`;
+  }
+  const lines: string[] = [];
+  let current: string | undefined;
+  for (const { manager, identity, path } of conflicts) {
+    if (identity !== current) lines.push(`conflicts with ${managerText(manager)}:`);
+    current = identity;
+    lines.push(`- ${pathText(path)}`);
+  }
+  return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
+}
+
+function managerText({ name, operation, apiVersion, subresource }: Manager): string {
+  const who = JSON.stringify(name) + (subresource === "" ? "" : ` with subresource ${JSON.stringify(subresource)}`);
+  return operation === "Update" ? `${who} using ${apiVersion}` : who;
 }

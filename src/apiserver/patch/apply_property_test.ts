@@ -1,12 +1,11 @@
 import fc from "fast-check";
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
 import { isSameJson, type Json, type JsonObject, read } from "../model/mod.ts";
-import { compareFields } from "./compare_fields.ts";
+import { compareFields, ownedFields } from "./compare_fields.ts";
 import { type FieldSet, hasField, intersectionOf, isEmptySet, pathsOf, unionOf } from "./field_set.ts";
 import { managedFieldsOf, type Managers, readManagers } from "./managed_fields.ts";
-import { mergeValues } from "./_merge_values.ts";
-import { ownedFields } from "./owned_fields.ts";
-import { thing, ThingStore, thingType } from "./thing_testing.ts";
+import { mergeValues } from "./updater.ts";
+import { thing, ThingStore, thingType } from "./testing/things.ts";
 
 const word = fc.constantFrom("a", "b", "c");
 const words = fc.uniqueArray(word, { minLength: 1, maxLength: 3 });
@@ -14,7 +13,7 @@ const map = fc.dictionary(word, word, { minKeys: 1, maxKeys: 3 }).map((value): J
 const item = fc.record({ name: word, value: word, tags: words, options: map }, { requiredKeys: ["name"] });
 const items = fc.uniqueArray(item, { minLength: 1, maxLength: 3, selector: ({ name }) => name });
 
-/** Configurations that fit the type. Nothing is null or empty: an empty list that is applied is nobody's. */
+/** Configurations that fit the type, without null and empty values: an empty list has no owner. */
 const spec: fc.Arbitrary<JsonObject> = fc.record({
   alpha: word,
   replicas: fc.constantFrom(1, 2),
@@ -27,7 +26,7 @@ const spec: fc.Arbitrary<JsonObject> = fc.record({
   free: fc.record({ p: fc.record({ q: word, r: words }, { requiredKeys: ["q"] }) }),
 }, { requiredKeys: ["alpha"] }).map((value): JsonObject => JSON.parse(JSON.stringify(value)));
 
-/** Somebody who applies or updates. */
+/** An apply or update of one manager. */
 const write = fc.record({ who: fc.constantFrom("alice", "bob", "carol"), spec, isUpdate: fc.boolean() });
 const history = fc.array(write, { maxLength: 5 });
 
@@ -53,7 +52,7 @@ function fieldsOf(store: ThingStore, name: string): FieldSet {
 
 const specPart = (config: JsonObject) => ownedFields({ spec: read(config, "spec") ?? null }, thingType);
 
-test("an apply that is done twice is done once", () => {
+test("a repeated apply changes nothing", () => {
   fc.assert(fc.property(history, spec, (writes, config) => {
     const store = replayed(writes);
     store.apply("alice", thing(config), { isForced: true });
@@ -63,7 +62,7 @@ test("an apply that is done twice is done once", () => {
   }));
 });
 
-test("after an apply each field of the configuration is there and owned, and no other", () => {
+test("after an apply, the manager owns exactly the fields of its configuration, with their values", () => {
   fc.assert(fc.property(history, spec, (writes, config) => {
     const store = replayed(writes);
     store.apply("alice", thing(config), { isForced: true });
@@ -74,7 +73,7 @@ test("after an apply each field of the configuration is there and owned, and no 
   }));
 });
 
-test("a second manager without force conflicts with just the fields that differ and are another's", () => {
+test("a second manager conflicts exactly on the fields of other managers with other values", () => {
   fc.assert(fc.property(history, spec, (writes, config) => {
     const store = replayed(writes);
     const { live } = store;
@@ -97,7 +96,7 @@ test("a second manager without force conflicts with just the fields that differ 
   }));
 });
 
-test("what an applier gives up goes unless another owns it, and nothing goes that another applied", () => {
+test("an apply removes the fields it leaves out, except those that other managers own", () => {
   fc.assert(fc.property(history, spec, spec, (writes, first, then) => {
     const store = replayed(writes);
     store.apply("alice", thing(first), { isForced: true });
@@ -108,7 +107,7 @@ test("what an applier gives up goes unless another owns it, and nothing goes tha
     store.apply("alice", thing(then), { isForced: true });
     const after = ownedFields(store.live ?? {}, thingType);
     const now = specPart(thing(then));
-    // An item goes with all that was updated in it, unless somebody else owns the item.
+    // An item is removed with all its updated fields, unless another manager owns the item.
     for (const { fields } of others.filter(({ operation }) => operation === "Apply")) {
       for (const path of pathsOf(intersectionOf(fields, ownedFields(before, thingType)))) {
         assert(hasField(after, path), path.join(" "));
@@ -130,7 +129,7 @@ function isUnder(set: FieldSet, path: readonly string[]): boolean {
   return current !== undefined;
 }
 
-test("a history of writes leaves every field with owners that it has", () => {
+test("after any sequence of writes, managers own only existing fields", () => {
   fc.assert(fc.property(history, (writes) => {
     const store = replayed(writes);
     if (store.live === undefined) return;

@@ -1,24 +1,23 @@
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
-import { type JsonObject, Refusal } from "../model/mod.ts";
-import { applyConfiguration } from "./apply.ts";
-import { applyConflict } from "./conflict.ts";
-import { specField, thing, ThingStore, thingTypes } from "./thing_testing.ts";
+import { type JsonObject, StatusError } from "../model/mod.ts";
+import { applyConfiguration, applyConflict } from "./apply.ts";
+import { specField, thing, ThingStore, thingTypes } from "./testing/things.ts";
 
 /** The refusal of a write. */
-function refusalOf(write: () => unknown): Refusal {
+function refusalOf(write: () => unknown): StatusError {
   let refusal: unknown;
   try {
     write();
   } catch (error) {
     refusal = error;
   }
-  assert(refusal instanceof Refusal, String(refusal));
+  assert(refusal instanceof StatusError, String(refusal));
   return refusal;
 }
 
 const second = 1000;
 
-test("an apply that creates owns what it says, and neither identity nor kind", () => {
+test("an apply that creates owns its fields, but not identity and kind", () => {
   const store = new ThingStore();
   store.apply("alice", thing({ replicas: 1, labels: { a: "1" } }, { labels: { x: "y" } }), { now: 90 * second + 5 });
   assertEquals(store.owners, [
@@ -26,7 +25,7 @@ test("an apply that creates owns what it says, and neither identity nor kind", (
   ]);
 });
 
-test("a field of another's with another value is a conflict that names field, manager and version", () => {
+test("a field of another manager with another value is a conflict with field, manager and version", () => {
   const store = new ThingStore();
   store.update("kubectl-client-side-apply", thing({ replicas: 1 }));
   const { status } = refusalOf(() => store.apply("alice", thing({ replicas: 2 })));
@@ -44,7 +43,7 @@ test("a field of another's with another value is a conflict that names field, ma
   });
 });
 
-test("several conflicts are told by manager, subresources named", () => {
+test("several conflicts are grouped by manager, with subresources", () => {
   const store = new ThingStore();
   store.apply("zoe", thing({ items: [{ name: "a", value: "1" }], tags: ["x"] }));
   store.update("bob", {
@@ -78,7 +77,7 @@ test("several conflicts are told by manager, subresources named", () => {
   );
 });
 
-test("a conflict changes nothing, force takes the field", () => {
+test("a conflict changes nothing, and a forced apply takes the field", () => {
   const store = new ThingStore();
   store.apply("alice", thing({ replicas: 1, paused: true }));
   const before = store.live;
@@ -92,7 +91,7 @@ test("a conflict changes nothing, force takes the field", () => {
   ]);
 });
 
-test("who applies the value that is there shares the field, and it stays until both have given it up", () => {
+test("an apply of the live value shares the field, which stays until both managers leave it out", () => {
   const store = new ThingStore();
   store.apply("alice", thing({ replicas: 1, tags: ["a", "b"] }));
   store.apply("bob", thing({ replicas: 1, tags: ["b", "c"] }));
@@ -103,7 +102,7 @@ test("who applies the value that is there shares the field, and it stays until b
   assertEquals(store.spec, { tags: ["c"] });
 });
 
-test("what an applier no longer says goes with all that only it had put there, but not what others added", () => {
+test("a field that an applier leaves out is removed, but not the fields that others added to it", () => {
   const store = new ThingStore();
   store.apply(
     "alice",
@@ -114,7 +113,7 @@ test("what an applier no longer says goes with all that only it had put there, b
   assertEquals(store.spec, { items: [{ name: "a", tags: ["t"] }, { name: "b" }] });
 });
 
-test("what nobody applied stays: a default that the server filled in, a field that was updated", () => {
+test("fields that were never applied stay: a default, and a field of an update", () => {
   const store = new ThingStore();
   store.apply("alice", thing({ replicas: 1 }));
   store.update("editor", { ...store.live, ...thing({ replicas: 1, paused: true }) });
@@ -122,14 +121,14 @@ test("what nobody applied stays: a default that the server filled in, a field th
   assertEquals(store.spec, { paused: true });
 });
 
-test("an applier whose object is taken over keeps no empty entry", () => {
+test("a manager without fields has no entry", () => {
   const store = new ThingStore();
   store.apply("alice", thing({ replicas: 1 }));
   store.update("bob", thing({ replicas: 2 }));
   assertEquals(store.owners, ['bob Update 1970-01-01T00:00:00Z {"f:spec":{"f:replicas":{}}}']);
 });
 
-test("the order of a list follows the configuration where it says something", () => {
+test("a list has the order of the configuration where it has the items", () => {
   const names = (list: string[]) => list.map((name) => ({ name }));
   const store = new ThingStore();
   store.apply("alice", thing({ items: names(["a", "b", "c", "d"]) }));
@@ -137,7 +136,7 @@ test("the order of a list follows the configuration where it says something", ()
   assertEquals(store.spec, { items: names(["a", "c", "d", "x", "b"]) });
 });
 
-test("a list that holds an item twice takes others, and becomes whole when the item is applied", () => {
+test("a list with a duplicate item accepts other items, and loses the duplicate when the item is applied", () => {
   const store = new ThingStore();
   store.update("old", thing({ tags: ["a", "b", "a"] }));
   store.apply("alice", thing({ tags: ["c"] }));
@@ -146,7 +145,7 @@ test("a list that holds an item twice takes others, and becomes whole when the i
   assertEquals(store.spec, { tags: ["a", "b", "c"] });
 });
 
-test("an atomic list or map belongs to one", () => {
+test("an atomic list or map has one owner", () => {
   const store = new ThingStore();
   store.apply("alice", thing({ args: ["a"], wholeMap: { a: "1" }, selector: { name: "s" } }));
   const outcome = store.try("bob", thing({ args: ["b"], wholeMap: { b: "1" }, selector: { value: "v" } }));
@@ -160,14 +159,14 @@ test("an atomic list or map belongs to one", () => {
   assertEquals(store.spec, { args: ["b"], wholeMap: { b: "1" }, selector: { name: "s" } });
 });
 
-test("keys that have defaults may be left out", () => {
+test("keys with defaults may be left out", () => {
   const store = new ThingStore();
   store.apply("alice", thing({ ports: [{ port: 80, name: "a" }] }));
   store.apply("bob", thing({ ports: [{ port: 80, protocol: "UDP" }, { port: 80, protocol: "TCP", name: "a" }] }));
   assertEquals(store.spec, { ports: [{ port: 80, protocol: "UDP" }, { port: 80, name: "a", protocol: "TCP" }] });
 });
 
-test("null takes a leaf, and leaves what holds something", () => {
+test("null replaces a leaf, and keeps a field with content", () => {
   const store = new ThingStore();
   store.apply("alice", thing({ replicas: 1, labels: { a: "1" }, args: ["a"] }));
   store.apply("alice", thing({ replicas: null, labels: null, args: null }));
@@ -177,7 +176,7 @@ test("null takes a leaf, and leaves what holds something", () => {
   assertEquals(store.spec, { labels: { b: "1" } });
 });
 
-test("keys of any name are fields like others", () => {
+test("keys with any name are fields like others", () => {
   const store = new ThingStore();
   store.apply(
     "alice",
@@ -219,14 +218,14 @@ const misfits: readonly (readonly [spec: JsonObject, problem: string])[] = [
 ];
 
 for (const [spec, problem] of misfits) {
-  test(`a configuration that does not fit its type is refused: ${problem}`, () => {
+  test(`a configuration that does not fit its type is rejected: ${problem}`, () => {
     const { status } = refusalOf(() => new ThingStore().apply("alice", thing(spec)));
     assertEquals(status.code, 500);
     assertEquals(status.message, `failed to create typed patch object (d/t; example.dev/v1, Kind=Thing): ${problem}`);
   });
 }
 
-test("another kind or version, and managed fields, are a bad request", () => {
+test("a configuration with another kind or version, or with managed fields, is a bad request", () => {
   const store = new ThingStore();
   const { status } = refusalOf(() => store.apply("alice", { ...thing({}), kind: "Other" }));
   assertEquals([status.code, status.message], [400, "invalid object type: example.dev/v1, Kind=Other"]);
@@ -249,7 +248,7 @@ test("an apply that changes nothing keeps the times", () => {
   assertEquals(store.owners[0], 'bob Apply undefined {"f:spec":{"f:replicas":{}}}');
 });
 
-test("an object that nobody was tracked on has an owner for all of it before the first apply", () => {
+test("an object without managed fields gets the owner before-first-apply", () => {
   const store = new ThingStore();
   store.live = thing({ replicas: 1, labels: { a: "1" } }, { uid: "u" });
   store.apply("alice", thing({ labels: { a: "1", b: "2" } }), { now: second });
@@ -261,7 +260,7 @@ test("an object that nobody was tracked on has an owner for all of it before the
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-test("kubectl takes over what its client-side apply set, unless somebody changed it since", () => {
+test("kubectl takes fields of its client-side apply, unless they changed since", () => {
   const config = thing({ replicas: 1, alpha: "a" });
   const annotations = { [lastApplied]: JSON.stringify(config), other: "<&>" };
   const store = new ThingStore();
@@ -279,7 +278,7 @@ test("kubectl takes over what its client-side apply set, unless somebody changed
   assertEquals(outcome.conflicts.map(({ manager }) => manager.name), ["scaler"]);
 });
 
-test("kubectl takes nothing over where its annotation is of another version, or cannot be read", () => {
+test("kubectl takes no fields when its annotation has another version or is malformed", () => {
   for (const text of [JSON.stringify(thing({ replicas: 1 }, {}, "example.dev/v2")), "{", "[]", ""]) {
     const store = new ThingStore();
     store.update("kubectl-client-side-apply", thing({ replicas: 1 }, { annotations: { [lastApplied]: text } }));
@@ -287,7 +286,7 @@ test("kubectl takes nothing over where its annotation is of another version, or 
   }
 });
 
-test("a manager's entry in another version is compared in that version, and dropped when there is none such", async () => {
+test("the entry of a manager is compared in its own version, and dropped when that is not served", async () => {
   const rename = (object: JsonObject, from: string, to: string, apiVersion: string): JsonObject => {
     const { [from]: value, ...rest } = JSON.parse(JSON.stringify(object["spec"] ?? {}));
     return { ...object, apiVersion, spec: value === undefined ? rest : { ...rest, [to]: value } };
@@ -332,7 +331,7 @@ test("a manager's entry in another version is compared in that version, and drop
   assertEquals(alone.managedFields?.length, 1);
 });
 
-test("a set that was written before its type became atomic is owned as a whole", () => {
+test("a set from before its type became atomic is owned as a whole", () => {
   const live = thing({ wholeMap: { a: "1" } }, {
     uid: "u",
     managedFields: [{
@@ -350,7 +349,7 @@ test("a set that was written before its type became atomic is owned as a whole",
   assertEquals(outcome.conflicts.map(({ path }) => path), [["f:spec", "f:wholeMap"]]);
 });
 
-test("managed fields that cannot be understood are the server's fault", () => {
+test("malformed managed fields in the live object cause a 500", () => {
   const store = new ThingStore();
   store.live = thing({}, { uid: "u", managedFields: [{ manager: "a", operation: "Nothing" }] });
   const { status } = refusalOf(() => store.apply("alice", thing({})));

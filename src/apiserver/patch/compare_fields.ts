@@ -1,21 +1,22 @@
 /**
- * compareFields: which fields a write added, changed and removed. Where both sides share a value (the stored object's own
- * parts in the new one) nothing below is looked at.
+ * compareFields(): the fields that a write added, modified and removed. Parts that both objects share are not visited.
+ *
+ * ownedFields() and addedFields() are the fields of one object: an applier of `spec.replicas` owns only that leaf, while the
+ * creator of `spec` also owns `spec` itself.
  */
 import { isSameJson, type Json, type ListSchema, type TypeSchema } from "../model/mod.ts";
-import { fieldElement, itemElement } from "./_element.ts";
-import { fieldsOf, fieldTypeOf, isHollow, itemsOf, type Shape, shapeOf } from "./_shape.ts";
+import { fieldElement, FieldsError, itemElement } from "./_element.ts";
+import { fieldsOf, fieldTypeOf, isEmptyContainer, isNamedField, itemsOf, type Shape, shapeOf } from "./_shape.ts";
 import { type FieldSet, LevelBuilder, noFields, unionBelow } from "./field_set.ts";
-import { addedFields } from "./owned_fields.ts";
 
-/** What a write did. No field is in more than one of the three. */
+/** The difference of two values. A field is in at most one of the sets. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
   readonly removed: FieldSet;
 }
 
-/** The same below one field; undefined for nothing, `noFields` for the field itself. */
+/** The difference below one field; undefined for no difference, `noFields` for the field itself. */
 interface Difference {
   readonly added?: FieldSet;
   readonly modified?: FieldSet;
@@ -27,8 +28,8 @@ const modifiedLeaf: Difference = { modified: noFields };
 /**
  * Compares two values of a type.
  *
- * @returns undefined when they are the same
- * @throws FieldsError when an item of a list cannot be told from others
+ * @returns undefined when they are equal
+ * @throws FieldsError when an item of a list has no unique key
  */
 export function compareFields(before: Json, after: Json, type: TypeSchema): Comparison | undefined {
   const difference = differenceBetween(before, after, type);
@@ -54,7 +55,7 @@ function differenceBetween(
   return shapeAfter === shape ? difference : both(difference, differenceAs(shapeAfter, before, after, type));
 }
 
-/** What two ways to look at the same two values find; where there is no schema a value may become another kind of value. */
+/** Combines two comparisons of the same values. Without a schema, a value may change from one shape to another. */
 function both(left: Difference | undefined, right: Difference | undefined): Difference | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   return {
@@ -69,7 +70,7 @@ function either(left: FieldSet | undefined, right: FieldSet | undefined): FieldS
 }
 
 function differenceAs(shape: Shape, before: Json, after: Json, type: TypeSchema): Difference | undefined {
-  if (shape === "leaf" || (isHollow(shape, before) && isHollow(shape, after))) {
+  if (shape === "leaf" || (isEmptyContainer(shape, before) && isEmptyContainer(shape, after))) {
     return isSameJson(before, after) ? undefined : modifiedLeaf;
   }
   const level = new DifferenceBuilder();
@@ -120,7 +121,7 @@ function indexed(items: readonly Json[], type: ListSchema): ReadonlyMap<string, 
   return found;
 }
 
-/** Items that share an element are owned as one leaf. */
+/** Items with the same element are owned as one leaf. */
 function compareItem(before: readonly Json[], after: readonly Json[], type: TypeSchema): Difference | undefined {
   const [isDoubleBefore, isDoubleAfter] = [before.length > 1, after.length > 1];
   if (!isDoubleBefore && !isDoubleAfter) return differenceBetween(before[0], after[0], type);
@@ -131,7 +132,7 @@ function compareItem(before: readonly Json[], after: readonly Json[], type: Type
   return both(single, isDoubleBefore ? { removed: noFields } : { added: noFields });
 }
 
-/** Collects what differs on one level; costs nothing as long as nothing does. */
+/** Builds the difference of one level; it allocates nothing without a difference. */
 class DifferenceBuilder {
   #added: LevelBuilder | undefined;
   #modified: LevelBuilder | undefined;
@@ -154,4 +155,89 @@ class DifferenceBuilder {
       removed: this.#removed?.build(),
     };
   }
+}
+
+/** The fields that an applier of a value owns. Items without a unique key are ignored. */
+export function ownedFields(value: Json, type: TypeSchema): FieldSet {
+  return ownedBelow(value, type, false) ?? noFields;
+}
+
+/**
+ * @param includesSelf true when the field above is owned too
+ * @returns undefined when no field is owned: an empty list without an owner
+ */
+function ownedBelow(value: Json, type: TypeSchema, includesSelf: boolean): FieldSet | undefined {
+  const shape = shapeOf(type, value);
+  if (shape === "leaf") return noFields;
+  const level = new LevelBuilder(includesSelf);
+  if (shape === "list" && type.kind === "list") addOwnedItems(level, itemsOf(value), type);
+  else addOwnedFields(level, value, type);
+  if (!level.isEmpty || includesSelf) return level.build();
+  return value === null || (shape === "fields" && isEmptyContainer(shape, value)) ? noFields : undefined;
+}
+
+function addOwnedFields(level: LevelBuilder, value: Json, type: TypeSchema): void {
+  const object = fieldsOf(value);
+  for (const name of Object.keys(object)) {
+    const under = ownedBelow(object[name] ?? null, fieldTypeOf(type, name), !isNamedField(type, name));
+    if (under !== undefined) level.add(fieldElement(name), under);
+  }
+}
+
+function addOwnedItems(level: LevelBuilder, items: readonly Json[], type: ListSchema): void {
+  const elements = items.map((item) => elementOrUndefined(item, type));
+  const duplicates = duplicatesOf(elements.filter((element) => element !== undefined));
+  for (const [index, element] of elements.entries()) {
+    if (element !== undefined && !duplicates.has(element)) {
+      level.add(element, ownedBelow(items[index] ?? null, type.items, true) ?? noFields);
+    }
+  }
+  for (const element of duplicates) level.add(element, noFields);
+}
+
+function elementOrUndefined(item: Json, type: ListSchema): string | undefined {
+  try {
+    return itemElement(item, type);
+  } catch (error) {
+    if (error instanceof FieldsError) return undefined;
+    throw error;
+  }
+}
+
+/** The elements that stand more than once in a list. */
+function duplicatesOf(elements: readonly string[]): ReadonlySet<string> {
+  const duplicates = new Set<string>();
+  if (elements.length < 2) return duplicates;
+  const seen = new Set<string>();
+  for (const element of elements) {
+    if (seen.has(element)) duplicates.add(element);
+    seen.add(element);
+  }
+  return duplicates;
+}
+
+/**
+ * What stands below a field that came into being with this value.
+ *
+ * @throws FieldsError when an item of a list cannot be told from others
+ */
+export function addedFields(value: Json, type: TypeSchema): FieldSet {
+  const shape = shapeOf(type, value);
+  if (shape === "leaf" || isEmptyContainer(shape, value)) return noFields;
+  const level = new LevelBuilder(true);
+  if (shape === "list" && type.kind === "list") {
+    const items = itemsOf(value);
+    const elements = items.map((item) => itemElement(item, type));
+    const duplicates = duplicatesOf(elements);
+    for (const [index, element] of elements.entries()) {
+      if (!duplicates.has(element)) level.add(element, addedFields(items[index] ?? null, type.items));
+    }
+    for (const element of duplicates) level.add(element, noFields);
+  } else {
+    const object = fieldsOf(value);
+    for (const name of Object.keys(object)) {
+      level.add(fieldElement(name), addedFields(object[name] ?? null, fieldTypeOf(type, name)));
+    }
+  }
+  return level.build();
 }

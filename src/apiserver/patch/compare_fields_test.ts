@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { draftOf, type Json } from "../model/mod.ts";
-import { compareFields } from "./compare_fields.ts";
-import { specField, thing, thingType } from "./thing_testing.ts";
+import { addedFields, compareFields, ownedFields } from "./compare_fields.ts";
+import { specField, thing, thingType } from "./testing/things.ts";
 
 /** `+` added, `~` modified, `-` removed. */
 function textOf(before: Json, after: Json, field: string): string {
@@ -61,7 +61,7 @@ for (const [field, before, after, text] of table) {
   });
 }
 
-test("a part that both sides share is not looked at", () => {
+test("a part that both objects share is not visited", () => {
   const shared = {
     get a(): string {
       throw new Error("looked at");
@@ -70,11 +70,78 @@ test("a part that both sides share is not looked at", () => {
   assert(compareFields({ spec: { free: shared } }, { spec: { free: shared } }, thingType) === undefined);
 });
 
-test("a copy of an object is the same object", () => {
+test("an object and its copy have no difference", () => {
   const object = thing({ items: [{ name: "a", tags: ["x"] }], free: JSON.parse('{"__proto__":{"a":1}}'), args: [] });
   assert(compareFields(object, draftOf(object), thingType) === undefined);
 });
 
-test("items that cannot be told apart cannot be compared", () => {
+test("items without a unique key cannot be compared", () => {
   assertThrows(() => compareFields(thing({ items: [{}] }), thing({ items: [] }), thingType));
+});
+
+/** What an applier of a value of a field of the spec owns, and what a creator does. */
+const owned: readonly (readonly [field: string, value: Json, applied: string, created: string])[] = [
+  ["alpha", "a", "{}", "{}"],
+  ["alpha", null, "{}", "{}"],
+  ["labels", { b: "2", a: "1" }, '{"f:a":{},"f:b":{}}', '{".":{},"f:a":{},"f:b":{}}'],
+  ["labels", {}, "{}", "{}"],
+  ["wholeMap", { a: "1" }, "{}", "{}"],
+  ["args", ["a", "b"], "{}", "{}"],
+  ["tags", ["b", "a"], '{"v:\\"a\\"":{},"v:\\"b\\"":{}}', '{".":{},"v:\\"a\\"":{},"v:\\"b\\"":{}}'],
+  ["numbers", [10, 9], '{"v:9":{},"v:10":{}}', '{".":{},"v:9":{},"v:10":{}}'],
+  [
+    "items",
+    [{ name: "a", value: "1" }],
+    '{"k:{\\"name\\":\\"a\\"}":{".":{},"f:name":{},"f:value":{}}}',
+    '{".":{},"k:{\\"name\\":\\"a\\"}":{".":{},"f:name":{},"f:value":{}}}',
+  ],
+  [
+    "ports",
+    [{ port: 80 }, { port: 80, protocol: "UDP" }],
+    '{"k:{\\"port\\":80,\\"protocol\\":\\"TCP\\"}":{".":{},"f:port":{}},' +
+    '"k:{\\"port\\":80,\\"protocol\\":\\"UDP\\"}":{".":{},"f:port":{},"f:protocol":{}}}',
+    '{".":{},"k:{\\"port\\":80,\\"protocol\\":\\"TCP\\"}":{".":{},"f:port":{}},' +
+    '"k:{\\"port\\":80,\\"protocol\\":\\"UDP\\"}":{".":{},"f:port":{},"f:protocol":{}}}',
+  ],
+  ["volumes", [{ name: "a" }], "{}", "{}"],
+  ["selector", { name: "a" }, "{}", "{}"],
+  ["template", { name: "a", tags: [] }, '{"f:name":{}}', '{".":{},"f:name":{},"f:tags":{}}'],
+  ["free", { a: { b: [1] } }, '{"f:a":{".":{},"f:b":{}}}', '{".":{},"f:a":{".":{},"f:b":{}}}'],
+  ["free", { "<": null }, '{"f:<":{}}', '{".":{},"f:<":{}}'],
+  [
+    "open",
+    { known: "a", other: { x: 1 } },
+    '{"f:known":{},"f:other":{".":{},"f:x":{}}}',
+    '{".":{},"f:known":{},"f:other":{".":{},"f:x":{}}}',
+  ],
+  ["anything", [1, { a: 2 }], "{}", "{}"],
+  ["groups", { a: { value: "1" } }, '{"f:a":{".":{},"f:value":{}}}', '{".":{},"f:a":{".":{},"f:value":{}}}'],
+  ["tags", ["a", "b", "a"], '{"v:\\"a\\"":{},"v:\\"b\\"":{}}', '{".":{},"v:\\"a\\"":{},"v:\\"b\\"":{}}'],
+  [
+    "items",
+    [{ name: "a", value: "1" }, { name: "a" }],
+    '{"k:{\\"name\\":\\"a\\"}":{}}',
+    '{".":{},"k:{\\"name\\":\\"a\\"}":{}}',
+  ],
+];
+
+for (const [field, value, applied, created] of owned) {
+  test(`an apply of ${field} ${JSON.stringify(value)} owns ${applied}, a create ${created}`, () => {
+    assertEquals(JSON.stringify(ownedFields(value, specField(field))), applied);
+    assertEquals(JSON.stringify(addedFields(value, specField(field))), created);
+  });
+}
+
+test("an applied empty list has no owner, an applied null has one", () => {
+  const fields = ownedFields(thing({ tags: [], items: null, template: { tags: [] } }), thingType);
+  assertEquals(JSON.stringify(fields["f:spec"]), '{"f:items":{}}');
+});
+
+test("an item without its keys has no owner", () => {
+  assertThrows(() => addedFields([{ value: "1" }], specField("items")));
+  assertThrows(() => addedFields([null], specField("tags")));
+  assertEquals(
+    JSON.stringify(ownedFields([{ value: "1" }, { name: "a" }], specField("items"))),
+    '{"k:{\\"name\\":\\"a\\"}":{".":{},"f:name":{}}}',
+  );
 });

@@ -1,42 +1,41 @@
 /**
- * FieldSet: a set of an object's fields, in the very form that `fieldsV1` of managedFields has. So what is stored is what is
- * computed with: nothing is decoded or encoded on a write, and a set that did not change is the same object as before.
+ * FieldSet: a set of fields of an object, in the format of `fieldsV1` of managedFields. A write computes with this format
+ * directly, without decoding or encoding, and a set that does not change stays the same object.
  *
- * A key is an element (see _element.ts), its value the set below it. `{}` below a key means that the field itself is in the
- * set, `{".": {}, ...}` the same where fields below it are in the set too; other keys only lead further down. `{}` at the top
- * is the empty set. Sets are never changed; keys stand in the order of fieldsV1.
+ * A key is an element (see _element.ts), and its value is the set below it. `{}` below a key means that the field itself is in
+ * the set; `{".": {}, ...}` means the field and fields below it. `{}` at the root is the empty set. Sets never change, and
+ * their keys have the order of fieldsV1.
  */
 import { isJsonObject, type Json } from "../model/mod.ts";
-import { canonicalElement, compareElements, elementText } from "./_element.ts";
-import { FieldsError } from "./_fields_error.ts";
+import { canonicalElement, compareElements, elementText, FieldsError } from "./_element.ts";
 
-/** A set of fields, as `fieldsV1` holds it. */
+/** A set of fields, in the format of `fieldsV1`. */
 export interface FieldSet {
   readonly [element: string]: FieldSet;
 }
 
-/** A path from the top of an object, e.g. `["f:spec", "f:replicas"]`. */
+/** A path from the root of an object, e.g. `["f:spec", "f:replicas"]`. */
 export type FieldPath = readonly string[];
 
-/** No fields at all; below a key: that field and nothing below it. */
+/** No fields; below a key: the field of the key, and no fields below it. */
 export const noFields: FieldSet = Object.freeze({});
 
-/** The key that says that the field above it is in the set. */
+/** The key that means that the field above it is in the set. */
 const self = ".";
 
-/** True when nothing is in the set. */
+/** True for the empty set. */
 export function isEmptySet(set: FieldSet): boolean {
   // deno-lint-ignore guard-for-in
   for (const _ in set) return false;
   return true;
 }
 
-/** True when the field itself is in the set, given what stands below its key. */
-export function holdsItself(below: FieldSet): boolean {
+/** True when the field itself is in the set. @param below the value of its key */
+export function includesSelf(below: FieldSet): boolean {
   return Object.hasOwn(below, self) || isEmptySet(below);
 }
 
-/** What stands below a key; undefined when neither the field nor anything below it is in the set. */
+/** The value of a key; undefined when neither the field nor a field below it is in the set. */
 export function below(set: FieldSet, element: string): FieldSet | undefined {
   return Object.hasOwn(set, element) ? set[element] : undefined;
 }
@@ -48,7 +47,7 @@ export function hasField(set: FieldSet, path: FieldPath): boolean {
     current = below(current, element);
     if (current === undefined) return false;
   }
-  return path.length > 0 && holdsItself(current);
+  return path.length > 0 && includesSelf(current);
 }
 
 /** The elements of one level, in order. */
@@ -58,18 +57,17 @@ export function elementsOf(set: FieldSet): readonly string[] {
 }
 
 /**
- * Collects one level of a set. Elements may come in any order, each once; where they come in order, which is how most
- * objects have their fields, nothing is moved.
+ * Builds one level of a set. Elements may be added in any order, each once. Sorted input, which is usual, is not sorted again.
  */
 export class LevelBuilder {
   #level: Record<string, FieldSet> | undefined;
   #last = "";
   #isSorted = true;
-  readonly #holdsItself: boolean;
+  readonly #includesSelf: boolean;
 
-  /** @param holdsItself whether the field above the level is in the set */
-  constructor(holdsItself: boolean) {
-    this.#holdsItself = holdsItself;
+  /** @param includesSelf true when the field above the level is in the set */
+  constructor(includesSelf: boolean) {
+    this.#includesSelf = includesSelf;
   }
 
   get isEmpty(): boolean {
@@ -77,7 +75,7 @@ export class LevelBuilder {
   }
 
   add(element: string, under: FieldSet): void {
-    if (this.#level === undefined) this.#level = this.#holdsItself ? { [self]: noFields } : {};
+    if (this.#level === undefined) this.#level = this.#includesSelf ? { [self]: noFields } : {};
     else if (this.#isSorted && !isBefore(this.#last, element)) this.#isSorted = false;
     this.#last = element;
     this.#level[element] = under;
@@ -96,12 +94,12 @@ function sortedLevel(level: FieldSet): FieldSet {
   return sorted;
 }
 
-/** Most elements are fields, and fields stand in the order of their names. */
+/** A fast path for fields, which are sorted by name and most common. */
 function isBefore(left: string, right: string): boolean {
   return left.charCodeAt(0) === 0x66 && right.charCodeAt(0) === 0x66 ? left < right : compareElements(left, right) < 0;
 }
 
-/** The set of these fields, without those above them. */
+/** The set of these fields, without the fields above them. */
 export function fieldSetOf(paths: Iterable<FieldPath>): FieldSet {
   let set = noFields;
   for (const path of paths) {
@@ -111,23 +109,23 @@ export function fieldSetOf(paths: Iterable<FieldPath>): FieldSet {
   return set;
 }
 
-/** The fields of either. */
+/** The fields in one of the sets or in both. */
 export function unionOf(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right || isEmptySet(right)) return left;
   return isEmptySet(left) ? right : joined(left, right, false);
 }
 
-/** The same for what stands below one key, where `{}` is the field itself. */
+/** The union of the values of one key, where `{}` is the field itself. */
 export function unionBelow(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right) return left;
-  return joined(left, right, holdsItself(left) || holdsItself(right));
+  return joined(left, right, includesSelf(left) || includesSelf(right));
 }
 
-function joined(left: FieldSet, right: FieldSet, hasItself: boolean): FieldSet {
+function joined(left: FieldSet, right: FieldSet, isIncluded: boolean): FieldSet {
   const lefts = elementsOf(left);
   const rights = elementsOf(right);
-  const level = new LevelBuilder(hasItself);
-  let isLeft = Object.hasOwn(left, self) === hasItself;
+  const level = new LevelBuilder(isIncluded);
+  let isLeft = Object.hasOwn(left, self) === isIncluded;
   let [l, r] = [0, 0];
   while (l < lefts.length || r < rights.length) {
     const [leftElement, rightElement] = [lefts[l], rights[r]];
@@ -148,38 +146,38 @@ function joined(left: FieldSet, right: FieldSet, hasItself: boolean): FieldSet {
   return isLeft && !level.isEmpty ? left : level.build();
 }
 
-/** The fields of `left` that `right` does not have. Of a field and those below it each counts on its own. */
+/** The fields of `left` that are not in `right`. A field and the fields below it are separate members. */
 export function differenceOf(left: FieldSet, right: FieldSet): FieldSet {
   return reduced(left, right, false, belowDifference);
 }
 
 function belowDifference(ours: FieldSet, theirs: FieldSet): FieldSet | undefined {
-  const hasItself = holdsItself(ours) && !holdsItself(theirs);
-  const under = reduced(ours, theirs, hasItself, belowDifference);
-  return hasItself || !isEmptySet(under) ? under : undefined;
+  const isIncluded = includesSelf(ours) && !includesSelf(theirs);
+  const under = reduced(ours, theirs, isIncluded, belowDifference);
+  return isIncluded || !isEmptySet(under) ? under : undefined;
 }
 
-/** The fields of `set` without those of `excluded` and all that is below them. */
+/** The fields of `set` without the fields of `excluded` and all fields below them. */
 export function withoutFields(set: FieldSet, excluded: FieldSet): FieldSet {
   return reduced(set, excluded, false, belowExclusion);
 }
 
 function belowExclusion(ours: FieldSet, excluded: FieldSet): FieldSet | undefined {
-  if (holdsItself(excluded)) return undefined;
-  const hasItself = holdsItself(ours);
-  const under = reduced(ours, excluded, hasItself, belowExclusion);
-  return hasItself || !isEmptySet(under) ? under : undefined;
+  if (includesSelf(excluded)) return undefined;
+  const isIncluded = includesSelf(ours);
+  const under = reduced(ours, excluded, isIncluded, belowExclusion);
+  return isIncluded || !isEmptySet(under) ? under : undefined;
 }
 
-/** One level of `left`, with what both have replaced by what `rest` leaves of it. */
+/** One level of `left`; `rest` computes the new value of a key in both. */
 function reduced(
   left: FieldSet,
   right: FieldSet,
-  hasItself: boolean,
+  isIncluded: boolean,
   rest: (ours: FieldSet, theirs: FieldSet) => FieldSet | undefined,
 ): FieldSet {
-  const level = new LevelBuilder(hasItself);
-  let isLeft = Object.hasOwn(left, self) === hasItself;
+  const level = new LevelBuilder(isIncluded);
+  let isLeft = Object.hasOwn(left, self) === isIncluded;
   for (const element of elementsOf(left)) {
     const ours = left[element] ?? noFields;
     const theirs = below(right, element);
@@ -190,40 +188,39 @@ function reduced(
   return isLeft && !level.isEmpty ? left : level.build();
 }
 
-/** The fields of both. */
+/** The fields in both sets. */
 export function intersectionOf(left: FieldSet, right: FieldSet): FieldSet {
   return left === right ? left : shared(left, right, false);
 }
 
-function shared(left: FieldSet, right: FieldSet, hasItself: boolean): FieldSet {
-  const level = new LevelBuilder(hasItself);
+function shared(left: FieldSet, right: FieldSet, isIncluded: boolean): FieldSet {
+  const level = new LevelBuilder(isIncluded);
   for (const element of elementsOf(left)) {
     const [ours, theirs] = [left[element] ?? noFields, below(right, element)];
     if (theirs === undefined) continue;
-    const hasBoth = holdsItself(ours) && holdsItself(theirs);
+    const hasBoth = includesSelf(ours) && includesSelf(theirs);
     const under = shared(ours, theirs, hasBoth);
     if (hasBoth || !isEmptySet(under)) level.add(element, under);
   }
   return level.build();
 }
 
-/** The paths of a set: fields of one level first, then those below them. */
+/** The paths of a set: the fields of one level first, then those below them. */
 export function* pathsOf(set: FieldSet, above: FieldPath = []): Generator<FieldPath> {
   const elements = elementsOf(set);
-  for (const element of elements) if (holdsItself(set[element] ?? noFields)) yield [...above, element];
+  for (const element of elements) if (includesSelf(set[element] ?? noFields)) yield [...above, element];
   for (const element of elements) yield* pathsOf(set[element] ?? noFields, [...above, element]);
 }
 
-/** A path as people read it: `.spec.template.spec.containers[name="web"].image`. */
+/** A path in messages: `.spec.template.spec.containers[name="web"].image`. */
 export function pathText(path: FieldPath): string {
   return path.map(elementText).join("");
 }
 
 /**
- * Reads a set that came from outside: other spellings of an element are brought into the one used here, unknown kinds of
- * elements dropped.
+ * Reads a set from a client: elements get their canonical form, and unknown types of elements are dropped.
  *
- * @throws FieldsError when it is none
+ * @throws FieldsError when it is malformed
  */
 export function readFieldSet(value: Json): FieldSet {
   if (value === null) return noFields;
@@ -233,7 +230,7 @@ export function readFieldSet(value: Json): FieldSet {
   return readLevel(value).level;
 }
 
-function readLevel(value: { readonly [key: string]: Json }): { level: FieldSet; holdsItself: boolean } {
+function readLevel(value: { readonly [key: string]: Json }): { level: FieldSet; includesSelf: boolean } {
   const found = new Map<string, FieldSet>();
   let hasSelf = false;
   for (const key of Object.keys(value)) {
@@ -250,10 +247,10 @@ function readLevel(value: { readonly [key: string]: Json }): { level: FieldSet; 
   }
   const level = new LevelBuilder(false);
   for (const [element, under] of found) level.add(element, under);
-  return { level: level.build(), holdsItself: hasSelf || found.size === 0 };
+  return { level: level.build(), includesSelf: hasSelf || found.size === 0 };
 }
 
-function belowOf(read: { level: FieldSet; holdsItself: boolean }): FieldSet {
-  if (!read.holdsItself || isEmptySet(read.level)) return read.level;
+function belowOf(read: { level: FieldSet; includesSelf: boolean }): FieldSet {
+  if (!read.includesSelf || isEmptySet(read.level)) return read.level;
   return { [self]: noFields, ...read.level };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
-import { arbitraryFieldSet } from "./field_set_testing.ts";
+import { arbitraryFieldSet } from "./testing/things.ts";
 import {
   differenceOf,
   type FieldSet,
@@ -26,7 +26,7 @@ function stringOf(set: FieldSet): string {
   return JSON.stringify(set);
 }
 
-test("a set of fields is written as fieldsV1 has it", () => {
+test("fieldSetOf() returns the format of fieldsV1", () => {
   const set = fieldSetOf([
     ["f:spec", "f:replicas"],
     ["f:spec", "f:containers", 'k:{"name":"b"}'],
@@ -42,7 +42,7 @@ test("a set of fields is written as fieldsV1 has it", () => {
   );
 });
 
-test("elements stand in the order of the real server", () => {
+test("elements have the order of kube-apiserver", () => {
   const elements = [
     "i:10",
     "i:2",
@@ -75,7 +75,7 @@ test("elements stand in the order of the real server", () => {
   assertEquals(Object.keys(readFieldSet(Object.fromEntries(elements.map((element) => [element, {}])))), sorted);
 });
 
-test("a field and those below it are in a set each on its own", () => {
+test("a field and the fields below it are separate members of a set", () => {
   const set = fieldSetOf([["f:a"], ["f:b", "f:c"]]);
   assertEquals(
     [["f:a"], ["f:a", "f:c"], ["f:b"], ["f:b", "f:c"], ["f:b", "f:c", "f:d"], []].map((path) => hasField(set, path)),
@@ -83,7 +83,7 @@ test("a field and those below it are in a set each on its own", () => {
   );
 });
 
-test("a difference takes a field and leaves those below it, an exclusion takes all", () => {
+test("differenceOf() removes single fields, withoutFields() also the fields below them", () => {
   const set = fieldSetOf([["f:a"], ["f:a", "f:b"], ["f:c", "f:d"]]);
   assertEquals(textsOf(differenceOf(set, fieldSetOf([["f:a"]]))), ["f:a f:b", "f:c f:d"]);
   assertEquals(textsOf(differenceOf(set, fieldSetOf([["f:a", "f:b"], ["f:c"]]))), ["f:a", "f:c f:d"]);
@@ -91,7 +91,7 @@ test("a difference takes a field and leaves those below it, an exclusion takes a
   assertEquals(textsOf(withoutFields(set, fieldSetOf([["f:a", "f:b"]]))), ["f:a", "f:c f:d"]);
 });
 
-test("paths come level by level and read like those of the real server", () => {
+test("pathsOf() returns paths by level, and pathText() has the format of kube-apiserver", () => {
   const set = fieldSetOf([
     ["f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}'],
     ["f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:name"],
@@ -108,7 +108,7 @@ test("paths come level by level and read like those of the real server", () => {
   ]);
 });
 
-test("a set from outside is brought into the one spelling, and what is not known is dropped", () => {
+test("readFieldSet() returns canonical elements, and drops unknown ones", () => {
   const read = readFieldSet({
     "f:z": {},
     'k:{"b": 1, "a":"x"}': { ".": {}, "f:q": null },
@@ -123,7 +123,7 @@ test("a set from outside is brought into the one spelling, and what is not known
   );
 });
 
-test("what is no set of fields is refused", () => {
+test("readFieldSet() rejects malformed sets", () => {
   const wrong = [
     "x",
     [],
@@ -138,7 +138,7 @@ test("what is no set of fields is refused", () => {
   for (const value of wrong) assertThrows(() => readFieldSet(value));
 });
 
-test("sets obey the laws of sets, and a set that does not change stays the same object", () => {
+test("the operations have the laws of sets, and return the same object for an unchanged set", () => {
   fc.assert(fc.property(arbitraryFieldSet, arbitraryFieldSet, arbitraryFieldSet, (a, b, c) => {
     assertEquals(stringOf(unionOf(a, b)), stringOf(unionOf(b, a)));
     assertEquals(stringOf(unionOf(a, unionOf(b, c))), stringOf(unionOf(unionOf(a, b), c)));
@@ -155,7 +155,7 @@ test("sets obey the laws of sets, and a set that does not change stays the same 
   }));
 });
 
-test("the members of unions, intersections and differences are those of the paths", () => {
+test("unions, intersections and differences have the expected paths", () => {
   fc.assert(fc.property(arbitraryFieldSet, arbitraryFieldSet, (a, b) => {
     const [lefts, rights] = [textsOf(a), textsOf(b)];
     assertEquals(textsOf(unionOf(a, b)), [...new Set([...lefts, ...rights])].sort());
@@ -168,7 +168,7 @@ test("the members of unions, intersections and differences are those of the path
   }));
 });
 
-test("a set that was written reads as the same set", () => {
+test("a set is the same after writing and reading", () => {
   fc.assert(fc.property(arbitraryFieldSet, (set) => {
     assertEquals(stringOf(readFieldSet(JSON.parse(stringOf(set)))), stringOf(set));
   }));

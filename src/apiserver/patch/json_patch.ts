@@ -1,7 +1,8 @@
 /**
- * JSON patch (RFC 6902) as the real server understands it, which is how evanphx/json-patch v4 does: indices may be negative,
- * `replace` of a field that is not there sets it, `copy` of one copies null, `test` of one succeeds against null. Where a
- * patch does not apply nothing is changed: it works on a copy.
+ * JSON patch (RFC 6902) with the semantics of kube-apiserver, which uses evanphx/json-patch v4: indices may be negative,
+ * `replace` of a missing field sets it, `copy` of one copies null, `test` of one succeeds against null.
+ *
+ * Guarantees: it works on a copy, so a patch that cannot be applied changes nothing.
  */
 import {
   badRequest,
@@ -14,30 +15,30 @@ import {
   isSameJson,
   type Json,
   type JsonObject,
+  jsonTypeName,
   put,
   read,
-  Refusal,
+  StatusError,
 } from "../model/mod.ts";
-import { jsonTypeName } from "./_go_text.ts";
 
 /** As apiserver `endpoints/handlers/patch.go`. */
 const maxOperations = 10_000;
 
-/** How much the writer minds what it wrote wrong. */
+/** How the server handles mistakes in a patch. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
-/** A patched object, and what the patch itself said too much. */
+/** A patched object, and the problems of the patch itself. */
 export interface Patched {
   readonly object: Draft;
-  /** `json patch unknown field "[0].foo"`: warnings or part of a refusal, as the writer wanted. */
+  /** `json patch unknown field "[0].foo"`: warnings or a rejection, depending on the field validation. */
   readonly problems: readonly string[];
 }
 
 /**
  * The object after the operations of a patch.
  *
- * @throws Refusal 400 when it is no patch, 413 when it has too many operations
- * @throws PatchMisfit when it does not apply
+ * @throws StatusError 400 when it is malformed, 413 when it has too many operations
+ * @throws PatchMisfit when an operation cannot be applied
  */
 export function jsonPatch(object: JsonObject, patch: Json, validation: FieldValidation = "Warn"): Patched {
   const problems = validation === "Ignore" ? [] : problemsOf(patch);
@@ -49,22 +50,22 @@ export function jsonPatch(object: JsonObject, patch: Json, validation: FieldVali
   });
   if (operations.length > maxOperations) {
     const why = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`;
-    throw new Refusal(413, "RequestEntityTooLarge", `Request entity too large: ${why}`);
+    throw new StatusError(413, "RequestEntityTooLarge", `Request entity too large: ${why}`);
   }
   const document = new Document(draftOf(object));
   for (const operation of operations) document.apply(operation);
   const { root } = document;
-  if (!isDraft(root)) throw new PatchMisfit("the patched document is no object");
+  if (!isDraft(root)) throw new PatchApplyError("the patched document is no object");
   return { object: root, problems };
 }
 
-function notDecoded(value: Json, type: string): Refusal {
+function notDecoded(value: Json, type: string): StatusError {
   return badRequest(`json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${type}`);
 }
 
-/** A patch that does not apply: 422, without a word on which operation it was. So does the real server. */
-export class PatchMisfit extends Refusal {
-  /** What webhooks are told of theirs, in the words of evanphx/json-patch. */
+/** The patch cannot be applied: 422 without the reason, as kube-apiserver. */
+export class PatchApplyError extends StatusError {
+  /** The reason, in the text of evanphx/json-patch, for messages about patches of webhooks. */
   readonly why: string;
 
   constructor(why: string) {
@@ -75,7 +76,7 @@ export class PatchMisfit extends Refusal {
 
 const knownFields: ReadonlySet<string> = new Set(["op", "path", "from", "value"]);
 
-/** What is wrong with the shape of a patch. @throws Refusal 400 for what is too wrong to go on */
+/** The problems in the structure of a patch. @throws StatusError 400 when it cannot be decoded */
 function problemsOf(patch: Json): readonly string[] {
   if (patch === null) return [];
   if (!isJsonArray(patch)) throw undecodable(patch, "Go value of type []handlers.jsonPatchOp");
@@ -94,11 +95,11 @@ function problemsOf(patch: Json): readonly string[] {
   return problems;
 }
 
-function undecodable(value: Json, into: string): Refusal {
+function undecodable(value: Json, into: string): StatusError {
   return badRequest(`error decoding patch: json: cannot unmarshal ${jsonTypeName(value)} into ${into}`);
 }
 
-/** What holds the place that a path leads to. */
+/** The object or list at the end of a path. */
 type Container = Draft | DraftValue[];
 
 /** An object while the operations of a patch change it. */
@@ -125,24 +126,24 @@ class Document {
       case "copy":
         return this.#copy(operation);
       default:
-        throw new PatchMisfit(`Unexpected kind: ${typeof name === "string" ? name : "unknown"}`);
+        throw new PatchApplyError(`Unexpected kind: ${typeof name === "string" ? name : "unknown"}`);
     }
   }
 
   #add(path: string, value: DraftValue): void {
-    const place = this.#find(path) ?? missing("add", `path: "${path}"`);
-    within(`error in add for path: '${path}'`, () => insert(place, value));
+    const location = this.#find(path) ?? missing("add", `path: "${path}"`);
+    within(`error in add for path: '${path}'`, () => insert(location, value));
   }
 
   #remove(path: string): void {
-    const place = this.#find(path) ?? missing("remove", `path: "${path}"`);
-    within(`error in remove for path: '${path}'`, () => remove(place));
+    const location = this.#find(path) ?? missing("remove", `path: "${path}"`);
+    within(`error in remove for path: '${path}'`, () => remove(location));
   }
 
   #replace(path: string, value: DraftValue): void {
     if (path === "") {
       if (typeof value !== "object" || value === null) {
-        throw new PatchMisfit("replace operation value must be object or array: %!w(<nil>)");
+        throw new PatchApplyError("replace operation value must be object or array: %!w(<nil>)");
       }
       this.root = value;
       return;
@@ -153,7 +154,7 @@ class Document {
       try {
         return indexIn(key, container.length);
       } catch {
-        throw new PatchMisfit("missing value");
+        throw new PatchApplyError("missing value");
       }
     });
     container[index] = value;
@@ -163,9 +164,9 @@ class Document {
     const from = pathOf(operation, "move", "from");
     const source = this.#find(from) ?? missing("move", `from path: ${from}`);
     const value = within(`error in move for path: '${source.key}'`, () => {
-      const held = valueAt(source);
+      const moved = valueAt(source);
       remove(source);
-      return held;
+      return moved;
     });
     const path = pathOf(operation, "move");
     const target = this.#find(path) ?? missing("move", `destination path: ${path}`);
@@ -184,68 +185,68 @@ class Document {
   #test(path: string, value: Json): void {
     const failed = `testing value ${path} failed: test failed`;
     if (path === "") {
-      if (!isSameJson(this.root, value)) throw new PatchMisfit(failed);
+      if (!isSameJson(this.root, value)) throw new PatchApplyError(failed);
       return;
     }
-    const place = this.#find(path);
-    if (place === undefined) {
-      throw new PatchMisfit(`test operation does not apply: is missing path: ${path}: missing value`);
+    const location = this.#find(path);
+    if (location === undefined) {
+      throw new PatchApplyError(`test operation does not apply: is missing path: ${path}: missing value`);
     }
-    const held = within(`error in test for path: '${path}'`, () => valueAt(place));
-    if (!isSameJson(held ?? null, value)) throw new PatchMisfit(failed);
+    const actual = within(`error in test for path: '${path}'`, () => valueAt(location));
+    if (!isSameJson(actual ?? null, value)) throw new PatchApplyError(failed);
   }
 
-  /** What is before the first slash does not count, and the whole cannot be named this way. */
-  #find(path: string): Place | undefined {
+  /** Text before the first slash is ignored. The root has no location. */
+  #find(path: string): Location | undefined {
     const steps = path.split("/").slice(1).map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
     const key = steps.pop();
     if (key === undefined) return undefined;
     let container: DraftValue | undefined = this.root;
     for (const step of steps) {
-      if (Array.isArray(container)) container = container[placeIn(step, container.length) ?? container.length];
+      if (Array.isArray(container)) container = container[arrayIndexOf(step, container.length) ?? container.length];
       else container = isDraft(container) ? read(container, step) : undefined;
     }
     return Array.isArray(container) || isDraft(container) ? { container, key } : undefined;
   }
 }
 
-/** A place in the document: a field of an object or an index of a list. */
-interface Place {
+/** A location in the document: a field of an object or an index of a list. */
+interface Location {
   readonly container: Container;
   readonly key: string;
 }
 
-function insert({ container, key }: Place, value: DraftValue): void {
+function insert({ container, key }: Location, value: DraftValue): void {
   if (!Array.isArray(container)) put(container, key, value);
   else if (key === "-") container.push(value);
   else {
-    if (!isIndex(key)) throw new PatchMisfit(`value was not a proper array index: '${key}': ${notNumeric(key)}`);
+    if (!isIndex(key)) throw new PatchApplyError(`value was not a proper array index: '${key}': ${notNumeric(key)}`);
     container.splice(indexIn(key, container.length + 1), 0, value);
   }
 }
 
-function remove({ container, key }: Place): void {
+function remove({ container, key }: Location): void {
   if (Array.isArray(container)) container.splice(indexIn(key, container.length), 1);
   else if (Object.hasOwn(container, key)) delete container[key];
-  else throw new PatchMisfit(`Unable to remove nonexistent key: ${key}: missing value`);
+  else throw new PatchApplyError(`Unable to remove nonexistent key: ${key}: missing value`);
 }
 
-/** @returns undefined for a field that is not there */
-function valueAt({ container, key }: Place): DraftValue | undefined {
+/** @returns undefined for a missing field */
+function valueAt({ container, key }: Location): DraftValue | undefined {
   return Array.isArray(container) ? container[indexIn(key, container.length)] : read(container, key);
 }
 
-/** Puts before what goes wrong inside what it happened to. */
+/** Adds a title to the error of an action. */
 function within<Result>(title: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
-    throw error instanceof PatchMisfit ? new PatchMisfit(`${title}: ${error.why}`) : error;
+    throw error instanceof PatchApplyError ? new PatchApplyError(`${title}: ${error.why}`) : error;
   }
 }
 
 function missing(operation: string, what: string): never {
-  throw new PatchMisfit(`${operation} operation does not apply: doc is missing ${what}: missing value`);
+  throw new PatchApplyError(`${operation} operation does not apply: doc is missing ${what}: missing value`);
 }
 
 function isIndex(step: string): boolean {
@@ -256,26 +257,26 @@ function notNumeric(step: string): string {
   return `strconv.Atoi: parsing ${JSON.stringify(step)}: invalid syntax`;
 }
 
-/** The place that a step names in a list of some length; -1 is the last one. */
-function placeIn(step: string, length: number): number | undefined {
+/** The index of a step in a list; -1 is the last item. */
+function arrayIndexOf(step: string, length: number): number | undefined {
   const index = isIndex(step) ? Number(step) : NaN;
-  const place = index < 0 ? index + length : index;
-  return place >= 0 && place < length ? place : undefined;
+  const location = index < 0 ? index + length : index;
+  return location >= 0 && location < length ? location : undefined;
 }
 
 function indexIn(step: string, length: number): number {
-  if (!isIndex(step)) throw new PatchMisfit(notNumeric(step));
-  const place = placeIn(step, length);
-  if (place === undefined) {
-    throw new PatchMisfit(`Unable to access invalid index: ${Number(step)}: invalid index referenced`);
+  if (!isIndex(step)) throw new PatchApplyError(notNumeric(step));
+  const location = arrayIndexOf(step, length);
+  if (location === undefined) {
+    throw new PatchApplyError(`Unable to access invalid index: ${Number(step)}: invalid index referenced`);
   }
-  return place;
+  return location;
 }
 
 function pathOf(operation: JsonObject, name: string, key: "path" | "from" = "path"): string {
   const value = read(operation, key);
   if (typeof value === "string") return value;
-  throw new PatchMisfit(`${name} operation failed to decode ${key}: missing value`);
+  throw new PatchApplyError(`${name} operation failed to decode ${key}: missing value`);
 }
 
 function valueOf(operation: JsonObject): DraftValue {

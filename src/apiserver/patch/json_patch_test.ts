@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows, test } from "../../../tests/testing.ts";
-import { type Json, type JsonObject, Refusal } from "../model/mod.ts";
+import { type Json, type JsonObject, StatusError } from "../model/mod.ts";
 import { type FieldValidation, jsonPatch } from "./json_patch.ts";
 
 const object: JsonObject = { a: { b: [1, 2, 3], c: null }, "x/y~z": 1, s: "t" };
@@ -60,7 +60,7 @@ const refused: readonly Json[] = [
 ];
 
 for (const operations of refused) {
-  test(`JSON patch ${JSON.stringify(operations)} does not apply`, () => {
+  test(`JSON patch ${JSON.stringify(operations)} cannot be applied`, () => {
     assertEquals(refusalOf(operations), [
       422,
       "Invalid",
@@ -73,12 +73,12 @@ function refusalOf(patch: Json, validation?: FieldValidation): unknown {
   try {
     return jsonPatch(object, patch, validation);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof StatusError)) throw error;
     return [error.status.code, error.status.reason, error.status.message];
   }
 }
 
-test("what is no JSON patch is a bad request, in the words of the decoder that minds", () => {
+test("a malformed JSON patch is a bad request, with the message of its decoder", () => {
   assertEquals(
     refusalOf({}),
     [
@@ -105,13 +105,13 @@ test("what is no JSON patch is a bad request, in the words of the decoder that m
   );
 });
 
-test("what a JSON patch says too much is told, unless nobody wants to know", () => {
+test("unknown fields of a JSON patch are reported, unless validation is Ignore", () => {
   const patch = [{ op: "add", path: "/s", value: 1, extra: 2 }];
   assertEquals(jsonPatch(object, patch, "Strict").problems, ['json patch unknown field "[0].extra"']);
   assertEquals(jsonPatch(object, patch, "Ignore").problems, []);
 });
 
-test("a JSON patch may have 10,000 operations and no more", () => {
+test("a JSON patch may have up to 10,000 operations", () => {
   const operations = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/s", value: "t" }));
   assertEquals(jsonPatch(object, operations.slice(1)).object, object);
   assertEquals(refusalOf(operations), [
@@ -121,7 +121,7 @@ test("a JSON patch may have 10,000 operations and no more", () => {
   ]);
 });
 
-test("a JSON patch writes keys of any name and no prototype", () => {
+test("a JSON patch writes keys with any name, but no prototype", () => {
   const patch: Json = JSON.parse(
     '[{"op":"add","path":"/__proto__","value":{"polluted":1}},{"op":"add","path":"/constructor","value":2}]',
   );
@@ -132,7 +132,7 @@ test("a JSON patch writes keys of any name and no prototype", () => {
   assertThrows(() => jsonPatch({}, [{ op: "remove", path: "/toString" }]));
 });
 
-test("a JSON patch leaves the object and itself as they were, and shares nothing with them", () => {
+test("a JSON patch changes neither the object nor the patch, and shares nothing with them", () => {
   const value = { deep: [1] };
   const patch: Json = [{ op: "add", path: "/n", value }, { op: "add", path: "/n/deep/-", value: 2 }, {
     op: "remove",

@@ -1,21 +1,30 @@
 /**
- * ManagedFields: `metadata.managedFields` of an object, and the Managers that it says there are.
+ * ManagedFields: reads and writes `metadata.managedFields`, whose entries are the Managers of an object.
  *
- * An entry is told from others by its manager, operation and subresource, and for an Update by its apiVersion too: somebody
- * who updates in two versions has two entries, somebody who applies has one.
+ * The identity of an entry is its manager, operation and subresource, and for an Update also its apiVersion. So a client that
+ * updates in two versions has two entries, and a client that applies has one.
  */
-import { type Draft, draftOf, isJsonArray, isJsonObject, type Json, type JsonObject, put, read } from "../model/mod.ts";
-import { FieldsError } from "./_fields_error.ts";
-import { goJsonString } from "./_go_text.ts";
+import {
+  type Draft,
+  draftOf,
+  goJson,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  put,
+  read,
+} from "../model/mod.ts";
+import { FieldsError } from "./_element.ts";
 import { type FieldSet, isEmptySet, noFields, readFieldSet, unionOf } from "./field_set.ts";
 
-/** How a manager came to own fields. */
+/** The operation by which a manager owns fields. */
 export type ManagerOperation = "Apply" | "Update";
 
-/** `metadata.managedFields`; each entry's keys stand in the order of the real server. */
+/** `metadata.managedFields`; the keys of each entry have the order of kube-apiserver. */
 export type ManagedFields = readonly Json[];
 
-/** One who owns fields. */
+/** An owner of fields. */
 export interface Manager {
   readonly name: string;
   readonly operation: ManagerOperation;
@@ -29,29 +38,29 @@ export interface Manager {
 /** Managers by their identity. */
 export type Managers = ReadonlyMap<string, Manager>;
 
-/** At most this many Update entries are kept; the oldest are put together. As apimachinery managedfields. */
+/** The oldest Update entries are merged when there are more, as in `managedfields` of apimachinery. */
 const maxUpdateManagers = 10;
 
-/** Who owns what those owned that were put together. */
+/** The owner of merged entries. */
 const ancientName = "ancient-changes";
 
-/** What tells one manager from another. */
+/** The identity of a manager. */
 export function identityOf(manager: Pick<Manager, "name" | "operation" | "apiVersion" | "subresource">): string {
   const { name, operation, apiVersion, subresource } = manager;
   return `${operation}\n${operation === "Update" ? apiVersion : ""}\n${subresource}\n${name}`;
 }
 
-/** The same as the real server writes it, which sorts by it. */
+/** The identity as kube-apiserver writes it, and sorts by it. */
 export function identityText(manager: Pick<Manager, "name" | "operation" | "apiVersion" | "subresource">): string {
   const { name, operation, apiVersion, subresource } = manager;
-  let text = name === "" ? "" : `"manager":${goJsonString(name)},`;
+  let text = name === "" ? "" : `"manager":${goJson(name)},`;
   text += `"operation":"${operation}"`;
-  if (operation === "Update") text += `,"apiVersion":${goJsonString(apiVersion)}`;
-  if (subresource !== "") text += `,"subresource":${goJsonString(subresource)}`;
+  if (operation === "Update") text += `,"apiVersion":${goJson(apiVersion)}`;
+  if (subresource !== "") text += `,"subresource":${goJson(subresource)}`;
   return `{${text}}`;
 }
 
-/** Sets that were made or read here: they need not be read again. */
+/** Sets that this file has read or written; they are not parsed again. */
 const known = new WeakSet<JsonObject>();
 
 function isKnown(value: JsonObject): value is FieldSet {
@@ -61,7 +70,7 @@ function isKnown(value: JsonObject): value is FieldSet {
 /**
  * Reads `metadata.managedFields`.
  *
- * @throws FieldsError when it cannot be understood; texts as of the real server
+ * @throws FieldsError when it is malformed, with the texts of kube-apiserver
  */
 export function readManagers(list: Json | undefined): Managers {
   const managers = new Map<string, Manager>();
@@ -111,8 +120,8 @@ function problem(message: string): FieldsError {
 }
 
 /**
- * What is wrong with a list of managed fields that a mutating webhook left behind; undefined when nothing is. The real
- * server then warns and takes the list from before.
+ * The error of a list of managed fields after a mutating webhook; undefined when it is valid. kube-apiserver then warns and
+ * restores the previous list.
  */
 export function managedFieldsProblem(list: Json | undefined): string | undefined {
   try {
@@ -142,7 +151,7 @@ function entryOf(manager: Manager): JsonObject {
   return entry;
 }
 
-/** Managed fields to be put into a draft. Sets of fields are never changed, by nobody, and so they are shared. */
+/** Managed fields for a draft. Sets of fields are shared, because they never change. */
 export function managedFieldsDraft(list: ManagedFields): Draft[] {
   return list.map((entry) => {
     const copy: Draft = {};
@@ -153,7 +162,7 @@ export function managedFieldsDraft(list: ManagedFields): Draft[] {
   });
 }
 
-/** Applies first, then by time, then by name: the order of the real server. */
+/** The order of kube-apiserver: Apply entries first, then by time, then by name. */
 function compareManagers(left: Manager, right: Manager): number {
   return compareTexts(left.operation, right.operation) || secondsOf(left.time) - secondsOf(right.time) ||
     compareTexts(left.name, right.name) || compareTexts(left.apiVersion, right.apiVersion) ||
@@ -168,18 +177,18 @@ function secondsOf(time: string | undefined): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }
 
-/** Managers without those that own nothing any more; the same where there are none such. */
+/** The managers that own fields; the same map when all do. */
 export function withoutEmpty(managers: Managers): Managers {
   const empty = [...managers].filter(([, manager]) => isEmptySet(manager.fields));
   if (empty.length === 0) return managers;
-  const kept = new Map(managers);
-  for (const [identity] of empty) kept.delete(identity);
-  return kept;
+  const rest = new Map(managers);
+  for (const [identity] of empty) rest.delete(identity);
+  return rest;
 }
 
 /**
- * Puts the oldest Update entries of a version together until there are no more than ten, so that an object that many
- * programs write to does not grow for ever.
+ * Merges the oldest Update entries of a version until there are ten, so that an object with many writers does not grow without
+ * limit.
  */
 export function capUpdateManagers(managers: Managers): Managers {
   const updaters = [...managers].filter(([, manager]) => manager.operation === "Update");
@@ -204,7 +213,7 @@ export function capUpdateManagers(managers: Managers): Managers {
   return capped;
 }
 
-/** @param first the identity of the oldest entry of the same version, which becomes the bucket when there is none yet */
+/** @param first the identity of the oldest entry of the version, which becomes the merged entry if there is none yet */
 function addToAncient(managers: Map<string, Manager>, manager: Manager, first: string): void {
   const { apiVersion, time } = manager;
   const ancient: Manager = {
@@ -216,25 +225,25 @@ function addToAncient(managers: Map<string, Manager>, manager: Manager, first: s
     fields: noFields,
   };
   const bucket = identityOf(ancient);
-  const held = managers.get(bucket) ?? managers.get(first);
+  const merged = managers.get(bucket) ?? managers.get(first);
   if (!managers.has(bucket)) managers.delete(first);
-  managers.set(bucket, { ...ancient, fields: unionOf(manager.fields, held?.fields ?? noFields) });
+  managers.set(bucket, { ...ancient, fields: unionOf(manager.fields, merged?.fields ?? noFields) });
 }
 
-/** True when a writer asks to forget who owns what: an empty list, or one empty entry. */
+/** True when a client resets the managed fields: an empty list, or a single empty entry. */
 export function isReset(list: Json | undefined): boolean {
   if (!isJsonArray(list)) return false;
   const [first] = list;
   return list.length === 0 || (list.length === 1 && isJsonObject(first) && Object.keys(first).length === 0);
 }
 
-/** The managed fields as an object holds them. */
+/** The managed fields of an object. */
 export function managedFieldsOf(object: JsonObject): Json | undefined {
   const metadata = read(object, "metadata");
   return isJsonObject(metadata) ? read(metadata, "managedFields") : undefined;
 }
 
-/** The object with other managed fields, or without any; everything else is shared. */
+/** The object with other managed fields, or without any; all other parts are shared. */
 export function withManagedFields(object: JsonObject, managedFields: ManagedFields | undefined): JsonObject {
   const metadata = read(object, "metadata");
   if (!isJsonObject(metadata)) return object;
@@ -253,7 +262,7 @@ export function withoutKeys(object: JsonObject, keys: ReadonlySet<string>): Reco
   return copy;
 }
 
-/** Milliseconds since 1970 as managed fields have them. */
+/** A time in the format of managed fields. @param now milliseconds since 1970 */
 export function timeText(now: number): string {
   return `${new Date(now).toISOString().slice(0, 19)}Z`;
 }

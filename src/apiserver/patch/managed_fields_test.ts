@@ -8,7 +8,7 @@ import {
   withManagedFields,
   writeManagers,
 } from "./managed_fields.ts";
-import { thing, ThingStore } from "./thing_testing.ts";
+import { thing, ThingStore } from "./testing/things.ts";
 
 const entry: JsonObject = {
   manager: "m",
@@ -25,7 +25,7 @@ function rewritten(...list: JsonObject[]): Json {
   return written;
 }
 
-test("an entry is written as it was read, its time in UTC and whole seconds", () => {
+test("an entry is the same after reading and writing, with its time in UTC and whole seconds", () => {
   const full = { ...entry, subresource: "status" };
   assertEquals(rewritten(full), [full]);
   assertEquals(rewritten({ ...entry, time: "2020-01-01T01:00:00.5+01:00" }), [entry]);
@@ -36,7 +36,7 @@ test("an entry is written as it was read, its time in UTC and whole seconds", ()
   assertEquals(rewritten(), null);
 });
 
-test("entries stand by operation, time, manager, version and subresource", () => {
+test("entries are sorted by operation, time, manager, version and subresource", () => {
   const list: JsonObject[] = [
     { ...entry, operation: "Apply", manager: "z", time: "2030-01-01T00:00:00Z" },
     { ...entry, manager: "z", time: "2010-01-01T00:00:00Z" },
@@ -48,7 +48,7 @@ test("entries stand by operation, time, manager, version and subresource", () =>
   assertEquals(rewritten(...list.toReversed()), list);
 });
 
-test("of two entries of one manager the later one counts; appliers have one whatever the version", () => {
+test("the later of two entries of a manager counts; an Apply has one entry for all versions", () => {
   assertEquals(rewritten(entry, { ...entry, fieldsV1: { "f:b": {} } }), [{ ...entry, fieldsV1: { "f:b": {} } }]);
   const applied = { ...entry, operation: "Apply" };
   assertEquals(rewritten(applied, { ...applied, apiVersion: "v2" }), [{ ...applied, apiVersion: "v2" }]);
@@ -64,16 +64,16 @@ const problems: readonly (readonly [change: JsonObject, problem: string])[] = [
 ];
 
 for (const [change, problem] of problems) {
-  test(`a list with ${JSON.stringify(change)} is told to be wrong`, () => {
+  test(`a list with ${JSON.stringify(change)} has a problem`, () => {
     assertEquals(managedFieldsProblem([{ ...entry, ...change }]), problem);
   });
 }
 
-test("a list that can be understood, or none, has no problem", () => {
+test("a valid list, and no list, have no problem", () => {
   assertEquals([[entry], [], undefined].map(managedFieldsProblem), [undefined, undefined, undefined]);
 });
 
-test("more than ten that update are put together, the oldest first, those that apply are left alone", () => {
+test("the oldest of more than ten Update entries are merged, Apply entries are not", () => {
   const store = new ThingStore();
   store.apply("applier", thing({ paused: true }));
   for (let index = 0; index < 14; index++) {
@@ -88,7 +88,7 @@ test("more than ten that update are put together, the oldest first, those that a
   );
 });
 
-test("an identity reads as the real server writes it", () => {
+test("identityText() has the format of kube-apiserver", () => {
   const manager = { name: "a<b", operation: "Update", apiVersion: "v1", subresource: "" } as const;
   assertEquals(identityText(manager), '{"manager":"a\\u003cb","operation":"Update","apiVersion":"v1"}');
   assertEquals(
@@ -97,7 +97,7 @@ test("an identity reads as the real server writes it", () => {
   );
 });
 
-test("managed fields are put in without touching the rest", () => {
+test("withManagedFields() shares all other parts of the object", () => {
   const object = thing({ a: 1 }, JSON.parse('{"__proto__":"kept"}'));
   const list = [{ fieldsV1: fieldSetOf([["f:a"]]) }];
   const written = withManagedFields(object, list);

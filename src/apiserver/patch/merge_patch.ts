@@ -1,6 +1,6 @@
 /**
- * JSON merge patch (RFC 7386) as the real server understands it, which is how evanphx/json-patch v4 does: null removes a
- * field, a list replaces a list. Nulls inside a list that the object did not have before are dropped from the objects in it.
+ * JSON merge patch (RFC 7386) with the semantics of kube-apiserver, which uses evanphx/json-patch v4: null removes a field, and
+ * a list replaces a list. In a list that the object did not have before, nulls are dropped from the objects in it.
  */
 import {
   badRequest,
@@ -11,16 +11,16 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonTypeName,
   put,
   read,
 } from "../model/mod.ts";
-import { jsonTypeName } from "./_go_text.ts";
 import type { FieldValidation } from "./json_patch.ts";
 
 /**
  * The object with a patch merged into it.
  *
- * @throws Refusal 400 when it is no object
+ * @throws StatusError 400 when the patch is not an object
  */
 export function mergePatch(object: JsonObject, patch: Json, validation: FieldValidation = "Warn"): Draft {
   if (isJsonObject(patch)) return merged(object, patch);

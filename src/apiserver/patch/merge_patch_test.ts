@@ -2,7 +2,7 @@ import { assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import type { Json, JsonObject } from "../model/mod.ts";
 import { mergePatch } from "./merge_patch.ts";
 
-/** The examples of RFC 7386, as far as they are about objects, and where the real server differs from them. */
+/** The examples of RFC 7386 with objects, and the differences of kube-apiserver. */
 const table: readonly (readonly [object: JsonObject, patch: JsonObject, after: JsonObject])[] = [
   [{ a: "b" }, { a: "c" }, { a: "c" }],
   [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
@@ -27,7 +27,7 @@ for (const [object, patch, after] of table) {
   });
 }
 
-test("a merge patch is an object", () => {
+test("a merge patch must be an object", () => {
   const refused: readonly Json[] = [null, [], "x", 1, true];
   for (const patch of refused) assertThrows(() => mergePatch({}, patch));
   assertThrows(() => mergePatch({}, null), /^Invalid JSON Patch$/);
@@ -38,14 +38,14 @@ test("a merge patch is an object", () => {
   );
 });
 
-test("a merge patch writes keys of any name and no prototype", () => {
+test("a merge patch writes keys with any name, but no prototype", () => {
   const patch: JsonObject = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"a":null}}');
   assertEquals(JSON.stringify(mergePatch({}, patch)), '{"__proto__":{"polluted":1},"constructor":{}}');
   const object: JsonObject = JSON.parse('{"__proto__":{"a":1,"b":2}}');
   assertEquals(JSON.stringify(mergePatch(object, JSON.parse('{"__proto__":{"a":null}}'))), '{"__proto__":{"b":2}}');
 });
 
-test("a merge patch shares nothing with what it was given", () => {
+test("a merge patch shares nothing with the object and the patch", () => {
   const [object, patch] = [{ a: { b: [1] } }, { c: { d: [2] } }];
   const after = mergePatch(object, patch);
   assertEquals([after["a"] === object.a, after["c"] === patch.c], [false, false]);

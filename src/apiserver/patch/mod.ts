@@ -1,13 +1,11 @@
 /**
- * Patches as pure functions, and field ownership: JSON patch, merge patch, strategic merge patch, server-side apply, and the
- * managed fields of every write.
+ * Patches and field ownership as pure functions: JSON patch, merge patch, strategic merge patch, server-side apply, and the
+ * managed fields of each write.
  */
-export { type FieldValidation, jsonPatch, type Patched, PatchMisfit } from "./json_patch.ts";
-export { goPlain } from "./_go_text.ts";
+export { type FieldValidation, jsonPatch, PatchApplyError, type Patched } from "./json_patch.ts";
 export { mergePatch } from "./merge_patch.ts";
 export { strategicMergePatch } from "./strategic_merge_patch.ts";
-export { applyConfiguration, type ApplyFields, type ApplyOutcome } from "./apply.ts";
-export { applyConflict, type FieldConflict } from "./conflict.ts";
+export { applyConfiguration, applyConflict, type ApplyFields, type ApplyOutcome, type FieldConflict } from "./apply.ts";
 export { type FieldContext, unchangedButTimes, type UpdateFields, updateManagedFields } from "./update.ts";
 export {
   type ManagedFields,
@@ -33,7 +31,6 @@ export {
   unionOf,
   withoutFields,
 } from "./field_set.ts";
-export { ownedFields } from "./owned_fields.ts";
-export { compareFields, type Comparison } from "./compare_fields.ts";
+export { compareFields, type Comparison, ownedFields } from "./compare_fields.ts";
 export type { Convert, Versioned } from "./_conversion.ts";
-export type { ResetFields } from "./_updater.ts";
+export type { ResetFields } from "./updater.ts";

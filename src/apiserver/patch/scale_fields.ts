@@ -1,6 +1,6 @@
 /**
- * The managed fields of a Scale: whoever owns the replicas of an object owns `spec.replicas` of its Scale, and who writes
- * the Scale takes the object's replicas. Nobody else is seen through the subresource.
+ * The managed fields of a Scale: the owners of the replicas of an object own `spec.replicas` of its Scale, and a write to the
+ * Scale takes the replicas of the object. Other managers are not visible in the Scale.
  */
 import type { Json } from "../model/mod.ts";
 import { differenceOf, type FieldPath, fieldSetOf, hasField, isEmptySet } from "./field_set.ts";
@@ -10,16 +10,15 @@ const scaleVersion = "autoscaling/v1";
 const scaleReplicas: FieldPath = ["f:spec", "f:replicas"];
 
 /**
- * Where an object holds its replicas, by apiVersion; undefined for a version without scale. A version that is not listed is
- * not known at all.
+ * The path of the replicas by apiVersion; undefined for a version without scale. Other versions are not served.
  */
 export type ReplicasPaths = ReadonlyMap<string, FieldPath | undefined>;
 
 /**
- * What the Scale of an object has as managed fields.
+ * The managed fields of the Scale of an object.
  *
  * @param managedFields those of the object
- * @throws FieldsError when they cannot be understood
+ * @throws FieldsError when they are malformed
  */
 export function scaleManagedFields(managedFields: Json | undefined, paths: ReplicasPaths): ManagedFields | undefined {
   const seen = new Map<string, Manager>();
@@ -33,9 +32,9 @@ export function scaleManagedFields(managedFields: Json | undefined, paths: Repli
 
 /** A write through a Scale. */
 export interface ScaleWrite {
-  /** The object's managed fields before. */
+  /** The managed fields of the object before the write. */
   readonly managedFields: Json | undefined;
-  /** The Scale's after the write. */
+  /** The managed fields of the Scale after the write. */
   readonly scale: Json | undefined;
   /** The version of the object in the request. */
   readonly apiVersion: string;
@@ -43,9 +42,9 @@ export interface ScaleWrite {
 }
 
 /**
- * What an object has as managed fields after a write through its Scale.
+ * The managed fields of an object after a write to its Scale.
  *
- * @throws FieldsError when they cannot be understood
+ * @throws FieldsError when they are malformed
  */
 export function managedFieldsAfterScale(
   { managedFields, scale, apiVersion, paths }: ScaleWrite,

@@ -17,13 +17,13 @@ function plain(list: Json | undefined): Json {
   return copy;
 }
 
-test("through a Scale only those are seen who own the replicas", () => {
+test("a Scale has only the managers that own the replicas", () => {
   const list = [entry("a", "Apply", more), entry("b", "Update", other), entry("c", "Update", replicas, "apps/v0")];
   assertEquals(plain(scaleManagedFields(list, paths)), [entry("a", "Apply", replicas, "autoscaling/v1")]);
   assertEquals(plain(scaleManagedFields(undefined, paths)), null);
 });
 
-test("who scales takes the replicas of the object from whoever has them no more", () => {
+test("a write to a Scale takes the replicas of the object from their owner", () => {
   const managedFields = [
     entry("a", "Apply", more),
     entry("b", "Update", replicas),
@@ -36,7 +36,7 @@ test("who scales takes the replicas of the object from whoever has them no more"
   ]);
 });
 
-test("an applier that still owns them through the Scale keeps them", () => {
+test("a manager that still owns the replicas of the Scale keeps those of the object", () => {
   const managedFields = [entry("a", "Apply", more), entry("b", "Update", other)];
   const scale = [
     entry("a", "Apply", replicas, "autoscaling/v1"),

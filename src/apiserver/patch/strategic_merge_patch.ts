@@ -1,7 +1,7 @@
 /**
- * Strategic merge patch: a merge patch that knows which lists are merged by key, as the patch strategies of a built-in kind's
- * type say. It is what kubectl apply, edit, set and rollout undo send. The rules, directives included, are those of
- * apimachinery `strategicpatch` of Kubernetes 1.36:
+ * Strategic merge patch: a merge patch that merges lists by key, with the patch strategies in the type of a built-in kind.
+ * kubectl apply, edit, set and rollout undo send it. The rules and directives are those of apimachinery `strategicpatch` of
+ * Kubernetes 1.36:
  *
  * - `$patch: delete | replace` in an object or an item of a list
  * - `$deleteFromPrimitiveList/finalizers: [...]`, `$setElementOrder/containers: [...]`, `$retainKeys: [...]`
@@ -15,13 +15,20 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonTypeName,
   put,
   read,
   type TypeSchema,
 } from "../model/mod.ts";
-import { jsonTypeName } from "./_go_text.ts";
-import { badDirective, badPatchType, badType, failed } from "./_strategic_errors.ts";
-import { type FieldPatch, mergeLists, mergeOrderedList } from "./_strategic_lists.ts";
+import {
+  badDirective,
+  badPatchType,
+  badType,
+  failed,
+  type FieldPatch,
+  mergeLists,
+  mergeOrderedList,
+} from "./_strategic_lists.ts";
 
 const deleteListPrefix = "$deleteFromPrimitiveList";
 const orderPrefix = "$setElementOrder";
@@ -31,7 +38,7 @@ const directive = "$patch";
 /**
  * The object with a strategic merge patch merged into it.
  *
- * @throws Refusal 400 or 422 when the patch is not well formed; 500 where the real server answers that, e.g. for an item
+ * @throws StatusError 400 or 422 when the patch is malformed; 500 where kube-apiserver responds with that, e.g. for an item
  * without its merge key
  */
 export function strategicMergePatch(object: JsonObject, patch: Json, type: TypeSchema): Draft {
@@ -43,17 +50,17 @@ export function strategicMergePatch(object: JsonObject, patch: Json, type: TypeS
   return mergeObjects(draftOf(object), draftOf(patch ?? {}), type);
 }
 
-/** Merges a patch into a draft; both are changed on the way. */
+/** Merges a patch into a draft; it changes both. */
 function mergeObjects(original: Draft, patch: Draft, type: TypeSchema): Draft {
   const what = read(patch, directive);
-  if (what !== undefined) return directed(what, patch);
+  if (what !== undefined) return applyDirective(what, patch);
   retainOnly(original, patch);
   mergeOrderedLists(original, patch, type);
   for (const key of Object.keys(patch)) mergeField(original, key, patch[key] ?? null, type);
   return original;
 }
 
-function directed(what: DraftValue, patch: Draft): Draft {
+function applyDirective(what: DraftValue, patch: Draft): Draft {
   if (what === "delete") return {};
   if (what !== "replace") throw badPatchType(what, patch);
   delete patch[directive];
@@ -90,14 +97,14 @@ function set(object: Draft, key: string, value: DraftValue | undefined): void {
   else put(object, key, value);
 }
 
-/** What follows the slash of `$setElementOrder/containers`. */
+/** The part after the slash of `$setElementOrder/containers`. */
 function keyOf(key: string, prefix: string): string {
   const slash = key.indexOf("/");
   if (slash >= 0 && key.slice(0, slash) === prefix) return key.slice(slash + 1);
   throw badDirective(prefix === orderPrefix ? "setElementOrder list" : "primitive list");
 }
 
-/** Obeys `$retainKeys`: what it does not name goes from the original, and the patch may set nothing else. */
+/** Applies `$retainKeys`: removes all other keys from the original. The patch may not set other keys. */
 function retainOnly(original: Draft, patch: Draft): void {
   const keys = read(patch, retainKeys);
   if (keys === undefined) return;
@@ -111,7 +118,7 @@ function retainOnly(original: Draft, patch: Draft): void {
   for (const key of Object.keys(original)) if (!retained.has(key)) delete original[key];
 }
 
-/** Merges the lists that have a `$setElementOrder`, and takes them out of the patch. */
+/** Merges the lists that have a `$setElementOrder`, and removes them from the patch. */
 function mergeOrderedLists(original: Draft, patch: Draft, type: TypeSchema): void {
   for (const patchKey of Object.keys(patch)) {
     if (!patchKey.startsWith(orderPrefix)) continue;
@@ -135,7 +142,7 @@ function listAt(object: Draft, key: string): DraftValue[] | undefined {
   throw badType("list", value);
 }
 
-/** How a field is patched. @throws Refusal 500 when there is no such field */
+/** The patch strategy of a field. @throws StatusError 500 when the field does not exist */
 function fieldPatchOf(type: TypeSchema, name: string): FieldPatch {
   if (type.kind !== "struct") {
     const what = type.kind === "list" ? "slice" : type.kind;
@@ -161,9 +168,9 @@ function itemPatchOf(field: FieldPatch): FieldPatch {
 }
 
 /**
- * A value of a patch where there is nothing to merge it into.
+ * A value of a patch without a value to merge it into.
  *
- * @returns undefined when it says that it should not be there
+ * @returns undefined when it has a directive that removes it
  */
 function withoutDirectives(value: DraftValue): DraftValue | undefined {
   if (Array.isArray(value)) {
@@ -175,7 +182,7 @@ function withoutDirectives(value: DraftValue): DraftValue | undefined {
   return value;
 }
 
-/** Takes the nulls out of the objects in a value. */
+/** Removes nulls from the objects in a value. */
 function discardNulls(value: DraftValue): void {
   if (Array.isArray(value)) value.forEach(discardNulls);
   else if (isDraft(value)) {

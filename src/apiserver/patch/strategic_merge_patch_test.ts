@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { typeLibrary } from "../kinds/mod.ts";
-import { type Json, type JsonObject, Refusal } from "../model/mod.ts";
+import { type Json, type JsonObject, StatusError } from "../model/mod.ts";
 import { strategicMergePatch } from "./strategic_merge_patch.ts";
 
 const podSpecType = typeLibrary().named("io.k8s.api.core.v1.PodSpec");
@@ -74,7 +74,7 @@ for (const [what, patch, after] of onPods) {
   });
 }
 
-test("strategic merge patch: finalizers are a set that is merged, ordered and deleted from", () => {
+test("strategic merge patch: finalizers are a set with merge, order and deletion", () => {
   const metadata = { finalizers: ["a", "b", "c"] };
   const after = (patch: JsonObject) => strategicMergePatch(metadata, patch, metadataType)["finalizers"];
   assertEquals(after({ finalizers: ["d", "a"] }), ["d", "a", "b", "c"]);
@@ -86,7 +86,7 @@ test("strategic merge patch: finalizers are a set that is merged, ordered and de
   assertEquals(strategicMergePatch({}, { "$deleteFromPrimitiveList/finalizers": ["b"] }, metadataType), {});
 });
 
-test("strategic merge patch: $retainKeys keeps what it names and lets the rest go", () => {
+test("strategic merge patch: $retainKeys removes all other keys", () => {
   const spec = { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1 } } };
   const patch = { strategy: { $retainKeys: ["type"], type: "Recreate" } };
   assertEquals(strategicMergePatch(spec, patch, deploymentSpecType), { strategy: { type: "Recreate" } });
@@ -125,17 +125,17 @@ for (const [code, message, patch] of refused) {
   });
 }
 
-function refusalOn(object: JsonObject, patch: Json): Refusal | undefined {
+function refusalOn(object: JsonObject, patch: Json): StatusError | undefined {
   try {
     strategicMergePatch(object, patch, podSpecType);
     return undefined;
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof StatusError) return error;
     throw error;
   }
 }
 
-test("strategic merge patch: keys of any name are keys, and the object stays as it was", () => {
+test("strategic merge patch: keys may have any name, and the object does not change", () => {
   const metadata: JsonObject = JSON.parse('{"labels":{"__proto__":"a","b":"c"}}');
   const before = JSON.stringify(metadata);
   const patch: JsonObject = JSON.parse('{"labels":{"__proto__":"x","constructor":"y","b":null}}');

@@ -1,8 +1,8 @@
 /**
- * updateManagedFields: who owns what after a create, an update or a patch that is no apply. Whoever writes owns the fields
- * that the write changed, and whoever owned them owns them no more; nobody is refused.
+ * updateManagedFields(): the managed fields after a create, an update, or a patch that is not an apply. The manager of the
+ * write owns the changed fields, and their previous owners lose them. There are no conflicts.
  *
- * It runs on every write, so what did not change is shared: a write that changes no field returns the very list it was given.
+ * Guarantees: it runs on every write, so unchanged parts are shared. A write that changes no field returns the same list.
  */
 import {
   isJsonArray,
@@ -14,8 +14,8 @@ import {
   type TypeSchema,
 } from "../model/mod.ts";
 import { type Convert, runSteps, type Steps } from "./_conversion.ts";
-import { FieldsError } from "./_fields_error.ts";
-import { reconcileManagers, type ResetFields, takeFields, type Typed } from "./_updater.ts";
+import { FieldsError } from "./_element.ts";
+import { reconcileManagers, type ResetFields, takeFields, type Typed } from "./updater.ts";
 import { differenceOf, type FieldSet, fieldSetOf, isEmptySet, noFields, unionOf } from "./field_set.ts";
 import {
   capUpdateManagers,
@@ -32,11 +32,11 @@ import {
   writeManagers,
 } from "./managed_fields.ts";
 
-/** What is known of a write, whatever it is. */
+/** What all writes have in common. */
 export interface FieldContext {
   /** The kind in the version of the request. */
   readonly type: TypeSchema;
-  /** What an object of the kind holds before anybody wrote to it. @default nothing */
+  /** The fields that an empty object of the kind has. @default none */
   readonly empty?: JsonObject;
   /** The version of the request, e.g. `apps/v1`. */
   readonly apiVersion: string;
@@ -46,17 +46,17 @@ export interface FieldContext {
   readonly manager: string;
   /** Milliseconds since 1970, of the server's Clock. */
   readonly now: number;
-  /** By apiVersion, what this subresource's writes do not reach. */
+  /** By apiVersion, the fields that writes to this subresource never change. */
   readonly resetFields?: ResetFields;
-  /** @default there is but one version; entries of others are dropped */
+  /** @default the kind has one version; entries of other versions are dropped */
   readonly convert?: Convert;
 }
 
 /** A create, an update or a patch. */
 export interface UpdateFields extends FieldContext {
-  /** The stored object, in the version of the request; undefined when it is being created. */
+  /** The live object, in the version of the request; undefined for a create. */
   readonly live: JsonObject | undefined;
-  /** The object as the writer wants it, decoded and with its defaults. */
+  /** The new object, decoded and with defaults. */
   readonly updated: JsonObject;
 }
 
@@ -73,14 +73,14 @@ const unownedMetadata: ReadonlySet<string> = new Set([
 ]);
 const unownedTop: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
 
-/** What never is a manager's. */
+/** Fields that no manager owns. */
 export const unownedFields: FieldSet = fieldSetOf([
   ["f:metadata"],
   ...Array.from(unownedTop, (name) => [`f:${name}`]),
   ...Array.from(unownedMetadata, (name) => ["f:metadata", `f:${name}`]),
 ]);
 
-/** What of an object may be somebody's, so that nothing else is looked at. */
+/** The part of an object that managers can own. */
 function ownablePart(object: JsonObject): JsonObject {
   const part = withoutKeys(object, unownedTop);
   const metadata = read(part, "metadata");
@@ -89,24 +89,23 @@ function ownablePart(object: JsonObject): JsonObject {
 }
 
 /**
- * The managed fields that the object is to be stored with: undefined for none (the object was never tracked, or its writer
- * asked to forget it all). Whatever managed fields `updated` holds are to be replaced.
+ * The new managed fields, which replace those in `updated`; undefined for none, when the object was never tracked or the client
+ * has reset them.
  *
- * An object in which fields cannot be told apart (an item of a keyed list without its key) is no longer tracked, as on the
- * real server.
+ * As in kube-apiserver, an object with ambiguous fields (an item of a keyed list without its key) is not tracked any more.
  */
 export function updateManagedFields(
   write: UpdateFields,
 ): ManagedFields | undefined | Promise<ManagedFields | undefined> {
   try {
     const outcome = runSteps(updateSteps(write), write.convert);
-    return outcome instanceof Promise ? outcome.catch(forget) : outcome;
+    return outcome instanceof Promise ? outcome.catch(untrack) : outcome;
   } catch (error) {
-    return forget(error);
+    return untrack(error);
   }
 }
 
-function forget(error: unknown): undefined {
+function untrack(error: unknown): undefined {
   if (!(error instanceof FieldsError)) throw error;
 }
 
@@ -121,7 +120,7 @@ function* updateSteps(write: UpdateFields): Steps<ManagedFields | undefined> {
     : writeManagers(after);
 }
 
-/** Who owned what before: as the writer says, or as it is stored where the writer knows nothing of it. */
+/** The managed fields before the write: those in the body, or the stored ones if the body has none or invalid ones. */
 function sourceOf(write: UpdateFields): Json | undefined {
   const stored = write.live === undefined ? undefined : managedFieldsOf(write.live);
   const sent = managedFieldsOf(write.updated);
@@ -140,7 +139,7 @@ function managersOf(list: Json | undefined): Managers {
 }
 
 /**
- * The managers after a write that takes whatever it changes.
+ * The managers after a write that takes the fields it changes.
  *
  * @returns the same managers when the write changed nothing
  */
@@ -184,10 +183,10 @@ function withUpdate(write: FieldContext, managers: Managers, own: FieldSet): Man
 }
 
 /**
- * Gives the entries of a list their old times, where a write changed nothing but times: then it is none, and the object
- * keeps its resourceVersion.
+ * The stored list, with its old times, when a write changes only times in managed fields. Such a write changes nothing, and the
+ * object keeps its resourceVersion.
  *
- * @returns the stored list when `updated` differs from `live` in nothing but times; else undefined
+ * @returns undefined when `updated` differs from `live` in anything else
  */
 export function unchangedButTimes(live: JsonObject, updated: JsonObject): ManagedFields | undefined {
   const [stored, sent] = [managedFieldsOf(live), managedFieldsOf(updated)];

@@ -2,13 +2,13 @@ import { assert, assertEquals, test } from "../../../tests/testing.ts";
 import type { JsonObject } from "../model/mod.ts";
 import { fieldSetOf } from "./field_set.ts";
 import { managedFieldsOf, withManagedFields } from "./managed_fields.ts";
-import { thing, ThingStore, thingType, thingTypes } from "./thing_testing.ts";
+import { thing, ThingStore, thingType, thingTypes } from "./testing/things.ts";
 import { unchangedButTimes, updateManagedFields } from "./update.ts";
 
 const second = 1000;
 const context = { type: thingType, apiVersion: "example.dev/v1", subresource: "", manager: "m", now: 0 };
 
-test("who creates an object owns what it holds, but neither its identity nor what the server says of it", () => {
+test("the creator of an object owns its fields, but not identity and the fields of the server", () => {
   const store = new ThingStore();
   const metadata = {
     labels: { x: "y" },
@@ -24,7 +24,7 @@ test("who creates an object owns what it holds, but neither its identity nor wha
   ]);
 });
 
-test("what an object of its kind always holds is nobody's", () => {
+test("the fields of an empty object have no owner", () => {
   const fields = updateManagedFields({
     ...context,
     live: undefined,
@@ -44,13 +44,13 @@ test("what an object of its kind always holds is nobody's", () => {
   );
 });
 
-test("a writer without a name is unknown", () => {
+test("a write without a manager has the manager unknown", () => {
   const store = new ThingStore();
   store.update("", thing({ replicas: 1 }));
   assert(store.owners[0]?.startsWith("unknown Update "));
 });
 
-test("who changes a field takes it, and shares none that stay as they are", () => {
+test("an update takes the changed fields, and no others", () => {
   const store = new ThingStore();
   store.update("alice", thing({ replicas: 1, paused: true, tags: ["a"] }));
   store.update("bob", { ...store.live, spec: { replicas: 2, paused: true, tags: ["a", "b"] } }, { now: second });
@@ -60,14 +60,14 @@ test("who changes a field takes it, and shares none that stay as they are", () =
   ]);
 });
 
-test("a field that is removed is nobody's, and no time changes", () => {
+test("a removed field has no owner, and no time changes", () => {
   const store = new ThingStore();
   store.update("alice", thing({ replicas: 1, paused: true }));
   store.update("bob", { ...store.live, spec: { paused: true } }, { now: second });
   assertEquals(store.owners, ['alice Update 1970-01-01T00:00:00Z {"f:spec":{".":{},"f:paused":{}}}']);
 });
 
-test("a write that changes nothing gives back the list it found", () => {
+test("a write that changes nothing returns the same list", () => {
   const store = new ThingStore();
   store.update("alice", thing({ replicas: 1 }));
   const { live } = store;
@@ -80,7 +80,7 @@ test("a write that changes nothing gives back the list it found", () => {
   );
 });
 
-test("create, status and apply have entries of their own", () => {
+test("create, status and apply have separate entries", () => {
   const store = new ThingStore();
   store.update("c", thing({ replicas: 1 }));
   store.update("c", { ...store.live, status: { ready: 1 } }, { subresource: "status" });
@@ -92,7 +92,7 @@ test("create, status and apply have entries of their own", () => {
   ]);
 });
 
-test("what a path does not reach is not taken through it", () => {
+test("a write does not take fields that its subresource never changes", () => {
   const store = new ThingStore();
   store.update("c", { ...thing({ replicas: 1 }), status: { ready: 1 } });
   assertEquals(store.owners, ['c Update 1970-01-01T00:00:00Z {"f:spec":{".":{},"f:replicas":{}}}']);
@@ -100,7 +100,7 @@ test("what a path does not reach is not taken through it", () => {
   assertEquals(store.owners[1], 's Update/status 1970-01-01T00:00:00Z {"f:status":{"f:ready":{}}}');
 });
 
-test("a writer that sends an empty list makes an object untracked, until it is applied to", () => {
+test("an update with an empty list stops tracking until the next apply", () => {
   for (const managedFields of [[], [{}]]) {
     const store = new ThingStore();
     store.update("alice", thing({ replicas: 1 }));
@@ -113,7 +113,7 @@ test("a writer that sends an empty list makes an object untracked, until it is a
   }
 });
 
-test("a writer may change who owns what, but not through a subresource, and not to nonsense", () => {
+test("an update may change managed fields, but not through a subresource, and not to a malformed list", () => {
   const entry = {
     manager: "x",
     operation: "Update",
@@ -133,14 +133,14 @@ test("a writer may change who owns what, but not through a subresource, and not 
   assertEquals(written([{ ...entry, fieldsV1: { bad: {} } }]), ["alice"]);
 });
 
-test("an object in which items cannot be told apart is no longer tracked", () => {
+test("an object with ambiguous items is not tracked any more", () => {
   const store = new ThingStore();
   store.update("alice", thing({ replicas: 1 }));
   store.update("bob", { ...store.live, ...thing({ items: [{ value: "1" }] }, { uid: "u" }) });
   assertEquals(store.owners, []);
 });
 
-test("entries of another version follow a change in their version", async () => {
+test("entries of another version are updated in that version", async () => {
   const type = thingTypes.get("example.dev/v2");
   assert(type !== undefined);
   const live = withManagedFields(thing({ alpha: "a", replicas: 1 }), [{
@@ -194,7 +194,7 @@ test("a failing conversion fails the write", async () => {
   assert(failure instanceof Error && failure.message === "down");
 });
 
-test("a write that differs in nothing but times is none", () => {
+test("a write that changes only times returns the stored list", () => {
   const entry = {
     manager: "m",
     operation: "Apply",

@@ -1,11 +1,11 @@
-/** Things (see thing_schema_test_data.ts) for tests: their types, and objects written by several managers in turn. */
-import { type JsonObject, TypeLibrary, type TypeSchema } from "../model/mod.ts";
-import { applyConfiguration, type ApplyOutcome } from "./apply.ts";
-import { applyConflict } from "./conflict.ts";
-import { type FieldSet, fieldSetOf } from "./field_set.ts";
-import { type ManagedFields, withManagedFields } from "./managed_fields.ts";
-import { thingComponents } from "./thing_schema_test_data.ts";
-import { updateManagedFields } from "./update.ts";
+/** Things (see thing_schema.ts) for tests: their types, and an object with several managers. */
+import { type JsonObject, TypeLibrary, type TypeSchema } from "../../model/mod.ts";
+import { applyConfiguration, applyConflict, type ApplyOutcome } from "../apply.ts";
+import { type FieldSet, fieldSetOf } from "../field_set.ts";
+import { type ManagedFields, withManagedFields } from "../managed_fields.ts";
+import { thingComponents } from "./thing_schema.ts";
+import { updateManagedFields } from "../update.ts";
+import fc from "fast-check";
 
 const library = new TypeLibrary(thingComponents);
 
@@ -18,11 +18,11 @@ export const thingTypes: ReadonlyMap<string, TypeSchema> = new Map([
 /** The type of a Thing in its first version. */
 export const thingType: TypeSchema = library.named("ThingV1");
 
-/** The type of a field of a Thing's spec. */
+/** The type of a field in the spec of a Thing. */
 export function specField(name: string): TypeSchema {
   const spec = thingType.kind === "struct" ? thingType.fields.get("spec") : undefined;
   const field = spec?.kind === "struct" ? spec.fields.get(name) : undefined;
-  if (field === undefined) throw new RangeError(`Cannot test spec.${name}: there is no such field`);
+  if (field === undefined) throw new RangeError(`Cannot test spec.${name}: the field does not exist`);
   return field;
 }
 
@@ -31,7 +31,7 @@ export function thing(spec: JsonObject, metadata: JsonObject = {}, apiVersion = 
   return { apiVersion, kind: "Thing", metadata: { name: "t", namespace: "d", ...metadata }, spec };
 }
 
-/** What a write is sent with. */
+/** Options of a write. */
 export interface WriteOptions {
   /** @default "" */
   readonly subresource?: string;
@@ -44,7 +44,7 @@ export interface WriteOptions {
 const status: FieldSet = fieldSetOf([["f:status"]]);
 const allButStatus: FieldSet = fieldSetOf([["f:metadata"], ["f:spec"]]);
 
-/** One Thing, and those who write to it. */
+/** One Thing, to which several managers write. */
 export class ThingStore {
   live: JsonObject | undefined;
 
@@ -57,7 +57,7 @@ export class ThingStore {
   try(manager: string, applied: JsonObject, options: WriteOptions = {}): ApplyOutcome {
     const { isForced = false } = options;
     const outcome = applyConfiguration({ ...this.#context(manager, options), applied, kind: "Thing", isForced });
-    if (outcome instanceof Promise) throw new Error("Cannot test: it waits");
+    if (outcome instanceof Promise) throw new Error("Cannot test: the apply is asynchronous");
     if (outcome.kind === "merged") this.#store(outcome.object, outcome.managedFields);
     return outcome;
   }
@@ -71,7 +71,7 @@ export class ThingStore {
   /** Creates or replaces. */
   update(manager: string, updated: JsonObject, options: WriteOptions = {}): void {
     const managedFields = updateManagedFields({ ...this.#context(manager, options), updated });
-    if (managedFields instanceof Promise) throw new Error("Cannot test: it waits");
+    if (managedFields instanceof Promise) throw new Error("Cannot test: the apply is asynchronous");
     this.#store(updated, managedFields);
   }
 
@@ -92,3 +92,10 @@ export class ThingStore {
     );
   }
 }
+
+const element = fc.constantFrom("f:a", "f:b", "f:__proto__", 'k:{"n":"x"}', 'k:{"n":"y"}', 'v:"x"', "v:1", "i:0");
+
+/** Sets of up to eight paths, three elements deep. */
+export const arbitraryFieldSet: fc.Arbitrary<FieldSet> = fc
+  .array(fc.array(element, { minLength: 1, maxLength: 3 }), { maxLength: 8 })
+  .map((paths) => fieldSetOf(paths));

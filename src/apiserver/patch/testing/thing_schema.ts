@@ -1,8 +1,8 @@
 /**
- * Thing: a made-up kind that has every sort of list, map and struct once, in two versions that differ in the name of one
- * field. Its OpenAPI is what the recorded sequences (see recorded_sequences_test_data.ts) were made with.
+ * Thing: a kind for tests with each type of list, map and struct, in two versions that differ in the name of one field. The
+ * tests against the Go libraries (tests/conformance) use the same OpenAPI.
  */
-import type { JsonObject } from "../model/mod.ts";
+import type { JsonObject } from "../../model/mod.ts";
 
 const text: JsonObject = { type: "string" };
 const texts: JsonObject = { type: "array", items: text };
