@@ -39,7 +39,7 @@ export interface RecordingProxy {
   /** Responds to matching requests instead of the server, until it is disposed. */
   respond(response: () => Response, matches: (request: RecordedRequest) => boolean): Disposable;
   /** Holds the next matching request; or its response, when the server has already performed the request. */
-  hold(matches: (request: RecordedRequest) => boolean, side?: "request" | "answer"): HeldRequest;
+  hold(matches: (request: RecordedRequest) => boolean, side?: "request" | "response"): HeldRequest;
   /** Waits until there was no write for `quietMs`. */
   quiet(quietMs: number): Promise<void>;
 }

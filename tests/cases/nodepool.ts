@@ -234,7 +234,7 @@ const crashing: Case = {
     await pools.apply({ labels: { disk: "ssd" }, taints: [dedicated] });
     const isNodeWrite = ({ method, path }: RecordedRequest) =>
       method === "PATCH" && path.includes(`/nodes/${pools.node}`);
-    const hold = proxy.hold(isNodeWrite, "answer");
+    const hold = proxy.hold(isNodeWrite, "response");
     await using first = pools.run([], { proxy });
     await hold.arrived;
     first.signal("SIGKILL");

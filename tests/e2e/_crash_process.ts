@@ -96,15 +96,15 @@ export class CrashProcess implements AsyncDisposable {
       return new Response(null, { status: 502 }); // the process has ended
     }, isHit);
     if (this.#point.moment === "before") return;
-    const answer = this.proxy.hold((request) => request === this.#struck, "answer");
-    void answer.arrived.then(async () => {
+    const response = this.proxy.hold((request) => request === this.#struck, "response");
+    void response.arrived.then(async () => {
       if (this.#point?.moment === "committed") {
         this.#kill();
         await this.#binary.ended();
-        return answer.release();
+        return response.release();
       }
       this.#state = "doomed";
-      answer.release();
+      response.release();
       await sleep(mostIdleMs);
       this.#kill();
     });

@@ -6,7 +6,7 @@ import type { Workload, WorkloadStep } from "../../src/manager/mod.ts";
 import { differingKeys } from "../../src/simulation/mod.ts";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { type CrashPoint, CrashProcess } from "./_crash_process.ts";
-import { type CrashKind, CrashEnvironment, type Fields } from "./_crash_environment";
+import { CrashEnvironment, type CrashKind, type Fields } from "./_crash_environment.ts";
 
 /** A controller and its workloads. */
 export interface CrashSubject {

@@ -77,7 +77,7 @@ export function workOf(senders: readonly Sender[]): readonly Work[] {
 /** How many objects of a kind the senders created, by the responses of the server. @param plural `deployments` */
 export function createdBy(senders: readonly Sender[], plural: string): number {
   // A dependent is created by an apply that requires its absence (ADR 0007); the status code identifies it.
-  const isCreate = ({ request: { path, answer } }: Work) =>
+  const isCreate = ({ request: { path, response: answer } }: Work) =>
     new RegExp(`/${plural}(/[^/?]+)?(\\?|$)`).test(path) && answer?.status === 201;
   return workOf(senders).filter(isCreate).length;
 }
@@ -116,7 +116,7 @@ function assertTermsInOrder(claims: readonly Claim[], work: readonly Work[]): vo
 function leaseWritesOf(sender: Sender): readonly LeaseWrite[] {
   const writes: LeaseWrite[] = [];
   for (const request of sender.requests) {
-    const { method, path, body, answer } = request;
+    const { method, path, body, response: answer } = request;
     if (method === "GET" || !path.includes("/leases") || answer === undefined || answer.status >= 300) continue;
     writes.push({ holder: leaseOf(body).spec?.holderIdentity ?? "", request, storedAt: answer.at });
   }

@@ -19,7 +19,7 @@ export interface SeenRequest {
   /** Its body, once it was read; "" without a body. */
   readonly body: string;
   /** The status of the response and its time; undefined before the response. */
-  readonly answer: { readonly status: number; readonly at: number } | undefined;
+  readonly response: { readonly status: number; readonly at: number } | undefined;
 }
 
 /** Selects requests. */
@@ -40,14 +40,14 @@ export interface Hold {
  */
 export type Cut = "refusing" | "silent";
 
-interface Noted extends SeenRequest {
+interface MutableRequest extends SeenRequest {
   body: string;
-  answer: SeenRequest["answer"];
+  response: SeenRequest["response"];
 }
 
 interface Trap {
   readonly matches: RequestMatch;
-  readonly side: "request" | "answer";
+  readonly side: "request" | "response";
   readonly caught: () => Promise<void>;
 }
 
@@ -62,7 +62,7 @@ type Pair = { readonly certificate: string; readonly key: string };
 
 /** The proxy; dispose it to end all connections. */
 export class ApiProxy implements AsyncDisposable {
-  readonly #requests: Noted[] = [];
+  readonly #requests: MutableRequest[] = [];
   readonly #upstream: string;
   readonly #pair: Pair;
   readonly #client: Deno.HttpClient;
@@ -186,24 +186,24 @@ export class ApiProxy implements AsyncDisposable {
     const { pathname, search } = new URL(request.url);
     const { method, headers } = request;
     const at = performance.now();
-    const seen: Noted = { method, path: `${pathname}${search}`, at, body: "", answer: undefined };
+    const seen: MutableRequest = { method, path: `${pathname}${search}`, at, body: "", response: undefined };
     this.#requests.push(seen);
     const body = request.body === null ? undefined : await request.arrayBuffer();
     if (body !== undefined) seen.body = new TextDecoder().decode(body);
-    await this.#spring(seen, "request");
+    await this.#holdIfTrapped(seen, "request");
     for (const { matches, apply } of [...this.#rules]) {
-      const answer = matches(seen) ? await apply() : undefined;
-      if (answer !== undefined) return answer;
+      const response = matches(seen) ? await apply() : undefined;
+      if (response !== undefined) return response;
     }
     await this.#passage.promise;
     // A named constant, since the DOM's types do not know `client`. When the binary disconnects, the response is cancelled.
     const sent = { method, headers, body, signal, client: this.#client };
-    const answer = await fetch(`${this.#upstream}${seen.path}`, sent);
-    seen.answer = { status: answer.status, at: performance.now() };
-    await this.#spring(seen, "answer");
+    const response = await fetch(`${this.#upstream}${seen.path}`, sent);
+    seen.response = { status: response.status, at: performance.now() };
+    await this.#holdIfTrapped(seen, "response");
     await this.#passage.promise;
-    const stream = answer.body?.pipeThrough(new TransformStream({ transform: this.#passOn })) ?? null;
-    return new Response(stream, { status: answer.status, headers: answer.headers });
+    const stream = response.body?.pipeThrough(new TransformStream({ transform: this.#passOn })) ?? null;
+    return new Response(stream, { status: response.status, headers: response.headers });
   }
 
   readonly #passOn = async (chunk: Uint8Array, controller: TransformStreamDefaultController<Uint8Array>) => {
@@ -211,7 +211,7 @@ export class ApiProxy implements AsyncDisposable {
     controller.enqueue(chunk);
   };
 
-  async #spring(seen: SeenRequest, side: Trap["side"]): Promise<void> {
+  async #holdIfTrapped(seen: SeenRequest, side: Trap["side"]): Promise<void> {
     for (const trap of this.#traps) {
       if (trap.side !== side || !trap.matches(seen)) continue;
       this.#traps.delete(trap);

@@ -108,7 +108,7 @@ export function rightsTaken(request: SeenRequest): readonly Right[] {
   const [plural = "", name, subresource] = inside;
   const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
   const right = rightOf(verbOf(request.method, name, url.searchParams), group, resource);
-  const isCreated = request.method === "PATCH" && request.answer?.status === 201;
+  const isCreated = request.method === "PATCH" && request.response?.status === 201;
   return [right, ...(isCreated ? [rightOf("create", group, resource), ...ownersIn(request.body)] : [])];
 }
 

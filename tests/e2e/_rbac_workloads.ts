@@ -10,7 +10,7 @@ import { scope } from "../../src/async/mod.ts";
 import { Client, clusterTransport, loadClusterAccess } from "../../src/client/mod.ts";
 import { managedCertificates } from "../../src/webhook/mod.ts";
 import { TestNamespace } from "./_cluster.ts";
-import { NodePoolObjects } from "./_node_pool_objects";
+import { NodePoolObjects } from "./_node_pool_objects.ts";
 import type { ApiProxy } from "./_proxy.ts";
 
 /** The tools of a workload. */
@@ -147,7 +147,7 @@ async function keepCertificates({ kubeconfig }: WorkloadParts): Promise<void> {
 export async function seen(proxy: ApiProxy, method: string, path: RegExp, times = 1): Promise<void> {
   await until(`see ${method} ${path}`, () => {
     const answered = proxy.requests.filter((request) =>
-      request.method === method && path.test(request.path) && (request.answer !== undefined || times > 1)
+      request.method === method && path.test(request.path) && (request.response !== undefined || times > 1)
     );
     return answered.length >= times
       ? { kind: "found", value: undefined }

@@ -9,7 +9,7 @@ import { allCases } from "../cases/all.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { assertEquals } from "../testing.ts";
 import { runBinary } from "./_binary.ts";
-import { binaryTests } from "./_binary_site.ts";
+import { binaryTests } from "./_binary_environment.ts";
 
 binaryTests(allCases, "foo", "ecsbinding", "nodepool");
 

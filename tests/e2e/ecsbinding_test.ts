@@ -6,6 +6,6 @@
  */
 import { ecsbindingCases } from "../cases/ecsbinding.ts";
 import { ecsbindingClientCases } from "../cases/ecsbinding_client.ts";
-import { binaryTests } from "./_binary_site.ts";
+import { binaryTests } from "./_binary_environment.ts";
 
 binaryTests([...ecsbindingClientCases, ...ecsbindingCases], "ecsbinding");

@@ -8,12 +8,12 @@ const renewDeadlineMs = 1_000;
 function lease(at: number, holder: string, acquireTime = "", status = 200): SeenRequest {
   const body = JSON.stringify({ spec: { holderIdentity: holder, acquireTime } });
   const path = "/apis/coordination.k8s.io/v1/namespaces/shop/leases/operator";
-  return { method: "PUT", path, at, body, answer: { status, at: at + 5 } };
+  return { method: "PUT", path, at, body, response: { status, at: at + 5 } };
 }
 
 function work(at: number, status = 201): SeenRequest {
   const path = "/apis/apps/v1/namespaces/shop/deployments?fieldManager=foo";
-  return { method: "POST", path, at, body: "{}", answer: { status, at: at + 5 } };
+  return { method: "POST", path, at, body: "{}", response: { status, at: at + 5 } };
 }
 
 function judge(a: readonly SeenRequest[], b: readonly SeenRequest[]): void {

@@ -56,7 +56,7 @@ for (const how of ["silent", "refusing"] as const) {
       const uid = (await replicas.namespace.find("deployment/b"))?.metadata.uid;
       old.proxy.heal(); // a network may deliver late
       await until("see what was swallowed arrive", () => {
-        const open = old.proxy.writes.filter(({ answer }) => answer === undefined);
+        const open = old.proxy.writes.filter(({ response: answer }) => answer === undefined);
         const isOver = how === "refusing" || open.every(isLeaseWrite);
         return isOver ? { kind: "found", value: undefined } : { kind: "pending", state: `${open.length} are open` };
       });
@@ -118,12 +118,12 @@ controlPlaneTest(
     await using replicas = await Replicas.in(controlPlane);
     const [leader, standby] = await replicas.startPair();
     await replicas.makeFoo("a");
-    const renewal = leader.proxy.hold(isLeaseWrite, "answer");
+    const renewal = leader.proxy.hold(isLeaseWrite, "response");
     await renewal.arrived;
     await leader.renewsFor(2 * replicas.times.leaseMs);
     renewal.release();
     assertEquals(claimsOf(standby), []);
-    const claim = standby.proxy.hold(isLeaseWrite, "answer");
+    const claim = standby.proxy.hold(isLeaseWrite, "response");
     leader.binary.signal("SIGTERM");
     assertEquals((await ended(leader)).code, 0);
     await claim.arrived;

@@ -104,7 +104,7 @@ controlPlaneTest(
     const [released] = releasesOf(leader);
     assert(released !== undefined, "it was not given up");
     note("SIGTERM, from the release to the next leader", takenAt - released.at);
-    for (const { request } of workOf([leader])) assert((request.answer?.at ?? Infinity) <= released.at);
+    for (const { request } of workOf([leader])) assert((request.response?.at ?? Infinity) <= released.at);
     await replicas.assertInOrder({ a: 1 });
     await replicas.assertEventsOf({ a: 1 });
     assertEquals(createdBy([leader], "deployments"), 1);
@@ -144,7 +144,7 @@ async function pausedLeader(controlPlane: ControlPlane, options: ReplicasOptions
   await replicas.synced("a");
   await replicas.quiet();
   // The server has committed the request; the response waits in the socket until the process continues.
-  const hold = old.proxy.hold(isDeploymentCreate, "answer");
+  const hold = old.proxy.hold(isDeploymentCreate, "response");
   await replicas.namespace.applyFoo({ name: "b", deploymentName: "b", replicas: 1 });
   await hold.arrived;
   old.binary.signal("SIGSTOP");
@@ -240,7 +240,7 @@ controlPlaneTest(
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
     const [old, next] = await replicas.startPair();
-    const hold = old.proxy.hold(isDeploymentCreate, "answer");
+    const hold = old.proxy.hold(isDeploymentCreate, "response");
     await replicas.namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 1 });
     await hold.arrived;
     old.binary.signal("SIGTERM");

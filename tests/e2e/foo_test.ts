@@ -9,7 +9,7 @@ import type { ControlPlane } from "../controlplane/mod.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch } from "../testing.ts";
 import { Binary } from "./_binary.ts";
-import { binaryTests } from "./_binary_site.ts";
+import { binaryTests } from "./_binary_environment.ts";
 import { installFoo, TestNamespace } from "./_cluster.ts";
 import { ApiProxy } from "./_proxy.ts";
 

@@ -4,6 +4,6 @@
  *   ./compile.sh && deno run -A tests/controlplane/with.ts -- deno test -A tests/e2e/ingress_test.ts
  */
 import { ingressCases } from "../cases/ingress.ts";
-import { binaryTests } from "./_binary_site.ts";
+import { binaryTests } from "./_binary_environment.ts";
 
 binaryTests(ingressCases);

@@ -132,13 +132,13 @@ controlPlaneTest(
     await makeObjects(controlPlane, "v1beta1", Object.fromEntries(names.map((name) => [name, { id: name }])));
     assertEquals(new Set(Object.values(await storedIn(controlPlane))), new Set(["hopegi.com/v1beta1"]));
     await using proxy = await ApiProxy.start(controlPlane);
-    const points: readonly (readonly [string, RequestMatch, "request" | "answer"])[] = [
+    const points: readonly (readonly [string, RequestMatch, "request" | "response"])[] = [
       // The held request reaches the server after the process is dead.
       ["with the first definition on its way", isApply, "request"],
-      ["after the first definition", isApply, "answer"],
+      ["after the first definition", isApply, "response"],
       ["with the mark on its way", isMark, "request"],
-      ["in the midst of the objects", (request) => isRewrite(request) && request.path.includes("/m2"), "answer"],
-      ["after storedVersions", isStatusWrite, "answer"],
+      ["in the midst of the objects", (request) => isRewrite(request) && request.path.includes("/m2"), "response"],
+      ["after storedVersions", isStatusWrite, "response"],
     ];
     for (const [what, matches, side] of points) {
       await using binary = new Binary(["install-crds", "ecsbinding"], { kubeconfig: proxy.kubeconfig });
@@ -159,7 +159,7 @@ controlPlaneTest(
     assertEquals(Object.keys(stored).sort(), names.toSorted());
     assertEquals(new Set(Object.values(stored)), new Set(["hopegi.com/v1"]));
     // A later run does not rewrite the same objects: a mark stores the progress.
-    const rewrites = proxy.requests.filter((request) => isRewrite(request) && request.answer?.status === 200).length;
+    const rewrites = proxy.requests.filter((request) => isRewrite(request) && request.response?.status === 200).length;
     assert(rewrites <= names.length + 16, `${rewrites} objects were rewritten`);
     await removeDefinition(controlPlane);
     assertEquals((await install(controlPlane.kubeconfig)).stdout, `${ecsbLine} created\n`);

@@ -4,6 +4,6 @@
  *   ./compile.sh && deno run -A tests/controlplane/with.ts --apply crds -- deno test -A tests/e2e/nodepool_test.ts
  */
 import { nodepoolCases } from "../cases/nodepool.ts";
-import { binaryTests } from "./_binary_site.ts";
+import { binaryTests } from "./_binary_environment.ts";
 
 binaryTests(nodepoolCases, "nodepool");

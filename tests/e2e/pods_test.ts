@@ -10,12 +10,12 @@ import { podsCases } from "../cases/pods.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assertEquals } from "../testing.ts";
 import { binaryPath } from "./_binary.ts";
-import { BinarySite, binaryTests } from "./_binary_site.ts";
+import { BinaryEnvironment, binaryTests } from "./_binary_environment.ts";
 
 binaryTests(podsCases);
 
 controlPlaneTest("[85] the printer ends quietly when the reader of its lines closes the pipe", async (controlPlane) => {
-  await using site = await BinarySite.open(controlPlane);
+  await using site = await BinaryEnvironment.open(controlPlane);
   const { namespace, client } = site;
   const spec = { containers: [{ name: "a", image: "example.invalid/a:1" }] };
   for (const name of ["a", "b", "c"]) await client.create(builtin.Pod, { metadata: { name, namespace }, spec });

@@ -64,9 +64,9 @@ async function prove(controlPlane: ControlPlane, name: string): Promise<void> {
     await binary.ended();
   }
   await workload.after?.(parts);
-  const forbidden = proxy.requests.filter(({ answer }) => answer?.status === 403);
+  const forbidden = proxy.requests.filter(({ response: answer }) => answer?.status === 403);
   assertEquals(forbidden.map(({ method, path }) => `${method} ${path}`), [], name);
-  const taken = new Set(proxy.requests.filter(({ answer }) => answer !== undefined).flatMap(rightsTaken));
+  const taken = new Set(proxy.requests.filter(({ response: answer }) => answer !== undefined).flatMap(rightsTaken));
   assertEquals([...taken].sort(), [...rightsOf(objects)].sort(), `what ${name} asks for is what it may`);
   await controlPlane.kubectlOutput(["delete", "-f", "-", "--ignore-not-found", "--wait=false"], {
     stdin: JSON.stringify({

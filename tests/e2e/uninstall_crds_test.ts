@@ -69,7 +69,10 @@ controlPlaneTest(
     assertEquals([late.code, late.stdout], [1, ""]);
     const warning =
       "1 object has the finalizer nodes\\.lailin\\.xyz/nodepool of the controller nodepool, for example held";
-    assertMatch(late.stderr, new RegExp(`${nodepools}: ${warning}; they stay until it runs: controller run nodepool\\n`));
+    assertMatch(
+      late.stderr,
+      new RegExp(`${nodepools}: ${warning}; they stay until it runs: controller run nodepool\\n`),
+    );
     assertMatch(
       late.stderr,
       /Cannot delete .*: after 2s 1 object left, .* Run the controller nodepool until they are gone/,

@@ -11,7 +11,7 @@ import { CertificateAuthority, type ControlPlane, until } from "../controlplane/
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assertEquals, assertMatch } from "../testing.ts";
 import { Binary } from "./_binary.ts";
-import { NodePoolObjects } from "./_node_pool_objects";
+import { NodePoolObjects } from "./_node_pool_objects.ts";
 
 const configurations = "mutatingwebhookconfigurations,validatingwebhookconfigurations";
 const local = ["--webhook-host", "127.0.0.1", "--webhook-port", "0"] as const;

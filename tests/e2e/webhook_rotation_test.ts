@@ -14,7 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CertificateAuthority, type ControlPlane, type KeyPair, until } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assert, assertEquals } from "../testing.ts";
-import { NodePoolObjects } from "./_node_pool_objects";
+import { NodePoolObjects } from "./_node_pool_objects.ts";
 import { ReviewLoad, type ReviewResponse } from "./_review_load.ts";
 
 const rate = 200;

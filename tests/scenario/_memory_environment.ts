@@ -22,7 +22,7 @@ import { withWebhooks } from "../../src/mod.ts";
 import type { Case, CaseEnvironment, Probe, ProgramResult, RecordingProxy, RunOptions } from "../cases/environment.ts";
 import { test } from "../testing.ts";
 import { MemoryProgram } from "./_program.ts";
-import { MemoryWire } from "./_wire.ts";
+import { MemoryProxy } from "./_memory_proxy.ts";
 
 // Loads the lazily loaded modules now, so that no run waits for a file.
 await Promise.all(subcommands.map(({ load }) => load()));
@@ -66,7 +66,7 @@ export class MemoryEnvironment implements CaseEnvironment, AsyncDisposable {
   readonly #random: Random;
   readonly #api: KubernetesApi;
   readonly #requests: RequestTracker;
-  readonly #wires = new Map<RecordingProxy, MemoryWire>();
+  readonly #proxies = new Map<RecordingProxy, MemoryProxy>();
   readonly #programs: MemoryProgram[] = [];
   readonly #undo: (() => Promise<unknown>)[] = [];
   readonly #stop = new AbortController();
@@ -104,9 +104,9 @@ export class MemoryEnvironment implements CaseEnvironment, AsyncDisposable {
   }
 
   startProxy(): Promise<RecordingProxy> {
-    const wire = new MemoryWire({ to: this.#requests.fetch, now: () => this.#clock.monotonic(), wait: this.#wait });
-    this.#wires.set(wire, wire);
-    return Promise.resolve(wire);
+    const proxy = new MemoryProxy({ to: this.#requests.fetch, now: () => this.#clock.monotonic(), wait: this.#wait });
+    this.#proxies.set(proxy, proxy);
+    return Promise.resolve(proxy);
   }
 
   async until<T>(action: string, probe: () => Probe<T> | Promise<Probe<T>>, timeoutMs = 30_000): Promise<T> {
@@ -165,9 +165,9 @@ export class MemoryEnvironment implements CaseEnvironment, AsyncDisposable {
   readonly #wait = <T>(action: string, probe: () => Probe<T>, timeoutMs?: number): Promise<T> =>
     this.until(action, probe, timeoutMs);
 
-  #start(args: readonly string[], { proxy: wire, stdout }: RunOptions = {}): MemoryProgram {
-    const transport = wire === undefined ? this.#requests.fetch : this.#wires.get(wire)?.transport;
-    if (transport === undefined) throw new Error("Cannot use the wire: it belongs to another environment");
+  #start(args: readonly string[], { proxy, stdout }: RunOptions = {}): MemoryProgram {
+    const transport = proxy === undefined ? this.#requests.fetch : this.#proxies.get(proxy)?.transport;
+    if (transport === undefined) throw new Error("Cannot use the proxy: it belongs to another environment");
     const seed = this.#programs.length + 1;
     const [clock, wait] = [this.#clock, this.#wait];
     const program = new MemoryProgram({

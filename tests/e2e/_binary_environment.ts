@@ -1,5 +1,5 @@
 /**
- * BinarySite: cases on a real control plane, with the compiled binary. See `tests/cases/site.ts`.
+ * BinaryEnvironment: runs the cases of `tests/cases` on a real control plane, with the compiled binary.
  */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -20,8 +20,8 @@ import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { Binary, runBinary } from "./_binary.ts";
 import { ApiProxy } from "./_proxy.ts";
 
-/** One case's view of a control plane. */
-export class BinarySite implements CaseEnvironment, AsyncDisposable {
+/** The environment of one case, in its own namespace. */
+export class BinaryEnvironment implements CaseEnvironment, AsyncDisposable {
   readonly client: Client;
   readonly namespace: string;
   readonly suffix: string = randomBytes(4).toString("hex");
@@ -43,12 +43,12 @@ export class BinarySite implements CaseEnvironment, AsyncDisposable {
     this.folder = made.folder;
   }
 
-  static async open(controlPlane: ControlPlane): Promise<BinarySite> {
+  static async open(controlPlane: ControlPlane): Promise<BinaryEnvironment> {
     const { kubeconfig } = controlPlane;
     const access = await loadClusterAccess({ environment: {}, overrides: { kubeconfig }, workingDirectory: "/" });
     const namespace = await createNamespace(controlPlane);
     const folder = await mkdtemp(join(tmpdir(), "pintle-case-"));
-    return new BinarySite(controlPlane, clusterTransport(access), { namespace, folder });
+    return new BinaryEnvironment(controlPlane, clusterTransport(access), { namespace, folder });
   }
 
   async call(args: readonly string[]): Promise<ProgramResult> {
@@ -56,9 +56,9 @@ export class BinarySite implements CaseEnvironment, AsyncDisposable {
   }
 
   run(args: readonly string[], options: RunOptions = {}): Program {
-    const { proxy: wire, stdout = "kept" } = options;
-    const kubeconfig = wire === undefined ? this.#controlPlane.kubeconfig : this.#proxies.get(wire)?.kubeconfig;
-    if (kubeconfig === undefined) throw new Error("Cannot run on a wire: it is another site's");
+    const { proxy, stdout = "kept" } = options;
+    const kubeconfig = proxy === undefined ? this.#controlPlane.kubeconfig : this.#proxies.get(proxy)?.kubeconfig;
+    if (kubeconfig === undefined) throw new Error("Cannot use the proxy: it belongs to another environment");
     return new Binary(["run", ...args], { kubeconfig, ...(stdout === "full" ? { stdoutFile: "/dev/full" } : {}) });
   }
 
@@ -84,13 +84,13 @@ export class BinarySite implements CaseEnvironment, AsyncDisposable {
   }
 }
 
-/** Registers the cases of a controller as tests. @param kinds those whose CRDs are needed */
+/** Registers the cases of a controller as tests. @param kinds whose CRDs are installed first */
 export function binaryTests(cases: readonly Case[], ...kinds: readonly string[]): void {
   for (const { name, needs, run } of cases) {
     controlPlaneTest(name, async (controlPlane) => {
-      await using site = await BinarySite.open(controlPlane);
-      if (kinds.length > 0) await site.call(["install-crds", ...kinds]);
-      await run(site);
+      await using environment = await BinaryEnvironment.open(controlPlane);
+      if (kinds.length > 0) await environment.call(["install-crds", ...kinds]);
+      await run(environment);
     }, { needs });
   }
 }

@@ -1,4 +1,4 @@
-/** MemoryWire: the connection between one program and the API server in memory. It records, answers and holds requests. */
+/** MemoryProxy: a proxy in this process between one program and the API server in memory. */
 import type { Transport } from "../../src/client/mod.ts";
 import type { HeldRequest, RecordedRequest, RecordingProxy } from "../cases/environment.ts";
 import type { Wait } from "./_program.ts";
@@ -7,12 +7,12 @@ type Matches = (request: RecordedRequest) => boolean;
 
 interface Trap {
   readonly matches: Matches;
-  readonly side: "request" | "answer";
+  readonly side: "request" | "response";
   readonly caught: () => Promise<void>;
 }
 
-/** Options of a {@link MemoryWire}. */
-export interface MemoryWireOptions {
+/** Options of a {@link MemoryProxy}. */
+export interface MemoryProxyOptions {
   readonly to: Transport;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
@@ -20,14 +20,14 @@ export interface MemoryWireOptions {
 }
 
 /** The connection of one program. */
-export class MemoryWire implements RecordingProxy {
+export class MemoryProxy implements RecordingProxy {
   readonly requests: RecordedRequest[] = [];
-  readonly #options: MemoryWireOptions;
+  readonly #options: MemoryProxyOptions;
   readonly #traps = new Set<Trap>();
   readonly #rules = new Set<{ readonly matches: Matches; readonly response: () => Response }>();
   #lastWriteAt: number;
 
-  constructor(options: MemoryWireOptions) {
+  constructor(options: MemoryProxyOptions) {
     this.#options = options;
     this.#lastWriteAt = options.now();
   }
@@ -83,9 +83,9 @@ export class MemoryWire implements RecordingProxy {
     if (isWrite(seen)) this.#lastWriteAt = this.#options.now();
     await this.#holdIfTrapped(seen, "request");
     for (const { matches, response } of this.#rules) if (matches(seen)) return response();
-    const answer = await this.#options.to(new Request(url, { method, headers, body, signal }));
-    await this.#holdIfTrapped(seen, "answer");
-    return answer;
+    const response = await this.#options.to(new Request(url, { method, headers, body, signal }));
+    await this.#holdIfTrapped(seen, "response");
+    return response;
   };
 
   async #holdIfTrapped(seen: RecordedRequest, side: Trap["side"]): Promise<void> {
