@@ -8,11 +8,29 @@
  */
 import { onAbort } from "./abort.ts";
 
-/** The source of time: `systemClock` in production, `VirtualClock` in tests. */
+/**
+ * A source of time: `systemClock` in production, `VirtualClock` in tests. All code of Pintle that waits takes one.
+ *
+ * @example
+ * ```ts
+ * import type { Clock } from "@pintle/controller";
+ * import { VirtualClock } from "@pintle/controller/testing";
+ *
+ * async function untilTrue(check: () => boolean, clock: Clock, signal: AbortSignal): Promise<void> {
+ *   while (!check()) await clock.sleep(1_000, signal);
+ * }
+ * const clock = new VirtualClock();
+ * const startedAt = clock.now();
+ * const waiting = untilTrue(() => clock.now() >= startedAt + 3_000, clock, new AbortController().signal);
+ * await clock.advance(3_000); // takes no real time
+ * await waiting;
+ * console.assert(clock.now() === startedAt + 3_000);
+ * ```
+ */
 export interface Clock {
-  /** Wall time in milliseconds since the Unix epoch. It may jump; use it for timestamps. */
+  /** Returns the wall time in milliseconds since the Unix epoch. It may jump; use it for timestamps. */
   now(): number;
-  /** Monotonic time in milliseconds since an arbitrary start. Use it to measure durations. */
+  /** Returns the monotonic time in milliseconds since an arbitrary start. Use it to measure durations. */
   monotonic(): number;
   /** Resolves after `ms` milliseconds; rejects with `signal.reason` when aborted first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -27,7 +45,18 @@ export interface Clock {
 /** Runtimes store timer delays in a signed 32-bit integer, and fire at once above it (behaviours 44 and 86). */
 export const maxTimerMs = 2 ** 31 - 1;
 
-/** The time of the machine. */
+/**
+ * The time of the machine. Delays above 2^31 ms are allowed, and a timer never fires early.
+ *
+ * @example
+ * ```ts
+ * import { systemClock } from "@pintle/controller/cache";
+ *
+ * const startedAt = systemClock.monotonic();
+ * await systemClock.sleep(5, new AbortController().signal);
+ * console.assert(systemClock.monotonic() - startedAt >= 5);
+ * ```
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

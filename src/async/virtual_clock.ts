@@ -30,11 +30,14 @@ export interface VirtualClockOptions {
 }
 
 /**
- * Time that changes only when a test advances it.
+ * A clock whose time changes only when a test advances it. Timers fire in the order of their due times; after each one,
+ * `advance` runs the code that follows from it before the next timer fires.
+ *
+ * Caveats: `advance` does not wait for code that uses real sockets or files.
  *
  * @example
  * ```ts
- * import { VirtualClock } from "@pintle/controller";
+ * import { VirtualClock } from "@pintle/controller/testing";
  *
  * const clock = new VirtualClock();
  * let isOver = false;
@@ -50,23 +53,32 @@ export class VirtualClock implements Clock {
   readonly #timers = new BinaryHeap<PendingTimer>(firesBefore);
   #sequence = 0;
 
+  /** Creates a clock at `startAt`, without timers. */
   constructor(options: VirtualClockOptions = {}) {
     this.#wallAtZero = options.startAt ?? Date.UTC(2026, 0, 1);
     this.#drainTurns = options.drainTurns ?? drainTurns;
   }
 
+  /** Returns the wall time in milliseconds since the Unix epoch. */
   now(): number {
     return this.#wallAtZero + this.#elapsedMs;
   }
 
+  /** Returns the milliseconds by which the clock was advanced since its creation. */
   monotonic(): number {
     return this.#elapsedMs;
   }
 
+  /** Resolves when the clock was advanced by `ms` milliseconds; rejects with `signal.reason` when aborted first. */
   sleep(ms: number, signal: AbortSignal): Promise<void> {
     return sleepOn(this, ms, signal);
   }
 
+  /**
+   * Calls `fire` once when the clock was advanced by `ms` milliseconds, unless the returned timer is disposed first.
+   *
+   * @throws {RangeError} when `ms` is NaN
+   */
   timer(ms: number, fire: () => void): Disposable {
     const dueAt = this.#elapsedMs + checkedDelay(ms);
     const timer: PendingTimer = { dueAt, sequence: this.#sequence++, fire, heapIndex: -1 };
@@ -86,8 +98,9 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Advances the time by `ms`, and fires the timers that become due in order.
+   * Advances the time, and fires the timers that become due in order.
    *
+   * @param ms Milliseconds.
    * @throws {RangeError} when `ms` is not a number from 0 up: monotonic time does not run backwards
    */
   async advance(ms: number): Promise<void> {
@@ -104,7 +117,11 @@ export class VirtualClock implements Clock {
     this.#elapsedMs = Math.max(this.#elapsedMs, until);
   }
 
-  /** Changes only the wall time by `ms` (negative: backwards), as an administrator or NTP may do. */
+  /**
+   * Changes only the wall time, as an administrator or NTP may do.
+   *
+   * @param ms Milliseconds; negative numbers set the clock back.
+   */
   jump(ms: number): void {
     this.#wallAtZero += ms;
   }

@@ -21,20 +21,53 @@ import { escaped, isSecretName, mask, type Plain, redact, redactText } from "./r
 /** The values of a log record. They must be safe to show: no Secret data, no tokens. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Writes log records. */
+/**
+ * Writes log records. A message is a constant text; values belong in fields, which must be safe to show: no Secret data,
+ * no tokens.
+ *
+ * @example
+ * ```ts
+ * import type { Logger } from "@pintle/controller";
+ *
+ * const messages: string[] = [];
+ * const write = (message: string) => void messages.push(message);
+ * const recorder: Logger = { debug: write, info: write, warn: write, error: write, with: () => recorder };
+ *
+ * recorder.with({ controller: "foo" }).info("starting workers", { count: 2 });
+ * console.assert(messages.join() === "starting workers");
+ * ```
+ */
 export interface Logger {
-  debug(message: string, fields?: Fields): void;
-  info(message: string, fields?: Fields): void;
-  warn(message: string, fields?: Fields): void;
-  error(message: string, fields?: Fields): void;
-  /** A logger that adds `fields` to each record. */
-  with(fields: Fields): Logger;
+  /** Writes details for developers. */
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** Writes what the program does in normal operation. */
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** Writes a problem that the program handles, and that an administrator may want to fix. */
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** Writes a failure that needs an administrator. */
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** Returns a logger that adds `fields` to each record. */
+  with(fields: Readonly<Record<string, unknown>>): Logger;
 }
 
 /** The root of all categories of this library; configureLogging() configures it. */
 export const rootCategory = "pintle";
 
-/** The logger of one part of the library, e.g. `logger("reflector")`. */
+/**
+ * Returns the logger of one part of a program. Nothing is written until {@link configureLogging} is called.
+ *
+ * @param category The name of the part, or its path, e.g. `logger("controller", "foo")` for `controller.foo`.
+ *
+ * @example
+ * ```ts
+ * import { configureLogging, logger } from "@pintle/controller";
+ *
+ * const lines: string[] = [];
+ * using _logging = configureLogging({ format: "json", write: (text) => lines.push(text) });
+ * logger("controller", "foo").warn("retrying", { delayMs: 100 });
+ * console.assert(JSON.parse(lines[0] ?? "").logger === "controller.foo");
+ * ```
+ */
 export function logger(...category: readonly string[]): Logger {
   return wrap(getLogger([rootCategory, ...category]));
 }
@@ -50,12 +83,12 @@ function wrap(inner: LogtapeLogger): Logger {
 }
 
 /** The lowest level that is logged. */
-export type LogLevel = "debug" | "info" | "warn" | "error";
+export type LogLevel = NonNullable<LoggingOptions["level"]>;
 
 /** Options of {@link configureLogging}. */
 export interface LoggingOptions {
-  /** @default "info" */
-  readonly level?: LogLevel;
+  /** The lowest level that is logged. @default "info" */
+  readonly level?: "debug" | "info" | "warn" | "error";
   /** Lines for people, or one JSON object per line for programs. @default "text" */
   readonly format?: "text" | "json";
   /** Gets the text of each record, newline included. */
@@ -76,12 +109,15 @@ const levels = { debug: "debug", info: "info", warn: "warning", error: "error" }
 >;
 
 /**
- * Sends the records of all loggers to `write`. Stack traces of errors are included at level debug only.
+ * Sends the records of all loggers to a function. A second call replaces the first one. Fields with names of secrets are
+ * masked, and stack traces of errors are included at level debug only. `operatorCli()` calls it for you.
  *
+ * @param options The level, the format, and where the text goes.
  * @returns Dispose it to stop the logging.
+ *
  * @example
  * ```ts
- * import { configureLogging, logger } from "../mod.ts";
+ * import { configureLogging, logger } from "@pintle/controller";
  *
  * const lines: string[] = [];
  * using _logging = configureLogging({ write: (text) => lines.push(text) });

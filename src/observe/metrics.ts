@@ -13,7 +13,7 @@ export interface MetricOptions<L extends string> {
   readonly name: string;
   /** One sentence for people, shown as the HELP line. */
   readonly help: string;
-  /** @default none */
+  /** The names of the labels. @default none */
   readonly labelNames?: readonly L[];
 }
 
@@ -31,17 +31,14 @@ export interface MetricFamily<L extends string, Cell> {
   remove(values: Readonly<Record<L, string>>): void;
 }
 
-/** Returns further text of a registry in the Prometheus format, e.g. the process metrics. */
-export type Collector = () => string | Promise<string>;
-
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * All metrics of a program.
+ * Holds all metrics of a program and prints them for Prometheus. A Manager counts into that of its `metrics` option.
  *
  * @example
  * ```ts
- * import { MetricsRegistry } from "../mod.ts";
+ * import { MetricsRegistry } from "@pintle/controller";
  *
  * const registry = new MetricsRegistry();
  * const requests = registry.counter({ name: "requests_total", help: "Requests served", labelNames: ["code"] });
@@ -56,19 +53,32 @@ export class MetricsRegistry {
   readonly #gauges = new Map<string, Family<GaugeCell>>();
   readonly #histograms = new Map<string, Family<HistogramCell>>();
   readonly #families = new Map<string, Family<Renderable>>();
-  readonly #collectors = new Set<Collector>();
+  readonly #collectors = new Set<() => string | Promise<string>>();
 
-  /** The counter of this name; the first call creates it. @throws {TypeError} when the name has another type or other labels */
+  /**
+   * Returns the counter of a name; the first call creates it.
+   *
+   * @throws {TypeError} when the name has another type or other labels
+   */
   counter<L extends string = never>(options: MetricOptions<L>): MetricFamily<L, Counter> {
     return this.#family(this.#counters, options, () => new Family("counter", options, () => new CounterCell()));
   }
 
-  /** The gauge of this name; the first call creates it. @throws {TypeError} when the name has another type or other labels */
+  /**
+   * Returns the gauge of a name; the first call creates it.
+   *
+   * @throws {TypeError} when the name has another type or other labels
+   */
   gauge<L extends string = never>(options: MetricOptions<L>): MetricFamily<L, Gauge> {
     return this.#family(this.#gauges, options, () => new Family("gauge", options, () => new GaugeCell()));
   }
 
-  /** The histogram of this name; the first call creates it. @throws {TypeError} when the name has another type or other labels */
+  /**
+   * Returns the histogram of a name; the first call creates it.
+   *
+   * @throws {TypeError} when the name has another type or other labels
+   * @throws {RangeError} when the buckets are not ascending
+   */
   histogram<L extends string = never>(options: HistogramOptions<L>): MetricFamily<L, Histogram> {
     const bounds = [...options.buckets ?? defaultBuckets];
     if (bounds.some((bound, at) => !(bound > (bounds[at - 1] ?? -Infinity)))) {
@@ -81,13 +91,18 @@ export class MetricsRegistry {
     );
   }
 
-  /** Adds a collector. Dispose the result to remove it. */
-  collect(collector: Collector): Disposable {
+  /**
+   * Adds text of another source, e.g. the metrics of another library.
+   *
+   * @param collector Returns text in the Prometheus format, for each rendering.
+   * @returns Dispose it to remove the collector.
+   */
+  collect(collector: () => string | Promise<string>): Disposable {
     this.#collectors.add(collector);
     return { [Symbol.dispose]: () => void this.#collectors.delete(collector) };
   }
 
-  /** All metrics in the Prometheus text format. */
+  /** Returns all metrics in the Prometheus text format. */
   async render(): Promise<string> {
     let text = "";
     for (const family of this.#families.values()) text += family.render();
@@ -121,17 +136,19 @@ export interface Counter {
 
 /** A value that increases and decreases. */
 export interface Gauge {
+  /** Sets the value. */
   set(value: number): void;
-  /** @default 1 */
+  /** Adds `by`. @default 1 */
   inc(by?: number): void;
-  /** @default 1 */
+  /** Subtracts `by`. @default 1 */
   dec(by?: number): void;
-  /** From now on the value is the result of `read`, called for each rendering. */
+  /** Makes the value the result of `read`, which is called for each rendering. */
   read(read: () => number): void;
 }
 
 /** Counts values by buckets. */
 export interface Histogram {
+  /** Adds a value, in the unit of the name: usually seconds. */
   observe(value: number): void;
 }
 

@@ -9,7 +9,6 @@ export {
   rootCategory,
 } from "./logging.ts";
 export {
-  type Collector,
   type Counter,
   type Gauge,
   type Histogram,

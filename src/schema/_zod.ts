@@ -5,6 +5,7 @@
  * which does not include the definition, hence the two assertions below.
  */
 import { z } from "zod";
+import "./_zod_meta.ts";
 
 /** Any zod schema. */
 export type Schema = z.core.$ZodType;

@@ -20,9 +20,25 @@ export interface CompareCrdsOptions {
 }
 
 /**
- * Lists what breaks when `next` replaces `old`.
+ * Lists what breaks when a CRD replaces another one: stored objects that become invalid or lose fields, and clients whose
+ * version is no longer served. It reports a change when it cannot decide whether it breaks something.
  *
+ * @param old The CRD in the cluster.
+ * @param next The CRD that replaces it.
+ * @param options The versions in which objects are stored.
  * @returns The changes, in the order of the versions; empty when nothing breaks.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, z } from "@pintle/controller";
+ * import { compareCrds } from "@pintle/controller/schema";
+ *
+ * const names = { group: "example.dev", version: "v1", kind: "Site", scope: "Namespaced" } as const;
+ * const before = defineResource({ ...names, spec: z.object({ host: z.string() }) });
+ * const after = defineResource({ ...names, spec: z.object({ host: z.string().max(10) }) });
+ * const [change] = compareCrds(before.crd, after.crd);
+ * console.assert(change?.kind === "narrowed" && change.path === "spec.host");
+ * ```
  */
 export function compareCrds(
   old: Pick<Crd, "spec">,
@@ -75,7 +91,7 @@ function versionChange(name: string, state: string): BreakingChange {
   return { kind: "version", path: "", version: name, message: `version ${name} ${state}` };
 }
 
-/** One thing a change breaks. */
+/** One change that breaks stored objects or clients. {@link compareCrds} reports them. */
 export interface BreakingChange {
   /**
    * - `removed`: a field is removed, its stored values would be pruned.
@@ -103,14 +119,17 @@ const upperBounds = ["maxLength", "maxItems", "maxProperties"] as const;
 const int32Range = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
 
 /**
- * Compares two schemas of one value.
+ * Lists what breaks when a schema of a value replaces another one.
  *
- * @param path Path of the value, for messages. @default ""
+ * @param old The schema under which values are stored.
+ * @param next The schema that replaces it.
+ * @param path The path of the value, for messages. @default ""
  * @returns The breaking changes, in the order of the schema; empty when nothing breaks.
  *
  * @example
  * ```ts
- * import { compareSchemas, structuralSchema, z } from "@pintle/controller";
+ * import { compareSchemas, structuralSchema } from "@pintle/controller/schema";
+ * import { z } from "@pintle/controller";
  *
  * const before = structuralSchema(z.object({ size: z.int32() }), "Foo");
  * const after = structuralSchema(z.object({ size: z.int32().max(10) }), "Foo");

@@ -10,8 +10,11 @@ import type { ValidationRule } from "./structural_schema.ts";
 
 /** The fields of every object of one kind. */
 export interface CustomObject<Kind extends string = string> {
+  /** The group and the version, e.g. `example.dev/v1`. */
   apiVersion: string;
+  /** The kind in CamelCase. */
   kind: Kind;
+  /** The names, the version, the labels and the owners. */
   metadata: ObjectMeta;
 }
 
@@ -25,66 +28,131 @@ export type InputOf<Kind extends string, Spec extends z.ZodType, Status extends 
   & Partial<Pick<CustomObject<Kind>, "apiVersion" | "kind">>
   & { metadata: ObjectMeta; spec: z.input<Spec>; status?: z.input<Status> };
 
-/** One invalid field of a value. */
+/** One invalid field of a parsed value. */
 export interface ParseIssue {
-  /** `spec.replicas`; "" for the object itself. */
+  /** The path of the field, e.g. `spec.replicas`; "" for the object itself. */
   readonly path: string;
+  /** A sentence for people. */
   readonly message: string;
 }
 
-/** The result of parsing a value. */
+/**
+ * The result of {@link CustomResource.safeParse}: a valid object, or the issues.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, z } from "@pintle/controller";
+ * import type { ParseResult } from "@pintle/controller/schema";
+ *
+ * const Site = defineResource({
+ *   group: "example.dev",
+ *   version: "v1",
+ *   kind: "Site",
+ *   scope: "Namespaced",
+ *   spec: z.object({ host: z.string() }),
+ * });
+ * const result: ParseResult<unknown> = Site.safeParse({ metadata: { name: "a" }, spec: { host: 1 } });
+ * console.assert(result.kind === "invalid" && result.issues.some((issue) => issue.path === "spec.host"));
+ * ```
+ */
 export type ParseResult<T> =
   | { readonly kind: "valid"; readonly object: T }
   | { readonly kind: "invalid"; readonly issues: readonly ParseIssue[] };
 
-/** A kind that the program itself defines. */
+/**
+ * A kind that the program itself defines: the Resource that clients, caches and controllers take, its CRD, and the
+ * validation of its objects. {@link defineResource} returns it.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, z } from "@pintle/controller";
+ *
+ * const Site = defineResource({
+ *   group: "example.dev",
+ *   version: "v1",
+ *   kind: "Site",
+ *   scope: "Namespaced",
+ *   spec: z.object({ host: z.string(), replicas: z.int32().default(1) }),
+ * });
+ * const site = Site.make({ metadata: { name: "a", namespace: "default" }, spec: { host: "example.dev" } });
+ * console.assert(site.apiVersion === "example.dev/v1" && site.spec.replicas === 1);
+ * console.assert(Site.parse(JSON.parse(JSON.stringify(site))).spec.host === "example.dev");
+ * ```
+ */
 export interface CustomResource<T extends CustomObject = CustomObject, Input = unknown> extends Resource<T, T["kind"]> {
   /** The definition that `install-crds` applies. Deeply frozen. */
   readonly crd: Crd;
-  /** Never set. It only carries the type. */
+  /** Never set; it carries the type. */
   readonly _input?: Input;
 
   /**
    * Returns the value as an object of this kind, as the API server would store it: with defaults, without unknown
    * fields in spec and status. Use it for input that the API server has not validated.
    *
-   * @throws TypeError when the value is not valid; the message names each field.
+   * @param value Any value, e.g. parsed JSON.
+   * @throws {TypeError} when the value is not valid; the message names each field
    */
   parse(value: unknown): DeepReadonly<T>;
 
-  /** Like parse(), but returns the issues instead of throwing. */
+  /**
+   * Parses a value like `parse()`, but returns the issues instead of throwing.
+   *
+   * @param value Any value, e.g. parsed JSON.
+   */
   safeParse(value: unknown): ParseResult<DeepReadonly<T>>;
 
   /**
-   * Returns a complete object: adds apiVersion, kind and defaults to `input`. Does not send a request.
+   * Returns a complete object: adds apiVersion, kind and defaults. It sends no request.
    *
-   * @throws TypeError when a field is invalid.
+   * @param input The metadata, the spec, and the status if there is one.
+   * @throws {TypeError} when a field is invalid
    */
   make(input: DeepReadonly<Input>): DeepReadonly<T>;
 }
 
-/** The type of an object as users write it: defaults are optional in `InferInput<typeof Foo>` and set in `Infer`. */
+/**
+ * The type of an object as users write it: fields with a default are optional in `InferInput<typeof Foo>`, and set in
+ * `Infer<typeof Foo>`.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, type InferInput, z } from "@pintle/controller";
+ *
+ * const Site = defineResource({
+ *   group: "example.dev",
+ *   version: "v1",
+ *   kind: "Site",
+ *   scope: "Namespaced",
+ *   spec: z.object({ replicas: z.int32().default(1) }),
+ * });
+ * const sample: InferInput<typeof Site> = { metadata: { name: "a" }, spec: {} };
+ * console.assert(Site.make(sample).spec.replicas === 1);
+ * ```
+ */
 export type InferInput<R> = R extends { readonly _input?: infer Input } ? DeepReadonly<NonNullable<Input>> : never;
 
 /** A column of `kubectl get`; the first one is always the name. */
 export interface PrinterColumn extends Omit<CrdColumn, "type"> {
-  /** @default The type of the field the path leads to */
+  /** The type of the value. @default the type of the field that `jsonPath` names */
   readonly type?: CrdColumn["type"];
 }
 
-/** One version of a kind: its shape and how it is shown. */
+/** One version of a kind: its schema, and how kubectl shows its objects. */
 export interface VersionOptions<Spec extends z.ZodType = z.ZodType, Status extends z.ZodType = z.ZodType> {
-  /** The desired state that users write; a `z.object()`. */
+  /** The schema of the desired state, which users write; a `z.object()`. */
   readonly spec: Spec;
-  /** The observed state that the controller writes; a `z.object()`. Adds the status subresource. @default no status */
+  /**
+   * The schema of the observed state, which the controller writes; a `z.object()`. Adds the status subresource.
+   * @default no status
+   */
   readonly status?: Status;
-  /** For `kubectl explain`. */
+  /** The text of `kubectl explain` for the kind. @default none */
   readonly description?: string;
   /** CEL rules about the whole object, e.g. about spec and metadata.name together. @default [] */
   readonly validations?: readonly ValidationRule[];
-  /** @default the name and the age, as the API server shows them */
+  /** The columns of `kubectl get` after the name. @default the age */
   readonly printerColumns?: readonly PrinterColumn[];
-  /** Paths such as `.spec.class` that field selectors may use, at most 8. @default [] */
+  /** The paths of fields such as `.spec.class` that field selectors may use, at most 8. @default [] */
   readonly selectableFields?: readonly string[];
   /** Adds the scale subresource. @default none */
   readonly scale?: CrdScale;
@@ -92,8 +160,9 @@ export interface VersionOptions<Spec extends z.ZodType = z.ZodType, Status exten
 
 /** A version beside the version that the program uses. */
 export interface OtherVersionOptions extends VersionOptions {
+  /** The name of the version, e.g. `v1alpha1`. */
   readonly name: string;
-  /** @default true */
+  /** Whether clients can use the version. @default true */
   readonly served?: boolean;
   /** Objects are stored in this version instead of the main one. @default false */
   readonly storage?: boolean;
@@ -104,19 +173,21 @@ export interface OtherVersionOptions extends VersionOptions {
 /** Options of {@link defineResource}. */
 export interface ResourceOptions<Kind extends string, Spec extends z.ZodType, Status extends z.ZodType>
   extends VersionOptions<Spec, Status> {
-  /** A domain, e.g. `example.dev`. */
+  /** The API group: a domain, e.g. `example.dev`. */
   readonly group: string;
   /** The version that the program uses, e.g. `v1alpha1`. */
   readonly version: string;
+  /** The kind in CamelCase, e.g. `Website`. */
   readonly kind: Kind;
+  /** Whether the objects are in Namespaces. */
   readonly scope: Scope;
-  /** @default the kind in lower case with an s (es after s, x, z, ch and sh, ies for y) */
+  /** The plural, as in URLs. @default the kind in lower case with an s (es after s, x, z, ch and sh, ies for y) */
   readonly plural?: string;
-  /** @default the kind in lower case */
+  /** The singular, for kubectl. @default the kind in lower case */
   readonly singular?: string;
-  /** @default the kind with List */
+  /** The kind of a list. @default the kind with List */
   readonly listKind?: string;
-  /** For kubectl, e.g. `["ecsb"]`. @default [] */
+  /** Short names for kubectl, e.g. `["ecsb"]`. @default [] */
   readonly shortNames?: readonly string[];
   /** Groups of resources for kubectl, e.g. `["all"]`. @default [] */
   readonly categories?: readonly string[];
@@ -126,6 +197,6 @@ export interface ResourceOptions<Kind extends string, Spec extends z.ZodType, St
   readonly labels?: StringMap;
   /** Further versions that the API server stores or serves. @default [] */
   readonly versions?: readonly OtherVersionOptions[];
-  /** @default None: only apiVersion changes between versions */
+  /** How the API server converts objects between versions. @default None: only apiVersion changes */
   readonly conversion?: CrdConversion;
 }

@@ -31,9 +31,12 @@ import { isRequired, type Schema } from "./_zod.ts";
 import { dotPath } from "./dot_path.ts";
 
 /**
- * Defines a kind.
+ * Defines a kind from zod schemas. The value that it returns is the TypeScript type, the CustomResourceDefinition, the
+ * validation and the cache key of the kind.
  *
- * @throws TypeError when a CustomResourceDefinition cannot express the schema, or the API server would reject a name.
+ * @param options The names of the kind, its schemas, and how kubectl shows it.
+ * @throws {TypeError} when a CustomResourceDefinition cannot express the schema, or the API server would reject a name;
+ * the message names the field and says how to fix it
  *
  * @example
  * ```ts

@@ -32,4 +32,4 @@ export { type ObjectProblem, objectProblems } from "./object_problems.ts";
 export { embeddedResource, immutable, intOrString, quantity } from "./value_schemas.ts";
 export { printCrd, printYaml } from "./print_yaml.ts";
 export { structuralSchema } from "./structural.ts";
-export type { Json, ListType, StructuralSchema, ValidationRule } from "./structural_schema.ts";
+export type { Json, ListType, SchemaMeta, StructuralSchema, ValidationRule } from "./structural_schema.ts";

@@ -9,25 +9,27 @@ import { sameJson } from "./_json.ts";
 import type { StructuralSchema } from "./structural_schema.ts";
 import { z } from "zod";
 
-/** One problem of a stored object. */
+/** One problem of a stored object under a new schema. {@link objectProblems} reports them. */
 export interface ObjectProblem {
   /** `invalid`: the API server would reject the next write. `lost`: the API server would drop the field. */
   readonly kind: "invalid" | "lost";
-  /** `spec.replicas`, `spec.ports[0].name`. */
+  /** The path of the field, e.g. `spec.replicas` or `spec.ports[0].name`. */
   readonly path: string;
-  /** `spec.replicas is 12, the maximum is 10`. */
+  /** A sentence for people, e.g. `spec.replicas is 12, the maximum is 10`. */
   readonly message: string;
 }
 
 /**
- * Validates an object against a schema.
+ * Validates a stored object against a schema, as the API server does on the next write. It does not evaluate CEL rules.
  *
  * @param schema The schema of the whole object, as a CRD has it for each version.
+ * @param object The object as it is stored. It is not changed.
  * @returns The problems in the order of the schema; empty when the object is valid.
  *
  * @example
  * ```ts
- * import { objectProblems, structuralSchema, z } from "@pintle/controller";
+ * import { objectProblems, structuralSchema } from "@pintle/controller/schema";
+ * import { z } from "@pintle/controller";
  *
  * const schema = structuralSchema(z.object({ size: z.int32().max(10) }), "Foo");
  * const [problem] = objectProblems(schema, { size: 12 });

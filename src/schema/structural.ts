@@ -25,14 +25,17 @@ import { checksOf, type Definition, definitionOf, isRequired, metaOf, type Schem
 import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
 
 /**
- * Translates `schema`.
+ * Translates a zod schema to the structural schema of a CRD. The API server then rejects every value that zod rejects,
+ * and both set the same defaults. `defineResource()` calls it for spec and status.
  *
+ * @param schema The zod schema of a value.
  * @param kind The kind that is being defined, for messages.
- * @throws TypeError when a CRD cannot express a part of the schema.
+ * @throws {TypeError} when a CRD cannot express a part of the schema
  *
  * @example
  * ```ts
- * import { structuralSchema, z } from "@pintle/controller";
+ * import { structuralSchema } from "@pintle/controller/schema";
+ * import { z } from "@pintle/controller";
  *
  * const schema = structuralSchema(z.object({ replicas: z.int32().min(0).default(1) }), "Foo");
  * console.assert(schema.properties?.replicas?.default === 1);

@@ -9,7 +9,7 @@ const quantityPattern =
   /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
 
 /**
- * An integer or a string: a port number or name, a count or a percentage.
+ * Creates a zod schema for an integer or a string: a port number or name, a count or a percentage.
  *
  * @example
  * ```ts
@@ -18,17 +18,44 @@ const quantityPattern =
  * console.assert(intOrString().parse("25%") === "25%" && intOrString().parse(3) === 3);
  * ```
  */
-export function intOrString() {
+export function intOrString(): z.ZodUnion<readonly [z.ZodInt32, z.ZodString]> {
   return z.union([z.int32(), z.string()]);
 }
 
-/** An amount with an optional suffix, as `resources.requests` holds them: `2`, `"500m"`, `"1Gi"`. */
-export function quantity() {
+/**
+ * Creates a zod schema for an amount with an optional suffix, as in `resources.requests`: `2`, `"500m"`, `"1Gi"`.
+ *
+ * @example
+ * ```ts
+ * import { quantity } from "@pintle/controller";
+ *
+ * console.assert(quantity().parse("500m") === "500m" && quantity().parse(2) === 2);
+ * console.assert(!quantity().safeParse("1 GiB").success);
+ * ```
+ */
+export function quantity(): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
   return z.union([z.int(), z.string().regex(quantityPattern)]);
 }
 
-/** A whole Kubernetes object inside another one, e.g. a template. The API server checks apiVersion, kind and metadata. */
-export function embeddedResource() {
+/**
+ * Creates a zod schema for a whole Kubernetes object inside another one, e.g. a template. The API server checks its
+ * apiVersion, kind and metadata.
+ *
+ * @example
+ * ```ts
+ * import { embeddedResource, z } from "@pintle/controller";
+ * import { structuralSchema } from "@pintle/controller/schema";
+ *
+ * const template = embeddedResource();
+ * console.assert(template.parse({ apiVersion: "v1", kind: "ConfigMap", data: {} }).kind === "ConfigMap");
+ * const schema = structuralSchema(z.object({ template }), "Foo");
+ * console.assert(schema.properties?.template?.["x-kubernetes-embedded-resource"] === true);
+ * ```
+ */
+export function embeddedResource(): z.ZodObject<
+  { apiVersion: z.ZodString; kind: z.ZodString; metadata: z.ZodOptional<z.ZodRecord<z.ZodString, z.ZodUnknown>> },
+  z.core.$loose
+> {
   return z.looseObject({
     apiVersion: z.string(),
     kind: z.string(),
@@ -39,13 +66,16 @@ export function embeddedResource() {
 
 /**
  * Marks a value that can be set once and never be changed, added or removed afterwards. The API server rejects such
- * changes.
+ * changes, because the mark becomes a CEL rule.
  *
  * Caveats: an optional object around it can still be removed as a whole. Make that object immutable too, or required.
  *
+ * @param schema The zod schema of the value.
+ *
  * @example
  * ```ts
- * import { immutable, structuralSchema, z } from "@pintle/controller";
+ * import { immutable, z } from "@pintle/controller";
+ * import { structuralSchema } from "@pintle/controller/schema";
  *
  * const schema = structuralSchema(z.object({ class: immutable(z.string()) }), "Foo");
  * console.assert(schema.properties?.class?.["x-kubernetes-validations"]?.[0]?.rule === "self == oldSelf");
