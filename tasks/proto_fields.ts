@@ -1,5 +1,5 @@
 /**
- * Writes src/apiserver/protobuf/_proto_fields_data.ts: the field numbers of Kubernetes' types in protobuf, from the
+ * Writes src/apiserver/protobuf/generated/proto_fields.ts: the field numbers of Kubernetes' types in protobuf, from the
  * `generated.proto` files of its Go modules. Run: `deno run -A tasks/proto_fields.ts` (Go fetches the modules).
  *
  * One line per message: its name as `core/v1.PodSpec`, then `number:name`, or `number:` and `name=MESSAGE` for a field that
@@ -74,7 +74,7 @@ for (const packageName of packageNames()) {
     lines.push([name, ...words].join(" "));
   }
 }
-const target = new URL("../src/apiserver/protobuf/_proto_fields_data.ts", import.meta.url);
+const target = new URL("../src/apiserver/protobuf/generated/proto_fields.ts", import.meta.url);
 writeFileSync(
   target,
   `/** Field numbers of Kubernetes' types in protobuf, one message a line. Written by tasks/proto_fields.ts. Do not edit. */

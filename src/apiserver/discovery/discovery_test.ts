@@ -41,7 +41,7 @@ function definitionOf(group: string, versions: readonly string[]) {
   };
 }
 
-test("groups come in the order of the real server, those of definitions last and by name", async () => {
+test("groups have the order of kube-apiserver, with those of CRDs last and by name", async () => {
   using server = serving();
   await server.define("z.example.com", "v1");
   await server.define("a.example.com", "v1");
@@ -51,7 +51,7 @@ test("groups come in the order of the real server, those of definitions last and
   assertEquals(names.slice(-2), ["a.example.com", "z.example.com"]);
 });
 
-test("the preferred version of a group is the most stable and newest, not the stored one", async () => {
+test("the preferred version of a group is the most stable and newest, not the storage version", async () => {
   using server = serving();
   await server.define("example.com", "v1alpha1", "v1", "v2beta1");
   const { body } = await server.get("/apis/example.com");
@@ -63,7 +63,7 @@ test("the preferred version of a group is the most stable and newest, not the st
   ]);
 });
 
-test("a definition's kinds are discovered once they are served, with names, categories and parts", async () => {
+test("the kinds of a CRD are discovered when they are served, with names, categories and subresources", async () => {
   using server = serving();
   assertEquals((await server.get("/apis/example.com/v1")).code, 404);
   await server.define("example.com", "v1");
@@ -74,7 +74,7 @@ test("a definition's kinds are discovered once they are served, with names, cate
 });
 
 /** From kube-apiserver 1.36.3: versions of one kind share the hash of the version that is stored. */
-test("hashes of storage versions are the real server's", async () => {
+test("storage version hashes are those of kube-apiserver", async () => {
   using server = serving();
   const hashes = async (path: string) => {
     const { body } = await server.get(path);
@@ -93,7 +93,7 @@ test("hashes of storage versions are the real server's", async () => {
   );
 });
 
-test("aggregated discovery is one document, asked for again only when a kind has changed", async () => {
+test("aggregated discovery is one document with an ETag that changes with the kinds", async () => {
   using server = serving();
   const first = await server.get("/apis", { accept: `${aggregated},application/json` });
   assertEquals(first.headers.get("content-type"), aggregated);
@@ -120,14 +120,14 @@ const accepts: readonly (readonly [accept: string, answer: string | number])[] =
 ];
 
 for (const [accept, answer] of accepts) {
-  test(`groups for "${accept}" are answered with ${answer}`, async () => {
+  test(`groups for "${accept}" get ${answer}`, async () => {
     using server = serving();
     const { code, body } = await server.get("/apis", { accept });
     assertEquals(typeof answer === "number" ? code : body.kind, answer);
   });
 }
 
-test("nothing else is discovered by other paths and methods", async () => {
+test("other paths and methods have no discovery", async () => {
   using server = serving();
   for (const path of ["/apis/nope", "/apis/apps/v9", "/apis/apps/v1/x/y/z", "/api/v2", "/apis/__proto__"]) {
     assertEquals((await server.get(path)).code, 404, path);

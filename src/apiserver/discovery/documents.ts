@@ -1,9 +1,14 @@
-/** The documents of discovery as kube-apiserver writes them: one per group and version, and all in one. */
+/**
+ * The documents of discovery, as kube-apiserver writes them: one per group and version, and the aggregated one. groupsOf()
+ * collects the groups of a registry: those of Kubernetes first, in the order of kube-apiserver, then those of CRDs by name.
+ */
 import { createHash } from "node:crypto";
 import type { JsonObject, Kind, Subresource } from "../model/mod.ts";
-import type { DiscoveredKind, Group, GroupVersion } from "./groups.ts";
+import { compareKubeVersions } from "../../schema/mod.ts";
+import { builtinGroups } from "../kinds/mod.ts";
+import type { KindRegistry } from "../registry/mod.ts";
 
-/** `/api`: the versions of the core group. @param address host and port the server is known by */
+/** `/api`: the versions of the core group. @param address host and port of the server */
 export function coreVersions(address: string): JsonObject {
   const serverAddressByClientCIDRs = [{ clientCIDR: "0.0.0.0/0", serverAddress: address }];
   return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs };
@@ -24,14 +29,14 @@ function groupEntry({ name, versions }: Group): JsonObject {
   return { name, versions: entries, preferredVersion: entries[0] ?? {} };
 }
 
-/** `/api/v1` and `/apis/GROUP/VERSION`: the kinds and their parts. */
+/** `/api/v1` and `/apis/GROUP/VERSION`: the kinds and their subresources. */
 export function resourceList(group: Group, { version, kinds }: GroupVersion): JsonObject {
   const groupVersion = group.name === "" ? version : `${group.name}/${version}`;
   const resources = kinds.flatMap((known) => {
     const parts = partsOf(known.kind).map((part) => partEntry(known.kind, part));
     return [resourceEntry(known), ...parts];
   });
-  // The core group's document is older than the field.
+  // The document of the core group does not have the field.
   const apiVersion: JsonObject = group.name === "" ? {} : { apiVersion: "v1" };
   return { kind: "APIResourceList", ...apiVersion, groupVersion, resources };
 }
@@ -45,18 +50,18 @@ function resourceEntry({ kind, stored }: DiscoveredKind): JsonObject {
     verbs: kind.verbs,
     ...listed("shortNames", kind.shortNames),
     ...listed("categories", kind.categories),
-    // What cannot be watched is not stored.
+    // A kind that cannot be watched is not stored.
     ...(kind.verbs.includes("watch") ? { storageVersionHash: storageHash(stored) } : {}),
   };
 }
 
 function partEntry(kind: Kind, { name, verbs, body }: Subresource): JsonObject {
-  const foreign = foreignBody(kind, body);
+  const other = otherBody(kind, body);
   return {
     name: `${kind.plural}/${name}`,
     singularName: "",
     namespaced: kind.scope === "Namespaced",
-    ...(foreign === undefined ? {} : { group: foreign.group, version: foreign.version }),
+    ...(other === undefined ? {} : { group: other.group, version: other.version }),
     kind: body?.kind ?? kind.kind,
     verbs,
   };
@@ -78,7 +83,7 @@ export function aggregatedList(groups: readonly Group[]): JsonObject {
 function aggregatedEntry(kind: Kind): JsonObject {
   const subresources = partsOf(kind).map(({ name, verbs, body }): JsonObject => ({
     subresource: name,
-    responseKind: foreignBody(kind, body) ?? { group: "", version: "", kind: body?.kind ?? kind.kind },
+    responseKind: otherBody(kind, body) ?? { group: "", version: "", kind: body?.kind ?? kind.kind },
     verbs,
   }));
   return {
@@ -93,18 +98,18 @@ function aggregatedEntry(kind: Kind): JsonObject {
   };
 }
 
-/** As apiserver's: it changes when the version that is stored does. */
+/** The hash of apiserver: it changes when the storage version does. */
 function storageHash({ group, version, kind }: Kind): string {
   const text = `${group}/${version}/${kind}`;
   return createHash("sha256").update(text).digest().subarray(0, 8).toString("base64");
 }
 
-/** The body where it is of another group or version than the kind: only then documents say which. */
-function foreignBody({ group, version }: Kind, body: Subresource["body"]): Subresource["body"] {
+/** The body if it has another group or version than the kind; only then the documents contain them. */
+function otherBody({ group, version }: Kind, body: Subresource["body"]): Subresource["body"] {
   return body === undefined || (body.group === group && body.version === version) ? undefined : body;
 }
 
-/** By name; those of custom resources as their definition has them. */
+/** The subresources sorted by name; those of custom resources in the order of their definition. */
 function partsOf(kind: Kind): readonly Subresource[] {
   if (!kind.hasStrategicMerge) return [...kind.subresources.values()];
   return [...kind.subresources.values()].toSorted((left, right) => left.name < right.name ? -1 : 1);
@@ -112,4 +117,58 @@ function partsOf(kind: Kind): readonly Subresource[] {
 
 function listed(key: string, values: readonly string[]): JsonObject {
   return values.length === 0 ? {} : { [key]: values };
+}
+
+/** A served kind, and the kind of its storage version. */
+interface DiscoveredKind {
+  readonly kind: Kind;
+  readonly stored: Kind;
+}
+
+/** One version of a group. */
+interface GroupVersion {
+  readonly version: string;
+  /** Sorted by plural. */
+  readonly kinds: readonly DiscoveredKind[];
+}
+
+/** One group. */
+export interface Group {
+  /** "" for core. */
+  readonly name: string;
+  /** The preferred one first. */
+  readonly versions: readonly GroupVersion[];
+}
+
+/** All groups of a registry. */
+export function groupsOf(kinds: KindRegistry): readonly Group[] {
+  const groups = new Map<string, Map<string, DiscoveredKind[]>>();
+  for (const { served, storage } of kinds.families()) {
+    for (const kind of served) {
+      const versions = groups.get(kind.group) ?? new Map<string, DiscoveredKind[]>();
+      groups.set(kind.group, versions);
+      versions.set(kind.version, [...versions.get(kind.version) ?? [], { kind, stored: storage }]);
+    }
+  }
+  return [...groups].map(([name, versions]) => ({ name, versions: sortedVersions(versions) })).toSorted(compareGroups);
+}
+
+function sortedVersions(versions: ReadonlyMap<string, readonly DiscoveredKind[]>): readonly GroupVersion[] {
+  return [...versions]
+    .map(([version, unsorted]) => ({
+      version,
+      kinds: unsorted.toSorted((left, right) => left.kind.plural < right.kind.plural ? -1 : 1),
+    }))
+    .toSorted((left, right) => compareKubeVersions(right.version, left.version));
+}
+
+function compareGroups(left: Group, right: Group): number {
+  return rankOf(left.name) - rankOf(right.name) || (left.name < right.name ? -1 : 1);
+}
+
+let ranks: ReadonlyMap<string, number> | undefined;
+
+function rankOf(group: string): number {
+  ranks ??= new Map(builtinGroups().map((name, index) => [name, index]));
+  return ranks.get(group) ?? ranks.size;
 }

@@ -1,2 +1,2 @@
-/** What the server has: groups, versions and kinds, in the old form and in the aggregated one, and its version. */
+/** Discovery: the served groups, versions and kinds, in the legacy and the aggregated format, and the server version. */
 export { discoveryPaths, serverVersion } from "./discovery_paths.ts";

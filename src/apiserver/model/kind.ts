@@ -6,7 +6,7 @@
  * validate, validating admission, store. A draft belongs to the request; a stored object never changes.
  */
 import type { Scope } from "../../api/mod.ts";
-import type { User } from "./request_chain.ts";
+import type { User } from "./access.ts";
 import type { FieldError } from "./field_error.ts";
 import type { Draft, Json, JsonObject } from "./json.ts";
 import type { TypeSchema } from "./type_schema.ts";

@@ -64,13 +64,5 @@ export type {
   Verb,
   WriteContext,
 } from "./kind.ts";
-export type {
-  AdmissionPlugin,
-  AdmissionRequest,
-  Attributes,
-  Authenticator,
-  Authorizer,
-  Decision,
-  Operation,
-  User,
-} from "./request_chain.ts";
+export type { Attributes, Authenticator, Authorizer, Decision, User } from "./access.ts";
+export type { AdmissionPlugin, AdmissionRequest, Operation } from "./admission.ts";

@@ -1,16 +1,14 @@
 /**
- * encodeSwagger(): an OpenAPI v2 document in the protobuf encoding of gnostic (`openapi.v2.Document`), which is the only
- * form that client-go's OpenAPISchema() reads. Field numbers are those of gnostic-models v0.7.0 OpenAPIv2.proto.
+ * encodeSwagger(): encodes an OpenAPI v2 document in the protobuf encoding of gnostic (`openapi.v2.Document`), the only format
+ * that OpenAPISchema() of client-go reads. The field numbers are those of gnostic-models v0.7.0 OpenAPIv2.proto.
  *
- * A message is a table from JSON keys to numbers. Keys that begin with "x-" are extensions and carry their value as text;
- * other keys that a message does not have are left out.
+ * A message is a table from JSON keys to field numbers. Keys with the prefix "x-" are extensions with their value as text;
+ * other unknown keys are left out.
  */
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "../model/mod.ts";
-import { ProtoWriter } from "./_proto_writer.ts";
-
 type Encode = (value: Json) => Uint8Array;
 
-/** How the value of a key is written. */
+/** The encoding of the value of a key. */
 type Form =
   | { readonly kind: "text" | "texts" | "flag" | "count" | "double" | "anything" | "anythings" }
   | { readonly kind: "message" | "messages"; readonly encode: Encode };
@@ -43,7 +41,7 @@ const numbers: readonly (readonly [string, Form])[] = [
   ["uniqueItems", flag],
 ];
 
-/** Keys that stand together in several messages, from a number on. */
+/** The keys that several messages have in common, from a number on. */
 function numbered(from: number): readonly (readonly [string, readonly [number, Form]])[] {
   return numbers.map(([key, form], index) => [key, [from + index, form]]);
 }
@@ -147,9 +145,9 @@ function response(value: Json): Uint8Array {
 }
 
 function parameter(value: Json): Uint8Array {
-  const place = isJsonObject(value) ? value["in"] : undefined;
-  if (place === "body") return wrapped(1, wrapped(1, message(value, bodyFields, 6)));
-  const inner = place === "path"
+  const location = isJsonObject(value) ? value["in"] : undefined;
+  if (location === "body") return wrapped(1, wrapped(1, message(value, bodyFields, 6)));
+  const inner = location === "path"
     ? wrapped(4, message(value, pathParameterFields, 22))
     : wrapped(3, message(value, queryParameterFields, 23));
   return wrapped(1, wrapped(2, inner));
@@ -218,7 +216,7 @@ function namedMessage(name: string, value: Uint8Array): Uint8Array {
   return writer.bytes();
 }
 
-/** Any value, as YAML: JSON is some. */
+/** Any value, as YAML; JSON is valid YAML. */
 function anything(value: Json): Uint8Array {
   const writer = new ProtoWriter();
   writer.text(2, JSON.stringify(value));
@@ -235,4 +233,67 @@ function wrapped(number: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const writer = new ProtoWriter();
   writer.message(number, bytes);
   return writer.bytes();
+}
+
+const encoder = new TextEncoder();
+
+/** Writes one message in the protobuf wire format. Zero values are left out, as in proto3. */
+class ProtoWriter {
+  readonly #parts: Uint8Array[] = [];
+  #length = 0;
+
+  text(field: number, value: string): void {
+    if (value !== "") this.message(field, encoder.encode(value));
+  }
+
+  flag(field: number, value: boolean): void {
+    if (!value) return;
+    this.#push(varint(field * 8));
+    this.#push(varint(1));
+  }
+
+  /** A non-negative integer. */
+  count(field: number, value: number): void {
+    if (value === 0) return;
+    this.#push(varint(field * 8));
+    this.#push(varint(value));
+  }
+
+  double(field: number, value: number): void {
+    if (value === 0) return;
+    const bytes = new Uint8Array(8);
+    new DataView(bytes.buffer).setFloat64(0, value, true);
+    this.#push(varint(field * 8 + 1));
+    this.#push(bytes);
+  }
+
+  /** A nested message, which may be empty. */
+  message(field: number, bytes: Uint8Array): void {
+    this.#push(varint(field * 8 + 2));
+    this.#push(varint(bytes.length));
+    this.#push(bytes);
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    const all = new Uint8Array(this.#length);
+    let at = 0;
+    for (const part of this.#parts) {
+      all.set(part, at);
+      at += part.length;
+    }
+    return all;
+  }
+
+  #push(part: Uint8Array): void {
+    this.#parts.push(part);
+    this.#length += part.length;
+  }
+}
+
+function varint(value: number): Uint8Array {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push(rest % 128 + 128);
+  bytes.push(rest);
+  return Uint8Array.from(bytes);
 }

@@ -1,5 +1,5 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
-import { type TestField, wire } from "../protobuf/wire_testing.ts";
+import { type TestField, wire } from "../protobuf/testing/proto_wire.ts";
 import { encodeSwagger } from "./gnostic.ts";
 
 type Document = Parameters<typeof encodeSwagger>[0];
@@ -64,7 +64,7 @@ const documents: readonly (readonly [what: string, document: Document, fields: r
 ];
 
 for (const [what, document, fields] of documents) {
-  test(`an OpenAPI v2 document with ${what} is encoded as gnostic reads it`, () => {
+  test(`an OpenAPI v2 document with ${what} has the encoding of gnostic`, () => {
     assertEquals(encodeSwagger(document), wire(...fields));
   });
 }

@@ -1,21 +1,26 @@
-/** groupVersionDocument(): the OpenAPI v3 of one group and version: its operations and the types these speak of. */
+/** groupVersionDocument(): the OpenAPI v3 of one group and version: its operations and their components. */
 import { CustomKind } from "../crd/mod.ts";
 import { fullNameOf } from "../kinds/mod.ts";
 import type { JsonObject, Kind } from "../model/mod.ts";
-import { type BuiltinComponents, type KindName, metaTypes } from "./builtin_components.ts";
-import { customComponentName, customComponents } from "./custom_components.ts";
+import {
+  type BuiltinComponents,
+  customComponentName,
+  customComponents,
+  type KindName,
+  metaTypes,
+} from "./components.ts";
 import { groupNames, type KindReferences, pathsOf } from "./operations.ts";
 
-/** What a document is of. */
+/** The subject of a document. */
 export interface DocumentSubject {
   readonly group: string;
   readonly version: string;
   readonly kinds: readonly Kind[];
-  /** The server's, e.g. `v1.36.3`. */
+  /** The version of the server, e.g. `v1.36.3`. */
   readonly serverVersion: string;
 }
 
-/** Makes the document. */
+/** Creates a document. */
 export function groupVersionDocument(subject: DocumentSubject, builtin: BuiltinComponents): JsonObject {
   const components = new Map<string, JsonObject>();
   const paths = new Map<string, JsonObject>();
@@ -79,8 +84,8 @@ function sharedReferences(kind: Kind, builtin: BuiltinComponents, components: Ma
     patch: referenceTo(patch),
     status: referenceTo(status),
     watchEvent: referenceTo(watchEvent),
-    body(wanted: KindName): JsonObject | undefined {
-      const name = builtin.find(wanted);
+    body(kindName: KindName): JsonObject | undefined {
+      const name = builtin.find(kindName);
       if (name === undefined) return undefined;
       builtin.addTo(components, [name]);
       return referenceTo(name);
@@ -115,7 +120,7 @@ function customReferences(
   };
 }
 
-/** In the order of their names, as the real server writes them. */
+/** An object with sorted keys, as kube-apiserver writes it. */
 export function sortedObject(entries: ReadonlyMap<string, JsonObject>): JsonObject {
   return Object.fromEntries([...entries].sort(([left], [right]) => left < right ? -1 : 1));
 }

@@ -1,7 +1,7 @@
 /**
- * openApiPaths(): answers `/openapi/v3`, `/openapi/v3/GROUP-VERSION` and `/openapi/v2`. A document is written when it is
- * asked for, and again when a kind of its group has changed. Its ETag and the hash in the index come from what it is made
- * of, so that the index of all documents costs none of them.
+ * openApiPaths(): serves `/openapi/v3`, `/openapi/v3/GROUP-VERSION` and `/openapi/v2`. A document is created on its first
+ * request, and again after a kind of its group has changed. Its ETag, and its hash in the index, come from its input, so that
+ * the index does not need the documents.
  */
 import { createHash } from "node:crypto";
 import { CustomKind } from "../crd/mod.ts";
@@ -9,10 +9,9 @@ import { serverVersion } from "../discovery/mod.ts";
 import type { PathHandler } from "../http/mod.ts";
 import type { JsonObject, Kind } from "../model/mod.ts";
 import type { KindRegistry } from "../registry/mod.ts";
-import { BuiltinComponents } from "./builtin_components.ts";
+import { BuiltinComponents } from "./components.ts";
 import { encodeSwagger } from "./gnostic.ts";
 import { groupVersionDocument } from "./group_version_document.ts";
-import { negotiateSwagger, swaggerTypes } from "./_negotiation.ts";
 import { swaggerOf } from "./swagger.ts";
 
 /** One group and version. */
@@ -24,25 +23,29 @@ interface Subject {
 
 const root = "/openapi/v3";
 
-/** Answers for the kinds of a registry. */
+/** Serves OpenAPI for the kinds of a registry. */
 export function openApiPaths(kinds: KindRegistry): PathHandler {
   const documents = new Documents(kinds);
   return {
     handle(request, path, query) {
       if (!path.startsWith("/openapi/") || (request.method !== "GET" && request.method !== "HEAD")) return undefined;
-      if (path === root || path === `${root}/`) return indexAnswer(request, documents);
+      if (path === root || path === `${root}/`) return indexResponse(request, documents);
       if (path.startsWith(`${root}/`)) {
-        return versionAnswer(request, { documents, path: path.slice(root.length + 1), hash: query.get("hash") ?? "" });
+        return versionResponse(request, {
+          documents,
+          path: path.slice(root.length + 1),
+          hash: query.get("hash") ?? "",
+        });
       }
-      return path === "/openapi/v2" ? swaggerAnswer(request, documents) : undefined;
+      return path === "/openapi/v2" ? swaggerResponse(request, documents) : undefined;
     },
   };
 }
 
-function indexAnswer(request: Request, documents: Documents): Response {
+function indexResponse(request: Request, documents: Documents): Response {
   const paths = documents.paths().map((path) => [path, { serverRelativeURL: urlOf(path, documents.hash(path)) }]);
   const text = JSON.stringify({ paths: Object.fromEntries(paths) });
-  // The real server does not name its type either.
+  // kube-apiserver has the same Content-Type here.
   return cached(request, text, { etag: hashOf(text), type: "text/plain; charset=utf-8" });
 }
 
@@ -50,7 +53,7 @@ function urlOf(path: string, hash: string): string {
   return `${root}/${path}?hash=${hash}`;
 }
 
-function versionAnswer(
+function versionResponse(
   request: Request,
   { documents, path, hash }: { readonly documents: Documents; readonly path: string; readonly hash: string },
 ): Response {
@@ -62,15 +65,15 @@ function versionAnswer(
     return new Response(null, { status: 301, headers: { location: urlOf(path, etag), vary: "Accept" } });
   }
   const caching: Record<string, string> = hash === "" ? {} : { "cache-control": "public, immutable" };
-  if (isKnown(request, etag)) return notModified(etag, caching);
+  if (hasETag(request, etag)) return notModified(etag, caching);
   return cached(request, documents.text(path), { etag, type: "application/json", headers: caching });
 }
 
-function swaggerAnswer(request: Request, documents: Documents): Response {
+function swaggerResponse(request: Request, documents: Documents): Response {
   const form = negotiateSwagger(request.headers.get("accept") ?? "");
   if (form === undefined) return new Response(null, { status: 406 });
   const etag = hashOf(documents.paths().map((path) => documents.hash(path)).join());
-  if (isKnown(request, etag)) return notModified(etag);
+  if (hasETag(request, etag)) return notModified(etag);
   return cached(request, documents.swagger(form, etag), { etag, type: swaggerTypes[form] });
 }
 
@@ -85,11 +88,11 @@ function cached(
   body: string | Uint8Array<ArrayBuffer>,
   { etag, type, headers }: CacheOptions,
 ): Response {
-  if (isKnown(request, etag)) return notModified(etag, headers);
+  if (hasETag(request, etag)) return notModified(etag, headers);
   return new Response(body, { headers: { "content-type": type, etag: `"${etag}"`, vary: "Accept", ...headers } });
 }
 
-function isKnown(request: Request, etag: string): boolean {
+function hasETag(request: Request, etag: string): boolean {
   const known = request.headers.get("if-none-match") ?? "";
   return known.split(",").some((one) => one.trim().replace(/^W\//, "") === `"${etag}"`);
 }
@@ -102,7 +105,7 @@ function hashOf(text: string): string {
   return createHash("sha512").update(text).digest("hex").toUpperCase();
 }
 
-/** The documents of a registry, each made when it is first wanted. */
+/** The documents of a registry, each created on first use. */
 class Documents {
   readonly #kinds: KindRegistry;
   readonly #builtin = new BuiltinComponents();
@@ -127,7 +130,7 @@ class Documents {
     return this.#current().has(path);
   }
 
-  /** Changes when the document does; "" where there is none. */
+  /** The hash of the input of a document; "" for an unknown path. */
   hash(path: string): string {
     const subject = this.#current().get(path);
     if (subject === undefined) return "";
@@ -147,7 +150,7 @@ class Documents {
     return text;
   }
 
-  /** All documents as one of version 2. The last one is kept: clients that want it want it often. @param hash of it */
+  /** All documents as one of version 2. The last one is cached, because clients request it often. @param hash of all documents */
   swagger(form: keyof typeof swaggerTypes, hash: string): string | Uint8Array<ArrayBuffer> {
     if (this.#swagger?.hash === hash && this.#swagger.form === form) return this.#swagger.body;
     const documents: JsonObject[] = [];
@@ -179,7 +182,7 @@ class Documents {
   }
 }
 
-/** What a kind's part of a document is made of. Built-in schemas change with the server's version alone. */
+/** The input of the part of a document about one kind. Built-in schemas change only with the server version. */
 function partsOf(kind: Kind): unknown {
   const { plural, listKind, scope, verbs, subresources } = kind;
   return [plural, kind.kind, listKind, scope, verbs, [...subresources], schemaOf(kind)];
@@ -187,4 +190,30 @@ function partsOf(kind: Kind): unknown {
 
 function schemaOf(kind: Kind): JsonObject {
   return kind instanceof CustomKind ? kind.compiled.json : {};
+}
+
+/** The media types of an OpenAPI v2 document: JSON, or the protobuf encoding that Go clients request. */
+const swaggerTypes = {
+  json: "application/json",
+  protobuf: "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+} as const;
+
+/** client-go up to 1.27 uses the first spelling of the protobuf type. */
+const forms: ReadonlyMap<string, keyof typeof swaggerTypes> = new Map([
+  ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "protobuf"],
+  [swaggerTypes.protobuf, "protobuf"],
+  [swaggerTypes.json, "json"],
+  ["application/*", "json"],
+  ["*/*", "json"],
+  ["*", "json"],
+]);
+
+/** The first supported format of an Accept header; undefined for none. */
+function negotiateSwagger(accept: string): keyof typeof swaggerTypes | undefined {
+  if (accept.trim() === "") return "json";
+  for (const clause of accept.split(",")) {
+    const form = forms.get((clause.split(";")[0] ?? "").trim().toLowerCase());
+    if (form !== undefined) return form;
+  }
+  return undefined;
 }

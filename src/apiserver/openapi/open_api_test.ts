@@ -57,7 +57,7 @@ const apps = "/openapi/v3/apis/apps/v1";
 const fooName = "com.example.stable.v1.Foo";
 const foos = "/openapi/v3/apis/stable.example.com/v1";
 
-test("the index names each document by a hash that leads to it, and keeps it", async () => {
+test("the index has a URL with a hash for each document, which may be cached", async () => {
   using server = serving();
   const { paths } = await server.json("/openapi/v3");
   const { serverRelativeURL } = paths["apis/apps/v1"];
@@ -68,7 +68,7 @@ test("the index names each document by a hash that leads to it, and keeps it", a
   assertEquals([stale.status, stale.headers.get("location")], [301, serverRelativeURL]);
 });
 
-test("a document that the client has is not sent again, until one of its kinds has changed", async () => {
+test("a document with a known ETag is not sent again until one of its kinds changes", async () => {
   using server = serving();
   await server.define(spec);
   const etag = async (path: string) => (await server.get(path)).headers.get("etag") ?? "";
@@ -86,7 +86,7 @@ test("a document that the client has is not sent again, until one of its kinds h
   assertNotEquals(await etag("/openapi/v3"), indexBefore);
 });
 
-test("a document holds every type that it speaks of", async () => {
+test("a document has all components that it refers to", async () => {
   using server = serving();
   const text = await (await server.get(apps)).text();
   const { components: { schemas } } = JSON.parse(text);
@@ -94,7 +94,7 @@ test("a document holds every type that it speaks of", async () => {
   assertEquals(schemas["io.k8s.api.apps.v1.DeploymentSpec"].properties.replicas, { format: "int32", type: "integer" });
 });
 
-test("operations say what kubectl reads in them: their kind, validation of fields, and the patches there are", async () => {
+test("operations have their kind, fieldValidation and patch types, which kubectl reads", async () => {
   using server = serving();
   await server.define(spec);
   const { patch } = (await server.json(apps)).paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"];
@@ -109,7 +109,7 @@ test("operations say what kubectl reads in them: their kind, validation of field
   assert(!("application/strategic-merge-patch+json" in custom.requestBody.content));
 });
 
-test("a definition's kind is published with its schema and what every object has", async () => {
+test("the kind of a CRD has its schema and the fields of every object", async () => {
   using server = serving();
   await server.define(spec);
   const { components: { schemas }, paths } = await server.json(foos);
@@ -124,7 +124,7 @@ test("a definition's kind is published with its schema and what every object has
   assert("/apis/stable.example.com/v1/namespaces/{namespace}/foos/{name}/scale" in paths);
 });
 
-test("version 2 has all documents in one, without what it cannot say", async () => {
+test("version 2 has all documents in one, without keywords that it does not support", async () => {
   using server = serving();
   await server.define(spec);
   const text = await (await server.get("/openapi/v2")).text();
@@ -157,7 +157,7 @@ const accepts: readonly (readonly [path: string, accept: string, code: number, t
 ];
 
 for (const [path, accept, code, type] of accepts) {
-  test(`${path} for "${accept}" is answered with ${code}`, async () => {
+  test(`${path} for "${accept}" gets ${code}`, async () => {
     using server = serving();
     const response = await server.get(path, { accept });
     await response.body?.cancel();

@@ -1,13 +1,11 @@
 /**
- * pathsOf(): what may be done with a kind, as the `paths` of OpenAPI v3: for each path its operations with their
- * parameters, bodies and answers. kubectl reads in them whether the server validates fields, knows a dry run and takes
- * strategic merge patches. Media types are those that this server speaks.
+ * pathsOf(): the operations on a kind, as the `paths` of OpenAPI v3, with parameters, bodies and responses. kubectl reads there
+ * whether the server supports field validation, dry run and strategic merge patches. The media types are those of this server.
  */
 import type { Json, JsonObject, Kind, Subresource, Verb } from "../model/mod.ts";
-import type { KindName } from "./builtin_components.ts";
-import { pathParameters, queryParameters } from "./_parameters.ts";
+import type { KindName } from "./components.ts";
 
-/** The components that a kind's operations speak of, as references. */
+/** References to the components in the operations of a kind. */
 export interface KindReferences {
   readonly object: JsonObject;
   readonly list: JsonObject;
@@ -15,7 +13,7 @@ export interface KindReferences {
   readonly patch: JsonObject;
   readonly status: JsonObject;
   readonly watchEvent: JsonObject;
-  /** What the body of a part is, where that is another kind. */
+  /** The body of a subresource, if it is another kind. */
   body(kind: KindName): JsonObject | undefined;
 }
 
@@ -25,7 +23,7 @@ interface Operation {
   readonly json: JsonObject;
 }
 
-/** How a verb is called in operations, and what it answers besides 200. */
+/** The names of verbs in operations, and their status codes besides 200. */
 const verbs = {
   get: { method: "get", prefix: "read", action: "get", more: [] },
   list: { method: "get", prefix: "list", action: "list", more: [] },
@@ -39,7 +37,7 @@ const verbs = {
 
 const codes = { "200": "OK", "201": "Created", "202": "Accepted", "401": "Unauthorized" } as const;
 
-/** The paths of a kind and its parts. */
+/** The paths of a kind and its subresources. */
 export function pathsOf(kind: Kind, references: KindReferences): ReadonlyMap<string, JsonObject> {
   const writer = new OperationWriter(kind, references);
   const root = kind.group === "" ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
@@ -72,7 +70,7 @@ export function pathsOf(kind: Kind, references: KindReferences): ReadonlyMap<str
 const collectionVerbs: readonly Verb[] = ["deletecollection", "list", "create"];
 const objectVerbs: readonly Verb[] = ["delete", "get", "patch", "update"];
 
-/** Parts that are streams to a container; nothing here has containers. */
+/** True for subresources that are connections to a container; this server has no containers. */
 function isConnection({ body }: Subresource): boolean {
   return body?.kind.endsWith("Options") === true;
 }
@@ -87,7 +85,7 @@ class OperationWriter {
     this.#references = references;
   }
 
-  /** Across all namespaces. */
+  /** An operation on all namespaces. */
   everywhere(path: string, verb: "list" | "watch"): Operation {
     const noun = verb === "watch" ? `${this.#kind.kind}List` : this.#kind.kind;
     return this.#write(path, verb, { id: `${noun}ForAllNamespaces`, described: this.#describe(verb, "") });
@@ -179,30 +177,30 @@ class OperationWriter {
   }
 
   #responses(verb: Verb, object: JsonObject): JsonObject {
-    const answer = this.#answer(verb, object);
+    const success = this.#responseBody(verb, object);
     const types = verb === "list" && this.#kind.hasStrategicMerge
       ? listTypes
       : verb === "watch"
       ? watchTypes
       : objectTypes;
     const found: Record<string, Json> = {};
-    // Documents of definitions do not say that a patch can create.
+    // The documents of CRDs do not have the 201 of a patch that creates.
     const more = verb === "patch" && !this.#kind.hasStrategicMerge ? [] : verbs[verb].more;
     for (const code of ["200", ...more] as const) {
-      found[code] = { ...content(types, answer), description: codes[code] };
+      found[code] = { ...content(types, success), description: codes[code] };
     }
     found["401"] = { description: codes["401"] };
     return found;
   }
 
-  #answer(verb: Verb, object: JsonObject): JsonObject {
+  #responseBody(verb: Verb, object: JsonObject): JsonObject {
     switch (verb) {
       case "list":
         return this.#references.list;
       case "watch":
         return this.#references.watchEvent;
       case "delete":
-        return this.#kind.deletion?.answersObject === true ? object : this.#references.status;
+        return this.#kind.deletion?.returnsObject === true ? object : this.#references.status;
       case "deletecollection":
         return this.#references.status;
       default:
@@ -224,7 +222,7 @@ function content(types: readonly string[], schema: JsonObject): JsonObject {
   return { content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 }
 
-/** One path: what all its operations take stands beside them. */
+/** One path, with the parameters that all its operations have in common. */
 function pathItem(operations: readonly Operation[]): JsonObject {
   const [first, ...rest] = operations;
   const keys = rest.map(({ parameters }) => new Set(parameters.map(keyOf)));
@@ -242,7 +240,7 @@ function keyOf({ name, in: place }: JsonObject): string {
   return `${name} ${place}`;
 }
 
-/** `apps_v1` and `AppsV1`; for a definition's group `exampleCom_v1` and `ExampleComV1`. */
+/** `apps_v1` and `AppsV1`; for the group of a CRD `exampleCom_v1` and `ExampleComV1`. */
 export function groupNames(group: string, version: string): readonly [tag: string, title: string] {
   const words = (group === "" ? "core" : group.replace(/\.k8s\.io$/, "")).split(/[.-]/).map(titled);
   const title = words.join("");
@@ -251,4 +249,99 @@ export function groupNames(group: string, version: string): readonly [tag: strin
 
 function titled(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+const types = {
+  allowWatchBookmarks: "boolean",
+  container: "string",
+  continue: "string",
+  dryRun: "string",
+  fieldManager: "string",
+  fieldSelector: "string",
+  fieldValidation: "string",
+  follow: "boolean",
+  force: "boolean",
+  gracePeriodSeconds: "integer",
+  ignoreStoreReadErrorWithClusterBreakingPotential: "boolean",
+  insecureSkipTLSVerifyBackend: "boolean",
+  labelSelector: "string",
+  limit: "integer",
+  limitBytes: "integer",
+  orphanDependents: "boolean",
+  pretty: "string",
+  previous: "boolean",
+  propagationPolicy: "string",
+  resourceVersion: "string",
+  resourceVersionMatch: "string",
+  sendInitialEvents: "boolean",
+  shardSelector: "string",
+  sinceSeconds: "integer",
+  stream: "string",
+  tailLines: "integer",
+  timeoutSeconds: "integer",
+  timestamps: "boolean",
+  watch: "boolean",
+} as const;
+
+type ParameterName = keyof typeof types;
+
+const write: readonly ParameterName[] = ["dryRun", "fieldManager", "fieldValidation"];
+const remove: readonly ParameterName[] = [
+  "dryRun",
+  "gracePeriodSeconds",
+  "ignoreStoreReadErrorWithClusterBreakingPotential",
+  "orphanDependents",
+  "propagationPolicy",
+];
+const select: readonly ParameterName[] = [
+  "continue",
+  "fieldSelector",
+  "labelSelector",
+  "limit",
+  "resourceVersion",
+  "resourceVersionMatch",
+  "sendInitialEvents",
+  "shardSelector",
+  "timeoutSeconds",
+];
+
+/** The query parameters of each verb. */
+const queryOf = {
+  get: [],
+  getCustom: ["resourceVersion"],
+  list: [...select, "allowWatchBookmarks", "watch"],
+  watch: [...select, "allowWatchBookmarks", "watch"],
+  create: write,
+  update: write,
+  patch: [...write, "force"],
+  delete: remove,
+  deletecollection: [...new Set([...remove, ...select])],
+  log: [
+    "container",
+    "follow",
+    "insecureSkipTLSVerifyBackend",
+    "limitBytes",
+    "previous",
+    "sinceSeconds",
+    "stream",
+    "tailLines",
+    "timestamps",
+  ],
+} as const satisfies Readonly<Record<string, readonly ParameterName[]>>;
+
+/** The query parameters of a verb, including `pretty`. */
+function queryParameters(verb: keyof typeof queryOf): readonly JsonObject[] {
+  const names: readonly ParameterName[] = [...queryOf[verb], "pretty"];
+  return names.toSorted().map((name) => parameter(name, "query", types[name]));
+}
+
+/** The parameters in the braces of a path. @param kind the kind of the object with this `name` */
+function pathParameters(path: string, kind: string): readonly JsonObject[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => {
+    return { description: `${name} of the ${kind}`, ...parameter(name, "path", "string"), required: true };
+  });
+}
+
+function parameter(name: string, place: "path" | "query", type: string): JsonObject {
+  return { in: place, name, schema: { type, uniqueItems: true } };
 }

@@ -1,12 +1,12 @@
 /**
- * swaggerOf(): OpenAPI v3 documents as one of version 2, as kube-openapi writes it for clients that know no other: no
- * defaults, no `oneOf`, references bare; what those clients cannot say of a definition's field is left out.
+ * swaggerOf(): converts OpenAPI v3 documents to one document of version 2, like kube-openapi, for old clients: without defaults
+ * and `oneOf`, with plain references. Schemas of CRDs lose the keywords that these clients do not support.
  */
 import { isJsonArray, isJsonObject, type Json, type JsonObject, put, read } from "../model/mod.ts";
 
 const methods: ReadonlySet<string> = new Set(["delete", "get", "patch", "post", "put"]);
 
-/** Merges and converts. */
+/** Merges and converts the documents. */
 export function swaggerOf(documents: readonly JsonObject[], version: string): JsonObject {
   const paths: Record<string, Json> = {};
   const definitions: Record<string, Json> = {};
@@ -31,12 +31,13 @@ export function swaggerOf(documents: readonly JsonObject[], version: string): Js
 }
 
 function pathItem(item: JsonObject): JsonObject {
-  const made: Record<string, Json> = {};
+  const converted: Record<string, Json> = {};
   for (const [key, value] of Object.entries(item)) {
-    if (key === "parameters" && isJsonArray(value)) made[key] = value.filter((one) => isJsonObject(one)).map(parameter);
-    else if (methods.has(key) && isJsonObject(value)) made[key] = operation(value);
+    if (key === "parameters" && isJsonArray(value)) {
+      converted[key] = value.filter((one) => isJsonObject(one)).map(parameter);
+    } else if (methods.has(key) && isJsonObject(value)) converted[key] = operation(value);
   }
-  return made;
+  return converted;
 }
 
 function parameter({ schema, ...rest }: JsonObject): JsonObject {
@@ -47,14 +48,14 @@ function operation({ requestBody, responses, parameters, ...rest }: JsonObject):
   const own = isJsonArray(parameters) ? parameters.filter((one) => isJsonObject(one)).map(parameter) : [];
   const body = isJsonObject(requestBody) ? requestBody : undefined;
   const all = body === undefined ? own : [bodyParameter(body), ...own];
-  const answers = isJsonObject(responses) ? responses : {};
+  const byCode = isJsonObject(responses) ? responses : {};
   return {
     ...rest,
     consumes: body === undefined ? ["*/*"] : Object.keys(objectAt(body, "content")),
-    produces: Object.keys(objectAt(objectAt(answers, "200"), "content")),
+    produces: Object.keys(objectAt(objectAt(byCode, "200"), "content")),
     schemes: ["https"],
     ...(all.length === 0 ? {} : { parameters: all }),
-    responses: Object.fromEntries(Object.entries(answers).map(([code, answer]) => [code, response(answer)])),
+    responses: Object.fromEntries(Object.entries(byCode).map(([code, value]) => [code, response(value)])),
   };
 }
 
@@ -63,10 +64,10 @@ function bodyParameter(body: JsonObject): JsonObject {
   return { in: "body", name: "body", ...isRequired, schema: schemaOfContent(body) ?? {} };
 }
 
-function response(answer: Json): JsonObject {
-  if (!isJsonObject(answer)) return { description: "" };
-  const schema = schemaOfContent(answer);
-  return { description: answer["description"] ?? "", ...(schema === undefined ? {} : { schema }) };
+function response(value: Json): JsonObject {
+  if (!isJsonObject(value)) return { description: "" };
+  const schema = schemaOfContent(value);
+  return { description: value["description"] ?? "", ...(schema === undefined ? {} : { schema }) };
 }
 
 function schemaOfContent(holder: JsonObject): JsonObject | undefined {
@@ -79,19 +80,19 @@ function schemaOfContent(holder: JsonObject): JsonObject | undefined {
 const dropped: ReadonlySet<string> = new Set(["default", "nullable", "oneOf", "anyOf", "allOf", "not"]);
 
 function schemaV2(schema: JsonObject): JsonObject {
-  const made: Record<string, Json> = {};
+  const converted: Record<string, Json> = {};
   for (const [key, value] of Object.entries(schema)) {
-    if (!dropped.has(key)) put(made, key, memberV2(key, value));
+    if (!dropped.has(key)) put(converted, key, memberV2(key, value));
   }
   const reference = onlyReference(schema);
-  if (reference !== undefined) made["$ref"] = referenceV2(reference);
+  if (reference !== undefined) converted["$ref"] = referenceV2(reference);
   const isEither = schema["format"] === "int-or-string" || isJsonArray(schema["oneOf"]);
-  if (isEither && made["type"] === undefined) made["type"] = "string";
-  if (schema["nullable"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true) return untyped(made);
-  return made;
+  if (isEither && converted["type"] === undefined) converted["type"] = "string";
+  if (schema["nullable"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true) return untyped(converted);
+  return converted;
 }
 
-/** Old kubectl takes `type` and `properties` at their word, and would refuse null and unknown fields. */
+/** Old versions of kubectl would reject null and unknown fields because of `type` and `properties`. */
 function untyped(schema: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !typing.has(key)));
 }
@@ -107,7 +108,7 @@ function memberV2(key: string, value: Json): Json {
   return fields;
 }
 
-/** The reference of `allOf: [{ $ref }]`, which is how version 3 says something beside it. */
+/** The reference of `allOf: [{ $ref }]`, which version 3 uses for a reference with further keywords. */
 function onlyReference(schema: JsonObject): string | undefined {
   const all = read(schema, "allOf");
   if (!isJsonArray(all) || all.length !== 1) return undefined;

@@ -1,22 +1,22 @@
 /**
- * decodeProtobuf(): a body in Kubernetes' protobuf encoding as the JSON that says the same. kubectl and Go programs send it
- * for built-in kinds. Source: apimachinery `runtime/serializer/protobuf` of Kubernetes 1.36.
+ * decodeProtobuf(): decodes a body in the protobuf encoding of Kubernetes to the equivalent JSON. kubectl and Go programs send
+ * it for built-in kinds. Source: apimachinery `runtime/serializer/protobuf` of Kubernetes 1.36.
  *
- * Go writes zero values of plain fields; which of them mean nothing is decided where JSON is decoded, by the kind.
+ * Below the main function: the field numbers of messages, the leaf types, and the reader of the protobuf wire format.
+ *
+ * Caveats: Go writes zero values of fields; the decoder of the kind drops those that have no meaning.
  */
-import { wireStruct } from "../kinds/mod.ts";
+import { type WireScalarName, wireStruct } from "../kinds/mod.ts";
 import type { WireStruct, WireType } from "../kinds/mod.ts";
-import { badRequest, type Draft, type DraftValue, isDraft, put, read, Refusal } from "../model/mod.ts";
-import { protoMessage } from "./_proto_messages.ts";
-import { ProtoReader } from "./_proto_reader.ts";
-import { readLeaf } from "./_proto_leaves.ts";
+import { badRequest, type Draft, type DraftValue, isDraft, put, read, StatusError } from "../model/mod.ts";
+import { protoFields } from "./generated/proto_fields.ts";
 
-/** The media type. */
+/** The media type of the encoding. */
 export const protobufType = "application/vnd.kubernetes.protobuf";
 
 const magic = [0x6b, 0x38, 0x73, 0x00];
 
-/** Decodes a whole body. @throws Refusal 400 when it is no such thing, or of a type that is not known */
+/** Decodes a whole body. @throws StatusError 400 when it is malformed, 415 when its type is unknown */
 export function decodeProtobuf(bytes: Uint8Array): Draft {
   if (!magic.every((byte, index) => bytes[index] === byte)) {
     throw badRequest("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
@@ -56,7 +56,7 @@ function typeMeta(bytes: Uint8Array): [apiVersion: string, kind: string] {
   return [apiVersion, kind];
 }
 
-/** `apps/v1.Deployment`; options are of one package whatever their group says. */
+/** The message of a kind, such as `apps/v1.Deployment`. The options of all groups are in one package. */
 function messageOf(apiVersion: string, kind: string): string {
   if (/^(Create|Update|Patch|Delete|Get|List)Options$/.test(kind)) return `meta/v1.${kind}`;
   const slash = apiVersion.indexOf("/");
@@ -65,15 +65,15 @@ function messageOf(apiVersion: string, kind: string): string {
   return `${group}/${apiVersion.slice(slash + 1)}.${kind}`;
 }
 
-/** Kinds of CRDs have no such encoding: what the server then accepts is what it says. */
+/** Custom resources have no protobuf encoding; the error lists the accepted types. */
 function structOf(name: string): WireStruct {
   if (protoMessage(name) !== undefined) return wireStruct(name);
   const accepted = "application/json, application/yaml";
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
-  throw new Refusal(415, "UnsupportedMediaType", message);
+  throw new StatusError(415, "UnsupportedMediaType", message);
 }
 
-/** @param struct whose fields they are; a nested message's are those of the struct it is nested in */
+/** @param struct the type of the fields; the fields of a nested message belong to the outer struct */
 function readInto(draft: Draft, message: string, struct: WireStruct, bytes: Uint8Array): void {
   const fields = protoMessage(message);
   const reader = new ProtoReader(bytes);
@@ -91,14 +91,14 @@ function readInto(draft: Draft, message: string, struct: WireStruct, bytes: Uint
 
 function add(draft: Draft, name: string, type: WireType, reader: ProtoReader): void {
   if (type.kind === "list") {
-    const held = read(draft, name);
+    const list = read(draft, name);
     const item = readValue(type.items, reader);
-    if (Array.isArray(held)) held.push(item);
+    if (Array.isArray(list)) list.push(item);
     else put(draft, name, [item]);
   } else if (type.kind === "map") {
-    const held = read(draft, name);
-    const map: Draft = isDraft(held) ? held : {};
-    if (!isDraft(held)) put(draft, name, map);
+    const existing = read(draft, name);
+    const map: Draft = isDraft(existing) ? existing : {};
+    if (!isDraft(existing)) put(draft, name, map);
     readEntry(map, type.values, reader.bytes());
   } else put(draft, name, readValue(type, reader));
 }
@@ -124,7 +124,7 @@ function readValue(type: WireType, reader: ProtoReader): DraftValue {
       readInto(draft, type.name, wireStruct(type.name), reader.bytes());
       return draft;
     }
-    // A list within a list or a map is a message of its own, with its items as field 1.
+    // A list in a list or a map is a separate message with its items in field 1.
     case "list": {
       const inner = new ProtoReader(reader.bytes());
       const items: DraftValue[] = [];
@@ -144,9 +144,201 @@ function readValue(type: WireType, reader: ProtoReader): DraftValue {
   }
 }
 
-/** What an entry without a value means. */
+/** The value of an entry without one. */
 function emptyOf(type: WireType): DraftValue {
   if (type.kind === "list") return [];
   if (type.kind !== "scalar") return {};
   return type.scalar === "boolean" ? false : type.scalar.startsWith("int") || type.scalar === "float64" ? 0 : "";
+}
+
+/** The meaning of a field number. */
+type ProtoField =
+  | { readonly kind: "field"; readonly name: string }
+  /** A message whose fields JSON has in the outer object. */
+  | { readonly kind: "nested"; readonly message: string };
+
+let lines: ReadonlyMap<string, string> | undefined;
+const messages = new Map<string, ReadonlyMap<number, ProtoField>>();
+
+/** The fields of a message such as `core/v1.PodSpec`, parsed on first use; undefined for an unknown message. */
+function protoMessage(name: string): ReadonlyMap<number, ProtoField> | undefined {
+  const known = messages.get(name);
+  if (known !== undefined) return known;
+  lines ??= new Map(protoFields.trim().split("\n").map((line) => [line.slice(0, line.indexOf(" ")), line] as const));
+  const line = lines.get(name);
+  if (line === undefined) return undefined;
+  const fields = new Map(line.split(" ").slice(1).map(readWord));
+  messages.set(name, fields);
+  return fields;
+}
+
+function readWord(word: string): readonly [number, ProtoField] {
+  const colon = word.indexOf(":");
+  const rest = word.slice(colon + 1);
+  const field: ProtoField = rest.startsWith("=")
+    ? { kind: "nested", message: rest.slice(1) }
+    : { kind: "field", name: rest };
+  return [Number(word.slice(0, colon)), field];
+}
+
+/** Reads one leaf value. */
+function readLeaf(scalar: WireScalarName, reader: ProtoReader): DraftValue {
+  switch (scalar) {
+    case "string":
+      return reader.text();
+    case "int32":
+    case "int64":
+      return reader.integer();
+    case "float64":
+      return reader.double();
+    case "boolean":
+      return reader.integer() !== 0;
+    case "bytes":
+      return reader.bytes().toBase64();
+    case "time":
+      return timeOf(reader.bytes(), "seconds");
+    case "microTime":
+      return timeOf(reader.bytes(), "microseconds");
+    case "quantity":
+      return partsOf(reader.bytes()).texts.get(1) ?? "0";
+    case "intOrString":
+      return intOrString(reader.bytes());
+    case "raw":
+    case "fields":
+    case "json":
+      return embedded(reader.bytes());
+    default:
+      return scalar satisfies never;
+  }
+}
+
+interface Parts {
+  readonly numbers: ReadonlyMap<number, number>;
+  readonly texts: ReadonlyMap<number, string>;
+}
+
+function partsOf(bytes: Uint8Array): Parts {
+  const reader = new ProtoReader(bytes);
+  const numbers = new Map<number, number>();
+  const texts = new Map<number, string>();
+  for (let tag = reader.tag(); tag !== undefined; tag = reader.tag()) {
+    if (tag.wire === 0) numbers.set(tag.field, reader.integer());
+    else if (tag.wire === 2) texts.set(tag.field, reader.text());
+    else reader.skip(tag);
+  }
+  return { numbers, texts };
+}
+
+/** A time; null for an empty message. */
+function timeOf(bytes: Uint8Array, precision: "seconds" | "microseconds"): DraftValue {
+  const { numbers } = partsOf(bytes);
+  const seconds = numbers.get(1);
+  if (seconds === undefined) return null;
+  const date = new Date(seconds * 1000);
+  if (Number.isNaN(date.getTime())) {
+    throw badRequest(`the body of the request is not protobuf: ${seconds} s is not a time`);
+  }
+  const text = date.toISOString().replace(/\.\d+Z$/, "");
+  if (precision === "seconds") return `${text}Z`;
+  const micros = Math.floor((numbers.get(2) ?? 0) / 1000);
+  return `${text}.${`${micros}`.padStart(6, "0")}Z`;
+}
+
+function intOrString(bytes: Uint8Array): DraftValue {
+  const { numbers, texts } = partsOf(bytes);
+  return numbers.get(1) === 1 ? texts.get(3) ?? "" : numbers.get(2) ?? 0;
+}
+
+/** JSON in a protobuf message. */
+function embedded(bytes: Uint8Array): DraftValue {
+  const text = partsOf(bytes).texts.get(1) ?? "";
+  if (text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest("the body of the request is not protobuf: its JSON cannot be parsed");
+  }
+}
+
+/** A tag: the number and the wire type of the next field. */
+interface ProtoTag {
+  readonly field: number;
+  /** 0: varint, 1: eight bytes, 2: length and bytes, 5: four bytes. */
+  readonly wire: number;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** Reads one message in the protobuf wire format. It has no knowledge of message types. */
+class ProtoReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** The next tag; undefined at the end. @throws StatusError 400 for malformed bytes, as all methods */
+  tag(): ProtoTag | undefined {
+    if (this.#at >= this.#bytes.length) return undefined;
+    const value = Number(this.#varint());
+    return { field: Math.floor(value / 8), wire: value % 8 };
+  }
+
+  /** A signed 64-bit integer. */
+  integer(): number {
+    return Number(BigInt.asIntN(64, this.#varint()));
+  }
+
+  double(): number {
+    const at = this.#take(8);
+    return this.#view.getFloat64(at, true);
+  }
+
+  bytes(): Uint8Array {
+    const length = Number(this.#varint());
+    const at = this.#take(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  text(): string {
+    try {
+      return decoder.decode(this.bytes());
+    } catch {
+      throw malformed("a text that is not UTF-8");
+    }
+  }
+
+  /** Skips the value of an unknown field. */
+  skip({ wire }: ProtoTag): void {
+    if (wire === 0) this.#varint();
+    else if (wire === 1) this.#take(8);
+    else if (wire === 2) this.bytes();
+    else if (wire === 5) this.#take(4);
+    else throw malformed(`wire type ${wire}`);
+  }
+
+  #varint(): bigint {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.#bytes[this.#at++];
+      if (byte === undefined) throw malformed("an unexpected end");
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    throw malformed("a number of more than 64 bits");
+  }
+
+  #take(length: number): number {
+    const at = this.#at;
+    if (!(length >= 0) || at + length > this.#bytes.length) throw malformed("an unexpected end");
+    this.#at = at + length;
+    return at;
+  }
+}
+
+function malformed(what: string) {
+  return badRequest(`the body of the request is not protobuf: ${what}`);
 }

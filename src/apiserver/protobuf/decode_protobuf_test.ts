@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { kubernetesApi } from "../mod.ts";
-import { Refusal } from "../model/mod.ts";
+import { StatusError } from "../model/mod.ts";
 import { decodeProtobuf, protobufType } from "./decode_protobuf.ts";
-import { type TestField, wire } from "./wire_testing.ts";
+import { type TestField, wire } from "./testing/proto_wire.ts";
 
 const magic = [0x6b, 0x38, 0x73, 0x00];
 
@@ -80,10 +80,11 @@ const bodies: readonly (readonly [what: string, body: Uint8Array, json: object])
 ];
 
 for (const [what, body, json] of bodies) {
-  test(`protobuf with ${what} is the JSON that says the same`, () => assertEquals<unknown>(decodeProtobuf(body), json));
+  test(`protobuf with ${what} is decoded to the equivalent JSON`, () =>
+    assertEquals<unknown>(decodeProtobuf(body), json));
 }
 
-test("a struct that JSON spreads into its holder is spread", () => {
+test("the fields of a nested struct are in the outer object", () => {
   const handler: TestField = [1, [[2, [[1, "/healthz"], [2, [[1, 0], [2, 80]]]]]]]; // Probe.handler, HTTPGetAction
   const body = bodyOf("v1", "Pod", [2, [[2, [[1, "c"], [10, [handler, [2, 5]]]]]]]);
   assertEquals<unknown>(decodeProtobuf(body)["spec"], {
@@ -92,9 +93,9 @@ test("a struct that JSON spreads into its holder is spread", () => {
 });
 
 /** What a body is refused with. */
-function refusalOf(body: Uint8Array): Refusal["status"] {
+function refusalOf(body: Uint8Array): StatusError["status"] {
   const error = assertThrows(() => decodeProtobuf(body));
-  if (error instanceof Refusal) return error.status;
+  if (error instanceof StatusError) return error.status;
   throw error;
 }
 
@@ -115,27 +116,27 @@ for (const [what, body] of damaged) {
   });
 }
 
-test("a kind of a definition has no protobuf: 415 with what it takes", () => {
+test("protobuf of a custom resource gets 415 with the accepted types", () => {
   const { code, reason } = refusalOf(bodyOf("example.com/v1", "Foo", name));
   assertEquals([code, reason], [415, "UnsupportedMediaType"]);
 });
 
 /** Invariant: whatever is cut off or changed, the answer is an object or a refusal, at once. */
-test("damaged bodies never are more than a refusal", () => {
+test("damaged bodies cause no other error than a StatusError", () => {
   for (const [, body] of bodies) {
     for (let at = 0; at < body.length; at++) {
       for (const damage of [body.subarray(0, at), body.with(at, 0xff), body.with(at, 0x00), body.with(at, 0x7f)]) {
         try {
           decodeProtobuf(damage);
         } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
+          if (!(error instanceof StatusError)) throw error;
         }
       }
     }
   }
 });
 
-test("a body in protobuf is stored as JSON would be, and answered in JSON to who takes both", async () => {
+test("a body in protobuf is stored like JSON, and the response is JSON for a client that accepts both", async () => {
   const { server } = kubernetesApi();
   using _ending = server;
   const answer = await server.fetch(

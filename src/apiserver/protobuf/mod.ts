@@ -1,2 +1,2 @@
-/** Bodies in Kubernetes' protobuf encoding, which kubectl and Go programs send for built-in kinds. Answers are JSON. */
+/** Bodies in the protobuf encoding of Kubernetes, which kubectl and Go programs send for built-in kinds. Responses are JSON. */
 export { decodeProtobuf, protobufType } from "./decode_protobuf.ts";

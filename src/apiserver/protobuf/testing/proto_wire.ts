@@ -1,4 +1,4 @@
-/** The wire format of protobuf for tests, written apart from the code that is tested: fields by number, as bytes. */
+/** Writes the protobuf wire format for tests, independently of the tested code. */
 
 /** A field: a number, a text, bytes, eight bytes of a double, or a message of fields. */
 export type TestValue = number | string | Uint8Array | { readonly double: number } | readonly TestField[];
@@ -6,7 +6,7 @@ export type TestValue = number | string | Uint8Array | { readonly double: number
 /** A field and its number. */
 export type TestField = readonly [number: number, value: TestValue];
 
-/** A message of these fields, in this order. */
+/** A message with these fields, in this order. */
 export function wire(...fields: readonly TestField[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(fields.flatMap(([number, value]) => fieldBytes(number, value)));
 }
