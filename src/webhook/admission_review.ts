@@ -10,34 +10,44 @@ import { z } from "zod";
 import { dotPath } from "../schema/mod.ts";
 import { parseJson } from "./_decode.ts";
 
-/** The operation on the object. */
+/** The operation of a request on an object. */
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 /** The user who sent the request. */
 export interface AdmissionUser {
+  /** The name, e.g. `system:serviceaccount:default:robot`. */
   readonly username?: string;
+  /** Identifies the user over time, if the authenticator knows it. */
   readonly uid?: string;
+  /** The groups of the user. */
   readonly groups?: readonly string[];
 }
 
 /** A kind, as a request names it. */
 export interface AdmissionKind {
+  /** The API group, "" for core. */
   readonly group: string;
+  /** The version, e.g. `v1`. */
   readonly version: string;
+  /** The kind in CamelCase. */
   readonly kind: string;
 }
 
-/** One request of the API server. */
+/** One request of the API server to a webhook: who wants to write which object. */
 export interface AdmissionRequest {
   /** Identifies this request; the response repeats it. */
   readonly uid: string;
   /** The kind of `object`, in the version that the webhook is configured for. */
   readonly kind: AdmissionKind;
+  /** The operation on the object. */
   readonly operation: AdmissionOperation;
   /** `status`, `scale`; absent for the object itself. */
   readonly subResource?: string;
+  /** The name of the object; absent when the server is going to choose it. */
   readonly name?: string;
+  /** The Namespace of the object; absent for cluster-scoped objects. */
   readonly namespace?: string;
+  /** The user who sent the request to the API server. */
   readonly userInfo: AdmissionUser;
   /** The object as it would be stored; absent on DELETE, and on CONNECT without an object. */
   readonly object?: unknown;

@@ -10,33 +10,61 @@ import { z } from "zod";
 import { issuesOf } from "./admission_review.ts";
 import { fieldOf, parseJson, typedObject } from "./_decode.ts";
 
-/** The conversion between one version and the hub. A round trip must lose nothing. */
+/** The conversions between one version and the hub. A round trip must lose nothing. */
 export interface Conversions<Spoke extends Resource, Hub extends Resource> {
+  /** Converts an object to the hub. */
   readonly toHub: (object: Infer<Spoke>) => Infer<Hub>;
+  /** Converts an object of the hub to this version. */
   readonly fromHub: (hub: Infer<Hub>) => Infer<Spoke>;
 }
 
-/** A version with its conversions, without their types. */
+/** A version with its conversions to and from the hub. {@link convertible} creates it. */
 export interface Spoke<Hub extends Resource> {
+  /** The kind in this version. */
   readonly resource: Resource;
+  /** Converts an object of this version to the hub. */
   readonly toHub: (object: unknown) => Infer<Hub>;
+  /** Converts an object of the hub to this version. */
   readonly fromHub: (hub: Infer<Hub>) => unknown;
 }
 
-/** The conversion webhook of one kind. */
+/**
+ * The conversion webhook of one kind as a value. {@link converting} creates it, `withWebhooks()` adds it to a controller of
+ * an operator, which then serves it.
+ */
 export interface ConversionWebhook {
+  /** Distinguishes it from admission webhooks. */
   readonly kind: "converting";
   /** All kinds share this path. */
   readonly path: "/convert";
-  /** The hub. */
+  /** The kind in the version of the hub. */
   readonly resource: Resource;
   /** The apiVersions that it converts between. */
   readonly apiVersions: readonly string[];
-  /** @throws Error when a version is unknown, and every error of a conversion */
+  /** Converts an object. It throws an Error when a version is unknown, and every error of a conversion. */
   convert(object: unknown, desiredApiVersion: string): unknown;
 }
 
-/** Defines the conversions between `resource` and the hub. */
+/**
+ * Declares how one version of a kind converts to the hub and from it, for {@link converting}.
+ *
+ * @param resource The kind in this version.
+ * @param conversions The two functions. A round trip must lose nothing; labels and annotations may store what the other
+ * version does not have.
+ *
+ * @example
+ * ```ts
+ * import { ConfigMap } from "@pintle/controller";
+ * import { convertible } from "@pintle/controller/webhook";
+ *
+ * const OldConfigMap = { ...ConfigMap, version: "v0" };
+ * const spoke = convertible<typeof OldConfigMap, typeof ConfigMap>(OldConfigMap, {
+ *   toHub: (old) => ({ ...old, apiVersion: "v1" }),
+ *   fromHub: (hub) => ({ ...hub, apiVersion: "v0" }),
+ * });
+ * console.assert(spoke.resource.version === "v0");
+ * ```
+ */
 export function convertible<S extends Resource, Hub extends Resource>(
   resource: S,
   conversions: Conversions<S, Hub>,
@@ -49,16 +77,20 @@ export function convertible<S extends Resource, Hub extends Resource>(
 }
 
 /**
- * The conversion webhook of a kind with several versions.
+ * Creates the conversion webhook of a kind with several versions. One version is the hub; every other one converts to it
+ * and from it. apiVersion, kind and all metadata except labels and annotations are taken from the source object.
  *
- * @throws TypeError when the versions belong to different kinds.
+ * @param hub The kind in the version of the hub.
+ * @param spokes The other versions, from {@link convertible}.
+ * @throws {TypeError} when the versions belong to different kinds
+ *
  * @example
  * ```ts
- * import { builtin } from "../api/mod.ts";
- * import { converting, convertible } from "./mod.ts";
+ * import { ConfigMap } from "@pintle/controller";
+ * import { converting, convertible } from "@pintle/controller/webhook";
  *
- * const Old = { ...builtin.ConfigMap, version: "v0" };
- * const webhook = converting(builtin.ConfigMap, [
+ * const Old = { ...ConfigMap, version: "v0" };
+ * const webhook = converting(ConfigMap, [
  *   convertible(Old, { toHub: (old) => ({ ...old, data: { a: "1" } }), fromHub: (hub) => ({ ...hub, data: {} }) }),
  * ]);
  * const converted = webhook.convert({ apiVersion: "v0", kind: "ConfigMap", metadata: { name: "x" } }, "v1");

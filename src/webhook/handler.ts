@@ -20,7 +20,7 @@ import type { AdmissionDecision, AdmissionWebhook, Denied } from "./webhook.ts";
 import type { ApiStatus } from "../api/mod.ts";
 import { fieldOf } from "./_decode.ts";
 
-/** A webhook of any kind. */
+/** A webhook that an operator can serve: for admission or for conversion. */
 export type Webhook = AdmissionWebhook | ConversionWebhook;
 
 /** Options of {@link webhookHandler}. */
@@ -31,9 +31,9 @@ export interface WebhookHandlerOptions {
   readonly clientName?: string;
   /** The registry for the metrics, which have controller-runtime's names. @default none */
   readonly metrics?: MetricsRegistry;
-  /** @default systemClock */
+  /** The source of time. @default systemClock */
   readonly clock?: Clock;
-  /** @default logger("webhook") */
+  /** Gets failed requests. @default logger("webhook") */
   readonly log?: Logger;
 }
 

@@ -16,8 +16,9 @@ import type { AdmissionOperation, AdmissionRequest, AdmissionUser } from "./admi
 import { checkedObject, deepFrozen, isBeingDeleted, typedObject } from "./_decode.ts";
 import { jsonPatch } from "./json_patch.ts";
 
-/** The request around the object of a handler. */
+/** What a handler gets beside the object: the user, the operation, and the original request. */
 export interface AdmissionContext {
+  /** The operation on the object. */
   readonly operation: AdmissionOperation;
   /** Nothing will be stored, so the handler must have no side effect either. */
   readonly dryRun: boolean;
@@ -33,27 +34,27 @@ export interface AdmissionContext {
 
 /** When and how the API server calls a webhook. Defaults are the safe ones. */
 export interface WebhookOptions {
-  /** At least three words separated by dots. @default "default.<plural>.<group>" or "validate.<plural>.<group>" */
+  /** The name in the configuration: at least three words separated by dots. @default "default.<plural>.<group>" or "validate.<plural>.<group>" */
   readonly name?: string;
-  /** @default as controller-runtime: "/mutate-<group>-<version>-<kind>" or "/validate-…" */
+  /** The path of the URL. @default as controller-runtime: "/mutate-<group>-<version>-<kind>" or "/validate-…" */
   readonly path?: string;
-  /** @default CREATE and UPDATE; for validating, the operations that have a handler */
+  /** The operations for which the API server calls the webhook. @default CREATE and UPDATE; for validating, the operations that have a handler */
   readonly operations?: readonly AdmissionOperation[];
   /** Subresources that the webhook also handles, e.g. `scale`. @default none */
   readonly subresources?: readonly string[];
   /** What the API server does when the webhook does not respond. @default "Fail" */
   readonly failurePolicy?: "Fail" | "Ignore";
-  /** @default "Equivalent" */
+  /** Whether requests in other versions of the kind are converted and handled too. @default "Equivalent" */
   readonly matchPolicy?: "Equivalent" | "Exact";
-  /** @default "None" */
+  /** Effects of the handler outside of the object: none at all, or none on dry runs. @default "None" */
   readonly sideEffects?: "None" | "NoneOnDryRun";
   /** Seconds that the API server waits, 1 to 30. The handler has one second less. @default 10 */
   readonly timeoutSeconds?: number;
-  /** @default all namespaces except kube-system and that of the operator */
+  /** Selects objects by their Namespace. @default all Namespaces except kube-system and that of the operator */
   readonly namespaceSelector?: LabelSelector;
-  /** @default all objects */
+  /** Selects objects by their labels. @default all objects */
   readonly objectSelector?: LabelSelector;
-  /** CEL expressions that must all be true for the API server to call the webhook. */
+  /** CEL expressions that must all be true for the API server to call the webhook. @default none */
   readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
   /** Whether to call it again when a later webhook changed the object. Defaulting only. @default "IfNeeded" */
   readonly reinvocationPolicy?: "Never" | "IfNeeded";
@@ -66,20 +67,62 @@ export type AdmissionDecision =
   | Verdict
   | { readonly kind: "patched"; readonly operations: readonly JsonPatchOperation[] };
 
-/** One admission webhook. */
+/**
+ * An admission webhook as a value. `defaulting()` and `validating()` create it, `withWebhooks()` adds it to a controller
+ * of an operator, which then serves it and writes its configuration.
+ *
+ * @example
+ * ```ts
+ * import { ConfigMap } from "@pintle/controller";
+ * import { type AdmissionWebhook, deny, validating } from "@pintle/controller/webhook";
+ *
+ * const webhook: AdmissionWebhook = validating(ConfigMap, { delete: () => deny("it is needed") });
+ * const request = {
+ *   uid: "1",
+ *   kind: { group: "", version: "v1", kind: "ConfigMap" },
+ *   operation: "DELETE",
+ *   userInfo: { username: "admin" },
+ *   oldObject: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } },
+ *   dryRun: false,
+ * } as const;
+ * const decision = await webhook.decide(request, new AbortController().signal);
+ * console.assert(decision.kind === "denied");
+ * ```
+ */
 export interface AdmissionWebhook {
+  /** Whether the webhook changes objects, or only allows and denies writes. */
   readonly kind: "mutating" | "validating";
+  /** The name in the configuration. */
   readonly name: string;
+  /** The path of the URL. */
   readonly path: string;
+  /** The kind of the objects. */
   readonly resource: Resource;
+  /** The operations for which the API server calls the webhook. */
   readonly operations: readonly AdmissionOperation[];
+  /** Seconds that the API server waits. */
   readonly timeoutSeconds: number;
+  /** The options as they were given. */
   readonly options: WebhookOptions;
-  /** Decides about one request. @throws the errors of the handler */
+  /** Decides about one request. It throws the errors of the handler. */
   decide(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionDecision>;
 }
 
-/** Sets missing fields. Returns the desired object (a copy), or a denial. */
+/**
+ * Sets missing fields of an object before it is stored. It returns the desired object, a copy, or a denial.
+ *
+ * @example
+ * ```ts
+ * import type { ConfigMap } from "@pintle/controller";
+ * import { type DefaultingHandler, deny } from "@pintle/controller/webhook";
+ *
+ * const addOwner: DefaultingHandler<typeof ConfigMap> = (map, ctx) => {
+ *   if (ctx.user.username === undefined) return deny("the user is unknown");
+ *   return { ...map, data: { owner: ctx.user.username, ...map.data } };
+ * };
+ * console.assert(addOwner.length === 2);
+ * ```
+ */
 export type DefaultingHandler<R extends Resource> = (
   object: Infer<R>,
   ctx: AdmissionContext,
@@ -87,21 +130,33 @@ export type DefaultingHandler<R extends Resource> = (
 
 /** The handlers of a validating webhook. The API server does not call it for operations without a handler. */
 export interface ValidatingHandlers<R extends Resource> {
+  /** Decides about a new object. @default all are allowed */
   readonly create?: (object: Infer<R>, ctx: AdmissionContext) => Verdict | Promise<Verdict>;
+  /** Decides about a changed object. Not called for an object that is being deleted. @default all are allowed */
   readonly update?: (object: Infer<R>, old: Infer<R>, ctx: AdmissionContext) => Verdict | Promise<Verdict>;
+  /** Decides about a deletion. @default all are allowed */
   readonly delete?: (old: Infer<R>, ctx: AdmissionContext) => Verdict | Promise<Verdict>;
 }
 
 /**
- * A webhook that sets defaults before an object is stored.
+ * Creates a webhook that sets fields of an object before it is stored. Defaults that do not depend on other fields belong
+ * in the schema instead, where they need no webhook.
  *
- * @param handler must be idempotent, because the API server may call it twice
+ * Caveats: the handler runs before the API server validates, so a field that it sets must be optional in the schema. An
+ * object that violates the schema is skipped: the API server rejects it with a better message.
+ *
+ * @param resource The kind of the objects.
+ * @param handler Returns the desired object. It must be idempotent, because the API server may call it twice.
+ * @param options When and how the API server calls the webhook.
+ * @throws {TypeError} when the name or the path is malformed
+ * @throws {RangeError} when `timeoutSeconds` is not within 1 to 30
+ *
  * @example
  * ```ts
- * import { builtin } from "../api/mod.ts";
- * import { defaulting } from "./mod.ts";
+ * import { ConfigMap } from "@pintle/controller";
+ * import { defaulting } from "@pintle/controller/webhook";
  *
- * const webhook = defaulting(builtin.ConfigMap, (map) => ({ ...map, data: { colour: "red", ...map.data } }));
+ * const webhook = defaulting(ConfigMap, (map) => ({ ...map, data: { color: "red", ...map.data } }));
  * console.assert(webhook.path === "/mutate--v1-configmap");
  * ```
  */
@@ -127,14 +182,24 @@ export function defaulting<R extends Resource>(
 }
 
 /**
- * A webhook that allows or denies writes.
+ * Creates a webhook that allows or denies writes. Rules about one object belong in the schema as CEL instead, where they
+ * need no webhook.
+ *
+ * Guarantees: a handler gets a frozen object with the type of its kind. Updates of an object that is being deleted are
+ * always allowed, so that finalizers can be removed.
+ *
+ * @param resource The kind of the objects.
+ * @param handlers The handlers by operation. The API server does not call the webhook for the other operations.
+ * @param options When and how the API server calls the webhook.
+ * @throws {TypeError} when the name or the path is malformed
+ * @throws {RangeError} when `timeoutSeconds` is not within 1 to 30
  *
  * @example
  * ```ts
- * import { builtin } from "../api/mod.ts";
- * import { allow, deny, validating } from "./mod.ts";
+ * import { ConfigMap } from "@pintle/controller";
+ * import { allow, deny, validating } from "@pintle/controller/webhook";
  *
- * const webhook = validating(builtin.ConfigMap, {
+ * const webhook = validating(ConfigMap, {
  *   update: (map, old) => old.data?.owner === map.data?.owner ? allow() : deny("the owner cannot change"),
  * });
  * console.assert(webhook.operations.join() === "UPDATE");
@@ -217,42 +282,67 @@ function isDenied(outcome: unknown): outcome is Denied {
   return typeof outcome === "object" && outcome !== null && Reflect.get(outcome, "kind") === "denied";
 }
 
-/** The request is allowed. */
+/** The verdict that a request is allowed; {@link allow} creates it. */
 export interface Allowed {
+  /** Distinguishes the verdicts. */
   readonly kind: "allowed";
-  /** Shown to the user, at most 256 characters each. */
+  /** Sentences for the user, at most 256 characters each: kubectl prints them. @default none */
   readonly warnings?: readonly string[];
 }
 
-/** The request is denied. */
+/** The verdict that a request is denied; {@link deny} creates it. */
 export interface Denied {
+  /** Distinguishes the verdicts. */
   readonly kind: "denied";
   /** A sentence for the user: kubectl prints it. */
   readonly message: string;
-  /** The invalid fields. With causes the code is 422 Invalid, as in the API server's own validation. */
+  /** The invalid fields. With causes the code is 422, as in the validation of the API server itself. @default none */
   readonly causes?: readonly StatusCause[];
-  /** @default 422 with causes, otherwise 403 */
+  /** The HTTP status. @default 422 with causes, otherwise 403 */
   readonly code?: number;
+  /** Sentences for the user, at most 256 characters each: kubectl prints them. @default none */
   readonly warnings?: readonly string[];
 }
 
 /**
  * The result of a validating handler. A denial is an expected result, not an exception; an exception is a fault of the
  * webhook and gives a 500.
+ *
+ * @example
+ * ```ts
+ * import { allow, deny, type Verdict } from "@pintle/controller/webhook";
+ *
+ * const decide = (replicas: number): Verdict => replicas <= 10 ? allow() : deny("at most 10 replicas are allowed");
+ * console.assert(decide(3).kind === "allowed" && decide(30).kind === "denied");
+ * ```
  */
 export type Verdict = Allowed | Denied;
 
-/** Allows the request, optionally with warnings for the user. */
+/**
+ * Allows a request.
+ *
+ * @param warnings Sentences for the user, at most 256 characters each: kubectl prints them. @default []
+ *
+ * @example
+ * ```ts
+ * import { allow } from "@pintle/controller/webhook";
+ *
+ * console.assert(allow(["spec.color is deprecated"]).warnings?.length === 1);
+ * ```
+ */
 export function allow(warnings: readonly string[] = []): Allowed {
   return { kind: "allowed", warnings };
 }
 
 /**
- * Denies the request.
+ * Denies a request.
+ *
+ * @param message A sentence for the user: kubectl prints it.
+ * @param options The invalid fields, another HTTP status, warnings.
  *
  * @example
  * ```ts
- * import { deny } from "./mod.ts";
+ * import { deny } from "@pintle/controller/webhook";
  *
  * const verdict = deny("the handler of a pool with members cannot change", {
  *   causes: [{ reason: "FieldValueForbidden", field: "spec.handler", message: "is immutable while there are members" }],
