@@ -36,8 +36,8 @@ export interface OracleKind {
   readonly empty: JsonObject;
   /** Makes a body into an object of the kind, with its defaults. */
   decode(draft: Draft): void;
-  /** Restores the fields that a write through a subresource does not change. */
-  unreached(subresource: string): FieldSet;
+  /** The fields that a write does not change: the status, or all other fields for a write of the status. */
+  resetFields(subresource: string): FieldSet;
 }
 
 /** One write. */
@@ -52,7 +52,7 @@ export interface Write {
 /** The outcome of a write. */
 export type Outcome =
   | { readonly kind: "written"; readonly object: JsonObject }
-  | { readonly kind: "refused"; readonly status: JsonObject };
+  | { readonly kind: "rejected"; readonly status: JsonObject };
 
 /** The form of a write's body. */
 export function bodyOf(write: Write, live: JsonObject | undefined): Json {
@@ -60,7 +60,7 @@ export function bodyOf(write: Write, live: JsonObject | undefined): Json {
 }
 
 /** Computes the outcome of a write with patch/. @param now milliseconds since 1970 */
-export async function foretell(
+export async function predict(
   kind: OracleKind,
   live: JsonObject | undefined,
   write: Write,
@@ -71,7 +71,7 @@ export async function foretell(
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     const status: Json = JSON.parse(JSON.stringify(error.status));
-    return { kind: "refused", status: isJsonObject(status) ? status : {} };
+    return { kind: "rejected", status: isJsonObject(status) ? status : {} };
   }
 }
 
@@ -90,7 +90,7 @@ async function written(
     subresource,
     manager: write.manager,
     now,
-    resetFields: new Map([[kind.apiVersion, kind.unreached(subresource)]]),
+    resetFields: new Map([[kind.apiVersion, kind.resetFields(subresource)]]),
   };
   if (write.how === "apply") return await applied(kind, live, write, context, body);
   const draft = live === undefined ? draftOf(objectOf(body)) : patched(kind, live, write, body);
@@ -168,7 +168,7 @@ const others: ReadonlySet<Json> = new Set(["kube-controller-manager"]);
  * fields that controllers wrote meanwhile.
  */
 export function masked(outcome: Outcome): Json {
-  if (outcome.kind === "refused") return { code: outcome.status["code"] ?? null, status: statusOf(outcome.status) };
+  if (outcome.kind === "rejected") return { code: outcome.status["code"] ?? null, status: statusOf(outcome.status) };
   const { object } = outcome;
   const result = draftOf(object);
   const metadata = read(object, "metadata");

@@ -50,7 +50,7 @@ const smaller = deployment({ selector, template: podTemplate(main) });
 
 const deployments: readonly OracleCase[] = [
   {
-    name: "create, then two appliers share and part",
+    name: "two managers apply, share fields and remove them",
     kind: "Deployment",
     writes: [
       { how: "create", manager: "kubectl-create", body: whole },
@@ -69,7 +69,7 @@ const deployments: readonly OracleCase[] = [
     ],
   },
   {
-    name: "apply creates, drops items and their parts",
+    name: "apply creates an object and removes items and fields of items",
     kind: "Deployment",
     writes: [
       { how: "apply", manager: "alice", body: whole },
@@ -91,7 +91,7 @@ const deployments: readonly OracleCase[] = [
     ],
   },
   {
-    name: "patches of all sorts take what they change",
+    name: "patches of each type own the fields that they change",
     kind: "Deployment",
     writes: [
       { how: "apply", manager: "alice", body: whole },
@@ -119,7 +119,7 @@ const deployments: readonly OracleCase[] = [
     ],
   },
   {
-    name: "kubectl goes from client-side to server-side apply",
+    name: "kubectl changes from client-side to server-side apply",
     kind: "Deployment",
     writes: [
       {
@@ -186,7 +186,7 @@ const services: readonly OracleCase[] = [
 
 const configMaps: readonly OracleCase[] = [
   {
-    name: "keys of any name, shared and given up",
+    name: "keys of any name are shared and removed",
     kind: "ConfigMap",
     writes: [
       { how: "apply", manager: "alice", body: configMap({ a: "1", b: "2" }, { labels: { x: "y" } }) },
@@ -199,7 +199,7 @@ const configMaps: readonly OracleCase[] = [
     ],
   },
   {
-    name: "an object that lost its managed fields, and more writers than are kept",
+    name: "managed fields are deleted, and more managers write than are stored",
     kind: "ConfigMap",
     writes: [
       { how: "create", manager: "maker", body: configMap({ a: "1" }) },
@@ -229,7 +229,7 @@ const gadgets: Json = [{ name: "one", value: "1" }, { name: "two", tags: ["a", "
 
 const widgets: readonly OracleCase[] = [
   {
-    name: "a custom resource with every sort of list",
+    name: "a custom resource with each type of list",
     kind: "Widget",
     writes: [
       {

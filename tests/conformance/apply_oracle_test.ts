@@ -21,7 +21,7 @@ import type { Transport } from "../../src/client/mod.ts";
 import { until } from "../controlplane/mod.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { assertEquals } from "../testing.ts";
-import { bodyOf, foretell, masked, type OracleKind, type Outcome, type Write, writtenAt } from "./apply_oracle.ts";
+import { bodyOf, masked, type OracleKind, type Outcome, predict, type Write, writtenAt } from "./apply_oracle.ts";
 import { type OracleCase, oracleCases } from "./apply_oracle_cases.ts";
 
 const contentTypes: Readonly<Record<Write["how"], string>> = {
@@ -93,7 +93,7 @@ const widgetDefinition: JsonObject = {
   },
 };
 
-const unreachedByObject = fieldSetOf([["f:status"]]);
+const resetByMainResource = fieldSetOf([["f:status"]]);
 
 function widgetKind(namespace: string): OracleKind {
   return {
@@ -103,7 +103,7 @@ function widgetKind(namespace: string): OracleKind {
     path: `/apis/oracle.example.dev/v1/namespaces/${namespace}/widgets`,
     empty: {},
     decode: defaultPorts,
-    unreached: (subresource) => subresource === "" ? unreachedByObject : fieldSetOf([["f:metadata"], ["f:spec"]]),
+    resetFields: (subresource) => subresource === "" ? resetByMainResource : fieldSetOf([["f:metadata"], ["f:spec"]]),
   };
 }
 
@@ -131,7 +131,7 @@ function builtinKind(name: "Deployment" | "Service" | "ConfigMap", namespace: st
       kind.decode(draft);
       kind.setDefaults(draft);
     },
-    unreached: (subresource) => name === "ConfigMap" || subresource !== "" ? fieldSetOf([]) : unreachedByObject,
+    resetFields: (subresource) => name === "ConfigMap" || subresource !== "" ? fieldSetOf([]) : resetByMainResource,
   };
 }
 
@@ -150,12 +150,13 @@ class RealKind {
   /** The stored object after all controllers have updated it; undefined if it does not exist. */
   async live(): Promise<JsonObject | undefined> {
     const seen: string[] = [];
-    return await until("see no controller write any more", async () => {
+    return await until("see no write by a controller", async () => {
       const { status, body } = await this.#send("GET", `${this.kind.path}/web`);
       if (status !== 200) return { kind: "found", value: undefined };
       seen.push(versionOf(body));
-      const latest = seen.slice(-quietLooks);
-      const isQuiet = this.kind.kind !== "Deployment" || latest.length === quietLooks && new Set(latest).size === 1;
+      const latest = seen.slice(-unchangedReads);
+      const isQuiet = this.kind.kind !== "Deployment" ||
+        latest.length === unchangedReads && new Set(latest).size === 1;
       return isQuiet ? { kind: "found", value: body } : { kind: "pending", state: `its versions were ${latest}` };
     }, { everyMs: 100 });
   }
@@ -165,21 +166,23 @@ class RealKind {
     if (write.isForced === true) query.set("force", "true");
     const name = write.how === "create" ? "" : `/web${write.subresource === undefined ? "" : `/${write.subresource}`}`;
     const method = write.how === "create" ? "POST" : write.how === "update" ? "PUT" : "PATCH";
-    const answer = await this.#send(method, `${this.kind.path}${name}?${query}`, contentTypes[write.how], body);
-    return answer.status < 300 ? { kind: "written", object: answer.body } : { kind: "refused", status: answer.body };
+    const response = await this.#send(method, `${this.kind.path}${name}?${query}`, contentTypes[write.how], body);
+    return response.status < 300
+      ? { kind: "written", object: response.body }
+      : { kind: "rejected", status: response.body };
   }
 
   async #send(method: string, path: string, type?: string, body?: Json) {
     const init: RequestInit = { method };
     if (type !== undefined) Object.assign(init, { headers: { "content-type": type }, body: JSON.stringify(body) });
     const response = await this.#transport(new Request(`${this.#server}${path}`, init));
-    const answer: Json = await response.json();
-    return { status: response.status, body: isJsonObject(answer) ? answer : {} };
+    const parsed: Json = await response.json();
+    return { status: response.status, body: isJsonObject(parsed) ? parsed : {} };
   }
 }
 
-/** Consecutive reads of the same version after which no controller writes any more. */
-const quietLooks = 5;
+/** The number of consecutive reads of the same version after which the controllers are considered finished. */
+const unchangedReads = 5;
 
 function versionOf(object: JsonObject): string {
   const metadata = read(object, "metadata");
@@ -191,7 +194,7 @@ async function compare(real: RealKind, { name, writes }: OracleCase): Promise<vo
     const live = await real.live();
     const body = bodyOf(write, live);
     const expected = await real.write(write, body);
-    const actual = await foretell(real.kind, live, { ...write, body }, writtenAt(expected));
+    const actual = await predict(real.kind, live, { ...write, body }, writtenAt(expected));
     assertEquals(
       sorted(masked(actual)),
       sorted(masked(expected)),
@@ -219,9 +222,9 @@ for (const oracleCase of oracleCases) {
     if (kind === "Widget") {
       await controlPlane.kubectlOutput(["apply", "-f", "-"], { stdin: JSON.stringify(widgetDefinition) });
       await until("list widgets", async () => {
-        const answer = await transport(new Request(`${server}${oracleKind.path}`));
-        await answer.body?.cancel();
-        return answer.ok ? { kind: "found", value: true } : { kind: "pending", state: String(answer.status) };
+        const response = await transport(new Request(`${server}${oracleKind.path}`));
+        await response.body?.cancel();
+        return response.ok ? { kind: "found", value: true } : { kind: "pending", state: String(response.status) };
       });
     }
     await compare(new RealKind(oracleKind, transport, server), oracleCase);

@@ -32,12 +32,12 @@ export class GoLibraries implements AsyncDisposable {
   }
 
   /** Sends a request and waits for the response. */
-  async ask(question: { readonly ask: string; readonly [key: string]: unknown }): Promise<Json> {
-    this.#child.stdin.write(`${JSON.stringify(question)}\n`);
+  async call(request: { readonly operation: string; readonly [key: string]: unknown }): Promise<Json> {
+    this.#child.stdin.write(`${JSON.stringify(request)}\n`);
     const { value, done } = await this.#lines.next();
-    if (done === true) throw new Error("Cannot ask the libraries: they are gone");
-    const answer: Json = JSON.parse(value);
-    return answer;
+    if (done === true) throw new Error("Cannot call the libraries: the process has ended");
+    const response: Json = JSON.parse(value);
+    return response;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

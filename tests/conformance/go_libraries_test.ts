@@ -24,12 +24,12 @@ import { arbitraryHistory } from "./arbitrary_writes.ts";
 import { GoLibraries } from "./go_libraries.ts";
 import { comparable, replay } from "./thing_history.ts";
 
-/** How many random cases each test compares. */
+/** The number of random cases of each test. */
 const runs = 300;
 
 /** Registers a test that gets the libraries. */
 function librariesTest(name: string, fn: (libraries: GoLibraries) => Promise<void>): void {
-  if (process.env[descriptionVariable] === undefined) return test.skip(name, "no control plane, and so perhaps no Go");
+  if (process.env[descriptionVariable] === undefined) return test.skip(name, "needs the control plane and Go");
   test(name, async () => {
     await using libraries = new GoLibraries();
     await fn(libraries);
@@ -37,16 +37,16 @@ function librariesTest(name: string, fn: (libraries: GoLibraries) => Promise<voi
 }
 
 librariesTest(
-  "a Thing and its managed fields are after each write what Kubernetes' libraries make of them",
+  "after each write, a Thing and its managed fields equal those of the Kubernetes libraries",
   async (libraries) => {
-    assertEquals(await libraries.ask({ ask: "types", openAPI: thingComponents }), {});
+    assertEquals(await libraries.call({ operation: "types", openAPI: thingComponents }), {});
     const property = fc.asyncProperty(arbitraryHistory, async (writes) => {
-      const answers = await libraries.ask({ ask: "history", writes });
-      const expected = isJsonArray(answers) ? answers : [];
+      const responses = await libraries.call({ operation: "history", writes });
+      const expected = isJsonArray(responses) ? responses : [];
       const actual = await replay(writes);
       for (const [index, write] of writes.entries()) {
         // An update that does not fit its type is rejected before its fields are tracked.
-        if (write.how === "update" && isRefused(expected[index])) return;
+        if (write.how === "update" && isRejected(expected[index])) return;
         assertEquals(comparable(actual[index] ?? null), comparable(expected[index] ?? null));
       }
     });
@@ -54,8 +54,8 @@ librariesTest(
   },
 );
 
-function isRefused(answer: Json | undefined): boolean {
-  return isJsonObject(answer) && Object.hasOwn(answer, "error");
+function isRejected(response: Json | undefined): boolean {
+  return isJsonObject(response) && Object.hasOwn(response, "error");
 }
 
 /** The result of a patch here: the object, or the code of the error. */
@@ -69,18 +69,18 @@ function outcomeOf(patched: () => JsonObject): Json {
 }
 
 /** The result of the library: the object, or an error. @returns undefined if the library panicked */
-function resultOf(answer: Json): Json | undefined {
-  if (!isJsonObject(answer)) return undefined;
-  const error = read(answer, "error");
-  if (typeof error === "string") return error.startsWith("panic:") ? undefined : "refused";
-  return read(answer, "result");
+function resultOf(response: Json): Json | undefined {
+  if (!isJsonObject(response)) return undefined;
+  const error = read(response, "error");
+  if (typeof error === "string") return error.startsWith("panic:") ? undefined : "rejected";
+  return read(response, "result");
 }
 
-function compare(actual: Json, answer: Json): void {
-  const expected = resultOf(answer);
-  // A patch that turns the object into a list is rejected here at once, and there during decoding.
+function compare(actual: Json, response: Json): void {
+  const expected = resultOf(response);
+  // A patch that replaces the object with a list: patch/ rejects it immediately, the server only when it decodes the result.
   if (expected === undefined || isJsonArray(expected)) return;
-  assertEquals(typeof actual === "number" ? "refused" : sorted(actual), sorted(expected));
+  assertEquals(typeof actual === "number" ? "rejected" : sorted(actual), sorted(expected));
 }
 
 /** Sorts the keys of all objects. */
@@ -90,34 +90,37 @@ function sorted(value: Json): Json {
   return JSON.parse(JSON.stringify(Object.keys(value).sort().map((key) => [key, sorted(read(value, key) ?? null)])));
 }
 
-librariesTest("JSON patches have the results of Kubernetes' libraries", async (libraries) => {
+librariesTest("JSON patches have the results of the Kubernetes libraries", async (libraries) => {
   const property = fc.asyncProperty(arbitraryObject, arbitraryJsonPatch, async (object, patch) => {
     compare(
       outcomeOf(() => jsonPatch(object, patch, "Ignore").object),
-      await libraries.ask({ ask: "json", object, patch }),
+      await libraries.call({ operation: "json", object, patch }),
     );
   });
   await fc.assert(property, { numRuns: runs });
 });
 
-librariesTest("merge patches have the results of Kubernetes' libraries", async (libraries) => {
+librariesTest("merge patches have the results of the Kubernetes libraries", async (libraries) => {
   const property = fc.asyncProperty(arbitraryObject, arbitraryMergePatch, async (object, patch) => {
-    compare(outcomeOf(() => mergePatch(object, patch, "Ignore")), await libraries.ask({ ask: "merge", object, patch }));
+    compare(
+      outcomeOf(() => mergePatch(object, patch, "Ignore")),
+      await libraries.call({ operation: "merge", object, patch }),
+    );
   });
   await fc.assert(property, { numRuns: runs });
 });
 
 for (const [kind, arbitrary] of arbitraryBuiltins) {
   librariesTest(
-    `strategic merge patches of a ${kind} come to what Kubernetes' libraries make of them`,
+    `strategic merge patches of a ${kind} have the results of the Kubernetes libraries`,
     async (libraries) => {
       const type = typeLibrary().named(`io.k8s.api.${kind === "Deployment" ? "apps" : "core"}.v1.${kind}`);
       const property = fc.asyncProperty(arbitrary, arbitrary, arbitrary, async (before, after, other) => {
-        const patch = resultOf(await libraries.ask({ ask: "difference", kind, object: before, patch: after }));
+        const patch = resultOf(await libraries.call({ operation: "difference", kind, object: before, patch: after }));
         if (!isJsonObject(patch)) return;
         for (const object of [before, other]) {
-          const answer = await libraries.ask({ ask: "strategic", kind, object, patch });
-          compare(outcomeOf(() => strategicMergePatch(object, patch, type)), answer);
+          const response = await libraries.call({ operation: "strategic", kind, object, patch });
+          compare(outcomeOf(() => strategicMergePatch(object, patch, type)), response);
         }
       });
       await fc.assert(property, { numRuns: runs });

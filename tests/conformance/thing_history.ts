@@ -48,21 +48,21 @@ function contextOf(write: ThingWrite, isLate: boolean): FieldContext {
   const apiVersion = `example.dev/${write.version}`;
   const type = thingTypes.get(apiVersion);
   if (type === undefined) throw new RangeError(`Cannot write a Thing of ${apiVersion}: the version does not exist`);
-  const unreached = fieldSetOf(write.subresource === "" ? [["f:status"]] : [["f:metadata"], ["f:spec"]]);
+  const fields = fieldSetOf(write.subresource === "" ? [["f:status"]] : [["f:metadata"], ["f:spec"]]);
   return {
     type,
     apiVersion,
     subresource: write.subresource,
     manager: write.manager,
     now: 0,
-    resetFields: new Map([...thingTypes.keys()].map((version) => [version, unreached])),
+    resetFields: new Map([...thingTypes.keys()].map((version) => [version, fields])),
     convert: isLate ? async (object, version) => await convert(object, version) : convert,
   };
 }
 
 /** The object after each write, or the error, in the form of the libraries. */
 export async function replay(writes: readonly ThingWrite[]): Promise<readonly Json[]> {
-  const answers: Json[] = [];
+  const outcomes: Json[] = [];
   let live: JsonObject | undefined;
   for (const [index, write] of writes.entries()) {
     const context = contextOf(write, index % 2 === 1);
@@ -71,13 +71,13 @@ export async function replay(writes: readonly ThingWrite[]): Promise<readonly Js
     try {
       const after = await written(write, context, before, object);
       live = draftOf(await inVersion(withUid(after), stored));
-      answers.push({ live });
+      outcomes.push({ live });
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
-      answers.push({ status: JSON.parse(JSON.stringify(error.status)), error: error.message });
+      outcomes.push({ status: JSON.parse(JSON.stringify(error.status)), error: error.message });
     }
   }
-  return answers;
+  return outcomes;
 }
 
 async function written(
@@ -102,16 +102,16 @@ function withUid(object: JsonObject): JsonObject {
 }
 
 /** A response without values that may differ. */
-export function comparable(answer: Json): Json {
-  if (!isJsonObject(answer)) return answer;
-  const live = read(answer, "live");
+export function comparable(outcome: Json): Json {
+  if (!isJsonObject(outcome)) return outcome;
+  const live = read(outcome, "live");
   if (isJsonObject(live)) return ordered(live);
-  const status = read(answer, "status");
+  const status = read(outcome, "status");
   const details = isJsonObject(status) ? read(status, "details") : undefined;
   const causes = isJsonObject(details) ? read(details, "causes") : undefined;
   // Only the end of the real server's text for a 500 comes from the libraries.
-  if (!isJsonArray(causes)) return linesOf(String(read(answer, "error")).replace(/^failed to [^:]*: (?=[.e])/, ""));
-  return [linesOf(String(read(answer, "error"))), causes.map((cause) => JSON.stringify(ordered(cause))).sort()];
+  if (!isJsonArray(causes)) return linesOf(String(read(outcome, "error")).replace(/^failed to [^:]*: (?=[.e])/, ""));
+  return [linesOf(String(read(outcome, "error"))), causes.map((cause) => JSON.stringify(ordered(cause))).sort()];
 }
 
 function linesOf(text: string): Json {

@@ -1,5 +1,5 @@
-// Answers questions about patches and managed fields with Kubernetes' own libraries: a question a line on stdin, an answer
-// a line on stdout, both JSON. ../go_libraries_test.ts asks.
+// Applies patches and tracks managed fields with the Kubernetes libraries, for ../go_libraries_test.ts. It reads one request
+// per line from stdin and writes one response per line to stdout, both as JSON.
 package main
 
 import (
@@ -28,13 +28,13 @@ const (
 
 var hub = schema.GroupVersion{Group: group, Version: "v1"}
 
-type question struct {
-	Ask     string                  `json:"ask"`
-	OpenAPI map[string]*spec.Schema `json:"openAPI"`
-	Writes  []write                 `json:"writes"`
-	Kind    string                  `json:"kind"`
-	Object  json.RawMessage         `json:"object"`
-	Patch   json.RawMessage         `json:"patch"`
+type request struct {
+	Operation string                  `json:"operation"`
+	OpenAPI   map[string]*spec.Schema `json:"openAPI"`
+	Writes    []write                 `json:"writes"`
+	Kind      string                  `json:"kind"`
+	Object    json.RawMessage         `json:"object"`
+	Patch     json.RawMessage         `json:"patch"`
 }
 
 // write is an apply or an update of a Thing in one of its versions.
@@ -47,14 +47,14 @@ type write struct {
 	Object      map[string]interface{} `json:"object"`
 }
 
-type answer struct {
+type response struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Live   interface{}     `json:"live,omitempty"`
 	Status interface{}     `json:"status,omitempty"`
 	Error  string          `json:"error,omitempty"`
 }
 
-// makers and defaulters of Things do nothing; a Thing of v2 has spec.beta where one of v1 has spec.alpha.
+// things creates, defaults and converts Things. Only conversion does something: spec.alpha of v1 is spec.beta in v2.
 type things struct{}
 
 func (things) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
@@ -65,10 +65,10 @@ func (things) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 
 func (things) Default(runtime.Object) {}
 
-func (things) Convert(_, _, _ interface{}) error { return fmt.Errorf("not asked for") }
+func (things) Convert(_, _, _ interface{}) error { return fmt.Errorf("not supported") }
 
 func (things) ConvertFieldLabel(schema.GroupVersionKind, string, string) (string, string, error) {
-	return "", "", fmt.Errorf("not asked for")
+	return "", "", fmt.Errorf("not supported")
 }
 
 func (things) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
@@ -99,13 +99,13 @@ func (things) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner)
 }
 
 func managerOf(types managedfields.TypeConverter, w write) *managedfields.FieldManager {
-	unreached := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
+	reset := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	if w.Subresource != "" {
-		unreached = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
+		reset = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
 	}
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
 	for _, version := range []string{"v1", "v2"} {
-		filters[fieldpath.APIVersion(group+"/"+version)] = fieldpath.NewExcludeSetFilter(unreached)
+		filters[fieldpath.APIVersion(group+"/"+version)] = fieldpath.NewExcludeSetFilter(reset)
 	}
 	gvk := schema.GroupVersionKind{Group: group, Version: w.Version, Kind: kind}
 	manager, err := managedfields.NewDefaultCRDFieldManager(
@@ -116,9 +116,9 @@ func managerOf(types managedfields.TypeConverter, w write) *managedfields.FieldM
 	return manager
 }
 
-// history writes one Thing again and again, and answers what it is after each write.
-func history(types managedfields.TypeConverter, writes []write) []answer {
-	answers := []answer{}
+// history writes one Thing several times and returns it after each write.
+func history(types managedfields.TypeConverter, writes []write) []response {
+	responses := []response{}
 	var live *unstructured.Unstructured
 	for _, w := range writes {
 		gvk := schema.GroupVersionKind{Group: group, Version: w.Version, Kind: kind}
@@ -138,7 +138,7 @@ func history(types managedfields.TypeConverter, writes []write) []answer {
 			after, err = managerOf(types, w).Update(before.DeepCopy(), object, w.Manager)
 		}
 		if err != nil {
-			answers = append(answers, refusal(err))
+			responses = append(responses, failure(err))
 			continue
 		}
 		after.(*unstructured.Unstructured).SetUID("u")
@@ -147,19 +147,19 @@ func history(types managedfields.TypeConverter, writes []write) []answer {
 			panic(err)
 		}
 		live = stored.(*unstructured.Unstructured)
-		answers = append(answers, answer{Live: live.DeepCopy().Object})
+		responses = append(responses, response{Live: live.DeepCopy().Object})
 	}
-	return answers
+	return responses
 }
 
-func refusal(err error) answer {
+func failure(err error) response {
 	if status, is := err.(apierrors.APIStatus); is {
-		return answer{Status: status.Status(), Error: err.Error()}
+		return response{Status: status.Status(), Error: err.Error()}
 	}
-	return answer{Error: err.Error()}
+	return response{Error: err.Error()}
 }
 
-// integers makes whole numbers what the API server decodes them to.
+// integers converts whole numbers to int64, as the API server decodes them.
 func integers(value interface{}) interface{} {
 	switch typed := value.(type) {
 	case float64:
@@ -189,8 +189,8 @@ func builtin(kind string) interface{} {
 	}
 }
 
-func patched(q question) ([]byte, error) {
-	switch q.Ask {
+func patched(q request) ([]byte, error) {
+	switch q.Operation {
 	case "json":
 		patch, err := jsonpatch.DecodePatch(q.Patch)
 		if err != nil {
@@ -204,49 +204,49 @@ func patched(q question) ([]byte, error) {
 	case "difference":
 		return strategicpatch.CreateTwoWayMergePatch(q.Object, q.Patch, builtin(q.Kind))
 	default:
-		return nil, fmt.Errorf("unknown question %q", q.Ask)
+		return nil, fmt.Errorf("unknown operation %q", q.Operation)
 	}
 }
 
-func answerTo(types *managedfields.TypeConverter, q question) (result interface{}) {
+func handle(types *managedfields.TypeConverter, q request) (result interface{}) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			result = answer{Error: fmt.Sprint("panic: ", cause)}
+			result = response{Error: fmt.Sprint("panic: ", cause)}
 		}
 	}()
-	switch q.Ask {
+	switch q.Operation {
 	case "types":
 		made, err := managedfields.NewTypeConverter(q.OpenAPI, false)
 		if err != nil {
-			return refusal(err)
+			return failure(err)
 		}
 		*types = made
-		return answer{}
+		return response{}
 	case "history":
 		return history(*types, q.Writes)
 	default:
 		after, err := patched(q)
 		if err != nil {
-			return refusal(err)
+			return failure(err)
 		}
-		return answer{Result: after}
+		return response{Result: after}
 	}
 }
 
 func main() {
-	questions := bufio.NewReader(os.Stdin)
-	answers := json.NewEncoder(os.Stdout)
+	requests := bufio.NewReader(os.Stdin)
+	responses := json.NewEncoder(os.Stdout)
 	var types managedfields.TypeConverter
 	for {
-		line, err := questions.ReadBytes('\n')
+		line, err := requests.ReadBytes('\n')
 		if err != nil {
 			return
 		}
-		var q question
+		var q request
 		if err := json.Unmarshal(line, &q); err != nil {
 			panic(err)
 		}
-		if err := answers.Encode(answerTo(&types, q)); err != nil {
+		if err := responses.Encode(handle(&types, q)); err != nil {
 			panic(err)
 		}
 	}
