@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, test } from "../../../tests/testing.ts";
-import { KubernetesRig } from "../kubernetes_rig.ts";
+import { KubernetesTestServer } from "../testing/kubernetes_test_server.ts";
 
 const asJane = { authorization: "Bearer jane" };
 const rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
@@ -8,23 +8,23 @@ function path(plural: string, group = "authorization"): string {
   return `/apis/${group}.k8s.io/v1/${plural}`;
 }
 
-async function rigWithReader(): Promise<KubernetesRig> {
-  const rig = new KubernetesRig();
+async function serverWithReader(): Promise<KubernetesTestServer> {
+  const server = new KubernetesTestServer();
   const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }];
-  await rig.create(`${rbac}/roles`, { metadata: { name: "reader" }, rules });
-  await rig.create(`${rbac}/rolebindings`, {
+  await server.create(`${rbac}/roles`, { metadata: { name: "reader" }, rules });
+  await server.create(`${rbac}/rolebindings`, {
     metadata: { name: "reader" },
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "reader" },
     subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "jane" }],
   });
-  return rig;
+  return server;
 }
 
 test("SelfSubjectAccessReview gives the same result as the request itself", async () => {
-  using rig = await rigWithReader();
+  using server = await serverWithReader();
   for (const [verb, isAllowed] of [["list", true], ["delete", false]] as const) {
     const resourceAttributes = { verb, resource: "configmaps", namespace: "default" };
-    const { code, body } = await rig.send(
+    const { code, body } = await server.send(
       "POST",
       path("selfsubjectaccessreviews"),
       { spec: { resourceAttributes } },
@@ -33,16 +33,16 @@ test("SelfSubjectAccessReview gives the same result as the request itself", asyn
     assertEquals([code, body.status.allowed], [201, isAllowed]);
   }
   const list = "/api/v1/namespaces/default/configmaps";
-  assertEquals((await rig.send("GET", list, undefined, asJane)).code, 200);
-  const rejected = await rig.send("POST", list, { metadata: { name: "a" } }, asJane);
+  assertEquals((await server.send("GET", list, undefined, asJane)).code, 200);
+  const rejected = await server.send("POST", list, { metadata: { name: "a" } }, asJane);
   assertMatch(rejected.body.message, /^configmaps is forbidden: User "jane" cannot create resource "configmaps"/);
-  assertEquals(rig.errors, []);
+  assertEquals(server.errors, []);
 });
 
 test("SubjectAccessReview needs a user or group, and either a resource or a path", async () => {
-  using rig = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const fields = async (spec: object) => {
-    const { body } = await rig.send("POST", path("subjectaccessreviews"), { spec });
+    const { body } = await server.send("POST", path("subjectaccessreviews"), { spec });
     return body.details?.causes.map(({ field }: { field: string }) => field) ?? body.status.allowed;
   };
   const resourceAttributes = { verb: "get", resource: "pods" };
@@ -56,54 +56,56 @@ test("SubjectAccessReview needs a user or group, and either a resource or a path
 });
 
 test("LocalSubjectAccessReview must be about its namespace", async () => {
-  using rig = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const local = "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews";
   const spec = (namespace: string) => ({ user: "a", resourceAttributes: { verb: "get", resource: "pods", namespace } });
-  assertEquals((await rig.send("POST", local, { spec: spec("default") })).code, 201);
-  const { body } = await rig.send("POST", local, { spec: spec("other") });
+  assertEquals((await server.send("POST", local, { spec: spec("default") })).code, 201);
+  const { body } = await server.send("POST", local, { spec: spec("other") });
   assertEquals(body.details.causes[0].message, 'Invalid value: "other": must match metadata.namespace');
 });
 
 test("every user may create SelfSubjectReviews and SelfSubjectRulesReviews", async () => {
-  using rig = await rigWithReader();
-  const self = await rig.send("POST", path("selfsubjectreviews", "authentication"), {}, asJane);
+  using server = await serverWithReader();
+  const self = await server.send("POST", path("selfsubjectreviews", "authentication"), {}, asJane);
   assertEquals(self.body.status.userInfo, { username: "jane", groups: ["system:authenticated"] });
   const spec = { namespace: "default" };
-  const { body } = await rig.send("POST", path("selfsubjectrulesreviews"), { spec }, asJane);
+  const { body } = await server.send("POST", path("selfsubjectrulesreviews"), { spec }, asJane);
   const own = body.status.resourceRules.filter(({ resources }: { resources: readonly string[] }) =>
     resources.includes("configmaps")
   );
   assertEquals(own, [{ verbs: ["list"], apiGroups: [""], resources: ["configmaps"] }]);
-  assertEquals((await rig.send("POST", path("selfsubjectrulesreviews"), { spec: {} }, asJane)).code, 400);
+  assertEquals((await server.send("POST", path("selfsubjectrulesreviews"), { spec: {} }, asJane)).code, 400);
 });
 
 test("TokenReview accepts an issued token for its audience while its ServiceAccount exists", async () => {
-  using rig = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const accounts = "/api/v1/namespaces/default/serviceaccounts";
-  const account = await rig.create(accounts, { metadata: { name: "robot" } });
-  const request = await rig.create(`${accounts}/robot/token`, { spec: { audiences: ["me"], expirationSeconds: 600 } });
+  const account = await server.create(accounts, { metadata: { name: "robot" } });
+  const request = await server.create(`${accounts}/robot/token`, {
+    spec: { audiences: ["me"], expirationSeconds: 600 },
+  });
   assertEquals([request.metadata.name, request.metadata.uid], ["robot", account.metadata.uid]);
   const { token } = request.status;
   const review = async (spec: object) =>
-    (await rig.send("POST", path("tokenreviews", "authentication"), { spec })).body.status;
+    (await server.send("POST", path("tokenreviews", "authentication"), { spec })).body.status;
   assertEquals((await review({ token, audiences: ["me", "you"] })).audiences, ["me"]);
   assertEquals((await review({ token })).authenticated, undefined);
   const asRobot = { authorization: `Bearer ${token}` };
   // It was not made for the API server.
-  assertEquals((await rig.send("GET", "/version", undefined, asRobot)).code, 401);
-  await rig.send("DELETE", `${accounts}/robot`);
+  assertEquals((await server.send("GET", "/version", undefined, asRobot)).code, 401);
+  await server.send("DELETE", `${accounts}/robot`);
   assertEquals((await review({ token, audiences: ["me"] })).authenticated, undefined);
 });
 
 test("a token is not issued for a lifetime that is too short or a missing ServiceAccount", async () => {
-  using rig = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const accounts = "/api/v1/namespaces/default/serviceaccounts";
-  await rig.create(accounts, { metadata: { name: "robot" } });
-  const short = await rig.send("POST", `${accounts}/robot/token`, { spec: { expirationSeconds: 5 } });
+  await server.create(accounts, { metadata: { name: "robot" } });
+  const short = await server.send("POST", `${accounts}/robot/token`, { spec: { expirationSeconds: 5 } });
   assertMatch(short.body.message, /may not specify a duration less than 10 minutes$/);
-  assertEquals((await rig.send("POST", `${accounts}/absent/token`, { spec: {} })).code, 404);
+  assertEquals((await server.send("POST", `${accounts}/absent/token`, { spec: {} })).code, 404);
   const bound = { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "absent" } };
-  assertEquals((await rig.send("POST", `${accounts}/robot/token`, { spec: bound })).code, 404);
-  const dry = await rig.send("POST", `${accounts}/robot/token?dryRun=All`, { spec: {} });
+  assertEquals((await server.send("POST", `${accounts}/robot/token`, { spec: bound })).code, 404);
+  const dry = await server.send("POST", `${accounts}/robot/token?dryRun=All`, { spec: {} });
   assertEquals([dry.code, dry.body.status.token], [201, ""]);
 });

@@ -27,7 +27,7 @@ import {
   StatusError,
 } from "../model/mod.ts";
 import { nameOf, objectsAt, UndecodableError } from "../kinds/mod.ts";
-import { jsonPatch, PatchMisfit } from "../patch/mod.ts";
+import { jsonPatch, PatchApplyError } from "../patch/mod.ts";
 import { requestFields, valuesOf } from "./cel_variables.ts";
 import { type Expression, matchConditionsOf, meetsConditions } from "./expression.ts";
 import {
@@ -174,7 +174,7 @@ function patched(object: JsonObject, operations: readonly Json[]): Draft {
   try {
     return jsonPatch(object, operations, "Ignore").object;
   } catch (error) {
-    throw error instanceof PatchMisfit ? internalError(error.why) : error;
+    throw error instanceof PatchApplyError ? internalError(error.why) : error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
-import { KubernetesRig } from "../testing/kubernetes_test_server.ts";
+import { KubernetesTestServer } from "../testing/kubernetes_test_server.ts";
 
 const home = "/api/v1/namespaces/default";
 const pods = `${home}/pods`;
@@ -12,7 +12,7 @@ function pod(name: string, spec: object = {}, container: object = {}, metadata: 
 }
 
 test("a Pod gets the default ServiceAccount, a token volume, a priority and default tolerations", async () => {
-  using server = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const { spec } = await server.create(pods, pod("a"));
   assertEquals([spec.serviceAccountName, spec.serviceAccount], ["default", "default"]);
   assertEquals([spec.priority, spec.preemptionPolicy, spec.priorityClassName], [0, "PreemptLowerPriority", undefined]);
@@ -35,7 +35,7 @@ test("a Pod gets the default ServiceAccount, a token volume, a priority and defa
 });
 
 test("the Pod decides before its ServiceAccount whether a token is mounted; an existing mount stays", async () => {
-  using server = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const account = {
     metadata: { name: "quiet" },
     automountServiceAccountToken: false,
@@ -87,14 +87,14 @@ const rejectedPods: readonly (readonly [what: string, body: object, message: str
 
 for (const [what, body, message] of rejectedPods) {
   test(`a Pod is rejected for ${what}`, async () => {
-    using server = new KubernetesRig();
+    using server = new KubernetesTestServer();
     const response = await server.send("POST", pods, body);
     assertEquals([response.code, response.body.message], [403, `pods "a" is forbidden: ${message}`]);
   });
 }
 
 test("a ServiceAccount with enforced secrets rejects Pods with other secrets", async () => {
-  using server = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const annotations = { "kubernetes.io/enforce-mountable-secrets": "true" };
   await server.create(`${home}/serviceaccounts`, {
     metadata: { name: "strict", annotations },
@@ -114,7 +114,7 @@ test("a ServiceAccount with enforced secrets rejects Pods with other secrets", a
 });
 
 test("a PriorityClass sets the priority of Pods; only one can be the global default", async () => {
-  using server = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
   await server.create(classes, { metadata: { name: "high" }, value: 100, preemptionPolicy: "Never" });
   const { spec } = await server.create(pods, pod("a", { priorityClassName: "high" }));
@@ -132,7 +132,7 @@ test("a PriorityClass sets the priority of Pods; only one can be the global defa
 });
 
 test("the system PriorityClasses exist from the start", async () => {
-  using server = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const { body } = await server.send("GET", "/apis/scheduling.k8s.io/v1/priorityclasses");
   const values = body.items.map((
     { metadata, value }: { metadata: { name: string }; value: number },
@@ -146,7 +146,7 @@ test("the system PriorityClasses exist from the start", async () => {
 });
 
 test("a new Node is tainted as not ready, and a PersistentVolumeClaim gets its protection finalizer", async () => {
-  using server = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const node = await server.create("/api/v1/nodes", { metadata: { name: "n" } });
   assertEquals(node.spec.taints, [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }]);
   const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
@@ -155,7 +155,7 @@ test("a new Node is tainted as not ready, and a PersistentVolumeClaim gets its p
 });
 
 test("claims and Ingresses without a class get the newest class that is marked as the default", async () => {
-  using server = new KubernetesRig();
+  using server = new KubernetesTestServer();
   const mark = (key: string) => ({ annotations: { [key]: "true" } });
   const storage = "/apis/storage.k8s.io/v1/storageclasses";
   for (const name of ["old", "new"]) {
@@ -183,7 +183,7 @@ test("claims and Ingresses without a class get the newest class that is marked a
 });
 
 test("a RuntimeClass adds its overhead, its node selector and its tolerations", async () => {
-  using server = new KubernetesRig();
+  using server = new KubernetesTestServer();
   await server.create("/apis/node.k8s.io/v1/runtimeclasses", {
     metadata: { name: "sandbox" },
     handler: "h",

@@ -1,10 +1,10 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
-import { KubernetesRig } from "../testing/kubernetes_test_server.ts";
+import { KubernetesTestServer } from "../testing/kubernetes_test_server.ts";
 
 const home = "/api/v1/namespaces/default";
 
-async function serverWith(...limits: readonly object[]): Promise<KubernetesRig> {
-  const server = new KubernetesRig();
+async function serverWith(...limits: readonly object[]): Promise<KubernetesTestServer> {
+  const server = new KubernetesTestServer();
   await server.create(`${home}/limitranges`, { metadata: { name: "bounds" }, spec: { limits } });
   return server;
 }

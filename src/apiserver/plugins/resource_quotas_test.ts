@@ -1,12 +1,12 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
-import { KubernetesRig } from "../testing/kubernetes_test_server.ts";
+import { KubernetesTestServer } from "../testing/kubernetes_test_server.ts";
 
 const home = "/api/v1/namespaces/default";
 const quotas = `${home}/resourcequotas`;
 
 /** A server with a quota with these used amounts, as its controller would have counted them. */
-async function serverWith(hard: object, used: object, spec: object = {}): Promise<KubernetesRig> {
-  const server = new KubernetesRig();
+async function serverWith(hard: object, used: object, spec: object = {}): Promise<KubernetesTestServer> {
+  const server = new KubernetesTestServer();
   const quota = await server.create(quotas, { metadata: { name: "q" }, spec: { hard, ...spec } });
   const response = await server.send("PUT", `${quotas}/q/status`, { ...quota, status: { hard, used } });
   assertEquals(response.code, 200);
@@ -18,7 +18,7 @@ function pod(name: string, requests: object = {}, more: object = {}) {
   return { metadata: { name }, spec: { containers, ...more } };
 }
 
-async function usedIn(server: KubernetesRig): Promise<unknown> {
+async function usedIn(server: KubernetesTestServer): Promise<unknown> {
   return (await server.send("GET", `${quotas}/q`)).body.status.used;
 }
 

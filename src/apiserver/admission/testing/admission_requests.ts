@@ -7,7 +7,7 @@ import {
   type Kind,
   type ObjectReader,
 } from "../../model/mod.ts";
-import { configMap } from "../../kind_test_data.ts";
+import { configMap } from "../../testing/test_kinds.ts";
 
 export const admissionGroup = "admissionregistration.k8s.io";
 
