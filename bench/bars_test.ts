@@ -13,14 +13,14 @@ function samplesOf(metric: Metric, own: readonly number[], peer: readonly number
   ];
 }
 
-test("judge() compares medians, so that one bad run of either side does not decide", () => {
+test("judge() compares the medians, so one slow run does not change the verdict", () => {
   const bar: Bar = { caseName: "sync", metric: "timeMs", peer: "peer", bar: 0.6, aim: 0.5 };
   const verdict = judge(bar, samplesOf("timeMs", [1, 9, 1.1], [2, 2.2, 90]), scale);
   assertEquals(verdict?.ratio, 1.1 / 2.2);
   assertEquals([verdict?.ours, verdict?.peer], [1.1, 2.2]);
 });
 
-test("judge() wants small ratios where lower is better and large ones where higher is", () => {
+test("judge() expects small ratios if lower is better, and large ratios if higher is better", () => {
   const lower: Bar = { caseName: "sync", metric: "timeMs", peer: "peer", bar: 0.6, aim: 0.5 };
   const higher: Bar = { caseName: "queue", metric: "addAfter", peer: "peer", bar: 1, aim: 2 };
   const table: readonly (readonly [Bar, number, string])[] = [
@@ -36,7 +36,7 @@ test("judge() wants small ratios where lower is better and large ones where high
   }
 });
 
-test("judge() without a peer sets the costliest size against the cheapest", () => {
+test("judge() compares the most expensive size with the cheapest if the bar has no peer", () => {
   const bar: Bar = { caseName: "growth", metric: "usPerObject", bar: 1.15, aim: 1.15 };
   const samples: readonly Sample[] = [
     { subject: "pintle, 10 Foos", values: { usPerObject: 50 } },
@@ -46,7 +46,7 @@ test("judge() without a peer sets the costliest size against the cheapest", () =
   assertEquals([verdict?.ours, verdict?.peer, verdict?.ratio, verdict?.kind], [50, 40, 1.25, "missed"]);
 });
 
-test("judge() sets our median against a promised value, whatever the peers have", () => {
+test("judge() compares our median with the limit, and ignores the peers, if the bar has a limit", () => {
   const bar: Bar = { caseName: "webhook", metric: "p99Us", limit: 50_000, bar: 1, aim: 0.2 };
   const table: readonly (readonly [number, string])[] = [[10_000, "aim met"], [50_000, "met"], [50_001, "missed"]];
   for (const [value, expected] of table) {
@@ -55,13 +55,13 @@ test("judge() sets our median against a promised value, whatever the peers have"
   assertEquals(judge(bar, samplesOf("p99Us", [], [1]), scale), undefined);
 });
 
-test("judge() says nothing where one side was not measured", () => {
+test("judge() returns undefined if one side was not measured", () => {
   const bar: Bar = { caseName: "sync", metric: "timeMs", peer: "peer", bar: 0.6, aim: 0.5 };
   assertEquals(judge(bar, samplesOf("timeMs", [1], []), scale), undefined);
   assertEquals(judge({ ...bar, peer: undefined }, samplesOf("timeMs", [1], []), scale), undefined);
 });
 
-test("every bar belongs to a case that has its peer", () => {
+test("each bar names an existing case, and a peer of that case", () => {
   for (const bar of bars) {
     const found = cases.find(({ name }) => name === bar.caseName);
     assert(found !== undefined, bar.caseName);

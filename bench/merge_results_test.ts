@@ -21,7 +21,7 @@ function results(date: string, cases: readonly CaseResult[], facts: Results["fac
   return renderResults({ date, runs: 3, scale: { growth: [], stored: [] }, facts, cases });
 }
 
-test("mergeResults() replaces the rows, the table and the facts of the cases that were run, in their places", () => {
+test("mergeResults() replaces the rows, the table and the facts of the measured cases, and keeps their order", () => {
   const whole = results("2026-01-01", [sync(2000), webhook(9000)], { machine: "2 cores", Go: "1.26" });
   const part = results("2026-01-02", [sync(1000)], { machine: "4 cores" });
   const both = mergeResults(whole, part);
@@ -36,17 +36,17 @@ test("mergeResults() replaces the rows, the table and the facts of the cases tha
   assertEquals(bySection[3], "Measured with\n\n|  |  |\n| --- | --- |\n| machine | 4 cores |\n| Go | 1.26 |\n");
 });
 
-test("mergeResults() adds a case that was not there, after the others", () => {
+test("mergeResults() appends a case that the old results do not have", () => {
   const facts = { machine: "2 cores" };
   const both = mergeResults(results("2026-01-01", [sync(2000)], facts), results("2026-01-01", [webhook(9000)], facts));
   assertEquals(both, results("2026-01-01", [sync(2000), webhook(9000)], facts));
 });
 
-test("mergeResults() of a file and itself is that file", () => {
+test("mergeResults() returns the same text when it merges a text with itself", () => {
   const whole = results("2026-01-01", [sync(2000), webhook(9000)], { machine: "2 cores" });
   assertEquals(mergeResults(whole, whole), whole);
 });
 
-test("mergeResults() refuses a text that is none of its own", () => {
+test("mergeResults() throws for a text without a table of bars", () => {
   assertThrows(() => mergeResults("# Something else\n", "# Something else\n"), /there is no table of bars/);
 });

@@ -20,36 +20,36 @@ const results: Results = {
   }],
 };
 
-test("renderResults() sets each measured bar beside its ratio, its aim and the verdict", () => {
+test("renderResults() writes a row with ratio, bar, aim and verdict for each measured bar", () => {
   const text = renderResults(results);
   assertStringIncludes(
     text,
     "| 50,000 Foos into a cache | time | 2.00 s | controller-runtime (typed): 4.00 s | 0.50 | ≤ 0.60 | ≤ 0.50 | aim met |",
   );
   assertStringIncludes(text, "| 0.41 | ≤ 0.30 | ≤ 0.22 | **missed** |");
-  assert(!text.includes("kube-rs"), "a bar whose peer was not measured has no row");
+  assert(!text.includes("kube-rs"), "a bar has no row if its peer was not measured");
 });
 
-test("renderResults() names a promised value as what it is", () => {
+test("renderResults() marks a limit as promised", () => {
   const samples = [{ subject: "pintle", values: { p99Us: 2750 } }];
   const text = renderResults({ ...results, cases: [{ name: "webhook", title: "reviews", samples }] });
   assertStringIncludes(text, "| reviews | p99 | 2.75 ms | promised: 50.0 ms | 0.06 | ≤ 1.00 | ≤ 0.20 | aim met |");
 });
 
-test("renderResults() gives medians with their range, and only the numbers that a case has", () => {
+test("renderResults() writes medians with their range, and only the metrics that a case has", () => {
   const text = renderResults(results);
   assertStringIncludes(text, "| pintle | 2.00 s (1.90 s – 2.10 s) | 810 ms (800 ms – 820 ms) |");
   assert(!text.includes("max RSS"));
 });
 
-test("renderResults() names the day, the runs and what it was measured with, and keeps the table whole", () => {
+test("renderResults() writes the date, the number of runs and the facts, and escapes table cells", () => {
   const text = renderResults(results);
   assertStringIncludes(text, "Measured on 2026-11-21, every subject 3 times in turn");
   assertStringIncludes(text, "| machine | 2 cores |");
   assertStringIncludes(text, "| odd | a\\|b |");
 });
 
-test("formatValue() picks the unit and three digits", () => {
+test("formatValue() chooses the unit and writes three digits", () => {
   const table: readonly (readonly [Metric, number, string])[] = [
     ["timeMs", 45.678, "45.7 ms"],
     ["timeMs", 999, "999 ms"],

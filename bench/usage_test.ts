@@ -1,27 +1,27 @@
-/** Tests of reading /proc, on text as the kernel writes it. */
+/** Tests of the /proc parser, with text as the kernel writes it. */
 import { assert, assertEquals, assertThrows, test } from "../tests/testing.ts";
 import { parseUsage, usageOf } from "./usage.ts";
 import process from "node:process";
 
 const status = "Name:\tpeers\nVmPeak:\t 1270000 kB\nVmHWM:\t  138240 kB\nVmRSS:\t   70000 kB\nThreads:\t9\n";
 
-test("parseUsage() adds user and system time and takes memory in kibibytes", () => {
+test("parseUsage() adds user and system time and converts memory from kibibytes", () => {
   const stat = "4711 (peers) S 1 4711 4711 0 -1 4194304 900 0 0 0 123 45 0 0 20 0 9 0 1000 1270000000 17500 18446";
   assertEquals(parseUsage(stat, status), { cpuMs: 1680, rssBytes: 70_000 * 1024, maxRssBytes: 138_240 * 1024 });
 });
 
-test("parseUsage() is not misled by brackets and spaces in the program's name", () => {
+test("parseUsage() accepts brackets and spaces in the name of the program", () => {
   const stat = "4711 (a ) (b) 9) S 1 4711 4711 0 -1 4194304 900 0 0 0 7 3 0 0 20 0 9 0 1000 1270000000 17500 18446";
   assertEquals(parseUsage(stat, status).cpuMs, 100);
 });
 
-test("parseUsage() says what is missing", () => {
+test("parseUsage() names the missing value in its error", () => {
   const stat = "4711 (peers) Z 1 4711 4711 0 -1 4194304 900 0 0 0 7 3 0 0 20 0 1 0 1000 0 0 18446";
   assertThrows(() => parseUsage(stat, "Name:\tpeers\nState:\tZ (zombie)\n"), /no VmRSS/);
   assertThrows(() => parseUsage("", status), /CPU time/);
 });
 
-test("usageOf() reads this very process", () => {
+test("usageOf() reads the usage of the current process", () => {
   const usage = usageOf(process.pid);
   assert(usage.cpuMs > 0 && usage.maxRssBytes >= usage.rssBytes && usage.rssBytes > 0);
 });

@@ -7,13 +7,13 @@ import { assertEquals, assertMatch, assertRejects, test } from "../testing.ts";
 
 const withPoolWebhooks = withWebhooks(nodepoolController, nodepoolWebhooks);
 
-test("in a World the defaulting webhook sets the missing fields", async () => {
+test("World calls the defaulting webhook, which sets the missing fields of a pool", async () => {
   await using world = await World.start({ controllers: [withPoolWebhooks], cluster: false });
   const pool = await world.create(NodePool, { name: "gpu", spec: {} });
   assertEquals([pool.spec.labels, pool.spec.handler], [{ "node-pool.lailin.xyz/gpu": "" }, "runc"]);
 });
 
-test("in a World the validating webhook rejects an invalid pool and an invalid change", async () => {
+test("World calls the validating webhook, which rejects an invalid pool and an invalid change", async () => {
   await using world = await World.start({ controllers: [withPoolWebhooks], cluster: false });
   const spec = { labels: { "kubernetes.io/hostname": "x" }, taints: [], handler: "runc" };
   const rejection = await assertRejects(() => world.create(NodePool, { name: "bad", spec }));
@@ -25,7 +25,7 @@ test("in a World the validating webhook rejects an invalid pool and an invalid c
   assertEquals(world.get(NodePool, "good").spec.labels, { disk: "ssd" });
 });
 
-test("a pool in a World is defaulted, configures its Nodes, and removes its settings when it is deleted", async () => {
+test("a pool in a World gets defaults, configures its Nodes, and removes its settings when it is deleted", async () => {
   await using world = await World.start({ controllers: [withPoolWebhooks], nodes: 1 });
   await world.settled();
   const role = { "node-role.kubernetes.io/gpu": "" };
