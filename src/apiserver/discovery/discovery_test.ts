@@ -3,7 +3,7 @@ import { kubernetesApi } from "../mod.ts";
 
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** A server, and what it answers to a GET. */
+/** A server, and its response to a GET. */
 function serving() {
   const { server } = kubernetesApi();
   const get = async (path: string, headers: Readonly<Record<string, string>> = {}) => {

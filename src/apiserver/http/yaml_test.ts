@@ -28,9 +28,9 @@ test("parseYaml() reports duplicate keys with their lines, and uses the last val
 });
 
 test("parseYaml() rejects malformed YAML with the message of go-yaml", async () => {
-  const complaint = (text: string) => read(text).then(() => "read", (error) => `${error.message}`);
-  assertEquals(await complaint("a: b\n  c: ["), "yaml: line 2: mapping values are not allowed in this context");
-  assertMatch(await complaint("a: ["), /^yaml: line 1: did not find expected node content$/);
+  const messageOf = (text: string) => read(text).then(() => "read", (error) => `${error.message}`);
+  assertEquals(await messageOf("a: b\n  c: ["), "yaml: line 2: mapping values are not allowed in this context");
+  assertMatch(await messageOf("a: ["), /^yaml: line 1: did not find expected node content$/);
 });
 
 /** Values, and their YAML after the key. */

@@ -57,7 +57,7 @@ const documents: readonly (readonly [what: string, document: Document, fields: r
     ]],
     [9, [[1, [[2, [[4, [[2, "path"], [4, "n"], [1, 1], [5, "string"]]]]]]]]],
   ])]]]],
-  ["who is asked for what", {
+  ["security", {
     securityDefinitions: { T: { type: "apiKey", name: "authorization", in: "header" } },
     security: [{ T: [] }],
   }, [[13, [named(1, "T", [[2, [[1, "apiKey"], [2, "authorization"], [3, "header"]]]])]], [12, [named(1, "T", [])]]]],

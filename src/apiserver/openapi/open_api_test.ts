@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, test } from "../../../tests/testing.ts";
 import { kubernetesApi } from "../mod.ts";
 
-/** A server, and what it answers to a GET. */
+/** A server, and its response to a GET. */
 function serving() {
   const { server } = kubernetesApi();
   const send = (path: string, init: RequestInit = {}) => server.fetch(new Request(`http://in.memory${path}`, init));

@@ -3,16 +3,16 @@ import { type JsonObject, StatusError } from "../model/mod.ts";
 import { applyConfiguration, applyConflict } from "./apply.ts";
 import { specField, thing, ThingStore, thingTypes } from "./testing/things.ts";
 
-/** The refusal of a write. */
-function refusalOf(write: () => unknown): StatusError {
-  let refusal: unknown;
+/** The StatusError of a write. */
+function statusErrorOf(write: () => unknown): StatusError {
+  let statusError: unknown;
   try {
     write();
   } catch (error) {
-    refusal = error;
+    statusError = error;
   }
-  assert(refusal instanceof StatusError, String(refusal));
-  return refusal;
+  assert(statusError instanceof StatusError, String(statusError));
+  return statusError;
 }
 
 const second = 1000;
@@ -28,7 +28,7 @@ test("an apply that creates owns its fields, but not identity and kind", () => {
 test("a field of another manager with another value is a conflict with field, manager and version", () => {
   const store = new ThingStore();
   store.update("kubectl-client-side-apply", thing({ replicas: 1 }));
-  const { status } = refusalOf(() => store.apply("alice", thing({ replicas: 2 })));
+  const { status } = statusErrorOf(() => store.apply("alice", thing({ replicas: 2 })));
   assertEquals([status.code, status.reason], [409, "Conflict"]);
   assertEquals(
     status.message,
@@ -56,7 +56,7 @@ test("several conflicts are grouped by manager, with subresources", () => {
   }, {
     subresource: "status",
   });
-  const refusal = refusalOf(() => {
+  const statusError = statusErrorOf(() => {
     const applied = {
       ...thing({ items: [{ name: "a", value: "2" }], args: ["2"], tags: ["x"] }),
       status: { ready: 3 },
@@ -64,11 +64,11 @@ test("several conflicts are grouped by manager, with subresources", () => {
     store.apply("alice", applied);
   });
   assertEquals(
-    refusal.message,
+    statusError.message,
     'Apply failed with 2 conflicts: conflicts with "bob" using example.dev/v1:\n- .spec.args\n' +
       'conflicts with "zoe":\n- .spec.items[name="a"].value',
   );
-  const { message } = refusalOf(() =>
+  const { message } = statusErrorOf(() =>
     store.apply("alice", { ...thing({}), status: { ready: 3 } }, { subresource: "status" })
   );
   assertEquals(
@@ -219,7 +219,7 @@ const misfits: readonly (readonly [spec: JsonObject, problem: string])[] = [
 
 for (const [spec, problem] of misfits) {
   test(`a configuration that does not fit its type is rejected: ${problem}`, () => {
-    const { status } = refusalOf(() => new ThingStore().apply("alice", thing(spec)));
+    const { status } = statusErrorOf(() => new ThingStore().apply("alice", thing(spec)));
     assertEquals(status.code, 500);
     assertEquals(status.message, `failed to create typed patch object (d/t; example.dev/v1, Kind=Thing): ${problem}`);
   });
@@ -227,14 +227,14 @@ for (const [spec, problem] of misfits) {
 
 test("a configuration with another kind or version, or with managed fields, is a bad request", () => {
   const store = new ThingStore();
-  const { status } = refusalOf(() => store.apply("alice", { ...thing({}), kind: "Other" }));
+  const { status } = statusErrorOf(() => store.apply("alice", { ...thing({}), kind: "Other" }));
   assertEquals([status.code, status.message], [400, "invalid object type: example.dev/v1, Kind=Other"]);
   assertEquals(
-    refusalOf(() => store.apply("alice", { ...thing({}), apiVersion: "v1" })).message,
+    statusErrorOf(() => store.apply("alice", { ...thing({}), apiVersion: "v1" })).message,
     "invalid object type: /v1, Kind=Thing",
   );
   assertEquals(
-    refusalOf(() => store.apply("alice", thing({}, { managedFields: [] }))).message,
+    statusErrorOf(() => store.apply("alice", thing({}, { managedFields: [] }))).message,
     "metadata.managedFields must be nil",
   );
 });
@@ -352,7 +352,7 @@ test("a set from before its type became atomic is owned as a whole", () => {
 test("malformed managed fields in the live object cause a 500", () => {
   const store = new ThingStore();
   store.live = thing({}, { uid: "u", managedFields: [{ manager: "a", operation: "Nothing" }] });
-  const { status } = refusalOf(() => store.apply("alice", thing({})));
+  const { status } = statusErrorOf(() => store.apply("alice", thing({})));
   assertEquals([status.code, status.message], [
     500,
     "failed to decode managed fields: operation must be `Apply` or `Update`",

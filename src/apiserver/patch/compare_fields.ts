@@ -219,7 +219,7 @@ function duplicatesOf(elements: readonly string[]): ReadonlySet<string> {
 /**
  * What stands below a field that came into being with this value.
  *
- * @throws FieldsError when an item of a list cannot be told from others
+ * @throws FieldsError when an item of a list has no unique key
  */
 export function addedFields(value: Json, type: TypeSchema): FieldSet {
   const shape = shapeOf(type, value);

@@ -79,7 +79,7 @@ test("items without a unique key cannot be compared", () => {
   assertThrows(() => compareFields(thing({ items: [{}] }), thing({ items: [] }), thingType));
 });
 
-/** What an applier of a value of a field of the spec owns, and what a creator does. */
+/** The fields that an applier and a creator of a field own. */
 const owned: readonly (readonly [field: string, value: Json, applied: string, created: string])[] = [
   ["alpha", "a", "{}", "{}"],
   ["alpha", null, "{}", "{}"],

@@ -16,12 +16,12 @@ import {
   withoutFields,
 } from "./field_set.ts";
 
-/** The paths of a set as texts, which says all there is to say of it. */
+/** The paths of a set as texts. */
 function textsOf(set: FieldSet): string[] {
   return [...pathsOf(set)].map((path) => path.join(" ")).sort();
 }
 
-/** A fieldsV1 as the wire has it. */
+/** A fieldsV1 in the format of the API. */
 function stringOf(set: FieldSet): string {
   return JSON.stringify(set);
 }

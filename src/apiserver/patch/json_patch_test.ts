@@ -4,7 +4,7 @@ import { type FieldValidation, jsonPatch } from "./json_patch.ts";
 
 const object: JsonObject = { a: { b: [1, 2, 3], c: null }, "x/y~z": 1, s: "t" };
 
-/** Operations written short, and the object after them. */
+/** Operations in short form, and the object after them. */
 const applied: readonly (readonly [operations: Json, after: Json])[] = [
   [[{ op: "add", path: "/a/d", value: 1 }], { ...object, a: { b: [1, 2, 3], c: null, d: 1 } }],
   [[{ op: "add", path: "/a/b/-", value: 4 }], { ...object, a: { b: [1, 2, 3, 4], c: null } }],
@@ -32,7 +32,7 @@ for (const [operations, after] of applied) {
   });
 }
 
-const refused: readonly Json[] = [
+const rejected: readonly Json[] = [
   [{ op: "add", path: "/no/where", value: 1 }],
   [{ op: "add", path: "", value: {} }],
   [{ op: "add", path: "/a/b/9", value: 1 }],
@@ -59,9 +59,9 @@ const refused: readonly Json[] = [
   [null],
 ];
 
-for (const operations of refused) {
+for (const operations of rejected) {
   test(`JSON patch ${JSON.stringify(operations)} cannot be applied`, () => {
-    assertEquals(refusalOf(operations), [
+    assertEquals(statusErrorOf(operations), [
       422,
       "Invalid",
       "the server rejected our request due to an error in our request",
@@ -69,7 +69,7 @@ for (const operations of refused) {
   });
 }
 
-function refusalOf(patch: Json, validation?: FieldValidation): unknown {
+function statusErrorOf(patch: Json, validation?: FieldValidation): unknown {
   try {
     return jsonPatch(object, patch, validation);
   } catch (error) {
@@ -80,7 +80,7 @@ function refusalOf(patch: Json, validation?: FieldValidation): unknown {
 
 test("a malformed JSON patch is a bad request, with the message of its decoder", () => {
   assertEquals(
-    refusalOf({}),
+    statusErrorOf({}),
     [
       400,
       "BadRequest",
@@ -88,15 +88,15 @@ test("a malformed JSON patch is a bad request, with the message of its decoder",
     ],
   );
   assertEquals(
-    refusalOf({}, "Ignore"),
+    statusErrorOf({}, "Ignore"),
     [400, "BadRequest", "json: cannot unmarshal object into Go value of type jsonpatch.Patch"],
   );
   assertEquals(
-    refusalOf(["x"], "Ignore"),
+    statusErrorOf(["x"], "Ignore"),
     [400, "BadRequest", "json: cannot unmarshal string into Go value of type jsonpatch.Operation"],
   );
   assertEquals(
-    refusalOf([{ op: 1, path: "/s" }]),
+    statusErrorOf([{ op: 1, path: "/s" }]),
     [
       400,
       "BadRequest",
@@ -114,7 +114,7 @@ test("unknown fields of a JSON patch are reported, unless validation is Ignore",
 test("a JSON patch may have up to 10,000 operations", () => {
   const operations = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/s", value: "t" }));
   assertEquals(jsonPatch(object, operations.slice(1)).object, object);
-  assertEquals(refusalOf(operations), [
+  assertEquals(statusErrorOf(operations), [
     413,
     "RequestEntityTooLarge",
     "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",

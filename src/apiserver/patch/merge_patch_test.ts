@@ -28,8 +28,8 @@ for (const [object, patch, after] of table) {
 }
 
 test("a merge patch must be an object", () => {
-  const refused: readonly Json[] = [null, [], "x", 1, true];
-  for (const patch of refused) assertThrows(() => mergePatch({}, patch));
+  const rejected: readonly Json[] = [null, [], "x", 1, true];
+  for (const patch of rejected) assertThrows(() => mergePatch({}, patch));
   assertThrows(() => mergePatch({}, null), /^Invalid JSON Patch$/);
   assertThrows(() => mergePatch({}, [], "Ignore"), /^Invalid JSON Patch$/);
   assertThrows(

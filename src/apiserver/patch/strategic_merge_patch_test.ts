@@ -13,7 +13,7 @@ const pod: JsonObject = {
   tolerations: [{ key: "k" }],
 };
 
-/** What is in a pod's spec after a patch; only the fields that the patch is about. */
+/** The patched fields in the spec of a Pod. */
 const onPods: readonly (readonly [what: string, patch: JsonObject, after: JsonObject])[] = [
   ["an item is found by its key", { containers: [{ name: "b", image: "2" }] }, {
     containers: [{ name: "a", image: "1", args: ["x"], env: [{ name: "E", value: "1" }] }, { name: "b", image: "2" }],
@@ -96,7 +96,7 @@ test("strategic merge patch: $retainKeys removes all other keys", () => {
   );
 });
 
-const refused: readonly (readonly [code: number, message: string, patch: Json])[] = [
+const rejected: readonly (readonly [code: number, message: string, patch: Json])[] = [
   [400, "json: cannot unmarshal array into Go value of type map[string]interface {}", []],
   [400, "invalid patch format of setElementOrder list", { "$setElementOrdercontainers": [] }],
   [400, "invalid patch format of primitive list", { "$deleteFromPrimitiveListcontainers": [] }],
@@ -117,15 +117,15 @@ const refused: readonly (readonly [code: number, message: string, patch: Json])[
   ],
 ];
 
-for (const [code, message, patch] of refused) {
+for (const [code, message, patch] of rejected) {
   test(`strategic merge patch: ${code} ${message.split("\n")[0]}`, () => {
     const object = code === 422 ? { containers: [] } : pod;
-    const refusal = refusalOn(object, patch);
-    assertEquals([refusal?.status.code, refusal?.message], [code, message]);
+    const statusError = statusErrorOn(object, patch);
+    assertEquals([statusError?.status.code, statusError?.message], [code, message]);
   });
 }
 
-function refusalOn(object: JsonObject, patch: Json): StatusError | undefined {
+function statusErrorOn(object: JsonObject, patch: Json): StatusError | undefined {
   try {
     strategicMergePatch(object, patch, podSpecType);
     return undefined;

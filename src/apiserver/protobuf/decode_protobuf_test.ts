@@ -73,7 +73,7 @@ const bodies: readonly (readonly [what: string, body: Uint8Array, json: object])
     gracePeriodSeconds: 0,
     propagationPolicy: "Foreground",
   }],
-  ["a field that nobody knows, in each encoding", bodyOf("v1", "ConfigMap", [99, 1], [98, "x"], [97, { double: 1 }]), {
+  ["an unknown field in each wire type", bodyOf("v1", "ConfigMap", [99, 1], [98, "x"], [97, { double: 1 }]), {
     kind: "ConfigMap",
     apiVersion: "v1",
   }],
@@ -92,8 +92,8 @@ test("the fields of a nested struct are in the outer object", () => {
   });
 });
 
-/** What a body is refused with. */
-function refusalOf(body: Uint8Array): StatusError["status"] {
+/** The Status of a rejected body. */
+function statusErrorOf(body: Uint8Array): StatusError["status"] {
   const error = assertThrows(() => decodeProtobuf(body));
   if (error instanceof StatusError) return error.status;
   throw error;
@@ -112,16 +112,16 @@ const damaged: readonly (readonly [what: string, body: Uint8Array])[] = [
 
 for (const [what, body] of damaged) {
   test(`${what} instead of protobuf is a 400`, () => {
-    assertEquals(refusalOf(body).code, 400);
+    assertEquals(statusErrorOf(body).code, 400);
   });
 }
 
 test("protobuf of a custom resource gets 415 with the accepted types", () => {
-  const { code, reason } = refusalOf(bodyOf("example.com/v1", "Foo", name));
+  const { code, reason } = statusErrorOf(bodyOf("example.com/v1", "Foo", name));
   assertEquals([code, reason], [415, "UnsupportedMediaType"]);
 });
 
-/** Invariant: whatever is cut off or changed, the answer is an object or a refusal, at once. */
+/** Invariant: for any truncated or changed body, the result is an object or a StatusError. */
 test("damaged bodies cause no other error than a StatusError", () => {
   for (const [, body] of bodies) {
     for (let at = 0; at < body.length; at++) {
@@ -139,14 +139,14 @@ test("damaged bodies cause no other error than a StatusError", () => {
 test("a body in protobuf is stored like JSON, and the response is JSON for a client that accepts both", async () => {
   const { server } = kubernetesApi();
   using _ending = server;
-  const answer = await server.fetch(
+  const response = await server.fetch(
     new Request("http://in.memory/api/v1/namespaces/default/configmaps", {
       method: "POST",
       headers: { "content-type": protobufType, accept: `${protobufType},application/json` },
       body: bodyOf("v1", "ConfigMap", name, [2, [[1, "k"], [2, "v"]]]),
     }),
   );
-  assertEquals([answer.status, answer.headers.get("content-type")], [201, "application/json"]);
-  const { metadata, data } = await answer.json();
+  assertEquals([response.status, response.headers.get("content-type")], [201, "application/json"]);
+  const { metadata, data } = await response.json();
   assertEquals([metadata.name, data], ["a", { k: "v" }]);
 });
