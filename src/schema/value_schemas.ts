@@ -54,7 +54,7 @@ export function quantity(): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
  */
 export function embeddedResource(): z.ZodObject<
   { apiVersion: z.ZodString; kind: z.ZodString; metadata: z.ZodOptional<z.ZodRecord<z.ZodString, z.ZodUnknown>> },
-  z.core.$loose
+  { out: Record<string, unknown>; in: Record<string, unknown> }
 > {
   return z.looseObject({
     apiVersion: z.string(),
