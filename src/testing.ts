@@ -1,11 +1,15 @@
 /**
- * The public surface for tests of controllers: a world in memory, and a cluster for other programs. Apart from mod.ts, so
- * that a program that only runs controllers does not load an API server.
+ * For tests of controllers and of command lines: a cluster in memory with a virtual clock, a cluster for kubectl and other
+ * programs, and the parts of a process that a test replaces.
+ *
+ * Apart from the main entry, so that a program that only runs controllers does not load an API server.
+ *
+ * @module
  */
-export { type Random, seededRandom, systemRandom } from "./async/mod.ts";
-export { type AccessRule, controllerAccess, declaredTransport } from "./manager/mod.ts";
-export { type ProcessEnvironment } from "./cli/mod.ts";
-export { type EventSink } from "./controller/mod.ts";
-export { type SettledOptions, World, type WorldObject, type WorldOptions } from "./simulation/mod.ts";
+export { type Random, seededRandom, systemRandom, VirtualClock, type VirtualClockOptions } from "./async/mod.ts";
+export { type ProcessEnvironment, type ProcessInput, type ProcessOutput } from "./cli/mod.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions, type KubeletPace } from "./cluster/mod.ts";
-export { VirtualClock, type VirtualClockOptions } from "./async/mod.ts";
+export { type EventSink } from "./controller/mod.ts";
+export { type AccessRule, controllerAccess, declaredTransport, UndeclaredAccessError } from "./manager/mod.ts";
+export { type SignalName } from "./runtime/mod.ts";
+export { type SettledOptions, World, type WorldObject, type WorldOptions } from "./simulation/mod.ts";

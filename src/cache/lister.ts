@@ -50,7 +50,11 @@ export class NotInCacheError extends Error {
   /** The reason of NotFound. */
   readonly reason = "NotFound";
 
-  /** @param resource The name of the kind, for the message. */
+  /**
+   * Creates the error.
+   *
+   * @param resource The name of the kind, for the message.
+   */
   constructor(resource: string, key: ObjectKey) {
     super(`Cannot get ${resource} "${key}": it is not in the cache`);
   }

@@ -5,6 +5,8 @@ export {
   type Operator,
   type OperatorEndpoints,
   type ProcessEnvironment,
+  type ProcessInput,
+  type ProcessOutput,
 } from "./command/mod.ts";
 export { flag, type FlagSyntax } from "./flags/mod.ts";
 export { operatorCli } from "./operator_cli.ts";

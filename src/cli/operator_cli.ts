@@ -74,8 +74,11 @@ export const subcommands: readonly SubcommandEntry[] = [
 ];
 
 /**
- * Runs an operator's command line.
+ * Runs an operator's command line: `run`, `dev`, `install-crds`, `manifests` and so on. An operator's main.ts calls it.
  *
+ * It never throws and never ends the process: an error is a line on stderr and an exit code, see {@link exitCode}.
+ *
+ * @param operator The name of the program, and its controllers.
  * @param replaced Parts of the process that a test replaces.
  * @returns The exit code. The caller should exit with it: code that still runs then has ignored two signals, or is broken.
  * @example
@@ -87,7 +90,7 @@ export const subcommands: readonly SubcommandEntry[] = [
  * console.assert(code === 0);
  * ```
  */
-export async function operatorCli(operator: Operator, replaced: Partial<ProcessEnvironment> = {}): Promise<number> {
+export async function operatorCli(operator: Operator, replaced: ProcessEnvironment = {}): Promise<number> {
   using session = new Session(operator, processEnvironmentWith(replaced));
   const unhandled = Promise.withResolvers<ExitCode>();
   using _listening = session.processEnvironment.onUnhandledRejection((error) => {

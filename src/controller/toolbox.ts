@@ -393,7 +393,11 @@ export class NotControlledError extends Error {
   /** The foreign object. */
   readonly object: KubeObject;
 
-  /** @param owner The object that should control `object`. */
+  /**
+   * Creates the error.
+   *
+   * @param owner The object that should control `object`.
+   */
   constructor(resource: Resource, object: KubeObject, owner: Owner) {
     const controller = controllerOf(object);
     const expected = `${owner.resource.kind} "${keyOf(owner.object)}"`;

@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "../../src/async/mod.ts";
 import { seededRandom } from "../../src/async/mod.ts";
-import { type Operator, operatorCli, type ProcessEnvironment } from "../../src/cli/mod.ts";
+import { type Operator, operatorCli, type ProcessEnvironment, type ProcessOutput } from "../../src/cli/mod.ts";
 import type { Transport } from "../../src/client/mod.ts";
 import type { Probe, Program, ProgramResult, RunOptions } from "../cases/environment.ts";
 
@@ -27,7 +27,7 @@ export interface ProgramOptions {
 /** The program that runs at the moment: log records have one destination per process, and go to this program. */
 const current = new AsyncLocalStorage<MemoryProgram>();
 
-type SignalListener = Parameters<ProcessEnvironment["onSignal"]>[1];
+type SignalListener = Parameters<NonNullable<ProcessEnvironment["onSignal"]>>[1];
 
 /** One run of the command line. */
 export class MemoryProgram implements Program {
@@ -134,7 +134,7 @@ export class MemoryProgram implements Program {
     if (!this.#hasEnded) this.#stderr += text;
   }
 
-  #writer(write: (text: string) => void): ProcessEnvironment["stdout"] {
+  #writer(write: (text: string) => void): ProcessOutput {
     const failure = () => this.#failure;
     return {
       write: (text) => {

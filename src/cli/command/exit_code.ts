@@ -7,8 +7,40 @@
 import { ApiError, isForbidden, isUnauthorized, isUnreachable, KubeconfigError } from "../../client/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 
-/** The exit codes. Scripts depend on these numbers; they do not change. */
-export const exitCode = {
+/**
+ * The exit codes of {@link operatorCli}. Scripts depend on these numbers; they do not change.
+ *
+ * @example
+ * ```ts
+ * import { exitCode, operatorCli } from "@pintle/controller";
+ *
+ * const silent = { write: () => true };
+ * const code = await operatorCli({ name: "my-operator", controllers: [] }, { args: ["walk"], stderr: silent });
+ * console.assert(code === exitCode.usage);
+ * ```
+ */
+export const exitCode: {
+  /** Success, or ended by a signal after running reconciles finished. */
+  readonly done: 0;
+  /** Rejected, timed out, not everything reconciled, or ended by a second signal. */
+  readonly failed: 1;
+  /** The command line is invalid. */
+  readonly usage: 2;
+  /** The kubeconfig is missing or invalid, or the context is unknown. */
+  readonly kubeconfig: 3;
+  /** The credentials are rejected, or a permission is missing. */
+  readonly permission: 4;
+  /** The API server cannot be reached, or its certificate is not trusted. */
+  readonly unreachable: 5;
+  /** A custom resource definition is not installed. */
+  readonly crdMissing: 6;
+  /** Another replica became the leader. */
+  readonly leaseLost: 7;
+  /** A port is in use. */
+  readonly portInUse: 8;
+  /** A defect of this program. */
+  readonly internal: 70;
+} = {
   done: 0,
   failed: 1,
   usage: 2,
@@ -19,9 +51,9 @@ export const exitCode = {
   leaseLost: 7,
   portInUse: 8,
   internal: 70,
-} as const;
+};
 
-/** One of the exit codes. */
+/** One of the numbers of {@link exitCode}. */
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
 /** The codes with their meanings, for help. */

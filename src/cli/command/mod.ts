@@ -5,6 +5,8 @@ export {
   type OperatorEndpoints,
   type ProcessEnvironment,
   processEnvironmentWith,
+  type ProcessInput,
+  type ProcessOutput,
   webhookServiceName,
 } from "./operator.ts";
 export { crdsOf, isCustomResource, selectControllers } from "./select_controllers.ts";

@@ -19,7 +19,7 @@ import {
   StatusLine,
 } from "../output/mod.ts";
 import { exitCode, type Failure } from "./exit_code.ts";
-import { type Operator, type ProcessEnvironment, versionOf } from "./operator.ts";
+import { type FullProcessEnvironment, type Operator, versionOf } from "./operator.ts";
 
 const group = "Logging (on stderr):";
 
@@ -45,13 +45,13 @@ export type LogFlags = z.output<typeof logFlags>;
 /** One call of the program. */
 export class Session implements Disposable {
   readonly operator: Operator;
-  readonly processEnvironment: ProcessEnvironment;
+  readonly processEnvironment: FullProcessEnvironment;
   #verbosity = 0;
   #format: LogFlags["logFormat"] = "text";
   #logging: Disposable | undefined;
   readonly #statusLine: StatusLine;
 
-  constructor(operator: Operator, processEnvironment: ProcessEnvironment) {
+  constructor(operator: Operator, processEnvironment: FullProcessEnvironment) {
     this.operator = operator;
     this.processEnvironment = processEnvironment;
     this.#statusLine = new StatusLine(processEnvironment.stderr);

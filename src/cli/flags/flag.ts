@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 
-/** How a flag is typed and described. */
+/** How a flag is typed and described; the second argument of {@link flag}. */
 export interface FlagSyntax {
   /**
    * In the notation of commander: `-n, --namespace <name>`; a flag without a `<value>` is a switch. The key of the flag is

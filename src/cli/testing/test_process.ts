@@ -1,7 +1,7 @@
-/** TestProcess: a ProcessEnvironment for tests. It collects the output as text; the test sends signals and advances the clock. */
+/** TestProcess: a FullProcessEnvironment for tests. It collects the output as text; the test sends signals and advances the clock. */
 import { seededRandom, VirtualClock } from "../../async/mod.ts";
 import type { Environment, LineReader, SignalName, TextWriter } from "../../runtime/mod.ts";
-import type { ProcessEnvironment } from "../command/operator.ts";
+import type { FullProcessEnvironment } from "../command/operator.ts";
 
 /** The terminal of a test process. */
 export interface TestTerminal {
@@ -12,7 +12,7 @@ export interface TestTerminal {
 }
 
 /** A process for tests. */
-export class TestProcess implements ProcessEnvironment {
+export class TestProcess implements FullProcessEnvironment {
   readonly args: readonly string[];
   readonly environment: Environment;
   readonly clock: VirtualClock = new VirtualClock();

@@ -12,7 +12,11 @@ export class UndeclaredAccessError extends Error {
   /** The name of the class. */
   override readonly name = "UndeclaredAccessError";
 
-  /** @param action What the request would have done, for the message. */
+  /**
+   * Creates the error.
+   *
+   * @param action What the request would have done, for the message.
+   */
   constructor(controller: string, action: string, { verb, resource }: Pick<RequestInfo, "verb" | "resource">) {
     super(
       `Cannot ${action}: controller "${controller}" did not declare ${verb} on ${resource}. Declare it with uses()`,

@@ -65,6 +65,8 @@ export class LeaseLostError extends Error {
   readonly loss: LeaseLoss;
 
   /**
+   * Creates the error.
+   *
    * @param options.lease `Lease "namespace/name"`.
    * @param options.cause Why the last renewal failed, if it did.
    */

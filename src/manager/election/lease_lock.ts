@@ -118,7 +118,11 @@ export class LeaseForbiddenError extends Error {
   /** The name of the class. */
   override readonly name = "LeaseForbiddenError";
 
-  /** @param options.cause The response of the API server. */
+  /**
+   * Creates the error.
+   *
+   * @param options.cause The response of the API server.
+   */
   constructor(
     options: { readonly verb: LeaseVerb; readonly namespace: string; readonly name: string; readonly cause: unknown },
   ) {
