@@ -1,13 +1,4 @@
-/**
- * Client: the verbs of the Kubernetes API over a Transport, typed by Resource values.
- *
- * Guarantees: names are checked before a request is made; the Client sends no request twice; responses are bounded; a
- * full update of an object with integers that JavaScript cannot represent is refused (behaviour 82). An error response
- * is an ApiError, a missing response is an UnreachableError.
- *
- * Caveats: reads go to the API server. A reconciler reads from the cache instead, and uses the Client for its writes and
- * for a live read before a destructive action.
- */
+/** Client: the verbs of the Kubernetes API over a Transport. `encoder.ts` writes requests, `requester.ts` sends them. */
 import {
   type ApiStatus,
   apiVersionOf,
@@ -64,8 +55,9 @@ const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 /**
  * Reads, watches and writes the objects of one API server, with the types of their kinds.
  *
- * Guarantees: the client sends each request once; names are checked before a request is made. An error response rejects
- * with an ApiError, a missing response with an UnreachableError, an abort with the reason of the signal.
+ * Guarantees: the client sends each request once; names are checked before a request is made; responses are bounded. A
+ * full update with integers that JavaScript cannot represent is refused (behaviour 82). An error response rejects with an
+ * ApiError, a missing response with an UnreachableError, an abort with the reason of the signal.
  *
  * Caveats: reads go to the API server. A reconciler reads from its cache instead (`ctx.find`).
  *
@@ -110,7 +102,7 @@ export class Client {
   /**
    * Returns a client with the same options whose requests go through a wrapper of the transport.
    *
-   * @param wrap Gets the transport of this client and returns the one to use.
+   * @param wrap Gets this client's transport and returns the one to use.
    */
   withTransport(wrap: (transport: Transport) => Transport): Client {
     return new Client(wrap(this.#transport), this.#options);
