@@ -10,7 +10,7 @@ function clientTest(
   name: string,
   language: "go" | "rust",
   build: () => Promise<Program>,
-  held: readonly string[],
+  checks: readonly string[],
 ): void {
   const reason = missing(language);
   if (reason !== undefined) return test.skip(name, reason);
@@ -18,7 +18,7 @@ function clientTest(
     await using program = await build();
     const { code, stdout, stderr } = await runBinary(["dev", "-q", "--", program.path], { timeoutMs: 150_000 });
     assertEquals(code, 0, stderr);
-    assertEquals(stdout.trimEnd().split("\n").map((line) => line.replace(/\d+\.\d+/, "V")), held);
+    assertEquals(stdout.trimEnd().split("\n").map((line) => line.replace(/\d+\.\d+/, "V")), checks);
   });
 }
 
@@ -48,18 +48,18 @@ clientTest(
     "apply creates",
     "apply twice changes nothing",
     "a status is patched",
-    "a status is no new generation",
-    "a watcher sees each change in order",
-    "apply of another's field is a conflict",
-    "force takes the field",
+    "a status patch keeps the generation",
+    "a watcher delivers each change in order",
+    "apply of another manager's field is a conflict",
+    "a forced apply takes over the field",
     "a replace of an old version is a conflict",
-    "it is gone",
+    "a deleted object is not found",
     "a scale is patched",
     "a strategic merge keeps the other container",
     "a list has pages",
-    "a list can be of metadata alone",
+    "a list can contain only metadata",
     "a foreground deletion ends",
-    "a value that is too large is refused by its path",
+    "a value that is too large is rejected with its path",
     "a dry run stores nothing",
   ],
 );

@@ -1,4 +1,4 @@
-// discovery: groups and kinds, the OpenAPI of both versions, as kubectl and Helm ask for them.
+// discovery: reads groups, kinds and OpenAPI v2 and v3, like kubectl and Helm.
 package main
 
 import (
@@ -39,7 +39,7 @@ func discover(_ context.Context, config *rest.Config) error {
 	return readOpenAPI(client)
 }
 
-// readSwagger reads version 2, which client-go takes in protobuf alone.
+// readSwagger reads OpenAPI v2, which client-go requests only in protobuf.
 func readSwagger(client *discovery.DiscoveryClient) error {
 	document, err := client.OpenAPISchema()
 	if err != nil {
@@ -55,7 +55,7 @@ func readSwagger(client *discovery.DiscoveryClient) error {
 			}
 		}
 	}
-	return fmt.Errorf("OpenAPI v2 does not know the replicas of a Deployment")
+	return fmt.Errorf("OpenAPI v2 does not have the replicas of a Deployment")
 }
 
 func readOpenAPI(client *discovery.DiscoveryClient) error {

@@ -1,4 +1,4 @@
-// elector: two candidates for one Lease; the second leads when the first has let go.
+// elector: two candidates for one Lease. The second becomes the leader when the first releases the Lease.
 package main
 
 import (
@@ -18,36 +18,36 @@ func elect(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	first, err := candidate(ctx, client, "first")
+	first, err := startCandidate(ctx, client, "first")
 	if err != nil {
 		return err
 	}
 	defer first.stop()
-	if err := first.leads(ctx); err != nil {
+	if err := first.waitForLease(ctx); err != nil {
 		return err
 	}
-	second, err := candidate(ctx, client, "second")
+	second, err := startCandidate(ctx, client, "second")
 	if err != nil {
 		return err
 	}
 	defer second.stop()
 	first.stop()
-	return second.leads(ctx)
+	return second.waitForLease(ctx)
 }
 
-type elected struct {
+type candidate struct {
 	name    string
 	elector *leaderelection.LeaderElector
 	stop    context.CancelFunc
 }
 
-func (elected *elected) leads(ctx context.Context) error {
-	return until(ctx, fmt.Sprintf("%s leads", elected.name), func() (bool, error) {
-		return elected.elector.IsLeader(), nil
+func (candidate *candidate) waitForLease(ctx context.Context) error {
+	return until(ctx, fmt.Sprintf("%s leads", candidate.name), func() (bool, error) {
+		return candidate.elector.IsLeader(), nil
 	})
 }
 
-func candidate(ctx context.Context, client kubernetes.Interface, name string) (*elected, error) {
+func startCandidate(ctx context.Context, client kubernetes.Interface, name string) (*candidate, error) {
 	ctx, stop := context.WithCancel(ctx)
 	lock := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: namespace, Name: "elector"},
@@ -70,5 +70,5 @@ func candidate(ctx context.Context, client kubernetes.Interface, name string) (*
 		return nil, err
 	}
 	go elector.Run(ctx)
-	return &elected{name: name, elector: elector, stop: stop}, nil
+	return &candidate{name: name, elector: elector, stop: stop}, nil
 }

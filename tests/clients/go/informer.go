@@ -1,4 +1,4 @@
-// informer and apply: a shared informer sees what happens, in order; two managers of one field conflict.
+// informer and apply: a shared informer delivers changes in order; two managers of one field conflict.
 package main
 
 import (
@@ -17,26 +17,26 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// seen is what an informer told.
-type seen struct {
+// recorder records the events of an informer.
+type recorder struct {
 	lock   sync.Mutex
 	events []string
 }
 
-func (seen *seen) add(event string, object any) {
+func (recorder *recorder) add(event string, object any) {
 	secret, isSecret := object.(*corev1.Secret)
 	if !isSecret || secret.Labels["step"] != "informer" {
 		return
 	}
-	seen.lock.Lock()
-	defer seen.lock.Unlock()
-	seen.events = append(seen.events, event+" "+string(secret.Data["key"]))
+	recorder.lock.Lock()
+	defer recorder.lock.Unlock()
+	recorder.events = append(recorder.events, event+" "+string(secret.Data["key"]))
 }
 
-func (seen *seen) isExactly(wanted ...string) bool {
-	seen.lock.Lock()
-	defer seen.lock.Unlock()
-	return slices.Equal(seen.events, wanted)
+func (recorder *recorder) isExactly(expected ...string) bool {
+	recorder.lock.Lock()
+	defer recorder.lock.Unlock()
+	return slices.Equal(recorder.events, expected)
 }
 
 func inform(ctx context.Context, config *rest.Config) error {
@@ -47,12 +47,12 @@ func inform(ctx context.Context, config *rest.Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
-	told := &seen{}
+	events := &recorder{}
 	secrets := factory.Core().V1().Secrets()
 	_, err = secrets.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { told.add("added", object) },
-		UpdateFunc: func(_, object any) { told.add("updated", object) },
-		DeleteFunc: func(object any) { told.add("deleted", object) },
+		AddFunc:    func(object any) { events.add("added", object) },
+		UpdateFunc: func(_, object any) { events.add("updated", object) },
+		DeleteFunc: func(object any) { events.add("deleted", object) },
 	})
 	if err != nil {
 		return err
@@ -60,29 +60,29 @@ func inform(ctx context.Context, config *rest.Config) error {
 	factory.Start(ctx.Done())
 	for _, isSynced := range factory.WaitForCacheSync(ctx.Done()) {
 		if !isSynced {
-			return fmt.Errorf("it did not sync")
+			return fmt.Errorf("the informer did not sync")
 		}
 	}
 	if err := changeSecret(ctx, client); err != nil {
 		return err
 	}
-	return until(ctx, "the informer tells everything in order", func() (bool, error) {
-		return told.isExactly("added 1", "updated 2", "deleted 2"), nil
+	return until(ctx, "the informer delivers all events in order", func() (bool, error) {
+		return events.isExactly("added 1", "updated 2", "deleted 2"), nil
 	})
 }
 
 func changeSecret(ctx context.Context, client kubernetes.Interface) error {
 	secrets := client.CoreV1().Secrets(namespace)
-	wanted := &corev1.Secret{
+	desired := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: "watched", Labels: map[string]string{"step": "informer"}},
 		StringData: map[string]string{"key": "1"},
 	}
-	made, err := secrets.Create(ctx, wanted, metav1.CreateOptions{})
+	created, err := secrets.Create(ctx, desired, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	made.Data["key"] = []byte("2")
-	if _, err := secrets.Update(ctx, made, metav1.UpdateOptions{}); err != nil {
+	created.Data["key"] = []byte("2")
+	if _, err := secrets.Update(ctx, created, metav1.UpdateOptions{}); err != nil {
 		return err
 	}
 	return secrets.Delete(ctx, "watched", metav1.DeleteOptions{})
@@ -95,14 +95,14 @@ func apply(ctx context.Context, config *rest.Config) error {
 	}
 	maps := client.CoreV1().ConfigMaps(namespace)
 	write := func(manager, value string, isForced bool) (*corev1.ConfigMap, error) {
-		wanted := corev1apply.ConfigMap("applied", namespace).WithData(map[string]string{"key": value})
-		return maps.Apply(ctx, wanted, metav1.ApplyOptions{FieldManager: manager, Force: isForced})
+		desired := corev1apply.ConfigMap("applied", namespace).WithData(map[string]string{"key": value})
+		return maps.Apply(ctx, desired, metav1.ApplyOptions{FieldManager: manager, Force: isForced})
 	}
 	if _, err := write("left", "1", false); err != nil {
 		return err
 	}
 	if _, err := write("right", "2", false); !apierrors.IsConflict(err) {
-		return fmt.Errorf("an apply of another's field: %v", err)
+		return fmt.Errorf("apply of a field of another manager: %v", err)
 	}
 	forced, err := write("right", "2", true)
 	if err != nil {

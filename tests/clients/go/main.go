@@ -1,7 +1,7 @@
-// Unmodified Go clients against the server of $KUBECONFIG: client-go in JSON and in protobuf, its informers, leader
-// election and discovery, and a controller-runtime manager with a definition of its own.
+// Unmodified Go clients on the server of $KUBECONFIG: client-go in JSON and in protobuf, its informers, leader election and
+// discovery, and a controller-runtime manager with a custom resource.
 //
-// Prints a line for each thing that held; the first one that did not ends it with 1.
+// The program prints a line for each successful step, and exits with 1 at the first failed step.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 const (
 	namespace = "go-clients"
 	protobuf  = "application/vnd.kubernetes.protobuf"
-	patience  = 30 * time.Second
+	timeout   = 30 * time.Second
 )
 
 type step struct {
@@ -39,8 +39,8 @@ func main() {
 	}
 	steps := []step{
 		{"discovery", discover},
-		{"objects in JSON", inType("application/json", writeObjects)},
-		{"objects in protobuf", inType(protobuf, writeObjects)},
+		{"objects in JSON", inContentType("application/json", writeObjects)},
+		{"objects in protobuf", inContentType(protobuf, writeObjects)},
 		{"an informer", inform},
 		{"server-side apply", apply},
 		{"leader election", elect},
@@ -55,7 +55,7 @@ func main() {
 }
 
 func fail(name string, err error) {
-	fmt.Fprintf(os.Stderr, "Cannot go on: %s: %v\n", name, err)
+	fmt.Fprintf(os.Stderr, "Cannot finish the step %s: %v\n", name, err)
 	os.Exit(1)
 }
 
@@ -69,8 +69,8 @@ func loadConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// inType runs a step with a client that writes its bodies in this content type.
-func inType(
+// inContentType runs a step with a client that writes bodies in this content type.
+func inContentType(
 	contentType string, run func(ctx context.Context, config *rest.Config) error,
 ) func(ctx context.Context, config *rest.Config) error {
 	return func(ctx context.Context, config *rest.Config) error {
@@ -80,16 +80,16 @@ func inType(
 	}
 }
 
-// until asks again until it holds.
-func until(ctx context.Context, what string, holds func() (bool, error)) error {
-	deadline := time.Now().Add(patience)
+// until repeats a check until it is true.
+func until(ctx context.Context, condition string, check func() (bool, error)) error {
+	deadline := time.Now().Add(timeout)
 	for {
-		isTrue, err := holds()
+		isTrue, err := check()
 		if err != nil || isTrue {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%s: not within %s", what, patience)
+			return fmt.Errorf("%s: not within %s", condition, timeout)
 		}
 		select {
 		case <-ctx.Done():

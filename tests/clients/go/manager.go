@@ -1,4 +1,4 @@
-// manager: a controller-runtime manager that leads, reconciles a kind of a definition, owns Deployments and writes Events.
+// manager: a controller-runtime manager with leader election. It reconciles a custom resource and owns Deployments.
 package main
 
 import (
@@ -67,7 +67,7 @@ type siteReconciler struct {
 	client client.Client
 }
 
-// Reconcile keeps one Deployment for each Site, and says in its status how many of its Pods are ready.
+// Reconcile creates one Deployment for each Site, and writes the number of ready replicas to the status of the Site.
 func (reconciler *siteReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	site := newSite(request.Name)
 	if err := reconciler.client.Get(ctx, request.NamespacedName, site); err != nil {
@@ -93,7 +93,7 @@ func (reconciler *siteReconciler) Reconcile(ctx context.Context, request ctrl.Re
 	return ctrl.Result{}, reconciler.client.Status().Patch(ctx, site, client.MergeFrom(base))
 }
 
-// observeSite creates one and looks whether it comes to be, is healed and goes with what it owns.
+// observeSite creates a Site, and checks that its Deployment is created, recreated after a deletion, and deleted with it.
 func observeSite(ctx context.Context, direct client.Client) error {
 	if err := direct.Create(ctx, newSite("home")); err != nil {
 		return err
@@ -117,7 +117,7 @@ func observeSite(ctx context.Context, direct client.Client) error {
 	if err := direct.Delete(ctx, &first); err != nil {
 		return err
 	}
-	err := until(ctx, "the Deployment is made again", func() (bool, error) {
+	err := until(ctx, "the Deployment is recreated", func() (bool, error) {
 		var again appsv1.Deployment
 		err := direct.Get(ctx, key, &again)
 		return err == nil && again.UID != first.UID, client.IgnoreNotFound(err)
@@ -128,7 +128,7 @@ func observeSite(ctx context.Context, direct client.Client) error {
 	if err := direct.Delete(ctx, newSite("home"), client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 		return err
 	}
-	return until(ctx, "the Deployment goes with its Site", func() (bool, error) {
+	return until(ctx, "the Deployment is deleted with its Site", func() (bool, error) {
 		var left appsv1.Deployment
 		err := direct.Get(ctx, key, &left)
 		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
@@ -165,6 +165,6 @@ func defineSite(ctx context.Context, direct client.Client) error {
 		if meta.IsNoMatchError(err) {
 			return false, nil
 		}
-		return false, fmt.Errorf("a Site that is not there: %w", err)
+		return false, fmt.Errorf("get of a Site that does not exist: %w", err)
 	})
 }

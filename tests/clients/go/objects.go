@@ -1,4 +1,4 @@
-// objects: typed clients write, read, watch and delete built-in kinds, in the content type of their config.
+// objects: typed clients write, read and delete built-in kinds, in the content type of their configuration.
 package main
 
 import (
@@ -36,79 +36,79 @@ func writeObjects(ctx context.Context, config *rest.Config) error {
 }
 
 func ensureNamespace(ctx context.Context, client kubernetes.Interface) error {
-	wanted := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-	_, err := client.CoreV1().Namespaces().Create(ctx, wanted, metav1.CreateOptions{})
+	desired := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	_, err := client.CoreV1().Namespaces().Create(ctx, desired, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	return err
 }
 
-// writeConfigMap keeps bytes and awkward keys as they were.
+// writeConfigMap writes bytes and unusual keys, and checks conflicts, preconditions and the deletion of a collection.
 func writeConfigMap(ctx context.Context, client kubernetes.Interface) error {
 	maps := client.CoreV1().ConfigMaps(namespace)
-	wanted := &corev1.ConfigMap{
+	desired := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "some-", Labels: map[string]string{"step": "objects"}},
 		Data:       map[string]string{"__proto__": "kept", "empty": "", "text": "grüß dich"},
 		BinaryData: map[string][]byte{"bytes": {0, 255, 128}},
 	}
-	made, err := maps.Create(ctx, wanted, metav1.CreateOptions{})
+	created, err := maps.Create(ctx, desired, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	if made.Data["__proto__"] != "kept" || made.Data["text"] != "grüß dich" || made.BinaryData["bytes"][1] != 255 {
-		return fmt.Errorf("the ConfigMap came back as %v %v", made.Data, made.BinaryData)
+	if created.Data["__proto__"] != "kept" || created.Data["text"] != "grüß dich" || created.BinaryData["bytes"][1] != 255 {
+		return fmt.Errorf("the ConfigMap was returned as %v %v", created.Data, created.BinaryData)
 	}
-	stale := made.DeepCopy()
-	made.Data["more"] = "1"
-	if _, err := maps.Update(ctx, made, metav1.UpdateOptions{}); err != nil {
+	stale := created.DeepCopy()
+	created.Data["more"] = "1"
+	if _, err := maps.Update(ctx, created, metav1.UpdateOptions{}); err != nil {
 		return err
 	}
 	if _, err := maps.Update(ctx, stale, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 		return fmt.Errorf("an update of an old version: %v", err)
 	}
 	foreign := metav1.NewUIDPreconditions("another")
-	err = maps.Delete(ctx, made.Name, metav1.DeleteOptions{Preconditions: foreign})
+	err = maps.Delete(ctx, created.Name, metav1.DeleteOptions{Preconditions: foreign})
 	if !apierrors.IsConflict(err) {
-		return fmt.Errorf("a deletion of another UID: %v", err)
+		return fmt.Errorf("a delete with another UID: %v", err)
 	}
 	selected := metav1.ListOptions{LabelSelector: "step=objects"}
 	if err := maps.DeleteCollection(ctx, metav1.DeleteOptions{}, selected); err != nil {
 		return err
 	}
-	if _, err := maps.Get(ctx, made.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		return fmt.Errorf("a deleted ConfigMap: %v", err)
+	if _, err := maps.Get(ctx, created.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		return fmt.Errorf("get of a deleted ConfigMap: %v", err)
 	}
 	return nil
 }
 
-// writeService has ports that are numbers or names, and loses its patch of nothing.
+// writeService writes target ports as names and numbers, and changes one of two ports with a strategic merge patch.
 func writeService(ctx context.Context, client kubernetes.Interface) error {
 	services := client.CoreV1().Services(namespace)
-	wanted := &corev1.Service{
+	desired := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "web-"},
 		Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{
 			{Name: "http", Port: 80, TargetPort: intstr.FromString("http")},
 			{Name: "metrics", Port: 9090, TargetPort: intstr.FromInt32(9091)},
 		}},
 	}
-	made, err := services.Create(ctx, wanted, metav1.CreateOptions{})
+	created, err := services.Create(ctx, desired, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	ports := made.Spec.Ports
-	if ports[0].TargetPort.StrVal != "http" || ports[1].TargetPort.IntVal != 9091 || made.Spec.ClusterIP == "" {
-		return fmt.Errorf("the Service came back as %v", made.Spec)
+	ports := created.Spec.Ports
+	if ports[0].TargetPort.StrVal != "http" || ports[1].TargetPort.IntVal != 9091 || created.Spec.ClusterIP == "" {
+		return fmt.Errorf("the Service was returned as %v", created.Spec)
 	}
 	patch := []byte(`{"spec":{"ports":[{"port":80,"targetPort":8080}]}}`)
-	patched, err := services.Patch(ctx, made.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
+	patched, err := services.Patch(ctx, created.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
 	if err != nil {
 		return err
 	}
 	if len(patched.Spec.Ports) != 2 || patched.Spec.Ports[0].TargetPort.IntVal != 8080 {
 		return fmt.Errorf("the patched Service is %v", patched.Spec.Ports)
 	}
-	return services.Delete(ctx, made.Name, metav1.DeleteOptions{})
+	return services.Delete(ctx, created.Name, metav1.DeleteOptions{})
 }
 
 func newDeployment(name string, replicas int32) *appsv1.Deployment {
@@ -132,21 +132,21 @@ func newDeployment(name string, replicas int32) *appsv1.Deployment {
 	}
 }
 
-// writeDeployment is rolled out, scaled and deleted with all that it owns.
+// writeDeployment rolls out a Deployment, scales it, and deletes it with its Pods.
 func writeDeployment(ctx context.Context, client kubernetes.Interface) error {
 	deployments := client.AppsV1().Deployments(namespace)
-	made, err := deployments.Create(ctx, newDeployment("web", 1), metav1.CreateOptions{})
+	created, err := deployments.Create(ctx, newDeployment("web", 1), metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	cpu := made.Spec.Template.Spec.Containers[0].Resources.Limits.Cpu()
-	if cpu.MilliValue() != 250 || made.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType {
-		return fmt.Errorf("the Deployment came back as %v", made.Spec)
+	cpu := created.Spec.Template.Spec.Containers[0].Resources.Limits.Cpu()
+	if cpu.MilliValue() != 250 || created.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType {
+		return fmt.Errorf("the Deployment was returned as %v", created.Spec)
 	}
-	ready := func(wanted int32) error {
+	ready := func(desired int32) error {
 		return until(ctx, "the replicas are ready", func() (bool, error) {
 			found, err := deployments.Get(ctx, "web", metav1.GetOptions{})
-			return err == nil && found.Status.ReadyReplicas == wanted, err
+			return err == nil && found.Status.ReadyReplicas == desired, err
 		})
 	}
 	if err := ready(1); err != nil {
@@ -171,7 +171,7 @@ func writeDeployment(ctx context.Context, client kubernetes.Interface) error {
 	if err := deployments.Delete(ctx, "web", foreground); err != nil {
 		return err
 	}
-	return until(ctx, "nothing is left of the Deployment", func() (bool, error) {
+	return until(ctx, "the Deployment and its Pods are deleted", func() (bool, error) {
 		pods, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=web"})
 		if err != nil || len(pods.Items) > 0 {
 			return false, err

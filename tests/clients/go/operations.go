@@ -1,4 +1,4 @@
-// operations: that OpenAPI v2 says what a patch of a Deployment may say, which is what old kubectl reads.
+// operations: OpenAPI v2 describes the kind and the parameters of a patch of a Deployment. Older kubectl versions read it.
 package main
 
 import (
@@ -27,5 +27,5 @@ func readOperations(paths []*openapi.NamedPathItem) error {
 			}
 		}
 	}
-	return fmt.Errorf("OpenAPI v2 does not know fieldValidation of a patch")
+	return fmt.Errorf("OpenAPI v2 does not have the parameter fieldValidation of a patch")
 }

@@ -1,7 +1,7 @@
-//! An unmodified kube-rs against the server of $KUBECONFIG: a CRD made from a Rust type, a watcher that sees each change,
-//! apply with its conflicts, patches of the status, optimistic locking, tables of what is there, deletion.
+//! Unmodified kube-rs on the server of $KUBECONFIG: a CRD from a Rust type, a watcher, apply and its conflicts, patches of the
+//! status, optimistic locking, lists, deletion and validation.
 //!
-//! Prints a line for each thing that held; the first one that did not ends it with 1.
+//! The program prints a line for each successful check, and exits with 1 at the first failed check.
 
 use std::time::Duration;
 
@@ -37,19 +37,19 @@ struct CrateStatus {
 async fn main() -> Result<(), AnyError> {
     let client = Client::try_default().await?;
     let version = client.apiserver_version().await?;
-    held(&format!("version {}.{}", version.major, version.minor), !version.major.is_empty())?;
+    check(&format!("version {}.{}", version.major, version.minor), !version.major.is_empty())?;
     definition(client.clone()).await?;
-    tokio::time::timeout(Duration::from_secs(20), watched(client.clone())).await??;
+    tokio::time::timeout(Duration::from_secs(20), watch(client.clone())).await??;
     conflicts(client.clone()).await?;
     workloads(client.clone()).await?;
-    refusals(client).await
+    rejections(client).await
 }
 
-fn held(what: &str, is_true: bool) -> Result<(), AnyError> {
+fn check(name: &str, is_true: bool) -> Result<(), AnyError> {
     if !is_true {
-        return Err(format!("Cannot go on: {what} did not hold").into());
+        return Err(format!("Cannot confirm that {name}").into());
     }
-    println!("{what}");
+    println!("{name}");
     Ok(())
 }
 
@@ -59,24 +59,24 @@ async fn definition(client: Client) -> Result<(), AnyError> {
     definitions.patch(name, &PatchParams::apply("rust"), &Patch::Apply(Crate::crd())).await?;
     let established = await_condition(definitions, name, conditions::is_crd_established());
     tokio::time::timeout(Duration::from_secs(10), established).await??;
-    held("the definition is established", true)
+    check("the definition is established", true)
 }
 
-/// A watcher sees what apply, patch_status and delete do, in this order.
-async fn watched(client: Client) -> Result<(), AnyError> {
+/// A watcher delivers the changes of apply, patch_status and delete in this order.
+async fn watch(client: Client) -> Result<(), AnyError> {
     let crates: Api<Crate> = Api::default_namespaced(client);
     let mut events = watcher(crates.clone(), watcher::Config::default().streaming_lists()).default_backoff().boxed();
     while !matches!(events.try_next().await?, Some(watcher::Event::InitDone) | None) {}
-    held("a streaming list ends", true)?;
-    let wanted = Crate::new("one", CrateSpec { replicas: 1, note: None });
-    let made = crates.patch("one", &PatchParams::apply("rust").force(), &Patch::Apply(&wanted)).await?;
-    held("apply creates", made.metadata.generation == Some(1) && made.metadata.managed_fields.is_some())?;
-    let same = crates.patch("one", &PatchParams::apply("rust"), &Patch::Apply(&wanted)).await?;
-    held("apply twice changes nothing", same.resource_version() == made.resource_version())?;
+    check("a streaming list ends", true)?;
+    let desired = Crate::new("one", CrateSpec { replicas: 1, note: None });
+    let applied = crates.patch("one", &PatchParams::apply("rust").force(), &Patch::Apply(&desired)).await?;
+    check("apply creates", applied.metadata.generation == Some(1) && applied.metadata.managed_fields.is_some())?;
+    let same = crates.patch("one", &PatchParams::apply("rust"), &Patch::Apply(&desired)).await?;
+    check("apply twice changes nothing", same.resource_version() == applied.resource_version())?;
     let status = json!({ "status": { "ready": true } });
     let ready = crates.patch_status("one", &PatchParams::default(), &Patch::Merge(status)).await?;
-    held("a status is patched", ready.status.is_some_and(|status| status.ready))?;
-    held("a status is no new generation", ready.metadata.generation == Some(1))?;
+    check("a status is patched", ready.status.is_some_and(|status| status.ready))?;
+    check("a status patch keeps the generation", ready.metadata.generation == Some(1))?;
     crates.delete("one", &DeleteParams::default()).await?;
     let mut seen = Vec::new();
     while seen.len() < 3 {
@@ -87,10 +87,10 @@ async fn watched(client: Client) -> Result<(), AnyError> {
             None => return Err("Cannot watch: the stream has ended".into()),
         }
     }
-    held("a watcher sees each change in order", seen == ["ready false", "ready true", "deleted"])
+    check("a watcher delivers each change in order", seen == ["ready false", "ready true", "deleted"])
 }
 
-/// Two managers of one field, and two writers of one version.
+/// Two managers apply the same field; two clients replace the same version.
 async fn conflicts(client: Client) -> Result<(), AnyError> {
     let maps: Api<ConfigMap> = Api::default_namespaced(client);
     let map = |value: &str| {
@@ -98,24 +98,24 @@ async fn conflicts(client: Client) -> Result<(), AnyError> {
         json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": { "key": value } })
     };
     maps.patch("shared", &PatchParams::apply("left"), &Patch::Apply(map("left"))).await?;
-    let refused = maps.patch("shared", &PatchParams::apply("right"), &Patch::Apply(map("right"))).await;
-    let is_conflict = matches!(&refused, Err(kube::Error::Api(status)) if status.code == 409);
-    held("apply of another's field is a conflict", is_conflict)?;
+    let rejected = maps.patch("shared", &PatchParams::apply("right"), &Patch::Apply(map("right"))).await;
+    let is_conflict = matches!(&rejected, Err(kube::Error::Api(status)) if status.code == 409);
+    check("apply of another manager's field is a conflict", is_conflict)?;
     let forced = maps.patch("shared", &PatchParams::apply("right").force(), &Patch::Apply(map("right"))).await?;
-    held("force takes the field", forced.data.is_some_and(|data| data["key"] == "right"))?;
+    check("a forced apply takes over the field", forced.data.is_some_and(|data| data["key"] == "right"))?;
     let mut stale = maps.get("shared").await?;
     maps.patch("shared", &PatchParams::default(), &Patch::Merge(json!({ "data": { "key": "new" } }))).await?;
     stale.data = None;
-    let refused = maps.replace("shared", &PostParams::default(), &stale).await;
-    let is_conflict = matches!(&refused, Err(kube::Error::Api(status)) if status.reason == "Conflict");
-    held("a replace of an old version is a conflict", is_conflict)?;
+    let rejected = maps.replace("shared", &PostParams::default(), &stale).await;
+    let is_conflict = matches!(&rejected, Err(kube::Error::Api(status)) if status.reason == "Conflict");
+    check("a replace of an old version is a conflict", is_conflict)?;
     maps.delete("shared", &DeleteParams::default()).await?;
-    held("it is gone", maps.get_opt("shared").await?.is_none())
+    check("a deleted object is not found", maps.get_opt("shared").await?.is_none())
 }
 
 async fn workloads(client: Client) -> Result<(), AnyError> {
     let deployments: Api<Deployment> = Api::default_namespaced(client);
-    let wanted = json!({
+    let desired = json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "web" },
         "spec": {
             "replicas": 2, "selector": { "matchLabels": { "app": "web" } },
@@ -125,38 +125,38 @@ async fn workloads(client: Client) -> Result<(), AnyError> {
             },
         },
     });
-    deployments.patch("web", &PatchParams::apply("rust"), &Patch::Apply(wanted)).await?;
+    deployments.patch("web", &PatchParams::apply("rust"), &Patch::Apply(desired)).await?;
     let three = Patch::Merge(json!({ "spec": { "replicas": 3 } }));
     let scaled = deployments.patch_scale("web", &PatchParams::default(), &three).await?;
-    held("a scale is patched", scaled.spec.is_some_and(|spec| spec.replicas == Some(3)))?;
+    check("a scale is patched", scaled.spec.is_some_and(|spec| spec.replicas == Some(3)))?;
     let side = json!([{ "name": "side", "image": "example.invalid/side" }]);
     let strategic = json!({ "spec": { "template": { "spec": { "containers": side } } } });
     let merged = deployments.patch("web", &PatchParams::default(), &Patch::Strategic(strategic)).await?;
     let containers = merged.spec.template.spec.map_or(0, |pod| pod.containers.len());
-    held("a strategic merge keeps the other container", containers == 2)?;
+    check("a strategic merge keeps the other container", containers == 2)?;
     let page = deployments.list(&ListParams::default().limit(1)).await?;
-    held("a list has pages", page.items.len() == 1)?;
+    check("a list has pages", page.items.len() == 1)?;
     let names = deployments.list_metadata(&ListParams::default()).await?;
-    held("a list can be of metadata alone", names.items.iter().any(|one| one.name_any() == "web"))?;
+    check("a list can contain only metadata", names.items.iter().any(|one| one.name_any() == "web"))?;
     deployments.delete("web", &DeleteParams::foreground()).await?;
     let gone = await_condition(deployments, "web", |one: Option<&Deployment>| one.is_none());
     tokio::time::timeout(Duration::from_secs(20), gone).await??;
-    held("a foreground deletion ends", true)
+    check("a foreground deletion ends", true)
 }
 
-/// What the schema of the definition refuses is a 422 with its causes.
-async fn refusals(client: Client) -> Result<(), AnyError> {
+/// The server rejects invalid values with 422 and causes, and a dry run stores nothing.
+async fn rejections(client: Client) -> Result<(), AnyError> {
     let crates: Api<Crate> = Api::default_namespaced(client);
-    let wrong = Crate::new("wrong", CrateSpec { replicas: 99, note: None });
-    let refused = crates.create(&PostParams::default(), &wrong).await;
-    let field = match refused {
+    let invalid = Crate::new("wrong", CrateSpec { replicas: 99, note: None });
+    let rejected = crates.create(&PostParams::default(), &invalid).await;
+    let field = match rejected {
         Err(kube::Error::Api(status)) if status.code == 422 => {
             status.details.as_ref().and_then(|details| details.causes.first().map(|cause| cause.field.clone()))
         }
         _ => None,
     };
-    held("a value that is too large is refused by its path", field.as_deref() == Some("spec.replicas"))?;
+    check("a value that is too large is rejected with its path", field.as_deref() == Some("spec.replicas"))?;
     let dry = PostParams { dry_run: true, ..PostParams::default() };
     crates.create(&dry, &Crate::new("dry", CrateSpec { replicas: 1, note: None })).await?;
-    held("a dry run stores nothing", crates.get_opt("dry").await?.is_none())
+    check("a dry run stores nothing", crates.get_opt("dry").await?.is_none())
 }
