@@ -13,6 +13,7 @@ export const okSteps: readonly Step[] = [
   { name: "golden", command: ["deno", "run", "-A", "tasks/golden.ts", "--check"] },
   { name: "behaviours", command: ["deno", "run", "-A", "tasks/behaviours.ts", "--check"] },
   { name: "conformance page", command: ["deno", "run", "-A", "tasks/conformance.ts", "--page", "--check"] },
+  { name: "public docs", command: ["deno", "run", "-A", "tasks/public_docs.ts"] },
   { name: "doc examples", command: ["deno", "run", "-A", "tasks/doc_examples.ts"] },
   // Only a part of tests/: `deno task e2e` runs the tests that need a cluster.
   {

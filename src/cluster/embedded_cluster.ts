@@ -31,9 +31,9 @@ export interface EmbeddedClusterOptions {
   readonly name?: string;
   /** Called with internal errors of the server. */
   readonly onError: (error: unknown) => void;
-  /** @default systemClock */
+  /** The time of the server and of the simulated nodes. @default systemClock */
   readonly clock?: Clock;
-  /** @default systemRandom */
+  /** The source of UIDs and generated names. @default systemRandom */
   readonly random?: Random;
 }
 
@@ -42,7 +42,20 @@ const certificateMs = 24 * 3_600_000;
 
 const address = "127.0.0.1";
 
-/** A running cluster. */
+/**
+ * A running Kubernetes cluster in this process that listens on a loopback port, for tests with kubectl or other programs. For
+ * tests of controllers alone, `World` is faster.
+ *
+ * @example
+ * ```ts
+ * import { ConfigMap } from "@pintle/controller";
+ * import { EmbeddedCluster } from "@pintle/controller/testing";
+ *
+ * await using cluster = await EmbeddedCluster.start({ workloads: false, onError: console.error });
+ * await cluster.client.create(ConfigMap, { metadata: { namespace: "default", name: "a" }, data: { color: "blue" } });
+ * console.assert(cluster.url.startsWith("https://127.0.0.1:") && cluster.kubeconfig.includes("pintle-dev"));
+ * ```
+ */
 export class EmbeddedCluster implements AsyncDisposable {
   /** `https://127.0.0.1:PORT`. */
   readonly url: string;
@@ -81,7 +94,11 @@ export class EmbeddedCluster implements AsyncDisposable {
     });
   }
 
-  /** Starts a cluster. @throws PortInUseError when another process listens on the port */
+  /**
+   * Starts a cluster. Use it with `await using`, so that it stops at the end of the block.
+   *
+   * @throws PortInUseError when another process listens on the port
+   */
   static async start(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
     const { clock = systemClock, random = systemRandom, controllers = [], port = 0, onError } = options;
     const token = crypto.getRandomValues(new Uint8Array(32)).toHex();
@@ -109,6 +126,7 @@ export class EmbeddedCluster implements AsyncDisposable {
     return this.#api.server.storage.revision;
   }
 
+  /** Stops the cluster: ends all connections and frees the port. The stored objects are lost. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#running.catch(() => undefined);
@@ -162,9 +180,9 @@ const hosts: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]", "
  */
 function guarded(handler: ServeHandler): ServeHandler {
   return (request, connection) => {
-    if (request.headers.has("origin")) return forbidden("Requests of web pages are refused");
+    if (request.headers.has("origin")) return forbidden("Requests from web pages are forbidden");
     const host = (request.headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
-    if (!hosts.has(host)) return forbidden("This server answers for loopback addresses only");
+    if (!hosts.has(host)) return forbidden("This server serves loopback addresses only");
     return handler(request, connection);
   };
 }

@@ -3,11 +3,22 @@
  * with the controller's Role. It is for tests: a missing `uses()` fails there and not in production.
  */
 import type { Transport } from "../../client/mod.ts";
-import type { ControllerDefinition } from "../../controller/mod.ts";
+import type { ControllerDefinition, Verb } from "../../controller/mod.ts";
 import { type AccessRule, controllerAccess } from "./access_rules.ts";
 import { type RequestInfo, requestInfo, writeAction } from "./request_info.ts";
 
-/** Thrown by {@link declaredTransport}: a controller sent a request that it did not declare. */
+/**
+ * Thrown by {@link declaredTransport}: a controller sent a request that it did not declare.
+ *
+ * @example
+ * ```ts
+ * import { UndeclaredAccessError } from "@pintle/controller/testing";
+ *
+ * const action = 'get ConfigMap "default/a"';
+ * const error = new UndeclaredAccessError("keeper", action, { verb: "get", resource: "configmaps" });
+ * console.assert(error.message.includes('controller "keeper" did not declare get on configmaps'));
+ * ```
+ */
 export class UndeclaredAccessError extends Error {
   /** The name of the class. */
   override readonly name = "UndeclaredAccessError";
@@ -17,7 +28,11 @@ export class UndeclaredAccessError extends Error {
    *
    * @param action What the request would have done, for the message.
    */
-  constructor(controller: string, action: string, { verb, resource }: Pick<RequestInfo, "verb" | "resource">) {
+  constructor(
+    controller: string,
+    action: string,
+    { verb, resource }: { readonly verb: Verb; readonly resource: string },
+  ) {
     super(
       `Cannot ${action}: controller "${controller}" did not declare ${verb} on ${resource}. Declare it with uses()`,
     );

@@ -113,6 +113,16 @@ export type LeaseVerb = "get" | "create" | "update";
 /**
  * RBAC does not allow this process to read or write the Lease. The message has the missing rule. The cause is the ApiError,
  * so the exit code is that of a 403.
+ *
+ * @example
+ * ```ts
+ * import { Client, LeaderElector, LeaseForbiddenError } from "@pintle/controller/client";
+ *
+ * const client = new Client(() => Promise.resolve(new Response("", { status: 403 })));
+ * const elector = new LeaderElector({ client, namespace: "shop", name: "shop-operator", identity: "pod-1_7f3a" });
+ * const error = await elector.acquire(new AbortController().signal).catch((reason: unknown) => reason);
+ * console.assert(error instanceof LeaseForbiddenError);
+ * ```
  */
 export class LeaseForbiddenError extends Error {
   /** The name of the class. */
