@@ -34,7 +34,7 @@ export interface OracleKind {
   readonly kind: string;
   readonly path: string;
   readonly empty: JsonObject;
-  /** Makes a body into an object of the kind, with its defaults. */
+  /** Converts a body to an object of the kind and sets defaults. */
   decode(draft: Draft): void;
   /** The fields that a write does not change: the status, or all other fields for a write of the status. */
   resetFields(subresource: string): FieldSet;
@@ -164,8 +164,8 @@ export function writtenAt(outcome: Outcome): number {
 const others: ReadonlySet<Json> = new Set(["kube-controller-manager"]);
 
 /**
- * Removes from an outcome what a server chooses: identifiers, times (only their presence is compared), addresses, and
- * fields that controllers wrote meanwhile.
+ * Removes the values that a server chooses from an outcome: identifiers, times (only their presence is compared), addresses,
+ * and fields that controllers wrote in the meantime.
  */
 export function masked(outcome: Outcome): Json {
   if (outcome.kind === "rejected") return { code: outcome.status["code"] ?? null, status: statusOf(outcome.status) };

@@ -2,7 +2,7 @@
 import type { Call, CaseRun } from "./case_run.ts";
 
 export interface ConformanceCase {
-  /** A phrase that says what must agree. Unique in the suite. */
+  /** Names the compared behaviour. Unique in its group; the key of the recording. */
   readonly name: string;
   /**
    * Why the embedded server differs on purpose. Such a case runs as well, and must differ: a reason that

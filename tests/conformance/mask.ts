@@ -63,7 +63,7 @@ const printed: readonly (readonly [RegExp, string])[] = [
 /** Versions that cases invent for their requests. */
 const madeUp: ReadonlySet<string> = new Set(["0", "1", "5", "999999999"]);
 
-/** The part of a generateName that is kept when five characters must follow. */
+/** The length to which the API server shortens a generateName before it appends five characters. */
 const longestStem = 58;
 
 /** Fields of lists, or of the part that a case reads: their version depends on other writers. */
