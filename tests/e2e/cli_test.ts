@@ -137,7 +137,7 @@ test("[84] a kubeconfig that is missing, unreadable, malformed or invalid is exi
   const locked = file("locked", "apiVersion: v1");
   chmodSync(locked, 0);
   const cases: readonly (readonly [string, RegExp])[] = [
-    [join(dir.path, "none"), /there is no such file/],
+    [join(dir.path, "none"), /it does not exist/],
     [dir.path, /Cannot read kubeconfig/],
     [file("broken", `apiVersion: v1\nusers: [{name: a, user: {token: ${secret}}\n`), /line \d+: it is not valid YAML/],
     [file("shape", `clusters: 7\ntoken: ${secret}\n`), /at clusters/],
@@ -155,7 +155,7 @@ test("[84] a kubeconfig that is missing, unreadable, malformed or invalid is exi
 });
 
 test("[84] a missing kubeconfig is exit code 3 and names the searched places", async () => {
-  await assertFails(["run", "foo"], 3, /looked at "\/nonexistent\/.kube\/config"/, {});
+  await assertFails(["run", "foo"], 3, /searched "\/nonexistent\/.kube\/config"/, {});
 });
 
 controlPlaneTest("[84] an unreachable server is exit code 5, after --connect-timeout", async (controlPlane) => {
