@@ -162,7 +162,7 @@ function entryOf<T>(
 
 function namesOf(entries: ReadonlyMap<string, unknown>): string {
   const names = [...entries.keys()].map((name) => `"${printable(name, 64)}"`);
-  if (names.length === 0) return "the kubeconfig has no contexts";
+  if (names.length === 0) return "the kubeconfig has none";
   return `there ${names.length === 1 ? "is" : "are"} ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
 }
 
