@@ -169,7 +169,10 @@ controlPlaneTest(
     const { code, stderr, at } = await ended(old);
     note("SIGCONT, until the process is gone", at - continuedAt);
     assertEquals(code, 7, stderr);
-    assertMatch(stderr, /^controller: Cannot keep leading: Lease ".*" .*\. Start it again: it then stands by$/m);
+    assertMatch(
+      stderr,
+      /^controller: Cannot keep leading: Lease ".*" .*\. Start it again: it then waits for the lease$/m,
+    );
     assertEquals(workOf([old]).length, sent);
     assertEquals(releasesOf(old), []);
     await replicas.assertInOrder({ a: 1, b: 1, c: 1 });
