@@ -23,6 +23,12 @@ type Deployment = Infer<typeof builtin.Deployment>;
 type ReplicaSet = Infer<typeof builtin.ReplicaSet>;
 type Context = ReconcileContext<typeof builtin.Deployment, typeof builtin.Deployment | typeof builtin.ReplicaSet>;
 
+/** The label that distinguishes the Pods of one template from those of another. */
+const hashLabel = "pod-template-hash";
+
+/** The annotation that numbers a Deployment's templates. */
+const revisionAnnotation = "deployment.kubernetes.io/revision";
+
 /** The ReplicaSets of a Deployment at one moment. */
 interface ReplicaSets {
   /** The one with the Deployment's current template. */
@@ -210,12 +216,6 @@ async function deleteOldReplicaSets(ctx: Context, sets: ReplicaSets): Promise<vo
     await ctx.delete(builtin.ReplicaSet, set);
   }
 }
-
-/** The label that distinguishes the Pods of one template from those of another. */
-const hashLabel = "pod-template-hash";
-
-/** The annotation that numbers a Deployment's templates. */
-const revisionAnnotation = "deployment.kubernetes.io/revision";
 
 /** The oldest ReplicaSet that has the Deployment's current template. */
 function newestOf(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {

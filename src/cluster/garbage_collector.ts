@@ -3,7 +3,7 @@
  * orphaning deletion, and references to owners that never existed.
  *
  * Guarantees: deletes an object only after the server has confirmed, at that moment, that each of its owners is gone or is
- * being deleted, and only the very object that it read (UID and version). It notices kinds that appear later (CRDs).
+ * being deleted, and only exactly the object that it read (UID and version). It notices kinds that appear later (CRDs).
  */
 import { builtin, keyOf, type KubeObject, type OwnerReference, type Resource, resourceId } from "../api/mod.ts";
 import { type Clock, type Random, scope, systemClock, systemRandom } from "../async/mod.ts";

@@ -15,6 +15,9 @@ import { type Client, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import { deletePod, isFinished, isReady, type Pod } from "./_pods.ts";
 import { timeText } from "./_values.ts";
 
+/** The label of simulated nodes: Pods on other nodes are left alone. */
+const simulatedLabel = "pintle.dev/simulated";
+
 /** How long simulated Pods take to start and to complete, in milliseconds. */
 export interface KubeletPace {
   /** From bound to ready. @default 0 */
@@ -154,9 +157,6 @@ function hostAddressOf(node: string): string {
   for (const letter of node) sum = (sum * 31 + letter.charCodeAt(0)) % 254;
   return `192.168.0.${sum + 1}`;
 }
-
-/** The label of simulated nodes: Pods on other nodes are left alone. */
-const simulatedLabel = "pintle.dev/simulated";
 
 /** Options of {@link createNodes}. */
 interface NodesOptions {

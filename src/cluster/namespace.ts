@@ -20,6 +20,9 @@ type Namespace = Infer<typeof builtin.Namespace>;
 /** Milliseconds between two attempts to empty a namespace. */
 const retryIntervalMs = 1_000;
 
+/** The ConfigMap with the certificate authority. */
+const rootCa = "kube-root-ca.crt";
+
 /** Empties and finalizes deleted namespaces. */
 export function namespaceController(): ControllerDefinition {
   return controller("namespace-controller", { maxConcurrentReconciles: 4 })
@@ -212,8 +215,6 @@ export function serviceAccountController(caCertificate: string): ControllerDefin
       return done;
     });
 }
-
-const rootCa = "kube-root-ca.crt";
 
 function ignoreExisting(error: unknown): void {
   if (!isAlreadyExists(error)) throw error;
