@@ -1,6 +1,6 @@
-import { assertEquals, assertThrows, test } from "../../../tests/testing.ts";
+import { assert, assertEquals, assertMatch, assertThrows, test } from "../../../tests/testing.ts";
 import { type Json, type JsonObject, StatusError } from "../model/mod.ts";
-import { type FieldValidation, jsonPatch } from "./json_patch.ts";
+import { type FieldValidation, jsonPatch, PatchApplyError } from "./json_patch.ts";
 
 const object: JsonObject = { a: { b: [1, 2, 3], c: null }, "x/y~z": 1, s: "t" };
 
@@ -77,6 +77,18 @@ function statusErrorOf(patch: Json, validation?: FieldValidation): unknown {
     return [error.status.code, error.status.reason, error.status.message];
   }
 }
+
+/** A patch that doubles the size of `/a` with each operation. */
+function doublings(count: number): Json {
+  return Array.from({ length: count }, (_, index) => ({ op: "copy", from: "/a", path: `/a/copy${index}` }));
+}
+
+test("copies of a JSON patch add 3 MiB in total at most, so a small patch cannot create a large object", () => {
+  assert(JSON.stringify(jsonPatch(object, doublings(10)).object).length > 10_000);
+  const error = assertThrows(() => jsonPatch(object, doublings(40)), /error in our request/);
+  assert(error instanceof PatchApplyError);
+  assertMatch(error.why, /^Unable to complete the copy, the accumulated size .* exceeding the limit 3145728$/);
+});
 
 test("a malformed JSON patch is a bad request, with the message of its decoder", () => {
   assertEquals(
