@@ -118,6 +118,8 @@ test("[84] an invalid command line is one line on stderr and exit code 2", async
     ["run pods --resync 30", /Cannot parse --resync "30": it is not a duration with a unit/],
     ["run", /no controller is named, there are website, pods. Run: controller run NAME, or controller run --all/],
     ["run --all pods", /both names and --all are given/],
+    ["doctor --all pods", /both names and --all are given/],
+    ["manifests --all pods", /both names and --all are given/],
     ["run pods -A -n a", /both --namespace and --all-namespaces are given/],
     ["run websit", /Cannot find controller "websit": there are website, pods. Did you mean website\?/],
     ["install-crds nope", /Cannot find controller "nope"/],

@@ -9,7 +9,7 @@ export {
   type ProcessOutput,
   webhookServiceName,
 } from "./operator.ts";
-export { crdsOf, isCustomResource, selectControllers } from "./select_controllers.ts";
+export { crdsOf, isCustomResource, selectControllers, selectNamedOrAll } from "./select_controllers.ts";
 export { Session } from "./session.ts";
 export {
   type Call,

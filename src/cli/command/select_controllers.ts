@@ -25,6 +25,27 @@ export function selectControllers(operator: Operator, names: readonly string[]):
   return operator.controllers.filter((controller) => names.includes(controller.name));
 }
 
+/**
+ * Returns the controllers of these names, or all of them with `--all`.
+ *
+ * @param action What the command does with controllers, for the error: "run".
+ * @returns no controller when there are neither names nor `--all`
+ * @throws UsageError when there are both, or a name is unknown
+ */
+export function selectNamedOrAll(
+  { operator, names, all, action }: {
+    readonly operator: Operator;
+    readonly names: readonly string[];
+    readonly all: boolean;
+    readonly action: string;
+  },
+): readonly OperatorController[] {
+  if (all && names.length > 0) {
+    throw new UsageError(`Cannot ${action} controllers: both names and --all are given`, "Leave one of them out");
+  }
+  return all ? operator.controllers : selectControllers(operator, names);
+}
+
 /** True for a kind that carries its CustomResourceDefinition. */
 export function isCustomResource(resource: Resource): resource is CustomResource {
   return "crd" in resource;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { commandLineOnly, flag, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
-import { type Call, selectControllers } from "../command/mod.ts";
+import { type Call, selectNamedOrAll } from "../command/mod.ts";
 
 export const devFlags = z.object({
   all: flag(z.boolean().default(false), {
@@ -64,10 +64,7 @@ export function parseDevArguments({ positionals, session, flags: { all, samples 
     throw new UsageError("Cannot run a command: there is none after --", "Example: dev -- kubectl get namespaces");
   }
   const named = positionals.slice(0, positionals.length - command.length);
-  if (all && named.length > 0) {
-    throw new UsageError("Cannot run controllers: both names and --all are given", "Leave one of them out");
-  }
-  const controllers = all ? session.operator.controllers : selectControllers(session.operator, named);
+  const controllers = selectNamedOrAll({ operator: session.operator, names: named, all, action: "run" });
   if (samples && controllers.length === 0) {
     throw new UsageError("Cannot create samples: no controller is named", "Name one, or add --all");
   }

@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import { ApiError, isUnreachable } from "../../client/mod.ts";
-import { type Call, CommandError, type ExitCode, exitCode, selectControllers, subcommand } from "../command/mod.ts";
+import { type Call, CommandError, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
 import { connect, connectionFlags } from "../connection/mod.ts";
 import { commandLineOnly, flag, oneOf, text } from "../flags/mod.ts";
 import { electionFlags } from "../run/mod.ts";
@@ -20,6 +20,11 @@ import { checkWebhooks } from "./check_webhooks.ts";
 const { leaderElect, leaderElectionId, leaderElectionNamespace } = electionFlags.shape;
 
 const doctorFlags = z.object({
+  all: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--all",
+    about: "check all controllers, as without names",
+  }),
   output: flag(oneOf(["json", "yaml"]).optional(), {
     ...commandLineOnly,
     flags: "-o, --output <format>",
@@ -72,7 +77,8 @@ export const doctor = subcommand({
 async function runChecks(call: Call<DoctorFlags>): Promise<readonly Check[]> {
   const { positionals, flags, session } = call;
   const { operator } = session;
-  const controllers = positionals.length === 0 ? operator.controllers : selectControllers(operator, positionals);
+  const all = flags.all || positionals.length === 0;
+  const controllers = selectNamedOrAll({ operator, names: positionals, all, action: "check" });
   const { signal } = new AbortController(); // nothing is changed: a signal may end the process at any point
   using connection = await connect(flags, session);
   const clusterCheck = await checkCluster({ connection, session, signal }, flags.connectTimeout);

@@ -7,10 +7,15 @@ import { commandLineOnly, flag, oneOf, text, UsageError, wholeNumber } from "../
 import { resourceName } from "../../api/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import type { Webhook } from "../../webhook/mod.ts";
-import { type Operator, selectControllers, type Session } from "../command/mod.ts";
+import { type Operator, selectNamedOrAll, type Session } from "../command/mod.ts";
 
 /** The flags of `manifests`. */
 export const manifestFlags = z.object({
+  all: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--all",
+    about: "run all controllers, as without names",
+  }),
   namespace: flag(text().optional(), {
     flags: "-n, --namespace <name>",
     about: "namespace that the controllers run in (default: NAME-system)",
@@ -110,7 +115,8 @@ const sharedNamespace = /^(default|kube-.*)$/;
 /** Creates the plan. @throws UsageError when the flags contradict each other */
 export function createInstallPlan(words: readonly string[], flags: ManifestFlags, session: Session): InstallPlan {
   const { operator, version } = session;
-  const controllers = words.length === 0 ? operator.controllers : selectControllers(operator, words);
+  const all = flags.all || words.length === 0;
+  const controllers = selectNamedOrAll({ operator, names: words, all, action: "run" });
   const { namespace = checkedName("--namespace", `${operator.name}-system`), certSecret, webhookFrom } = flags;
   const plan: InstallPlan = {
     operator,

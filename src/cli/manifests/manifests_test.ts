@@ -77,6 +77,10 @@ function roles(all: readonly Printed[]): readonly string[] {
     .map(({ kind, metadata }) => metadata.namespace === undefined ? kind : `${kind} in ${metadata.namespace}`);
 }
 
+test("manifests --all prints the same as manifests without names", async () => {
+  assertEquals(await objects("--all"), await objects(""));
+});
+
 test("[security 10] the Pods satisfy the restricted Pod Security Standard", async () => {
   const all = await objects("");
   assertEquals(find(all, "Deployment").spec.template.spec.securityContext, {

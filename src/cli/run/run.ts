@@ -13,7 +13,7 @@ import {
   CommandError,
   type ExitCode,
   exitCode,
-  selectControllers,
+  selectNamedOrAll,
   type Session,
   subcommand,
 } from "../command/mod.ts";
@@ -95,12 +95,11 @@ async function configure(
 }
 
 function selectedControllers({ positionals, flags, session }: Call<RunFlags>): readonly OperatorController[] {
-  const { name, controllers } = session.operator;
-  if (flags.all && positionals.length > 0) {
-    throw new UsageError("Cannot run controllers: both names and --all are given", "Leave one of them out");
+  const { operator } = session;
+  const { name, controllers } = operator;
+  if (flags.all || positionals.length > 0) {
+    return selectNamedOrAll({ operator, names: positionals, all: flags.all, action: "run" });
   }
-  if (flags.all) return controllers;
-  if (positionals.length > 0) return selectControllers(session.operator, positionals);
   const known = listOf(controllers.map((controller) => controller.name));
   throw new UsageError(
     `Cannot run controllers: no controller is named, ${known}`,

@@ -19,7 +19,7 @@ import {
   simulate,
   type SimulateReport,
 } from "../../simulation/mod.ts";
-import { type Call, type ExitCode, exitCode, selectControllers, subcommand } from "../command/mod.ts";
+import { type Call, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
 import {
   runSimulationWorker,
   type SimulatedController,
@@ -69,16 +69,14 @@ export const simulateCommand = subcommand({
 function selectedControllers(
   { positionals, flags: { all, plan }, session: { operator } }: Call<SimulateFlags>,
 ): readonly OperatorController[] {
-  if (all && positionals.length > 0) {
-    throw new UsageError("Cannot simulate controllers: both names and --all are given", "Leave one of them out");
-  }
+  const controllers = selectNamedOrAll({ operator, names: positionals, all, action: "simulate" });
   if (!all && positionals.length === 0) {
     throw new UsageError("Cannot simulate controllers: no controller is named", "Name some, or use --all");
   }
   if (plan !== undefined && (all || positionals.length > 1)) {
     throw new UsageError("Cannot replay a plan: it belongs to one controller", "Name that controller");
   }
-  return all ? operator.controllers : selectControllers(operator, positionals);
+  return controllers;
 }
 
 /** The workloads of the controller, else default workloads that follow from its samples and schema. */
