@@ -5,12 +5,14 @@
  * (behaviour 84); an unhandled error ends the program with 70 instead of leaving a part of it running (behaviour 89).
  * A command's files are loaded only when that command is called, so help and version stay fast.
  */
-import { Command, CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
+import { type AddHelpTextContext, Command, CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import {
+  configureHelp,
   type ExitCode,
   exitCode,
   exitCodeList,
   failureOf,
+  helpText,
   type Operator,
   type ProcessEnvironment,
   processEnvironmentWith,
@@ -159,24 +161,24 @@ function helpAsFlag(args: readonly string[]): readonly string[] {
 
 function createRootCommand(session: Session): CommandUnknownOpts {
   const { operator, processEnvironment: { stdout, stderr } } = session;
-  return new Command(operator.name)
+  const root = new Command(operator.name)
     .description(operator.description ?? `Runs the controllers ${controllerNames(session)}.`)
     .usage("<command> [options]")
     .version(session.version, "--version", "print the version of this program")
     .helpOption("-h, --help", "show help")
     .helpCommand("help [command]", "show help for a command")
-    .addHelpText("after", () => rootHelp(session))
+    .addHelpText("after", (context) => rootHelp(context, session))
     .enablePositionalOptions()
     .exitOverride(usageErrorsOf(operator.name))
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
       outputError: () => {}, // printed later, in one line, with the exit code
-      getOutHelpWidth: () => stdout.columns ?? 100,
-      getErrHelpWidth: () => stderr.columns ?? 100,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });
+  configureHelp(root, session.processEnvironment);
+  return root;
 }
 
 /** Rethrows what commander throws for help and version; all other errors become UsageErrors. */
@@ -192,18 +194,18 @@ function controllerNames(session: Session): string {
   return session.operator.controllers.map((controller) => controller.name).join(", ");
 }
 
-function rootHelp(session: Session): string {
+function rootHelp(context: AddHelpTextContext, session: Session): string {
   const { name, controllers } = session.operator;
   const first = controllers[0]?.name ?? "NAME";
   return [
     "",
-    `Controllers: ${controllerNames(session)}`,
+    helpText(context, `Controllers: ${controllerNames(session)}`),
     "",
     "Examples:",
     `  ${name} install-crds ${first}    # once per cluster`,
     `  ${name} run ${first}             # until Ctrl-C`,
     "",
     "Exit codes:",
-    ...exitCodeList.map(({ code, meaning }) => `  ${String(code).padStart(2)}  ${meaning}`),
+    ...exitCodeList.map(({ code, meaning }) => helpText(context, meaning, `  ${String(code).padStart(2)}  `)),
   ].join("\n");
 }

@@ -2,11 +2,12 @@
  * subcommand(): defines a command from its description, examples, flags and function. The types of the flags are known
  * inside the command's file and erased outside of it, so that all commands fit into one table.
  */
-import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import type { AddHelpTextContext, CommandUnknownOpts } from "@commander-js/extra-typings";
 import type { z } from "zod";
 import type { FlagReader } from "../../manager/mod.ts";
 import { addFlags, environmentName, type Flag, type FlagSchema, flagsOf, readFlags, typedFlags } from "../flags/mod.ts";
 import type { ExitCode } from "./exit_code.ts";
+import { helpText } from "./help.ts";
 import type { Operator } from "./operator.ts";
 import { type LogFlags, logFlags, type Session } from "./session.ts";
 
@@ -91,8 +92,8 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
       addFlags(command, flags);
       addFlags(command, logFlags);
       for (const group of extraFlags(operator)) addFlags(command, group.flags, group.heading);
-      command.addHelpText("after", environmentText(allFlags(operator), operator.name));
-      command.addHelpText("after", examplesText(examples, operator, command.name()));
+      command.addHelpText("after", (context) => environmentText(context, allFlags(operator), operator.name));
+      command.addHelpText("after", (context) => examplesText(context, examples, operator));
     },
     async execute(command, session) {
       const sources = { operatorName: session.operator.name, environment: session.environment };
@@ -108,20 +109,24 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
   };
 }
 
-function environmentText(flags: readonly Flag[], operatorName: string): string {
+function environmentText(context: AddHelpTextContext, flags: readonly Flag[], operatorName: string): string {
   const others = flags.filter((flag) => flag.fromEnvironment !== true).map((flag) => flag.longName);
   const pattern = environmentName(operatorName, { longName: "--" });
   const example = environmentName(operatorName, { longName: "--log-format" });
   const which = others.length === 0 ? "every flag" : `every flag except ${others.join(", ")}`;
-  return `\nEnvironment:\n  ${pattern}<FLAG> sets ${which}: ${example}=json`;
+  return `\nEnvironment:\n${helpText(context, `${pattern}<FLAG> sets ${which}: ${example}=json`, "  ")}`;
 }
 
 /** Examples name a controller of this operator. */
-function examplesText(examples: SubcommandParts<FlagSchema>["examples"], operator: Operator, name: string): string {
+function examplesText(
+  context: AddHelpTextContext,
+  examples: SubcommandParts<FlagSchema>["examples"],
+  operator: Operator,
+): string {
   const [first] = operator.controllers;
   const lines = examples.map(({ line, about }) => {
-    const text = `${operator.name} ${name} ${line.replaceAll("NAME", first?.name ?? "NAME")}`;
-    return `  # ${about}\n  ${text.trimEnd()}`;
+    const text = `${operator.name} ${context.command.name()} ${line.replaceAll("NAME", first?.name ?? "NAME")}`;
+    return `${helpText(context, about, "  # ", "  # ")}\n  ${text.trimEnd()}`;
   });
   return `\nExamples:\n${lines.join("\n\n")}`;
 }

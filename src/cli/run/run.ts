@@ -31,7 +31,7 @@ export const run = subcommand({
   description: [
     "Runs controllers in one process over one shared cache, until a signal ends them.",
     "The first SIGINT or SIGTERM lets running reconciles finish, the second one ends at once.",
-  ].join("\n"),
+  ].join(" "),
   positionals: { syntax: "[names...]", about: "controllers to run, unless --all is given" },
   examples: [
     { line: "NAME", about: "one controller, on the cluster of the current context" },

@@ -7,6 +7,8 @@ import type { FullProcessEnvironment } from "../command/operator.ts";
 export interface TestTerminal {
   /** Whether stdout and stderr are a terminal. @default false */
   readonly isTerminal?: boolean;
+  /** Width of the terminal in characters. @default 100 */
+  readonly columns?: number;
   /** The lines that the user types. @default standard input is not a terminal */
   readonly answers?: readonly string[];
 }
@@ -26,12 +28,12 @@ export class TestProcess implements FullProcessEnvironment {
   #err = "";
 
   constructor(args: readonly string[], environment: Environment = {}, terminal: TestTerminal = {}) {
-    const { isTerminal = false, answers } = terminal;
+    const { isTerminal = false, columns = 100, answers } = terminal;
     this.args = args;
     this.environment = environment;
     this.stdin = readerOf(answers);
-    this.stdout = writer(isTerminal, (text) => this.#out += text);
-    this.stderr = writer(isTerminal, (text) => this.#err += text);
+    this.stdout = writer(isTerminal ? columns : undefined, (text) => this.#out += text);
+    this.stderr = writer(isTerminal ? columns : undefined, (text) => this.#err += text);
   }
 
   /** The text on stdout. */
@@ -75,15 +77,16 @@ function readerOf(answers: readonly string[] | undefined): LineReader {
   return { isTerminal: answers !== undefined, readLine: () => Promise.resolve(left.shift()) };
 }
 
-function writer(isTerminal: boolean, append: (text: string) => void): TextWriter {
+/** @param columns Width of the terminal; undefined for a pipe */
+function writer(columns: number | undefined, append: (text: string) => void): TextWriter {
   return {
     write: (text) => {
       append(text);
       return true;
     },
     flush: () => Promise.resolve(),
-    isTerminal,
-    columns: isTerminal ? 100 : undefined,
+    isTerminal: columns !== undefined,
+    columns,
   };
 }
 
