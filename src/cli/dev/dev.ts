@@ -94,8 +94,8 @@ async function configure(
   controllers: readonly OperatorController[],
   stopping: Scope,
 ): Promise<readonly OperatorController[]> {
-  const { operator } = session;
-  const print = linePrinter(session.output, () => stopping.abort(outputClosed));
+  const { operator, output, processEnvironment: { clock } } = session;
+  const print = linePrinter({ stdout: output, stopping, clock });
   return await configureControllers({ operator, controllers, flags, namespaces: [], allNamespaces: true, print });
 }
 

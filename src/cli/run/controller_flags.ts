@@ -2,6 +2,7 @@
  * The flags of controllers: help shows those of all controllers of the operator; those of the selected controllers are read
  * before anything else, to configure these controllers.
  */
+import type { Clock, Scope } from "../../async/mod.ts";
 import type { OperatorController, RunSetup } from "../../manager/mod.ts";
 import { escaped } from "../../observe/mod.ts";
 import { findText, type TextWriter, writeFile } from "../../runtime/mod.ts";
@@ -65,13 +66,34 @@ async function configureController(
 /** The reason to stop when the reader of stdout has closed it, as `head` does. */
 export const outputClosed = new DOMException("The output was closed", "AbortError");
 
-/** Returns a function that prints lines with escaped control characters. @param onClosed Called when stdout was closed */
-export function linePrinter(stdout: TextWriter, onClosed: () => void): RunSetup["print"] {
+/** Milliseconds between two looks at the reader of stdout, while nothing is printed. */
+const probeMs = 250;
+
+/** Where lines are printed, and what ends when nobody reads them any more. */
+interface LinePrinterOptions {
+  readonly stdout: TextWriter;
+  /** Aborted with {@link outputClosed} when the reader has closed stdout. */
+  readonly stopping: Scope;
+  readonly clock: Clock;
+}
+
+/**
+ * Returns a function that prints lines with escaped control characters. From the first line on, it also notices between two
+ * lines that the reader has left: `run pods | head -1` ends, even if no Pod ever changes again.
+ */
+export function linePrinter({ stdout, stopping, clock }: LinePrinterOptions): RunSetup["print"] {
+  const isClosed = () => !(stdout.isOpen ?? true);
+  const watchReader = async () => {
+    for (; !isClosed(); await clock.sleep(probeMs, stopping.signal)) await stdout.probe?.();
+    if (stdout.failure === undefined) stopping.abort(outputClosed);
+  };
+  let watching: Promise<void> | undefined;
   return async (line) => {
     stdout.write(`${escaped(line)}\n`);
     await stdout.flush();
-    if (stdout.isOpen ?? true) return;
-    if (stdout.failure === undefined) return onClosed();
+    watching ??= watchReader().catch(() => {}); // stopped
+    if (!isClosed()) return;
+    if (stdout.failure === undefined) return stopping.abort(outputClosed);
     throw new Error(`Cannot print: ${stdout.failure.message}`, { cause: stdout.failure });
   };
 }

@@ -6,6 +6,7 @@ import {
   assertStringIncludes,
   test,
 } from "../../../tests/testing.ts";
+import { scope, VirtualClock } from "../../async/mod.ts";
 import { builtin } from "../../api/mod.ts";
 import { controller, done } from "../../controller/mod.ts";
 import { type OperatorController, type RunSetup, withFlags } from "../../manager/mod.ts";
@@ -14,7 +15,7 @@ import { z } from "../../schema/mod.ts";
 import { FakeServer } from "../testing/fake_server.ts";
 import { createProcess, runCommandLine, startCommandLine } from "../testing/run_command.ts";
 import { flag } from "../flags/flag.ts";
-import { linePrinter } from "./controller_flags.ts";
+import { linePrinter, outputClosed } from "./controller_flags.ts";
 
 const flags = z.object({
   greeting: flag(z.string().regex(/^[A-Z]/, { error: "it does not begin with a capital" }).default("Hello"), {
@@ -119,23 +120,47 @@ class FakeOutput implements TextWriter {
 
 test("[security 19] a printed line has no control characters, whatever it contains", async () => {
   const output = new FakeOutput();
-  const print = linePrinter(output, () => assert(false, "the output is open"));
+  using stopping = scope(new AbortController().signal);
+  const print = linePrinter({ stdout: output, stopping, clock: new VirtualClock() });
   await print("Pod a\u001b[31m\r\nPod b \u202egnp.exe\u0000");
   await print(JSON.stringify({ name: "ü\u2028\u001b" }));
+  assert(!stopping.signal.aborted, "the output is open");
   assertEquals(output.text, 'Pod a\\u001b[31m\\u000d\\u000aPod b \\u202egnp.exe\\u0000\n{"name":"ü\\u2028\\u001b"}\n');
   assertEquals(JSON.parse(output.text.split("\n")[1] ?? ""), { name: "ü\u2028\u001b" });
 });
 
-test("print() fails when the output fails, and not when its reader closed it", async () => {
+test("print() fails when the output fails, and ends the run when its reader closed it", async () => {
   const output = new FakeOutput();
-  let closed = 0;
-  const print = linePrinter(output, () => closed++);
+  using stopping = scope(new AbortController().signal);
+  const print = linePrinter({ stdout: output, stopping, clock: new VirtualClock() });
   output.isOpen = false;
-  await print("a");
-  assertEquals(closed, 1);
   output.failure = new Error("ENOSPC");
   await assertRejects(() => print("b"), /^Cannot print: ENOSPC$/);
-  assertEquals(closed, 1);
+  assert(!stopping.signal.aborted);
+  output.failure = undefined;
+  await print("a");
+  assertEquals(stopping.signal.reason, outputClosed);
+});
+
+test("[85] a reader that leaves between two lines ends the run, without a further line", async () => {
+  const output = new FakeOutput();
+  const clock = new VirtualClock();
+  let isReaderGone = false;
+  const stdout = Object.assign(output, {
+    probe: () => Promise.resolve(void (output.isOpen &&= !isReaderGone)),
+  });
+  using stopping = scope(new AbortController().signal);
+  const print = linePrinter({ stdout, stopping, clock });
+  isReaderGone = true;
+  await clock.advance(60_000);
+  assert(!stopping.signal.aborted, "nothing was printed: a run that prints nothing goes on");
+  isReaderGone = false;
+  await print("a");
+  await clock.advance(60_000);
+  assert(!stopping.signal.aborted, "the reader waits for the next line");
+  isReaderGone = true;
+  await clock.advance(1_000);
+  assertEquals([stopping.signal.reason, output.text], [outputClosed, "a\n"]);
 });
 
 test("[85] a run whose output was closed ends as after a signal", async () => {

@@ -90,7 +90,8 @@ async function configure(
 ): Promise<readonly OperatorController[]> {
   const { session: { operator, processEnvironment }, flags: { allNamespaces }, extraFlags: flags } = call;
   const controllers = selectedControllers(call);
-  const print = linePrinter(processEnvironment.stdout, () => stopping.abort(outputClosed));
+  const { stdout, clock } = processEnvironment;
+  const print = linePrinter({ stdout, stopping, clock });
   return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, print });
 }
 

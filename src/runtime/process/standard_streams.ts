@@ -5,6 +5,7 @@
  * later writes do nothing and raise no error (behaviour 85). Standard input is not read before `readLine` is called.
  */
 import process from "node:process";
+import { isReaderGone } from "./pipe_reader.ts";
 
 /** Writes text for people and programs. */
 export interface TextWriter {
@@ -12,6 +13,8 @@ export interface TextWriter {
   write(text: string): boolean;
   /** Resolves when all text so far has left the process, or can no longer be written. */
   flush(): Promise<void>;
+  /** Finds out whether the reader has closed the pipe, without a write; `isOpen` is then up to date. @default no effect */
+  probe?(): Promise<void>;
   /** False if nothing more can be written. @default true */
   readonly isOpen?: boolean;
   /** Why nothing more can be written. Undefined if the reader has closed the pipe. */
@@ -26,6 +29,8 @@ export interface TextWriter {
 interface Stream {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  /** The file descriptor; undefined for a stream of this process. */
+  readonly fd?: number;
   write(text: string, done: (error?: Error | null) => void): boolean;
   on(event: "error", react: (error: Error) => void): unknown;
 }
@@ -53,6 +58,9 @@ export function textWriter(stream: Stream): TextWriter {
       return isOpen;
     },
     flush: () => last,
+    async probe() {
+      if (isOpen && stream.fd !== undefined && await isReaderGone(stream.fd)) isOpen = false;
+    },
     get isOpen() {
       return isOpen;
     },
