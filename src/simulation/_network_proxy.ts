@@ -64,6 +64,7 @@ export class NetworkProxy {
   readonly #paused = new PausedProcesses();
   /** The processes whose pause is over. */
   readonly #resuming: (() => Promise<void>)[] = [];
+  #requests = 0;
   #renewals = 0;
   #successfulWrites = 0;
   #delayed = 0;
@@ -82,6 +83,11 @@ export class NetworkProxy {
   /** Virtual time of the last fault of a request. */
   get lastFaultAt(): number {
     return this.#lastFaultAt;
+  }
+
+  /** All requests of the operator, those that a fault kept from the server included. */
+  get requests(): number {
+    return this.#requests;
   }
 
   /** Counted writes that the server accepted. */
@@ -155,6 +161,7 @@ export class NetworkProxy {
     if (request.signal.aborted) return Promise.reject(request.signal.reason);
     const info = requestInfo(request);
     const isWrite = request.method !== "GET";
+    this.#requests++;
     return new Promise((resolve, reject) => {
       const order = `${process.id} ${isWrite ? 1 : 0} ${request.url} ${request.method}`;
       const pending: PendingRequest = { process, request, info, order, isWrite, resolve, reject };

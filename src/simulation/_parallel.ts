@@ -5,13 +5,12 @@
  * Guarantees: the results come in the order of the list, so the number and speed of the workers changes nothing but the time.
  * A schedule whose worker fails is checked in this process.
  */
-import type { CheckSchedule, PlannedSchedule } from "./schedule_checker.ts";
-import type { Violation } from "./violation.ts";
+import type { CheckResult, CheckSchedule, PlannedSchedule } from "./schedule_checker.ts";
 
 /** The result of a schedule. */
 export interface CheckedSchedule<Planned extends PlannedSchedule> {
   readonly schedule: Planned;
-  readonly violations: readonly Violation[];
+  readonly result: CheckResult;
 }
 
 /** A worker gets its next schedule before it has finished the current one. */
@@ -30,8 +29,8 @@ export async function* checkInParallel<Planned extends PlannedSchedule>(
   try {
     for (let slot = agenda.shift(); slot !== undefined; slot = agenda.shift()) {
       if (slot.isTaken) await slot.ended.promise;
-      slot.violations ??= await check(slot.schedule);
-      yield { schedule: slot.schedule, violations: slot.violations };
+      slot.result ??= await check(slot.schedule);
+      yield { schedule: slot.schedule, result: slot.result };
     }
   } finally {
     agenda.isClosed = true;
@@ -42,7 +41,7 @@ export async function* checkInParallel<Planned extends PlannedSchedule>(
 async function work<Planned extends PlannedSchedule>(agenda: Agenda<Planned>, check: CheckSchedule): Promise<void> {
   for (let slot = agenda.take(); slot !== undefined; slot = agenda.take()) {
     try {
-      slot.violations = await check(slot.schedule);
+      slot.result = await check(slot.schedule);
     } catch {
       slot.isTaken = false;
     }
@@ -55,7 +54,7 @@ interface Slot<Planned extends PlannedSchedule> {
   readonly schedule: Planned;
   readonly ended: PromiseWithResolvers<void>;
   isTaken: boolean;
-  violations: readonly Violation[] | undefined;
+  result: CheckResult | undefined;
 }
 
 /** The schedules that are left, and those that a worker has begun. */
@@ -86,6 +85,6 @@ class Agenda<Planned extends PlannedSchedule> {
   #next(): Slot<Planned> | undefined {
     const { value, done } = this.#rest.next();
     if (done === true) return undefined;
-    return { schedule: value, ended: Promise.withResolvers<void>(), isTaken: false, violations: undefined };
+    return { schedule: value, ended: Promise.withResolvers<void>(), isTaken: false, result: undefined };
   }
 }

@@ -9,11 +9,14 @@ import { assumesSecondWrite, recreateWorkload } from "./testing/sample_controlle
 const ten = Array.from({ length: 10 }, (_, seed) => ({ workload: "w", plan: { faults: [] }, seed, replicas: 1 }));
 
 /** One violation, with the seed as its message. */
-const seedViolation = ({ seed }: PlannedSchedule) => [{ invariant: "quiescence", message: String(seed) }] as const;
+const seedViolation = ({ seed }: PlannedSchedule) => ({
+  violations: [{ invariant: "quiescence", message: String(seed) }] as const,
+  totals: { requests: 1, faults: 0, reconciles: 1, virtualMs: 1 },
+});
 
 async function checkTen(check: CheckSchedule, workers: readonly CheckSchedule[]): Promise<readonly string[]> {
   const messages: string[] = [];
-  for await (const { violations } of checkInParallel(ten, check, workers)) {
+  for await (const { result: { violations } } of checkInParallel(ten, check, workers)) {
     messages.push(...violations.map((one) => one.message));
   }
   return messages;

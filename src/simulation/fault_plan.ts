@@ -221,33 +221,47 @@ export class FaultIndex {
   readonly #events = new Map<number, FaultOf<"event">[]>();
   readonly #restarts = new Map<number, FaultOf<"stale">[]>();
   readonly #jumps = new Map<number, FaultOf<"skew">[]>();
+  #applied = 0;
 
   constructor({ faults }: FaultPlan) {
     for (const fault of faults) this.#add(fault);
   }
 
+  /** The number of faults whose point was reached. */
+  get applied(): number {
+    return this.#applied;
+  }
+
   atWrite(write: number): readonly WriteFault[] {
-    return takeFrom(this.#writes, write);
+    return this.#take(this.#writes, write);
   }
 
   atRenewal(renewal: number): readonly RenewalFault[] {
-    return takeFrom(this.#renewals, renewal);
+    return this.#take(this.#renewals, renewal);
   }
 
   atRead(read: number): readonly FaultOf<"answer">[] {
-    return takeFrom(this.#reads, read);
+    return this.#take(this.#reads, read);
   }
 
   atEvent(event: number): readonly FaultOf<"event">[] {
-    return takeFrom(this.#events, event);
+    return this.#take(this.#events, event);
   }
 
   beforeStep(step: number): readonly FaultOf<"skew">[] {
-    return takeFrom(this.#jumps, step);
+    return this.#take(this.#jumps, step);
   }
 
   afterStep(step: number): readonly FaultOf<"stale">[] {
-    return takeFrom(this.#restarts, step);
+    return this.#take(this.#restarts, step);
+  }
+
+  #take<T>(map: Map<number, T[]>, point: number): readonly T[] {
+    const faults = map.get(point);
+    if (faults === undefined) return [];
+    map.delete(point);
+    this.#applied += faults.length;
+    return faults;
   }
 
   #add(fault: Fault): void {
@@ -282,11 +296,4 @@ function addTo<T>(map: Map<number, T[]>, point: number, fault: T): void {
   const present = map.get(point);
   if (present === undefined) map.set(point, [fault]);
   else present.push(fault);
-}
-
-function takeFrom<T>(map: Map<number, T[]>, point: number): readonly T[] {
-  const faults = map.get(point);
-  if (faults === undefined) return [];
-  map.delete(point);
-  return faults;
 }

@@ -3,7 +3,7 @@
  * under injected faults. See docs/SIMULATION.md.
  */
 export { type SettledOptions, World, type WorldObject, type WorldOptions } from "./world.ts";
-export { runSchedule, type ScheduleOptions, type ScheduleResult } from "./schedule.ts";
+export { runSchedule, type RunTotals, type ScheduleOptions, type ScheduleResult, sumOf } from "./schedule.ts";
 export {
   type CrashMoment,
   type EventAction,
@@ -29,5 +29,5 @@ export {
   type SimulateReport,
 } from "./simulate.ts";
 export { differingKeys, fieldsOf, lifecyclesOf, type SummaryChange, type SummaryObject } from "./summary.ts";
-export { type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
+export { type CheckResult, type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
 export { defaultWorkloads } from "./default_workloads.ts";

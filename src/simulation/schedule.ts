@@ -48,6 +48,28 @@ export interface ScheduleResult {
   readonly settling: Settling;
   /** Broken invariants that can be found without a run to compare with. */
   readonly violations: readonly Violation[];
+  readonly totals: RunTotals;
+}
+
+/** How much happened in one or more runs. */
+export interface RunTotals {
+  /** Requests of the operator. */
+  readonly requests: number;
+  /** Faults that took place: a plan can name a point that its run does not reach. */
+  readonly faults: number;
+  readonly reconciles: number;
+  /** Milliseconds on the virtual clocks. */
+  readonly virtualMs: number;
+}
+
+/** Returns the sum of the totals of several runs. */
+export function sumOf(totals: readonly RunTotals[]): RunTotals {
+  return totals.reduce((sum, one) => ({
+    requests: sum.requests + one.requests,
+    faults: sum.faults + one.faults,
+    reconciles: sum.reconciles + one.reconciles,
+    virtualMs: sum.virtualMs + one.virtualMs,
+  }), { requests: 0, faults: 0, reconciles: 0, virtualMs: 0 });
 }
 
 /** How the run settled. "retrying": no more writes, but some key still fails. "unsettled": it did not settle. */
@@ -107,13 +129,15 @@ class Run implements AsyncDisposable {
   #startsAt: number[] = [];
   readonly #stepRevisions: number[] = [];
   #settling: Settling = "settled";
+  #reconciles = 0;
   #restarts = 0;
   /** The revision at which a process first started on a stale server. */
   #staleFrom = Infinity;
 
   constructor(parts: RunParts) {
-    const { controllers, clock, trace, random, plan } = parts;
-    this.#parts = parts;
+    const { clock, trace, random, plan } = parts;
+    const controllers = parts.controllers.map((one) => withOnReconcile(one, () => this.#reconciles++));
+    this.#parts = { ...parts, controllers };
     this.#server = new SimulatedServer({ controllers, clock, trace, seed: parts.seed });
     this.#faults = new FaultIndex(plan);
     this.#handlers = new HandlerOracle(controllers);
@@ -190,6 +214,12 @@ class Run implements AsyncDisposable {
       stepRevisions: this.#stepRevisions,
       settling: this.#settling,
       violations: this.#violations,
+      totals: {
+        requests: this.#proxy.requests,
+        faults: this.#faults.applied,
+        reconciles: this.#reconciles,
+        virtualMs: this.#parts.clock.monotonic(),
+      },
     };
   }
 
@@ -367,6 +397,17 @@ class Run implements AsyncDisposable {
   #report(invariant: Violation["invariant"], message: string): void {
     this.#violations.push({ invariant, message });
   }
+}
+
+/** Returns a controller that calls `onReconcile` before each reconcile. */
+function withOnReconcile(controller: OperatorController, onReconcile: () => void): OperatorController {
+  return {
+    ...controller,
+    reconciler: (request, toolbox) => {
+      onReconcile();
+      return controller.reconciler(request, toolbox);
+    },
+  };
 }
 
 interface Attempts {

@@ -8,7 +8,14 @@
 import type { OperatorController, Workload } from "../manager/mod.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
-import { runSchedule, type ScheduleOptions, type ScheduleResult, type Settling } from "./schedule.ts";
+import {
+  runSchedule,
+  type RunTotals,
+  type ScheduleOptions,
+  type ScheduleResult,
+  type Settling,
+  sumOf,
+} from "./schedule.ts";
 import { differingKeys, type Summary } from "./summary.ts";
 import { foldRepeats } from "./trace.ts";
 import type { Invariant, Violation } from "./violation.ts";
@@ -22,8 +29,14 @@ export interface PlannedSchedule {
   readonly replicas: number;
 }
 
+/** The result of a checked run. Plain JSON, too. */
+export interface CheckResult {
+  readonly violations: readonly Violation[];
+  readonly totals: RunTotals;
+}
+
 /** Checks one schedule, in this or another process. */
-export type CheckSchedule = (schedule: PlannedSchedule) => Promise<readonly Violation[]>;
+export type CheckSchedule = (schedule: PlannedSchedule) => Promise<CheckResult>;
 
 /** Checks schedules one by one. */
 export class ScheduleChecker {
@@ -45,10 +58,10 @@ export class ScheduleChecker {
   }
 
   /** Runs a schedule and compares it with the reference. @throws {TypeError} when the workload does not exist */
-  async check({ workload, plan, seed, replicas }: PlannedSchedule): Promise<readonly Violation[]> {
+  async check({ workload, plan, seed, replicas }: PlannedSchedule): Promise<CheckResult> {
     const reference = await this.reference(workload, replicas);
     const result = await runSchedule({ ...this.#options(workload, replicas), plan, seed });
-    return compareWithReference(reference, result, plan);
+    return { violations: compareWithReference(reference, result, plan), totals: result.totals };
   }
 
   /** Runs a schedule again for its timeline. */
@@ -77,6 +90,9 @@ export interface Reference {
   readonly isTimed: boolean;
   /** Violations without faults. */
   readonly violations: readonly Violation[];
+  /** The number of runs that it was learned from, and what happened in them. */
+  readonly runs: number;
+  readonly totals: RunTotals;
 }
 
 /** Runs that a reference is learned from. */
@@ -88,14 +104,17 @@ const maxReported = 5;
 export async function learnReference(options: Omit<ScheduleOptions, "plan" | "seed">): Promise<Reference> {
   const first = await runSchedule({ ...options, seed: 1 });
   const masked = new Set<string>();
+  const totals = [first.totals];
   for (let seed = 2; seed <= referenceRuns; seed++) {
     const other = await runSchedule({ ...options, seed });
+    totals.push(other.totals);
     for (const key of differingKeys(first.summary.fields, other.summary.fields)) masked.add(key);
     for (const key of differingKeys(first.summary.lifecycles, other.summary.lifecycles)) masked.add(key);
   }
   const { summary, settling, points, stepRevisions, violations } = first;
   const isTimed = options.workload.steps.some(({ untilWrites }) => untilWrites !== undefined);
-  return { summary, settling, points, stepRevisions, masked, isTimed, violations };
+  const learned = { summary, settling, points, stepRevisions, masked, isTimed, violations };
+  return { ...learned, runs: referenceRuns, totals: sumOf(totals) };
 }
 
 /** All violations of a run: those that it found itself, and the differences from the reference. */

@@ -9,6 +9,7 @@ import { checkInParallel } from "./_parallel.ts";
 import { type FaultKind, faultKinds, type FaultPlan } from "./fault_plan.ts";
 import { singleFaults, stormsOf } from "./fault_points.ts";
 import { type CheckSchedule, type PlannedSchedule, type Reference, ScheduleChecker } from "./schedule_checker.ts";
+import { type RunTotals, sumOf } from "./schedule.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /** Options of {@link simulate}. */
@@ -55,7 +56,12 @@ export interface Finding {
 /** The result of a simulation. */
 export interface SimulateReport {
   readonly controller: string;
+  /** All runs, those without faults included. */
   readonly schedules: number;
+  /** The storms among them. */
+  readonly seeds: number;
+  /** What happened in all of them. Caveats: a worker process learns its own references, which are not counted. */
+  readonly totals: RunTotals;
   /** By kind: the single faults that were tested, and all that are possible. */
   readonly covered: ReadonlyMap<FaultKind, { readonly tested: number; readonly all: number }>;
   readonly findings: readonly Finding[];
@@ -90,7 +96,7 @@ export async function replay(
 ): Promise<Finding | undefined> {
   const checker = new ScheduleChecker(controller, [workload]);
   const schedule = { ...how, workload: workload.name };
-  const violations = await checker.check(schedule);
+  const { violations } = await checker.check(schedule);
   if (violations.length === 0) return undefined;
   return { ...schedule, controller: controller.name, violations, timeline: await checker.timeline(schedule) };
 }
@@ -106,8 +112,11 @@ class Simulation {
   readonly #checker: ScheduleChecker;
   readonly #covered = new Map<FaultKind, { tested: number; all: number }>();
   readonly #findings: Finding[] = [];
+  readonly #references = new Set<Reference>();
   #workers: readonly CheckSchedule[] | undefined;
   #schedules = 0;
+  #seeds = 0;
+  #totals = sumOf([]);
 
   constructor(options: SimulateOptions) {
     this.#options = options;
@@ -119,6 +128,8 @@ class Simulation {
     return {
       controller: this.#options.controller.name,
       schedules: this.#schedules,
+      seeds: this.#seeds,
+      totals: this.#totals,
       covered: this.#covered,
       findings: this.#findings,
     };
@@ -127,8 +138,7 @@ class Simulation {
   /** Simulates one workload. */
   async run(workload: string): Promise<void> {
     const { singles = true, storms = 0, maxFindings = 3, signal } = this.#options;
-    const reference = await this.#checker.reference(workload, 1);
-    this.#schedules += 3;
+    const reference = await this.#reference(workload, 1);
     if (reference.violations.length > 0) {
       const schedule = { workload, plan: { faults: [] }, seed: 1, replicas: 1 };
       this.#findings.push(await this.#findingOf(schedule, reference.violations));
@@ -142,10 +152,24 @@ class Simulation {
     const isAborted = () => signal?.aborted === true;
     if (isAborted()) return;
     const check: CheckSchedule = (schedule) => this.#checker.check(schedule);
-    for await (const { schedule, violations } of checkInParallel(schedules, check, this.#workers ?? [])) {
-      await this.#onChecked(schedule, violations);
+    for await (const { schedule, result } of checkInParallel(schedules, check, this.#workers ?? [])) {
+      if (schedule.kind === undefined) this.#seeds++;
+      this.#addRuns(1, result.totals);
+      await this.#onChecked(schedule, result.violations);
       if (this.#findings.length >= limit || isAborted()) return;
     }
+  }
+
+  async #reference(workload: string, replicas: number): Promise<Reference> {
+    const reference = await this.#checker.reference(workload, replicas);
+    if (!this.#references.has(reference)) this.#addRuns(reference.runs, reference.totals);
+    this.#references.add(reference);
+    return reference;
+  }
+
+  #addRuns(runs: number, totals: RunTotals): void {
+    this.#schedules += runs;
+    this.#totals = sumOf([this.#totals, totals]);
   }
 
   /** Every single fault of a workload. */
@@ -155,7 +179,7 @@ class Simulation {
         return { workload, plan: { faults: [fault] }, seed: 1, replicas, kind: fault.kind };
       });
     const kinds = leaderFaultKinds.intersection(this.#kinds);
-    const replicated = kinds.size > 0 ? plan(await this.#checker.reference(workload, 2), 2, kinds) : [];
+    const replicated = kinds.size > 0 ? plan(await this.#reference(workload, 2), 2, kinds) : [];
     return [...plan(single, 1, this.#kinds), ...replicated];
   }
 
@@ -165,7 +189,7 @@ class Simulation {
     const kinds = this.#kinds;
     const seeds = Array.from({ length: storms }, (_, index) => firstSeed + index);
     const isReplicated = (seed: number) => seed % replicatedEvery === 0;
-    const replicated = seeds.some(isReplicated) ? await this.#checker.reference(workload, 2) : single;
+    const replicated = seeds.some(isReplicated) ? await this.#reference(workload, 2) : single;
     const [storm, replicatedStorm] = [
       stormsOf({ ...single, replicas: 1 }, kinds),
       stormsOf({ ...replicated, replicas: 2 }, kinds),
@@ -178,7 +202,6 @@ class Simulation {
   }
 
   async #onChecked(schedule: CoveringSchedule, violations: readonly Violation[]): Promise<void> {
-    this.#schedules++;
     if (schedule.kind !== undefined) this.#coverageOf(schedule.kind).tested++;
     if (violations.length > 0 && !this.#isKnown(schedule, violations)) await this.#addFinding(schedule, violations);
     const { onProgress } = this.#options;
@@ -193,11 +216,12 @@ class Simulation {
     const [first] = violations;
     const how = { workload, seed, replicas };
     const shrunk = await shrink(plan, async (fewer) => {
-      this.#schedules++;
-      const found = await this.#checker.check({ ...how, plan: fewer });
+      const { violations: found, totals } = await this.#checker.check({ ...how, plan: fewer });
+      this.#addRuns(1, totals);
       return found.some(({ invariant }) => invariant === first?.invariant);
     });
-    const again = await this.#checker.check({ ...how, plan: shrunk });
+    const { violations: again, totals } = await this.#checker.check({ ...how, plan: shrunk });
+    this.#addRuns(1, totals);
     const finding = again.length > 0 ? { ...how, plan: shrunk } : { ...how, plan };
     this.#findings.push(await this.#findingOf(finding, again.length > 0 ? again : violations));
   }

@@ -74,15 +74,6 @@ export async function unknownIfForbidden(check: () => Promise<Finding>): Promise
   }
 }
 
-/** `3 s`, `5 min`, `2 h`, `40 d`. */
-export function approximateDuration(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1_000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
-}
-
 /** Prints the checks: one line each, or one value in `format`. */
 export function printChecks(checks: readonly Check[], format: ObjectFormat | undefined, session: Session): void {
   if (format === undefined) return session.print(table(checks.map(rowOf), session.paint));

@@ -4,8 +4,8 @@ import { builtin, type Infer } from "../../api/mod.ts";
 import { CommandError } from "../command/mod.ts";
 import { type Connection, waitForServer } from "../connection/mod.ts";
 import type { CrdContext } from "../crds/mod.ts";
+import { approximateDuration } from "../output/mod.ts";
 import {
-  approximateDuration,
   type Check,
   type DoctorContext,
   failed,

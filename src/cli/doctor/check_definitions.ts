@@ -7,19 +7,10 @@ import { isForbidden, isNotFound } from "../../client/mod.ts";
 import { readCrd, staleVersionsOf, storedObjects } from "../crds/mod.ts";
 import { CommandError, crdsOf, exitCode } from "../command/mod.ts";
 import { isServed } from "../connection/mod.ts";
-import {
-  approximateDuration,
-  type Check,
-  type DoctorContext,
-  failed,
-  type Finding,
-  ok,
-  unknown,
-  warning,
-} from "./check.ts";
+import { type Check, type DoctorContext, failed, type Finding, ok, unknown, warning } from "./check.ts";
 import { keyOf, type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
-import { count } from "../output/mod.ts";
+import { approximateDuration, count } from "../output/mod.ts";
 
 /** Returns one check for each definition of the controllers. */
 export async function checkDefinitions(context: DoctorContext): Promise<readonly Check[]> {

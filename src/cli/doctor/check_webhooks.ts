@@ -8,8 +8,8 @@ import { builtin } from "../../api/mod.ts";
 import { CrdResource } from "../../schema/mod.ts";
 import { type ConfigurationTarget, configurationTargets, type Webhook } from "../../webhook/mod.ts";
 import { exitCode } from "../command/mod.ts";
+import { approximateDuration } from "../output/mod.ts";
 import {
-  approximateDuration,
   type Check,
   type DoctorContext,
   failed,

@@ -11,4 +11,4 @@ export {
   table,
   type Tone,
 } from "./table.ts";
-export { count, listOf, mostSimilar, oneLine, resourceText } from "./text.ts";
+export { approximateDuration, count, listOf, mostSimilar, oneLine, resourceText } from "./text.ts";

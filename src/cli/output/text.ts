@@ -31,6 +31,15 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+/** `3 s`, `5 min`, `2 h`, `40 d`. */
+export function approximateDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
 /** The end of a sentence that lists what exists: `there are bar, foo`. */
 export function listOf(names: readonly string[]): string {
   if (names.length === 0) return "there is none";

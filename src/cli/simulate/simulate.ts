@@ -18,6 +18,7 @@ import {
   runSchedule,
   simulate,
   type SimulateReport,
+  sumOf,
 } from "../../simulation/mod.ts";
 import { type Call, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
 import {
@@ -28,7 +29,7 @@ import {
 } from "./worker_processes.ts";
 import { type SimulateFlags, simulateFlags } from "./simulate_flags.ts";
 import { UsageError } from "../flags/mod.ts";
-import { type Cell, type Paint, table } from "../output/mod.ts";
+import { approximateDuration, type Cell, count, type Paint, table } from "../output/mod.ts";
 
 /** The command. */
 export const simulateCommand = subcommand({
@@ -142,6 +143,7 @@ function printReports({ flags, session }: Call<SimulateFlags>, reports: readonly
     session.print(summaryTable(reports, session.paint));
     const [only] = reports.length === 1 ? reports : [];
     if (only !== undefined) session.print(coverageTable(only));
+    session.print(`${totalText(reports)}\n`);
   }
   return findings.length === 0 ? exitCode.done : exitCode.failed;
 }
@@ -173,6 +175,22 @@ function coverageTable({ covered }: SimulateReport): string {
   return table(rows);
 }
 
+/** One line about all runs: how many there were, and what happened in them. */
+function totalText(reports: readonly SimulateReport[]): string {
+  const all = (numberOf: (report: SimulateReport) => number) =>
+    reports.reduce((sum, report) => sum + numberOf(report), 0);
+  const { requests, faults, reconciles, virtualMs } = sumOf(reports.map(({ totals }) => totals));
+  const parts = [
+    count(all(({ schedules }) => schedules), "schedule"),
+    count(all(({ seeds }) => seeds), "seed"),
+    count(requests, "request"),
+    count(faults, "fault"),
+    count(reconciles, "reconcile"),
+    count(all(({ findings }) => findings.length), "violation"),
+  ];
+  return `total: ${parts.join(", ")}, in ${approximateDuration(virtualMs)} of the virtual clock`;
+}
+
 /** A finding as text: the violations, the command line that reproduces them, and the timeline. */
 function findingText(finding: Finding, operator: string): string {
   const { controller, workload, plan, seed, violations, timeline } = finding;
@@ -194,9 +212,11 @@ function replayLine({ controller, workload, plan, seed, replicas }: Finding, ope
 
 /** The reports as JSON. */
 function reportJson(reports: readonly SimulateReport[], operator: string): string {
-  const shown = reports.map(({ controller, schedules, covered, findings }) => ({
+  const shown = reports.map(({ controller, schedules, seeds, totals, covered, findings }) => ({
     controller,
     schedules,
+    seeds,
+    totals,
     faultPoints: Object.fromEntries([...covered].map(([kind, count]: [Fault["kind"], object]) => [kind, count])),
     violations: findings.map((finding) => ({ ...finding, replay: replayLine(finding, operator) })),
   }));

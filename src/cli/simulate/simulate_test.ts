@@ -29,6 +29,10 @@ test("simulate ends with 0 and a table when a controller tolerates every fault",
   assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.done, fake.err);
   assertMatch(fake.out, /greeter +\d+ +(\d+) of \1 +0\n/);
   assertMatch(fake.out, /crash +(\d+) of \1\n/);
+  assertMatch(
+    fake.out,
+    /\ntotal: [\d,]+ schedules, 4 seeds, [\d,]+ requests, [\d,]+ faults, [\d,]+ reconciles, 0 violations, in \d+ (min|h) of the virtual clock\n$/,
+  );
 });
 
 test("simulate ends with 1, a timeline and a replay line when a controller does not finish its work after a crash", async () => {
@@ -50,6 +54,11 @@ test("simulate -o json prints the report as JSON", async () => {
   const [report] = JSON.parse(fake.out);
   assertEquals(report.violations, []);
   assert(report.faultPoints.reset.tested > 0);
+  // A fault in every run except the three without faults; each run creates the objects and rests for a minute.
+  const { schedules, seeds, totals: { requests, faults, reconciles, virtualMs } } = report;
+  assertEquals([schedules - 3, seeds], [report.faultPoints.reset.tested, 0]);
+  assertEquals(faults, report.faultPoints.reset.tested);
+  assert(requests > reconciles && reconciles >= schedules && virtualMs >= schedules * 60_000);
 });
 
 test("simulate uses the samples without workloads, and without samples it is a usage error", async () => {

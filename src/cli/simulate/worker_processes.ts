@@ -1,6 +1,6 @@
 /**
  * The worker processes of `simulate`: this program again, once for each core, while the first process plans and waits. A
- * request is the name of a controller and a schedule, a response is the violations; both are JSON in one line.
+ * request is the name of a controller and a schedule, a response is a CheckResult; both are JSON in one line.
  */
 import { z } from "zod";
 import type { OperatorController, Workload } from "../../manager/mod.ts";
@@ -31,7 +31,10 @@ const request = z.object({
   replicas: z.int().min(1),
 });
 
-const response = z.array(z.object({ invariant: z.enum(invariantNames), message: z.string() }));
+const response = z.object({
+  violations: z.array(z.object({ invariant: z.enum(invariantNames), message: z.string() })),
+  totals: z.object({ requests: z.int(), faults: z.int(), reconciles: z.int(), virtualMs: z.number() }),
+});
 
 /** The worker processes. They start when they are first needed, and end when this is disposed. */
 export class SimulationWorkers implements Disposable {
