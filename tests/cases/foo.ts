@@ -3,21 +3,48 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { builtin, Deployment, Pod, type Resource } from "../../src/api/mod.ts";
+import type { PatchValue } from "../../src/client/mod.ts";
 import { Foo } from "../../src/controllers/foo/mod.ts";
 import { assert, assertEquals, assertNotEquals } from "../testing.ts";
-import { eventsOf, eventually, eventuallyEvent, gone } from "./waits.ts";
+import { eventsOf, eventually, eventuallyEvent, gone, removed } from "./waits.ts";
 import type { Case, CaseEnvironment, Program, RunOptions } from "./environment.ts";
 
 /** The example that the README applies. */
 const example = join(import.meta.dirname ?? ".", "..", "..", "examples", "foo.yaml");
 
 async function createFoo(env: CaseEnvironment, name: string, deploymentName: string, replicas = 1): Promise<Foo> {
-  const metadata = { name, namespace: env.namespace };
-  return await env.client.create(Foo, { metadata, spec: { deploymentName, replicas } });
+  return await createFooOf(env, name, { deploymentName, replicas });
 }
 
-async function editFoo(env: CaseEnvironment, name: string, spec: Partial<Foo["spec"]>): Promise<void> {
+async function createFooOf(env: CaseEnvironment, name: string, spec: Foo["spec"]): Promise<Foo> {
+  return await env.client.create(Foo, { metadata: { name, namespace: env.namespace }, spec });
+}
+
+/** Changes the spec of a Foo; null removes a field. */
+async function editFoo(env: CaseEnvironment, name: string, spec: PatchValue<Foo["spec"]>): Promise<void> {
   await env.client.patch(Foo, `${env.namespace}/${name}`, { kind: "merge", value: { spec } });
+}
+
+/** Scales a Deployment as `kubectl scale` and a HorizontalPodAutoscaler do. */
+async function scale(env: CaseEnvironment, key: string, replicas: number): Promise<void> {
+  await env.client.patch(Deployment, key, { kind: "merge", value: { spec: { replicas } } }, { subresource: "scale" });
+}
+
+/** Sets the image of the Deployment, as `kubectl set image` does, and waits until the controller has restored it. */
+async function seeImageRestored(env: CaseEnvironment, key: string): Promise<Deployment> {
+  const containers = [{ name: "nginx", image: "nginx:1" }];
+  const value = { spec: { template: { spec: { containers } } } };
+  const { metadata: { generation = 0 } } = await env.client.patch(Deployment, key, { kind: "strategic", value });
+  return await eventually(
+    env,
+    Deployment,
+    key,
+    (live) => imageOf(live) === "nginx:latest" && (live.metadata.generation ?? 0) > generation,
+  );
+}
+
+function imageOf({ spec }: Deployment): string | undefined {
+  return spec.template.spec?.containers[0]?.image;
 }
 
 function run(env: CaseEnvironment, args: readonly string[] = [], options?: RunOptions): Program {
@@ -80,8 +107,7 @@ const rescaling: Case = {
     await using _program = run(env);
     await createFoo(env, "a", "web", 2);
     const { metadata } = await eventually(env, Deployment, key, ({ spec }) => spec.replicas === 2);
-    const value = { spec: { replicas: 5 } };
-    await env.client.patch(Deployment, key, { kind: "merge", value }, { subresource: "scale" });
+    await scale(env, key, 5);
     await eventually(
       env,
       Deployment,
@@ -114,6 +140,85 @@ const changing: Case = {
     await editFoo(env, "a", { replicas: 3 });
     const second = await eventually(env, Deployment, key, ({ spec }) => spec.replicas === 3);
     assertEquals(second.metadata.uid, first.metadata.uid);
+  },
+};
+
+const leaving: Case = {
+  name: "a Foo without replicas leaves the replicas of its Deployment to kubectl scale and to autoscalers",
+  run: async (env) => {
+    const key = `${env.namespace}/web`;
+    await using _program = run(env);
+    await createFooOf(env, "a", { deploymentName: "web" });
+    await eventually(env, Deployment, key, ({ spec }) => spec.replicas === 1); // the API server's default
+    await scale(env, key, 5);
+    assertEquals((await seeImageRestored(env, key)).spec.replicas, 5);
+  },
+};
+
+const releasing: Case = {
+  name: "when replicas are removed from a Foo, those of its Deployment stay and can be changed by others",
+  run: async (env) => {
+    const key = `${env.namespace}/web`;
+    await using _program = run(env);
+    await createFoo(env, "a", "web", 3);
+    await eventually(env, Deployment, key, ({ spec }) => spec.replicas === 3);
+    await editFoo(env, "a", { replicas: null });
+    const released = await eventually(env, Deployment, key, (live) => !ownsReplicas(live));
+    assertEquals(released.spec.replicas, 3);
+    await scale(env, key, 4);
+    assertEquals((await seeImageRestored(env, key)).spec.replicas, 4);
+    await editFoo(env, "a", { replicas: 2 });
+    await eventually(env, Deployment, key, (live) => live.spec.replicas === 2 && ownsReplicas(live));
+  },
+};
+
+/** True when the controller owns the replicas, as kubectl shows with --show-managed-fields. */
+function ownsReplicas({ metadata: { managedFields = [] } }: Deployment): boolean {
+  const own = managedFields.filter(({ manager }) => manager === "foo");
+  return own.some(({ fieldsV1 }) => JSON.stringify(fieldsV1?.["f:spec"]).includes('"f:replicas"'));
+}
+
+const keeping: Case = {
+  name: "of the template the image and the labels are restored, and what others have added stays",
+  run: async (env) => {
+    const key = `${env.namespace}/web`;
+    await using _program = run(env);
+    await createFoo(env, "a", "web");
+    await eventually(env, Deployment, key);
+    const annotations = { "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z" };
+    const containers = [{ name: "nginx", env: [{ name: "A", value: "1" }] }, { name: "proxy", image: "envoy:1" }];
+    const value = { spec: { template: { metadata: { annotations }, spec: { containers } } } };
+    await env.client.patch(Deployment, key, { kind: "strategic", value });
+    const { spec: { template } } = await seeImageRestored(env, key);
+    assertEquals([template.metadata?.annotations, template.metadata?.labels], [annotations, {
+      app: "nginx",
+      controller: "a",
+    }]);
+    const kept = template.spec?.containers.map(({ name, image, env = [] }) => [name, image, env.length]);
+    assertEquals(kept, [["nginx", "nginx:latest", 1], ["proxy", "envoy:1", 0]]);
+  },
+};
+
+const logging: Case = {
+  name: "a synced and a vanished Foo are logged at the default level, once per change",
+  run: async (env) => {
+    const [proxy, key] = [await env.startProxy(), `${env.namespace}/a`];
+    await using program = run(env, ["--resync", "500ms"], { proxy });
+    const synced = () => program.stderr.match(new RegExp(`INFO .*Successfully synced +key=${key}\n`, "g"))?.length;
+    await createFoo(env, "a", "web", 0);
+    await program.logged(/Successfully synced/);
+    await proxy.quiet(3_000);
+    assertEquals(synced(), 1);
+    await editFoo(env, "a", { replicas: 2 });
+    await eventually(env, Deployment, `${env.namespace}/web`, ({ spec }) => spec.replicas === 2);
+    await proxy.quiet(3_000);
+    assertEquals(synced(), 2);
+    await env.client.delete(Foo, key);
+    await program.logged(new RegExp(`INFO .*foo '${key}' in work queue no longer exists`));
+    // The deletion of the Deployment, as by the garbage collector, is another reason to reconcile the key.
+    await removed(env, Deployment, `${env.namespace}/web`);
+    await proxy.quiet(3_000);
+    assertEquals(program.stderr.match(/in work queue no longer exists/g)?.length, 1);
   },
 };
 
@@ -248,6 +353,10 @@ export const fooCases: readonly Case[] = [
   rescaling,
   restoring,
   changing,
+  leaving,
+  releasing,
+  keeping,
+  logging,
   foreign,
   collecting,
   refusing,

@@ -162,7 +162,7 @@ const foreign: Case = {
 };
 
 const restoring: Case = {
-  name: "a deleted or changed Ingress is restored, unless its Service has no annotation",
+  name: "a deleted Ingress, and a host that was edited, are restored, unless the Service has no annotation",
   run: async (env) => {
     const key = `${env.namespace}/web`;
     await createService(env, "web", { annotation: "" });
@@ -174,13 +174,15 @@ const restoring: Case = {
     await env.client.delete(Ingress, key);
     const second = await eventually(env, Ingress, key, ({ metadata }) => metadata.uid !== first.metadata.uid);
     const rules = [{ ...second.spec.rules?.[0], host: "evil.example.org" }];
-    await env.client.patch(Ingress, key, { kind: "merge", value: { spec: { rules } } });
-    await eventually(
+    const [annotations, tls] = [{ theirs: "stays" }, [{ hosts: ["example.com"], secretName: "stays" }]];
+    await env.client.patch(Ingress, key, { kind: "merge", value: { metadata: { annotations }, spec: { rules, tls } } });
+    const restored = await eventually(
       env,
       Ingress,
       key,
       (live) => hostOf(live) === "example.com" && live.metadata.resourceVersion !== second.metadata.resourceVersion,
     );
+    assertEquals([restored.metadata.annotations, restored.spec.tls], [annotations, tls]);
     assertEquals(await env.client.find(Ingress, `${env.namespace}/plain`), undefined);
   },
 };

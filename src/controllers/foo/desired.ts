@@ -1,4 +1,7 @@
-/** The desired Deployment of a Foo: a pure function. */
+/**
+ * The desired Deployment of a Foo: a pure function. The controller owns exactly these fields. It restores their values, and
+ * leaves all others to their owners: of the template these are further containers, annotations, resources and the like.
+ */
 import { Deployment, type Desired, manifest } from "../../mod.ts";
 import type { Foo } from "./resource.ts";
 

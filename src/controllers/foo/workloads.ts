@@ -11,6 +11,7 @@ export const fooSamples = [{
 
 const apiVersion = "samplecontroller.k8s.io/v1alpha1";
 const web = { apiVersion, kind: "Foo", name: "a" };
+const deployment = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 
 function create(replicas: number): WorkloadStep {
   const metadata = { name: "a", namespace: "default" };
@@ -37,6 +38,16 @@ export const fooWorkloads: readonly Workload[] = [
   { name: "create", steps: [create(1)] },
   { name: "scale", steps: [create(1), scale(3), { ...scale(5), atOnce: true }, scale(2)] },
   {
+    name: "replicas of others",
+    steps: [
+      create(3),
+      { kind: "patch", object: web, patch: { spec: { replicas: null } } },
+      { kind: "patch", object: deployment, patch: { spec: { replicas: 5 } }, subresource: "scale", atOnce: true },
+      { kind: "patch", object: deployment, patch: { metadata: { labels: { app: "other" } } } },
+      scale(2),
+    ],
+  },
+  {
     name: "delete and create again",
     steps: [
       create(1),
@@ -55,7 +66,7 @@ export const fooWorkloads: readonly Workload[] = [
     steps: [
       { kind: "create", object: foreignDeployment },
       create(2),
-      { kind: "delete", object: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } },
+      { kind: "delete", object: deployment },
     ],
   },
 ];
