@@ -93,7 +93,7 @@ async function attempt(
 }
 
 controlPlaneTest(
-  "a real server accepts the CRD of Foo, sets its defaults and rejects what its schema rejects",
+  "a real server accepts the CRD of Foo, sets no default and rejects what its schema rejects",
   async (controlPlane) => {
     await install(controlPlane, Foo);
     const namespace = await createNamespace(controlPlane);
@@ -105,7 +105,7 @@ controlPlaneTest(
     });
     assertEquals(await attempt(controlPlane, foo("empty", { deploymentName: "" })), {
       kind: "stored",
-      spec: { deploymentName: "", replicas: 1 },
+      spec: { deploymentName: "" },
     });
     const refusals: readonly (readonly [spec: unknown, reason: string])[] = [
       [{ deploymentName: "a", replicas: 11 }, "spec.replicas in body should be less than or equal to 10"],
