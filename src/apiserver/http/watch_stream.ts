@@ -38,8 +38,8 @@ export interface WatchOptions {
   readonly timeoutMs: number;
   readonly writer: EventWriter;
   readonly signal: AbortSignal;
-  /** Called once when the watch has ended, for any reason. */
-  onEnd(): void;
+  /** Called once when the watch has ended, for any reason; not before `start` is called. */
+  onEnd(stream: WatchStream): void;
 }
 
 /** Bytes in the stream before it waits for its client. */
@@ -51,7 +51,10 @@ const initialBatch = 500;
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-/** One watch. */
+/**
+ * One watch. Its end may come with `start`, when the signal is aborted already; never in the constructor, so the caller has
+ * stored the watch by then.
+ */
 export class WatchStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #options: WatchOptions;
@@ -70,24 +73,24 @@ export class WatchStream {
     this.#cursor = options.open(() => this.#advance());
     this.#initialFrom = options.initial === undefined ? undefined : "";
     this.body = new ReadableStream<Uint8Array>({
-      start: (controller) => this.#start(controller),
+      start: (controller) => void (this.#controller = controller),
       pull: () => this.#advance(),
       cancel: () => this.#end(() => {}),
     }, { highWaterMark: maxBufferedBytes, size: (chunk) => chunk?.byteLength ?? 0 });
   }
 
-  /** Ends the watch without an error: the client continues from its last event. */
-  close(): void {
-    this.#end((controller) => controller.close());
-  }
-
-  #start(controller: Controller): void {
-    this.#controller = controller;
+  /** Starts the timers, and ends with the signal from now on. */
+  start(): void {
     const { signal, timers, timeoutMs, hasBookmarks, bookmarkMs } = this.#options;
     this.#listening = onAbort(signal, () => this.#end((controller) => controller.error(signal.reason)));
     if (this.#isEnded) return;
     this.#timers.push(timers.after(timeoutMs, () => this.close()));
     if (hasBookmarks) this.#scheduleBookmark(bookmarkMs, timeoutMs);
+  }
+
+  /** Ends the watch without an error: the client continues from its last event. */
+  close(): void {
+    this.#end((controller) => controller.close());
   }
 
   /** Sends events as long as the client reads them. */
@@ -180,7 +183,7 @@ export class WatchStream {
     for (const timer of this.#timers) timer[Symbol.dispose]();
     this.#timers = [];
     if (this.#controller !== undefined) finish(this.#controller);
-    onEnd();
+    onEnd(this);
   }
 }
 

@@ -45,6 +45,7 @@ export class Watches implements WatchService, Disposable {
   /** By collection. */
   readonly #open = new Map<string, Set<WatchStream>>();
   readonly #kinds: Disposable;
+  #isDisposed = false;
 
   constructor(options: WatchesOptions) {
     this.#options = { bookmarkMs: 60_000, minTimeoutMs: 1_800_000, ...options };
@@ -69,7 +70,7 @@ export class Watches implements WatchService, Disposable {
     const { registry, bookmarkMs } = this.#options;
     const { collection } = kind;
     const streams = this.#streams(collection);
-    const stream: WatchStream = new WatchStream({
+    const stream = new WatchStream({
       kind,
       timers: this.#timers,
       open: (onChange) => registry.watch(call, selection, start.after, onChange),
@@ -85,13 +86,16 @@ export class Watches implements WatchService, Disposable {
       timeoutMs: this.#timeoutMs(parameters),
       writer,
       signal: request.signal,
-      onEnd: () => void streams.delete(stream),
+      onEnd: (ended) => void streams.delete(ended),
     });
     streams.add(stream);
+    if (this.#isDisposed) stream.close();
+    else stream.start();
     return streamed(stream.body, format.negotiated.format);
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#kinds[Symbol.dispose]();
     for (const streams of this.#open.values()) this.#endAll(streams);
     this.#timers[Symbol.dispose]();

@@ -8,6 +8,7 @@
  * watch needs its own.
  */
 import { Buffer } from "node:buffer";
+import { onAbort } from "../process/mod.ts";
 import { type BunSocket, connectionClosed, dial, type SocketTarget } from "./bun_socket.ts";
 import { ClientExchange, type ClientExchangeOptions } from "./client_exchange.ts";
 import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
@@ -121,15 +122,14 @@ class ConnectionPool {
   /** Connects. If the request was aborted in the meantime, the connection is kept for the next request. */
   #connect(origin: string, target: SocketTarget, signal: AbortSignal): Promise<ClientConnection> {
     return new Promise((resolve, reject) => {
-      const onAbort = () => reject(signal.reason);
-      signal.addEventListener("abort", onAbort, { once: true });
+      const listening = onAbort(signal, () => reject(signal.reason));
       dial(target).then((socket) => {
-        signal.removeEventListener("abort", onAbort);
+        listening[Symbol.dispose]();
         const connection: ClientConnection = new ClientConnection(socket, () => this.#remove(origin, connection));
         if (signal.aborted) this.#keep(origin, connection);
         else resolve(connection);
       }, (error) => {
-        signal.removeEventListener("abort", onAbort);
+        listening[Symbol.dispose]();
         reject(error);
       });
     });
@@ -159,10 +159,10 @@ class ClientConnection {
       if (isReusable && !this.#socket.hasEnded) onIdle();
       else this.close();
     };
-    this.#exchange = new ClientExchange(this.#socket, { ...request, onDone });
-    const { response } = this.#exchange;
-    this.#socket.write(request.bytes);
-    return response;
+    const exchange = new ClientExchange(this.#socket, { ...request, onDone });
+    this.#exchange = exchange;
+    if (exchange.start()) this.#socket.write(request.bytes);
+    return exchange.response;
   }
 
   setIdle(): void {

@@ -6,6 +6,7 @@
  * the socket while its reader is behind. An abort, a cancelled body and a broken connection end the exchange once, and
  * the connection with it.
  */
+import { onAbort } from "../process/mod.ts";
 import type { BunSocket } from "./bun_socket.ts";
 import { joined, ownedBytes } from "./bytes.ts";
 import { type BodyDecoder, bodyDecoder, responseRules } from "./http_body.ts";
@@ -35,7 +36,7 @@ export class ClientExchange {
   readonly #options: ClientExchangeOptions;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #onAbort = () => this.#fail(this.#options.signal.reason);
+  #listening: Disposable | undefined;
   #head: Uint8Array<ArrayBuffer> = empty;
   #body: BodyDecoder | undefined;
   #keepsAlive = false;
@@ -48,7 +49,13 @@ export class ClientExchange {
     this.#socket = socket;
     this.#options = options;
     ({ promise: this.response, resolve: this.#resolve, reject: this.#reject } = Promise.withResolvers<Response>());
-    options.signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Ends the exchange with the signal from now on. @returns false if it has ended already */
+  start(): boolean {
+    const { signal } = this.#options;
+    this.#listening = onAbort(signal, () => this.#fail(signal.reason));
+    return !this.#isDone;
   }
 
   /** Takes bytes of the server. */
@@ -126,7 +133,7 @@ export class ClientExchange {
   #finish(isInStep: boolean): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    this.#options.signal.removeEventListener("abort", this.#onAbort);
+    this.#listening?.[Symbol.dispose]();
     this.#pacer?.[Symbol.dispose]();
     this.#options.onDone(isInStep && this.#keepsAlive && this.#socket.isFlushed);
   }

@@ -4,7 +4,7 @@
  */
 import * as http from "node:http";
 import * as https from "node:https";
-import { runtimeName } from "../process/mod.ts";
+import { onAbort, runtimeName } from "../process/mod.ts";
 import { explainRefusedCertificate } from "./certificates.ts";
 import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
 import { tunnelAgent } from "./tunnel_agent.ts";
@@ -30,6 +30,7 @@ export function nodeHttpClient(options: HttpClientOptions): HttpClient {
       const { signal } = request;
       signal.throwIfAborted();
       const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+      signal.throwIfAborted();
       const agent = request.url.startsWith("https:") ? secure : plain;
       try {
         return await send({ request, body, agent, headers: { ...headersOf(request, body), ...linesOf(headers) } });
@@ -56,9 +57,8 @@ function send({ request, body, agent, headers }: Outgoing): Promise<Response> {
   return new Promise((resolve, reject) => {
     const start = agent instanceof https.Agent ? https.request : http.request;
     const outgoing = start(request.url, { method: request.method, headers, agent });
-    const onAbort = () => outgoing.destroy();
-    signal.addEventListener("abort", onAbort, { once: true });
-    const onEnd = () => signal.removeEventListener("abort", onAbort);
+    const listening = onAbort(signal, () => outgoing.destroy());
+    const onEnd = () => listening[Symbol.dispose]();
     // While `reusedSocket` is true, Deno repeats a request whose kept connection breaks, even a POST.
     outgoing.on("socket", () => outgoing.reusedSocket = false);
     outgoing.on("response", (incoming) => resolve(responseOf(incoming, signal, onEnd)));

@@ -10,6 +10,7 @@
  * are hostile or above a limit `Bun.serve` accepts 8 and node:http there 7, `Deno.serve` 13 and node:http there 12, this
  * server none; and Bun cannot change the certificate of a listener. It does not offer HTTP/2 (CVE-2023-44487).
  */
+import { onAbort } from "../process/mod.ts";
 import { listen, type Listener } from "./listener.ts";
 import { type CertificatePair, defaultServeLimits, type ServeOptions } from "./serve_options.ts";
 import { systemTimers, type Timers } from "./timers.ts";
@@ -96,13 +97,12 @@ function pause(timers: Timers, ms: number, signal: AbortSignal): Pause {
   const { promise, resolve } = Promise.withResolvers<void>();
   const end = () => resolve();
   const timer = timers.timer(ms, end);
-  if (signal.aborted) end();
-  signal.addEventListener("abort", end, { once: true });
+  const listening = onAbort(signal, end);
   return {
     over: promise,
     [Symbol.dispose]: () => {
       timer[Symbol.dispose]();
-      signal.removeEventListener("abort", end);
+      listening[Symbol.dispose]();
     },
   };
 }

@@ -7,6 +7,7 @@
  */
 import { type ChildProcess, spawn as nodeSpawn } from "node:child_process";
 import { clearTimeout, setTimeout } from "node:timers";
+import { onAbort } from "./abort.ts";
 
 /** Options of {@link spawn}. */
 export interface SpawnOptions {
@@ -62,9 +63,8 @@ async function finish(child: ChildProcess, options: SpawnOptions): Promise<Spawn
     killedFor ??= reason;
     child.kill("SIGKILL");
   };
-  const onAbort = () => kill("aborted");
   const timer = timeoutMs === Infinity ? undefined : setTimeout(() => kill("timedOut"), timeoutMs);
-  signal?.addEventListener("abort", onAbort, { once: true });
+  const listening = signal && onAbort(signal, () => kill("aborted"));
   const stdout = collect(child.stdout, maxOutputBytes, () => kill("tooMuchOutput"));
   const stderr = collect(child.stderr, maxOutputBytes, () => kill("tooMuchOutput"));
   child.stdin?.on("error", () => {}); // The program may end before it has read its input.
@@ -79,7 +79,7 @@ async function finish(child: ChildProcess, options: SpawnOptions): Promise<Spawn
     return { kind: "ended", code: ending.code, ...output };
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
+    listening?.[Symbol.dispose]();
   }
 }
 
@@ -135,16 +135,11 @@ export async function runAttached(argv: readonly string[], options: RunAttachedO
   const [program, ...args] = argv;
   if (program === undefined) throw new TypeError("Cannot run a program: its argument list is empty");
   const child = nodeSpawn(program, args, { env: { ...options.env }, shell: false, stdio: "inherit" });
-  const onAbort = () => void child.kill("SIGTERM");
-  options.signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await new Promise((resolve) => {
-      child.once("error", (error) => resolve({ kind: "notStarted", message: error.message }));
-      child.once("exit", (code, signal) => resolve({ kind: "ended", code: code ?? codeOf(signal) }));
-    });
-  } finally {
-    options.signal.removeEventListener("abort", onAbort);
-  }
+  using _listening = onAbort(options.signal, () => void child.kill("SIGTERM"));
+  return await new Promise((resolve) => {
+    child.once("error", (error) => resolve({ kind: "notStarted", message: error.message }));
+    child.once("exit", (code, signal) => resolve({ kind: "ended", code: code ?? codeOf(signal) }));
+  });
 }
 
 function codeOf(signal: string | null): number {
