@@ -70,6 +70,8 @@ export {
   controller,
   type ControllerDefinition,
   type ControllerOptions,
+  type DeclaredDesired,
+  type DeclaredKind,
   type DeleteDependentOptions,
   type Desired,
   type DesiredBody,

@@ -1,6 +1,7 @@
 /**
  * ReconcileContext: the typed form of the Toolbox for `reconcile(ctx)` and `finalize(ctx)`. `Primary` is the reconciled
- * kind, `Declared` are all kinds that the controller declared: reading another kind from the cache does not compile.
+ * kind, `Declared` are all kinds that the controller declared: reading or writing another kind does not compile, with a
+ * message that names what to declare.
  */
 import { type Infer, keyOf, type Resource } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
@@ -15,6 +16,17 @@ import type { Toolbox } from "./toolbox.ts";
 /** The type of the status of a Resource's objects; never if they have none. */
 export type StatusOf<R extends Resource> = Infer<R> extends { readonly status?: infer Status } ? NonNullable<Status>
   : never;
+
+/** A kind that the controller declared; for another kind, the sentence that the compiler prints. */
+export type DeclaredKind<R extends Resource, Declared extends Resource> = R extends Declared ? R
+  : `${R["kind"]} is not declared: add .owns(${R["kind"]}), .watches(${R["kind"]}, ...) or .uses(notCached(${R[
+    "kind"
+  ]}), ...)`;
+
+/** The desired state of a cached kind that the controller declared; for another kind, the sentence that the compiler prints. */
+export type DeclaredDesired<Kind extends string, Declared extends Resource> = Kind extends
+  Exclude<Declared, NotCached>["kind"] ? Desired<Extract<Declared, { readonly kind: Kind }>> & { readonly kind: Kind }
+  : `${Kind} is not declared: add .owns(${Kind}), or .watches(${Kind}, { ..., writes: true }) for ctx.applyFields`;
 
 /** Options of `ctx.delete`, with which a reconciler deletes a dependent. */
 export interface DeleteDependentOptions<Primary extends Resource> {
@@ -41,7 +53,10 @@ export interface DeleteDependentOptions<Primary extends Resource> {
  * console.assert(greeter.name === "greeter");
  * ```
  */
-export interface ReconcileContext<Primary extends Resource, Declared extends Resource> {
+// A context with more kinds is accepted where one with fewer is expected. The compiler cannot derive that through the
+// conditional types of the messages, so it is stated here and tested in `context_types_test.ts`.
+// @ts-expect-error the compiler cannot check `in`
+export interface ReconcileContext<Primary extends Resource, in Declared extends Resource> {
   /** The object, from the cache. In `reconcile` it is not being deleted; in `finalize` it is, and it was read live. */
   readonly object: Infer<Primary>;
   /** Aborts when the time limit of the attempt has passed or the process must stop. */
@@ -60,20 +75,20 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
    * The cached object with the key "namespace/name", or "name" if cluster-scoped; undefined if there is none. For a kind
    * that is `notCached` it sends a request to the API server and returns a promise.
    */
-  find<R extends Declared>(resource: R, key: string): Read<R, Infer<R> | undefined>;
+  find<R extends Resource>(resource: DeclaredKind<R, Declared>, key: string): Read<R, Infer<R> | undefined>;
   /**
    * Like `find`, for an object that must exist.
    *
    * @throws Error when the cache has none, ApiError when the server has none
    */
-  get<R extends Declared>(resource: R, key: string): Read<R, Infer<R>>;
+  get<R extends Resource>(resource: DeclaredKind<R, Declared>, key: string): Read<R, Infer<R>>;
   /**
    * The cached objects that match the filter, in no particular order. For a kind that is `notCached`, a promise of those
    * of the API server.
    *
    * @throws RangeError when the kind has no index of the name in the filter
    */
-  list<R extends Declared>(resource: R, filter?: ListFilter): Read<R, readonly Infer<R>[]>;
+  list<R extends Resource>(resource: DeclaredKind<R, Declared>, filter?: ListFilter): Read<R, readonly Infer<R>[]>;
   /**
    * Creates or changes a dependent of the object so that it has the desired values, by server-side apply. Nothing is sent
    * if it already has them. Fields that an earlier apply set and that are no longer desired are removed. The object
@@ -81,8 +96,8 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
    *
    * @throws NotControlledError when an object with that name exists and another owner, or none, controls it
    */
-  apply<K extends Exclude<Declared, NotCached>["kind"]>(
-    desired: Desired<Extract<Declared, { readonly kind: K }>> & { readonly kind: K },
+  apply<K extends string>(
+    desired: DeclaredDesired<K, Declared>,
   ): Promise<Infer<Extract<Declared, { readonly kind: K }>>>;
   /**
    * Sets some fields of an object that another controller owns, such as a label on a Node: the controller owns the
@@ -91,8 +106,8 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
    *
    * @returns The live object; undefined when the cache has none, because it is never created.
    */
-  applyFields<K extends Exclude<Declared, NotCached>["kind"]>(
-    desired: Desired<Extract<Declared, { readonly kind: K }>> & { readonly kind: K },
+  applyFields<K extends string>(
+    desired: DeclaredDesired<K, Declared>,
   ): Promise<Infer<Extract<Declared, { readonly kind: K }>> | undefined>;
   /**
    * Deletes a dependent of the object: only in the version that was read, and only if the object itself, read live, still
@@ -101,8 +116,8 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
    * @returns False when nothing was deleted, because the object no longer exists or `onlyIf` returned false.
    * @throws NotControlledError when another owner, or none, controls it
    */
-  delete<R extends Declared>(
-    resource: R,
+  delete<R extends Resource>(
+    resource: DeclaredKind<R, Declared>,
     dependent: Infer<R>,
     options?: DeleteDependentOptions<Primary>,
   ): Promise<boolean>;
@@ -115,7 +130,11 @@ export interface ReconcileContext<Primary extends Resource, Declared extends Res
    * @returns The live object; the given one when no write was necessary.
    * @throws ApiError when the server rejects it, see `isConflict`, `isNotFound`.
    */
-  patch<R extends Declared>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>>;
+  patch<R extends Resource>(
+    resource: DeclaredKind<R, Declared>,
+    object: Infer<R>,
+    patch: Patch<R>,
+  ): Promise<Infer<R>>;
   /**
    * Writes the given fields of the object's status, unless it already has them. Maps are merged; null removes a key.
    *
@@ -148,30 +167,52 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
     causes: toolbox.causes,
     retries: toolbox.retries,
     client: toolbox.client,
-    find: (resource, key) =>
-      read(resource, () => toolbox.find(resource, key), () => toolbox.client.find(resource, key, { signal })),
-    get: (resource, key) =>
-      read(resource, () => getCached(toolbox, resource, key), () => toolbox.client.get(resource, key, { signal })),
-    list: (resource, filter) =>
-      read(resource, () => toolbox.list(resource, filter), () => listFromServer(toolbox, resource, filter)),
-    async apply(desired) {
+    find(declaredResource, key) {
+      const resource = resourceIn(declaredResource);
+      return read(resource, () => toolbox.find(resource, key), () => toolbox.client.find(resource, key, { signal }));
+    },
+    get(declaredResource, key) {
+      const resource = resourceIn(declaredResource);
+      return read(
+        resource,
+        () => getCached(toolbox, resource, key),
+        () => toolbox.client.get(resource, key, { signal }),
+      );
+    },
+    list(declaredResource, filter) {
+      const resource = resourceIn(declaredResource);
+      return read(resource, () => toolbox.list(resource, filter), () => listFromServer(toolbox, resource, filter));
+    },
+    async apply(declaredDesired) {
+      const desired = desiredIn(declaredDesired);
       return await toolbox.apply(resourceOf(declared, desired), desired, owner);
     },
-    async applyFields(desired) {
+    async applyFields(declaredDesired) {
+      const desired = desiredIn(declaredDesired);
       return await toolbox.applyFields(resourceOf(declared, desired), desired);
     },
     async delete(resource, dependent, options = {}) {
       const { onlyIf } = options;
       // The Toolbox reads the owner live, which is of the primary kind.
       const isStillDue = onlyIf === undefined ? undefined : (live: unknown) => onlyIf(live as Infer<Primary>);
-      return await toolbox.delete(resource, dependent, { ...owner, isStillDue });
+      return await toolbox.delete(resourceIn(resource), dependent, { ...owner, isStillDue });
     },
-    patch: (resource, object, patch) => toolbox.change(resource, object, patch),
+    patch: (resource, object, patch) => toolbox.change(resourceIn(resource), object, patch),
     async patchStatus(status) {
       await toolbox.patchStatus(primary, object, status);
     },
     event: (type, reason, note) => toolbox.event({ regarding: owner.object, type, reason, note }),
   };
+}
+
+/** The Resource of an argument. The other case of its type exists only in messages of the compiler. */
+function resourceIn<R extends Resource, Declared extends Resource>(resource: DeclaredKind<R, Declared>): R {
+  return resource as R;
+}
+
+/** The desired state in an argument, likewise. */
+function desiredIn<Kind extends string, Declared extends Resource>(desired: DeclaredDesired<Kind, Declared>) {
+  return desired as Desired<Extract<Declared, { readonly kind: Kind }>> & { readonly kind: Kind };
 }
 
 /** TypeScript does not see that this condition is the one in the type `Read`. */

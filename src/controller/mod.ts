@@ -20,7 +20,7 @@ export {
   type Read,
   type Watchable,
 } from "./caches.ts";
-export type { DeleteDependentOptions, ReconcileContext, StatusOf } from "./context.ts";
+export type { DeclaredDesired, DeclaredKind, DeleteDependentOptions, ReconcileContext, StatusOf } from "./context.ts";
 export { Controller, type ControllerDependencies } from "./controller.ts";
 export {
   type ControllerDefinition,
