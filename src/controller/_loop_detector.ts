@@ -3,7 +3,7 @@
  * webhook or the controller itself reverts it each time, and parks the key.
  *
  * Guarantees: the tenth repair of one field of one object to the same desired state within five minutes parks the key
- * that wrote it. A log record and a Warning Event on the primary object name the field and the field managers of the
+ * that wrote it; objects are told apart by UID. A log record and a Warning Event on the primary object name the field and the field managers of the
  * object. After ten minutes the key is reconciled again and counting starts over. Other keys are not affected. People who
  * revert a field manually are slower than that. A field whose desired value changes each time (counters during a
  * rollout) parks the key at the hundredth repair: such a value depends on the write itself, for example on the time.
@@ -51,7 +51,9 @@ export class LoopDetector implements Disposable {
   /** Records that a reconcile of `key` repaired a field. */
   record(key: ObjectKey, repair: FieldRepair): void {
     const now = this.#options.clock.monotonic();
-    const field = `${key}|${resourceName(repair.resource)}|${keyOf(repair.object)}|${repair.field}`;
+    // An object that was deleted and created again is another object.
+    const { uid = keyOf(repair.object) } = repair.object.metadata;
+    const field = `${key}|${resourceName(repair.resource)}|${uid}|${repair.field}`;
     const before = this.#fields.get(field);
     const repairs = before === undefined || now - before.firstAt > windowMs
       ? { firstAt: now, count: 0, byDesired: new Map() }

@@ -7,8 +7,8 @@ import type { EventNote } from "./request.ts";
 
 const key = objectKey({ namespace: "shop", name: "web" });
 
-function deployment(name: string): KubeObject {
-  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name } };
+function deployment(name: string, uid?: string): KubeObject {
+  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name, uid } };
 }
 
 function createDetector() {
@@ -63,6 +63,15 @@ test("repairs of different fields, of other keys, and slow repairs are counted s
   for (let time = 0; time < 20; time++) {
     b.repair(1, "spec.paused");
     await b.clock.advance(60_000);
+  }
+  assertEquals(b.parked.size, 0);
+});
+
+test("an object that was deleted and created again is counted from the start", () => {
+  const b = createDetector();
+  for (let time = 0; time < 20; time++) {
+    const object = deployment("web", `uid-${time >> 2}`);
+    b.detector.record(key, { resource: builtin.Deployment, object, field: "spec.replicas", desired: "3" });
   }
   assertEquals(b.parked.size, 0);
 });

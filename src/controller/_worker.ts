@@ -7,6 +7,7 @@
  * | returns `done`                                  | its failures are forgotten, it waits for a change            |
  * | returns `requeueAfter(ms)`                      | its failures are forgotten, it comes back after `ms`         |
  * | throws                                          | it comes back after a backoff (`queue/rate_limiter.ts`)      |
+ * | throws because the server asks to wait          | as above, after Retry-After at the earliest (at most 5 min)  |
  * | throws more than `maxRetries` times in a row    | it is dropped until it changes                               |
  * | throws because the server is unreachable        | as above, but this failure does not count for `maxRetries`   |
  * | throws a TerminalError (`request.ts`)           | it is dropped until it changes                               |
@@ -17,8 +18,8 @@
  */
 import { type KubeObject, type ObjectKey, type Resource, splitKey } from "../api/mod.ts";
 import { type Clock, scope } from "../async/mod.ts";
-import { type Client, isUnreachable } from "../client/mod.ts";
-import type { Logger } from "../observe/mod.ts";
+import { ApiError, type Client, isUnreachable } from "../client/mod.ts";
+import { errorText, type Logger } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
 import { NormalizationCache } from "./_diff.ts";
@@ -62,7 +63,7 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
       return queue.forget(key);
     case "requeue":
       queue.forget(key);
-      return queue.addAfter(key, outcome.afterMs, { cause: queueCause(key, "requeue") });
+      return queue.addAfter(key, outcome.afterMs, { cause: { source: "queue", change: "requeue", key } });
     case "aborted":
       return;
     case "terminal":
@@ -71,7 +72,8 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
     case "failed":
       if (queue.retries(key) - uncounted < maxRetries) {
         log.warn("reconcile failed, retrying", { key, retries: queue.retries(key), error: outcome.error });
-        return queue.addRateLimited(key, { cause: queueCause(key, "retry") });
+        const minDelayMs = requestedDelayMs(outcome.error);
+        return queue.addRateLimited(key, { cause: retryCause(key, outcome.error), minDelayMs });
       }
       log.error("reconcile failed after all retries, dropping the key until it changes", {
         key,
@@ -86,8 +88,19 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
   }
 }
 
-function queueCause(key: ObjectKey, change: "retry" | "requeue"): Cause {
-  return { source: "queue", change, key };
+function retryCause(key: ObjectKey, error: unknown): Cause {
+  return { source: "queue", change: "retry", key, error: errorText(error) };
+}
+
+/** The longest Retry-After that a key waits for, as in the client. */
+const maxRequestedDelayMs = 5 * 60_000;
+
+/** How long the server asks to wait, in the error itself or in one that caused it; 0 when it does not ask. */
+function requestedDelayMs(error: unknown): number {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (one instanceof ApiError) return Math.min(one.retryAfterMs ?? 0, maxRequestedDelayMs);
+  }
+  return 0;
 }
 
 /** How an attempt ended. */

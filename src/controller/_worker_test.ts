@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../tests/testing.ts";
 import { builtin, type ObjectKey, objectKey } from "../api/mod.ts";
 import { drain, VirtualClock } from "../async/mod.ts";
-import { Client, UnreachableError } from "../client/mod.ts";
+import { ApiError, Client, UnreachableError } from "../client/mod.ts";
 import { logger } from "../observe/mod.ts";
 import { ExponentialRateLimiter, WorkQueue } from "../queue/mod.ts";
 import { createReconcileAttempt, type Outcome, type ReconcileAttempt, UnreachableFailures, work } from "./_worker.ts";
@@ -61,6 +61,23 @@ test("[41] a key that fails is retried with growing delays", async () => {
   assertEquals(worker.attempts, 4);
   await worker.clock.advance(1);
   assertEquals(worker.attempts, 5);
+});
+
+test("[41] a key whose server asks to wait is retried after Retry-After at the earliest, and after five minutes at the latest", async () => {
+  const asked = (retryAfterMs: number): Outcome => {
+    const cause = new ApiError({ code: 429 }, { action: "evict Pod", retryAfterMs });
+    return { kind: "failed", error: new Error("Cannot drain Node", { cause }) };
+  };
+  await using worker = startWorker([asked(7_000), asked(365 * 86_400_000), done]);
+  worker.queue.add(key);
+  await worker.clock.advance(6_999);
+  assertEquals(worker.attempts, 1);
+  await worker.clock.advance(1);
+  assertEquals(worker.attempts, 2);
+  await worker.clock.advance(5 * 60_000 - 1);
+  assertEquals(worker.attempts, 2);
+  await worker.clock.advance(1);
+  assertEquals(worker.attempts, 3);
 });
 
 test("[41] a requeue comes after its delay, is not rate limited, and forgets earlier failures", async () => {

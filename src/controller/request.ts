@@ -27,6 +27,8 @@ export interface Cause {
   readonly key: string;
   /** The version of the object that changed. Absent if the cause is not a change of an object. */
   readonly resourceVersion?: string;
+  /** The message of the error that is retried. Absent if the change is not "retry". */
+  readonly error?: string;
 }
 
 /** How a reconcile ended that did not throw. A throw means "retry with backoff", see also {@link TerminalError}. */

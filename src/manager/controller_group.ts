@@ -50,6 +50,8 @@ export interface RetryingKey {
   readonly key: string;
   /** How often it has failed in a row. */
   readonly retries: number;
+  /** The message of the last error. */
+  readonly error: string;
 }
 
 /** A controller of the group, and what is known of it from one run to the next. */
@@ -114,11 +116,10 @@ export class ControllerGroup {
   /** The keys that failed and will be retried. */
   retrying(): readonly RetryingKey[] {
     return this.#controllers().flatMap(({ name: controller, queue }) =>
-      queue.counts.waiting === 0
-        ? []
-        : queue.snapshot().flatMap(({ key, state, retries }) =>
-          state.kind === "waiting" && retries > 0 ? [{ controller, key, retries }] : []
-        )
+      queue.counts.waiting === 0 ? [] : queue.snapshot().flatMap(({ key, state, retries, causes }) => {
+        const error = causes.findLast(({ change }) => change === "retry")?.error ?? "";
+        return state.kind === "waiting" && retries > 0 ? [{ controller, key, retries, error }] : [];
+      })
     );
   }
 

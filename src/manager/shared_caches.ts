@@ -89,6 +89,7 @@ export class SharedCaches implements ManagerCaches {
 
   constructor(options: SharedCachesOptions) {
     const { client, namespaces, rules = [], metrics, clock, random } = options;
+    assertOneRulePerKind(rules);
     const cachedRules = rules.filter((rule) => rule.isCached !== false);
     this.#rules = new Map(cachedRules.map((rule) => [resourceId(rule.resource), rule]));
     this.#notCached = new Set(
@@ -207,6 +208,18 @@ class NamespaceCaches implements Caches {
 
   list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[] {
     return cached(this, resource).lister.list(filter) as readonly Infer<R>[];
+  }
+}
+
+/** @throws TypeError when two rules are about the same kind: one of them would have no effect. */
+function assertOneRulePerKind(rules: readonly CacheRule[]): void {
+  const seen = new Set<string>();
+  for (const { resource } of rules) {
+    const id = resourceId(resource);
+    if (seen.has(id)) {
+      throw new TypeError(`Cannot cache ${resourceName(resource)}: it has two cache rules. Combine them into one rule`);
+    }
+    seen.add(id);
   }
 }
 

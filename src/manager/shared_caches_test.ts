@@ -86,6 +86,18 @@ test("add() rejects a controller that watches a kind which a rule forbids to cac
   manager.add(controller("b").for(metadataOnly(ConfigMap)).reconcile(() => Promise.resolve(done)));
 });
 
+test("two cache rules for one kind are refused, because one of them would have no effect", () => {
+  const client = new Client(new FakeCluster().transport);
+  const labels = { labelSelector: { matchLabels: { app: "web" } } };
+  for (const second of [{ resource: Secret, ...labels }, { resource: Secret, isCached: false } as const]) {
+    const cacheRules = [{ resource: Secret, projection: "metadata" } as const, { resource: ConfigMap }, second];
+    assertThrows(
+      () => new Manager({ client, cacheRules }),
+      /^Cannot cache secrets: it has two cache rules\. Combine them into one rule$/,
+    );
+  }
+});
+
 test("for a metadataOnly kind, only metadata is requested and cached, with the kind of the resource", async () => {
   const counter = controller("counter").for(Namespace).watches(metadataOnly(Secret), { to: () => [] })
     .reconcile(() => Promise.resolve(done));

@@ -170,9 +170,14 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     else this.#delayed.add(key, { dueAt: this.#clock.monotonic() + ms, priority, cause: options?.cause });
   }
 
-  /** Requests a run of `key` when the rate limiter allows it, for a key that failed. {@link forget} one that succeeded. */
-  addRateLimited(key: K, options?: AddOptions<C>): void {
-    if (!this.#isShuttingDown) this.addAfter(key, this.#rateLimiter.when(key), options);
+  /**
+   * Requests a run of `key` when the rate limiter allows it, for a key that failed. {@link forget} one that succeeded.
+   *
+   * @param options.minDelayMs The least delay in milliseconds, for example what a server asked for. @default 0
+   */
+  addRateLimited(key: K, options?: AddOptions<C> & { readonly minDelayMs?: number }): void {
+    if (this.#isShuttingDown) return;
+    this.addAfter(key, Math.max(this.#rateLimiter.when(key), options?.minDelayMs ?? 0), options);
   }
 
   /** Resets the rate limiter for `key`. Use it when the key succeeded or will not be retried. */

@@ -108,7 +108,7 @@ test("a process that was stopped while a user deleted its dependents creates the
 const never = -Infinity;
 
 function failing(retries: number): RetryingProcess {
-  return { id: 1, manager: { retrying: () => [{ controller: "c", key: "default/a", retries }] } };
+  return { id: 1, manager: { retrying: () => [{ controller: "c", key: "default/a", retries, error: "no luck" }] } };
 }
 
 test("a failed key counts as untried until it was retried once after the last fault", () => {

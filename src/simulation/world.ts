@@ -187,7 +187,8 @@ export class World implements AsyncDisposable {
    * Advances the clock until the world has settled: all caches are current, all queues are empty, and there was no write for
    * a while.
    *
-   * @throws Error when this takes too long; the message names the controller that is still busy
+   * @throws Error when this takes too long; the message names the controller that is still busy, and the last error of a
+   *   key that still fails
    */
   async settled(options: SettledOptions = {}): Promise<void> {
     const { withinMs = 600_000, quietMs = 3_000 } = options;
@@ -204,7 +205,7 @@ export class World implements AsyncDisposable {
         [revision, quietSince] = [this.revision, now];
       }
       if (now - quietSince >= quietMs) return;
-      if (now >= until) throw new Error(`Cannot settle: ${this.#busyText()} after ${withinMs} ms`);
+      if (now >= until) throw new Error(`Cannot settle within ${withinMs} ms: ${this.#busyText()}`);
       await this.clock.advance(Math.min(this.clock.nextTimerInMs ?? quietMs, quietMs));
     }
   }
@@ -264,7 +265,8 @@ export class World implements AsyncDisposable {
   #busyText(): string {
     const [retrying] = this.#manager?.retrying() ?? [];
     if (retrying !== undefined) {
-      return `controller ${retrying.controller} still retries "${retrying.key}" (${retrying.retries} failures)`;
+      const { controller, key, retries, error } = retrying;
+      return `controller ${controller} still retries "${key}" (${retries} failures, the last one: ${error})`;
     }
     const parked = this.#manager?.parked() ?? [];
     if (parked.length > 0) {

@@ -1,7 +1,7 @@
 /** Tests of World, as tests of controllers use it. */
 import { builtin } from "../api/mod.ts";
 import { controller, done, manifest } from "../controller/mod.ts";
-import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
+import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { World } from "./world.ts";
 
 const { ConfigMap, Deployment, Namespace, Pod } = builtin;
@@ -56,11 +56,16 @@ test("a settled world writes nothing for an hour", async () => {
   assertEquals(world.revision, revision);
 });
 
-test("settled() fails with the name of the controller that still retries", async () => {
-  const failing = controller("failing").for(Namespace).reconcile(() => Promise.reject(new Error("never")));
+test("settled() fails with the controller and the key that still retries, and the last error", async () => {
+  let attempts = 0;
+  const failing = controller("failing").for(Namespace)
+    .reconcile(() => Promise.reject(new Error(attempts++ === 0 ? "first" : "cannot reach the disk")));
   await using world = await World.start({ controllers: [failing], cluster: false });
-  const error = await assertRejects(() => world.settled({ withinMs: 10_000 }));
-  assert(error instanceof Error && error.message.includes("controller failing still retries"), String(error));
+  await world.create(Namespace, { name: "team-a" });
+  await assertRejects(
+    () => world.settled({ withinMs: 10_000 }),
+    /^Cannot settle within 10000 ms: controller failing still retries ".+" \(\d+ failures, the last one: cannot reach the disk\)$/,
+  );
 });
 
 test("a change of a dependent causes one reconcile of its owner", async () => {

@@ -66,6 +66,7 @@ async function runUntilStopped(
   const { controllers: selected, command } = parseDevArguments(call);
   const controllers = await configure(call, selected, stopping);
   const name = `${session.operator.name}-dev`;
+  let run: DevRun | undefined;
   try {
     await using cluster = await EmbeddedCluster.start({
       port: flags.port,
@@ -80,10 +81,11 @@ async function runUntilStopped(
     const file = cleanup.use(await KubeconfigFile.write(cluster.kubeconfig, { path, name, session }));
     if (!flags.quiet) printConnection(call, cluster, file);
     await createCrds(cluster.client, controllers, stopping.signal);
-    return await new DevRun({ cluster, controllers, session, flags, stopping }).run(command, file.path);
+    run = new DevRun({ cluster, controllers, session, flags, stopping });
+    return await run.run(command, file.path);
   } catch (error) {
     if (!stopping.signal.aborted || error !== stopping.signal.reason) throw error;
-    if (flags.untilSettled && error !== outputClosed) throw interruptedError();
+    if (flags.untilSettled && error !== outputClosed) throw interruptedError(run);
     return exitCode.done;
   }
 }

@@ -7,7 +7,7 @@ import { type Clock, type Scope, scope } from "../../async/mod.ts";
 import type { EmbeddedCluster } from "../../cluster/mod.ts";
 import { Manager, type OperatorController } from "../../manager/mod.ts";
 import { CommandError, crdsOf, type ExitCode, exitCode, type Session } from "../command/mod.ts";
-import { type Activity, Convergence } from "../run/mod.ts";
+import { type Activity, Convergence, stillFailing } from "../run/mod.ts";
 import type { DevFlags } from "./dev_flags.ts";
 import { Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
 import { processFacts, runAttached } from "../../runtime/mod.ts";
@@ -27,17 +27,18 @@ interface DevRunOptions {
 /** One run. */
 export class DevRun {
   readonly #options: DevRunOptions;
-  readonly #convergence: Convergence;
+  /** The outcomes of the reconciles, for a run that ends when the controllers have settled. */
+  readonly convergence: Convergence;
 
   constructor(options: DevRunOptions) {
     this.#options = options;
-    this.#convergence = new Convergence(options.session.processEnvironment.clock);
+    this.convergence = new Convergence(options.session.processEnvironment.clock);
   }
 
   /** Runs until the end. @param command The command to run; empty for none. @throws the reason of `stopping` */
   async run(command: readonly string[], kubeconfig: string): Promise<ExitCode> {
     const { cluster, controllers, session, flags, stopping } = this.#options;
-    const observed = flags.untilSettled ? controllers.map((one) => this.#convergence.observe(one)) : controllers;
+    const observed = flags.untilSettled ? controllers.map((one) => this.convergence.observe(one)) : controllers;
     const manager = await createDevManager(cluster, observed, session);
     const running = manager.run(stopping.signal);
     try {
@@ -46,7 +47,7 @@ export class DevRun {
         const settled = this.#waitUntilSettled(manager);
         await Promise.race([settled, running.then(() => settled)]);
       }
-      if (flags.untilSettled && this.#convergence.failures.length > 0) return this.#printSummary();
+      if (flags.untilSettled && this.convergence.failures.length > 0) return this.#printSummary();
       if (command.length > 0) return await runCommand(command, kubeconfig, session, stopping.signal);
       if (!flags.untilSettled) await running;
     } finally {
@@ -67,7 +68,7 @@ export class DevRun {
   /** Creates the samples and waits until the controllers are idle; a terminal shows the table meanwhile. */
   async #waitUntilSettled(manager: Manager): Promise<void> {
     const { controllers, session, flags, stopping } = this.#options;
-    const convergence = this.#convergence;
+    const convergence = this.convergence;
     using lines = flags.quiet ? undefined : session.liveLines();
     using showing = scope(stopping.signal);
     const { signal } = showing;
@@ -85,9 +86,9 @@ export class DevRun {
   /** Prints the table to stdout and one line to stderr. @throws CommandError when an object failed */
   #printSummary(): ExitCode {
     const { session, controllers, flags } = this.#options;
-    const { failures, reconciled } = this.#convergence;
+    const { failures, reconciled } = this.convergence;
     if (session.processEnvironment.stdout.isTerminal) session.print("\n");
-    session.print(summaryOf(controllers, this.#convergence, session.paint));
+    session.print(summaryOf(controllers, this.convergence, session.paint));
     const [first] = failures;
     if (first === undefined) {
       if (!flags.quiet) session.info(`settled: ${count(reconciled, "object")} reconciled`);
@@ -99,9 +100,10 @@ export class DevRun {
   }
 }
 
-/** The error of a run that a signal ended before the controllers settled. */
-export function interruptedError(): CommandError {
-  return new CommandError("Cannot settle: a signal ended the run before", { code: exitCode.failed });
+/** The error of a run that a signal ended before the controllers settled. It names an object that still failed. */
+export function interruptedError(run: DevRun | undefined): CommandError {
+  const state = `a signal ended the run before${stillFailing(run?.convergence)}`;
+  return new CommandError(`Cannot settle: ${state}`, { code: exitCode.failed });
 }
 
 /** Creates the Manager of `dev`: like that of `run`, without leader election and endpoints. Nothing runs yet. */

@@ -2,4 +2,4 @@
 export { configureControllers, controllerFlagGroups, linePrinter, outputClosed } from "./controller_flags.ts";
 export { listenForInterrupts, run } from "./run.ts";
 export { electionFlags } from "./run_flags.ts";
-export { type Activity, Convergence } from "./run_once.ts";
+export { type Activity, Convergence, stillFailing } from "./run_once.ts";

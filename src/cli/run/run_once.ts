@@ -33,16 +33,25 @@ export async function runOnce(manager: Manager, convergence: Convergence, stoppi
     watching.abort();
     await ending;
   }
-  if (!(await converged)) throw interruptedError();
+  if (!(await converged)) throw interruptedError(convergence);
   assertNoFailures(convergence);
 }
 
-/** The error of a run that a signal ended before everything was reconciled. */
-export function interruptedError(): CommandError {
-  return new CommandError("Cannot reconcile everything: a signal ended the run before", {
+/** The error of a run that a signal ended before everything was reconciled. It names an object that still failed. */
+export function interruptedError(convergence?: Convergence): CommandError {
+  const state = `a signal ended the run before${stillFailing(convergence)}`;
+  return new CommandError(`Cannot reconcile everything: ${state}`, {
     code: exitCode.failed,
     advice: "Run it again and let it finish",
   });
+}
+
+/** Names the first object that still fails, and its last error; "" if there is none. */
+export function stillFailing(convergence: Convergence | undefined): string {
+  const [first, ...others] = convergence?.failures ?? [];
+  if (first === undefined) return "";
+  const more = others.length === 0 ? "" : `; and ${others.length} more`;
+  return `, and ${first.controller} ${first.key} still failed: ${first.error}${more}`;
 }
 
 function assertNoFailures({ failures, reconciled }: Convergence): void {

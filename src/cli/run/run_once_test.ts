@@ -112,7 +112,7 @@ test("run --once ends when one controller cannot run", async () => {
   assertMatch(err, /the server does not know services in v1/);
 });
 
-test("run --once ends with 1 when a signal interrupts it", async () => {
+test("run --once ends with 1 when a signal interrupts it, and names an object that still failed", async () => {
   const step: Step = () => {
     throw new Error("Cannot do it: never");
   };
@@ -120,11 +120,14 @@ test("run --once ends with 1 when a signal interrupts it", async () => {
   const process = createProcess(["run", "--all", "--once"], { transport: cluster.transport });
   const operator = { name: "op", version: "1.0.0", controllers: [exposing(step)] };
   const ending = startCommandLine(operator, process, cluster.transport);
-  while (!process.err.includes("starting workers")) await process.clock.advance(1);
+  while (!process.err.includes("reconcile failed")) await process.clock.advance(1);
   assert(process.signal("SIGTERM"));
   for (let step = 0; step < 100; step++) await process.clock.advance(10);
   assertEquals(await ending, 1);
-  assertMatch(process.err, /Cannot reconcile everything: a signal ended the run before/);
+  assertMatch(
+    process.err,
+    /everything: a signal ended the run before, and exposer shop\/a still failed: Cannot do it: never/,
+  );
 });
 
 test("run --dry-run logs each write and the response of the server", async () => {
