@@ -21,12 +21,15 @@ export interface CustomObject<Kind extends string = string> {
 /** An object of the kind as the API server returns it: defaults are set. */
 export type OutputOf<Kind extends string, Spec extends z.ZodType, Status extends z.ZodType> =
   & CustomObject<Kind>
-  & { spec: z.output<Spec>; status?: z.output<Status> };
+  & (undefined extends z.output<Spec> ? { spec?: z.output<Spec> } : { spec: z.output<Spec> })
+  & { status?: z.output<Status> };
 
 /** An object of the kind as users write it: fields with defaults, apiVersion and kind are optional. */
 export type InputOf<Kind extends string, Spec extends z.ZodType, Status extends z.ZodType> =
   & Partial<Pick<CustomObject<Kind>, "apiVersion" | "kind">>
-  & { metadata: ObjectMeta; spec: z.input<Spec>; status?: z.input<Status> };
+  & { metadata: ObjectMeta }
+  & (undefined extends z.input<Spec> ? { spec?: z.input<Spec> } : { spec: z.input<Spec> })
+  & { status?: z.input<Status> };
 
 /** One invalid field of a parsed value. */
 export interface ParseIssue {
@@ -139,7 +142,7 @@ export interface PrinterColumn extends Omit<CrdColumn, "type"> {
 
 /** One version of a kind: its schema, and how kubectl shows its objects. */
 export interface VersionOptions<Spec extends z.ZodType = z.ZodType, Status extends z.ZodType = z.ZodType> {
-  /** The schema of the desired state, which users write; a `z.object()`. */
+  /** The schema of the desired state, which users write; a `z.object()`, `.optional()` if objects may have no spec. */
   readonly spec: Spec;
   /**
    * The schema of the observed state, which the controller writes; a `z.object()`. Adds the status subresource.

@@ -76,8 +76,10 @@ export function defineResource<
     versions: [{ ...options, name: version, storage }, ...versions],
     conversion,
   });
-  const methods = methodsOf<OutputOf<Kind, Spec, Status>, InputOf<Kind, Spec, Status>>(options);
-  return Object.freeze({ group, version, kind, plural: names.plural, scope, crd, ...methods });
+  type Output = OutputOf<Kind, Spec, Status>;
+  const methods = methodsOf<Output, InputOf<Kind, Spec, Status>>(options);
+  // TypeScript does not see through the condition of `spec` that the kind of the output is Kind.
+  return Object.freeze({ group, version, kind: kind as Output["kind"], plural: names.plural, scope, crd, ...methods });
 }
 
 type Methods<T extends CustomObject, Input> = Pick<CustomResource<T, Input>, "parse" | "safeParse" | "make">;

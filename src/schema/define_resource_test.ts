@@ -66,6 +66,15 @@ test("InferInput makes fields with a default optional", () => {
   assertThrows(() => Foo.make({ metadata: { name: "a" }, spec: {} }), /spec\.deploymentName/);
 });
 
+test("a kind whose spec is optional accepts an object with metadata only, in its types, its parser and its CRD", () => {
+  const Machine = defineResource({ ...minimal(), kind: "Machine", spec: z.object({ id: z.string() }).optional() });
+  assertType<Same<Infer<typeof Machine>["spec"], { readonly id: string } | undefined>>(true);
+  const bare: InferInput<typeof Machine> = { metadata: { name: "a" } };
+  assertEquals(Machine.make(bare), { apiVersion: "example.dev/v1", kind: "Machine", metadata: { name: "a" } });
+  assertThrows(() => Machine.make({ metadata: { name: "a" }, spec: {} as never }), /spec\.id/);
+  assertEquals(Machine.crd.spec.versions[0]?.schema.openAPIV3Schema.required, undefined);
+});
+
 test("a kind without a status has none", () => {
   assertType<Same<Infer<typeof Bar>["status"], undefined>>(true);
   assertEquals(Bar.crd.spec.versions[0]?.subresources, undefined);

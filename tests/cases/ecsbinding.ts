@@ -26,7 +26,10 @@ async function createBinding(env: CaseEnvironment, name: string, nodename?: stri
 async function edit(
   env: CaseEnvironment,
   name: string,
-  value: { readonly spec?: object; readonly metadata?: { readonly labels: Readonly<Record<string, string | null>> } },
+  value: {
+    readonly spec?: object | null;
+    readonly metadata?: { readonly labels: Readonly<Record<string, string | null>> };
+  },
 ): Promise<void> {
   await env.client.patch(EcsBinding, name, { kind: "merge", value });
 }
@@ -61,6 +64,23 @@ const labelling: Case = {
     await labelled(env, machine, undefined);
     const event = await eventuallyEvent(env, made, "Labelled");
     assertEquals([event.type, event.reportingController], ["Normal", "ecsbinding-controller"]);
+  },
+};
+
+const bare: Case = {
+  name: "an EcsBinding with metadata only is accepted and labelled, and a spec can be added later",
+  run: async (env) => {
+    const { machine, worker } = named(env);
+    await createNode(env, worker);
+    await using _program = run(env);
+    const body = JSON.stringify({ apiVersion: "hopegi.com/v1", kind: "EcsBinding", metadata: { name: machine } });
+    const made = JSON.parse(await env.client.raw("/apis/hopegi.com/v1/ecsbinding", { method: "POST", body }));
+    assertEquals(Object.keys(made).sort(), ["apiVersion", "kind", "metadata"]);
+    assertEquals((await labelled(env, machine, undefined)).spec, undefined);
+    await edit(env, machine, { spec: { nodename: worker } });
+    await labelled(env, machine, worker);
+    await edit(env, machine, { spec: null });
+    await labelled(env, machine, undefined);
   },
 };
 
@@ -199,6 +219,7 @@ export const ecsbindingCases: readonly Case[] = [
   columns,
   pruning,
   labelling,
+  bare,
   keeping,
   logging,
   delaying,

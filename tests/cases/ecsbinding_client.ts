@@ -42,7 +42,7 @@ const writing: Case = {
     const name = nameOf(env, "a");
     assertEquals((await client.get(EcsBinding, name)).metadata.uid, made.metadata.uid);
     const updated = await client.update(EcsBinding, { ...made, spec: { ...made.spec, innerip: "10.0.0.1" } });
-    assertEquals([updated.spec.innerip, updated.metadata.generation], ["10.0.0.1", 2]);
+    assertEquals([updated.spec?.innerip, updated.metadata.generation], ["10.0.0.1", 2]);
     assert(isConflict(await assertRejects(() => client.update(EcsBinding, made))));
     assert(isInvalid(await assertRejects(() => client.update(EcsBinding, { ...updated, spec: { id: 1 } } as never))));
     const wrong = { preconditions: { uid: "another" } };
@@ -113,7 +113,7 @@ const watching: Case = {
     await client.delete(EcsBinding, name);
     const events = await watched;
     assertEquals(events.map(({ type }) => type), ["ADDED", "MODIFIED", "DELETED"]);
-    assertEquals(events.map((event) => event.type === "ADDED" && event.object.spec.nodename), ["n1", false, false]);
+    assertEquals(events.map((event) => event.type === "ADDED" && event.object.spec?.nodename), ["n1", false, false]);
   },
 };
 
@@ -128,28 +128,28 @@ const patching: Case = {
       { op: "replace", path: "/spec/nodename", value: "n2" },
     ] as const;
     const byJson = await client.patch(EcsBinding, name, { kind: "json", operations });
-    assertEquals(byJson.spec.nodename, "n2");
+    assertEquals(byJson.spec?.nodename, "n2");
     const byMerge = await client.patch(EcsBinding, name, {
       kind: "merge",
       value: { spec: { nodename: null, name: "x" } },
     });
     assertEquals(byMerge.spec, { id: "i-a", name: "x" });
     const mine = { metadata: { name }, spec: { innerip: "10.0.0.1" } };
-    assertEquals((await client.apply(EcsBinding, mine, { fieldManager: "mine" })).spec.innerip, "10.0.0.1");
+    assertEquals((await client.apply(EcsBinding, mine, { fieldManager: "mine" })).spec?.innerip, "10.0.0.1");
     const theirs = { metadata: { name }, spec: { innerip: "10.0.0.2" } };
     assert(isConflict(await assertRejects(() => client.apply(EcsBinding, theirs, { fieldManager: "theirs" }))));
     const forced = await client.apply(EcsBinding, theirs, { fieldManager: "theirs", force: true });
-    assertEquals(forced.spec.innerip, "10.0.0.2");
+    assertEquals(forced.spec?.innerip, "10.0.0.2");
     const value = { status: { state: "running" }, spec: { name: "ignored" } };
     const status = await client.patch(EcsBinding, name, { kind: "merge", value }, { subresource: "status" });
-    assertEquals([status.status, status.spec.name], [{ state: "running" }, "x"]);
+    assertEquals([status.status, status.spec?.name], [{ state: "running" }, "x"]);
     const stopped = { ...status, status: { state: "stopped" }, spec: {} };
     const put = await client.update(EcsBinding, stopped, { subresource: "status" });
-    assertEquals([put.status, put.spec.name], [{ state: "stopped" }, "x"]);
+    assertEquals([put.status, put.spec?.name], [{ state: "stopped" }, "x"]);
     const applied = { metadata: { name }, status: { state: "gone" } };
     await client.apply(EcsBinding, applied, { fieldManager: "mine", force: true, subresource: "status" });
     const live = await client.get(EcsBinding, name, { subresource: "status" });
-    assertEquals([live.status, live.spec.name], [{ state: "gone" }, "x"]);
+    assertEquals([live.status, live.spec?.name], [{ state: "gone" }, "x"]);
     const spec = await client.patch(EcsBinding, name, { kind: "merge", value: { status: { state: "ignored" } } });
     assertEquals(spec.status, { state: "gone" });
   },
@@ -172,7 +172,7 @@ const informing: Case = {
       onUpdate: (_, { metadata }) => heard.push(`updated ${metadata.name}`),
       onDelete: ({ key }) => heard.push(`deleted ${key}`),
     });
-    informer.addIndexers({ nodename: ({ spec }) => spec.nodename === undefined ? [] : [spec.nodename] });
+    informer.addIndexers({ nodename: ({ spec }) => spec?.nodename === undefined ? [] : [spec?.nodename] });
     const stop = new AbortController();
     const running = informers.run(stop.signal);
     await informers.synced(stop.signal);
@@ -181,7 +181,7 @@ const informing: Case = {
     assertEquals([namesOf(lister.list()), informer.hasSynced], [[a, b], true]);
     assertEquals(namesOf(lister.list({ labelSelector: { matchLabels: { tier: "front" } } })), [a]);
     assertEquals(namesOf(lister.list({ index: { name: "nodename", value: "n1" } })), [a, b]);
-    assertEquals(lister.findNamed(a ?? "")?.spec.id, "i-a");
+    assertEquals(lister.findNamed(a ?? "")?.spec?.id, "i-a");
     const missing = assertThrows(() => lister.get("nowhere" as never), /Cannot get .*ecsbinding.* "nowhere"/);
     assert(isNotFound(missing));
     await create(env, "late");

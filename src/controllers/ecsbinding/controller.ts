@@ -17,7 +17,7 @@ import {
   type Toolbox,
 } from "../../mod.ts";
 import { resourceName } from "../../client.ts";
-import { desiredLabels, isTooLong, nodeLabel } from "./desired.ts";
+import { desiredLabels, isTooLong, nodeLabel, nodeNameOf } from "./desired.ts";
 import { EcsBinding } from "./resource.ts";
 
 /** Only the names of Nodes matter, so the cache holds only their metadata. */
@@ -33,7 +33,8 @@ export const ecsbindingController = controller("ecsbinding", { eventComponent: "
   .uses(EcsBinding, ["patch"])
   .reconcileKey(reconcile);
 
-function nodeNames({ spec: { nodename = "" } }: EcsBinding): readonly string[] {
+function nodeNames(binding: EcsBinding): readonly string[] {
+  const nodename = nodeNameOf(binding);
   return nodename === "" ? [] : [nodename];
 }
 
@@ -41,7 +42,7 @@ async function reconcile({ key }: Request, toolbox: Toolbox): Promise<Result> {
   logChanges(toolbox);
   const binding = toolbox.find(EcsBinding, key);
   if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) return done;
-  const { nodename = "" } = binding.spec;
+  const nodename = nodeNameOf(binding);
   const hasNode = nodename !== "" && toolbox.find(NodeName, nodename) !== undefined;
   const labels = desiredLabels(binding, hasNode);
   try {

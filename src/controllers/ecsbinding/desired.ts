@@ -15,9 +15,14 @@ export type DesiredLabels = Readonly<Record<typeof boundLabel | typeof nodeLabel
 
 /** @param hasNode Whether the Node that the EcsBinding names exists */
 export function desiredLabels(binding: EcsBinding, hasNode: boolean): DesiredLabels {
-  const { nodename = "" } = binding.spec;
+  const nodename = nodeNameOf(binding);
   const isNamed = hasNode && nodename !== "" && !isTooLong(nodename);
   return { [boundLabel]: "true", [nodeLabel]: isNamed ? nodename : null };
+}
+
+/** The name of the Node; "" when there is none. */
+export function nodeNameOf({ spec: { nodename = "" } = {} }: EcsBinding): string {
+  return nodename;
 }
 
 /** True when the name of a Node is too long for a label. */

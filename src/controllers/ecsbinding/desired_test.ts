@@ -13,6 +13,8 @@ test("desiredLabels() labels every EcsBinding as bound, and names an existing No
   assertEquals(labels("n1", false), [bound, [node, null]]);
   assertEquals(labels("", true), [bound, [node, null]]);
   assertEquals(labels(undefined, true), [bound, [node, null]]);
+  const bare = EcsBinding.make({ metadata: { name: "a" } });
+  assertEquals(Object.entries(desiredLabels(bare, true)), [bound, [node, null]]);
   assertEquals(labels("n".repeat(63), true), [bound, [node, "n".repeat(63)]]);
   assertEquals(labels("n".repeat(64), true), [bound, [node, null]]);
 });

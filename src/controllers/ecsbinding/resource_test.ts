@@ -19,4 +19,5 @@ test("names, columns and fields are those of the original", () => {
     ["name", "string"],
     ["nodename", "string"],
   ]);
+  assertEquals(version?.schema.openAPIV3Schema.required, undefined);
 });

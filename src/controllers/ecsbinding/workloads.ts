@@ -37,6 +37,15 @@ export const ecsbindingWorkloads: readonly Workload[] = [
     }],
   },
   {
+    name: "without a spec",
+    steps: [
+      createNode,
+      { kind: "create", object: { apiVersion, kind: "EcsBinding", metadata: { name: "machine" } } },
+      { kind: "patch", object: machine, patch: { spec: { nodename: "worker-1" } } },
+      { kind: "patch", object: machine, patch: { spec: null } },
+    ],
+  },
+  {
     name: "delete with a finalizer",
     steps: [
       create("worker-1", ["example.dev/hold"]),
