@@ -15,6 +15,8 @@ export type {
 } from "./object.ts";
 export { type ConditionNow, findCondition, isConditionTrue, withCondition } from "./condition.ts";
 export { compareResourceVersions, isComparable, type ResourceVersion, resourceVersion } from "./resource_version.ts";
+export { namespaceProblem, objectNameProblem } from "./names.ts";
+export { parseLabelSelector } from "./parse_label_selector.ts";
 export { keyOf, type KeyParts, type ObjectKey, objectKey, splitKey } from "./key.ts";
 export {
   apiVersionOf,

@@ -1,6 +1,6 @@
 /**
  * Parses the labelSelector parameter into a Matcher, with the grammar and the errors of apimachinery `labels.Parse`. (src/api
- * only formats selectors, because only a server parses them.)
+ * parses what a LabelSelector can express, with errors for users.)
  */
 import { isJsonObject, type JsonObject, labelKeyErrors, labelValueErrors, read } from "../model/mod.ts";
 

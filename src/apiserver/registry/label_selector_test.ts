@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
+import { matchesLabels, parseLabelSelector as parseForUsers } from "../../api/mod.ts";
+import { seededRandom } from "../../async/mod.ts";
 import { parseLabelSelector, SelectorError } from "./label_selector.ts";
 
 function selects(selector: string, labels: Readonly<Record<string, string>>): boolean {
@@ -66,4 +68,39 @@ for (const [selector, message] of malformed) {
     assert(error instanceof SelectorError);
     assertEquals(error.message, message);
   });
+}
+
+/** Selectors and near misses, from pieces of the grammar. */
+const pieces = ["a", "b", "in", "notin", " ", " ", ",", "(", ")", "=", "==", "!=", "!", "x.y/a", "-", ">", "A_1", "/"];
+
+test("the parser for users accepts and selects the same as the server's, except for > and <", () => {
+  const random = seededRandom(7);
+  const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(random.next() * from.length)];
+  const labels: readonly Readonly<Record<string, string>>[] = [{}, { a: "a" }, { a: "b", in: "" }, {
+    "x.y/a": "A_1",
+    b: "a",
+  }, { notin: "in", A_1: "b" }];
+  let accepted = 0;
+  for (let round = 0; round < 20_000; round++) {
+    const text = Array.from({ length: 1 + Math.floor(random.next() * 9) }, () => pick(pieces)).join("");
+    if (text.includes(">") || text.trim() === "") continue;
+    const mine = outcome(() => parseForUsers(text));
+    const theirs = outcome(() => parseLabelSelector(text));
+    assertEquals(mine.ok, theirs.ok, JSON.stringify(text));
+    if (!mine.ok || !theirs.ok) continue;
+    accepted++;
+    for (const one of labels) {
+      const expected = theirs.value?.({ metadata: { labels: one } }) ?? true;
+      assertEquals(matchesLabels(mine.value, one), expected, `${JSON.stringify(text)} on ${JSON.stringify(one)}`);
+    }
+  }
+  assert(accepted > 500, `only ${accepted} selectors were valid`);
+});
+
+function outcome<T>(parse: () => T): { readonly ok: true; readonly value: T } | { readonly ok: false } {
+  try {
+    return { ok: true, value: parse() };
+  } catch {
+    return { ok: false };
+  }
 }

@@ -133,7 +133,7 @@ export class Session implements Disposable {
         return stdout.write(text);
       },
       flush: () => stdout.flush(),
-      probe: async () => await stdout.probe?.(),
+      probe: () => stdout.probe?.(),
       get isOpen() {
         return stdout.isOpen;
       },

@@ -1,6 +1,6 @@
 /** The flags of every command that talks to a cluster: those of kubectl under the same names, and `--connect-timeout`. */
 import { z } from "zod";
-import { durationMs, flag, text } from "../flags/mod.ts";
+import { durationMs, flag, namespaceName, text } from "../flags/mod.ts";
 
 const group = "Cluster (as in kubectl):";
 
@@ -30,7 +30,7 @@ export const connectionFlags = z.object({
     about: "user of the kubeconfig (default: the context's)",
     completes: "user",
   }),
-  namespace: flag(text().optional(), {
+  namespace: flag(namespaceName().optional(), {
     group,
     flags: "-n, --namespace <name>",
     about: "namespace, where one is needed (default: the context's)",

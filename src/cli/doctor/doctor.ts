@@ -9,7 +9,7 @@ import { z } from "zod";
 import { ApiError, isUnreachable } from "../../client/mod.ts";
 import { type Call, CommandError, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
 import { connect, connectionFlags } from "../connection/mod.ts";
-import { commandLineOnly, flag, oneOf, text } from "../flags/mod.ts";
+import { commandLineOnly, flag, namespaceName, oneOf } from "../flags/mod.ts";
 import { electionFlags } from "../run/mod.ts";
 import { type Check, type DoctorContext, printChecks, unknown } from "./check.ts";
 import { checkCluster, checkLease } from "./check_cluster.ts";
@@ -35,7 +35,7 @@ const doctorFlags = z.object({
   leaderElectionId,
   leaderElectionNamespace,
   ...connectionFlags.shape,
-  namespace: flag(z.array(text()).default([]), {
+  namespace: flag(z.array(namespaceName()).default([]), {
     flags: "-n, --namespace <name>",
     about: "check permissions in this namespace; can be repeated (default: all namespaces)",
     arity: "list",

@@ -55,9 +55,11 @@ export function readFlags<Schema extends FlagSchema>(
   if (flag === undefined) throw new TypeError("Cannot read flags: an unknown flag is invalid", { cause: parsed.error });
   const isTyped = typedValue(flag, typed) !== undefined;
   const name = isTyped ? flag.longName : environmentName(sources.operatorName, flag);
-  const value = isTyped ? typedValue(flag, typed) : sources.environment[name];
+  const value = isTyped ? typedValue(flag, typed) : environmentValue(flag, sources);
+  const item = issue?.path[1];
+  const wrong = Array.isArray(value) && typeof item === "number" ? value[item] : value;
   throw new UsageError(
-    `Cannot parse ${name}${flag.isSecret ? "" : ` ${quoted(value)}`}: ${issue?.message}`,
+    `Cannot parse ${name}${flag.isSecret ? "" : ` ${quoted(wrong)}`}: ${issue?.message}`,
     flag.example === undefined ? undefined : `Example: ${flag.example}`,
   );
 }
@@ -106,6 +108,11 @@ function parseSwitch(text: string): boolean | string {
   return text === "false" || text === "0" ? false : text;
 }
 
+/** Longer values are cut, so that the reason behind them stays visible. */
+const maxQuotedLength = 200;
+
 function quoted(value: unknown): string {
-  return Array.isArray(value) ? value.map(quoted).join(", ") : `"${String(value)}"`;
+  if (Array.isArray(value)) return value.slice(0, 10).map(quoted).join(", ");
+  const text = String(value);
+  return `"${text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}...` : text}"`;
 }

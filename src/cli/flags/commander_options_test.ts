@@ -1,8 +1,10 @@
+import { z } from "zod";
 import { Command } from "@commander-js/extra-typings";
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { addFlags, readFlags, UsageError } from "./commander_options.ts";
 import { type ConnectionFlags, connectionFlags } from "../connection/connection_flags.ts";
-import { environmentName, flagsOf } from "./flag.ts";
+import { environmentName, flag, flagsOf } from "./flag.ts";
+import { namespaceName } from "./flag_values.ts";
 import { logFlags } from "../command/session.ts";
 
 function parse(args: readonly string[], environment: Readonly<Record<string, string>> = {}): ConnectionFlags {
@@ -51,6 +53,31 @@ test("[84] an invalid value is a usage error that names the flag and shows a cor
   );
   assertThrows(() => parse([], { CONTROLLER_INSECURE_SKIP_TLS_VERIFY: "yes" }), /INSECURE_SKIP_TLS_VERIFY "yes"/);
   assertThrows(() => parse(["--context="]), /Cannot parse --context "": it is empty/);
+});
+
+test("[84] a name that cannot exist is a usage error with the rule, in every flag and variable that takes one", () => {
+  const label = "it is not an RFC 1123 label: lower case letters, digits and -";
+  const typed = assertThrows(() => parse(["-n", "Bad_ns"]));
+  assert(typed.message.startsWith(`Cannot parse --namespace "Bad_ns": ${label}`), typed.message);
+  const fromEnvironment = assertThrows(() => parse([], { CONTROLLER_NAMESPACE: "a.b" }));
+  assert(fromEnvironment.message.startsWith(`Cannot parse CONTROLLER_NAMESPACE "a.b": ${label}`));
+});
+
+test("an error about one value of a list quotes only that value, and cuts a long one", () => {
+  const schema = z.object({
+    names: flag(z.array(namespaceName()), { flags: "--names <name>", about: "names", arity: "list" }),
+  });
+  const read = (...args: readonly string[]) => {
+    const command = new Command("test").exitOverride();
+    addFlags(command, schema);
+    command.parse(args, { from: "user" });
+    return assertThrows(() => readFlags(command, schema, { operatorName: "op", environment: {} })).message;
+  };
+  assert(
+    read("--names", "good", "--names", "Bad", "--names", "fine").startsWith('Cannot parse --names "Bad": it is not'),
+  );
+  const long = read("--names", "x".repeat(100_000));
+  assert(long.length < 500 && /x\.\.\.": it is not an RFC 1123 label/.test(long), long.slice(0, 300));
 });
 
 test("an error about a secret does not quote it", () => {

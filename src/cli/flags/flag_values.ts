@@ -4,7 +4,9 @@
  * Durations are written as in Go: `30s`, `1m30s`, `500ms`, `1.5h`. A number without a unit is rejected, except 0: a user who
  * types `--resync 30` should get an error about the unit, not a period of 30 ms.
  */
+import { isIP } from "node:net";
 import { z } from "zod";
+import { type LabelSelector, namespaceProblem, objectNameProblem, parseLabelSelector } from "../../api/mod.ts";
 
 /** A duration with a unit, as milliseconds. */
 export function durationMs(): z.ZodType<number, string> {
@@ -43,6 +45,53 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(
 /** Text that is not empty. */
 export function text(): z.ZodString {
   return z.string().min(1, { error: "it is empty" });
+}
+
+/** Text without the problem that `problemOf` returns. */
+function textWithout(problemOf: (value: string) => string | undefined): z.ZodType<string, string> {
+  return z.string().superRefine((value, context) => {
+    const message = problemOf(value);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  });
+}
+
+/** The name of a namespace. */
+export function namespaceName(): z.ZodType<string, string> {
+  return textWithout(namespaceProblem);
+}
+
+/** The name of an object, such as a Lease or a Secret. */
+export function objectName(): z.ZodType<string, string> {
+  return textWithout(objectNameProblem);
+}
+
+/** A label selector in the notation of kubectl. */
+export function labelSelector(): z.ZodType<LabelSelector, string> {
+  return z.string().transform((value, context) => {
+    try {
+      return parseLabelSelector(value);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });
+}
+
+/** The name or the IP address of a machine, without scheme, port and path. */
+export function hostName(): z.ZodType<string, string> {
+  return textWithout((value) => {
+    const isHost = isIP(value) !== 0 || objectNameProblem(value.toLowerCase()) === undefined;
+    return isHost ? undefined : "it is not the name or the IP address of a machine, without scheme, port and path";
+  });
+}
+
+/** A range of IP addresses, `10.0.0.0/28`. */
+export function addressRange(): z.ZodType<string, string> {
+  return textWithout((value) => {
+    const [, address = "", bits = ""] = /^([^/]{1,64})\/(\d{1,3})$/.exec(value) ?? [];
+    const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    return bits !== "" && Number(bits) <= maxBits ? undefined : "it is not a range of addresses such as 10.0.0.0/28";
+  });
 }
 
 /** Milliseconds in each unit of Go's time.ParseDuration. All units are ASCII except the two signs for micro. */

@@ -9,4 +9,16 @@ export {
   flagsOf,
   type FlagSyntax,
 } from "./flag.ts";
-export { durationMs, durationMsOrForever, formatDuration, oneOf, text, wholeNumber } from "./flag_values.ts";
+export {
+  addressRange,
+  durationMs,
+  durationMsOrForever,
+  formatDuration,
+  hostName,
+  labelSelector,
+  namespaceName,
+  objectName,
+  oneOf,
+  text,
+  wholeNumber,
+} from "./flag_values.ts";

@@ -3,8 +3,18 @@
  * other are rejected here.
  */
 import { z } from "zod";
-import { commandLineOnly, flag, oneOf, text, UsageError, wholeNumber } from "../flags/mod.ts";
-import { resourceName } from "../../api/mod.ts";
+import {
+  addressRange,
+  commandLineOnly,
+  flag,
+  namespaceName,
+  objectName,
+  oneOf,
+  text,
+  UsageError,
+  wholeNumber,
+} from "../flags/mod.ts";
+import { namespaceProblem, resourceName } from "../../api/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import type { Webhook } from "../../webhook/mod.ts";
 import { type Operator, selectNamedOrAll, type Session } from "../command/mod.ts";
@@ -16,7 +26,7 @@ export const manifestFlags = z.object({
     flags: "--all",
     about: "run all controllers, as without names",
   }),
-  namespace: flag(text().optional(), {
+  namespace: flag(namespaceName().optional(), {
     flags: "-n, --namespace <name>",
     about: "namespace that the controllers run in (default: NAME-system)",
   }),
@@ -45,18 +55,18 @@ export const manifestFlags = z.object({
     flags: "--namespaced",
     about: "watch only the namespace that the controllers run in: Roles instead of ClusterRoles",
   }),
-  watchNamespace: flag(z.array(text()).default([]), {
+  watchNamespace: flag(z.array(namespaceName()).default([]), {
     ...commandLineOnly,
     flags: "--watch-namespace <name>",
     about: "watch only this namespace; can be repeated; Roles instead of ClusterRoles",
     arity: "list",
   }),
-  certSecret: flag(text().optional(), {
+  certSecret: flag(objectName().optional(), {
     ...commandLineOnly,
     flags: "--cert-secret <name>",
     about: "Secret with tls.crt and tls.key for webhooks and metrics; needed to serve metrics to the cluster",
   }),
-  webhookFrom: flag(z.array(text()).default([]), {
+  webhookFrom: flag(z.array(addressRange()).default([]), {
     ...commandLineOnly,
     flags: "--webhook-from <cidr>",
     about: "address range that may call the webhooks, that of the API servers; can be repeated",
@@ -117,14 +127,14 @@ export function createInstallPlan(words: readonly string[], flags: ManifestFlags
   const { operator, version } = session;
   const all = flags.all || words.length === 0;
   const controllers = selectNamedOrAll({ operator, names: words, all, action: "run" });
-  const { namespace = checkedName("--namespace", `${operator.name}-system`), certSecret, webhookFrom } = flags;
+  const { namespace = namespaceOf(operator), certSecret, webhookFrom } = flags;
   const plan: InstallPlan = {
     operator,
     version,
     controllers,
     webhooks: controllers.flatMap((controller) => controller.webhooks ?? []),
-    name: checkedName("--name", flags.name ?? nameOf(operator, controllers)),
-    namespace: checkedName("--namespace", namespace),
+    name: checkedName(flags.name ?? nameOf(operator, controllers)),
+    namespace,
     hasNamespace: !flags.existingNamespace && !sharedNamespace.test(namespace),
     image: flags.image ?? `${operator.name}:${version}`,
     replicas: flags.replicas,
@@ -151,14 +161,22 @@ function watchedNamespaces({ namespaced, watchNamespace }: ManifestFlags, own: s
     );
   }
   const watched = namespaced ? [own] : watchNamespace;
-  return [...new Set(watched.map((name) => checkedName("--watch-namespace", name)))];
+  return [...new Set(watched)];
+}
+
+/** The default namespace. The name of an operator is not limited, that of a namespace is. */
+function namespaceOf({ name }: Operator): string {
+  const namespace = `${name}-system`;
+  const problem = namespaceProblem(namespace);
+  if (problem === undefined) return namespace;
+  throw new UsageError(`Cannot use the namespace "${namespace}": ${problem}`, "Choose another one with --namespace");
 }
 
 /** Checks a name. Most objects are called by it, some with a suffix. */
-function checkedName(flag: string, name: string): string {
+function checkedName(name: string): string {
   if (/^[a-z]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name)) return name;
   throw new UsageError(
-    `Cannot parse ${flag} "${name}": it is not a name of at most 50 lower case letters, digits and "-"`,
+    `Cannot parse --name "${name}": it is not a name of at most 50 lower case letters, digits and "-"`,
   );
 }
 

@@ -84,7 +84,7 @@ interface LinePrinterOptions {
 export function linePrinter({ stdout, stopping, clock }: LinePrinterOptions): RunSetup["print"] {
   const isClosed = () => !(stdout.isOpen ?? true);
   const watchReader = async () => {
-    for (; !isClosed(); await clock.sleep(probeMs, stopping.signal)) await stdout.probe?.();
+    for (; !isClosed(); await clock.sleep(probeMs, stopping.signal)) stdout.probe?.();
     if (stdout.failure === undefined) stopping.abort(outputClosed);
   };
   let watching: Promise<void> | undefined;

@@ -147,7 +147,7 @@ test("[85] a reader that leaves between two lines ends the run, without a furthe
   const clock = new VirtualClock();
   let isReaderGone = false;
   const stdout = Object.assign(output, {
-    probe: () => Promise.resolve(void (output.isOpen &&= !isReaderGone)),
+    probe: () => void (output.isOpen &&= !isReaderGone),
   });
   using stopping = scope(new AbortController().signal);
   const print = linePrinter({ stdout, stopping, clock });

@@ -3,7 +3,17 @@
  * Kubernetes' own components. Probes, metrics and webhooks are served only when flags ask for them.
  */
 import { z } from "zod";
-import { durationMs, durationMsOrForever, flag, oneOf, text, wholeNumber } from "../flags/mod.ts";
+import {
+  durationMs,
+  durationMsOrForever,
+  flag,
+  hostName,
+  namespaceName,
+  objectName,
+  oneOf,
+  text,
+  wholeNumber,
+} from "../flags/mod.ts";
 import { connectionFlags } from "../connection/mod.ts";
 
 /** An address to listen on; undefined for none. */
@@ -44,7 +54,7 @@ const servingFlags = z.object({
     about: "port of the webhooks; served in a cluster, with --cert-dir, or with --webhook-host",
     group: servingGroup,
   }),
-  webhookHost: flag(text().optional(), {
+  webhookHost: flag(hostName().optional(), {
     flags: "--webhook-host <host>",
     about: "serve webhooks on this machine: the cluster calls this host until the command ends",
     example: "--webhook-host host.docker.internal",
@@ -70,13 +80,13 @@ export const electionFlags = z.object({
     about: "reconcile only while this replica holds the lease; other replicas wait with filled caches",
     group: electionGroup,
   }),
-  leaderElectionId: flag(text().optional(), {
+  leaderElectionId: flag(objectName().optional(), {
     flags: "--leader-election-id <name>",
     about: "name of the lease, the same for all replicas (default: the operator's name)",
     example: "--leader-election-id 97acaccf.lailin.xyz",
     group: electionGroup,
   }),
-  leaderElectionNamespace: flag(text().optional(), {
+  leaderElectionNamespace: flag(namespaceName().optional(), {
     flags: "--leader-election-namespace <name>",
     about: "namespace of the lease (default: the context's or, in a cluster, the Pod's)",
     completes: "namespace",
@@ -140,7 +150,7 @@ export const runFlags = z.object({
   ...servingFlags.shape,
   ...electionFlags.shape,
   ...connectionFlags.shape,
-  namespace: flag(z.array(text()).default([]), {
+  namespace: flag(z.array(namespaceName()).default([]), {
     flags: "-n, --namespace <name>",
     about: "watch this namespace only; can be repeated (default: all; the context's namespace is not used)",
     arity: "list",

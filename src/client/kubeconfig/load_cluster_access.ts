@@ -5,7 +5,8 @@
  * Guarantees: it reads nothing from the process itself, so the result depends on the options and the files only; a
  * contradiction or a reference to a missing entry is a KubeconfigError that says what to do (behaviour 83).
  */
-import { type Logger, logger as loggerOf } from "../../observe/mod.ts";
+import { namespaceProblem } from "../../api/mod.ts";
+import { type Logger, logger as loggerOf, printable } from "../../observe/mod.ts";
 import { directoryOf, type Environment, fileStat, findText, joinPath, resolvePath } from "../../runtime/mod.ts";
 import { type ClusterAccess, KubeconfigError, Masked } from "./cluster_access.ts";
 import { kubeconfigPaths, loadKubeconfig } from "./kubeconfig.ts";
@@ -50,6 +51,7 @@ export interface LoadClusterAccessOptions {
 export async function loadClusterAccess(options: LoadClusterAccessOptions): Promise<ClusterAccess> {
   const { overrides = {}, environment, home, workingDirectory = ".", logger = loggerOf("client") } = options;
   refuseUnsafeEnvironment(environment);
+  if (overrides.namespace !== undefined) assertNamespace(overrides.namespace, "the flags");
   const source = { path: overrides.kubeconfig, environment, home, workingDirectory };
   const kubeconfig = await loadKubeconfig(source);
   if (kubeconfig.isEmpty && overrides.kubeconfig === undefined) {
@@ -122,8 +124,16 @@ async function inClusterAccess(options: LoadClusterAccessOptions): Promise<Clust
   };
 }
 
+/** The server would answer "not found" to each request with an invalid namespace. */
+function assertNamespace(namespace: string, source: string): void {
+  const problem = namespaceProblem(namespace);
+  if (problem === undefined) return;
+  throw new KubeconfigError(`Cannot use namespace "${printable(namespace)}" of ${source}: ${problem}`);
+}
+
 async function ownNamespace(options: LoadClusterAccessOptions, directory: string): Promise<string> {
   const fromVariable = options.environment.POD_NAMESPACE ?? "";
-  if (fromVariable !== "") return fromVariable;
-  return (await findText(joinPath(directory, "namespace")))?.trim() || "default";
+  const namespace = fromVariable || (await findText(joinPath(directory, "namespace")))?.trim() || "default";
+  assertNamespace(namespace, fromVariable === "" ? "the service account's file" : "POD_NAMESPACE");
+  return namespace;
 }

@@ -40,6 +40,20 @@ test("--server drops the server name of the kubeconfig, and --tls-server-name se
   assertEquals([both.server, both.serverName], ["https://x", "y"]);
 });
 
+test("[84] a namespace that cannot exist is an error that names its source and the rule", async () => {
+  const text = simple.replace("namespace: team-a", "namespace: Team_A");
+  assertMatch(
+    await errorMessage(text),
+    /^Cannot use context "[^"]+": its namespace "Team_A" cannot exist, it is not an RFC 1123 label/,
+  );
+  assertMatch(
+    await errorMessage(simple, { namespace: "a.b" }),
+    /^Cannot use namespace "a.b" of the flags: it is not an RFC 1123 label/,
+  );
+  await using folder = await folderWith({ config: text });
+  assertEquals((await accessOf(folder, { namespace: "other" })).namespace, "other");
+});
+
 test("--server and --token are enough without a kubeconfig", async () => {
   await using folder = await TemporaryFolder.with({});
   const access = await accessOf(folder, { server: "https://x:1/path/", token: "t" });

@@ -5,6 +5,7 @@
  * The order for credentials: a token of the command line, then token file, token, user name and password, exec plugin,
  * auth provider. A client certificate is used in place of a plugin or provider, and together with the others.
  */
+import { namespaceProblem } from "../../api/mod.ts";
 import { printable } from "../../observe/mod.ts";
 import { type Environment, fileStat, resolvePath } from "../../runtime/mod.ts";
 import {
@@ -88,7 +89,7 @@ export async function resolveAccess(kubeconfig: Kubeconfig, options: ResolveOpti
       ? { kind: "flags" }
       : { kind: "kubeconfig", files: kubeconfig.files, context: chosen.contextName },
     server: url.href.replace(/\/+$/, ""),
-    namespace: overrides.namespace ?? chosen.context.namespace ?? "default",
+    namespace: overrides.namespace ?? namespaceOf(chosen) ?? "default",
     ...trust,
     // The server name of the kubeconfig belongs to its server, so --server alone drops it, as in client-go.
     serverName: overrides.tlsServerName ??
@@ -112,6 +113,15 @@ interface Chosen {
   readonly cluster: Entry<ClusterEntry>;
   readonly userName: string | undefined;
   readonly user: Entry<UserEntry>;
+}
+
+/** The namespace of the context. The server would answer "not found" to a request with an invalid one. */
+function namespaceOf({ context: { namespace }, contextName = "" }: Chosen): string | undefined {
+  const problem = namespace === undefined ? undefined : namespaceProblem(namespace);
+  if (namespace === undefined || problem === undefined) return namespace;
+  throw new KubeconfigError(
+    `Cannot use context "${printable(contextName)}": its namespace "${printable(namespace)}" cannot exist, ${problem}`,
+  );
 }
 
 function chooseEntries(kubeconfig: Kubeconfig, overrides: KubeconfigOverrides): Chosen {

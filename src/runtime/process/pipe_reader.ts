@@ -14,12 +14,13 @@ type Poll = (pollfd: Uint8Array, count: number, timeoutMs: number) => number;
 /** From poll.h; equal on Linux and macOS. */
 const [pollError, pollHangup] = [0x008, 0x010];
 
-let loaded: Promise<Poll | undefined> | undefined;
+/** What can be loaded is loaded once. */
+let loaded: { readonly poll: Poll | undefined } | undefined;
 
 /** Returns true if `fd` is a pipe or a socket that nobody reads any more. */
-export async function isReaderGone(fd: number): Promise<boolean> {
+export function isReaderGone(fd: number): boolean {
   if (!isPipe(fd)) return false;
-  const poll = await (loaded ??= loadPoll());
+  const { poll } = loaded ??= { poll: loadPoll() };
   if (poll === undefined) return false;
   const bytes = new Uint8Array(8); // struct pollfd: int fd, short events, short revents
   const pollfd = new DataView(bytes.buffer);
@@ -37,10 +38,10 @@ function isPipe(fd: number): boolean {
   }
 }
 
-async function loadPoll(): Promise<Poll | undefined> {
+function loadPoll(): Poll | undefined {
   for (const library of libraries()) {
     try {
-      return "Bun" in globalThis ? await pollOfBun(library) : pollOfDeno(library);
+      return "Bun" in globalThis ? pollOfBun(library) : pollOfDeno(library);
     } catch {
       // The next library, else none: see the header.
     }
@@ -60,9 +61,9 @@ interface BunForeignFunctions {
   dlopen(library: string, symbols: Readonly<Record<"poll", object>>): { readonly symbols: { readonly poll: Poll } };
 }
 
-async function pollOfBun(library: string): Promise<Poll> {
-  const { dlopen }: BunForeignFunctions = await import("bun" + ":ffi");
-  return dlopen(library, { poll: { args: ["ptr", "u64", "i32"], returns: "i32" } }).symbols.poll;
+function pollOfBun(library: string): Poll | undefined {
+  const module: Partial<BunForeignFunctions> = process.getBuiltinModule("bun:ffi") ?? {};
+  return module.dlopen?.(library, { poll: { args: ["ptr", "u64", "i32"], returns: "i32" } }).symbols.poll;
 }
 
 function pollOfDeno(library: string): Poll | undefined {

@@ -14,7 +14,7 @@ export interface TextWriter {
   /** Resolves when all text so far has left the process, or can no longer be written. */
   flush(): Promise<void>;
   /** Finds out whether the reader has closed the pipe, without a write; `isOpen` is then up to date. @default no effect */
-  probe?(): Promise<void>;
+  probe?(): void;
   /** False if nothing more can be written. @default true */
   readonly isOpen?: boolean;
   /** Why nothing more can be written. Undefined if the reader has closed the pipe. */
@@ -58,8 +58,8 @@ export function textWriter(stream: Stream): TextWriter {
       return isOpen;
     },
     flush: () => last,
-    async probe() {
-      if (isOpen && stream.fd !== undefined && await isReaderGone(stream.fd)) isOpen = false;
+    probe() {
+      if (isOpen && stream.fd !== undefined && isReaderGone(stream.fd)) isOpen = false;
     },
     get isOpen() {
       return isOpen;

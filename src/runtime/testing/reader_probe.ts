@@ -8,10 +8,11 @@ import { isReaderGone } from "../process/pipe_reader.ts";
 
 const [, , maxLooks = "1"] = process.argv;
 
+process.stdout.on("error", () => {});
 process.stdout.write("line\n");
-let isGone = await isReaderGone(1);
+let isGone = isReaderGone(1);
 for (let look = 1; look < Number(maxLooks) && !isGone; look++) {
   await new Promise((resolve) => setTimeout(resolve, 10)); // The reader needs a moment to leave.
-  isGone = await isReaderGone(1);
+  isGone = isReaderGone(1);
 }
 process.stderr.write(isGone ? "closed\n" : "open\n");
