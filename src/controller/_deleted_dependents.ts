@@ -15,6 +15,7 @@ import {
   type Resource,
   resourceId,
 } from "../api/mod.ts";
+import { keyOfTracker, ownerUidLabel } from "./label_tracking.ts";
 
 /** The dependent that was deleted first is forgotten first. */
 const maxDependents = 50_000;
@@ -22,26 +23,41 @@ const maxDependents = 50_000;
 export class DeletedDependents {
   readonly #primary: Resource;
   readonly #findOwner: (key: ObjectKey) => KubeObject | undefined;
+  readonly #controller: string;
   readonly #ids = new Set<string>();
 
-  /** @param findOwner Returns the cached object of the primary kind. */
-  constructor(primary: Resource, findOwner: (key: ObjectKey) => KubeObject | undefined) {
+  /**
+   * @param findOwner Returns the cached object of the primary kind.
+   * @param controller The name of the controller, which is in the labels of dependents that refer to their owner by labels.
+   */
+  constructor(primary: Resource, findOwner: (key: ObjectKey) => KubeObject | undefined, controller = "") {
     this.#primary = primary;
     this.#findOwner = findOwner;
+    this.#controller = controller;
   }
 
   /** Records that `dependent` was deleted, unless its owner was deleted before: then it is not created again. */
   record(resource: Resource, dependent: KubeObject): void {
-    const reference = controllerOf(dependent);
-    if (reference === undefined || reference.kind !== this.#primary.kind) return;
-    const namespace = this.#primary.scope === "Namespaced" ? dependent.metadata.namespace : undefined;
-    const owner = this.#findOwner(objectKey({ namespace, name: reference.name }));
-    if (owner?.metadata.uid !== reference.uid) return;
-    this.#ids.add(idOf(resource, dependent, reference.uid));
+    const named = this.#ownerOf(resource, dependent);
+    if (named === undefined || this.#findOwner(named.key)?.metadata.uid !== named.uid) return;
+    this.#ids.add(idOf(resource, dependent, named.uid));
     for (const oldest of this.#ids) {
       if (this.#ids.size <= maxDependents) return;
       this.#ids.delete(oldest);
     }
+  }
+
+  /** The owner that the dependent names, by reference or by labels. */
+  #ownerOf(resource: Resource, dependent: KubeObject): { readonly key: ObjectKey; readonly uid: string } | undefined {
+    const reference = controllerOf(dependent);
+    if (reference === undefined) {
+      const [key] = keyOfTracker(this.#primary, resource, this.#controller)(dependent);
+      const uid = dependent.metadata.labels?.[ownerUidLabel];
+      return key === undefined || uid === undefined ? undefined : { key, uid };
+    }
+    if (reference.kind !== this.#primary.kind) return undefined;
+    const namespace = this.#primary.scope === "Namespaced" ? dependent.metadata.namespace : undefined;
+    return { key: objectKey({ namespace, name: reference.name }), uid: reference.uid };
   }
 
   /** True when `owner` had this dependent and it was deleted. */

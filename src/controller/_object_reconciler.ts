@@ -6,32 +6,39 @@
  * Both writes are JSON patches that test the version that was read, so finalizers of other controllers are not lost.
  * `finalize` gets the object as the server has it, because an old cache must not decide what is destroyed. Without
  * `finalize`, nothing is called for an object that is being deleted: the garbage collector would delete whatever the
- * controller creates.
+ * controller creates. Dependents that refer to the object by labels are deleted after `finalize` and before the finalizer
+ * is removed.
  */
 import { type Infer, keyOf, type KubeObject, type Resource } from "../api/mod.ts";
 import { isNotFound, type JsonPatchOperation } from "../client/mod.ts";
 import { type ReconcileContext, reconcileContext } from "./context.ts";
-import type { Reconciler } from "./controller_definition.ts";
-import { done, type Result } from "./request.ts";
+import type { Reconciler, WatchDefinition } from "./controller_definition.ts";
+import { done, requeueAfter, type Result } from "./request.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** The functions of an object reconciler, and the kinds they work on. */
 export interface ObjectReconcilerOptions<Primary extends Resource, Declared extends Resource> {
   readonly primary: Primary;
   readonly declared: readonly Resource[];
+  readonly watches: readonly WatchDefinition[];
   /** @default none, the controller has no `finalize` */
   readonly finalizer?: string;
   readonly reconcile: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>;
   readonly finalize?: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>;
 }
 
+/** Milliseconds after which the dependents of an object that is being deleted are listed again. */
+const trackedRequeueMs = 10_000;
+
 /** Creates the Reconciler. */
 export function createObjectReconciler<Primary extends Resource, Declared extends Resource>(
   options: ObjectReconcilerOptions<Primary, Declared>,
 ): Reconciler {
   const { primary, declared, finalizer, reconcile } = options;
+  const isTracking = options.watches.some(({ track }) => track === "labels");
   return async (request, toolbox) => {
     const object = toolbox.find(primary, request.key);
+    if (isTracking) await toolbox.deleteOrphans(primary);
     if (object === undefined) return done;
     if (metadataOf(object).deletionTimestamp !== undefined) return await finalizeObject(options, toolbox, object);
     const current = finalizer === undefined || hasFinalizer(object, finalizer)
@@ -48,12 +55,17 @@ async function finalizeObject<Primary extends Resource, Declared extends Resourc
   object: Infer<Primary>,
 ): Promise<Result> {
   const { primary, declared, finalizer, finalize } = options;
-  if (finalize === undefined || finalizer === undefined || !hasFinalizer(object, finalizer)) return done;
+  if (finalizer === undefined || !hasFinalizer(object, finalizer)) return done;
   const live = await readLive(toolbox, primary, object);
   if (live === undefined || !hasFinalizer(live, finalizer)) return done;
-  const result = await finalize(reconcileContext<Primary, Declared>(primary, declared, live, toolbox));
-  if (result.kind === "done") await removeFinalizer(toolbox, primary, live, finalizer);
-  return result;
+  const ctx = reconcileContext<Primary, Declared>(primary, declared, live, toolbox);
+  const result = await finalize?.(ctx) ?? done;
+  if (result.kind !== "done") return result;
+  const owner = { resource: primary, object: live as KubeObject };
+  // The deletion of the last dependent brings the key back; the delay covers an event that is lost.
+  if (!await toolbox.deleteTracked(owner)) return requeueAfter(trackedRequeueMs);
+  await removeFinalizer(toolbox, primary, live, finalizer);
+  return done;
 }
 
 function hasFinalizer(object: unknown, finalizer: string): boolean {

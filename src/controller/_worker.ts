@@ -26,6 +26,7 @@ import { NormalizationCache } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
+import { ownershipOf } from "./ownership.ts";
 import { type Cause, done, type EventSink, requeueAfter, type Result, TerminalError } from "./request.ts";
 import { type FieldRepair, findOwnerChange, type OwnerChangedError, Toolbox } from "./toolbox.ts";
 
@@ -135,6 +136,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
   const { definition, client, caches, events, clock, kill, log, deletedDependents } = options;
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
   const normalizations = new NormalizationCache();
+  const ownership = ownershipOf(definition);
   return async (key, causes, retries) => {
     using attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
     const toolbox = new Toolbox({
@@ -148,6 +150,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       fieldManager,
       normalizations,
       deletedDependents,
+      ownership,
       causes,
       retries,
       onWrite: options.onWrite(key),

@@ -147,7 +147,6 @@ const owner = {
   resource: builtin.Namespace,
   object: { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", uid: "u-shop" } },
 };
-const dependent = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } };
 
 /** The outcome of an attempt whose reconciler throws `error`. */
 async function outcomeOf(error: Error): Promise<unknown> {
@@ -167,7 +166,7 @@ async function outcomeOf(error: Error): Promise<unknown> {
 }
 
 function ownerChanged(state: OwnerState): OwnerChangedError {
-  return new OwnerChangedError(builtin.ConfigMap, dependent, owner, state);
+  return new OwnerChangedError('create ConfigMap "a" again', owner, state);
 }
 
 test("an attempt whose owner is deleted on the server is done and has not failed", async () => {

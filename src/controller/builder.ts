@@ -20,7 +20,9 @@ import {
   type WatchDefinition,
 } from "./controller_definition.ts";
 import type { EventSource } from "./event_source.ts";
+import { indexByOwner, keyOfTracker, ownerIndex } from "./label_tracking.ts";
 import type { Predicate } from "./predicate.ts";
+import { indexByOwnerUid, ownerUidIndex } from "./prune.ts";
 import type { Result } from "./request.ts";
 
 /** Options of a watched kind: which changes count, and indices of its cache. */
@@ -43,8 +45,18 @@ export interface PrimaryOptionsOf<R extends Resource> extends WatchOptionsOf<R> 
 
 /** Options of a kind of dependents; the second argument of `owns`. */
 export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
-  /** The reconciler uses `ctx.delete` on these objects. @default false */
+  /** The reconciler uses `ctx.delete` or `ctx.deleteAll` on these objects. @default false */
   readonly deletes?: boolean;
+  /** `ctx.prune()` deletes the objects of this kind that the reconciler no longer applies. @default false */
+  readonly prunes?: boolean;
+  /**
+   * How a dependent refers to the object that controls it. An owner reference works only in the namespace of the owner, or
+   * below a cluster-scoped owner. With `"labels"` the dependents may be anywhere: labels and annotations (`pintle.dev/...`)
+   * name the owner and its UID, the controller adds a finalizer to each owner, and deletes its dependents before it goes.
+   *
+   * @default by a controller reference, which the garbage collector follows
+   */
+  readonly track?: "labels";
   /**
    * Returns further keys to reconcile after a change, besides the controller of the dependent: for example of an object
    * that waits until a name is free. @default none
@@ -172,17 +184,7 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
     return declare<R>({ ...draft, watches: [...draft.watches, checkedWatch(draft.name, watch)] });
   };
   return {
-    owns: (resource, options = {}) =>
-      addWatch({
-        role: "owns",
-        resource,
-        keysOf: options.to === undefined
-          ? keyOfController(draft.primary)
-          : keyOfControllerAnd(draft.primary, checkedKeys(draft.primary, options.to)),
-        writes: true,
-        deletes: options.deletes ?? false,
-        ...untyped(options),
-      }),
+    owns: (resource, options = {}) => addWatch(ownedWatch(draft, resource, options)),
     watches: (resource, options) =>
       addWatch({
         role: "watches",
@@ -201,9 +203,53 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
       createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, fn),
     reconcile(fn) {
       const declared = draft.watches.map((watch) => watch.resource);
-      return { ...draft, reconciler: createObjectReconciler({ ...draft, declared, reconcile: fn, finalize }) };
+      const finalizer = draft.finalizer ?? (draft.watches.some(isTracked) ? defaultFinalizer(draft) : undefined);
+      const definition = { ...draft, finalizer };
+      return {
+        ...definition,
+        reconciler: createObjectReconciler({ ...definition, declared, reconcile: fn, finalize }),
+      };
     },
-    reconcileKey: (reconciler) => ({ ...draft, reconciler }),
+    reconcileKey(reconciler) {
+      const tracked = draft.watches.find(isTracked);
+      if (tracked === undefined) return { ...draft, reconciler };
+      throw new TypeError(
+        `Cannot track ${
+          resourceName(tracked.resource)
+        } by labels in controller "${draft.name}": reconcileKey() has no ` +
+          "finalizer that deletes them. Use reconcile()",
+      );
+    },
+  };
+}
+
+function isTracked({ track }: WatchDefinition): boolean {
+  return track === "labels";
+}
+
+/** The watch of a kind of dependents. */
+function ownedWatch<R extends Resource>(
+  { name, primary }: DefinitionDraft<Resource>,
+  resource: R,
+  options: OwnOptionsOf<R>,
+): WatchDefinition {
+  const { track, prunes = false, deletes = false, to } = options;
+  const keysOfOwner = track === "labels" ? keyOfTracker(primary, resource, name) : keyOfController(primary);
+  const { when, indices } = untyped(options);
+  const ownIndices = {
+    ...(track === "labels" ? { [ownerIndex]: indexByOwner } : {}),
+    ...(prunes ? { [ownerUidIndex]: indexByOwnerUid } : {}),
+  };
+  return {
+    role: "owns",
+    resource,
+    keysOf: to === undefined ? keysOfOwner : joined(keysOfOwner, checkedKeys(primary, to)),
+    writes: true,
+    deletes: deletes || prunes || track === "labels",
+    prunes,
+    track,
+    when,
+    indices: Object.keys(ownIndices).length === 0 ? indices : { ...indices, ...ownIndices },
   };
 }
 
@@ -245,9 +291,11 @@ function isCustomResource(resource: Resource): resource is CustomResource {
   return "crd" in resource;
 }
 
-function keyOfControllerAnd(primary: Resource, to: WatchDefinition["keysOf"]): WatchDefinition["keysOf"] {
-  const controllerKeys = keyOfController(primary);
-  return (object, caches) => [...controllerKeys(object), ...to(object, caches)];
+function joined(
+  keysOfOwner: (object: KubeObject) => readonly ObjectKey[],
+  to: WatchDefinition["keysOf"],
+): WatchDefinition["keysOf"] {
+  return (object, caches) => [...keysOfOwner(object), ...to(object, caches)];
 }
 
 /** Checks the strings that a user's mapping returns, so that only valid ObjectKeys reach the queue. */

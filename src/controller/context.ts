@@ -6,10 +6,11 @@
 import { type Infer, keyOf, type Resource } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { ListFilter } from "../cache/mod.ts";
-import type { Client, Patch, PatchValue } from "../client/mod.ts";
+import type { Client, DeleteOptions, Patch, PatchValue } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import { isNotCached, type NotCached, type Read } from "./caches.ts";
 import type { Desired } from "./desired.ts";
+import type { DependentFilter } from "./prune.ts";
 import type { Cause, EventType } from "./request.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -32,7 +33,20 @@ export type DeclaredDesired<Kind extends string, Declared extends Resource> = Ki
 export interface DeleteDependentOptions<Primary extends Resource> {
   /** Called with the live primary object, because an old cache must not decide what is deleted. @default every delete is sent */
   readonly onlyIf?: (live: Infer<Primary>) => boolean;
+  /**
+   * What happens to the dependents of the deleted object: they are deleted after it ("Background"), before it
+   * ("Foreground"), or stay ("Orphan"). A Job that is deleted through the API without a policy leaves its Pods.
+   *
+   * @default "Background"
+   */
+  readonly propagationPolicy?: DeleteOptions["propagationPolicy"];
 }
+
+/** Options of `ctx.deleteAll`: which dependents of the object, and how. */
+export interface DeleteAllOptions<Primary extends Resource> extends DependentFilter, DeleteDependentOptions<Primary> {}
+
+/** Options of `ctx.prune`. */
+export type PruneOptions = Pick<DeleteDependentOptions<Resource>, "propagationPolicy">;
 
 /**
  * What a reconciler works with during one attempt to reconcile one object: the object, cached reads, and writes that
@@ -92,9 +106,11 @@ export interface ReconcileContext<Primary extends Resource, in Declared extends 
   /**
    * Creates or changes a dependent of the object so that it has the desired values, by server-side apply. Nothing is sent
    * if it already has them. Fields that an earlier apply set and that are no longer desired are removed. The object
-   * becomes the controller of the dependent.
+   * becomes the controller of the dependent; for a kind that is declared with `track: "labels"`, labels name it instead.
    *
    * @throws NotControlledError when an object with that name exists and another owner, or none, controls it
+   * @throws TerminalError before anything is sent, when no owner reference can lead from the dependent to the object:
+   * the dependent is in another namespace, or cluster-scoped while the object is not
    */
   apply<K extends string>(
     desired: DeclaredDesired<K, Declared>,
@@ -121,6 +137,27 @@ export interface ReconcileContext<Primary extends Resource, in Declared extends 
     dependent: Infer<R>,
     options?: DeleteDependentOptions<Primary>,
   ): Promise<boolean>;
+  /**
+   * Deletes the dependents of the object of one kind, those with certain labels for example. Labels only select: each
+   * candidate must also belong to the object, by UID, in a live read, and the object itself must still exist. Declare the
+   * kind with `owns(..., { deletes: true })`.
+   *
+   * @returns How many were deleted.
+   */
+  deleteAll<R extends Resource>(
+    resource: DeclaredKind<R, Declared>,
+    options?: DeleteAllOptions<Primary>,
+  ): Promise<number>;
+  /**
+   * Deletes the dependents that this attempt did not apply, of all kinds that are declared with `owns(..., { prunes: true
+   * })`. Call it when everything that should exist has been applied. A dependent is deleted only after a live look: it
+   * belongs to the object, by UID; this controller has applied it; and the object is the one that was reconciled, in the
+   * same generation, and is not being deleted. What another controller created for the same object stays.
+   *
+   * @returns How many were deleted.
+   * @throws TypeError when no kind is declared with `prunes: true`
+   */
+  prune(options?: PruneOptions): Promise<number>;
   /**
    * Patches an object of any owner, for what `apply` and `applyFields` cannot express, such as a list that other clients
    * write too. Declare it with `uses(..., ["patch"])`, unless the kind is declared with `owns`. A merge patch that would
@@ -192,10 +229,15 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
       return await toolbox.applyFields(resourceOf(declared, desired), desired);
     },
     async delete(resource, dependent, options = {}) {
-      const { onlyIf } = options;
-      // The Toolbox reads the owner live, which is of the primary kind.
-      const isStillDue = onlyIf === undefined ? undefined : (live: unknown) => onlyIf(live as Infer<Primary>);
-      return await toolbox.delete(resourceIn(resource), dependent, { ...owner, isStillDue });
+      return await toolbox.delete(resourceIn(resource), dependent, { ...owner, ...deletionOf(options) });
+    },
+    async deleteAll(resource, options = {}) {
+      const { labelSelector, namespace } = options;
+      const deleted = { ...owner, ...deletionOf(options) };
+      return (await toolbox.deleteAll(resourceIn(resource), { labelSelector, namespace }, deleted)).length;
+    },
+    async prune({ propagationPolicy } = {}) {
+      return (await toolbox.prune({ ...owner, propagationPolicy })).length;
     },
     patch: (resource, object, patch) => toolbox.change(resourceIn(resource), object, patch),
     async patchStatus(status) {
@@ -213,6 +255,12 @@ function resourceIn<R extends Resource, Declared extends Resource>(resource: Dec
 /** The desired state in an argument, likewise. */
 function desiredIn<Kind extends string, Declared extends Resource>(desired: DeclaredDesired<Kind, Declared>) {
   return desired as Desired<Extract<Declared, { readonly kind: Kind }>> & { readonly kind: Kind };
+}
+
+function deletionOf<Primary extends Resource>({ onlyIf, propagationPolicy }: DeleteDependentOptions<Primary>) {
+  // The Toolbox reads the owner live, which is of the primary kind.
+  const isStillDue = onlyIf === undefined ? undefined : (live: unknown) => onlyIf(live as Infer<Primary>);
+  return { isStillDue, propagationPolicy };
 }
 
 /** TypeScript does not see that this condition is the one in the type `Read`. */

@@ -58,7 +58,7 @@ export class Controller {
     this.#dependencies = dependencies;
     this.#log = logger("controller", definition.name);
     const findPrimary = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
-    this.#deletedDependents = new DeletedDependents(definition.primary, findPrimary);
+    this.#deletedDependents = new DeletedDependents(definition.primary, findPrimary, definition.name);
     this.#ownWrites = new OwnWrites(caches, this.#log, {
       onRelease: (key, cause) => this.queue.add(key, { cause }),
       onMissing: (key, resource, object) => this.#enqueueMissing(key, resource, object),

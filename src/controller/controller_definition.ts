@@ -144,6 +144,10 @@ export interface WatchDefinition {
   readonly writes: boolean;
   /** True when the reconciler deletes these objects. */
   readonly deletes: boolean;
+  /** True when `ctx.prune` deletes objects of this kind. @default false */
+  readonly prunes?: boolean;
+  /** How the objects of an owned kind refer to their owner. @default by a controller reference */
+  readonly track?: "labels";
   /** Accepts the changes that count. @default every change counts */
   readonly when?: Predicate;
   /** Functions that compute index values, by index name. @default none */

@@ -20,7 +20,15 @@ export {
   type Read,
   type Watchable,
 } from "./caches.ts";
-export type { DeclaredDesired, DeclaredKind, DeleteDependentOptions, ReconcileContext, StatusOf } from "./context.ts";
+export type {
+  DeclaredDesired,
+  DeclaredKind,
+  DeleteAllOptions,
+  DeleteDependentOptions,
+  PruneOptions,
+  ReconcileContext,
+  StatusOf,
+} from "./context.ts";
 export { Controller, type ControllerDependencies } from "./controller.ts";
 export {
   type ControllerDefinition,
@@ -51,4 +59,6 @@ export {
   type Result,
   TerminalError,
 } from "./request.ts";
-export { NotControlledError, type Owner, Toolbox, type ToolboxOptions } from "./toolbox.ts";
+export type { DependentFilter } from "./prune.ts";
+export type { Owner } from "./ownership.ts";
+export { NotControlledError, Toolbox, type ToolboxOptions } from "./toolbox.ts";

@@ -10,10 +10,7 @@
  */
 import {
   compareResourceVersions,
-  controllerOf,
-  controllerReference,
   type Infer,
-  isControlledBy,
   keyOf,
   type KubeObject,
   type ObjectKey,
@@ -26,6 +23,7 @@ import type { ListFilter } from "../cache/mod.ts";
 import {
   type ApplyConfiguration,
   type Client,
+  type DeleteOptions,
   isConflict,
   isNotFound,
   type Patch,
@@ -42,6 +40,8 @@ import {
 } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
 import type { Desired } from "./desired.ts";
+import { describeOwner, type Owner, type Ownership, referencesOnly } from "./ownership.ts";
+import { type DependentFilter, Pruner } from "./prune.ts";
 import type { Cause, EventNote, EventSink, Request } from "./request.ts";
 
 /** Options of a {@link Toolbox}. */
@@ -60,6 +60,8 @@ export interface ToolboxOptions {
   readonly normalizations?: NormalizationCache;
   /** Dependents whose owner is read live before they are created again. @default none */
   readonly deletedDependents?: DeletedDependents;
+  /** How dependents refer to their owner, and which kinds are pruned. @default by controller reference, and none */
+  readonly ownership?: Ownership;
   /** Why this attempt was made. */
   readonly causes: readonly Cause[];
   /** 0 on the first attempt, then the number of failures in a row. */
@@ -80,16 +82,6 @@ export interface FieldRepair {
   readonly field: string;
   /** The whole desired state, as text: if two repairs have the same, the field was reverted in between. */
   readonly desired: string;
-}
-
-/** The object that controls what is written; an argument of {@link Toolbox.apply} and {@link Toolbox.delete}. */
-export interface Owner {
-  /** The kind of the owner. */
-  readonly resource: Resource;
-  /** The owner itself. */
-  readonly object: KubeObject;
-  /** Called before a delete with the live owner; the delete is sent only if it returns true. @default every delete is sent */
-  readonly isStillDue?: (live: unknown) => boolean;
 }
 
 /** No stored object has this version. In an apply it means that the object must not exist (ADR 0007). */
@@ -120,11 +112,23 @@ const absent = resourceVersion("1");
 export class Toolbox {
   readonly #options: ToolboxOptions;
   readonly #normalizations: NormalizationCache;
+  readonly #ownership: Ownership;
+  /** The dependents that this attempt applied or tried to apply, and their removal. */
+  readonly #pruner: Pruner;
 
   /** Creates the tools of one attempt. */
   constructor(options: ToolboxOptions) {
     this.#options = options;
     this.#normalizations = options.normalizations ?? new NormalizationCache();
+    this.#ownership = options.ownership ?? referencesOnly;
+    this.#pruner = new Pruner({
+      client: options.client,
+      caches: options.caches,
+      ownership: this.#ownership,
+      fieldManager: options.fieldManager,
+      signal: options.signal,
+      remove: (resource, object, policy) => this.#remove(resource, object, policy),
+    });
   }
 
   /** The object to reconcile. */
@@ -189,10 +193,14 @@ export class Toolbox {
    * @param owner Becomes the controller of a created object; it must already be the controller of an existing object.
    * @returns The live object; the cached one when no write was necessary.
    * @throws NotControlledError when `owner` does not control the existing object.
+   * @throws TerminalError when no owner reference can lead from the dependent to the owner: it is in another namespace, or
+   * cluster-scoped while the owner is not, and its kind is not declared with `track: "labels"`.
    * @throws ApiError when the server rejects a request.
    */
   async apply<R extends Resource>(resource: R, desired: Desired<R>, owner: Owner): Promise<Infer<R>> {
-    const desiredObject = withOwner(desired, owner);
+    this.#pruner.keep(resource, kubeObject(desired));
+    const metadata = this.#ownership.of(resource).claim(kubeObject(desired), owner);
+    const desiredObject = { ...desired, metadata } as Desired<R>;
     const cached = this.find(resource, keyOf(desiredObject));
     if (cached !== undefined) return await this.#applyIfDifferent(resource, desiredObject, cached, owner);
     const { deletedDependents } = this.#options;
@@ -277,7 +285,7 @@ export class Toolbox {
 
   /**
    * Deletes a dependent of `owner`: only the object that was read, in the version that was read, so that a dependent
-   * which got another owner in the meantime stays. The owner is read live first, because an old cache must not decide
+   * which got another owner in the meantime stays. One that is being deleted already is not deleted again. The owner is read live first, because an old cache must not decide
    * what is deleted. If the dependent has changed, the delete is a conflict and the key is retried.
    *
    * @returns False when the owner has another UID or `isStillDue` returns false; then nothing was deleted.
@@ -285,33 +293,94 @@ export class Toolbox {
    */
   async delete<R extends Resource>(resource: R, object: Infer<R>, owner: Owner): Promise<boolean> {
     const dependent = kubeObject(object);
-    if (!isControlledBy(dependent, owner.object)) throw new NotControlledError(resource, dependent, owner);
+    if (!this.#isOwned(resource, dependent, owner)) throw new NotControlledError(resource, dependent, owner);
     const live = await this.client.find(owner.resource, keyOf(owner.object), { signal: this.signal });
     if (live === undefined || kubeObject(live).metadata.uid !== owner.object.metadata.uid) return false;
     if (owner.isStillDue?.(live) === false) return false;
-    this.#logWrite("delete", resource, object);
+    if (dependent.metadata.deletionTimestamp !== undefined) return true;
+    await this.#remove(resource, dependent, owner.propagationPolicy);
+    return true;
+  }
+
+  /**
+   * Deletes the dependents of `owner` that this attempt did not apply, of the kinds declared with `prunes: true`. Call it
+   * when everything that should exist has been applied. See `ReconcileContext.prune`.
+   *
+   * @returns The deleted dependents, as they were.
+   * @throws OwnerChangedError when the owner has changed since it was read; the key comes back.
+   */
+  async prune(owner: Owner): Promise<readonly KubeObject[]> {
+    return await this.#pruner.prune(owner, (live) => {
+      this.#options.onWrite(owner.resource, live);
+      return new OwnerChangedError("prune the dependents", owner, "newer");
+    });
+  }
+
+  /**
+   * Deletes the dependents of `owner` of one kind that match the filter, after a live look at the owner and at each one.
+   *
+   * @returns The deleted dependents, as they were.
+   */
+  async deleteAll(resource: Resource, filter: DependentFilter, owner: Owner): Promise<readonly KubeObject[]> {
+    return await this.#pruner.deleteAll(resource, filter, owner);
+  }
+
+  /**
+   * Deletes the dependents that name the object of the request by labels with a UID that it no longer has. The object
+   * reconciler calls it before each reconcile; it sends nothing if there are none.
+   */
+  async deleteOrphans(primary: Resource): Promise<void> {
+    const owner = this.find(primary, this.request.key);
+    const uid = owner === undefined ? undefined : kubeObject(owner).metadata.uid;
+    await this.#pruner.deleteOrphans(primary, this.request.key, uid);
+  }
+
+  /**
+   * Deletes everything that names `owner` by labels, as the server lists it. For a finalizer.
+   *
+   * @returns False while such objects exist.
+   */
+  async deleteTracked(owner: Owner): Promise<boolean> {
+    return await this.#pruner.deleteTracked(owner);
+  }
+
+  /** Sends a delete of exactly the object that was read. An object that is already deleted is not an error. */
+  async #remove(
+    resource: Resource,
+    { metadata }: KubeObject,
+    propagationPolicy: DeleteOptions["propagationPolicy"] = "Background",
+  ): Promise<void> {
+    this.#logWrite("delete", resource, { metadata });
+    const { uid, resourceVersion: version } = metadata;
+    const preconditions = { uid, resourceVersion: version };
     try {
-      const { uid, resourceVersion: version } = dependent.metadata;
-      const preconditions = { uid, resourceVersion: version };
-      await this.client.delete(resource, keyOf(dependent), { preconditions, signal: this.signal });
+      await this.client.delete(resource, keyOf({ metadata }), {
+        preconditions,
+        propagationPolicy,
+        signal: this.signal,
+      });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-    return true;
+  }
+
+  #isOwned(resource: Resource, dependent: KubeObject, owner: Owner): boolean {
+    return this.#ownership.of(resource).isOwned(dependent, owner);
   }
 
   /** @throws OwnerChangedError when the live owner is not the cached one. An event about that change will follow. */
   async #checkOwner(resource: Resource, dependent: KubeObject, owner: Owner): Promise<void> {
+    const action = `create ${resource.kind} "${keyOf(dependent)}" again`;
     const found = await this.client.find(owner.resource, keyOf(owner.object), { signal: this.signal });
     const live = found === undefined ? undefined : kubeObject(found);
     const { uid, resourceVersion: cachedVersion = "" } = owner.object.metadata;
     if (live === undefined || live.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined) {
-      throw new OwnerChangedError(resource, dependent, owner, "deleted");
+      throw new OwnerChangedError(action, owner, "deleted");
     }
     if ((compareResourceVersions(live.metadata.resourceVersion ?? "", cachedVersion) ?? 0) <= 0) return;
     // Recorded like an own write, so that the key waits until the cache has this version.
     this.#options.onWrite(owner.resource, live);
-    throw new OwnerChangedError(resource, dependent, owner, "newer");
+    throw new OwnerChangedError(action, owner, "newer");
   }
 
   async #applyIfDifferent<R extends Resource>(
@@ -321,7 +390,9 @@ export class Toolbox {
     owner: Owner | undefined,
   ): Promise<Infer<R>> {
     const live = kubeObject(existing);
-    if (owner !== undefined && !isControlledBy(live, owner.object)) throw new NotControlledError(resource, live, owner);
+    if (owner !== undefined && !this.#isOwned(resource, live, owner)) {
+      throw new NotControlledError(resource, live, owner);
+    }
     const field = this.#fieldToWrite(resource, live, desired);
     if (field === undefined) return existing;
     this.#logWrite("apply", resource, desired);
@@ -399,11 +470,11 @@ export class NotControlledError extends Error {
    * @param owner The object that should control `object`.
    */
   constructor(resource: Resource, object: KubeObject, owner: Owner) {
-    const controller = controllerOf(object);
+    const actual = describeOwner(object);
     const expected = `${owner.resource.kind} "${keyOf(owner.object)}"`;
-    const state = controller === undefined
+    const state = actual === undefined
       ? `it has no controller, expected ${expected}`
-      : `it is controlled by ${controller.kind} "${controller.name}", not by ${expected}`;
+      : `it is ${actual}, not by ${expected}`;
     super(`Cannot apply ${resource.kind} "${keyOf(object)}": ${state}`);
     this.object = object;
   }
@@ -417,16 +488,15 @@ export type OwnerState =
   | "newer";
 
 /**
- * A deleted dependent is not created again, because its live owner is not the cached one. It ends the attempt, but is not
+ * A dependent is not created again, or not deleted, because its live owner is not the cached one. It ends the attempt, but is not
  * a failure: the cache will receive the change (`_worker.ts`).
  */
 export class OwnerChangedError extends Error {
   override readonly name = "OwnerChangedError";
   readonly state: OwnerState;
 
-  constructor(resource: Resource, dependent: KubeObject, owner: Owner, state: OwnerState) {
-    const ownerName = `${owner.resource.kind} "${keyOf(owner.object)}"`;
-    super(`Cannot create ${resource.kind} "${keyOf(dependent)}" again: ${ownerName} is ${state} on the server`);
+  constructor(action: string, owner: Owner, state: OwnerState) {
+    super(`Cannot ${action}: ${owner.resource.kind} "${keyOf(owner.object)}" is ${state} on the server`);
     this.state = state;
   }
 }
@@ -449,11 +519,6 @@ function changedField<R extends Resource>(patch: Patch<R>, object: Infer<R>): st
     default:
       return patch satisfies never;
   }
-}
-
-function withOwner<R extends Resource>(desired: Desired<R>, owner: Owner): Desired<R> {
-  const ownerReferences = [controllerReference(owner.object, owner.resource)];
-  return { ...desired, metadata: { ...desired.metadata, ownerReferences } };
 }
 
 /** Every object of every Resource is a KubeObject; TypeScript cannot see that through `Infer` of a type parameter. */

@@ -58,7 +58,7 @@ function eventAccess(primary: Resource): AccessRule {
 }
 
 function watchAccess(watch: WatchDefinition, primary: Resource): readonly AccessRule[] {
-  const { resource, role, writes, deletes } = watch;
+  const { resource, role, writes, deletes, track } = watch;
   return [
     access(resource, ["list", "watch"]),
     ...(writes ? [access(resource, ["patch"])] : []),
@@ -69,7 +69,8 @@ function watchAccess(watch: WatchDefinition, primary: Resource): readonly Access
       ? [
         access(resource, ["get", "create", "patch"]),
         access(primary, ["get"]),
-        access(primary, ["update"], "finalizers"),
+        // Labels instead of owner references need no permission on the owner.
+        ...(track === "labels" ? [] : [access(primary, ["update"], "finalizers")]),
       ]
       : []),
     ...(deletes ? [access(resource, ["delete"]), access(primary, ["get"])] : []),
