@@ -11,7 +11,7 @@
  * | throws more than `maxRetries` times in a row    | it is dropped until it changes                               |
  * | throws because the server is unreachable        | as above, but this failure does not count for `maxRetries`   |
  * | throws a TerminalError (`request.ts`)           | it is dropped until it changes                               |
- * | throws because its owner changed (`toolbox.ts`) | owner deleted: waits for a change; cache is old: after 1 s   |
+ * | throws because its owner changed                | owner deleted: waits for a change; cache is old: after 1 s   |
  * | throws because the process is stopping          | nothing; the next start lists all objects                    |
  *
  * Only this file calls reconcilers. A throw never ends a worker.
@@ -26,9 +26,10 @@ import { NormalizationCache } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
+import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
 import { ownershipOf } from "./ownership.ts";
 import { type Cause, done, type EventSink, requeueAfter, type Result, TerminalError } from "./request.ts";
-import { type FieldRepair, findOwnerChange, type OwnerChangedError, Toolbox } from "./toolbox.ts";
+import { type FieldRepair, Toolbox } from "./toolbox.ts";
 
 /** What the workers of one controller share. */
 export interface WorkerOptions {

@@ -7,7 +7,7 @@ import { ExponentialRateLimiter, WorkQueue } from "../queue/mod.ts";
 import { createReconcileAttempt, type Outcome, type ReconcileAttempt, UnreachableFailures, work } from "./_worker.ts";
 import { controller } from "./builder.ts";
 import { type Cause, done, requeueAfter, TerminalError } from "./request.ts";
-import { OwnerChangedError, type OwnerState } from "./toolbox.ts";
+import { OwnerChangedError, type OwnerState } from "./owner_errors.ts";
 
 const key = objectKey({ namespace: "default", name: "a" });
 const failed: Outcome = { kind: "failed", error: new Error("no luck") };

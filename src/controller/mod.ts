@@ -61,4 +61,5 @@ export {
 } from "./request.ts";
 export type { DependentFilter } from "./prune.ts";
 export type { Owner } from "./ownership.ts";
-export { NotControlledError, Toolbox, type ToolboxOptions } from "./toolbox.ts";
+export { NotControlledError } from "./owner_errors.ts";
+export { Toolbox, type ToolboxOptions } from "./toolbox.ts";

@@ -40,7 +40,8 @@ import {
 } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
 import type { Desired } from "./desired.ts";
-import { describeOwner, type Owner, type Ownership, referencesOnly } from "./ownership.ts";
+import { NotControlledError, OwnerChangedError } from "./owner_errors.ts";
+import { type Owner, type Ownership, referencesOnly } from "./ownership.ts";
 import { type DependentFilter, Pruner } from "./prune.ts";
 import type { Cause, EventNote, EventSink, Request } from "./request.ts";
 
@@ -436,75 +437,6 @@ export class Toolbox {
     const fields: Fields = { resource: resourceName(resource), object: keyOf(kubeObject(object)) };
     this.log.debug(action, fields);
   }
-}
-
-/**
- * Thrown by `apply` and `delete` instead of changing or deleting a foreign object. The key is retried with backoff.
- *
- * @example Report the foreign object in an Event
- * ```ts
- * import { ConfigMap, controller, done, manifest, Namespace, NotControlledError } from "@pintle/controller";
- *
- * const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(async (ctx) => {
- *   const namespace = ctx.object.metadata.name;
- *   try {
- *     await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: "greeting" } }));
- *   } catch (error) {
- *     if (error instanceof NotControlledError) ctx.event("Warning", "Conflict", error.message);
- *     throw error;
- *   }
- *   return done;
- * });
- * console.assert(greeter.watches[1]?.role === "owns");
- * ```
- */
-export class NotControlledError extends Error {
-  /** The name of the class. */
-  override readonly name = "NotControlledError";
-  /** The foreign object. */
-  readonly object: KubeObject;
-
-  /**
-   * Creates the error.
-   *
-   * @param owner The object that should control `object`.
-   */
-  constructor(resource: Resource, object: KubeObject, owner: Owner) {
-    const actual = describeOwner(object);
-    const expected = `${owner.resource.kind} "${keyOf(owner.object)}"`;
-    const state = actual === undefined
-      ? `it has no controller, expected ${expected}`
-      : `it is ${actual}, not by ${expected}`;
-    super(`Cannot apply ${resource.kind} "${keyOf(object)}": ${state}`);
-    this.object = object;
-  }
-}
-
-/** How the live owner differs from the cached one. */
-export type OwnerState =
-  /** It does not exist, has another UID, or is being deleted. */
-  | "deleted"
-  /** The same object, in a newer version than the cached one. */
-  | "newer";
-
-/**
- * A dependent is not created again, or not deleted, because its live owner is not the cached one. It ends the attempt, but is not
- * a failure: the cache will receive the change (`_worker.ts`).
- */
-export class OwnerChangedError extends Error {
-  override readonly name = "OwnerChangedError";
-  readonly state: OwnerState;
-
-  constructor(action: string, owner: Owner, state: OwnerState) {
-    super(`Cannot ${action}: ${owner.resource.kind} "${keyOf(owner.object)}" is ${state} on the server`);
-    this.state = state;
-  }
-}
-
-/** The OwnerChangedError that an error is, or that caused it. */
-export function findOwnerChange(error: unknown): OwnerChangedError | undefined {
-  for (let one = error; one instanceof Error; one = one.cause) if (one instanceof OwnerChangedError) return one;
-  return undefined;
 }
 
 /** The first field that a patch changes; undefined when it certainly changes nothing. */

@@ -4,7 +4,7 @@ import { builtin, type KubeObject, resourceVersion } from "../api/mod.ts";
 import { isConflict } from "../client/mod.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
 import { type Desired, manifest } from "./desired.ts";
-import { findOwnerChange, NotControlledError } from "./toolbox.ts";
+import { findOwnerChange, NotControlledError } from "./owner_errors.ts";
 
 const { ConfigMap, Namespace } = builtin;
 
