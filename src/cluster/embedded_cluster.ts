@@ -29,6 +29,8 @@ export interface EmbeddedClusterOptions {
   readonly pace?: KubeletPace;
   /** The name of context, cluster and user in the kubeconfig. @default "pintle-dev" */
   readonly name?: string;
+  /** The namespace of that context. @default "default" */
+  readonly namespace?: string;
   /** Called with internal errors of the server. */
   readonly onError: (error: unknown) => void;
   /** The time of the server and of the simulated nodes. @default systemClock */
@@ -115,7 +117,7 @@ export class EmbeddedCluster implements AsyncDisposable {
     const name = options.name ?? "pintle-dev";
     const url = `https://${address}:${listener.port}`;
     const transport = yieldingTransport(withToken(api.server.fetch, token), clock);
-    const kubeconfig = kubeconfigText({ name, url, ca: issued.ca, token });
+    const kubeconfig = kubeconfigText({ name, namespace: options.namespace, url, ca: issued.ca, token });
     const cluster = new EmbeddedCluster({ api, listener, kubeconfig, transport, options, ca: issued.ca });
     await installWebhooks(cluster.client, controllers, name);
     return cluster;
@@ -203,6 +205,8 @@ function forbidden(message: string): Response {
 interface KubeconfigParts {
   /** The name of cluster, user and context. */
   readonly name: string;
+  /** @default "default" */
+  readonly namespace?: string;
   readonly url: string;
   /** PEM text. */
   readonly ca: string;
@@ -210,14 +214,14 @@ interface KubeconfigParts {
 }
 
 /** A kubeconfig as JSON, which is valid YAML, with the same entries that kind writes. */
-function kubeconfigText({ name, url, ca, token }: KubeconfigParts): string {
+function kubeconfigText({ name, namespace = "default", url, ca, token }: KubeconfigParts): string {
   const data = new TextEncoder().encode(ca).toBase64();
   const config = {
     apiVersion: "v1",
     kind: "Config",
     clusters: [{ name, cluster: { server: url, "certificate-authority-data": data } }],
     users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace: "default" } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
     "current-context": name,
   };
   return `${JSON.stringify(config, undefined, 2)}\n`;

@@ -9,8 +9,8 @@ import { type Scope, scope } from "../../async/mod.ts";
 import { clusterLoggers, EmbeddedCluster } from "../../cluster/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { logger } from "../../observe/mod.ts";
-import { type DevFlags, devFlags, parseDevArguments } from "./dev_flags.ts";
-import { createCrds, DevRun, interruptedError } from "./dev_run.ts";
+import { type DevArguments, type DevFlags, devFlags, parseDevArguments } from "./dev_flags.ts";
+import { createCrds, createNamespaces, DevRun, interruptedError } from "./dev_run.ts";
 import { KubeconfigFile } from "./kubeconfig_file.ts";
 import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
 import {
@@ -63,8 +63,8 @@ async function runUntilStopped(
 ): Promise<ExitCode> {
   const { session, flags } = call;
   const { clock, random } = session.processEnvironment;
-  const { controllers: selected, command } = parseDevArguments(call);
-  const controllers = await configure(call, selected, stopping);
+  const { controllers: selected, namespaces, command } = parseDevArguments(call);
+  const controllers = await configure(call, { controllers: selected, namespaces }, stopping);
   const name = `${session.operator.name}-dev`;
   let run: DevRun | undefined;
   try {
@@ -73,6 +73,7 @@ async function runUntilStopped(
       controllers,
       nodes: flags.nodes,
       name,
+      namespace: namespaces[0],
       onError: (error) => logger("apiserver").error("server failed", { error }),
       clock,
       random,
@@ -80,8 +81,9 @@ async function runUntilStopped(
     const { writeKubeconfig: path } = flags;
     const file = cleanup.use(await KubeconfigFile.write(cluster.kubeconfig, { path, name, session }));
     if (!flags.quiet) printConnection(call, cluster, file);
+    await createNamespaces(cluster.client, namespaces, stopping.signal);
     await createCrds(cluster.client, controllers, stopping.signal);
-    run = new DevRun({ cluster, controllers, session, flags, stopping });
+    run = new DevRun({ cluster, controllers, namespaces, session, flags, stopping });
     return await run.run(command, file.path);
   } catch (error) {
     if (!stopping.signal.aborted || error !== stopping.signal.reason) throw error;
@@ -90,15 +92,15 @@ async function runUntilStopped(
   }
 }
 
-/** Configures the selected controllers with their own flags. A closed output ends the run. */
+/** Configures the selected controllers with their own flags and namespaces. A closed output ends the run. */
 async function configure(
-  { session, extraFlags: flags }: Call<DevFlags>,
-  controllers: readonly OperatorController[],
+  { session, flags: { allNamespaces }, extraFlags: flags }: Call<DevFlags>,
+  { controllers, namespaces }: Pick<DevArguments, "controllers" | "namespaces">,
   stopping: Scope,
 ): Promise<readonly OperatorController[]> {
   const { operator, output, processEnvironment: { clock } } = session;
   const print = linePrinter({ stdout: output, stopping, clock });
-  return await configureControllers({ operator, controllers, flags, namespaces: [], allNamespaces: true, print });
+  return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, print });
 }
 
 function printConnection({ session }: Call<DevFlags>, cluster: EmbeddedCluster, file: KubeconfigFile): void {

@@ -3,12 +3,25 @@ import { z } from "zod";
 import { commandLineOnly, flag, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { type Call, selectNamedOrAll } from "../command/mod.ts";
+import { namespacesOf } from "../run/mod.ts";
 
 export const devFlags = z.object({
   all: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "--all",
     about: "run all controllers",
+  }),
+  namespace: flag(z.array(text()).default([]), {
+    ...commandLineOnly,
+    flags: "-n, --namespace <name>",
+    about: "create this namespace and watch only it; can be repeated (default: as run)",
+    example: "-n team-a",
+    arity: "list",
+  }),
+  allNamespaces: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "-A, --all-namespaces",
+    about: "watch all namespaces, also for controllers that have a namespace of their own",
   }),
   samples: flag(z.boolean().default(false), {
     ...commandLineOnly,
@@ -49,14 +62,17 @@ export const devFlags = z.object({
 export type DevFlags = z.output<typeof devFlags>;
 
 /** The arguments. */
-interface DevArguments {
+export interface DevArguments {
   readonly controllers: readonly OperatorController[];
+  /** The namespaces to create and to watch; empty: as the controllers say. */
+  readonly namespaces: readonly string[];
   /** Empty when there is none. */
   readonly command: readonly string[];
 }
 
 /** Parses the arguments. @throws UsageError when they are invalid */
-export function parseDevArguments({ positionals, session, flags: { all, samples } }: Call<DevFlags>): DevArguments {
+export function parseDevArguments({ positionals, session, flags }: Call<DevFlags>): DevArguments {
+  const { all, samples } = flags;
   const { args } = session.processEnvironment;
   const dashes = args.indexOf("--");
   const command = dashes < 0 ? [] : args.slice(dashes + 1);
@@ -68,5 +84,5 @@ export function parseDevArguments({ positionals, session, flags: { all, samples 
   if (samples && controllers.length === 0) {
     throw new UsageError("Cannot create samples: no controller is named", "Name one, or add --all");
   }
-  return { controllers, command };
+  return { controllers, namespaces: namespacesOf(flags), command };
 }

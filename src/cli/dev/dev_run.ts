@@ -18,6 +18,8 @@ import { type Cell, count, type LiveLines, type Paint, table, type Tone } from "
 interface DevRunOptions {
   readonly cluster: EmbeddedCluster;
   readonly controllers: readonly OperatorController[];
+  /** The namespaces to watch, if the command line names some. */
+  readonly namespaces: readonly string[];
   readonly session: Session;
   readonly flags: DevFlags;
   /** Ends the run when it is aborted; it is aborted at the end, too. */
@@ -37,9 +39,9 @@ export class DevRun {
 
   /** Runs until the end. @param command The command to run; empty for none. @throws the reason of `stopping` */
   async run(command: readonly string[], kubeconfig: string): Promise<ExitCode> {
-    const { cluster, controllers, session, flags, stopping } = this.#options;
+    const { controllers, session, flags, stopping } = this.#options;
     const observed = flags.untilSettled ? controllers.map((one) => this.convergence.observe(one)) : controllers;
-    const manager = await createDevManager(cluster, observed, session);
+    const manager = await createDevManager({ ...this.#options, controllers: observed });
     const running = manager.run(stopping.signal);
     try {
       if (!flags.untilSettled) await this.#createSamples();
@@ -58,9 +60,9 @@ export class DevRun {
   }
 
   async #createSamples(): Promise<void> {
-    const { cluster, controllers, session, flags, stopping } = this.#options;
+    const { cluster, controllers, namespaces: [namespace], session, flags, stopping } = this.#options;
     if (!flags.samples) return;
-    const created = await createSamples(cluster.client, controllers, stopping.signal);
+    const created = await createSamples(cluster.client, { controllers, namespace }, stopping.signal);
     if (flags.quiet) return;
     session.info(created.length === 0 ? "the controllers have no samples" : `samples: ${created.join(", ")}`);
   }
@@ -107,19 +109,36 @@ export function interruptedError(run: DevRun | undefined): CommandError {
 }
 
 /** Creates the Manager of `dev`: like that of `run`, without leader election and endpoints. Nothing runs yet. */
-async function createDevManager(
-  cluster: EmbeddedCluster,
-  controllers: readonly OperatorController[],
-  { operator, processEnvironment: { clock, random } }: Session,
-): Promise<Manager> {
-  const client = new Client(cluster.transport, { clock });
-  const { name, cacheRules } = operator;
-  const manager = new Manager({ client, name, instance: processFacts().hostname, cacheRules, clock, random });
+async function createDevManager(options: DevRunOptions): Promise<Manager> {
+  const { cluster, controllers, namespaces, session } = options;
+  const { operator: { name, cacheRules }, processEnvironment: { clock, random } } = session;
+  const manager = new Manager({
+    client: new Client(cluster.transport, { clock }),
+    name,
+    instance: processFacts().hostname,
+    namespaces: namespaces.length === 0 ? undefined : namespaces,
+    cacheRules,
+    clock,
+    random,
+  });
   for (const controller of controllers) manager.add(controller);
   for (const runnable of controllers.flatMap((controller) => controller.runnables ?? [])) {
     await manager.addRunnable(runnable);
   }
   return manager;
+}
+
+/** Creates the namespaces of the command line. */
+export async function createNamespaces(
+  client: Client,
+  namespaces: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const name of namespaces) {
+    await client.create(builtin.Namespace, { metadata: { name }, spec: {} }, { signal }).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
+  }
 }
 
 /** Creates the CRDs of the controllers. The embedded server serves a kind as soon as it has responded. */
@@ -136,17 +155,24 @@ export async function createCrds(
   }
 }
 
-/** Creates the samples, in `default` when they name no namespace. @returns Their names: `Foo default/example-foo` */
+/** The samples to create; `namespace` is that of samples that name none. */
+interface SampleOptions {
+  readonly controllers: readonly OperatorController[];
+  /** @default "default" */
+  readonly namespace?: string;
+}
+
+/** Creates the samples of the controllers. @returns Their names: `Foo default/example-foo` */
 async function createSamples(
   client: Client,
-  controllers: readonly OperatorController[],
+  { controllers, namespace = "default" }: SampleOptions,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const discovery = new Discovery(client);
   const created: string[] = [];
   for (const sample of controllers.flatMap(({ samples = [] }) => samples)) {
     const resource = await resourceOf(sample, discovery, signal);
-    const object = withNamespace(sample, resource);
+    const object = withNamespace(sample, resource, namespace);
     await client.create(resource, object, { signal }).catch((error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
     });
@@ -166,9 +192,13 @@ async function resourceOf(
   throw new Error(`Cannot create sample ${sample.kind} "${sample.metadata.name}": the server does not know its kind`);
 }
 
-function withNamespace(sample: KubeObject, { scope }: Resource): KubeObject & NewObject<Resource<KubeObject>> {
+function withNamespace(
+  sample: KubeObject,
+  { scope }: Resource,
+  namespace: string,
+): KubeObject & NewObject<Resource<KubeObject>> {
   if (scope === "Cluster" || sample.metadata.namespace !== undefined) return sample;
-  return { ...sample, metadata: { ...sample.metadata, namespace: "default" } };
+  return { ...sample, metadata: { ...sample.metadata, namespace } };
 }
 
 /** Runs the command with KUBECONFIG set. @returns Its exit code */

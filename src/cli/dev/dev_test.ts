@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
-import { builtin } from "../../api/mod.ts";
+import { builtin, keyOf } from "../../api/mod.ts";
 import { controller, type ControllerDefinition, done, manifest, TerminalError } from "../../controller/mod.ts";
 import { withSamples } from "../../manager/mod.ts";
 import {
@@ -88,10 +88,39 @@ test("a terminal gets no colours with NO_COLOR, and no escape sequences with TER
   assert(!(dumb.out + dumb.err).includes("\u001b"));
 });
 
+test("dev watches the namespaces of run; -n creates and watches others, -A watches all", async () => {
+  await using site = await folder();
+  const far = { ...sample, metadata: { name: "far", namespace: "kube-system" } };
+  const seen = async (flags: string) => {
+    const keys = new Set<string>();
+    const reporter = controller("reporter", { namespace: "default" }).for(builtin.ConfigMap).reconcile((ctx) => {
+      keys.add(keyOf(ctx.object));
+      return Promise.resolve(done);
+    });
+    const controllers = [withSamples(reporter, [sample, far])];
+    const line = `dev reporter --samples --until-settled ${flags}`.trimEnd().split(" ");
+    const { code, err } = await runCommandLine({ name: "op", version: "1.0.0", controllers }, line, site.options);
+    assertEquals(code, 0, err);
+    return [...keys].filter((key) => /sample|far/.test(key)).sort();
+  };
+  assertEquals(await seen(""), ["default/sample"]);
+  assertEquals(await seen("-n team-a -n kube-system"), ["kube-system/far", "team-a/sample"]);
+  assertEquals(await seen("--all-namespaces"), ["default/sample", "kube-system/far"]);
+});
+
+test("with -n the kubeconfig of dev selects that namespace", async () => {
+  await using site = await folder();
+  const { process, file, ended } = await startDev(site.options, "-n", "team-a");
+  assertEquals(JSON.parse(await readFile(file, "utf8")).contexts[0].context.namespace, "team-a");
+  process.signal("SIGTERM");
+  assertEquals(await ended(), 0);
+});
+
 const refusals: readonly (readonly [line: string, message: string])[] = [
   ["unknown", 'Cannot find controller "unknown": there is only keeper'],
   ["keeper --all", "Cannot run controllers: both names and --all are given"],
   ["keeper --", "Cannot run a command: there is none after --"],
+  ["keeper -n a -A", "Cannot run controllers: both --namespace and --all-namespaces are given"],
   ["--samples", "Cannot create samples: no controller is named"],
   ["--port 70000", 'Cannot parse --port "70000": it is not a whole number from 0 to 65535'],
 ];

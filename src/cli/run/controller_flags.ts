@@ -21,6 +21,22 @@ interface Configuration {
   readonly print: RunSetup["print"];
 }
 
+/** The flags about namespaces, of `run` and of `dev`. */
+interface NamespaceFlags {
+  readonly namespace: readonly string[];
+  readonly allNamespaces: boolean;
+}
+
+/** Returns the namespaces on the command line; empty when there are none. @throws UsageError when the flags contradict */
+export function namespacesOf({ namespace, allNamespaces }: NamespaceFlags): readonly string[] {
+  if (!allNamespaces) return [...new Set(namespace)];
+  if (namespace.length === 0) return [];
+  throw new UsageError(
+    "Cannot run controllers: both --namespace and --all-namespaces are given",
+    "Leave one of them out",
+  );
+}
+
 /** Returns the flags of all controllers, for help. */
 export function controllerFlagGroups({ controllers }: Operator): readonly FlagGroup[] {
   return controllers.flatMap(({ name, ownFlags }) =>

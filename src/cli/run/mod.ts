@@ -1,5 +1,11 @@
 /** The command `run`, and what `dev` and `doctor` share with it: signals, flags of controllers, convergence, leader election. */
-export { configureControllers, controllerFlagGroups, linePrinter, outputClosed } from "./controller_flags.ts";
+export {
+  configureControllers,
+  controllerFlagGroups,
+  linePrinter,
+  namespacesOf,
+  outputClosed,
+} from "./controller_flags.ts";
 export { listenForInterrupts, run } from "./run.ts";
 export { electionFlags } from "./run_flags.ts";
 export { type Activity, Convergence, stillFailing } from "./run_once.ts";

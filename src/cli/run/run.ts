@@ -20,7 +20,13 @@ import {
 import { connect, type Connection, waitForServer } from "../connection/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import { listOf } from "../output/mod.ts";
-import { configureControllers, controllerFlagGroups, linePrinter, outputClosed } from "./controller_flags.ts";
+import {
+  configureControllers,
+  controllerFlagGroups,
+  linePrinter,
+  namespacesOf,
+  outputClosed,
+} from "./controller_flags.ts";
 import { createManager, type RunPlan } from "./manager.ts";
 import { preflight } from "./preflight.ts";
 import { type RunFlags, runFlags } from "./run_flags.ts";
@@ -105,15 +111,6 @@ function selectedControllers({ positionals, flags, session }: Call<RunFlags>): r
   throw new UsageError(
     `Cannot run controllers: no controller is named, ${known}`,
     `Run: ${name} run NAME, or ${name} run --all`,
-  );
-}
-
-function namespacesOf({ namespace, allNamespaces }: RunFlags): readonly string[] {
-  if (!allNamespaces) return [...new Set(namespace)];
-  if (namespace.length === 0) return [];
-  throw new UsageError(
-    "Cannot run controllers: both --namespace and --all-namespaces are given",
-    "Leave one of them out",
   );
 }
 
