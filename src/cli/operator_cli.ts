@@ -7,17 +7,21 @@
  */
 import { type AddHelpTextContext, Command, CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import {
+  type CommandLine,
   configureHelp,
   type ExitCode,
   exitCode,
   exitCodeList,
   failureOf,
   helpText,
+  leadingFlagAdvice,
+  misplacedCommandError,
   type Operator,
   type ProcessEnvironment,
   processEnvironmentWith,
   Session,
   type SubcommandEntry,
+  unknownCommandError,
 } from "./command/mod.ts";
 import { UsageError } from "./flags/mod.ts";
 
@@ -132,15 +136,21 @@ async function runProgram(session: Session): Promise<ExitCode> {
   if (args[0] === "__complete") {
     return await (await import("./completions/mod.ts")).answerShell(args.slice(1), session, subcommands);
   }
+  const line: CommandLine = { args, operator: session.operator, table: subcommands };
+  const unknown = await unknownCommandError({ ...line, args: args[0] === "help" ? args.slice(1) : args });
+  if (unknown !== undefined) throw unknown;
   let code: ExitCode = exitCode.done;
-  const root = createRootCommand(session);
+  const root = createRootCommand(session, line);
   for (const { name, summary } of subcommands) root.command(name).summary(summary);
   root.hook("preSubcommand", async (_root, command) => {
-    const subcommand = await subcommands.find((entry) => entry.name === command.name())?.load();
+    const name = command.name();
+    const subcommand = await subcommands.find((entry) => entry.name === name)?.load();
     if (subcommand === undefined) return;
     subcommand.define(command, session.operator);
-    command.exitOverride(usageErrorsOf(`${session.operator.name} ${command.name()}`));
+    command.exitOverride(usageErrorsOf(`${session.operator.name} ${name}`));
     command.action(async () => {
+      const misplaced = misplacedCommandError(line, command.args, subcommand);
+      if (misplaced !== undefined) throw misplaced;
       code = await subcommand.execute(command, session);
     });
   });
@@ -159,7 +169,7 @@ function helpAsFlag(args: readonly string[]): readonly string[] {
   return first === "help" && second !== undefined ? [second, "--help"] : args;
 }
 
-function createRootCommand(session: Session): CommandUnknownOpts {
+function createRootCommand(session: Session, line: CommandLine): CommandUnknownOpts {
   const { operator, processEnvironment: { stdout, stderr } } = session;
   const root = new Command(operator.name)
     .description(operator.description ?? `Runs the controllers ${controllerNames(session)}.`)
@@ -169,7 +179,7 @@ function createRootCommand(session: Session): CommandUnknownOpts {
     .helpCommand("help [command]", "show help for a command")
     .addHelpText("after", (context) => rootHelp(context, session))
     .enablePositionalOptions()
-    .exitOverride(usageErrorsOf(operator.name))
+    .exitOverride(usageErrorsOf(operator.name, leadingFlagAdvice(line)))
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
@@ -182,11 +192,11 @@ function createRootCommand(session: Session): CommandUnknownOpts {
 }
 
 /** Rethrows what commander throws for help and version; all other errors become UsageErrors. */
-function usageErrorsOf(path: string): (error: CommanderError) => void {
+function usageErrorsOf(path: string, advice = `Run "${path} --help"`): (error: CommanderError) => void {
   return (error) => {
     if (error.code === "commander.help" || error.exitCode === 0) throw error;
     const problem = error.message.replace(/^error: /, "").replace(/\.$/, "");
-    throw new UsageError(`Cannot parse the command line: ${problem}`, `Run "${path} --help"`);
+    throw new UsageError(`Cannot parse the command line: ${problem}`, advice);
   };
 }
 

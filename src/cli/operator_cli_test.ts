@@ -107,8 +107,30 @@ test("every operator has all commands, which act on its own controllers", async 
 
 test("[84] an invalid command line is one line on stderr and exit code 2", async () => {
   const cases: readonly (readonly [string, RegExp])[] = [
-    ["fly", /unknown command 'fly'/],
-    ["runn foo", /unknown command 'runn' \(Did you mean run\?\)/],
+    ["fly", /Cannot find command "fly": there are run, dev, [^.]+\. Run "controller --help"$/m],
+    ["runn foo", /Cannot find command "runn": [^.]+\. Did you mean: controller run$/m],
+    ["isntall-crds website", /Did you mean: controller install-crds website$/m],
+    ["website", /Cannot find command "website": it is a controller\. Did you mean: controller run website$/m],
+    ["website --once pods", /Did you mean: controller run website pods$/m],
+    ["website doctor", /Did you mean: controller doctor website$/m],
+    ["website dev -- run pods", /Did you mean: controller dev website$/m],
+    ["zsh", /Did you mean: controller completions zsh$/m],
+    ["help nope", /Cannot find command "nope": there are run, /],
+    ["help runn", /Did you mean: controller run$/m],
+    ["help website", /it is a controller\. Did you mean: controller run website$/m],
+    ["nope --help", /Cannot find command "nope"/],
+    [
+      "doctor run website",
+      /Cannot use "run" as a controller: it is a command\. Did you mean: controller run website$/m,
+    ],
+    ["run dev", /Did you mean: controller dev$/m],
+    ["dev run website -- ls", /Did you mean: controller run website$/m],
+    ["-n shop run website", /option '-n'\. Flags follow the command: controller run website -n$/m],
+    [
+      "--token=s3cret website",
+      /option '--token=\[masked\]'\. Flags follow the command: controller run website --token$/m,
+    ],
+    ["--all", /unknown option '--all'\. Run "controller --help"$/m],
     ["run pods --worker 3", /unknown option '--worker' \(Did you mean --workers\?\). Run "controller run --help"/],
     ["run pods --workers", /option '--workers <count>' argument missing/],
     [
