@@ -45,6 +45,7 @@ export {
   isSelected,
   type LabelRequirement,
   type LabelSelector,
+  matchesFields,
   matchesLabels,
 } from "./selector.ts";
 export * as builtin from "./builtin.ts";

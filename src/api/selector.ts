@@ -71,6 +71,28 @@ export function formatFieldSelector(fields: StringMap): string {
   return Object.entries(fields).map(([field, value]) => `${field}=${escapeFieldValue(value)}`).join(",");
 }
 
+/**
+ * True when the fields of an object have the required values. The server has the same rule for each field that it can
+ * select by: an absent field has the empty value of its type.
+ */
+export function matchesFields(fields: StringMap, object: unknown): boolean {
+  return Object.entries(fields).every(([path, value]) => {
+    const found = valueAt(object, path);
+    return found === undefined ? emptyValues.has(value) : String(found) === value;
+  });
+}
+
+const emptyValues: ReadonlySet<string> = new Set(["", "false", "0"]);
+
+function valueAt(object: unknown, path: string): unknown {
+  let value = object;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return value ?? undefined;
+}
+
 function requirementsOf(selector: LabelSelector): readonly LabelRequirement[] {
   const equal = Object.entries(selector.matchLabels ?? {})
     .map(([key, value]): LabelRequirement => ({ key, operator: "In", values: [value] }));

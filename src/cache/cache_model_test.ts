@@ -11,7 +11,7 @@ import type { Thing } from "../../tests/fakes/list_watch.ts";
 import { keyOf, type ObjectKey, resourceVersion } from "../api/mod.ts";
 import { logger } from "../observe/mod.ts";
 import { CacheWriter, ObjectFilter } from "./cache_writer.ts";
-import { FanOut, initialAdd, Listener } from "./listener.ts";
+import { FanOut, initialAdd, Listener, observedChange } from "./listener.ts";
 import { recorder } from "./testing/test_environment.ts";
 import { noCacheMetrics, Store } from "./mod.ts";
 
@@ -111,6 +111,8 @@ class Pair {
       expected: undefined,
       transform: (thing) => thing,
       freeze: true,
+      selects: () => true,
+      project: (thing) => thing,
       onSkip() {},
     });
     const nothing = () => {};
@@ -128,7 +130,7 @@ class Pair {
     const handler = slow
       ? {
         onAdd: (thing: Thing, info: { isInInitialList: boolean }) => gate().then(() => inner.onAdd?.(thing, info)),
-        onUpdate: (old: Thing, current: Thing) => gate().then(() => inner.onUpdate?.(old, current)),
+        onUpdate: (old: Thing, current: Thing) => gate().then(() => inner.onUpdate?.(old, current, observedChange)),
         onDelete: (tombstone: Parameters<NonNullable<typeof inner.onDelete>>[0]) =>
           gate().then(() => inner.onDelete?.(tombstone)),
       }
@@ -184,7 +186,7 @@ class Pair {
       case "late":
         return this.addHandler(this.received.length % 2 === 1);
       case "resync":
-        for (const thing of this.store.values()) this.fanOut.updated(thing, thing);
+        for (const thing of this.store.values()) this.fanOut.updated(thing, thing, observedChange);
         for (const [key, thing] of this.model.state) {
           this.model.notify(`~ ${key} ${thing.spec?.value}>${thing.spec?.value}`);
         }

@@ -3,7 +3,9 @@
  * listeners, in one synchronous step per change.
  *
  *   reflector -> ReflectorTarget (CacheWriter) -> ObjectFilter -> Store
- *                                             `-> FanOut -> listeners
+ *   response  -> writeThrough   -'             `-> FanOut -> listeners
+ *
+ * A write of this process enters the store with its response, before the watch shows it (`written_objects.ts`).
  *
  * There is no delta queue between the store and the handlers. client-go needs one because its reflector and its
  * handlers are separate goroutines. Here a change is stored and delivered before the next one is read, so the server's
@@ -11,9 +13,18 @@
  * the same order. A replace changes the store first and notifies afterwards, so a handler that reads the store sees
  * the whole new state.
  */
-import { compareResourceVersions, keyOf, type KubeObject, type ObjectKey, type ResourceVersion } from "../api/mod.ts";
-import { type FanOut, initialAdd, liveAdd } from "./listener.ts";
+import {
+  compareResourceVersions,
+  isComparable,
+  keyOf,
+  type KubeObject,
+  type ObjectKey,
+  type ResourceVersion,
+} from "../api/mod.ts";
+import { type FanOut, initialAdd, liveAdd, observedChange } from "./listener.ts";
+import type { AddedInfo, ChangeInfo, Tombstone } from "./shared_informer.ts";
 import type { Store } from "./store.ts";
+import { type Writer, type WriteThroughResult, WrittenObjects } from "./written_objects.ts";
 
 /** Takes single changes, in the server's order. */
 export interface ChangeSink<T> {
@@ -46,6 +57,8 @@ export interface ReflectorTarget<T> extends ChangeSink<T> {
   clear(): void;
   /** For the consistency check in tests: the current keys and objects. */
   entries(): ReadonlyMap<ObjectKey, T>;
+  /** The keys whose objects may be newer than the version of the cache, because this process wrote them. */
+  unconfirmedKeys(): ReadonlySet<ObjectKey>;
 }
 
 /** Options of a {@link CacheWriter}. */
@@ -66,44 +79,133 @@ export interface CacheWriterOptions<T extends KubeObject> {
 /** Writes one cache. */
 export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   readonly #options: CacheWriterOptions<T>;
+  readonly #written: WrittenObjects<T>;
   #hasSynced = false;
 
   constructor(options: CacheWriterOptions<T>) {
     this.#options = options;
+    this.#written = new WrittenObjects((change) => options.fanOut.intervening(change));
+  }
+
+  /** Number of keys whose own writes the watch has not shown. */
+  get unconfirmedWrites(): number {
+    return this.#written.unconfirmed;
   }
 
   upsert(object: T): ResourceVersion | undefined {
-    const { store, filter, fanOut, onStale, onRead } = this.#options;
+    const { store, filter, onStale, onRead } = this.#options;
     const key = filter.keyOf(object);
     if (key === undefined) return undefined;
+    const version = object.metadata.resourceVersion;
+    if (!this.#written.isEmpty && this.#isWritten(key, object)) {
+      onRead(key);
+      return version;
+    }
     const old = store.get(key);
     const order = old === undefined ? 1 : orderOf(old, object);
     if (order <= 0) {
       if (order < 0) onStale(key);
       return undefined;
     }
-    const version = object.metadata.resourceVersion;
     const current = filter.transform(key, object);
     if (current === undefined) return version;
-    if (old !== undefined && !isSameObject(old, current)) {
-      store.delete(key);
-      fanOut.deleted(key, { lastKnown: old, isFinalStateKnown: false });
-      store.set(key, current);
-      fanOut.added(current, liveAdd);
-    } else {
-      store.set(key, current);
-      if (old === undefined) fanOut.added(current, liveAdd);
-      else fanOut.updated(old, current);
-    }
+    this.#put(key, old, current, observedChange);
     onRead(key);
     return version;
   }
 
+  /** Takes the response to a write, or a live read. See `SharedInformer.writeThrough`. */
+  writeThrough(written: T, writer: Writer | undefined): WriteThroughResult {
+    const { store, filter } = this.#options;
+    const object = filter.project(written);
+    const key = filter.keyOf(object);
+    const { resourceVersion: version, uid } = object.metadata;
+    if (key === undefined || version === undefined || !isComparable(version)) return "outside";
+    if (this.#written.isDeleted(uid)) return "known";
+    const pending = this.#written.find(key);
+    const latest = pending?.version ?? store.get(key)?.metadata.resourceVersion;
+    if (latest !== undefined && (compareResourceVersions(version, latest) ?? 1) <= 0) return "known";
+    const old = store.get(key);
+    const complete = store.lastSyncResourceVersion;
+    const isSelected = filter.selects(object);
+    const isCached = old !== undefined && isSameObject(old, object);
+    if (complete !== undefined && (compareResourceVersions(version, complete) ?? 1) <= 0) {
+      return isCached ? "known" : isSelected ? "missing" : "outside";
+    }
+    if (!isSelected && !isCached) return "outside";
+    const current = filter.transform(key, object);
+    if (current === undefined) return "outside";
+    this.#written.record(key, { version, state: isSelected ? current : undefined, base: old }, writer);
+    // Before the first full state nothing is readable; that state will contain the write.
+    if (complete === undefined) return "stored";
+    const info = writer === undefined ? observedChange : { writtenBy: writer };
+    if (isSelected) this.#put(key, old, current, info);
+    else this.#drop(key, { lastKnown: current, isFinalStateKnown: true, ...info });
+    return "stored";
+  }
+
+  /** Takes a deletion that the server has done. See `SharedInformer.deleteThrough`. */
+  deleteThrough(key: ObjectKey, uid: string, writer: Writer | undefined): void {
+    const old = this.#options.store.get(key);
+    const state = old ?? this.#written.find(key)?.state;
+    if (state === undefined || state.metadata.uid !== uid) return;
+    this.#written.recordDeletion(key, uid, state.metadata.resourceVersion);
+    if (old === undefined) return;
+    this.#drop(key, {
+      lastKnown: old,
+      isFinalStateKnown: false,
+      ...(writer === undefined ? {} : { writtenBy: writer }),
+    });
+  }
+
+  /** Stores a newer state and notifies the listeners. */
+  #put(key: ObjectKey, old: T | undefined, current: T, info: ChangeInfo): void {
+    const { store, fanOut } = this.#options;
+    if (old !== undefined && !isSameObject(old, current)) {
+      store.delete(key);
+      // Another client deleted it, even if this process has written the new one.
+      fanOut.deleted(key, { lastKnown: old, isFinalStateKnown: false });
+      store.set(key, current);
+      fanOut.added(current, addedInfo(info));
+    } else {
+      store.set(key, current);
+      if (old === undefined) fanOut.added(current, addedInfo(info));
+      else fanOut.updated(old, current, info);
+    }
+  }
+
+  #drop(key: ObjectKey, last: Omit<Tombstone<T>, "key">): void {
+    const { store, fanOut } = this.#options;
+    store.delete(key);
+    fanOut.deleted(key, last);
+  }
+
+  /** True for a state that is part of, or older than, what this process wrote: the cache has a newer one. */
+  #isWritten(key: ObjectKey, object: T): boolean {
+    if (this.#written.isDeleted(object.metadata.uid)) return true;
+    const order = this.#written.judge(key, object.metadata.resourceVersion);
+    return order === "older" || order === "same";
+  }
+
+  /** As {@link #isWritten}, for the deletion that an event shows. */
+  #isDeletionKnown(key: ObjectKey, object: T): boolean {
+    const { uid, resourceVersion: version } = object.metadata;
+    if (uid !== undefined && this.#written.isDeleted(uid)) {
+      this.#written.forgetDeletion(uid);
+      return true;
+    }
+    return this.#written.judge(key, version) === "older";
+  }
+
   remove(object: T): ResourceVersion | undefined {
-    const { store, filter, fanOut, onStale, onRead } = this.#options;
+    const { store, filter, onStale, onRead } = this.#options;
     const key = filter.keyOf(object);
     if (key === undefined) return undefined;
     const version = object.metadata.resourceVersion;
+    if (!this.#written.isEmpty && this.#isDeletionKnown(key, object)) {
+      onRead(key);
+      return version;
+    }
     const old = store.get(key);
     // The deletion was delivered before, or the object was never in the cache.
     if (old === undefined) return version;
@@ -114,8 +216,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     }
     const isFinalStateKnown = isSameObject(old, object);
     const lastKnown = isFinalStateKnown ? filter.transform(key, object) ?? old : old;
-    store.delete(key);
-    fanOut.deleted(key, { lastKnown, isFinalStateKnown });
+    this.#drop(key, { lastKnown, isFinalStateKnown });
     onRead(key);
     return version;
   }
@@ -125,12 +226,14 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   }
 
   advance(version: ResourceVersion): void {
+    this.#written.advance(version);
     this.#options.store.advance(version);
     this.#options.onAdvanced();
   }
 
   clear(): void {
     const { store } = this.#options;
+    this.#written.clear();
     const version = store.lastSyncResourceVersion;
     if (version !== undefined && store.size > 0) this.#replace(new Map(), version);
   }
@@ -139,8 +242,18 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     return this.#options.store.entries();
   }
 
+  unconfirmedKeys(): ReadonlySet<ObjectKey> {
+    return new Set(this.#written.keys());
+  }
+
   #replace(next: Map<ObjectKey, T>, version: ResourceVersion): void {
     const { store, fanOut, onReplaced } = this.#options;
+    // A server that was restored from a backup has lost later writes.
+    if (isOlder(version, store.lastSyncResourceVersion)) this.#written.clear();
+    const overtaken = this.#written.isEmpty ? [] : this.#written.reconcileWith(version, next, (key, state) => {
+      if (state === undefined) next.delete(key);
+      else next.set(key, state);
+    });
     const previous = store.replace(next, version);
     // A listener that is added meanwhile gets the new state from the store.
     const listeners = fanOut.listeners;
@@ -153,12 +266,13 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
       const old = previous.get(key);
       if (old === undefined) fanOut.added(object, info, listeners);
       else if (old === object) continue;
-      else if (isSameObject(old, object)) fanOut.updated(old, object, listeners);
+      else if (isSameObject(old, object)) fanOut.updated(old, object, observedChange, listeners);
       else {
         fanOut.deleted(key, { lastKnown: old, isFinalStateKnown: false }, listeners);
         fanOut.added(object, liveAdd, listeners);
       }
     }
+    for (const notify of overtaken) notify();
     onReplaced();
   }
 }
@@ -207,6 +321,14 @@ class CollectedState<T extends KubeObject> implements Replacement<T> {
   }
 }
 
+function isOlder(version: ResourceVersion, than: ResourceVersion | undefined): boolean {
+  return than !== undefined && (compareResourceVersions(version, than) ?? 0) < 0;
+}
+
+function addedInfo({ writtenBy }: ChangeInfo): AddedInfo {
+  return writtenBy === undefined ? liveAdd : { isInInitialList: false, writtenBy };
+}
+
 /** The same object in another state, and not another object with the same name. */
 function isSameObject(left: KubeObject, right: KubeObject): boolean {
   return left.metadata.uid === right.metadata.uid;
@@ -239,6 +361,10 @@ export interface ObjectFilterOptions<T extends KubeObject> {
   readonly expected: ExpectedKind | undefined;
   readonly transform: Transform<T>;
   readonly freeze: boolean;
+  /** True for an object that the list and the watch of the cache would show. */
+  readonly selects: (object: T) => boolean;
+  /** Makes what the list and the watch of the cache would show from a whole object. */
+  readonly project: (object: T) => T;
   /** Called for each object that was skipped. */
   readonly onSkip: (reason: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -269,6 +395,16 @@ export class ObjectFilter<T extends KubeObject> {
       return undefined;
     }
     return keyOf(object);
+  }
+
+  /** True for an object in the scope of the cache. The server decides it for what it sends. */
+  selects(object: T): boolean {
+    return this.#options.selects(object);
+  }
+
+  /** A whole object in the form of this cache. */
+  project(object: T): T {
+    return this.#options.project(object);
   }
 
   /** The object to be cached; undefined, and a report, when the transform throws. */

@@ -25,7 +25,7 @@ function slow(env: TestEnvironment, received: string[], ms: number): InformerHan
   const inner = recorder(received);
   return {
     onAdd: (thing, info) => env.clock.sleep(ms, env.signal).then(() => inner.onAdd?.(thing, info)),
-    onUpdate: (old, current) => env.clock.sleep(ms, env.signal).then(() => inner.onUpdate?.(old, current)),
+    onUpdate: (old, current, info) => env.clock.sleep(ms, env.signal).then(() => inner.onUpdate?.(old, current, info)),
     onDelete: (tombstone) => env.clock.sleep(ms, env.signal).then(() => inner.onDelete?.(tombstone)),
   };
 }
@@ -42,8 +42,8 @@ test("[31] every handler, fast, slow or failing, gets each notification once and
       inner.onAdd?.(thing, info);
       throw new Error("added");
     },
-    onUpdate: (old, current) => {
-      inner.onUpdate?.(old, current);
+    onUpdate: (old, current, info) => {
+      inner.onUpdate?.(old, current, info);
       return Promise.reject(new Error("updated"));
     },
     onDelete: inner.onDelete,

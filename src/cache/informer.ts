@@ -11,6 +11,7 @@ import {
   isComparable,
   type KubeObject,
   type ListWatch,
+  type ObjectKey,
   type ResourceVersion,
 } from "../api/mod.ts";
 import { type Clock, Latch, type Random, systemClock, systemRandom } from "../async/mod.ts";
@@ -31,6 +32,7 @@ import type {
 import type { InformerStatus } from "./status.ts";
 import { type Indexers, Store, type StoreReader } from "./store.ts";
 import { VersionWaiters } from "./version_waiters.ts";
+import type { Writer, WriteThroughResult } from "./written_objects.ts";
 
 /** Where an error was thrown that the cache caught. */
 export interface CacheErrorOrigin {
@@ -81,6 +83,12 @@ export interface InformerOptions<T extends KubeObject> extends InformerDefaults 
   readonly expected?: ExpectedKind;
   /** Called once for each object before it is cached. @default dropManagedFields */
   readonly transform?: Transform<T>;
+  /** The version from which on the cache must contain all changes: the first list is not older. @default any */
+  readonly notOlderThan?: ResourceVersion;
+  /** True for an object that `listWatch` would show; decides which own writes enter the cache. @default every object */
+  readonly selects?: (object: T) => boolean;
+  /** Makes what `listWatch` would show from a whole object, for own writes. @default the whole object */
+  readonly project?: (object: T) => T;
   /** Functions that compute index values, by index name, for {@link Lister.byIndex}. @default none */
   readonly indexers?: Indexers<T>;
 }
@@ -122,6 +130,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
   readonly #metrics: CacheMetrics;
   readonly #store: Store<T>;
   readonly #fanOut = new FanOut<T>();
+  readonly #writer: CacheWriter<T>;
   readonly #reflector: Reflector<T>;
   readonly #synced = new Latch();
   readonly #waiters: VersionWaiters;
@@ -147,10 +156,23 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.#store = new Store({ indexers, onIndexError: (index, key, error) => this.#indexFailed(index, key, error) });
     this.lister = new Lister({ resource: name, store: this.#store });
     this.#waiters = new VersionWaiters(clock);
-    const { watchList, pageSize, checkConsistency, timing } = options;
+    const { watchList, pageSize, checkConsistency, timing, notOlderThan } = options;
+    this.#writer = this.#createWriter();
     this.#reflector = new Reflector({
-      ...{ name, listWatch, watchList, pageSize, checkConsistency, timing, clock, random, metrics, log: this.#log },
-      target: this.#writer(),
+      ...{
+        name,
+        listWatch,
+        notOlderThan,
+        watchList,
+        pageSize,
+        checkConsistency,
+        timing,
+        clock,
+        random,
+        metrics,
+        log: this.#log,
+      },
+      target: this.#writer,
       ...(options.onError === undefined ? {} : { onInconsistency: (error) => this.#report(error, {}) }),
     });
   }
@@ -222,6 +244,21 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     return await this.#waiters.wait(version, signal, options.timeoutMs ?? Infinity);
   }
 
+  /** Puts a state of an object into the cache that did not come from the watch; see {@link SharedInformer}. */
+  writeThrough(object: T, writer?: Writer): WriteThroughResult {
+    return this.#life === "stopped" ? "outside" : this.#writer.writeThrough(object, writer);
+  }
+
+  /** Removes an object that the server has deleted; see {@link SharedInformer}. */
+  deleteThrough(key: ObjectKey, uid: string, writer?: Writer): void {
+    if (this.#life !== "stopped") this.#writer.deleteThrough(key, uid, writer);
+  }
+
+  /** Number of objects whose last own write the watch has not shown yet. */
+  get unconfirmedWrites(): number {
+    return this.#life === "stopped" ? 0 : this.#writer.unconfirmedWrites;
+  }
+
   /** What the informer is doing, and why it waits if it does. */
   status(): InformerStatus {
     return {
@@ -272,8 +309,9 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     };
   }
 
-  #writer(): CacheWriter<T> {
+  #createWriter(): CacheWriter<T> {
     const { expected, transform = dropManagedFields, freeze = false, name } = this.#options;
+    const { selects = () => true, project = (object: T) => object } = this.#options;
     const skip = (message: string, fields: Readonly<Record<string, unknown>>) => {
       this.#metrics.count("reflector_skipped_events_total", { name });
       this.#log.warn(message, { informer: name, ...fields });
@@ -282,7 +320,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
       store: this.#store,
       fanOut: this.#fanOut,
       filter: new ObjectFilter({
-        ...{ expected, transform, freeze },
+        ...{ expected, transform, freeze, selects, project },
         onSkip: (reason, fields) => skip("skipping object", { reason, ...fields }),
       }),
       onStale: (key) => skip("skipping object", { reason: "it is older than the cached one", key }),

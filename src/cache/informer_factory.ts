@@ -10,12 +10,15 @@ import {
   formatFieldSelector,
   formatLabelSelector,
   type Infer,
+  isSelected,
   type KubeObject,
   type LabelSelector,
   type ListWatch,
+  matchesFields,
   type Resource,
   resourceId,
   resourceName,
+  type ResourceVersion,
   type StringMap,
 } from "../api/mod.ts";
 import { aborted } from "../async/mod.ts";
@@ -32,6 +35,8 @@ export interface InformerFactoryOptions extends InformerDefaults {
   readonly listWatch: CreateListWatch;
   /** Returns the transform of a resource. @default dropManagedFields for all */
   readonly transformFor?: <R extends Resource>(resource: R) => Transform<ObjectOf<R>>;
+  /** Returns the version of a resource that a new cache must contain from the start, for own writes. @default none */
+  readonly notOlderThan?: (resource: Resource) => ResourceVersion | undefined;
   /** Namespaces to watch; the set can change while the factory runs. @default the whole cluster */
   readonly namespaces?: readonly string[];
 }
@@ -185,17 +190,33 @@ export class InformerFactory {
   }
 
   #single<R extends Resource>(resource: R, scope: CacheScope): Informer<ObjectOf<R>> {
-    const { listWatch, transformFor, ...defaults } = this.#options;
+    const { listWatch, transformFor, notOlderThan, ...defaults } = this.#options;
     return new Informer<ObjectOf<R>>({
       ...defaults,
       transform: transformFor?.(resource),
+      notOlderThan: notOlderThan?.(resource),
       name: cacheName(resource, scope),
       listWatch: listWatch(resource, scope),
+      selects: (object) => isInScope(object, scope),
+      project: scope.projection === "metadata" ? onlyMetadata : undefined,
       expected: scope.projection === "metadata"
         ? { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" }
         : { apiVersion: apiVersionOf(resource), kind: resource.kind },
     });
   }
+}
+
+/** True for an object that the server would send to a cache of this scope. */
+function isInScope(object: KubeObject, { namespace, labelSelector, fieldSelector }: CacheScope): boolean {
+  if (namespace !== undefined && object.metadata.namespace !== namespace) return false;
+  if (labelSelector !== undefined && !isSelected(labelSelector, object)) return false;
+  return fieldSelector === undefined || matchesFields(fieldSelector, object);
+}
+
+/** What the server sends of an object to a cache of metadata. */
+function onlyMetadata<T extends KubeObject>(object: T): T {
+  const { metadata } = object;
+  return { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata } as T;
 }
 
 /** The informer of a resource contains the objects of that resource. */

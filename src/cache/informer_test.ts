@@ -102,9 +102,9 @@ test("[22] a resync delivers one consistent state, also when changes come meanwh
   const received: string[] = [];
   const inner = recorder(received);
   env.informer.addHandler({
-    onUpdate: async (old, current) => {
+    onUpdate: async (old, current, info) => {
       await Promise.resolve();
-      inner.onUpdate?.(old, current);
+      inner.onUpdate?.(old, current, info);
     },
   }, { resyncMs: 60_000 });
   await env.clock.advance(60_000);
@@ -175,9 +175,9 @@ test("[25] a resync never delivers a state that is older than a waiting update",
   const received: string[] = [];
   const inner = recorder(received);
   env.informer.addHandler({
-    onUpdate: async (old, current) => {
+    onUpdate: async (old, current, info) => {
       await env.clock.sleep(50_000, env.signal);
-      inner.onUpdate?.(old, current);
+      inner.onUpdate?.(old, current, info);
     },
   }, { resyncMs: 60_000 });
   await env.clock.advance(59_000);

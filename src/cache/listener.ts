@@ -12,7 +12,8 @@ import type { ObjectKey } from "../api/mod.ts";
 import { type Clock, Latch } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { CacheMetrics } from "./metrics.ts";
-import type { AddedInfo, HandlerRegistration, InformerHandler, Tombstone } from "./shared_informer.ts";
+import type { AddedInfo, ChangeInfo, HandlerRegistration, InformerHandler, Tombstone } from "./shared_informer.ts";
+import type { InterveningChange } from "./written_objects.ts";
 
 /** Backlog at which a handler is logged as slow, and again each time the backlog has doubled. */
 const slowHandlerBacklog = 1_000;
@@ -30,8 +31,9 @@ export interface ListenerOptions<T> {
 
 type Notification<T> =
   | { readonly kind: "added"; readonly object: T; readonly info: AddedInfo }
-  | { readonly kind: "updated"; readonly old: T; readonly current: T }
+  | { readonly kind: "updated"; readonly old: T; readonly current: T; readonly info: ChangeInfo }
   | { readonly kind: "deleted"; readonly tombstone: Tombstone<T> }
+  | { readonly kind: "intervening"; readonly change: InterveningChange<T> }
   /** Not for the handler: everything before it was processed. */
   | { readonly kind: "marker"; readonly onReached: () => void };
 
@@ -82,12 +84,12 @@ export class Listener<T> {
     }
   }
 
-  updated(old: T, current: T): void {
+  updated(old: T, current: T, info: ChangeInfo): void {
     const { handler } = this.#options;
     if (this.#isRemoved || handler.onUpdate === undefined) return;
-    if (this.#busy !== undefined) return this.#push({ kind: "updated", old, current });
+    if (this.#busy !== undefined) return this.#push({ kind: "updated", old, current, info });
     try {
-      this.#waitFor(handler.onUpdate(old, current));
+      this.#waitFor(handler.onUpdate(old, current, info));
     } catch (error) {
       this.#failed(error);
     }
@@ -99,6 +101,17 @@ export class Listener<T> {
     if (this.#busy !== undefined) return this.#push({ kind: "deleted", tombstone });
     try {
       this.#waitFor(handler.onDelete(tombstone));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  intervening(change: InterveningChange<T>): void {
+    const { handler } = this.#options;
+    if (this.#isRemoved || handler.onIntervening === undefined) return;
+    if (this.#busy !== undefined) return this.#push({ kind: "intervening", change });
+    try {
+      this.#waitFor(handler.onIntervening(change));
     } catch (error) {
       this.#failed(error);
     }
@@ -154,9 +167,11 @@ export class Listener<T> {
       case "added":
         return handler.onAdd?.(notification.object, notification.info);
       case "updated":
-        return handler.onUpdate?.(notification.old, notification.current);
+        return handler.onUpdate?.(notification.old, notification.current, notification.info);
       case "deleted":
         return handler.onDelete?.(notification.tombstone);
+      case "intervening":
+        return handler.onIntervening?.(notification.change);
       case "marker":
         return notification.onReached();
       default:
@@ -227,20 +242,25 @@ export class FanOut<T> {
     for (const listener of listeners) listener.added(object, info);
   }
 
-  updated(old: T, current: T, listeners = this.#listeners): void {
-    for (const listener of listeners) listener.updated(old, current);
+  updated(old: T, current: T, info: ChangeInfo, listeners = this.#listeners): void {
+    for (const listener of listeners) listener.updated(old, current, info);
   }
 
   deleted(key: ObjectKey, last: Omit<Tombstone<T>, "key">, listeners = this.#listeners): void {
     if (listeners.length === 0) return;
-    const tombstone: Tombstone<T> = { key, lastKnown: last.lastKnown, isFinalStateKnown: last.isFinalStateKnown };
+    const tombstone: Tombstone<T> = { key, ...last };
     for (const listener of listeners) listener.deleted(tombstone);
+  }
+
+  intervening(change: InterveningChange<T>): void {
+    for (const listener of this.#listeners) listener.intervening(change);
   }
 }
 
 /** Shared values, so that an add allocates nothing. */
 export const initialAdd: AddedInfo = Object.freeze({ isInInitialList: true });
 export const liveAdd: AddedInfo = Object.freeze({ isInInitialList: false });
+export const observedChange: ChangeInfo = Object.freeze({});
 
 /** What a listener can be attached to: an informer. */
 export interface ListenerSource<T> {
@@ -360,7 +380,7 @@ export class Registration<T> implements HandlerRegistration {
     if (!this.hasSynced || this.#isResyncing) return;
     this.#isResyncing = true;
     for (const source of this.#attachments.keys()) {
-      for (const object of source.values()) listener.updated(object, object);
+      for (const object of source.values()) listener.updated(object, object, observedChange);
     }
     listener.mark(() => this.#isResyncing = false);
   }

@@ -30,6 +30,7 @@ import type {
 } from "./shared_informer.ts";
 import type { InformerStatus } from "./status.ts";
 import type { Indexers, StoreReader } from "./store.ts";
+import type { Writer, WriteThroughResult } from "./written_objects.ts";
 
 /** Options of a {@link MultiNamespaceInformer}. */
 export interface MultiNamespaceOptions<T extends KubeObject>
@@ -154,6 +155,21 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
       members.map((member) => member?.informer.waitFor(version, signal, options) ?? true),
     );
     return reached.every((one) => one);
+  }
+
+  /** An object of a namespace that the cache does not contain is ignored. */
+  writeThrough(object: T, writer?: Writer): WriteThroughResult {
+    return this.#members.get(object.metadata.namespace ?? "")?.informer.writeThrough(object, writer) ?? "outside";
+  }
+
+  deleteThrough(key: ObjectKey, uid: string, writer?: Writer): void {
+    this.#members.get(splitKey(key).namespace ?? "")?.informer.deleteThrough(key, uid, writer);
+  }
+
+  get unconfirmedWrites(): number {
+    let count = 0;
+    for (const { informer } of this.#members.values()) count += informer.unconfirmedWrites;
+    return count;
   }
 
   statuses(): readonly InformerStatus[] {

@@ -44,6 +44,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly target: ReflectorTarget<T>;
   /** Request a stream of the full state before falling back to lists. @default true */
   readonly watchList?: boolean;
+  /** The first list is not older than this. @default "0", any version that the server has in memory */
+  readonly notOlderThan?: ResourceVersion;
   /** Items per page of a list. @default 500, as client-go's pager */
   readonly pageSize?: number;
   /** Compare with an exact LIST after each sync; for tests. @default false */
@@ -64,7 +66,7 @@ export interface ReflectorOptions<T extends KubeObject> {
 
 /** Keeps one target equal to one ListWatch. */
 export class Reflector<T extends KubeObject> {
-  readonly #options: Required<Omit<ReflectorOptions<T>, "timing" | "watchList">>;
+  readonly #options: Required<Omit<ReflectorOptions<T>, "timing" | "watchList" | "notOlderThan">>;
   readonly #timing: ReflectorTiming;
   readonly #backoff: Backoff;
   readonly #state: ReflectorState;
@@ -91,7 +93,8 @@ export class Reflector<T extends KubeObject> {
       clock,
       random,
     });
-    this.#state = new ReflectorState({ watchList, pageSize, internalErrorRetryMs, clock });
+    const { notOlderThan } = options;
+    this.#state = new ReflectorState({ watchList, pageSize, notOlderThan, internalErrorRetryMs, clock });
     this.#labels = { name };
     this.#options = {
       name,
@@ -300,14 +303,18 @@ export class Reflector<T extends KubeObject> {
     const { log, target, checkConsistency } = this.#options;
     log.debug("synced", { version });
     if (!checkConsistency) return;
+    const unconfirmed = target.unconfirmedKeys();
     const entries = new Map(target.entries());
-    this.#consistencyCheck = this.#consistencyCheck.then(() => this.#compare(version, entries, signal));
+    this.#consistencyCheck = this.#consistencyCheck.then(() =>
+      this.#compare({ version, entries, unconfirmed }, signal)
+    );
   }
 
-  async #compare(version: ResourceVersion, entries: ReadonlyMap<ObjectKey, T>, signal: AbortSignal): Promise<void> {
+  async #compare(state: SyncedState<T>, signal: AbortSignal): Promise<void> {
     const { listWatch, name, onInconsistency, log } = this.#options;
+    const { version } = state;
     try {
-      const difference = await findInconsistency(listWatch, { version, entries }, signal);
+      const difference = await findInconsistency(listWatch, state, signal);
       if (difference !== undefined) {
         onInconsistency(new Error(`Cannot trust cache ${name} at version ${version}: ${difference}`));
       }
@@ -401,6 +408,14 @@ function take<T>(page: ListPage<T>, replacement: Replacement<T>): void {
   for (const item of page.items) replacement.upsert(item);
 }
 
+/** What a cache contained at a version. */
+interface SyncedState<T> {
+  readonly version: ResourceVersion;
+  readonly entries: ReadonlyMap<ObjectKey, T>;
+  /** Keys whose objects may be newer. */
+  readonly unconfirmed: ReadonlySet<ObjectKey>;
+}
+
 /**
  * Compares a synced state with a LIST at exactly its version. For tests (behaviour 19): it costs a second full list.
  *
@@ -409,22 +424,23 @@ function take<T>(page: ListPage<T>, replacement: Replacement<T>): void {
  */
 async function findInconsistency<T extends KubeObject>(
   listWatch: ListWatch<T>,
-  state: { readonly version: ResourceVersion; readonly entries: ReadonlyMap<ObjectKey, T> },
+  state: SyncedState<T>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { version, entries } = state;
+  const { version, entries, unconfirmed } = state;
   const page = await listWatch.list({ resourceVersion: version, resourceVersionMatch: "Exact" }, signal);
   const listed = new Map(page.items.flatMap((item) => {
     const name = item?.metadata?.name;
     return typeof name !== "string" || name === "" ? [] : [[keyOf(item), identityOf(item)] as const];
   }));
   for (const [key, object] of entries) {
+    if (unconfirmed.has(key)) continue;
     const expected = listed.get(key);
     if (expected === undefined) return `"${key}" is cached but not listed`;
     if (expected !== identityOf(object)) return `"${key}" is cached as ${identityOf(object)} but listed as ${expected}`;
   }
   for (const key of listed.keys()) {
-    if (!entries.has(key)) return `"${key}" is listed but not cached`;
+    if (!entries.has(key) && !unconfirmed.has(key)) return `"${key}" is listed but not cached`;
   }
   return undefined;
 }

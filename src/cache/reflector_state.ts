@@ -26,6 +26,8 @@ export type Phase =
 export interface ReflectorStateOptions {
   readonly watchList: boolean;
   readonly pageSize: number;
+  /** The version of the first list, if any version will not do. */
+  readonly notOlderThan?: ResourceVersion;
   /** Milliseconds during which a watch that gets 500s is retried. */
   readonly internalErrorRetryMs: number;
   readonly clock: Clock;
@@ -62,10 +64,10 @@ export class ReflectorState {
     return this.#version;
   }
 
-  /** The version for a list: "0" at first, which the server serves from memory. */
+  /** The version for a list. At first "0", which the server serves from memory, or the option `notOlderThan`. */
   get listVersion(): ResourceVersion | "" | "0" {
     if (this.#isVersionUnavailable) return "";
-    return this.#version === "" ? "0" : this.#version;
+    return this.#version === "" ? this.#options.notOlderThan ?? "0" : this.#version;
   }
 
   /** The version for a stream of the full state: "" at first, for a consistent read. */

@@ -12,6 +12,7 @@ import type { KubeObject, ObjectKey, ResourceVersion } from "../api/mod.ts";
 import type { Lister } from "./lister.ts";
 import type { InformerStatus } from "./status.ts";
 import type { Indexers } from "./store.ts";
+import type { InterveningChange, Writer, WriteThroughResult } from "./written_objects.ts";
 
 /** A cache of one kind that notifies its handlers of changes. */
 export interface SharedInformer<T extends KubeObject> {
@@ -55,6 +56,21 @@ export interface SharedInformer<T extends KubeObject> {
    * @throws `signal.reason` when aborted first.
    */
   waitFor(version: ResourceVersion, signal: AbortSignal, options?: WaitForOptions): Promise<boolean>;
+  /**
+   * Puts a state of an object into the cache that did not come from the watch: the response to a write, or a live read.
+   * It counts if it is newer than the cached state. Handlers are notified once, now; the watch event of that version is
+   * then known and dropped.
+   *
+   * @param writer Who wrote it. @default it was read
+   */
+  writeThrough(object: T, writer?: Writer): WriteThroughResult;
+  /**
+   * Removes an object from the cache that the server has deleted, and ignores its older states from then on. Does nothing
+   * if the cache does not have this UID.
+   */
+  deleteThrough(key: ObjectKey, uid: string, writer?: Writer): void;
+  /** Number of objects whose last own write the watch has not shown yet. */
+  readonly unconfirmedWrites: number;
   /** One entry per reflector: for readiness, logs and the debug endpoint. */
   statuses(): readonly InformerStatus[];
   /**
@@ -96,13 +112,24 @@ export interface InformerHandler<T> {
   /** An object is new in the cache. */
   onAdd?(object: T, info: AddedInfo): unknown;
   /** An object has changed. At a resync, `old` and `current` are the same object. */
-  onUpdate?(old: T, current: T): unknown;
+  onUpdate?(old: T, current: T, info: ChangeInfo): unknown;
   /** An object is no longer in the cache. */
   onDelete?(tombstone: Tombstone<T>): unknown;
+  /**
+   * Between what a writer of this process had read and what it wrote lay the write of another client. The cache already
+   * has both; only the writer has to look again, if it ignores its own writes.
+   */
+  onIntervening?(change: InterveningChange<T>): unknown;
+}
+
+/** Where a change came from. */
+export interface ChangeInfo {
+  /** Who wrote it, if this process did. Absent when the watch was faster than the response to the write. */
+  readonly writtenBy?: Writer;
 }
 
 /** How an object was added. */
-export interface AddedInfo {
+export interface AddedInfo extends ChangeInfo {
   /** True for objects that existed before the handler's first full state, false for objects created since. */
   readonly isInInitialList: boolean;
 }
@@ -118,6 +145,8 @@ export interface Tombstone<T> {
    * calls this DeletedFinalStateUnknown.
    */
   readonly isFinalStateKnown: boolean;
+  /** Who deleted it, if this process did. Absent when the watch was faster than the response. */
+  readonly writtenBy?: Writer;
 }
 
 /** Options of one handler. */

@@ -4,6 +4,7 @@ import {
   apiVersionOf,
   builtin,
   type Infer,
+  keyOf,
   type KubeObject,
   type ListOptions,
   type ListPage,
@@ -31,7 +32,7 @@ import {
   type TokenRequestOptions,
   type WriteOptions,
 } from "./client_options.ts";
-import { decodeList, decodeObject, isObject } from "./decoder.ts";
+import { decodeList, decodeObject } from "./decoder.ts";
 import {
   collectionText,
   encodeWhole,
@@ -48,6 +49,7 @@ import {
 import { type OutgoingRequest, Requester } from "./requester.ts";
 import type { Transport } from "./transport.ts";
 import { watchLines } from "./watch_lines.ts";
+import { deleteResult, isOutcomeUnknown, isRemoved, removedUid, type WriteObserver } from "./write_observer.ts";
 
 const metadataObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -80,7 +82,8 @@ const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 export class Client {
   readonly #transport: Transport;
   readonly #options: ClientOptions;
-  readonly #requester: Requester;
+  #requester: Requester;
+  #observer: WriteObserver | undefined;
 
   /**
    * Creates a client. It sends nothing until its first call.
@@ -105,7 +108,21 @@ export class Client {
    * @param wrap Gets this client's transport and returns the one to use.
    */
   withTransport(wrap: (transport: Transport) => Transport): Client {
-    return new Client(wrap(this.#transport), this.#options);
+    const client = new Client(wrap(this.#transport), this.#options);
+    client.#observer = this.#observer;
+    return client;
+  }
+
+  /**
+   * Returns a client that reports what became of each of its writes. `deleteCollection` and `raw` are not reported.
+   *
+   * @param observer Is called before the promise of a write settles.
+   */
+  withWriteObserver(observer: WriteObserver): Client {
+    const client = new Client(this.#transport, this.#options);
+    client.#requester = this.#requester;
+    client.#observer = observer;
+    return client;
   }
 
   /**
@@ -286,13 +303,9 @@ export class Client {
       throw new TypeError(`Cannot ${action}: metadata.namespace is missing`);
     }
     const path = withQuery(resourcePath(resource, { namespace }), writeQuery(options, this.#options));
-    return await this.#object(resource, {
-      action,
-      method: "POST",
-      path,
-      body: JSON.stringify(whole),
-      signal: options.signal,
-    });
+    const key = name === undefined ? undefined : keyOf({ metadata: { namespace, name } });
+    const outgoing = { action, method: "POST", path, body: JSON.stringify(whole), signal: options.signal } as const;
+    return await this.#write(resource, key, options, outgoing);
   }
 
   /**
@@ -311,7 +324,7 @@ export class Client {
     const action = `update ${objectText(resource, key)}`;
     const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options, this.#options));
     const body = encodeWhole(whole, action);
-    return await this.#object(resource, { action, method: "PUT", path, body, signal: options.signal });
+    return await this.#write(resource, key, options, { action, method: "PUT", path, body, signal: options.signal });
   }
 
   /**
@@ -331,7 +344,8 @@ export class Client {
   ): Promise<Infer<R>> {
     const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options, this.#options));
     const action = `patch ${objectText(resource, key)}`;
-    return await this.#object(resource, { action, method: "PATCH", path, ...patchBody(patch), signal: options.signal });
+    const outgoing = { action, method: "PATCH", path, ...patchBody(patch), signal: options.signal } as const;
+    return await this.#write(resource, key, options, outgoing);
   }
 
   /**
@@ -352,7 +366,7 @@ export class Client {
     const key = keyForWrite("apply", resource, whole);
     const { fieldManager, force = false, subresource, signal } = options;
     const query = { ...writeQuery({ ...options, fieldManager }, this.#options), force };
-    return await this.#object(resource, {
+    return await this.#write(resource, key, options, {
       action: `apply ${objectText(resource, key)}`,
       method: "PATCH",
       path: withQuery(objectPath(resource, key, subresource), query),
@@ -376,15 +390,27 @@ export class Client {
     options: DeleteOptions = {},
   ): Promise<DeleteResult<Infer<R>>> {
     const action = `delete ${objectText(resource, key)}`;
-    const text = await this.#requester.text({
-      action,
-      method: "DELETE",
-      path: objectPath(resource, key),
-      body: this.#deleteBody(options),
-      signal: options.signal,
-    });
-    const result = this.#decoded(action, () => decodeObject<ApiStatus | Infer<R>>(text));
-    return isStatus(result) ? { kind: "deleted" } : { kind: "object", object: result };
+    const path = objectPath(resource, key);
+    const { signal } = options;
+    const send = async () => {
+      const text = await this.#requester.text({
+        action,
+        method: "DELETE",
+        path,
+        body: this.#deleteBody(options),
+        signal,
+      });
+      return this.#decoded(action, () => decodeObject<ApiStatus | Infer<R>>(text));
+    };
+    const observer = this.#observerOf(options);
+    if (observer === undefined) return deleteResult(await send());
+    const result = await observed(send, observer, { resource, key, signal });
+    // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
+    const uid = removedUid(result as ApiStatus | KubeObject, options.preconditions?.uid);
+    const deleted = deleteResult(result);
+    if (uid !== undefined) observer.onRemoved(resource, key, uid);
+    else if (deleted.kind === "object") observer.onStored(resource, deleted.object as KubeObject);
+    return deleted;
   }
 
   /**
@@ -460,6 +486,32 @@ export class Client {
     return await this.#requester.text({ ...rest, action: `${method.toLowerCase()} "${path}"`, method, path });
   }
 
+  /** Sends a write and reports what became of it. `key` is undefined while the name is not known. */
+  async #write<R extends Resource>(
+    resource: R,
+    key: string | undefined,
+    options: WriteOptions,
+    outgoing: OutgoingRequest,
+  ): Promise<Infer<R>> {
+    const observer = this.#observerOf(options);
+    if (observer === undefined) return await this.#object(resource, outgoing);
+    const { subresource, signal } = options;
+    const response = await observed(() => this.#object(resource, outgoing), observer, { resource, key, signal });
+    const object = response as KubeObject;
+    if (subresource !== undefined && subresource !== "status") {
+      if (key !== undefined) await observer.onUnknown(resource, key);
+    } else if (isRemoved(object) && object.metadata.uid !== undefined) {
+      observer.onRemoved(resource, keyOf(object), object.metadata.uid);
+    } else {
+      observer.onStored(resource, object);
+    }
+    return response;
+  }
+
+  #observerOf({ dryRun = this.#options.dryRun }: { readonly dryRun?: boolean }): WriteObserver | undefined {
+    return dryRun === true ? undefined : this.#observer;
+  }
+
   async #object<R extends Resource>(resource: R, outgoing: OutgoingRequest): Promise<Infer<R>> {
     const text = await this.#requester.text(outgoing);
     return this.#decoded(outgoing.action, () => {
@@ -494,6 +546,17 @@ export class Client {
   }
 }
 
-function isStatus(value: unknown): value is ApiStatus {
-  return isObject(value) && value.kind === "Status";
+/** Sends a write, and reports a failure after which it may have taken effect. */
+async function observed<T>(
+  send: () => Promise<T>,
+  observer: WriteObserver,
+  target: { readonly resource: Resource; readonly key: string | undefined; readonly signal: AbortSignal | undefined },
+): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    const { resource, key, signal } = target;
+    if (key !== undefined && isOutcomeUnknown(error, signal)) await observer.onUnknown(resource, key);
+    throw error;
+  }
 }

@@ -71,3 +71,4 @@ export {
   type UnreachableReason,
 } from "./unreachable_error.ts";
 export { watchLines, type WatchLinesOptions } from "./watch_lines.ts";
+export { isOutcomeUnknown, type WriteObserver } from "./write_observer.ts";

@@ -11,12 +11,12 @@
  * | throws more than `maxRetries` times in a row    | it is dropped until it changes                               |
  * | throws because the server is unreachable        | as above, but this failure does not count for `maxRetries`   |
  * | throws a TerminalError (`request.ts`)           | it is dropped until it changes                               |
- * | throws because its owner changed                | owner deleted: waits for a change; cache is old: after 1 s   |
+ * | throws because its owner changed                | owner deleted: waits for a change; owner is newer: at once   |
  * | throws because the process is stopping          | nothing; the next start lists all objects                    |
  *
  * Only this file calls reconcilers. A throw never ends a worker.
  */
-import { type KubeObject, type ObjectKey, type Resource, splitKey } from "../api/mod.ts";
+import { type ObjectKey, splitKey } from "../api/mod.ts";
 import { type Clock, scope } from "../async/mod.ts";
 import { ApiError, type Client, isUnreachable } from "../client/mod.ts";
 import { errorText, type Logger } from "../observe/mod.ts";
@@ -26,6 +26,7 @@ import { NormalizationCache } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
+import type { WriteThrough } from "./_write_through.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
 import { ownershipOf } from "./ownership.ts";
 import { type Cause, done, type EventSink, requeueAfter, type Result, TerminalError } from "./request.ts";
@@ -35,8 +36,6 @@ import { type FieldRepair, Toolbox } from "./toolbox.ts";
 export interface WorkerOptions {
   readonly queue: WorkQueue<ObjectKey, Cause>;
   readonly attempt: ReconcileAttempt;
-  /** True when the key must wait until the cache has its last writes. The key is then added again. */
-  readonly isHeld: (key: ObjectKey) => boolean;
   /** @default Infinity */
   readonly maxRetries?: number;
   readonly unreachableFailures: UnreachableFailures;
@@ -51,7 +50,7 @@ export async function work(options: WorkerOptions, stop: AbortSignal): Promise<v
     // Under load there is always a key, and tryTake() costs no promise.
     using item = options.queue.tryTake() ?? await options.queue.take(stop);
     if (item === undefined) return;
-    if (!options.isHeld(item.key)) await reconcileOnce(options, item);
+    await reconcileOnce(options, item);
   }
 }
 
@@ -127,14 +126,14 @@ export interface ReconcileAttemptOptions {
   readonly kill: AbortSignal;
   readonly log: Logger;
   readonly deletedDependents?: DeletedDependents;
-  readonly onWrite: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
-  readonly observeUncached?: (key: ObjectKey) => (resource: Resource, object: KubeObject) => void;
+  /** @default writes reach the caches with the watch only */
+  readonly writeThrough?: WriteThrough;
   readonly onRepair: (key: ObjectKey) => (repair: FieldRepair) => void;
 }
 
 /** Creates the function that reconciles one key: with a new Toolbox, under a signal with the time limit. */
 export function createReconcileAttempt(options: ReconcileAttemptOptions): ReconcileAttempt {
-  const { definition, client, caches, events, clock, kill, log, deletedDependents } = options;
+  const { definition, client, caches, events, clock, kill, log, deletedDependents, writeThrough } = options;
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
   const normalizations = new NormalizationCache();
   const ownership = ownershipOf(definition);
@@ -142,7 +141,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
     using attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
     const toolbox = new Toolbox({
       request: { key, ...splitKey(key) },
-      client,
+      client: writeThrough?.clientFor(key, client, attempt.signal) ?? client,
       caches,
       events,
       signal: attempt.signal,
@@ -154,11 +153,11 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       ownership,
       causes,
       retries,
-      onWrite: options.onWrite(key),
-      observeUncached: options.observeUncached?.(key),
+      observeLive: (resource, object) => writeThrough?.observeLive(key, resource, object),
       onRepair: options.onRepair(key),
     });
     try {
+      if (writeThrough?.isUnsettled(key)) await writeThrough.settle(key, attempt.signal);
       return await definition.reconciler(toolbox.request, toolbox);
     } catch (error) {
       if (kill.aborted) return { kind: "aborted" };
@@ -173,7 +172,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
 /** The delay prevents an endless loop of requests if a cache claims to have the newer owner but cannot return it. */
 const staleCacheRequeueMs = 1_000;
 
-/** A deleted owner needs nothing more. For a newer owner the key waits until the cache has it (`_own_writes.ts`). */
+/** A deleted owner needs nothing more. A newer owner is in the cache by now, which has requeued the key. */
 function resultAfterOwnerChange({ state, message }: OwnerChangedError, log: Logger): Result {
   log.debug("waiting for the cache", { reason: message });
   return state === "deleted" ? done : requeueAfter(staleCacheRequeueMs);

@@ -28,7 +28,7 @@ function startWorker(outcomes: readonly Outcome[], options: { readonly maxRetrie
   const attempt: ReconcileAttempt = () => Promise.resolve(outcomes[Math.min(attempts++, outcomes.length - 1)] ?? done);
   const unreachableFailures = new UnreachableFailures();
   const running = work(
-    { queue, attempt, isHeld: () => false, unreachableFailures, log: logger("test"), ...options },
+    { queue, attempt, unreachableFailures, log: logger("test"), ...options },
     stop.signal,
   );
   return {
@@ -133,7 +133,7 @@ test("after the stop a worker takes no more keys, although keys are queued", asy
     return finish.promise;
   };
   const unreachableFailures = new UnreachableFailures();
-  const running = work({ queue, attempt, isHeld: () => false, unreachableFailures, log: logger("test") }, stop.signal);
+  const running = work({ queue, attempt, unreachableFailures, log: logger("test") }, stop.signal);
   queue.add(key);
   queue.add(objectKey({ namespace: "default", name: "b" }));
   await drain();
@@ -159,7 +159,6 @@ async function outcomeOf(error: Error): Promise<unknown> {
     clock: new VirtualClock(),
     kill: new AbortController().signal,
     log: logger("test"),
-    onWrite: () => () => {},
     onRepair: () => () => {},
   });
   return await attempt(objectKey({ name: "shop" }), [], 0);

@@ -8,14 +8,14 @@
  */
 import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
 import { type Clock, jittered, type Random, scope } from "../async/mod.ts";
-import type { HandlerRegistration } from "../cache/mod.ts";
+import type { HandlerRegistration, InterveningChange, Writer } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { errorText, type Logger, logger } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
 import { LoopDetector } from "./_loop_detector.ts";
-import { OwnWrites } from "./_own_writes.ts";
 import { createReconcileAttempt, measureAttempt, type ReconcileAttempt, UnreachableFailures, work } from "./_worker.ts";
+import { WriteThrough } from "./_write_through.ts";
 import type { Caches } from "./caches.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
 import { keepSourceRunning } from "./event_source.ts";
@@ -46,22 +46,25 @@ const resyncJitter = 0.1;
 export class Controller {
   readonly #dependencies: ControllerDependencies;
   readonly #log: Logger;
-  readonly #ownWrites: OwnWrites;
+  readonly #writeThrough: WriteThrough;
   readonly #deletedDependents: DeletedDependents;
   readonly #loopDetector: LoopDetector;
   readonly queue: WorkQueue<ObjectKey, Cause>;
   #isSynced = false;
 
   constructor(dependencies: ControllerDependencies) {
-    const { definition, clock, caches, queueMetrics } = dependencies;
+    const { definition, client, clock, caches, queueMetrics } = dependencies;
     const { queueName = definition.name, rateLimiter } = definition.options;
     this.#dependencies = dependencies;
     this.#log = logger("controller", definition.name);
     const findPrimary = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
     this.#deletedDependents = new DeletedDependents(definition.primary, findPrimary, definition.name);
-    this.#ownWrites = new OwnWrites(caches, this.#log, {
-      onRelease: (key, cause) => this.queue.add(key, { cause }),
-      onMissing: (key, resource, object) => this.#enqueueMissing(key, resource, object),
+    this.#writeThrough = new WriteThrough({
+      ...{ controller: definition.name, client, caches, clock, log: this.#log },
+      listener: {
+        onMissing: (key, resource, object) => this.#enqueueMissing(key, resource, object),
+        onShownBefore: (key, isOwn) => this.#ignoresOwnWrites && this.queue.retract(key, isOwn),
+      },
     });
     this.queue = new WorkQueue({
       name: queueName,
@@ -86,10 +89,12 @@ export class Controller {
     return this.#dependencies.definition;
   }
 
-  /** True while there is nothing to do: all kinds are listed, no key is queued or running, the caches have all writes. */
+  /** True while there is nothing to do: all kinds are listed, no key is queued or running, the watches show all writes. */
   isIdle(): boolean {
+    const { definition, caches } = this.#dependencies;
     const { queued, running } = this.queue.counts;
-    return this.#isSynced && queued + running === 0 && this.#ownWrites.isSettled();
+    return this.#isSynced && queued + running === 0 &&
+      definition.watches.every(({ resource }) => caches.findInformer(resource)?.unconfirmedWrites === 0);
   }
 
   /** Runs until `stop`, then until running reconciles have finished. */
@@ -109,7 +114,6 @@ export class Controller {
     } finally {
       this.queue.shutDown();
       await Promise.all(registrations.map((registration) => registration.remove()));
-      this.#ownWrites[Symbol.dispose]();
       this.#loopDetector[Symbol.dispose]();
     }
   }
@@ -120,12 +124,14 @@ export class Controller {
     const source = resourceName(watch.resource);
     const onChange = (change: Change, isInitial: boolean) => this.#enqueueChange(watch, source, change, isInitial);
     return caches.informer(watch.resource).addHandler({
-      onAdd: (object, { isInInitialList }) => onChange({ kind: "added", object }, isInInitialList),
-      onUpdate: (old, object) => onChange({ kind: "updated", object, old }, false),
-      onDelete: ({ lastKnown }) => {
+      onAdd: (object, { isInInitialList, writtenBy }) =>
+        onChange({ kind: "added", object, writtenBy }, isInInitialList),
+      onUpdate: (old, object, { writtenBy }) => onChange({ kind: "updated", object, old, writtenBy }, false),
+      onDelete: ({ lastKnown, writtenBy }) => {
         if (watch.role === "owns") this.#deletedDependents.record(watch.resource, lastKnown);
-        onChange({ kind: "deleted", object: lastKnown }, false);
+        onChange({ kind: "deleted", object: lastKnown, writtenBy }, false);
       },
+      onIntervening: (change) => this.#enqueueIntervening(watch, source, change),
     }, {
       name: `${definition.name}/${source}`,
       // The jitter spreads the resyncs of the kinds over time, as controller-runtime's informers do.
@@ -136,22 +142,54 @@ export class Controller {
   /** The hot path from the cache to the queue: synchronous, and without allocation if the predicate rejects the change. */
   #enqueueChange(watch: WatchDefinition, source: string, change: Change, isInitial: boolean): void {
     if (watch.when !== undefined && !this.#isAccepted(watch, change)) return;
-    const { object } = change;
+    const { object, writtenBy } = change;
     const cause: Cause = {
       source,
       change: change.kind,
       key: keyOf(object),
       resourceVersion: object.metadata.resourceVersion,
+      writtenBy,
     };
+    // The end of an object is always delivered: a reconcile that deletes an object waits for it, and with a finalizer it
+    // comes later, from another client.
+    const ownKey = change.kind === "deleted" ? undefined : this.#ownKey(writtenBy);
     const priority = isInitial ? lowPriority : undefined;
     const { caches } = this.#dependencies;
     const keys = watch.keysOf(object, caches);
-    for (const key of keys) this.queue.add(key, { cause, priority });
+    for (const key of keys) if (key !== ownKey) this.queue.add(key, { cause, priority });
     if (change.kind !== "updated" || watch.role === "for") return;
     // If a dependent got another owner, the previous owner is reconciled too.
     for (const key of watch.keysOf(change.old, caches)) {
-      if (!keys.includes(key)) this.queue.add(key, { cause, priority });
+      if (!keys.includes(key) && key !== ownKey) this.queue.add(key, { cause, priority });
     }
+  }
+
+  get #ignoresOwnWrites(): boolean {
+    return this.#dependencies.definition.options.ownWrites !== "deliver";
+  }
+
+  /** The key that made a change and knows it. */
+  #ownKey(writtenBy: Writer | undefined): ObjectKey | undefined {
+    return writtenBy?.controller === this.name && this.#ignoresOwnWrites ? writtenBy.key : undefined;
+  }
+
+  /** Another client wrote between what a key had read and what it wrote: the key has to look again. */
+  #enqueueIntervening(watch: WatchDefinition, source: string, change: InterveningChange<KubeObject>): void {
+    const { old, current, writer } = change;
+    if (this.#ownKey(writer) === undefined) return;
+    const object = current ?? old;
+    if (object === undefined) return;
+    const seen: Change = old === undefined || current === undefined
+      ? { kind: current === undefined ? "deleted" : "added", object }
+      : { kind: "updated", object, old };
+    if (watch.when !== undefined && !this.#isAccepted(watch, seen)) return;
+    const cause: Cause = {
+      source,
+      change: seen.kind,
+      key: keyOf(object),
+      resourceVersion: object.metadata.resourceVersion,
+    };
+    this.queue.add(writer.key, { cause });
   }
 
   #isAccepted(watch: WatchDefinition, change: Change): boolean {
@@ -178,7 +216,6 @@ export class Controller {
     const options = {
       queue: this.queue,
       attempt: this.#createAttempt(running.signal),
-      isHeld: (key: ObjectKey) => this.#ownWrites.hold(key),
       maxRetries,
       unreachableFailures: new UnreachableFailures(),
       onDrop: (key: ObjectKey, error: unknown) => this.#recordDropEvent(key, error),
@@ -209,8 +246,7 @@ export class Controller {
       kill,
       log: this.#log,
       deletedDependents: this.#deletedDependents,
-      onWrite: (key) => (resource, object) => this.#ownWrites.record(key, resource, object),
-      observeUncached: (key) => (resource, object) => this.#ownWrites.observeUncached(key, resource, object),
+      writeThrough: this.#writeThrough,
       onRepair: (key) => (repair: FieldRepair) => this.#loopDetector.record(key, repair),
     });
     return reconcileMetrics === undefined ? attempt : measureAttempt(attempt, reconcileMetrics, clock);

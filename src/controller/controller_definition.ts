@@ -103,6 +103,11 @@ export interface ControllerOptions {
   readonly workerJitterMs?: number;
   /** Owner of the fields that `ctx.apply` writes. @default the controller's name */
   readonly fieldManager?: string;
+  /**
+   * Whether a key is reconciled again after its own writes: "ignore" unless another client has written the same object in
+   * between, "deliver" as after any change. The end of an object that it deleted is always delivered. @default "ignore"
+   */
+  readonly ownWrites?: "ignore" | "deliver";
   /** The controller records Events. @default true */
   readonly recordsEvents?: boolean;
 }

@@ -4,13 +4,18 @@
  * reconcile is better than a missing one.
  */
 import type { KubeObject } from "../api/mod.ts";
+import type { Writer } from "../cache/mod.ts";
 import { isDeepEqual } from "./_diff.ts";
 
-/** What happened to an object in the cache; the argument of a {@link Predicate}. */
+/**
+ * What happened to an object in the cache; the argument of a {@link Predicate}. `writtenBy` is the controller and the key
+ * whose reconcile made the change; it is absent for changes of other clients, and when the watch was faster than the
+ * response to the write.
+ */
 export type Change<T = KubeObject> =
-  | { readonly kind: "added"; readonly object: T }
-  | { readonly kind: "updated"; readonly object: T; readonly old: T }
-  | { readonly kind: "deleted"; readonly object: T };
+  | { readonly kind: "added"; readonly object: T; readonly writtenBy?: Writer }
+  | { readonly kind: "updated"; readonly object: T; readonly old: T; readonly writtenBy?: Writer }
+  | { readonly kind: "deleted"; readonly object: T; readonly writtenBy?: Writer };
 
 /**
  * Decides whether a change counts; the option `when` of `for`, `owns` and `watches`. It is called for every change, so it

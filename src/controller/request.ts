@@ -6,6 +6,7 @@
  * therefore cannot mislead it. What happens to the key after each Result and each error is in `_worker.ts`.
  */
 import type { KubeObject, ObjectKey } from "../api/mod.ts";
+import type { Writer } from "../cache/mod.ts";
 
 /** The object to reconcile; the first argument of a {@link Reconciler}. */
 export interface Request {
@@ -29,6 +30,8 @@ export interface Cause {
   readonly resourceVersion?: string;
   /** The message of the error that is retried. Absent if the change is not "retry". */
   readonly error?: string;
+  /** The controller and the key whose reconcile made the change, if it was of this process. */
+  readonly writtenBy?: Writer;
 }
 
 /** How a reconcile ended that did not throw. A throw means "retry with backoff", see also {@link TerminalError}. */

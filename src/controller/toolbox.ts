@@ -1,7 +1,6 @@
 /**
  * Toolbox: what a raw reconciler works with during one attempt. `ReconcileContext` is its typed form. Reads come from the
- * cache and are synchronous; writes go to the server and are recorded, so that the key is not reconciled again before the
- * cache has them (`_own_writes.ts`).
+ * cache and are synchronous; writes go to the server, and are in the cache when they return (`_write_through.ts`).
  *
  * Guarantees: a write that would change nothing is not sent (`_diff.ts`). A dependent is created only if no object has
  * its name, and changed only while it has the UID that was read and the given owner controls it; otherwise the attempt
@@ -67,10 +66,8 @@ export interface ToolboxOptions {
   readonly causes: readonly Cause[];
   /** 0 on the first attempt, then the number of failures in a row. */
   readonly retries: number;
-  /** Called with the response to every write. */
-  readonly onWrite: (resource: Resource, object: KubeObject) => void;
-  /** Called with every object found on the server that is not in the cache. @default not called */
-  readonly observeUncached?: (resource: Resource, object: KubeObject) => void;
+  /** Called with objects that were found on the server and may be newer than the cache. @default not called */
+  readonly observeLive?: (resource: Resource, object: KubeObject) => void;
   /** Called after a write has repaired a field; not for writes that failed. */
   readonly onRepair: (repair: FieldRepair) => void;
 }
@@ -217,7 +214,7 @@ export class Toolbox {
       // An object that the cache does not have yet: from our own create whose response was lost, or from another client.
       const live = await this.client.find(resource, keyOf(desiredObject), { signal: this.signal });
       if (live === undefined) throw error;
-      this.#options.observeUncached?.(resource, kubeObject(live));
+      this.#options.observeLive?.(resource, kubeObject(live));
       return await this.#applyIfDifferent(resource, desiredObject, live, owner);
     }
   }
@@ -264,7 +261,7 @@ export class Toolbox {
   }
 
   /**
-   * Patches an object as this controller's field manager, and records the version in the response.
+   * Patches an object as this controller's field manager.
    *
    * @param subresource For example "status". @default the object itself
    * @returns The live object.
@@ -279,9 +276,7 @@ export class Toolbox {
     const { fieldManager } = this.#options;
     this.#logWrite(subresource === undefined ? "patch" : `patch ${subresource}`, resource, object);
     const options = { subresource, fieldManager, signal: this.signal };
-    const live = await this.client.patch(resource, keyOf(kubeObject(object)), patch, options);
-    this.#options.onWrite(resource, kubeObject(live));
-    return live;
+    return await this.client.patch(resource, keyOf(kubeObject(object)), patch, options);
   }
 
   /**
@@ -312,7 +307,7 @@ export class Toolbox {
    */
   async prune(owner: Owner): Promise<readonly KubeObject[]> {
     return await this.#pruner.prune(owner, (live) => {
-      this.#options.onWrite(owner.resource, live);
+      this.#options.observeLive?.(owner.resource, live);
       return new OwnerChangedError("prune the dependents", owner, "newer");
     });
   }
@@ -379,8 +374,7 @@ export class Toolbox {
       throw new OwnerChangedError(action, owner, "deleted");
     }
     if ((compareResourceVersions(live.metadata.resourceVersion ?? "", cachedVersion) ?? 0) <= 0) return;
-    // Recorded like an own write, so that the key waits until the cache has this version.
-    this.#options.onWrite(owner.resource, live);
+    this.#options.observeLive?.(owner.resource, live);
     throw new OwnerChangedError(action, owner, "newer");
   }
 
@@ -416,10 +410,6 @@ export class Toolbox {
     const options = { fieldManager, force: true, fieldValidation: "Ignore", signal: this.signal } as const;
     const response = await this.client.apply(resource, body as ApplyConfiguration<R>, options);
     this.#normalizations.add(resource, this.#differences(kubeObject(response), desired));
-    // The response to a dry-run create has the version that was sent. Nothing was stored, so no cache will ever have it.
-    if (kubeObject(response).metadata.resourceVersion !== absent) {
-      this.#options.onWrite(resource, kubeObject(response));
-    }
     return response;
   }
 

@@ -7,6 +7,7 @@
  */
 import {
   apiVersionOf,
+  compareResourceVersions,
   type Infer,
   type KubeObject,
   type ListWatch,
@@ -14,6 +15,7 @@ import {
   type Resource,
   resourceId,
   resourceName,
+  type ResourceVersion,
 } from "../api/mod.ts";
 import type { Clock, Random } from "../async/mod.ts";
 import {
@@ -27,6 +29,8 @@ import {
   type ListFilter,
   type ObjectOf,
   type SharedInformer,
+  type Writer,
+  type WriteThroughResult,
 } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { type CacheReader, type Caches, isMetadataOnly } from "../controller/mod.ts";
@@ -86,6 +90,10 @@ export class SharedCaches implements ManagerCaches {
   /** Kinds of which a controller watches whole objects. */
   readonly #wholeObjects = new Set<string>();
   readonly #informers = new Map<string, SharedInformer<KubeObject>>();
+  /** The caches of each resource, by its name without a version. */
+  readonly #ofResource = new Map<string, CachedVersion[]>();
+  /** The newest own write to each resource: a cache that is created later must not begin before it. */
+  readonly #newestWrites = new Map<string, ResourceVersion>();
 
   constructor(options: SharedCachesOptions) {
     const { client, namespaces, rules = [], metrics, clock, random } = options;
@@ -106,6 +114,7 @@ export class SharedCaches implements ManagerCaches {
         const reduce = transform ?? (managers === undefined ? dropManagedFields : keepManagers(managers));
         return isMetadataOnly(resource) ? (object) => withKind(resource, reduce(object)) : reduce;
       },
+      notOlderThan: (resource) => this.#newestWrites.get(resourceName(resource)),
       namespaces,
       metrics,
       clock,
@@ -158,7 +167,43 @@ export class SharedCaches implements ManagerCaches {
     };
     const informer: SharedInformer<KubeObject> = this.#factory.informer(resource, scope);
     this.#informers.set(id, informer);
+    const name = resourceName(resource);
+    this.#ofResource.set(name, [...(this.#ofResource.get(name) ?? []), { resource, informer }]);
     return informer;
+  }
+
+  writeThrough(
+    resource: Resource,
+    object: KubeObject,
+    writer?: Writer,
+    within?: string,
+  ): WriteThroughResult {
+    const name = resourceName(resource);
+    const { resourceVersion } = object.metadata;
+    if (resourceVersion !== undefined && isNewer(resourceVersion, this.#newestWrites.get(name))) {
+      this.#newestWrites.set(name, resourceVersion);
+    }
+    const own = this.findInformer(resource, within);
+    for (const { informer } of this.#sameVersion(resource)) {
+      if (informer !== own) informer.writeThrough(object, writer);
+    }
+    return own?.writeThrough(object, writer) ?? "outside";
+  }
+
+  deleteThrough(resource: Resource, key: ObjectKey, uid: string, writer?: Writer): void {
+    for (const { informer } of this.#sameVersion(resource)) informer.deleteThrough(key, uid, writer);
+  }
+
+  otherVersionsOf(resource: Resource): readonly Resource[] {
+    const cached = this.#ofResource.get(resourceName(resource)) ?? [];
+    return cached.every((one) => one.resource.version === resource.version)
+      ? []
+      : cached.map((one) => one.resource).filter(({ version }) => version !== resource.version);
+  }
+
+  #sameVersion(resource: Resource): readonly CachedVersion[] {
+    const cached = this.#ofResource.get(resourceName(resource)) ?? [];
+    return cached.filter((one) => one.resource.version === resource.version);
   }
 
   findInformer(resource: Resource, within?: string): SharedInformer<KubeObject> | undefined {
@@ -202,6 +247,18 @@ class NamespaceCaches implements Caches {
     return this.#shared.findInformer(resource, this.#namespace);
   }
 
+  writeThrough(resource: Resource, object: KubeObject, writer?: Writer): WriteThroughResult {
+    return this.#shared.writeThrough(resource, object, writer, this.#namespace);
+  }
+
+  deleteThrough(resource: Resource, key: ObjectKey, uid: string, writer?: Writer): void {
+    this.#shared.deleteThrough(resource, key, uid, writer);
+  }
+
+  otherVersionsOf(resource: Resource): readonly Resource[] {
+    return this.#shared.otherVersionsOf(resource);
+  }
+
   find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined {
     return cached(this, resource).lister.find(key) as Infer<R> | undefined;
   }
@@ -221,6 +278,16 @@ function assertOneRulePerKind(rules: readonly CacheRule[]): void {
     }
     seen.add(id);
   }
+}
+
+/** One cache, and the version of the kind that it has. */
+interface CachedVersion {
+  readonly resource: Resource;
+  readonly informer: SharedInformer<KubeObject>;
+}
+
+function isNewer(version: ResourceVersion, than: ResourceVersion | undefined): boolean {
+  return than === undefined || (compareResourceVersions(version, than) ?? 0) > 0;
 }
 
 /** The server sends metadata as the kind PartialObjectMetadata; this sets the kind of the resource. */

@@ -226,6 +226,22 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     this.#checkDrained();
   }
 
+  /**
+   * Cancels the next run of a key that is running, if all causes of that run are obsolete: the run in progress has
+   * considered them. Does nothing if a cause was dropped. Assumes that each run is requested with a cause.
+   */
+  retract(key: K, isObsolete: (cause: C) => boolean): void {
+    const entry = this.#entries.get(key);
+    if (entry?.item === undefined || !entry.isDirty || entry.causes === undefined || entry.causesDropped > 0) return;
+    const remaining = entry.causes.filter((cause) => !isObsolete(cause));
+    if (remaining.length > 0) {
+      entry.causes = remaining;
+      return;
+    }
+    this.#metrics?.withdrawn(entry.priority);
+    this.#withdraw(entry);
+  }
+
   /** Allows runs of a parked key again. @returns whether it was parked */
   unpark(key: K): boolean {
     const parked = this.#parked.unpark(key);

@@ -20,8 +20,10 @@ export interface Sent {
 export interface TestToolbox {
   readonly toolbox: Toolbox;
   readonly sent: readonly Sent[];
-  /** The objects passed to `onWrite`. */
+  /** The objects in the responses to writes. */
   readonly written: readonly KubeObject[];
+  /** The objects that were read live. */
+  readonly observed: readonly KubeObject[];
   readonly events: readonly EventNote[];
 }
 
@@ -46,6 +48,7 @@ export function createTestToolbox(options: TestToolboxOptions = {}): TestToolbox
   const { key = "shop", cached = [], responses = [], fieldManager = "greeter", definition } = options;
   const sent: Sent[] = [];
   const written: KubeObject[] = [];
+  const observed: KubeObject[] = [];
   const events: EventNote[] = [];
   const sendNextResponse: Transport = async (request) => {
     const text = await request.text();
@@ -63,7 +66,11 @@ export function createTestToolbox(options: TestToolboxOptions = {}): TestToolbox
   };
   const toolbox = new Toolbox({
     request: { key: key as ObjectKey, ...splitKey(key) },
-    client: new Client(transport),
+    client: new Client(transport).withWriteObserver({
+      onStored: (_resource, object) => void written.push(object),
+      onRemoved: () => {},
+      onUnknown: () => Promise.resolve(),
+    }),
     caches,
     events: { record: (note) => void events.push(note) },
     signal: new AbortController().signal,
@@ -72,8 +79,8 @@ export function createTestToolbox(options: TestToolboxOptions = {}): TestToolbox
     deletedDependents: options.deletedDependents,
     causes: [],
     retries: 0,
-    onWrite: (_resource, object) => void written.push(object),
+    observeLive: (_resource, object) => void observed.push(object),
     onRepair: () => {},
   });
-  return { toolbox, sent, written, events };
+  return { toolbox, sent, written, observed, events };
 }

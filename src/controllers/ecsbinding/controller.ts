@@ -23,7 +23,10 @@ import { EcsBinding } from "./resource.ts";
 /** Only the names of Nodes matter, so the cache holds only their metadata. */
 const NodeName = metadataOnly(Node);
 
-export const ecsbindingController = controller("ecsbinding", { eventComponent: "ecsbinding-controller" })
+export const ecsbindingController = controller("ecsbinding", {
+  eventComponent: "ecsbinding-controller",
+  ownWrites: "deliver", // each update is logged, also one of the labels
+})
   .for(EcsBinding, { when: changed.content, indices: { nodename: nodeNames }, writesStatus: false })
   .watches(NodeName, {
     to: ({ metadata: { name: value = "" } }, caches) =>

@@ -95,11 +95,12 @@ export const deletesByName: ControllerDefinition = controller("deletes-by-name")
 );
 
 /** Defect: it writes the current time, so each of its writes causes the next one. */
-export const neverSettles: ControllerDefinition = controller("never-settles").for(Secret).owns(ConfigMap).reconcile(
-  async (ctx) => {
-    const data = { text: String(ctx.clock.now()) };
-    await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name: "time" }, data }));
-    await ctx.clock.sleep(1_000, ctx.signal);
-    return done;
-  },
-);
+export const neverSettles: ControllerDefinition = controller("never-settles", { ownWrites: "deliver" }).for(Secret)
+  .owns(ConfigMap).reconcile(
+    async (ctx) => {
+      const data = { text: String(ctx.clock.now()) };
+      await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name: "time" }, data }));
+      await ctx.clock.sleep(1_000, ctx.signal);
+      return done;
+    },
+  );

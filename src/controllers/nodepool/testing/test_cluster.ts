@@ -140,7 +140,6 @@ export class TestCluster {
       fieldManager: "nodepool",
       causes: [],
       retries: 0,
-      onWrite: () => {},
       onRepair: () => {},
     });
     return await nodepoolController.reconciler(toolbox.request, toolbox);

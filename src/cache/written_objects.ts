@@ -1,0 +1,233 @@
+/**
+ * WrittenObjects: what this process has written and the watch of one cache has not shown yet. With it the CacheWriter
+ * puts the response to a write into the store at once, and knows what the events and lists that follow mean.
+ *
+ *   response -> CacheWriter.writeThrough -> Store, FanOut
+ *                        `-> WrittenObjects <- events and lists: are they older, the write itself, or newer?
+ *
+ * For each key it has the newest state that was written, and the writes that led to it. A write is confirmed, and its entry
+ * deleted, when the watch has passed its version. A deleted object is remembered by its UID, which never comes back.
+ *
+ * Guarantees: a state that is older than a written one does not replace it, whether it comes as an event or in a list. If
+ * the write of another client lay between what a writer had read and what it wrote, the writer is notified once: its own
+ * write contains a change that it never saw.
+ * Caveats: versions must be comparable; for other servers nothing is written through, and the watch shows each write.
+ */
+import { compareResourceVersions, type KubeObject, type ObjectKey, type ResourceVersion } from "../api/mod.ts";
+
+/** Who wrote a state of an object: a controller of this process, during a reconcile. */
+export interface Writer {
+  /** The name of the controller. */
+  readonly controller: string;
+  /** The key that was being reconciled. */
+  readonly key: ObjectKey;
+}
+
+/** What became of a state that was written through. */
+export type WriteThroughResult =
+  /** It is in the cache. */
+  | "stored"
+  /** The cache has this version or a newer one. */
+  | "known"
+  /** The watch has passed the version, and the object does not exist any more. No event will report its deletion. */
+  | "missing"
+  /** The cache does not contain such objects, or cannot compare their versions. */
+  | "outside";
+
+/** One write. */
+interface Write<T> {
+  readonly version: ResourceVersion;
+  readonly writer: Writer;
+  /** The cached state that it replaced; undefined if there was none. */
+  readonly base: T | undefined;
+  /** The writer was notified of a change between `base` and the write. */
+  isOvertaken: boolean;
+}
+
+/** The written state of one key. */
+interface Entry<T> {
+  /** The newest written version. */
+  version: ResourceVersion;
+  /** The state of that version; undefined when the object does not belong to the cache in that state. */
+  state: T | undefined;
+  readonly writes: Write<T>[];
+}
+
+/** Where a state from the server stands relative to what was written. */
+export type Order = "older" | "same" | "newer" | "unknown";
+
+/** A change of another client that a writer did not see, because its own write followed. */
+export interface InterveningChange<T> {
+  /** The state that the writer had read, if there was one. */
+  readonly old: T | undefined;
+  /** The cached state, which contains the change and the write. */
+  readonly current: T | undefined;
+  /** Who wrote. */
+  readonly writer: Writer;
+}
+
+/** Most UIDs of deleted objects that are remembered; the oldest are forgotten first. */
+const maxDeleted = 10_000;
+
+/** The unconfirmed writes to one cache. */
+export class WrittenObjects<T extends KubeObject> {
+  /** In the order of the last write, which is nearly the order of the versions. */
+  readonly #entries = new Map<ObjectKey, Entry<T>>();
+  /** The last known version of each deleted UID. */
+  readonly #deleted = new Map<string, ResourceVersion | undefined>();
+  readonly #onIntervening: (change: InterveningChange<T>, key: ObjectKey) => void;
+
+  constructor(onIntervening: (change: InterveningChange<T>, key: ObjectKey) => void) {
+    this.#onIntervening = onIntervening;
+  }
+
+  /** True while there is nothing to consider: the path of each event begins with this check. */
+  get isEmpty(): boolean {
+    return this.#entries.size === 0 && this.#deleted.size === 0;
+  }
+
+  /** Number of keys whose writes the watch has not shown. */
+  get unconfirmed(): number {
+    return this.#entries.size;
+  }
+
+  /** Keys whose cached state may be newer than what the watch has shown. */
+  keys(): IterableIterator<ObjectKey> {
+    return this.#entries.keys();
+  }
+
+  isDeleted(uid: string | undefined): boolean {
+    return uid !== undefined && this.#deleted.has(uid);
+  }
+
+  /** The written state of a key, and whether there is one. */
+  find(key: ObjectKey): { readonly state: T | undefined; readonly version: ResourceVersion } | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Records a write. `writer` is undefined for a state that was read, not written. */
+  record(
+    key: ObjectKey,
+    written: { readonly version: ResourceVersion; readonly state: T | undefined; readonly base: T | undefined },
+    writer: Writer | undefined,
+  ): void {
+    const { version, state, base } = written;
+    const entry: Entry<T> = this.#entries.get(key) ?? { version, state, writes: [] };
+    entry.version = version;
+    entry.state = state;
+    if (writer !== undefined) entry.writes.push({ version, writer, base, isOvertaken: false });
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+  }
+
+  /** Records that the object with this UID is deleted. `version` is the last that it is known to have had. */
+  recordDeletion(key: ObjectKey, uid: string, version: ResourceVersion | undefined): void {
+    this.#entries.delete(key);
+    this.#deleted.set(uid, version);
+    if (this.#deleted.size <= maxDeleted) return;
+    for (const oldest of this.#deleted.keys()) return void this.#deleted.delete(oldest);
+  }
+
+  /** The watch has shown the end of this UID. */
+  forgetDeletion(uid: string): void {
+    this.#deleted.delete(uid);
+  }
+
+  /** Compares an event with what was written to its key, and notifies the writers that it overtook. */
+  judge(key: ObjectKey, version: ResourceVersion | undefined): Order {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || version === undefined) return "unknown";
+    const order = compareResourceVersions(version, entry.version);
+    if (order === undefined) return "unknown";
+    if (order >= 0) {
+      this.#entries.delete(key);
+      return order === 0 ? "same" : "newer";
+    }
+    this.#notifyOvertaken(key, entry, version);
+    return "older";
+  }
+
+  /** The server has lost everything that was written: its resource was deleted, or an older state was restored. */
+  clear(): void {
+    this.#entries.clear();
+    this.#deleted.clear();
+  }
+
+  /** The watch has passed `version`: all writes up to it are confirmed. */
+  advance(version: ResourceVersion): void {
+    for (const [key, entry] of this.#entries) {
+      if ((compareResourceVersions(entry.version, version) ?? 0) > 0) return;
+      this.#entries.delete(key);
+    }
+  }
+
+  /**
+   * Corrects a full state that was read at `version`: what was written later counts. A writer whose write is older is
+   * notified, because a list does not show whether other writes lay between.
+   *
+   * @param onNewer Called for each key whose written state is newer than the list.
+   * @returns The notifications, to be called when the state is in the store.
+   */
+  reconcileWith(
+    version: ResourceVersion,
+    listed: Map<ObjectKey, T>,
+    onNewer: (key: ObjectKey, state: T | undefined) => void,
+  ): readonly (() => void)[] {
+    const notifications: (() => void)[] = [];
+    for (const [key, entry] of [...this.#entries]) {
+      if ((compareResourceVersions(entry.version, version) ?? 0) > 0) {
+        onNewer(key, entry.state);
+        continue;
+      }
+      this.#entries.delete(key);
+      for (const write of entry.writes) {
+        if (!write.isOvertaken) notifications.push(() => this.#notify(key, write, listed.get(key)));
+      }
+    }
+    this.#dropDeleted(version, listed);
+    return notifications;
+  }
+
+  /** Removes deleted objects from an older list, and forgets those that the list is new enough to know. */
+  #dropDeleted(version: ResourceVersion, listed: Map<ObjectKey, T>): void {
+    if (this.#deleted.size === 0) return;
+    const found = new Set<string>();
+    for (const [key, object] of [...listed]) {
+      const { uid } = object.metadata;
+      if (uid === undefined || !this.#deleted.has(uid)) continue;
+      found.add(uid);
+      listed.delete(key);
+    }
+    for (const [uid, last] of this.#deleted) {
+      if (found.has(uid) || last === undefined) continue;
+      if ((compareResourceVersions(last, version) ?? 0) <= 0) this.#deleted.delete(uid);
+    }
+  }
+
+  #notifyOvertaken(key: ObjectKey, entry: Entry<T>, version: ResourceVersion): void {
+    for (const write of entry.writes) {
+      if (!write.isOvertaken && liesBetween(version, write) && !isBySame(entry.writes, version, write.writer)) {
+        this.#notify(key, write, entry.state);
+      }
+    }
+  }
+
+  #notify(key: ObjectKey, write: Write<T>, current: T | undefined): void {
+    write.isOvertaken = true;
+    this.#onIntervening({ old: write.base, current, writer: write.writer }, key);
+  }
+}
+
+/** True for a version after the one that was read and before the one that was written. */
+function liesBetween<T extends KubeObject>(version: ResourceVersion, { version: written, base }: Write<T>): boolean {
+  if ((compareResourceVersions(version, written) ?? 0) >= 0) return false;
+  const read = base?.metadata.resourceVersion;
+  return read === undefined || (compareResourceVersions(version, read) ?? 1) > 0;
+}
+
+/** True when the version is itself a write of `writer`. */
+function isBySame<T>(writes: readonly Write<T>[], version: ResourceVersion, writer: Writer): boolean {
+  return writes.some((write) =>
+    write.version === version && write.writer.key === writer.key && write.writer.controller === writer.controller
+  );
+}

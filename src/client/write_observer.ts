@@ -1,0 +1,68 @@
+/**
+ * WriteObserver: learns what became of each write of a client, so that the caches of the process have its result before
+ * the watch shows it. The runtime of controllers observes the client of each attempt.
+ *
+ * A response shows the stored object, or that the object is removed. After a timeout, a broken connection or an error of
+ * the server itself, a write may have taken effect or not; and the response to a write of a subresource such as `scale`
+ * does not show the object. Then only a read tells.
+ */
+import type { ApiStatus, KubeObject, Resource } from "../api/mod.ts";
+import { ApiError } from "./api_error.ts";
+import type { DeleteResult } from "./client_options.ts";
+import { UnreachableError } from "./unreachable_error.ts";
+
+/** Learns what became of the writes of a client; see `Client.withWriteObserver`. Dry runs are not observed. */
+export interface WriteObserver {
+  /** The server has stored this state of an object. */
+  onStored(resource: Resource, object: KubeObject): void;
+  /** The server has removed the object with this UID. `key` is `namespace/name`, or `name` if cluster-scoped. */
+  onRemoved(resource: Resource, key: string, uid: string): void;
+  /** The object may have changed, and no response shows how. The write settles when the promise has. */
+  onUnknown(resource: Resource, key: string): Promise<void>;
+}
+
+/** True for an error after which a write may have taken effect. */
+export function isOutcomeUnknown(error: unknown, signal: AbortSignal | undefined): boolean {
+  if (error instanceof ApiError) return error.code >= 500;
+  if (error instanceof UnreachableError) return mayHaveBeenSent(error);
+  return signal?.aborted === true;
+}
+
+function mayHaveBeenSent({ reason }: UnreachableError): boolean {
+  if (reason.kind === "timeout") return true;
+  return reason.kind === "unreachable" && (reason.detail === "reset" || reason.detail === "other");
+}
+
+/** The UID of the object that a deletion has removed; undefined while the object exists, or is not known. */
+export function removedUid(result: ApiStatus | KubeObject, precondition: string | undefined): string | undefined {
+  if (isStatus(result)) return result.details?.uid ?? precondition;
+  return isRemoved(result) ? result.metadata.uid : undefined;
+}
+
+/** The public result of a deletion. */
+export function deleteResult<T>(result: ApiStatus | T): DeleteResult<T> {
+  return isStatus(result) ? { kind: "deleted" } : { kind: "object", object: result };
+}
+
+/**
+ * True for the final state of an object: it was to be deleted, and nothing holds it any more. The server removes an object
+ * with the write that takes away its last finalizer.
+ */
+export function isRemoved(object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+  if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) > 0) return false;
+  return isEmpty(finalizers) && isEmpty(finalizersOfSpec(object));
+}
+
+/** A Namespace has finalizers in its spec, too. */
+function finalizersOfSpec(object: KubeObject): unknown {
+  return (object as { readonly spec?: { readonly finalizers?: unknown } }).spec?.finalizers;
+}
+
+function isEmpty(list: unknown): boolean {
+  return !Array.isArray(list) || list.length === 0;
+}
+
+function isStatus(value: unknown): value is ApiStatus {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "Status";
+}

@@ -1,0 +1,163 @@
+/**
+ * WriteThrough: what a controller writes is in the caches before the write returns, so that all reads of the process see
+ * it: of the same attempt, of other keys, and of other controllers.
+ *
+ *   ctx.apply -> Client -> server
+ *                 `-> response -> WriteThrough -> Caches -> Informer.writeThrough (`cache/written_objects.ts`)
+ *
+ * Guarantees: the key that wrote is not reconciled again because of its own write, unless another client has written the
+ * same object in between, or the object is gone. A write whose outcome is unknown is settled by a live read of that
+ * object before the key reads the caches again; after 10 s it counts as settled in any case, because a server that cannot
+ * answer must not stop the controller for longer. An object that was created and deleted before the watch showed it is
+ * reported as missing: no event will come for it.
+ */
+import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
+import { type Clock, scope } from "../async/mod.ts";
+import { type Client, isUnreachable, type WriteObserver } from "../client/mod.ts";
+import type { Logger } from "../observe/mod.ts";
+import type { Caches } from "./caches.ts";
+import type { Cause } from "./request.ts";
+
+/** Receives what the writes of a controller lead to. */
+export interface WriteThroughListener {
+  /** An object that a reconcile of `key` wrote or found on the server is deleted. No other event reports that. */
+  onMissing(key: ObjectKey, resource: Resource, object: KubeObject): void;
+  /** The watch has shown a write of `key` before its response came: the causes that match are the key's own. */
+  onShownBefore(key: ObjectKey, isOwn: (cause: Cause) => boolean): void;
+}
+
+/** What a WriteThrough needs. */
+export interface WriteThroughOptions {
+  /** The name of the controller. */
+  readonly controller: string;
+  readonly client: Client;
+  readonly caches: Caches;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly listener: WriteThroughListener;
+}
+
+/** How long a write may stay unsettled, in milliseconds. */
+const maxUnknownMs = 10_000;
+
+/** A write whose outcome is unknown. */
+interface UnknownWrite {
+  readonly resource: Resource;
+  readonly objectKey: ObjectKey;
+  /** When it ended, by the monotonic clock. */
+  readonly endedAt: number;
+}
+
+export class WriteThrough {
+  readonly #options: WriteThroughOptions;
+  /** The unsettled writes of each key, by resource and object. */
+  readonly #unknown = new Map<ObjectKey, Map<string, UnknownWrite>>();
+
+  constructor(options: WriteThroughOptions) {
+    this.#options = options;
+  }
+
+  /** The client of one attempt: what it writes enters the caches. */
+  clientFor(key: ObjectKey, client: Client, signal: AbortSignal): Client {
+    const observer: WriteObserver = {
+      onStored: (resource, object) => this.#stored(key, resource, object),
+      onRemoved: (resource, objectKey, uid) => this.#removed(key, resource, objectKey as ObjectKey, uid),
+      onUnknown: (resource, objectKey) => this.#becameUnknown(key, resource, objectKey as ObjectKey, signal),
+    };
+    return client.withWriteObserver(observer);
+  }
+
+  /** Puts an object into the caches that a reconcile of `key` has read from the server. */
+  observeLive(key: ObjectKey, resource: Resource, object: KubeObject): void {
+    const isMissing = this.#options.caches.writeThrough(resource, object) === "missing";
+    if (isMissing) this.#options.listener.onMissing(key, resource, object);
+  }
+
+  /** True while an attempt of `key` must wait for {@link settle}. */
+  isUnsettled(key: ObjectKey): boolean {
+    return this.#unknown.size > 0 && this.#unknown.has(key);
+  }
+
+  /** Reads the objects live whose state is unknown after the writes of `key`. @throws what the client throws */
+  async settle(key: ObjectKey, signal: AbortSignal): Promise<void> {
+    for (const [id, write] of [...(this.#unknown.get(key) ?? [])]) {
+      await this.#settle(key, write, signal);
+      this.#forget(key, id);
+    }
+  }
+
+  #stored(key: ObjectKey, resource: Resource, object: KubeObject): void {
+    const { caches, controller, listener } = this.#options;
+    const result = caches.writeThrough(resource, object, { controller, key });
+    for (const other of caches.otherVersionsOf(resource)) this.#record(key, other, keyOf(object));
+    if (result === "missing") return listener.onMissing(key, resource, object);
+    if (result !== "known") return;
+    const [source, objectKey, { resourceVersion }] = [resourceName(resource), keyOf(object), object.metadata];
+    listener.onShownBefore(
+      key,
+      (cause) => cause.source === source && cause.key === objectKey && cause.resourceVersion === resourceVersion,
+    );
+  }
+
+  #removed(key: ObjectKey, resource: Resource, objectKey: ObjectKey, uid: string): void {
+    const { caches, controller } = this.#options;
+    for (const one of [resource, ...caches.otherVersionsOf(resource)]) {
+      caches.deleteThrough(one, objectKey, uid, { controller, key });
+    }
+  }
+
+  /** Reads at once, so that the same attempt sees the outcome too. What cannot be read is left for the next attempt. */
+  async #becameUnknown(key: ObjectKey, resource: Resource, objectKey: ObjectKey, signal: AbortSignal): Promise<void> {
+    const { log } = this.#options;
+    const id = this.#record(key, resource, objectKey);
+    const write = id === undefined ? undefined : this.#unknown.get(key)?.get(id);
+    if (id === undefined || write === undefined) return;
+    try {
+      await this.#settle(key, write, signal);
+      this.#forget(key, id);
+    } catch (error) {
+      log.debug("outcome of a write is unknown, reading its object before the next attempt", { key, error });
+    }
+  }
+
+  #record(key: ObjectKey, resource: Resource, objectKey: ObjectKey): string | undefined {
+    const { caches, clock } = this.#options;
+    if (caches.findInformer(resource) === undefined) return undefined;
+    const id = `${resourceName(resource)}/${resource.version} ${objectKey}`;
+    const writes = this.#unknown.get(key) ?? new Map<string, UnknownWrite>();
+    writes.set(id, { resource, objectKey, endedAt: clock.monotonic() });
+    this.#unknown.set(key, writes);
+    return id;
+  }
+
+  #forget(key: ObjectKey, id: string): void {
+    const writes = this.#unknown.get(key);
+    writes?.delete(id);
+    if (writes?.size === 0) this.#unknown.delete(key);
+  }
+
+  async #settle(key: ObjectKey, write: UnknownWrite, signal: AbortSignal): Promise<void> {
+    const { client, caches, clock, log } = this.#options;
+    const { resource, objectKey, endedAt } = write;
+    const timeoutMs = endedAt + maxUnknownMs - clock.monotonic();
+    const giveUp = (error?: unknown) =>
+      log.warn("outcome of a write is unknown, reconciling anyway", { key, object: objectKey, error });
+    if (timeoutMs <= 0) return giveUp();
+    const before = caches.findInformer(resource)?.lister.find(objectKey);
+    using limit = scope(signal, { timeoutMs, clock });
+    let live: KubeObject | undefined;
+    try {
+      // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
+      live = await client.find(resource, objectKey, { signal: limit.signal }) as KubeObject | undefined;
+    } catch (error) {
+      if (limit.signal.aborted || isUnreachable(error)) throw error;
+      return giveUp(error);
+    }
+    if (live !== undefined) return this.observeLive(key, resource, live);
+    // The live read shows no object: the one that was cached before it, and still is, does not exist any more.
+    const uid = before?.metadata.uid;
+    if (uid !== undefined && caches.findInformer(resource)?.lister.find(objectKey) === before) {
+      caches.deleteThrough(resource, objectKey, uid);
+    }
+  }
+}
