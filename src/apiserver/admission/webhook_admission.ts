@@ -15,20 +15,15 @@ import {
   draftOf,
   forbidden,
   internalError,
-  isJsonArray,
-  isJsonObject,
   isSameJson,
   type Json,
-  jsonError,
   type JsonObject,
   type Kind,
   type ObjectReader,
-  read,
-  StatusError,
 } from "../model/mod.ts";
 import { nameOf, objectsAt, UndecodableError } from "../kinds/mod.ts";
 import { jsonPatch, PatchApplyError } from "../patch/mod.ts";
-import { requestFields, valuesOf } from "./cel_variables.ts";
+import { valuesOf } from "./cel_variables.ts";
 import { type Expression, matchConditionsOf, meetsConditions } from "./expression.ts";
 import {
   converted,
@@ -41,7 +36,8 @@ import {
   type RequestRule,
   ruleOf,
 } from "./matching.ts";
-import { type CallWebhook, targetOf, WebhookCallError, type WebhookTarget } from "./webhook_call.ts";
+import { type CallWebhook, targetOf, type WebhookTarget } from "./webhook_call.ts";
+import { sendReview } from "./webhook_review.ts";
 
 const group = "admissionregistration.k8s.io";
 const mutating = `mutatingwebhookconfigurations.${group}`;
@@ -234,135 +230,4 @@ function matchingKind(webhook: Webhook, request: AdmissionRequest, context: Matc
     if (other !== undefined) return other;
   }
   return undefined;
-}
-
-/** The result of calling a webhook. */
-type WebhookResult =
-  | { readonly kind: "allowed"; readonly patch: readonly Json[] | undefined; readonly warnings: readonly string[] }
-  /** The call failed, and the failurePolicy is Ignore. */
-  | { readonly kind: "skipped" };
-
-/**
- * Calls a webhook. Source: apiserver `admission/plugin/webhook` of Kubernetes 1.36.
- *
- * @param parts `requestKind` is the kind of the client's request
- * @throws StatusError when the webhook denies the request, or when the call fails and the failurePolicy is Fail
- */
-async function sendReview(
-  webhook: Webhook,
-  request: AdmissionRequest,
-  parts: { readonly call: CallWebhook; readonly uid: string; readonly requestKind: Kind },
-): Promise<WebhookResult> {
-  const body = JSON.stringify(reviewOf(request, parts.uid, parts.requestKind));
-  try {
-    const text = await parts.call(webhook.target, body, { timeoutMs: webhook.timeoutMs });
-    return resultOf(webhook, text, parts.uid);
-  } catch (error) {
-    if (!(error instanceof WebhookCallError)) throw error;
-    if (webhook.failsOpen) return { kind: "skipped" };
-    throw internalError(`failed calling webhook "${webhook.name}": ${error.message}`);
-  }
-}
-
-function reviewOf(request: AdmissionRequest, uid: string, requestKind: Kind): JsonObject {
-  const { object = null, oldObject = null } = request;
-  return {
-    kind: "AdmissionReview",
-    apiVersion: "admission.k8s.io/v1",
-    request: { uid, ...requestFields(request, requestKind), object, oldObject },
-  };
-}
-
-function resultOf(webhook: Webhook, text: string, uid: string): WebhookResult {
-  const review = reviewIn(text);
-  const response = responseOf(review);
-  if (response.uid !== uid) {
-    const got = JSON.stringify(response.uid ?? "");
-    throw invalidResponse(`expected response.uid=${JSON.stringify(uid)}, got ${got}`);
-  }
-  checkKind(review);
-  const warnings = Array.isArray(response.warnings) ? response.warnings.map(String) : [];
-  const patch = patchOf(response, webhook.isMutating);
-  if (response.allowed !== true) throw denial(webhook, response.status);
-  return { kind: "allowed", patch, warnings };
-}
-
-function reviewIn(text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch {
-    const message = `couldn't get version/kind; json parse error: ${jsonError(text)}`;
-    throw new WebhookCallError(`failed to call webhook: ${message}`);
-  }
-}
-
-const expectedVersion = "admission.k8s.io/v1";
-
-function responseOf(review: Json): JsonObject {
-  if (isJsonObject(review) && review.apiVersion === "admission.k8s.io/v1beta1") {
-    const message = "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion";
-    throw new WebhookCallError(`failed to call webhook: ${message}`);
-  }
-  const response = isJsonObject(review) ? read<Json>(review, "response") : undefined;
-  if (!isJsonObject(response)) throw invalidResponse("webhook response was absent");
-  return response;
-}
-
-function checkKind(review: Json): void {
-  const { apiVersion = "", kind = "" } = isJsonObject(review) ? review : {};
-  if (apiVersion === expectedVersion && kind === "AdmissionReview") return;
-  const expected = `${expectedVersion}, Kind=AdmissionReview`;
-  throw invalidResponse(
-    `expected webhook response of ${expected}, got ${apiVersion === "" ? "/" : apiVersion}, Kind=${kind}`,
-  );
-}
-
-/** Reads the patch. @throws WebhookCallError when it is invalid or not allowed */
-function patchOf({ patch, patchType }: JsonObject, isMutating: boolean): readonly Json[] | undefined {
-  const has = { patch: typeof patch === "string" && patch !== "", type: patchType !== undefined && patchType !== null };
-  if (!isMutating) {
-    if (has.patch) throw invalidResponse("validating webhook may not return response.patch");
-    if (has.type) throw invalidResponse("validating webhook may not return response.patchType");
-    return undefined;
-  }
-  if (has.patch && !has.type) throw invalidResponse("webhook returned response.patch but not response.patchType");
-  if (!has.patch && has.type) throw invalidResponse("webhook returned response.patchType but not response.patch");
-  if (typeof patch !== "string" || !has.patch) return undefined;
-  if (patchType === "") throw invalidResponse('webhook returned invalid response.patchType of ""');
-  const operations = operationsIn(new TextDecoder().decode(Uint8Array.fromBase64(patch)));
-  if (operations.length > 0 && patchType !== "JSONPatch") {
-    throw new WebhookCallError(`unsupported patch type ${JSON.stringify(patchType)}`);
-  }
-  return operations;
-}
-
-function operationsIn(text: string): readonly Json[] {
-  const undecodable = (message: string) =>
-    new WebhookCallError(`received undecodable patch in webhook response: ${message}`);
-  let operations: Json;
-  try {
-    operations = JSON.parse(text);
-  } catch {
-    throw undecodable(jsonError(text));
-  }
-  if (isJsonArray(operations)) return operations;
-  if (operations === null) return [];
-  const type = isJsonObject(operations) ? "object" : typeof operations === "boolean" ? "bool" : typeof operations;
-  throw undecodable(`json: cannot unmarshal ${type} into Go value of type jsonpatch.Patch`);
-}
-
-function invalidResponse(message: string): WebhookCallError {
-  return new WebhookCallError(`received invalid webhook response: ${message}`);
-}
-
-function denial(webhook: Webhook, status: Json | undefined): StatusError {
-  const { message, reason, code } = isJsonObject(status) ? status : {};
-  const start = `admission webhook ${JSON.stringify(webhook.name)} denied the request`;
-  const detail = typeof message === "string" && message !== ""
-    ? `${start}: ${message}`
-    : typeof reason === "string" && reason !== ""
-    ? `${start}: ${reason}`
-    : `${start} without explanation`;
-  const number = typeof code === "number" && code >= 400 ? code : 400;
-  return new StatusError(number, typeof reason === "string" ? reason : "", detail);
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, test } from "../../../tests/testing.ts";
-import { type AdmissionRequest, type JsonObject, StatusError } from "../model/mod.ts";
+import { type AdmissionRequest, type Json, type JsonObject, StatusError } from "../model/mod.ts";
 import { admissionGroup, authorizer, otherKinds, requestFor, StoredObjects } from "./testing/admission_requests.ts";
 import { WebhookAdmission } from "./webhook_admission.ts";
 import { WebhookCallError } from "./webhook_call.ts";
@@ -72,6 +72,25 @@ for (const [status, code, reason, message] of denials) {
   });
 }
 
+test("the details of a denial reach the client without unknown and mistyped fields, so kubectl shows the causes", async () => {
+  const causes: readonly Json[] = [
+    { field: "spec.taints", message: "no", reason: "FieldValueInvalid", more: 1 },
+    "text",
+    { field: 1 },
+  ];
+  const details = { name: "worker", kind: "NodePool", group: "nodes.lailin.xyz", uid: 7, causes, retryAfterSeconds: 3 };
+  const status = { message: "no", code: 422, reason: "Invalid", details };
+  const webhooks = new TestWebhooks("validating", { one: {} }, () => ({ allowed: false, status }));
+  const denial = await webhooks.denial(requestFor({}).request);
+  assertEquals(denial.details, {
+    name: "worker",
+    kind: "NodePool",
+    group: "nodes.lailin.xyz",
+    causes: [{ field: "spec.taints", message: "no", reason: "FieldValueInvalid" }, {}],
+    retryAfterSeconds: 3,
+  });
+});
+
 const failures: readonly (readonly [name: string, response: JsonObject | string, message: string])[] = [
   ["cannot be called", "failed to call webhook: no", "failed to call webhook: no"],
   [
@@ -85,6 +104,14 @@ const failures: readonly (readonly [name: string, response: JsonObject | string,
     "received invalid webhook response: validating webhook may not return response.patch",
   ],
 ];
+
+test("a webhook whose patch is not base64 fails the request as a webhook, not as a defect of the server", async () => {
+  const response = { allowed: true, patchType: "JSONPatch", patch: "%" };
+  const denial = await new TestWebhooks("mutating", { one: {} }, () => response).denial(requestFor({}).request);
+  const message = "couldn't get version/kind; json parse error: illegal base64 data in response.patch";
+  const start = 'Internal error occurred: failed calling webhook "one": failed to call webhook';
+  assertEquals([denial.code, denial.message], [500, `${start}: ${message}`]);
+});
 
 for (const [name, response, message] of failures) {
   test(`a webhook that ${name} fails the request, or is ignored with failurePolicy Ignore`, async () => {

@@ -60,8 +60,8 @@ export interface HttpsWebhookCallerOptions {
   readonly services?: ReadonlyMap<string, string>;
 }
 
-/** Largest response in characters. */
-const maxResponseCharacters = 3 * 1024 * 1024;
+/** Largest response. */
+const maxResponseBytes = 3 * 1024 * 1024;
 
 /** Largest number of HTTP clients with open connections. */
 const maxClients = 32;
@@ -87,7 +87,7 @@ export function httpsWebhookCaller({ clock, services = new Map() }: HttpsWebhook
     let text: string;
     try {
       response = await clientFor(target, clients).fetch(request);
-      text = await response.text();
+      text = await boundedText(response);
     } catch (error) {
       throw failed(time.signal.aborted ? "context deadline exceeded" : error);
     }
@@ -96,9 +96,21 @@ export function httpsWebhookCaller({ clock, services = new Map() }: HttpsWebhook
       const message = unexpectedResponse(response.status, isText ? text.trim() : "");
       throw new WebhookCallError(`failed to call webhook: ${message}`);
     }
-    if (text.length > maxResponseCharacters) throw failed(`a response of ${text.length} characters`);
     return text;
   };
+}
+
+/** The body as text. @throws RangeError when it is too large, before the rest is read */
+async function boundedText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let [text, sizeBytes] = ["", 0];
+  // A throw inside the loop cancels the stream.
+  for await (const part of response.body ?? []) {
+    sizeBytes += part.length;
+    if (sizeBytes > maxResponseBytes) throw new RangeError(`the response has more than ${maxResponseBytes} bytes`);
+    text += decoder.decode(part, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 function urlOf({ url, service }: WebhookTarget, services: ReadonlyMap<string, string>): string {

@@ -7,6 +7,7 @@ import { type JsonObject, type Kind, StatusError } from "../model/mod.ts";
 import type { Page, Representation } from "../registry/mod.ts";
 import { contentTypes, type Format, type Negotiated } from "./media_types.ts";
 import { plainTable, type TableOptions, tableOptions, transformList, transformObject } from "./table.ts";
+import { warningHeaders } from "./warnings.ts";
 import { yamlText } from "./yaml.ts";
 
 /** The format of a response. */
@@ -158,13 +159,6 @@ function bytesResponse(
   };
   if (retryAfterSeconds !== undefined) headers["retry-after"] = String(retryAfterSeconds);
   const response = new Response(bytes, { status: code, headers });
-  for (const warning of warnings) response.headers.append("warning", warningHeader(warning));
+  for (const warning of warningHeaders(warnings)) response.headers.append("warning", warning);
   return response;
-}
-
-/** `299 - "text"`, as in RFC 7234; characters that a header cannot contain are escaped or replaced. */
-export function warningHeader(text: string): string {
-  // deno-lint-ignore no-control-regex
-  const clean = text.replace(/[\x00-\x1f\x7f]/g, " ").replace(/[^\x20-\x7e]/g, "?");
-  return `299 - "${clean.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
