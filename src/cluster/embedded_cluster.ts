@@ -71,6 +71,7 @@ export class EmbeddedCluster implements AsyncDisposable {
   readonly #listener: Server;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  readonly #nodesCreated: Promise<void>;
 
   private constructor(parts: {
     readonly api: KubernetesApi;
@@ -91,13 +92,14 @@ export class EmbeddedCluster implements AsyncDisposable {
     const cluster = new SimulatedCluster({ client: this.client, nodes, pace, caCertificate: ca, clock, random });
     const { signal } = this.#stop;
     this.#running = workloads ? cluster.run({ stop: signal, kill: signal }) : Promise.resolve();
+    this.#nodesCreated = workloads ? Promise.race([cluster.nodesCreated, this.#running]) : Promise.resolve();
     this.#running.catch((error: unknown) => {
       if (!signal.aborted) options.onError(error);
     });
   }
 
   /**
-   * Starts a cluster. Use it with `await using`, so that it stops at the end of the block.
+   * Starts a cluster, with all its nodes. Use it with `await using`, so that it stops at the end of the block.
    *
    * @throws PortInUseError when another process listens on the port
    */
@@ -119,8 +121,13 @@ export class EmbeddedCluster implements AsyncDisposable {
     const transport = yieldingTransport(withToken(api.server.fetch, token), clock);
     const kubeconfig = kubeconfigText({ name, namespace: options.namespace, url, ca: issued.ca, token });
     const cluster = new EmbeddedCluster({ api, listener, kubeconfig, transport, options, ca: issued.ca });
-    await installWebhooks(cluster.client, controllers, name);
-    return cluster;
+    try {
+      await Promise.all([installWebhooks(cluster.client, controllers, name), cluster.#nodesCreated]);
+      return cluster;
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** The revision of the server, which grows with every write. */

@@ -1,7 +1,8 @@
-/** Tests of the transport that lets sockets be served between requests. */
+/** Tests of the start, and of the transport that lets sockets be served between requests. */
 import { VirtualClock } from "../async/mod.ts";
 import { assertEquals, test } from "../../tests/testing.ts";
-import { yieldingTransport } from "./embedded_cluster.ts";
+import { builtin } from "../api/mod.ts";
+import { EmbeddedCluster, yieldingTransport } from "./embedded_cluster.ts";
 
 function setUp() {
   const clock = new VirtualClock();
@@ -40,3 +41,21 @@ test("yieldingTransport() lets the event loop turn after 4 ms, and then sends th
   assertEquals(received, ["/a", "/b", "/c"], "the event loop has turned");
   await next;
 });
+
+test("start() resolves when all nodes exist and are ready for Pods", async () => {
+  await using cluster = await EmbeddedCluster.start({ nodes: 40, onError: fail });
+  const nodes = await cluster.client.list(builtin.Node);
+  assertEquals(nodes.items.length, 40);
+  for (const { spec, status } of nodes.items) {
+    assertEquals([spec?.taints, status?.conditions?.find(({ type }) => type === "Ready")?.status], [undefined, "True"]);
+  }
+});
+
+test("start() creates no nodes without workloads", async () => {
+  await using cluster = await EmbeddedCluster.start({ nodes: 40, workloads: false, onError: fail });
+  assertEquals((await cluster.client.list(builtin.Node)).items.length, 0);
+});
+
+function fail(error: unknown): never {
+  throw error;
+}

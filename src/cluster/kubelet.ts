@@ -182,14 +182,14 @@ async function createNode(client: Client, name: string, now: number, signal: Abo
     "kubernetes.io/arch": "amd64",
     [simulatedLabel]: "true",
   };
+  // A kubelet registers its node with the status, too.
+  const status = { capacity, allocatable: capacity, conditions: conditionsAt(now), nodeInfo: nodeInfo(name) };
   try {
-    await client.create(builtin.Node, { metadata: { name, labels }, spec: {} }, { signal });
+    await client.create(builtin.Node, { metadata: { name, labels }, spec: {}, status }, { signal });
   } catch (error) {
     if (isAlreadyExists(error)) return;
     throw error;
   }
-  const status = { capacity, allocatable: capacity, conditions: conditionsAt(now), nodeInfo: nodeInfo(name) };
-  await client.patch(builtin.Node, name, { kind: "merge", value: { status } }, { subresource: "status", signal });
   // Admission adds the not-ready taint to every new node; this node is ready.
   await client.patch(builtin.Node, name, { kind: "merge", value: { spec: { taints: null } } }, { signal });
 }

@@ -46,12 +46,16 @@ export interface SimulatedClusterOptions extends ClusterControllersOptions {
 /** Runs until `stop` is aborted. */
 export class SimulatedCluster implements Runnable {
   readonly name = "simulated-cluster";
+  /** Resolves when all nodes exist; never, if `run` ends before. */
+  readonly nodesCreated: Promise<void>;
+  readonly #onNodesCreated: () => void;
   readonly #options: SimulatedClusterOptions;
   readonly #manager: Manager;
 
   constructor(options: SimulatedClusterOptions) {
     const { client, clock = systemClock, random = systemRandom } = options;
     this.#options = options;
+    ({ promise: this.nodesCreated, resolve: this.#onNodesCreated } = Promise.withResolvers<void>());
     // No grace period: nothing depends on the work that is interrupted.
     this.#manager = new Manager({ client, name: "simulated-cluster", clock, random, gracefulShutdownTimeoutMs: 0 });
     for (const definition of clusterControllers(options)) this.#manager.add(definition);
@@ -60,6 +64,7 @@ export class SimulatedCluster implements Runnable {
   async run({ stop }: Life): Promise<void> {
     const { client, nodes, collected, clock = systemClock, random = systemRandom } = this.#options;
     await createNodes(client, { count: nodes, now: clock.now() }, stop);
+    this.#onNodesCreated();
     await this.#manager.addRunnable(new GarbageCollector({ client, resources: collected, clock, random }));
     await this.#manager.run(stop);
   }
