@@ -18,7 +18,18 @@ export const okSteps: readonly Step[] = [
   // Only a part of tests/: `deno task e2e` runs the tests that need a cluster.
   {
     name: "tests on Deno",
-    command: ["deno", "test", "-A", "--no-check", "--quiet", "src", "bench", "tests/*_test.ts", "tests/simulation"],
+    command: [
+      "deno",
+      "test",
+      "-A",
+      "--no-check",
+      "--quiet",
+      "src",
+      "bench",
+      "tests/*_test.ts",
+      "tests/attacks",
+      "tests/simulation",
+    ],
   },
   {
     name: "conformance with recordings",

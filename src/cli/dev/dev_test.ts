@@ -242,3 +242,21 @@ test("a signal before the controllers have settled is exit code 1", async () => 
   assertEquals(await ended(), 1);
   assertStringIncludes(process.err, "op: Cannot settle: a signal ended the run before\n");
 });
+
+test("[61] a signal at any moment of the start ends dev with 0, without an error and without leaving the kubeconfig", async () => {
+  await using site = await folder();
+  // From the first signal that something listens to until well after the first reconciles.
+  for (const turns of [0, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 64]) {
+    const process = createProcess(["dev", "keeper", "--samples", "-v"], site.options);
+    const ending = startCommandLine(operator(), process);
+    let code: number | undefined;
+    ending.then((value) => code = value);
+    while (!process.hasSignalListeners) await process.clock.advance(0);
+    for (let turn = 0; turn < turns; turn++) await process.clock.advance(1);
+    process.signal("SIGTERM");
+    while (code === undefined) await process.clock.advance(100);
+    assertEquals(code, 0, `turn ${turns}: ${process.err}`);
+    assert(!/ERROR|Cannot|rror:|initialization/.test(process.err), `turn ${turns}: ${process.err}`);
+    assertEquals(await readdir(site.path), [], `turn ${turns}`);
+  }
+});
