@@ -3,7 +3,8 @@
  * virtual clock. No test sleeps, no socket is opened, and the same seed gives the same run.
  *
  * Guarantees: `settled()` returns when all effects of the last change are complete, however long that would take in a real
- * cluster. The server decodes, defaults, validates and admits writes as kube-apiserver does.
+ * cluster. The server decodes, defaults, validates and admits writes as kube-apiserver does; only an owner reference that
+ * the garbage collector could not follow is refused (`_owner_references.ts`).
  */
 import { builtin, type Infer, type ObjectMeta, type Resource, resourceId } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
@@ -27,6 +28,7 @@ import {
   webhookCaller,
 } from "../cluster/mod.ts";
 import { Manager, type OperatorController } from "../manager/mod.ts";
+import { refuseUnreachableOwners } from "./_owner_references.ts";
 
 /** Options of {@link World.start}. */
 export interface WorldOptions {
@@ -104,7 +106,7 @@ export class World implements AsyncDisposable {
     this.#random = seededRandom(seed);
     const callWebhook = webhookCaller(controllers, clock);
     this.#api = kubernetesApi({ clock, random: this.#random, callWebhook });
-    this.#requests = new RequestTracker(this.#api.server.fetch);
+    this.#requests = new RequestTracker(refuseUnreachableOwners(this.#api));
     this.client = new Client(this.#requests.fetch, { clock });
   }
 

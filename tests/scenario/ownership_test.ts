@@ -8,9 +8,11 @@ import {
   ConfigMap,
   controller,
   controllerOf,
+  controllerReference,
   defineResource,
   done,
   isControlledBy,
+  isInvalid,
   Job,
   manifest,
   Namespace,
@@ -88,6 +90,35 @@ for (
     assertStringIncludes(String(errors[0]), `watches(${resource.kind}, { to })`);
   });
 }
+
+test("[96] a World refuses owner references across scopes, in every form of a write, and stores nothing", async () => {
+  await using world = await World.start({ controllers: [teams] });
+  await world.create(Namespace, { name: "a" });
+  const team = await world.create(Team, { name: "red", spec: { namespaces: [] } });
+  const ownerReferences = [controllerReference(team, Team)];
+  const metadata = { name: "x", namespace: "a", ownerReferences };
+  await world.create(ConfigMap, { name: "target", namespace: "a" });
+  const { client } = world;
+  const crossing = /its owner Team "red" is in the namespace "default", not in "a"/;
+  const operations = [{ op: "add" as const, path: "/metadata/ownerReferences", value: ownerReferences }];
+  for (
+    const write of [
+      () => client.create(ConfigMap, { metadata }),
+      () => client.apply(ConfigMap, { metadata }, { fieldManager: "user" }),
+      () => client.patch(ConfigMap, "a/target", { kind: "merge", value: { metadata: { ownerReferences } } }),
+      () => client.patch(ConfigMap, "a/target", { kind: "json", operations }),
+    ]
+  ) {
+    const error = await assertRejects(write, crossing);
+    assert(isInvalid(error));
+    assertStringIncludes(String(error), 'owns(..., { track: "labels" })');
+  }
+  const clusterWide = () => client.create(ClusterRole, { metadata: { name: "x", ownerReferences }, rules: [] });
+  await assertRejects(clusterWide, /a cluster-scoped object cannot be owned by Team "red", which is in a namespace/);
+  assertEquals([names(world, "a"), world.find(ClusterRole, "x")], [["target"], undefined]);
+  assertEquals(world.get(ConfigMap, "a/target").metadata.ownerReferences, undefined);
+  await client.create(ConfigMap, { metadata: { ...metadata, namespace: "default" } });
+});
 
 test("[97] dependents in other namespaces and cluster-scoped ones are created, restored, changed and deleted", async () => {
   await using world = await startTeams();
