@@ -2,35 +2,31 @@
  * What an API server in this process needs for controllers: their CustomResourceDefinitions and their webhooks. The webhooks
  * are called as functions with the same bodies that would go over the network, so no certificate and no socket is needed.
  */
-import { builtin, type Resource, resourceId } from "../api/mod.ts";
+import { builtin } from "../api/mod.ts";
 import { type CallWebhook, WebhookCallError } from "../apiserver/mod.ts";
 import type { Clock } from "../async/mod.ts";
-import type { Client } from "../client/mod.ts";
-import type { OperatorController } from "../manager/mod.ts";
-import type { CustomResource } from "../schema/mod.ts";
+import { type Client, isAlreadyExists } from "../client/mod.ts";
+import { customDefinitions, type OperatorController } from "../manager/mod.ts";
 import { webhookConfigurations, webhookHandler } from "../webhook/mod.ts";
 
 /** The service that stands for this process; there is no Service object. */
 const service = { kind: "service", namespace: "kube-system", name: "in-process" } as const;
 
-/** The custom resources that the controllers watch, each once. */
-export function customResourcesOf(controllers: readonly OperatorController[]): readonly CustomResource[] {
-  const all = controllers.flatMap(({ watches }) => watches.map(({ resource }) => resource)).filter(isCustom);
-  return [...new Map(all.map((resource) => [resourceId(resource), resource])).values()];
-}
-
-function isCustom(resource: Resource): resource is CustomResource {
-  return "crd" in resource;
-}
-
-/** Creates the CustomResourceDefinitions of the controllers. */
+/**
+ * Creates the CustomResourceDefinitions of the controllers. The server serves a kind as soon as it has responded.
+ *
+ * @throws TypeError when nothing converts between the versions of a kind
+ */
 export async function installCustomResources(
   client: Client,
   controllers: readonly OperatorController[],
+  signal?: AbortSignal,
 ): Promise<void> {
   const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  for (const { crd } of customResourcesOf(controllers)) {
-    await client.raw(path, { method: "POST", body: JSON.stringify(crd) });
+  for (const crd of customDefinitions(controllers, { address: service })) {
+    await client.raw(path, { method: "POST", body: JSON.stringify(crd), signal }).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
   }
 }
 

@@ -12,6 +12,13 @@ export {
 } from "./simulated_cluster.ts";
 export type { KubeletPace } from "./kubelet.ts";
 export { GarbageCollector, type GarbageCollectorOptions } from "./garbage_collector.ts";
-export { customResourcesOf, installCustomResources, installWebhooks, webhookCaller } from "./controller_setup.ts";
-export { findStoredObject, RequestTracker, storedObject, storedObjects } from "./in_memory_api.ts";
+export { installCustomResources, installWebhooks, webhookCaller } from "./controller_setup.ts";
+export {
+  conversionsOf,
+  findStoredObject,
+  type InMemoryApi,
+  RequestTracker,
+  storedObject,
+  storedObjects,
+} from "./in_memory_api.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions } from "./embedded_cluster.ts";

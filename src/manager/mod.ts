@@ -43,6 +43,7 @@ export {
   serveEndpoints,
   type ServeEndpointsOptions,
 } from "./health/mod.ts";
+export { customDefinitions, type DefinitionOptions, isCustomResource, withConversions } from "./custom_definitions.ts";
 export type { ParkedKey, RetryingKey } from "./controller_group.ts";
 export { Manager, type ManagerElection, type ManagerOptions } from "./manager.ts";
 export {

@@ -3,10 +3,15 @@
  * field of the spec to the values at its bounds, beyond them, and to null. After each value, the original one is restored
  * (as the test generator Acto does).
  */
-import { apiVersionOf, type KubeObject, type UntypedObject } from "../api/mod.ts";
-import { customResourcesOf } from "../cluster/mod.ts";
-import type { ObjectName, OperatorController, Workload, WorkloadStep } from "../manager/mod.ts";
-import type { CustomResource, StructuralSchema } from "../schema/mod.ts";
+import { type KubeObject, splitKey, type UntypedObject } from "../api/mod.ts";
+import {
+  customDefinitions,
+  type ObjectName,
+  type OperatorController,
+  type Workload,
+  type WorkloadStep,
+} from "../manager/mod.ts";
+import type { Crd, StructuralSchema } from "../schema/mod.ts";
 
 /** Changes of one workload at most, so that a run stays short. */
 const maxChanges = 12;
@@ -22,8 +27,7 @@ export function defaultWorkloads(controller: OperatorController): readonly Workl
     steps: [...creates, ...deletes, ...creates],
   };
   const changed = samples.flatMap((sample) => {
-    const resource = customResourcesOf([controller]).find((one) => isOf(sample, one));
-    const changes = resource === undefined ? [] : changesOf(sample, resource);
+    const changes = changesOf(sample, customDefinitions([controller]));
     return chunks(changes, maxChanges).map((steps, index): Workload => ({
       name: `change the fields of ${sample.kind}, part ${index + 1}`,
       steps: [...creates, ...steps],
@@ -40,17 +44,15 @@ function withNamespace({ watches }: OperatorController): (sample: KubeObject) =>
   };
 }
 
-function isOf({ apiVersion, kind }: KubeObject, resource: CustomResource): boolean {
-  return kind === resource.kind && apiVersion === apiVersionOf(resource);
-}
-
 function nameOf({ apiVersion, kind, metadata: { name = "", namespace } }: KubeObject): ObjectName {
   return { apiVersion, kind, name, namespace };
 }
 
 /** Sets each field to each other value, and back. */
-function changesOf(sample: UntypedObject, resource: CustomResource): readonly WorkloadStep[] {
-  const version = resource.crd.spec.versions.find(({ name }) => name === resource.version);
+function changesOf(sample: UntypedObject, definitions: readonly Crd[]): readonly WorkloadStep[] {
+  const { namespace: group, name } = splitKey(sample.apiVersion);
+  const definition = definitions.find(({ spec }) => spec.group === group && spec.names.kind === sample.kind);
+  const version = definition?.spec.versions.find((one) => one.name === name);
   const fields = version?.schema.openAPIV3Schema.properties?.spec?.properties ?? {};
   const spec = isRecord(sample.spec) ? sample.spec : {};
   return Object.entries(fields).flatMap(([field, schema]) => {

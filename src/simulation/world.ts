@@ -18,7 +18,9 @@ import {
   type Transport,
 } from "../client/mod.ts";
 import {
+  conversionsOf,
   findStoredObject,
+  type InMemoryApi,
   installCustomResources,
   installWebhooks,
   RequestTracker,
@@ -91,6 +93,7 @@ export class World implements AsyncDisposable {
   /** A client of the server with all rights. It is not affected by {@link WorldOptions.wrap}. */
   readonly client: Client;
   readonly #api: KubernetesApi;
+  readonly #stored: InMemoryApi;
   readonly #requests: RequestTracker;
   readonly #options: WorldOptions;
   readonly #random: Random;
@@ -106,6 +109,7 @@ export class World implements AsyncDisposable {
     this.#random = seededRandom(seed);
     const callWebhook = webhookCaller(controllers, clock);
     this.#api = kubernetesApi({ clock, random: this.#random, callWebhook });
+    this.#stored = { server: this.#api.server, conversions: conversionsOf(controllers) };
     this.#requests = new RequestTracker(refuseUnreachableOwners(this.#api));
     this.client = new Client(this.#requests.fetch, { clock });
   }
@@ -114,7 +118,8 @@ export class World implements AsyncDisposable {
    * Starts a world: installs the CRDs and webhooks of the controllers, and runs the controllers. Use it with `await using`,
    * so that the controllers stop at the end of the test.
    *
-   * @throws ApiError when a CRD or a webhook is invalid, TypeError when two controllers have the same name.
+   * @throws ApiError when a CRD or a webhook is invalid; TypeError when two controllers have the same name, or a kind has
+   * several versions and nothing converts between them.
    */
   static async start(options: WorldOptions): Promise<World> {
     const world = new World(options);
@@ -142,27 +147,27 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * The stored object.
+   * The stored object, in the version of the Resource. It is converted if it is stored in another one.
    *
    * @param key "namespace/name", or "name" if the kind is cluster-scoped.
    * @throws Error when it does not exist
    */
   get<R extends Resource>(resource: R, key: string): Infer<R> {
-    return storedObject(this.#api, resource, key);
+    return storedObject(this.#stored, resource, key);
   }
 
   /**
-   * The stored object; undefined when it does not exist.
+   * The stored object, in the version of the Resource; undefined when it does not exist.
    *
    * @param key "namespace/name", or "name" if the kind is cluster-scoped.
    */
   find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
-    return findStoredObject(this.#api, resource, key);
+    return findStoredObject(this.#stored, resource, key);
   }
 
-  /** All stored objects of a kind, sorted by name. @param namespace @default all namespaces */
+  /** All stored objects of a kind, in the version of the Resource, sorted by name. @param namespace @default all namespaces */
   list<R extends Resource>(resource: R, namespace?: string): readonly Infer<R>[] {
-    return storedObjects(this.#api, resource, namespace);
+    return storedObjects(this.#stored, resource, namespace);
   }
 
   /**

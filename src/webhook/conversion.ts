@@ -39,6 +39,8 @@ export interface ConversionWebhook {
   readonly path: "/convert";
   /** The kind in the version of the hub. */
   readonly resource: Resource;
+  /** The kind in each of its versions, the hub first. */
+  readonly resources: readonly Resource[];
   /** The apiVersions that it converts between. */
   readonly apiVersions: readonly string[];
   /** Converts an object. It throws an Error when a version is unknown, and every error of a conversion. */
@@ -116,6 +118,7 @@ export function converting<Hub extends Resource>(hub: Hub, spokes: readonly Spok
     kind: "converting",
     path: "/convert",
     resource: hub,
+    resources: [...known.values()].map(({ resource }) => resource),
     apiVersions: [...known.keys()],
     convert: (object, desired) => convert(known, object, desired),
   };

@@ -11,7 +11,7 @@ export {
   type ProcessOutput,
   webhookServiceName,
 } from "./operator.ts";
-export { crdsOf, isCustomResource, selectControllers, selectNamedOrAll } from "./select_controllers.ts";
+export { crdsOf, selectControllers, selectNamedOrAll } from "./select_controllers.ts";
 export { Session } from "./session.ts";
 export {
   type Call,

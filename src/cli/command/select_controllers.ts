@@ -1,14 +1,14 @@
 /** Finds controllers by the names on a command line, and the CustomResourceDefinitions that controllers bring with them. */
-import { type Resource, resourceName } from "../../api/mod.ts";
-import type { ControllerDefinition } from "../../controller/mod.ts";
-import type { OperatorController } from "../../manager/mod.ts";
-import type { Crd, CustomResource } from "../../schema/mod.ts";
+import { customDefinitions, type OperatorController, withConversions } from "../../manager/mod.ts";
+import type { Crd } from "../../schema/mod.ts";
+import type { WebhookAddress } from "../../webhook/mod.ts";
 import { UsageError } from "../flags/mod.ts";
+import { CommandError, exitCode } from "./exit_code.ts";
 import { listOf, mostSimilar } from "../output/mod.ts";
 import type { Operator } from "./operator.ts";
 
 /**
- * Returns the controllers of these names, each once, in the order of the operator.
+ * Returns the controllers of these names, each once, in the order of the operator, with the conversions of their kinds.
  *
  * @throws UsageError that lists the known names when one is unknown
  */
@@ -22,7 +22,8 @@ export function selectControllers(operator: Operator, names: readonly string[]):
       similar === undefined ? undefined : `Did you mean ${similar}?`,
     );
   }
-  return operator.controllers.filter((controller) => names.includes(controller.name));
+  const selected = operator.controllers.filter((controller) => names.includes(controller.name));
+  return withConversions(selected, operator.controllers);
 }
 
 /**
@@ -46,14 +47,17 @@ export function selectNamedOrAll(
   return all ? operator.controllers : selectControllers(operator, names);
 }
 
-/** True for a kind that carries its CustomResourceDefinition. */
-export function isCustomResource(resource: Resource): resource is CustomResource {
-  return "crd" in resource;
-}
-
-/** Returns the CustomResourceDefinitions of the controllers, each once, in the order of the controllers. */
-export function crdsOf(controllers: readonly ControllerDefinition[]): readonly Crd[] {
-  const resources = controllers.flatMap((controller) => controller.watches.map((watch) => watch.resource));
-  const custom = resources.filter(isCustomResource);
-  return [...new Map(custom.map((resource) => [resourceName(resource), resource.crd])).values()];
+/**
+ * Returns the CustomResourceDefinitions of the controllers, each once, in the order of the controllers.
+ *
+ * @param address Where the API server calls conversion webhooks. @default the definitions name no conversion webhook
+ * @throws CommandError when nothing converts between the versions of a kind
+ */
+export function crdsOf(controllers: readonly OperatorController[], address?: WebhookAddress): readonly Crd[] {
+  try {
+    return customDefinitions(controllers, { address });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new CommandError(error.message, { code: exitCode.failed, cause: error });
+  }
 }

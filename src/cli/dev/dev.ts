@@ -6,13 +6,13 @@
  * is removed at the end, even after a second signal; the server only accepts the credentials in that file, on loopback.
  */
 import { type Scope, scope } from "../../async/mod.ts";
-import { clusterLoggers, EmbeddedCluster } from "../../cluster/mod.ts";
+import { clusterLoggers, EmbeddedCluster, installCustomResources } from "../../cluster/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { logger } from "../../observe/mod.ts";
 import { type DevArguments, type DevFlags, devFlags, parseDevArguments } from "./dev_flags.ts";
-import { createCrds, createNamespaces, DevRun, interruptedError } from "./dev_run.ts";
+import { createNamespaces, DevRun, interruptedError } from "./dev_run.ts";
 import { KubeconfigFile } from "./kubeconfig_file.ts";
-import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
+import { type Call, crdsOf, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
 import {
   configureControllers,
   controllerFlagGroups,
@@ -66,6 +66,7 @@ async function runUntilStopped(
   const { controllers: selected, namespaces, command } = parseDevArguments(call);
   const controllers = await configure(call, { controllers: selected, namespaces }, stopping);
   const name = `${session.operator.name}-dev`;
+  crdsOf(controllers); // fails before a cluster starts
   let run: DevRun | undefined;
   try {
     await using cluster = await EmbeddedCluster.start({
@@ -82,7 +83,7 @@ async function runUntilStopped(
     const file = cleanup.use(await KubeconfigFile.write(cluster.kubeconfig, { path, name, session }));
     if (!flags.quiet) printConnection(call, cluster, file);
     await createNamespaces(cluster.client, namespaces, stopping.signal);
-    await createCrds(cluster.client, controllers, stopping.signal);
+    await installCustomResources(cluster.client, controllers, stopping.signal);
     run = new DevRun({ cluster, controllers, namespaces, session, flags, stopping });
     return await run.run(command, file.path);
   } catch (error) {

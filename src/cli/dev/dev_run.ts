@@ -6,7 +6,7 @@
 import { type Clock, type Scope, scope } from "../../async/mod.ts";
 import type { EmbeddedCluster } from "../../cluster/mod.ts";
 import { Manager, type OperatorController } from "../../manager/mod.ts";
-import { CommandError, crdsOf, type ExitCode, exitCode, type Session } from "../command/mod.ts";
+import { CommandError, type ExitCode, exitCode, type Session } from "../command/mod.ts";
 import { type Activity, Convergence, stillFailing } from "../run/mod.ts";
 import type { DevFlags } from "./dev_flags.ts";
 import { Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
@@ -136,20 +136,6 @@ export async function createNamespaces(
 ): Promise<void> {
   for (const name of namespaces) {
     await client.create(builtin.Namespace, { metadata: { name }, spec: {} }, { signal }).catch((error: unknown) => {
-      if (!isAlreadyExists(error)) throw error;
-    });
-  }
-}
-
-/** Creates the CRDs of the controllers. The embedded server serves a kind as soon as it has responded. */
-export async function createCrds(
-  client: Client,
-  controllers: readonly OperatorController[],
-  signal: AbortSignal,
-): Promise<void> {
-  for (const crd of crdsOf(controllers)) {
-    const object = crd as unknown as NewObject<typeof builtin.CustomResourceDefinition>;
-    await client.create(builtin.CustomResourceDefinition, object, { signal }).catch((error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
     });
   }

@@ -17,7 +17,7 @@ import {
 import { namespaceProblem, resourceName } from "../../api/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import type { Webhook } from "../../webhook/mod.ts";
-import { type Operator, selectNamedOrAll, type Session } from "../command/mod.ts";
+import { crdsOf, type Operator, selectNamedOrAll, type Session } from "../command/mod.ts";
 
 /** The flags of `manifests`. */
 export const manifestFlags = z.object({
@@ -144,6 +144,7 @@ export function createInstallPlan(words: readonly string[], flags: ManifestFlags
     runFlags: flags.runFlag,
   };
   assertRunFlags(flags.runFlag);
+  crdsOf(controllers); // a kind that nothing converts is refused
   if (plan.watched.length > 0) assertNamespaced(plan);
   return plan;
 }

@@ -8,7 +8,7 @@
 import { builtin, type KubeObject } from "../../api/mod.ts";
 import type { InstallPlan } from "./install_plan.ts";
 import type { Crd } from "../../schema/mod.ts";
-import { type WebhookConfigurations, webhookConfigurations } from "../../webhook/mod.ts";
+import { type WebhookAddress, type WebhookConfigurations, webhookConfigurations } from "../../webhook/mod.ts";
 import { crdsOf, webhookServiceName } from "../command/mod.ts";
 
 /** The ports of a Pod. */
@@ -206,16 +206,15 @@ export function webhookObjects(plan: InstallPlan): readonly KubeObject[] {
 
 /** Returns the definitions of the controllers' kinds, with their conversion webhooks. */
 export function crdObjects(plan: InstallPlan): readonly Crd[] {
-  const { conversions } = configurationsOf(plan);
-  return crdsOf(plan.controllers).map((crd) => {
-    const conversion = conversions.get(crd.metadata.name);
-    return conversion === undefined ? crd : { ...crd, spec: { ...crd.spec, conversion } };
-  });
+  return crdsOf(plan.controllers, addressOf(plan));
 }
 
-function configurationsOf({ webhooks, operator, namespace }: InstallPlan): WebhookConfigurations {
-  const address = { kind: "service", namespace, name: webhookServiceName(operator.name) } as const;
-  return webhookConfigurations(webhooks, { name: operator.name, address });
+function configurationsOf(plan: InstallPlan): WebhookConfigurations {
+  return webhookConfigurations(plan.webhooks, { name: plan.operator.name, address: addressOf(plan) });
+}
+
+function addressOf({ operator, namespace }: InstallPlan): WebhookAddress {
+  return { kind: "service", namespace, name: webhookServiceName(operator.name) };
 }
 
 function service(plan: InstallPlan, name: string): builtin.Service {

@@ -3,7 +3,7 @@
  * before anything else, to configure these controllers.
  */
 import type { Clock, Scope } from "../../async/mod.ts";
-import type { OperatorController, RunSetup } from "../../manager/mod.ts";
+import { type OperatorController, type RunSetup, withConversions } from "../../manager/mod.ts";
 import { escaped } from "../../observe/mod.ts";
 import { findText, type TextWriter, writeFile } from "../../runtime/mod.ts";
 import type { ExtraFlags, FlagGroup, Operator } from "../command/mod.ts";
@@ -53,11 +53,14 @@ export async function configureControllers(configuration: Configuration): Promis
   const { operator, controllers, flags } = configuration;
   for (const other of operator.controllers) {
     const [typed] = other.ownFlags === undefined ? [] : flags.typed(other.ownFlags.schema);
-    if (typed === undefined || controllers.includes(other)) continue;
+    if (typed === undefined || controllers.some(({ name }) => name === other.name)) continue;
     const running = controllers.map(({ name }) => `"${name}"`).join(", ") || "no controller";
     throw new UsageError(`Cannot use ${typed}: it belongs to the controller "${other.name}", and this runs ${running}`);
   }
-  return await Promise.all(controllers.map((controller) => configureController(controller, configuration)));
+  const configured = await Promise.all(
+    controllers.map((controller) => configureController(controller, configuration)),
+  );
+  return withConversions(configured, operator.controllers);
 }
 
 const files: RunSetup["files"] = { findText, writeText: (path, text) => writeFile(path, text) };

@@ -7,7 +7,8 @@
 import { apiVersionOf, type Resource, resourceName } from "../../api/mod.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../client/mod.ts";
 import type { ControllerDefinition } from "../../controller/mod.ts";
-import { CommandError, exitCode, isCustomResource } from "../command/mod.ts";
+import { isCustomResource } from "../../manager/mod.ts";
+import { CommandError, exitCode } from "../command/mod.ts";
 import { type Connection, isServed } from "../connection/mod.ts";
 
 /** What to check. */

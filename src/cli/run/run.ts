@@ -11,6 +11,7 @@ import type { SignalName } from "../../runtime/mod.ts";
 import {
   type Call,
   CommandError,
+  crdsOf,
   type ExitCode,
   exitCode,
   selectNamedOrAll,
@@ -105,7 +106,9 @@ function selectedControllers({ positionals, flags, session }: Call<RunFlags>): r
   const { operator } = session;
   const { name, controllers } = operator;
   if (flags.all || positionals.length > 0) {
-    return selectNamedOrAll({ operator, names: positionals, all: flags.all, action: "run" });
+    const selected = selectNamedOrAll({ operator, names: positionals, all: flags.all, action: "run" });
+    crdsOf(selected); // a kind that nothing converts is refused before anything runs
+    return selected;
   }
   const known = listOf(controllers.map((controller) => controller.name));
   throw new UsageError(

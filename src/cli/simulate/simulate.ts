@@ -5,7 +5,7 @@
  * Guarantees: nothing outside of this process is changed; each finding is printed with the command line that reproduces it;
  * the exit code is 1 when there is a finding.
  */
-import type { OperatorController, Workload } from "../../manager/mod.ts";
+import { type OperatorController, withConversions, type Workload } from "../../manager/mod.ts";
 import { configureLogging } from "../../observe/mod.ts";
 import {
   defaultWorkloads,
@@ -20,7 +20,7 @@ import {
   type SimulateReport,
   sumOf,
 } from "../../simulation/mod.ts";
-import { type Call, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
+import { type Call, crdsOf, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
 import {
   runSimulationWorker,
   type SimulatedController,
@@ -77,7 +77,10 @@ function selectedControllers(
   if (plan !== undefined && (all || positionals.length > 1)) {
     throw new UsageError("Cannot replay a plan: it belongs to one controller", "Name that controller");
   }
-  return controllers;
+  // Each one is simulated alone, with the conversions of its kinds.
+  const converting = controllers.flatMap((one) => withConversions([one], operator.controllers));
+  crdsOf(converting);
+  return converting;
 }
 
 /** The workloads of the controller, else default workloads that follow from its samples and schema. */
