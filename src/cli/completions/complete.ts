@@ -41,7 +41,7 @@ const nothing: Completion = { candidates: [], paths: "none", prefix: "" };
  * @param words All words after the program's name; the last one is being typed and can be empty
  */
 export async function complete(words: readonly string[], parts: CompletionParts): Promise<Completion> {
-  const { operator, table, source } = parts;
+  const { operator, table } = parts;
   const current = words.at(-1) ?? "";
   const [name = ""] = words;
   if (words.length <= 1) return startingWith(current, [...commands(table), ...rootWords]);
@@ -51,13 +51,13 @@ export async function complete(words: readonly string[], parts: CompletionParts)
   const flags = subcommand.flags(operator);
   const line = readLine(words.slice(1, -1), flags);
   if (line.pendingFlag !== undefined) {
-    return await valueCompletion(line.pendingFlag, current, { line, source, prefix: "" });
+    return await valueCompletion(line.pendingFlag, current, { line, parts, prefix: "" });
   }
   if (!line.isEnded && current.startsWith("-")) {
     const [, longName, value] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
     const flag = flags.find((one) => longName !== undefined && hasName(one, longName));
     if (flag !== undefined && !flag.isSwitch) {
-      return await valueCompletion(flag, value ?? "", { line, source, prefix: `${longName}=` });
+      return await valueCompletion(flag, value ?? "", { line, parts, prefix: `${longName}=` });
     }
     return startingWith(current, flagCandidates(flags, line));
   }
@@ -133,22 +133,47 @@ function wordCandidates(
   taken: readonly string[],
 ): readonly Candidate[] {
   if (positionals === undefined || (taken.length > 0 && !positionals.syntax.includes("..."))) return [];
-  const known = positionals.choices?.map((value) => ({ value, about: "" })) ??
+  const known = (positionals.choices && wordsOf(positionals.choices)) ??
     controllers.map(({ name, primary }) => ({ value: name, about: `reconciles ${primary.kind}` }));
   return known.filter(({ value }) => !taken.includes(value));
+}
+
+function wordsOf(values: Iterable<string>): readonly Candidate[] {
+  return [...new Set(values)].map((value) => ({ value, about: "" }));
+}
+
+/** The workloads of the controllers on the line, or of all. */
+async function workloads({ controllers }: Operator, names: readonly string[]): Promise<readonly Candidate[]> {
+  const { defaultWorkloads } = await import("../../simulation/mod.ts"); // large, and not needed for other values
+  const named = controllers.filter(({ name }) => names.includes(name));
+  return wordsOf(
+    (named.length === 0 ? controllers : named).flatMap((controller) =>
+      (controller.workloads ?? defaultWorkloads(controller)).map(({ name }) => name)
+    ),
+  );
+}
+
+async function valuesOf({ completes, choices }: Flag, line: Line, parts: CompletionParts) {
+  switch (completes) {
+    case undefined:
+    case "file":
+    case "directory":
+      return wordsOf(choices);
+    case "workload":
+      return await workloads(parts.operator, line.words);
+    default:
+      return await parts.source.valuesOf(completes, line.typed);
+  }
 }
 
 async function valueCompletion(
   flag: Flag,
   current: string,
-  { line, source, prefix }: { readonly line: Line; readonly source: ValueSource; readonly prefix: string },
+  { line, parts, prefix }: { readonly line: Line; readonly parts: CompletionParts; readonly prefix: string },
 ): Promise<Completion> {
-  const { completes, choices } = flag;
+  const { completes } = flag;
   if (completes === "file" || completes === "directory") return { candidates: [], paths: completes, prefix };
-  const all = completes === undefined
-    ? choices.map((value) => ({ value, about: "" }))
-    : await source.valuesOf(completes, line.typed);
-  const candidates = all.filter(({ value }) => value.startsWith(current))
+  const candidates = (await valuesOf(flag, line, parts)).filter(({ value }) => value.startsWith(current))
     .map(({ value, about }) => ({ value: `${prefix}${value}`, about }));
   return { candidates, paths: "none", prefix };
 }

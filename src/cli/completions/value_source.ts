@@ -20,10 +20,13 @@ export interface Candidate {
   readonly about: string;
 }
 
+/** Values that are neither in the program nor in a folder. */
+export type RemoteKind = Exclude<NonNullable<Flag["completes"]>, "file" | "directory" | "workload">;
+
 /** Returns values of flags: contexts of the kubeconfig, namespaces of the cluster. */
 export interface ValueSource {
   /** @param typed The flags on the command line, by long name */
-  valuesOf(kind: NonNullable<Flag["completes"]>, typed: ReadonlyMap<string, string>): Promise<readonly Candidate[]>;
+  valuesOf(kind: RemoteKind, typed: ReadonlyMap<string, string>): Promise<readonly Candidate[]>;
 }
 
 /** A user does not wait longer for a completion. */
@@ -53,7 +56,7 @@ async function kubeconfigOf({ environment }: Session, typed: ReadonlyMap<string,
 }
 
 async function entries(
-  kind: string,
+  kind: Exclude<RemoteKind, "namespace">,
   session: Session,
   typed: ReadonlyMap<string, string>,
 ): Promise<readonly Candidate[]> {
@@ -66,7 +69,7 @@ async function entries(
     case "user":
       return candidatesOf(users.keys());
     default:
-      return [];
+      return kind satisfies never;
   }
 }
 

@@ -1,6 +1,6 @@
 /** The flags and arguments of `dev`: names of controllers, then `--`, then a command. */
 import { z } from "zod";
-import { commandLineOnly, flag, text, UsageError, wholeNumber } from "../flags/mod.ts";
+import { commandLineOnly, flag, namespaceName, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { type Call, selectNamedOrAll } from "../command/mod.ts";
 import { namespacesOf } from "../run/mod.ts";
@@ -11,12 +11,13 @@ export const devFlags = z.object({
     flags: "--all",
     about: "run all controllers",
   }),
-  namespace: flag(z.array(text()).default([]), {
+  namespace: flag(z.array(namespaceName()).default([]), {
     ...commandLineOnly,
     flags: "-n, --namespace <name>",
     about: "create this namespace and watch only it; can be repeated (default: as run)",
     example: "-n team-a",
     arity: "list",
+    completes: "namespace",
   }),
   allNamespaces: flag(z.boolean().default(false), {
     ...commandLineOnly,
@@ -50,6 +51,7 @@ export const devFlags = z.object({
     flags: "--write-kubeconfig <path>",
     about: "kubeconfig file to write; it is removed at the end (default: a temporary file)",
     example: "--write-kubeconfig dev.yaml",
+    completes: "file",
   }),
   quiet: flag(z.boolean().default(false), {
     ...commandLineOnly,

@@ -28,8 +28,10 @@ export interface FlagSyntax {
   readonly fromEnvironment?: boolean;
   /** Never shows the value, not even in an error message. @default false */
   readonly isSecret?: boolean;
-  /** What shell completion offers as a value. @default the members of an enumeration, else nothing */
-  readonly completes?: "file" | "directory" | "context" | "cluster" | "user" | "namespace";
+  /** What shell completion offers as a value. @default `choices` */
+  readonly completes?: "file" | "directory" | "context" | "cluster" | "user" | "namespace" | "workload";
+  /** Values that shell completion offers. @default the words of the schema, as those of an enumeration; else none */
+  readonly choices?: readonly string[];
 }
 
 /** The flags of a command. */
@@ -72,7 +74,7 @@ export interface Flag extends FlagSyntax {
   readonly isSwitch: boolean;
   /** The default as text; undefined when there is none to show. */
   readonly defaultText: string | undefined;
-  /** The members of an enumeration; empty for all other flags. */
+  /** The values that the schema names; empty for all other flags. */
   readonly choices: readonly string[];
 }
 
@@ -86,7 +88,14 @@ export function flagsOf(schema: FlagSchema): readonly Flag[] {
       throw new TypeError(`Cannot define flag "${key}": its syntax "${syntax.flags}" has another long name`);
     }
     const isSwitch = !syntax.flags.includes("<");
-    return { ...syntax, key, longName, isSwitch, defaultText: defaultTextOf(field), choices: choicesOf(field) };
+    return {
+      ...syntax,
+      key,
+      longName,
+      isSwitch,
+      defaultText: defaultTextOf(field),
+      choices: syntax.choices ?? choicesOf(field),
+    };
   });
 }
 
@@ -105,9 +114,15 @@ function defaultTextOf(field: z.core.$ZodType): string | undefined {
   return typeof defaultValue === "string" || typeof defaultValue === "number" ? String(defaultValue) : undefined;
 }
 
-/** Looks through the wrappers around an enumeration. */
+/** The words that a schema accepts as text: it looks through lists, unions and all wrappers around an enumeration. */
 function choicesOf(field: z.core.$ZodType): readonly string[] {
   if (field instanceof z.ZodEnum) return field.options.map(String);
-  const isWrapper = field instanceof z.ZodOptional || field instanceof z.ZodPrefault || field instanceof z.ZodDefault;
+  if (field instanceof z.ZodLiteral) return [...field.values].map(String);
+  if (field instanceof z.ZodArray) return choicesOf(field.def.element);
+  if (field instanceof z.ZodPipe) return choicesOf(field.def.in);
+  if (field instanceof z.ZodUnion) return field.def.options.flatMap(choicesOf);
+  const isWrapper = field instanceof z.ZodOptional || field instanceof z.ZodNullable ||
+    field instanceof z.ZodPrefault ||
+    field instanceof z.ZodDefault || field instanceof z.ZodCatch || field instanceof z.ZodReadonly;
   return isWrapper ? choicesOf(field.def.innerType) : [];
 }

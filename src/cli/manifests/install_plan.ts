@@ -29,6 +29,7 @@ export const manifestFlags = z.object({
   namespace: flag(namespaceName().optional(), {
     flags: "-n, --namespace <name>",
     about: "namespace that the controllers run in (default: NAME-system)",
+    completes: "namespace",
   }),
   existingNamespace: flag(z.boolean().default(false), {
     ...commandLineOnly,
@@ -60,6 +61,7 @@ export const manifestFlags = z.object({
     flags: "--watch-namespace <name>",
     about: "watch only this namespace; can be repeated; Roles instead of ClusterRoles",
     arity: "list",
+    completes: "namespace",
   }),
   certSecret: flag(objectName().optional(), {
     ...commandLineOnly,

@@ -116,16 +116,18 @@ const dependentKinds: readonly DependentKind[] = [
   replicated("StatefulSet", "serviceName: metadataOf(object).name,"),
 ];
 
+/** The kinds that a new controller can own. */
+export const dependentKindNames: readonly string[] = dependentKinds.map(({ kind }) => kind);
+
 /** Returns these kinds, each once, in alphabetical order. @throws UsageError when one is unknown */
 export function selectDependentKinds(kinds: readonly string[]): readonly DependentKind[] {
-  const known = dependentKinds.map(({ kind }) => kind);
   for (const kind of kinds) {
-    if (known.includes(kind)) continue;
-    const similar = known.find((other) => other.toLowerCase() === kind.toLowerCase().replace(/s$/, ""));
+    if (dependentKindNames.includes(kind)) continue;
+    const similar = dependentKindNames.find((other) => other.toLowerCase() === kind.toLowerCase().replace(/s$/, ""));
     const advice = similar === undefined
       ? "Start with one of these, then change desired.ts"
       : `Did you mean ${similar}?`;
-    throw new UsageError(`Cannot write a controller that owns "${kind}": ${listOf(known)}`, advice);
+    throw new UsageError(`Cannot write a controller that owns "${kind}": ${listOf(dependentKindNames)}`, advice);
   }
   return dependentKinds.filter(({ kind }) => kinds.includes(kind));
 }

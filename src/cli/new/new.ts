@@ -8,7 +8,7 @@ import { z } from "zod";
 import { commandLineOnly, flag, text, UsageError } from "../flags/mod.ts";
 import { joinPath, processFacts, relativePath, resolvePath } from "../../runtime/mod.ts";
 import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
-import { selectDependentKinds } from "./dependent_kinds.ts";
+import { dependentKindNames, selectDependentKinds } from "./dependent_kinds.ts";
 import { deriveNames } from "./names.ts";
 import { findLibrary, type Library, type ProjectFile, writeProject } from "./project_files.ts";
 import {
@@ -43,6 +43,7 @@ const newFlags = z.object({
     about:
       "kind that it creates for each object: ConfigMap, CronJob, Deployment, Service or StatefulSet (default: Deployment); can be repeated",
     arity: "list",
+    choices: dependentKindNames,
     example: "--owns Deployment --owns Service",
   }),
   dir: flag(text().optional(), {

@@ -51,6 +51,7 @@ export const simulateFlags = z.object({
     ...commandLineOnly,
     flags: "--workload <name>",
     about: "simulate only this workload",
+    completes: "workload",
     example: '--workload "create"',
   }),
   plan: flag(faultPlanText().optional(), {

@@ -68,6 +68,7 @@ const flags = z.object({
     flags: "--known <file>",
     about: "store the Pods in this file, and report at the next start which of them were deleted",
     example: "--known pods.txt",
+    completes: "file",
   }),
 });
 

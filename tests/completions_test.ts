@@ -1,0 +1,89 @@
+/**
+ * Every flag of every command of `controller` completes its value: words of a fixed set, paths, or names that exist. The
+ * flags whose value can be anything are listed here, so that a new flag is one or the other on purpose.
+ */
+import { complete } from "../src/cli/completions/complete.ts";
+import { subcommands } from "../src/cli/operator_cli.ts";
+import { controllers } from "./simulation/_controllers.ts";
+import { assert, assertEquals, test } from "./testing.ts";
+
+const operator = { name: "controller", controllers };
+
+/** Flags with a number, a duration, an address, a name that is new, or other free text. */
+const freeText: ReadonlySet<string> = new Set([
+  "--allowed-hosts",
+  "--as",
+  "--as-group",
+  "--cert-secret",
+  "--connect-timeout",
+  "--group",
+  "--health-probe-bind-address",
+  "--image",
+  "--ingress-class",
+  "--jobs",
+  "--kind",
+  "--leader-election-id",
+  "--leader-election-lease-duration",
+  "--leader-election-renew-deadline",
+  "--leader-election-retry-period",
+  "--metrics-bind-address",
+  "--name",
+  "--nodes",
+  "--plan",
+  "--port",
+  "--replicas",
+  "--request-timeout",
+  "--resync",
+  "--run-flag",
+  "--seed",
+  "--seeds",
+  "--server",
+  "--timeout",
+  "--tls-server-name",
+  "--token",
+  "--webhook-from",
+  "--webhook-host",
+  "--webhook-port",
+  "--workers",
+]);
+
+/** Names of a kubeconfig and of a cluster. */
+const source = { valuesOf: (kind: string) => Promise.resolve([{ value: `a ${kind}`, about: "" }]) };
+
+async function completed(...words: readonly string[]) {
+  const { candidates, paths } = await complete(words, { operator, table: subcommands, source });
+  return { values: candidates.map(({ value }) => value), paths };
+}
+
+test("every flag completes its value, unless that can be anything", async () => {
+  const unused = new Set(freeText);
+  for (const { name, load } of subcommands) {
+    for (const { longName, isSwitch } of (await load()).flags(operator)) {
+      if (isSwitch) continue;
+      const { values, paths } = await completed(name, longName, "");
+      const isCompleted = paths !== "none" || values.length > 0;
+      const line = `${name} ${longName}`;
+      if (freeText.has(longName)) assert(!isCompleted, `${line} completes its value and is listed as free text`);
+      else assert(isCompleted, `${line} completes nothing: give it choices or completes, or list it above`);
+      assertEquals((await completed(name, `${longName}=`)).values, values.map((value) => `${longName}=${value}`), line);
+      unused.delete(longName);
+    }
+  }
+  assertEquals([...unused], []);
+});
+
+test("the words of --faults, --owns, --workload and of further enumerations are completed", async () => {
+  const cases: readonly (readonly [line: readonly string[], some: readonly string[]])[] = [
+    [["simulate", "foo", "--faults", "c"], ["crash"]],
+    [["new", "x", "--owns", "S"], ["Service", "StatefulSet"]],
+    [["simulate", "foo", "--workload", ""], controllers[0]?.workloads?.map(({ name }) => name) ?? []],
+    [["run", "--graceful-shutdown-timeout", ""], ["forever"]],
+    [["run", "pods", "-o", ""], ["text", "json"]],
+    [["run", "--leader-election-when-lost="], ["exit", "standby"].map((word) => `--leader-election-when-lost=${word}`)],
+    [["manifests", "--watch-namespace", ""], ["a namespace"]],
+  ];
+  for (const [line, some] of cases) {
+    const { values } = await completed(...line);
+    assert(some.length > 0 && some.every((value) => values.includes(value)), `${line.join(" ")}: ${values.join(", ")}`);
+  }
+});
