@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import config from "../deno.json" with { type: "json" };
 import { bundledPackages, readLock } from "../tasks/_bundled_packages.ts";
 import { root } from "../tasks/_root.ts";
@@ -45,6 +45,13 @@ test("[security 23] queue, cache and controller import no package, and the manag
     const packages = imports.filter((from) => !/^(\.|node:|@pintle\/)/.test(from) && !from.startsWith(types));
     assertEquals([...new Set(packages)], allowed, folder);
   }
+});
+
+test("one file imports the YAML library, so that it can be replaced by another one", () => {
+  const folders = ["src", "tests", "tasks", "bench", "examples"].map((folder) => join(root, folder));
+  const files = [join(root, "main.ts"), ...folders.flatMap(everySource)];
+  const importers = files.filter((file) => /(?:from|import\() ?"(?:npm:)?yaml[@"/]/.test(readFileSync(file, "utf8")));
+  assertEquals(importers.map((file) => relative(root, file)), ["src/yaml/yaml.ts"]);
 });
 
 test("[security 23] every package in the binary has a licence that permits it", () => {
@@ -109,7 +116,11 @@ test("[security 25] SECURITY.md says where to report, which versions are support
 });
 
 function sourcesIn(folder: string): readonly string[] {
+  return everySource(folder).filter((path) => !path.endsWith("_test.ts"));
+}
+
+function everySource(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.endsWith("_test.ts"))
+    .filter((path) => path.endsWith(".ts") && !path.includes("node_modules"))
     .map((path) => join(folder, path));
 }

@@ -1,10 +1,10 @@
 /** The cases of foo: one for each guarantee in its description. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { builtin, Deployment, Pod, type Resource } from "../../src/api/mod.ts";
 import type { PatchValue } from "../../src/client/mod.ts";
 import { Foo } from "../../src/controllers/foo/mod.ts";
+import { parseYaml } from "../../src/yaml/mod.ts";
 import { assert, assertEquals, assertNotEquals } from "../testing.ts";
 import { eventsOf, eventually, eventuallyEvent, gone, removed } from "./waits.ts";
 import type { Case, CaseEnvironment, Program, RunOptions } from "./environment.ts";
@@ -55,7 +55,7 @@ const creating: Case = {
   name: "a Foo creates a Deployment that it owns, in any namespace",
   run: async (env) => {
     await using _program = env.run(["foo"]);
-    const { metadata: { name }, spec } = Foo.parse(parse(await readFile(example, "utf8")));
+    const { metadata: { name }, spec } = Foo.parse(parseYaml(await readFile(example, "utf8")).value());
     const metadata = { name, namespace: env.namespace };
     const foo = await env.client.create(Foo, { metadata, spec });
     const deployment = await eventually(env, Deployment, `${env.namespace}/example-foo`);

@@ -3,7 +3,7 @@
  * its common errors have the messages of go-yaml. yamlText() writes sorted keys and unindented lists, quotes texts that YAML
  * 1.1 would read as another type, and folds long lines at the same places as go-yaml.
  */
-import type { Tags } from "yaml";
+import type { YamlDocument, YamlProblem } from "../../yaml/mod.ts";
 import type { Json, JsonObject, StatusError } from "../model/mod.ts";
 
 /** YAML as JSON, with the duplicate keys that a strict decoder reports. @param malformed creates the error */
@@ -12,44 +12,25 @@ export async function parseYaml(
   malformed: (why: string) => StatusError,
 ): Promise<{ readonly value: Json; readonly duplicates: readonly string[] }> {
   // Loaded on first use, because most servers in tests get no YAML.
-  const { parseDocument } = await import("yaml");
-  const document = parseDocument(text, { version: "1.1", customTags: asGoReads, uniqueKeys: false });
-  const [error] = document.errors;
-  if (error !== undefined) throw malformed(`yaml: ${messageOf(text, error)}`);
-  const strict = parseDocument(text);
-  const duplicates = strict.errors.filter(({ code }) => code === "DUPLICATE_KEY")
-    .map(({ linePos, pos }) => `line ${linePos?.[0].line ?? 0}: key ${keyAt(text, pos[0])} already set in map`);
+  const yaml = await import("../../yaml/mod.ts");
+  const document = yaml.parseYaml(text, { dialect: "go" });
+  const [problem] = document.problems;
+  if (problem !== undefined) throw malformed(`yaml: ${messageOf(text, problem)}`);
+  const duplicates = document.duplicateKeys()
+    .map(({ line, offset }) => `line ${line}: key ${keyAt(text, offset)} already set in map`);
   return { value: jsonOf(document, malformed), duplicates };
 }
 
-/** Go does not have the times and the base 60 numbers of YAML 1.1. */
-function asGoReads(tags: Tags): Tags {
-  return tags.filter((tag) => {
-    if (typeof tag === "string") return true;
-    const isSexagesimal = "format" in tag && tag.format === "TIME";
-    return !isSexagesimal && !tag.tag.endsWith(":timestamp");
-  });
-}
-
-/** An error of the yaml package. */
-interface YamlProblem {
-  readonly code: string;
-  readonly message: string;
-  readonly pos: readonly [number, number];
-  readonly linePos?: readonly [{ readonly line: number }, { readonly line: number }?];
-}
-
-function messageOf(text: string, { code, message, pos, linePos }: YamlProblem): string {
-  const line = linePos?.[0].line ?? 0;
+function messageOf(text: string, { code, message, offset, line }: YamlProblem): string {
   if (code === "BLOCK_AS_IMPLICIT_KEY") {
-    const colon = /:(?=\s|$)/.exec(text.slice(pos[0]));
-    const lines = text.slice(0, pos[0] + (colon?.index ?? 0)).split("\n").length;
+    const colon = /:(?=\s|$)/.exec(text.slice(offset));
+    const lines = text.slice(0, offset + (colon?.index ?? 0)).split("\n").length;
     return `line ${lines}: mapping values are not allowed in this context`;
   }
   if (/^Flow (sequence|map) in block collection/.test(message)) {
     return `line ${line}: did not find expected node content`;
   }
-  return `line ${line}: ${(message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:$/, "")}`;
+  return `line ${line}: ${message}`;
 }
 
 /** The key at a position, quoted. */
@@ -58,12 +39,9 @@ function keyAt(text: string, position: number): string {
   return JSON.stringify(key.replace(/^["']|["']$/g, ""));
 }
 
-function jsonOf(
-  document: { toJS(options: { maxAliasCount: number }): unknown },
-  malformed: (why: string) => StatusError,
-): Json {
+function jsonOf(document: YamlDocument, malformed: (why: string) => StatusError): Json {
   try {
-    const text = JSON.stringify(document.toJS({ maxAliasCount: 100 })) ?? "null";
+    const text = JSON.stringify(document.value()) ?? "null";
     const value: Json = JSON.parse(text);
     return value;
   } catch (error) {
@@ -74,16 +52,8 @@ function jsonOf(
 /** An object as YAML. */
 export async function yamlText(object: JsonObject): Promise<string> {
   // Loaded on first use, because most servers in tests write no YAML.
-  const { Document, visit } = await import("yaml");
-  const document = new Document(object, { aliasDuplicateObjects: false, sortMapEntries: true, version: "1.1" });
-  const patterns = document.schema.tags.flatMap((tag) => tag.default === true && "test" in tag ? tag.test ?? [] : []);
-  visit(document, {
-    Scalar(_, scalar) {
-      const { value } = scalar;
-      if (typeof value === "string" && patterns.some((pattern) => pattern.test(value))) scalar.type = "QUOTE_DOUBLE";
-    },
-  });
-  return foldLines(document.toString({ indentSeq: false, lineWidth: 0, singleQuote: true }));
+  const { printYaml } = await import("../../yaml/mod.ts");
+  return foldLines(printYaml(object, { style: "go" }));
 }
 
 const maxLineWidth = 80;

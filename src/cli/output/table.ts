@@ -4,8 +4,8 @@
  * Guarantees: tables have colours only on a terminal without NO_COLOR (https://no-color.org); text that a cluster sent stays
  * on its line and cannot control the terminal.
  */
-import { stringify } from "yaml";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
+import { printYaml } from "../../yaml/mod.ts";
 import { oneLine } from "./text.ts";
 
 /** One field of a table: text, optionally with a meaning that decides its colour. */
@@ -68,7 +68,7 @@ export type ObjectFormat = "yaml" | "json";
 /** Formats Kubernetes objects as kubectl does: one object as it is, several as a stream of documents or as a List. */
 export function formatObjects(objects: readonly object[], format: ObjectFormat): string {
   const [only] = objects;
-  if (format === "yaml") return objects.map(objectYaml).join("---\n");
+  if (format === "yaml") return objects.map((object) => printYaml(object)).join("---\n");
   const whole = objects.length === 1 ? only : { apiVersion: "v1", kind: "List", items: objects };
   return `${JSON.stringify(whole, undefined, 4)}\n`;
 }
@@ -76,9 +76,5 @@ export function formatObjects(objects: readonly object[], format: ObjectFormat):
 /** Formats a value that is not a Kubernetes object. */
 export function formatValue(value: object, format: ObjectFormat): string {
   if (format === "json") return `${JSON.stringify(value, undefined, 2)}\n`;
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
-}
-
-function objectYaml(object: object): string {
-  return stringify(object, { lineWidth: 0, aliasDuplicateObjects: false, sortMapEntries: true });
+  return printYaml(value, { sortKeys: false });
 }

@@ -6,10 +6,10 @@
  * A file is at most 1 MiB; duplicate keys, duplicate names and alias bombs are refused (behaviour 83, security 17).
  * Errors name the file, the line or the path of a field, and never a value, which may be a secret.
  */
-import { parseDocument } from "yaml";
 import { z } from "zod";
 import { mask, printable } from "../../observe/mod.ts";
 import { directoryOf, type Environment, findText, joinPath, resolvePath } from "../../runtime/mod.ts";
+import { parseYaml, type YamlPosition } from "../../yaml/mod.ts";
 import { KubeconfigError } from "./cluster_access.ts";
 
 /** An entry, and the folder of the file that contains it. */
@@ -124,30 +124,32 @@ async function read(path: string): Promise<string | undefined> {
 }
 
 function parseKubeconfig(text: string, path: string) {
-  const parsed = kubeconfigSchema.safeParse(parseYaml(text, path) ?? {});
+  const parsed = kubeconfigSchema.safeParse(valueOf(text, path) ?? {});
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const at = issue?.path.join(".") || "the top";
   throw new KubeconfigError(`Cannot use kubeconfig "${path}": at ${at}: ${issue?.message ?? "its structure is wrong"}`);
 }
 
-/** Parses YAML safely: the core schema, no merge keys, unique keys, at most 100 resolved aliases. */
-function parseYaml(text: string, path: string): unknown {
-  const document = parseDocument(text, { schema: "core", merge: false, uniqueKeys: true, prettyErrors: false });
-  const error = document.errors[0];
-  if (error !== undefined) {
-    // The message of the parser may quote a token.
-    const line = text.slice(0, error.pos[0]).split("\n").length;
-    const state = error.code === "DUPLICATE_KEY" ? "a key occurs twice" : `it is not valid YAML (${error.code})`;
-    throw new KubeconfigError(`Cannot use kubeconfig "${path}": line ${line}: ${state}`);
-  }
+/** The value of a YAML text whose keys are unique. */
+function valueOf(text: string, path: string): unknown {
+  const document = parseYaml(text);
+  // The message of the parser may quote a token.
+  const [problem] = document.problems;
+  if (problem !== undefined) throw invalidYaml(path, problem, `it is not valid YAML (${problem.code})`);
+  const [duplicate] = document.duplicateKeys();
+  if (duplicate !== undefined) throw invalidYaml(path, duplicate, "a key occurs twice");
   try {
-    return document.toJS({ maxAliasCount: 100 });
+    return document.value();
   } catch {
     throw new KubeconfigError(
       `Cannot use kubeconfig "${path}": it has too many aliases, or an alias without an anchor`,
     );
   }
+}
+
+function invalidYaml(path: string, { line }: YamlPosition, state: string): KubeconfigError {
+  return new KubeconfigError(`Cannot use kubeconfig "${path}": line ${line}: ${state}`);
 }
 
 function addAll<T>(

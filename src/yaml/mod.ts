@@ -1,0 +1,10 @@
+/** YAML: the only folder that knows the YAML library. */
+export {
+  parseYaml,
+  type ParseYamlOptions,
+  printYaml,
+  type PrintYamlOptions,
+  type YamlDocument,
+  type YamlPosition,
+  type YamlProblem,
+} from "./yaml.ts";
