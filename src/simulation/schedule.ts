@@ -138,7 +138,8 @@ class Run implements AsyncDisposable {
     const { clock, trace, random, plan } = parts;
     const controllers = parts.controllers.map((one) => withOnReconcile(one, () => this.#reconciles++));
     this.#parts = { ...parts, controllers };
-    this.#server = new SimulatedServer({ controllers, clock, trace, seed: parts.seed });
+    // The baseline is kept for the controllers of the caller; those above are new in each run.
+    this.#server = new SimulatedServer({ controllers: parts.controllers, clock, trace, seed: parts.seed });
     this.#faults = new FaultIndex(plan);
     this.#handlers = new HandlerOracle(controllers);
     this.#foreign = new ForeignObjects({ server: this.#server, clock, trace });

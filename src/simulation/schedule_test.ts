@@ -1,5 +1,6 @@
 /** Tests that each kind of fault happens, and that no violation is reported for a correct controller. */
 import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
+import { baselineOf } from "./_baseline.ts";
 import type { Fault } from "./fault_plan.ts";
 import { type RetryingProcess, RetryTracker, runSchedule } from "./schedule.ts";
 import { compareWithReference, learnReference } from "./schedule_checker.ts";
@@ -118,4 +119,11 @@ test("a failed key counts as untried until it was retried once after the last fa
   assertEquals(retries.hasUntried([failing(4)], 90_001, 1_000), false);
   assertEquals(retries.hasUntried([failing(4)], 90_002, 90_001), true);
   assertEquals(retries.hasUntried([{ id: 1, manager: { retrying: () => [] } }], 90_003, 90_001), false);
+});
+
+test("the baseline of a set of controllers is prepared once for many runs", async () => {
+  const controllers = [correct];
+  const baseline = await baselineOf(controllers, 1);
+  for (let run = 0; run < 8; run++) await runSchedule({ controllers, workload: recreateWorkload, seed: 1 });
+  assert(await baselineOf(controllers, 1) === baseline, "each run prepared a baseline of its own");
 });
