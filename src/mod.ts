@@ -134,6 +134,7 @@ export {
 } from "./cli/mod.ts";
 export {
   type FlagReader,
+  type HealthCheck,
   type Life,
   Manager,
   type ManagerElection,

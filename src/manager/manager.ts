@@ -39,6 +39,8 @@ export interface ManagerOptions {
   readonly namespaces?: readonly string[];
   /** What is cached of individual kinds, and which kinds must not be cached. @default everything but managedFields */
   readonly cacheRules?: readonly CacheRule[];
+  /** Freezes cached objects, so that a write to one throws; for tests. Costs time for each object. @default false */
+  readonly freezeCache?: boolean;
   /** Milliseconds between two resyncs, plus up to a tenth, for controllers without their own setting. @default no resync */
   readonly resyncMs?: number;
   /** Maximum milliseconds of the random delay before each worker starts, for controllers without their own. @default 0 */
@@ -117,6 +119,7 @@ export class Manager {
       client,
       namespaces,
       rules: cacheRules,
+      freeze: options.freezeCache,
       metrics: metrics === undefined ? undefined : cacheMetrics(metrics),
       clock,
       random,

@@ -285,3 +285,24 @@ test("add() rejects a second controller of the same name and a controller after 
   assertThrows(() => b.manager.add(greeter("late")), /the Manager has started/);
   await assertRejects(() => b.manager.run(b.stop.signal), /it has already run/);
 });
+
+test("a standby has warm caches: it reconciles from them as soon as it leads, without another list or watch", async () => {
+  const server = new FakeLeaseServer();
+  const other = { holderIdentity: "other", leaseDurationSeconds: 15, leaseTransitions: 1 };
+  server.put({ metadata: { namespace: "shop", name: "operator" }, spec: other });
+  const leaderElection = { client: new Client(server.transport), namespace: "shop", name: "operator", identity: "a" };
+  await using b = createTestManager([greeter()], { leaderElection });
+  const reads: string[] = [];
+  b.cluster.intercept = ({ method, url }) => void (method === "GET" && reads.push(url));
+  b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
+  b.start();
+  const cached = () => b.manager.caches.findInformer(Namespace)?.lister.size ?? 0;
+  await b.until(() => cached() === 1);
+  b.cluster.put("/api/v1/namespaces/bank", namespace("bank"));
+  await b.until(() => cached() === 2);
+  assertEquals([b.manager.elector?.leadership, b.cluster.writes.length, reads.length], [undefined, 0, 2]);
+  server.edit({ holderIdentity: "", leaseDurationSeconds: 1 });
+  await b.clock.advance(5_000);
+  await b.until(() => b.cluster.writes.length === 2);
+  assertEquals(reads.length, 2, "one watch of Namespaces and one of ConfigMaps, both from before");
+});

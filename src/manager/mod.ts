@@ -29,11 +29,11 @@ export { FencedError, fencedTransport, isFenced, type LeadershipSource, type Wri
 export {
   accessReview,
   type AccessReviewOptions,
-  type Check,
   endpoints,
   type EndpointsOptions,
   EventLoopWatchdog,
   type EventLoopWatchdogOptions,
+  type HealthCheck,
   HealthChecks,
   type HealthChecksOptions,
   type ImmediateCheck,

@@ -5,7 +5,9 @@
 import type { z } from "zod";
 import type { KubeObject, UntypedObject } from "../api/mod.ts";
 import type { ControllerDefinition } from "../controller/mod.ts";
+import type { MetricsRegistry } from "../observe/mod.ts";
 import type { Webhook } from "../webhook/mod.ts";
+import type { HealthCheck } from "./health/mod.ts";
 import type { Runnable } from "./runnable_group.ts";
 
 /**
@@ -17,6 +19,8 @@ export interface OperatorController extends ControllerDefinition {
   readonly webhooks?: readonly Webhook[];
   /** Further parts of the process; they start before the controllers and stop after them. @default none */
   readonly runnables?: readonly Runnable[];
+  /** Health checks that `run` serves with those of the controllers, under names of their own. @default none */
+  readonly healthChecks?: readonly HealthCheck[];
   /** Additional flags of `run`. @default none */
   readonly ownFlags?: OwnFlags;
   /** Example objects, which `dev --samples` creates. @default none */
@@ -29,6 +33,8 @@ export interface OperatorController extends ControllerDefinition {
 export interface RunSetup {
   /** The namespaces it will work on; empty: all. */
   readonly namespaces: readonly string[];
+  /** The metrics of the process: what a controller counts here, `run` serves with the metrics of the Manager. */
+  readonly metrics: MetricsRegistry;
   /**
    * Prints one line to standard output, for a controller whose result is its output. Control characters are escaped as
    * `\uXXXX`, because names in a cluster come from other users and must not control the terminal.
@@ -148,8 +154,8 @@ export function withFlags<Schema extends z.ZodObject>(
   const ownFlags: OwnFlags = {
     schema: flags,
     async configure(read, setup) {
-      const { namespaces, print, files } = setup;
-      const configured = await configure({ namespaces, print, files, flags: read(flags) });
+      const { namespaces, metrics, print, files } = setup;
+      const configured = await configure({ namespaces, metrics, print, files, flags: read(flags) });
       if (configured.name === definition.name) return configured;
       throw new TypeError(
         `Cannot configure controller "${definition.name}": the configured controller has the name "${configured.name}"`,

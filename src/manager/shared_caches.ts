@@ -75,6 +75,8 @@ export interface SharedCachesOptions {
   readonly namespaces?: readonly string[];
   /** What is cached of individual kinds. @default everything but managedFields */
   readonly rules?: readonly CacheRule[];
+  /** Freeze cached objects, so that a write to one throws. @default false */
+  readonly freeze?: boolean;
   /** @default no metrics */
   readonly metrics?: CacheMetrics;
   readonly clock: Clock;
@@ -96,7 +98,7 @@ export class SharedCaches implements ManagerCaches {
   readonly #newestWrites = new Map<string, ResourceVersion>();
 
   constructor(options: SharedCachesOptions) {
-    const { client, namespaces, rules = [], metrics, clock, random } = options;
+    const { client, namespaces, rules = [], freeze, metrics, clock, random } = options;
     assertOneRulePerKind(rules);
     const cachedRules = rules.filter((rule) => rule.isCached !== false);
     this.#rules = new Map(cachedRules.map((rule) => [resourceId(rule.resource), rule]));
@@ -116,6 +118,7 @@ export class SharedCaches implements ManagerCaches {
       },
       notOlderThan: (resource) => this.#newestWrites.get(resourceName(resource)),
       namespaces,
+      freeze,
       metrics,
       clock,
       random,

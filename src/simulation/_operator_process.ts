@@ -71,6 +71,7 @@ export class OperatorProcess {
     const { controllers, clock, random, election } = this.#options;
     this.#manager = new Manager({
       ...{ client, name: "simulation", clock, random, gracefulShutdownTimeoutMs: 0 },
+      freezeCache: true,
       instance: `process-${this.id}`,
       ...(election === undefined ? {} : { leaderElection: election }),
     });

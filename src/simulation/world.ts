@@ -4,7 +4,8 @@
  *
  * Guarantees: `settled()` returns when all effects of the last change are complete, however long that would take in a real
  * cluster. The server decodes, defaults, validates and admits writes as kube-apiserver does; only an owner reference that
- * the garbage collector could not follow is refused (`_owner_references.ts`).
+ * the garbage collector could not follow is refused (`_owner_references.ts`). Cached objects are frozen: a
+ * controller that changes one fails in its test, and not only in a cluster.
  */
 import { builtin, type Infer, type ObjectMeta, type Resource, resourceId } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
@@ -254,7 +255,13 @@ export class World implements AsyncDisposable {
   #managerOf(controllers: readonly OperatorController[]): Manager {
     const { wrap = (transport) => transport } = this.#options;
     const client = new Client(wrap(this.#requests.fetch), { clock: this.clock });
-    const manager = new Manager({ client, name: "world", clock: this.clock, random: this.#random });
+    const manager = new Manager({
+      client,
+      name: "world",
+      freezeCache: true,
+      clock: this.clock,
+      random: this.#random,
+    });
     for (const controller of controllers) manager.add(controller);
     return manager;
   }

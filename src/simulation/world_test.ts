@@ -84,3 +84,16 @@ test("a change of a dependent causes one reconcile of its owner", async () => {
   await world.settled();
   assertEquals(reconciles, 1);
 });
+
+test("[29] a controller that changes a cached object fails in a world, even with a cast", async () => {
+  const careless = controller("careless").for(Namespace).owns(ConfigMap).reconcile((ctx) => {
+    (ctx.object.metadata as { seen?: boolean }).seen = true;
+    return Promise.resolve(done);
+  });
+  await using world = await World.start({ controllers: [careless], cluster: false });
+  await world.create(Namespace, { name: "team-a" });
+  await assertRejects(
+    () => world.settled({ withinMs: 10_000 }),
+    /the last one: .*extensible/,
+  );
+});

@@ -7,6 +7,7 @@
 import { type Clock, type Random, systemClock, systemRandom } from "../../async/mod.ts";
 import type { Transport } from "../../client/mod.ts";
 import type { CacheRule, OperatorController } from "../../manager/mod.ts";
+import type { MetricsRegistry } from "../../observe/mod.ts";
 import {
   type Environment,
   environment,
@@ -36,6 +37,8 @@ export interface Operator {
   readonly description?: string;
   /** Which fields of a kind are cached, and which kinds must not be cached. @default everything but managedFields */
   readonly cacheRules?: readonly CacheRule[];
+  /** The metrics of the process, to which the operator may add its own; `run` serves them. @default a new registry */
+  readonly metrics?: MetricsRegistry;
   /** Names of the endpoints of `run`, and further endpoints. @default the names that Kubernetes uses */
   readonly endpoints?: OperatorEndpoints;
 }

@@ -5,7 +5,7 @@
  * whatever names a cluster sent (security 19).
  */
 import { z } from "zod";
-import { configureLogging, logger, redactText } from "../../observe/mod.ts";
+import { configureLogging, logger, MetricsRegistry, redactText } from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
 import { flag, oneOf } from "../flags/mod.ts";
 import {
@@ -46,6 +46,8 @@ export type LogFlags = z.output<typeof logFlags>;
 export class Session implements Disposable {
   readonly operator: Operator;
   readonly processEnvironment: FullProcessEnvironment;
+  /** The metrics of the process. The operator and its controllers may add their own. */
+  readonly metrics: MetricsRegistry;
   #verbosity = 0;
   #format: LogFlags["logFormat"] = "text";
   #logging: Disposable | undefined;
@@ -54,6 +56,7 @@ export class Session implements Disposable {
   constructor(operator: Operator, processEnvironment: FullProcessEnvironment) {
     this.operator = operator;
     this.processEnvironment = processEnvironment;
+    this.metrics = operator.metrics ?? new MetricsRegistry();
     this.#statusLine = new StatusLine(processEnvironment.stderr);
   }
 

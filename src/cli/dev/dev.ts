@@ -99,9 +99,9 @@ async function configure(
   { controllers, namespaces }: Pick<DevArguments, "controllers" | "namespaces">,
   stopping: Scope,
 ): Promise<readonly OperatorController[]> {
-  const { operator, output, processEnvironment: { clock } } = session;
+  const { operator, output, metrics, processEnvironment: { clock } } = session;
   const print = linePrinter({ stdout: output, stopping, clock });
-  return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, print });
+  return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, metrics, print });
 }
 
 function printConnection({ session }: Call<DevFlags>, cluster: EmbeddedCluster, file: KubeconfigFile): void {

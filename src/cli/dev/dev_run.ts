@@ -118,6 +118,7 @@ async function createDevManager(options: DevRunOptions): Promise<Manager> {
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
     cacheRules,
+    freezeCache: true,
     clock,
     random,
   });

@@ -260,3 +260,15 @@ test("[61] a signal at any moment of the start ends dev with 0, without an error
     assertEquals(await readdir(site.path), [], `turn ${turns}`);
   }
 });
+
+test("[29] in dev, and in run with --freeze-cache, a controller that changes a cached object fails", async () => {
+  const careless = controller("careless").for(builtin.ConfigMap).reconcile((ctx) => {
+    (ctx.object.metadata as { seen?: boolean }).seen = true;
+    return Promise.resolve(done);
+  });
+  const operator = { name: "op", version: "1.0.0", controllers: [withSamples(careless, [sample])] };
+  await using site = await folder();
+  const dev = await runCommandLine(operator, ["dev", "--all", "--samples", "--until-settled"], site.options);
+  assertEquals(dev.code, 1, dev.err);
+  assertMatch(dev.err, /Cannot settle: careless default\/\S+: .*extensible/);
+});

@@ -6,8 +6,8 @@
  */
 import { type Client, measuredTransport } from "../../client/mod.ts";
 import {
-  type Check,
   EventLoopWatchdog,
+  type HealthCheck,
   HealthChecks,
   isLoopback,
   Manager,
@@ -17,7 +17,7 @@ import {
   type Runnable,
   serveEndpoints,
 } from "../../manager/mod.ts";
-import { MetricsRegistry, runtimeMetrics } from "../../observe/mod.ts";
+import { type MetricsRegistry, runtimeMetrics } from "../../observe/mod.ts";
 import { joinPath, processFacts, readText, type Server } from "../../runtime/mod.ts";
 import type { Connection } from "../connection/mod.ts";
 import type { BindAddress, RunFlags, ServingFlags } from "./run_flags.ts";
@@ -39,9 +39,8 @@ export interface RunPlan {
 /** Creates the Manager; nothing runs yet. @throws UsageError when the flags of leader election do not fit together */
 export async function createManager(connection: Connection, plan: RunPlan): Promise<Manager> {
   const { controllers, namespaces, flags, session } = plan;
-  const { clock, random } = session.processEnvironment;
-  const metrics = new MetricsRegistry();
-  const client = createClient(connection, plan, metrics);
+  const { processEnvironment: { clock, random }, metrics } = session;
+  const client = createClient(connection, plan);
   const manager = new Manager({
     client,
     metrics,
@@ -49,6 +48,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
     cacheRules: session.operator.cacheRules,
+    freezeCache: flags.freezeCache,
     dryRun: flags.dryRun,
     leaderElection: flags.leaderElect ? createElection(connection, plan) : undefined,
     gracefulShutdownTimeoutMs: flags.gracefulShutdownTimeout,
@@ -63,7 +63,8 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   if (flags.metricsBindAddress !== undefined) await runtimeMetrics(metrics);
   const { endpoints } = session.operator;
   const watchdog = new EventLoopWatchdog({ clock, failAfterMs: flags.leaderElectionRenewDeadline });
-  const checks = [...manager.checks(), watchdog.check];
+  const ownChecks = controllers.flatMap(({ healthChecks = [] }) => healthChecks);
+  const checks = [...manager.checks(), watchdog.check, ...ownChecks];
   for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock })) {
     await manager.addRunnable(endpoint, "http");
   }
@@ -82,8 +83,8 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
 }
 
 /** The client that counts its requests and, in a dry run, logs the writes. */
-function createClient(connection: Connection, { flags, session }: RunPlan, metrics: MetricsRegistry): Client {
-  const { clock } = session.processEnvironment;
+function createClient(connection: Connection, { flags, session }: RunPlan): Client {
+  const { processEnvironment: { clock }, metrics } = session;
   const { host } = new URL(connection.server);
   return connection.client.withTransport((transport) => {
     const logged = flags.dryRun ? logDryRunWrites(transport) : transport;
@@ -127,7 +128,7 @@ function undefinedIfZero(ms: number): number | undefined {
 
 /** The content of the endpoints, and the client that reviews the permissions of requests. */
 interface EndpointParts {
-  readonly checks: readonly Check[];
+  readonly checks: readonly HealthCheck[];
   readonly metrics: MetricsRegistry;
   readonly endpoints?: OperatorEndpoints;
   readonly reviewer: Client;

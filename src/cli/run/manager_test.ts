@@ -1,11 +1,14 @@
-import { assertEquals, assertMatch, test } from "../../../tests/testing.ts";
+import { z } from "zod";
+import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
+import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { systemClock } from "../../async/mod.ts";
 import { Client } from "../../client/mod.ts";
-import { EventLoopWatchdog, Manager } from "../../manager/mod.ts";
+import { EventLoopWatchdog, Manager, withFlags } from "../../manager/mod.ts";
 import { MetricsRegistry } from "../../observe/mod.ts";
 import { serve } from "../../runtime/mod.ts";
 import { createEndpoints } from "./manager.ts";
-import { emptyList, websiteController } from "../testing/test_kinds.ts";
+import { emptyList, podController, websiteController } from "../testing/test_kinds.ts";
+import { createProcess, startCommandLine } from "../testing/run_command.ts";
 import { TestProcess } from "../testing/test_process.ts";
 import { FakeServer } from "../testing/fake_server.ts";
 import type { OperatorEndpoints } from "../command/operator.ts";
@@ -74,6 +77,46 @@ test("an operator can rename its endpoints, and add handlers beside the metrics"
   const [alive, ready, healthz, numbers, metrics, queues] = await responses(endpoints, paths);
   assertEquals([alive, ready, queues], ["200 ok", "200 ok", "200 three keys wait"]);
   assertEquals([healthz, numbers, metrics].map((response) => response?.slice(0, 3)), ["404", "200", "404"]);
+});
+
+test("run serves the metrics and the health checks of its controllers with its own", async () => {
+  const cluster = new FakeCluster();
+  cluster.intercept = ({ url }, path) => {
+    if (path === "/version") return Response.json({ gitVersion: "v1.36.3" });
+    return url.includes("limit=1") ? Response.json(emptyList) : undefined;
+  };
+  const problems = { store: "the disk is full" as string | undefined };
+  const counting = withFlags(podController, z.object({}), ({ metrics }) => {
+    metrics.counter({ name: "shop_orders_total", help: "Orders received" }).labels({}).inc();
+    const healthChecks = [{ name: "store", probe: "ready", problem: () => problems.store }] as const;
+    return { ...podController, healthChecks };
+  });
+  const metrics = new MetricsRegistry();
+  metrics.gauge({ name: "shop_open", help: "The shop is open" }).labels({}).set(1);
+  const [probes, shown] = [await freePort(), await freePort()];
+  const args = `run --all --health-probe-bind-address 127.0.0.1:${probes} --metrics-bind-address 127.0.0.1:${shown}`;
+  const process = createProcess(args.split(" "), { transport: cluster.transport });
+  const ending = startCommandLine({ name: "op", metrics, controllers: [counting] }, process, cluster.transport);
+  let ended = false;
+  ending.finally(() => ended = true);
+  const advanceUntil = async (isReached: () => boolean) => {
+    while (!isReached() && !ended) await process.clock.advance(10);
+  };
+  const get = async (port: number, path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: "close" } });
+    return await response.text();
+  };
+  await advanceUntil(() => process.err.includes("starting workers"));
+  const text = await get(shown, "/metrics");
+  for (const line of ["shop_orders_total 1", "shop_open 1", 'workqueue_adds_total{name="pods"']) {
+    assert(text.includes(`\n${line}`), `${line} is missing in ${text}`);
+  }
+  assertEquals(await get(probes, "/readyz/store"), "internal server error: the disk is full\n");
+  problems.store = undefined;
+  assertEquals(await get(probes, "/readyz/store"), "ok");
+  process.signal("SIGTERM");
+  await advanceUntil(() => ended);
+  assertEquals(await ending, 0, process.err);
 });
 
 test("a dry run with leader election is a usage error, because it would block the replicas that write", async () => {

@@ -95,11 +95,11 @@ async function configure(
   namespaces: readonly string[],
   stopping: Scope,
 ): Promise<readonly OperatorController[]> {
-  const { session: { operator, processEnvironment }, flags: { allNamespaces }, extraFlags: flags } = call;
+  const { session: { operator, processEnvironment, metrics }, flags: { allNamespaces }, extraFlags: flags } = call;
   const controllers = selectedControllers(call);
   const { stdout, clock } = processEnvironment;
   const print = linePrinter({ stdout, stopping, clock });
-  return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, print });
+  return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, metrics, print });
 }
 
 function selectedControllers({ positionals, flags, session }: Call<RunFlags>): readonly OperatorController[] {

@@ -143,6 +143,10 @@ export const runFlags = z.object({
     flags: "--dry-run",
     about: "let the server check every write and store none; logs the writes, with -v also their bodies",
   }),
+  freezeCache: flag(z.boolean().default(false), {
+    flags: "--freeze-cache",
+    about: "freeze cached objects, so that a controller that changes one fails; slower, dev and tests always do it",
+  }),
   once: flag(z.boolean().default(false), {
     flags: "--once",
     about: "reconcile every object, then end: with 0 if all succeeded, else with 1",

@@ -145,3 +145,14 @@ test("run --dry-run logs each write and the response of the server", async () =>
   assertMatch(err, /INFO +dry-run +would write +action=apply resource=services object=shop\/b\n/);
   assert(!err.includes("clusterIP"));
 });
+
+test("[29] run --freeze-cache freezes cached objects, and run alone does not", async () => {
+  const careless = controller("careless").for(builtin.ConfigMap).reconcile((ctx) => {
+    (ctx.object.metadata as { seen?: boolean }).seen = true;
+    return Promise.resolve(done);
+  });
+  assertEquals((await once(clusterWith("a"), [careless])).code, 0);
+  const { code, err } = await once(clusterWith("a"), [careless], "--freeze-cache");
+  assertEquals(code, 1);
+  assertMatch(err, /careless shop\/a: .*extensible/);
+});

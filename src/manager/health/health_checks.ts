@@ -1,6 +1,6 @@
 /**
  * HealthChecks: the health of a process at /healthz, /livez and /readyz, in the format of kube-apiserver and
- * controller-runtime. A {@link Check} is the only form of a health check: those of the Manager, the event loop watchdog
+ * controller-runtime. A {@link HealthCheck} is the only form of a health check: those of the Manager, the event loop watchdog
  * and others are added here, and each belongs to the liveness or to the readiness probe.
  *
  * Guarantees: a check that throws or takes too long has failed. The reason of a failure is shown only to clients on this
@@ -14,17 +14,18 @@ import { isLoopback, methodNotAllowed, textResponse } from "./text_response.ts";
 /** "live": if it fails, the process should be restarted. "ready": if it fails, the process should get no requests. */
 export type Probe = "live" | "ready";
 
-/** One health check. */
-export interface Check {
+/** One health check; an element of `OperatorController.healthChecks`. */
+export interface HealthCheck {
   /** As in `/readyz/NAME`. */
   readonly name: string;
-  readonly probe: Probe;
+  /** "live": if it fails, the process should be restarted. "ready": if it fails, the process should get no requests. */
+  readonly probe: "live" | "ready";
   /** Returns the problem in one sentence, or undefined if there is none. It may also throw. */
   readonly problem: (signal: AbortSignal) => string | undefined | Promise<string | undefined>;
 }
 
 /** A check whose result is known without waiting. */
-export interface ImmediateCheck extends Check {
+export interface ImmediateCheck extends HealthCheck {
   readonly problem: () => string | undefined;
 }
 
@@ -69,7 +70,7 @@ export class HealthChecks {
   readonly #probes: ReadonlyMap<string, Probe>;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #checks: Readonly<Record<Probe, Map<string, Check>>> = { live: new Map(), ready: new Map() };
+  readonly #checks: Readonly<Record<Probe, Map<string, HealthCheck>>> = { live: new Map(), ready: new Map() };
 
   constructor(options: HealthChecksOptions = {}) {
     const { checkTimeoutMs = 5_000, clock = systemClock, log = logger("health") } = options;
@@ -85,7 +86,7 @@ export class HealthChecks {
    *
    * @throws TypeError when the probe already has a check with that name, or the name is not valid in a path.
    */
-  add(check: Check): Disposable {
+  add(check: HealthCheck): Disposable {
     const { name, probe } = check;
     const checks = this.#checks[probe];
     if (!namePattern.test(name)) throw new TypeError(`Cannot add health check "${name}": the name is invalid`);
@@ -150,12 +151,12 @@ export class HealthChecks {
   }
 
   /** The checks of a probe; without any, a check that always passes. */
-  #withPing(probe: Probe): ReadonlyMap<string, Check> {
+  #withPing(probe: Probe): ReadonlyMap<string, HealthCheck> {
     const checks = this.#checks[probe];
     return checks.size > 0 ? checks : new Map([["ping", { name: "ping", probe, problem: () => undefined }]]);
   }
 
-  async #run(check: Check): Promise<CheckResult> {
+  async #run(check: HealthCheck): Promise<CheckResult> {
     const { name } = check;
     using limited = scope(neverAborted, { timeoutMs: this.#checkTimeoutMs, clock: this.#clock });
     const timedOut = aborted(limited.signal).then(() => `no result after ${this.#checkTimeoutMs} ms`);

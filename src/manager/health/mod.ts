@@ -9,7 +9,7 @@ export {
 } from "./endpoints.ts";
 export { EventLoopWatchdog, type EventLoopWatchdogOptions } from "./event_loop_watchdog.ts";
 export {
-  type Check,
+  type HealthCheck,
   HealthChecks,
   type HealthChecksOptions,
   type ImmediateCheck,
