@@ -66,6 +66,7 @@ export { retryOnConflict, type RetryOnConflictOptions } from "./retry.ts";
 export { guardSends, sendGuardOf, type Transport } from "./transport.ts";
 export {
   isUnreachable,
+  unreachable,
   UnreachableError,
   type UnreachableErrorOptions,
   type UnreachableReason,

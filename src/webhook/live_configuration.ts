@@ -12,6 +12,17 @@ import type { Clock } from "../async/mod.ts";
 /** The annotation with the original client configurations during a local run, by the name of their webhook. */
 export const savedConfigAnnotation = "pintle.dev/webhooks-before-local";
 
+/** The annotation that names the process of a local run, see `local_run.ts`. */
+export const localRunAnnotation = "pintle.dev/local-run-owner";
+
+/** The label of configurations that a local run created, and that are removed with it. */
+export const localRunLabel = "pintle.dev/local-run";
+
+/** The JSON pointer of an annotation. */
+export function annotationPointer(name: string): string {
+  return `/metadata/annotations/${name.replaceAll("/", "~1")}`;
+}
+
 /** One configuration object of a cluster. */
 export interface ConfigurationTarget {
   /** `converting` means the conversion of the CRD with this name. */
@@ -43,9 +54,22 @@ export interface LiveEntry {
 
 /** A configuration as it is in the cluster. */
 export interface LiveConfiguration {
+  readonly uid: string;
   readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>> | undefined;
   readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly entries: readonly LiveEntry[];
+}
+
+/** True when a local run created the configuration. */
+export function isCreatedLocally({ labels = {} }: LiveConfiguration): boolean {
+  return labels[localRunLabel] === "true";
+}
+
+/** True when a local run has changed or created the configuration. */
+export function isFromLocalRun(live: LiveConfiguration): boolean {
+  const names = [savedConfigAnnotation, localRunAnnotation];
+  return isCreatedLocally(live) || names.some((name) => Object.hasOwn(live.annotations ?? {}, name));
 }
 
 /** Reads a configuration; undefined when it is not installed, or when a CRD does not convert with a webhook. */
@@ -101,8 +125,13 @@ export function resourceOf(target: ConfigurationTarget): Resource {
 }
 
 function live(metadata: unknown, entries: readonly LiveEntry[]): LiveConfiguration {
-  const resourceVersion = String(fieldOf(metadata, "resourceVersion") ?? "");
-  return { resourceVersion, annotations: stringMap(fieldOf(metadata, "annotations")), entries };
+  return {
+    uid: String(fieldOf(metadata, "uid") ?? ""),
+    resourceVersion: String(fieldOf(metadata, "resourceVersion") ?? ""),
+    labels: stringMap(fieldOf(metadata, "labels")),
+    annotations: stringMap(fieldOf(metadata, "annotations")),
+    entries,
+  };
 }
 
 function stringMap(value: unknown): Readonly<Record<string, string>> | undefined {
@@ -133,8 +162,7 @@ export async function publishCaBundle(bundle: string, options: PublishOptions): 
       const live = await readConfiguration(client, target, signal);
       const stale = live?.entries.filter((entry) => entry.clientConfig.caBundle !== caBundle) ?? [];
       // During a local run the webhooks are served with a certificate of another authority.
-      const isBorrowed = Object.hasOwn(live?.annotations ?? {}, savedConfigAnnotation);
-      if (live === undefined || stale.length === 0 || isBorrowed) return;
+      if (live === undefined || stale.length === 0 || isFromLocalRun(live)) return;
       const operations = stale.map((
         { pointer },
       ) => ({ op: "add", path: `${pointer}/caBundle`, value: caBundle } as const));

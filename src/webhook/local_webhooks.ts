@@ -3,22 +3,28 @@
  * cluster at a URL and restores them at the end. The original settings are stored in an annotation of the configuration
  * itself, so that the next start can restore them after a killed process.
  *
- * Guarantees: a second local run never overwrites the original settings. Only the client configurations and the
- * annotation are changed.
+ * Guarantees: a second local run never overwrites the original settings, and no run undoes what another one has published.
+ * Only the client configurations and two annotations are changed.
  */
 import { type Clock, systemClock } from "../async/mod.ts";
-import { type Client, type JsonPatchOperation, retryOnConflict } from "../client/mod.ts";
+import { type Client, isNotFound, type JsonPatchOperation, retryOnConflict } from "../client/mod.ts";
 import { z } from "zod";
 import {
+  annotationPointer,
   type ConfigurationTarget,
+  isCreatedLocally,
   type LiveConfiguration,
+  localRunAnnotation,
   patchConfiguration,
   readConfiguration,
+  resourceOf,
   savedConfigAnnotation,
   type WebhookClientConfig,
 } from "./live_configuration.ts";
 import { type CertificateSource, fixedCertificate, issueCertificates } from "./certificates.ts";
+import { type LocalRunIdentity, localRunOf, type LocalRunTrace, markOf } from "./local_run.ts";
 import { parseJson } from "./_decode.ts";
+import { resourceVersion } from "../api/mod.ts";
 
 /** Options of {@link localWebhooks}. */
 export interface LocalWebhooksOptions {
@@ -27,6 +33,8 @@ export interface LocalWebhooksOptions {
   readonly targets: readonly ConfigurationTarget[];
   /** A name or address of this machine that the API server can reach. */
   readonly host: string;
+  /** This process, for the marks. */
+  readonly run: LocalRunIdentity;
   /** @default systemClock */
   readonly clock?: Clock;
 }
@@ -39,7 +47,7 @@ export interface LocalWebhooks {
   readonly ca: string;
   /** Points the cluster to this machine. @returns the number of changed configurations; missing ones are skipped */
   attach(port: number, signal: AbortSignal): Promise<number>;
-  /** Restores the original settings. */
+  /** Restores the original settings, and removes what this run created. */
   restore(signal: AbortSignal): Promise<number>;
 }
 
@@ -47,7 +55,7 @@ const dayMs = 24 * 3_600_000;
 
 /** Prepares a local run. */
 export async function localWebhooks(options: LocalWebhooksOptions): Promise<LocalWebhooks> {
-  const { client, targets, host, clock = systemClock } = options;
+  const { client, targets, host, run, clock = systemClock } = options;
   const { ca, cert, key } = await issueCertificates({ hosts: [host], now: clock.now(), lifetimeMs: dayMs });
   const caBundle = new TextEncoder().encode(ca).toBase64();
   return {
@@ -55,46 +63,87 @@ export async function localWebhooks(options: LocalWebhooksOptions): Promise<Loca
     ca,
     attach(port, signal) {
       const origin = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
-      return changeAll(client, targets, { clock, signal }, (live) => attachOperations(live, origin, caBundle));
+      const mark = markOf(run, clock.now());
+      return changeAll(targets, { clock, signal }, async (target) => {
+        const live = await readConfiguration(client, target, signal);
+        if (live === undefined) return false;
+        await patchConfiguration(client, target, live, attachOperations(live, { origin, caBundle, mark }), signal);
+        return true;
+      });
     },
-    restore: (signal) => restoreWebhooks(client, targets, signal, clock),
+    restore: (signal) =>
+      changeAll(
+        targets,
+        { clock, signal },
+        (target) => undo(client, target, (live) => localRunOf(live)?.id === run.id, signal),
+      ),
   };
 }
 
 /**
- * Restores the settings after a local run that was killed. Every start without local webhooks calls it.
+ * Restores the configurations that a dead local run has changed, and removes those that it created.
  *
+ * @param traces from `findDeadLocalRuns`. One whose mark has changed since then is left alone
  * @returns the number of changed configurations
  */
-export function restoreWebhooks(
+export function undoLocalRuns(
   client: Client,
-  targets: readonly ConfigurationTarget[],
+  traces: readonly LocalRunTrace[],
   signal: AbortSignal,
   clock: Clock = systemClock,
 ): Promise<number> {
-  return changeAll(client, targets, { clock, signal }, restoreOperations);
+  const marks = new Map(traces.map(({ target, mark }) => [target, mark]));
+  return changeAll(
+    [...marks.keys()],
+    { clock, signal },
+    (target) => undo(client, target, (live) => live.annotations?.[localRunAnnotation] === marks.get(target), signal),
+  );
 }
 
+/** @returns the number of configurations that `change` has changed; a conflict is tried again */
 async function changeAll(
-  client: Client,
   targets: readonly ConfigurationTarget[],
   options: { readonly clock: Clock; readonly signal: AbortSignal },
-  change: (live: LiveConfiguration) => readonly JsonPatchOperation[],
+  change: (target: ConfigurationTarget) => Promise<boolean>,
 ): Promise<number> {
   let changed = 0;
-  for (const target of targets) {
-    await retryOnConflict(async () => {
-      const live = await readConfiguration(client, target, options.signal);
-      const operations = live === undefined ? [] : change(live);
-      if (live === undefined || operations.length === 0) return;
-      await patchConfiguration(client, target, live, operations, options.signal);
-      changed++;
-    }, options);
-  }
+  for (const target of targets) if (await retryOnConflict(() => change(target), options)) changed++;
   return changed;
 }
 
-function attachOperations(live: LiveConfiguration, origin: string, caBundle: string): readonly JsonPatchOperation[] {
+/** Undoes what a local run did to a configuration, if `isOurs` says that it is still that of the run. */
+async function undo(
+  client: Client,
+  target: ConfigurationTarget,
+  isOurs: (live: LiveConfiguration) => boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const live = await readConfiguration(client, target, signal);
+  if (live === undefined || !isOurs(live)) return false;
+  if (isCreatedLocally(live)) {
+    const preconditions = { uid: live.uid, resourceVersion: resourceVersion(live.resourceVersion) };
+    await client.delete(resourceOf(target), target.name, { preconditions, signal }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+    return true;
+  }
+  const operations = restoreOperations(live);
+  if (operations.length > 0) await patchConfiguration(client, target, live, operations, signal);
+  return operations.length > 0;
+}
+
+/** What a local run publishes. */
+interface Publication {
+  /** `https://host:port`. */
+  readonly origin: string;
+  readonly caBundle: string;
+  readonly mark: string;
+}
+
+function attachOperations(
+  live: LiveConfiguration,
+  { origin, caBundle, mark }: Publication,
+): readonly JsonPatchOperation[] {
   const before = originalsOf(live) ?? new Map<string, WebhookClientConfig>();
   const originals = Object.fromEntries(
     live.entries.map((entry) => [entry.name, before.get(entry.name) ?? entry.clientConfig]),
@@ -104,25 +153,30 @@ function attachOperations(live: LiveConfiguration, origin: string, caBundle: str
       const value = { url: `${origin}${pathOf(before.get(name) ?? clientConfig)}`, caBundle };
       return { op: "replace", path: pointer, value } as const;
     }),
-    live.annotations === undefined
-      ? { op: "add", path: "/metadata/annotations", value: { [savedConfigAnnotation]: JSON.stringify(originals) } }
-      : { op: "add", path: annotationPointer, value: JSON.stringify(originals) },
+    ...annotate(live, { [savedConfigAnnotation]: JSON.stringify(originals), [localRunAnnotation]: mark }),
   ];
 }
 
+function annotate(
+  { annotations }: LiveConfiguration,
+  added: Readonly<Record<string, string>>,
+): readonly JsonPatchOperation[] {
+  if (annotations === undefined) return [{ op: "add", path: "/metadata/annotations", value: added }];
+  return Object.entries(added).map(([name, value]) => ({ op: "add", path: annotationPointer(name), value }));
+}
+
 function restoreOperations(live: LiveConfiguration): readonly JsonPatchOperation[] {
-  const originals = originalsOf(live);
-  if (originals === undefined) return [];
+  const originals = originalsOf(live) ?? new Map<string, WebhookClientConfig>();
+  const own = [savedConfigAnnotation, localRunAnnotation];
   return [
     ...live.entries.flatMap(({ name, pointer }) => {
       const value = originals.get(name);
       return value === undefined ? [] : [{ op: "replace", path: pointer, value } as const];
     }),
-    { op: "remove", path: annotationPointer },
+    ...own.filter((name) => Object.hasOwn(live.annotations ?? {}, name))
+      .map((name) => ({ op: "remove", path: annotationPointer(name) } as const)),
   ];
 }
-
-const annotationPointer = `/metadata/annotations/${savedConfigAnnotation.replaceAll("/", "~1")}`;
 
 /** The path of the webhook, which is the same on every server. */
 function pathOf(clientConfig: WebhookClientConfig): string {

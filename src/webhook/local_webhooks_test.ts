@@ -1,12 +1,22 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
 import { VirtualClock } from "../async/mod.ts";
+import type { Client } from "../client/mod.ts";
 import { fakeApi } from "./testing/fake_api.ts";
 import { publishCaBundle } from "./live_configuration.ts";
-import { localWebhooks, restoreWebhooks } from "./local_webhooks.ts";
+import { findLocalRuns } from "./local_run.ts";
+import { localWebhooks, undoLocalRuns } from "./local_webhooks.ts";
 
 const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/op";
 const targets = [{ kind: "validating", name: "op" }, { kind: "mutating", name: "absent" }] as const;
 const signal = new AbortController().signal;
+
+/** A run of a process that this machine does not see. */
+const runOf = (id: string) => ({ id, host: "laptop", process: 7 });
+
+/** What a start does after a killed run: all runs are dead. */
+async function undoAll(client: Client): Promise<number> {
+  return await undoLocalRuns(client, await findLocalRuns(client, targets, signal), signal, new VirtualClock());
+}
 
 function installed(metadata: object = {}) {
   const api = fakeApi();
@@ -34,7 +44,10 @@ test("configurations point to this machine during the run, and are restored afte
   for (const annotations of [{ kept: "yes" }, undefined]) {
     const { api, read } = installed({ annotations });
     const before = read();
-    const local = await localWebhooks({ client: api.client, targets, host: "fd00::1", clock: new VirtualClock() });
+    const local = await localWebhooks({
+      ...{ client: api.client, targets, host: "fd00::1", run: runOf("a") },
+      clock: new VirtualClock(),
+    });
     assertEquals(await local.attach(9443, signal), 1);
     const text = JSON.stringify(read());
     assertStringIncludes(text, '"url":"https://[fd00::1]:9443/validate-a"');
@@ -52,21 +65,22 @@ test("after a killed run, the next start can still restore the original, local o
   const { api, read } = installed({ annotations: {} });
   const before = read();
   const clock = new VirtualClock();
-  const killed = await localWebhooks({ client: api.client, targets, host: "10.0.0.1", clock });
+  const killed = await localWebhooks({ client: api.client, targets, host: "10.0.0.1", run: runOf("a"), clock });
   await killed.attach(1111, signal);
-  const next = await localWebhooks({ client: api.client, targets, host: "10.0.0.2", clock });
+  const next = await localWebhooks({ client: api.client, targets, host: "10.0.0.2", run: runOf("b"), clock });
   await next.attach(2222, signal);
   assertStringIncludes(JSON.stringify(read()), '"url":"https://10.0.0.2:2222/validate-b"');
-  assertEquals(await restoreWebhooks(api.client, targets, signal, clock), 1);
+  assertEquals(await killed.restore(signal), 0, "the first run undoes what the second one has published");
+  assertEquals(await undoAll(api.client), 1);
   assertEquals(read(), before);
-  assertEquals(await restoreWebhooks(api.client, targets, signal, clock), 0);
+  assertEquals(await undoAll(api.client), 0);
 });
 
 test("an invalid annotation is removed and nothing else is changed", async () => {
   for (const value of ["", "{", "[1]", '{"a":{"url":5}}']) {
     const { api, read } = installed({ annotations: { "pintle.dev/webhooks-before-local": value } });
     const before = read();
-    await restoreWebhooks(api.client, targets, signal, new VirtualClock());
+    await undoAll(api.client);
     assertEquals<unknown>(read(), { ...before, metadata: { name: "op", annotations: {} } });
   }
 });
@@ -74,7 +88,7 @@ test("an invalid annotation is removed and nothing else is changed", async () =>
 test("replicas in the cluster do not change a configuration during a local run", async () => {
   const { api } = installed();
   const clock = new VirtualClock();
-  const local = await localWebhooks({ client: api.client, targets, host: "h", clock });
+  const local = await localWebhooks({ client: api.client, targets, host: "h", run: runOf("a"), clock });
   await local.attach(1, signal);
   assertEquals(await publishCaBundle("PEM", { client: api.client, targets, clock, signal }), 0);
   await local.restore(signal);

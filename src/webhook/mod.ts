@@ -39,7 +39,13 @@ export { type Webhook, type WebhookHandler, webhookHandler, type WebhookHandlerO
 export { jsonPatch } from "./json_patch.ts";
 export { certificateFiles, type CertificateFilesOptions } from "./certificate_files.ts";
 export { managedCertificates, type ManagedCertificatesOptions, serviceHosts } from "./managed_certificates.ts";
-export { type ConfigurationTarget, savedConfigAnnotation } from "./live_configuration.ts";
+export {
+  type ConfigurationTarget,
+  localRunAnnotation,
+  localRunLabel,
+  savedConfigAnnotation,
+  type WebhookClientConfig,
+} from "./live_configuration.ts";
 export {
   configurationTargets,
   lintWebhooks,
@@ -49,7 +55,30 @@ export {
   webhookConfigurations,
   type WebhookFinding,
 } from "./configuration.ts";
-export { type LocalWebhooks, localWebhooks, type LocalWebhooksOptions, restoreWebhooks } from "./local_webhooks.ts";
+export {
+  findDeadLocalRuns,
+  findLocalRuns,
+  type LocalRun,
+  localRunDeadAfterMs,
+  type LocalRunIdentity,
+  type LocalRunTrace,
+  markOf,
+  newLocalRun,
+  type ObserveOptions,
+  renewLocalRun,
+  renewLocalRunMs,
+  respondsLocally,
+} from "./local_run.ts";
+export { type LocalWebhooks, localWebhooks, type LocalWebhooksOptions, undoLocalRuns } from "./local_webhooks.ts";
+export {
+  type AdmissionProbe,
+  admissionProbe,
+  conversionProbe,
+  type ProbeOptions,
+  type ProbeResult,
+  probeWebhook,
+  problemOf,
+} from "./webhook_probe.ts";
 export { type WebhookRunOptions, WebhookServer, type WebhookServerOptions } from "./webhook_server.ts";
 export {
   type CertificateSource,

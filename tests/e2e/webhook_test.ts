@@ -8,9 +8,11 @@ import {
   configurationTargets,
   defaulting,
   deny,
+  findLocalRuns,
   localWebhooks,
   managedCertificates,
-  restoreWebhooks,
+  newLocalRun,
+  undoLocalRuns,
   validating,
   webhookConfigurations,
   WebhookServer,
@@ -112,7 +114,8 @@ async function localRunTakesOver(
     validating(ConfigMap, { create: () => allow() }),
   ];
   const targets = configurationTargets(webhooks, name);
-  const local = await localWebhooks({ client, targets, host: "127.0.0.1" });
+  const run = await newLocalRun();
+  const local = await localWebhooks({ client, targets, host: "127.0.0.1", run });
   const { certificates } = local;
   const server = new WebhookServer({ webhooks, hostname: "127.0.0.1", port: 0, drainDelayMs: 0, certificates });
   using stop = scope(never);
@@ -125,7 +128,7 @@ async function localRunTakesOver(
   const port = await until("serve", () => server.port === undefined ? pending("not yet") : found(server.port));
   assertEquals(await local.attach(port, never), 2);
   await until("see the local webhooks", async () => await colour() === "local" ? found(true) : pending("not yet"));
-  assertEquals(await restoreWebhooks(client, targets, never), 2);
+  assertEquals(await undoLocalRuns(client, await findLocalRuns(client, targets, never), never), 2);
   await until("see the webhooks of before", async () => await colour() === "red" ? found(true) : pending("not yet"));
   stop.abort();
   await done;
@@ -137,7 +140,7 @@ controlPlaneTest(
     const namespace = await createNamespace(controlPlane);
     using connection = await connect(controlPlane);
     const { client } = connection;
-    const local = await localWebhooks({ client, targets: [], host: "127.0.0.1" });
+    const local = await localWebhooks({ client, targets: [], host: "127.0.0.1", run: await newLocalRun() });
     const [pair] = await Array.fromAsync(local.certificates.pairs(never));
     assert(pair !== undefined);
     await using server = await serve({ tls: pair, onError: () => {}, handler: misbehave });

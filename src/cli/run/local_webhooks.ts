@@ -1,22 +1,28 @@
 /**
- * Webhook configurations of local runs (`--webhook-host`): creating and removing them, and cleaning up after a killed run.
+ * Webhook configurations of local runs (`--webhook-host`): creating them, and cleaning up after a killed run.
  *
  * Where the cluster has no configurations, a local run creates its own, with a label, and removes them at the end.
  * Configurations that exist are changed for the time of the run instead (`localWebhooks` of src/webhook). A killed run
  * leaves both kinds referring to a machine that no longer responds, so that the cluster rejects writes: every start of the
- * same operator, with whichever controllers, repairs that first. In a cluster only a start that serves webhooks does so,
- * because the others have no permission to read configurations.
+ * same operator, with whichever controllers, repairs that first, and so does `doctor --fix`. In a cluster only a start that
+ * serves webhooks does so, because the others have no permission to read configurations.
  *
- * Guarantees: a created configuration is complete from the start, including the CA bundle.
+ * Guarantees: a created configuration is complete from the start, including the CA bundle and the mark; what a live run has
+ * published is left alone.
  */
 import type { Clock } from "../../async/mod.ts";
-import { type Client, isConflict, isForbidden, isNotFound } from "../../client/mod.ts";
+import { type Client, isForbidden } from "../../client/mod.ts";
 import type { Runnable } from "../../manager/mod.ts";
 import type { Logger } from "../../observe/mod.ts";
 import {
   type ConfigurationTarget,
   configurationTargets,
-  restoreWebhooks,
+  findDeadLocalRuns,
+  localRunAnnotation,
+  localRunDeadAfterMs,
+  localRunLabel,
+  type LocalRunTrace,
+  undoLocalRuns,
   type Webhook,
   type WebhookConfigurations,
   webhookConfigurations,
@@ -35,6 +41,8 @@ interface Leftovers {
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Ends the wait for a renewal. @default never */
+  readonly signal?: AbortSignal;
 }
 
 const never = new AbortController().signal;
@@ -45,22 +53,38 @@ export function leftoverCleaner(leftovers: Leftovers): Runnable | undefined {
   return {
     name: "leftover webhooks",
     async prepare() {
-      if (await canReadConfigurations(leftovers)) await undoLocalRun(leftovers);
+      if (await canReadConfigurations(leftovers)) await undoDeadLocalRuns(leftovers);
     },
     run: () => Promise.resolve(),
   };
 }
 
-/** Removes what a killed run created and restores what it changed. Without the permission, there was no local run. */
-export async function undoLocalRun(leftovers: Leftovers): Promise<void> {
-  const { webhooks, name, clock, log, dryRun } = leftovers;
+/**
+ * Removes what a killed run created and restores what it changed. Without the permission, there was no local run.
+ *
+ * @returns What live runs have published
+ */
+export async function undoDeadLocalRuns(leftovers: Leftovers): Promise<readonly LocalRunTrace[]> {
+  const { webhooks, name, clock, log, dryRun, signal = never } = leftovers;
   const client = dryRun ? leftovers.client.dryRunClient() : leftovers.client;
+  const targets = configurationTargets(webhooks, name);
   try {
-    await removeLocalConfigurations(client, { name, signal: never });
-    await restoreWebhooks(client, configurationTargets(webhooks, name), never, clock);
+    const { dead, alive } = await findDeadLocalRuns({
+      ...{ client, targets, clock, signal },
+      onWait: ({ host, process, renewedAt }) =>
+        log.info("a local run does not respond, waiting for a renewal of its mark", {
+          ...{ host, process, renewedAt, forMs: localRunDeadAfterMs },
+        }),
+    });
+    if (await undoLocalRuns(client, dead, signal, clock) > 0) {
+      const runs = dead.map(({ run }) => run === undefined ? "unknown" : `${run.host} (process ${run.process})`);
+      log.warn("removed the webhooks of a local run that was killed", { runs: [...new Set(runs)].join(", ") });
+    }
+    return alive;
   } catch (error) {
     if (!isForbidden(error)) throw error;
     log.info("skipping the cleanup after local runs, it is forbidden", { reason: error.message });
+    return [];
   }
 }
 
@@ -78,8 +102,6 @@ async function canReadConfigurations({ webhooks, name, client }: Leftovers): Pro
   return await isAllowed(client, { verb: "get", group, resource, name: target.name });
 }
 
-const localLabel = "pintle.dev/local-run";
-
 /** The configurations of a local run. */
 interface LocalConfigurations {
   readonly webhooks: readonly Webhook[];
@@ -88,31 +110,20 @@ interface LocalConfigurations {
   readonly port: number;
   /** PEM text of the certificate authority that the API server trusts. */
   readonly ca: string;
+  /** The text of the mark of this run. */
+  readonly mark: string;
   readonly signal: AbortSignal;
 }
 
 /** Creates the configurations that the cluster does not have. */
 export async function installLocalConfigurations(client: Client, options: LocalConfigurations): Promise<void> {
-  const { webhooks, name, host, port, ca, signal } = options;
+  const { webhooks, name, host, port, ca, mark, signal } = options;
   const url = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   // A local run has no namespace of its own to exclude; this name keeps the rule for namespaced kinds valid.
   const address = { kind: "url", url } as const;
   const desired = webhookConfigurations(webhooks, { name, address, caBundle: ca, ownNamespace: "kube-system" });
-  await createMissing(client, builtin.MutatingWebhookConfiguration, desired.mutating, signal);
-  await createMissing(client, builtin.ValidatingWebhookConfiguration, desired.validating, signal);
-}
-
-/** Removes what {@link installLocalConfigurations} created, in this run or in a killed one. */
-export async function removeLocalConfigurations(
-  client: Client,
-  options: Pick<LocalConfigurations, "name" | "signal">,
-): Promise<void> {
-  for (const resource of [builtin.MutatingWebhookConfiguration, builtin.ValidatingWebhookConfiguration]) {
-    const live = await client.find(resource, options.name, { signal: options.signal });
-    if (live?.metadata.labels?.[localLabel] !== "true") continue;
-    const preconditions = { uid: live.metadata.uid };
-    await client.delete(resource, options.name, { preconditions, signal: options.signal }).catch(unlessGone);
-  }
+  await createMissing(client, builtin.MutatingWebhookConfiguration, desired.mutating, { mark, signal });
+  await createMissing(client, builtin.ValidatingWebhookConfiguration, desired.validating, { mark, signal });
 }
 
 type Configuration = NonNullable<WebhookConfigurations["mutating"] | WebhookConfigurations["validating"]>;
@@ -121,16 +132,12 @@ async function createMissing<R extends Resource>(
   client: Client,
   resource: R,
   configuration: (Configuration & Infer<R>) | undefined,
-  signal: AbortSignal,
+  { mark, signal }: Pick<LocalConfigurations, "mark" | "signal">,
 ): Promise<void> {
   if (configuration === undefined) return;
   const name = configuration.metadata.name ?? "";
   if (await client.find(resource, name, { signal }) !== undefined) return;
-  const metadata = { ...configuration.metadata, labels: { [localLabel]: "true" } };
+  const own = { labels: { [localRunLabel]: "true" }, annotations: { [localRunAnnotation]: mark } };
+  const metadata = { ...configuration.metadata, ...own };
   await client.create(resource, { ...configuration, metadata } as never, { signal });
-}
-
-/** A conflict means that the UID differs: another configuration has taken its place. */
-function unlessGone(error: unknown): void {
-  if (!isNotFound(error) && !isConflict(error)) throw error;
 }

@@ -6,10 +6,10 @@
  * to that machine during the run. Otherwise webhooks are not served, and a log record says why.
  *
  * Guarantees: a killed local run leaves configurations that refer to a machine that no longer responds, so that the cluster
- * rejects writes; every next start repairs that first (`local_webhooks.ts`). A dry run stores nothing: neither
- * configurations nor certificates.
+ * rejects writes; every next start repairs that first (`local_webhooks.ts`). Two local runs do not take each other's
+ * webhooks. A dry run stores nothing: neither configurations nor certificates.
  */
-import { webhookServiceName } from "../command/mod.ts";
+import { CommandError, exitCode, webhookServiceName } from "../command/mod.ts";
 import { aborted, type Clock } from "../../async/mod.ts";
 import type { Client } from "../../client/mod.ts";
 import type { Life, OperatorController, Runnable } from "../../manager/mod.ts";
@@ -17,20 +17,21 @@ import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts"
 import {
   certificateFiles,
   type CertificateSource,
+  type ConfigurationTarget,
   configurationTargets,
+  type LocalRunIdentity,
   type LocalWebhooks,
   localWebhooks,
   managedCertificates,
+  markOf,
+  newLocalRun,
+  renewLocalRun,
+  renewLocalRunMs,
   serviceHosts,
   type Webhook,
   WebhookServer,
 } from "../../webhook/mod.ts";
-import {
-  installLocalConfigurations,
-  leftoverCleaner,
-  removeLocalConfigurations,
-  undoLocalRun,
-} from "./local_webhooks.ts";
+import { installLocalConfigurations, leftoverCleaner, undoDeadLocalRuns } from "./local_webhooks.ts";
 import type { ServingFlags } from "./run_flags.ts";
 
 /** What the webhook server needs. */
@@ -57,8 +58,10 @@ export function createWebhookRunnable(flags: ServingFlags, parts: WebhookParts):
   const leftovers = { ...parts, webhooks: parts.isInCluster ? webhooks : webhooksIn(parts.allControllers), log };
   if (webhooks.length === 0) return leftoverCleaner(leftovers);
   const { webhookHost: host } = flags;
-  if (host !== undefined && !parts.dryRun) return localServer(flags, { ...parts, webhooks, log, host });
-  const prepare = () => undoLocalRun(leftovers);
+  if (host !== undefined && !parts.dryRun) {
+    return localServer(flags, { ...parts, webhooks, allWebhooks: webhooksIn(parts.allControllers), log, host });
+  }
+  const prepare = async () => void await undoDeadLocalRuns(leftovers);
   const reason = reasonNotServed(flags, parts);
   if (reason !== undefined) {
     log.info("not serving webhooks", { reason });
@@ -92,6 +95,8 @@ function managedSource(parts: WebhookParts, webhooks: readonly Webhook[]): Certi
 
 interface LocalParts extends WebhookParts {
   readonly webhooks: readonly Webhook[];
+  /** Those of all controllers. */
+  readonly allWebhooks: readonly Webhook[];
   readonly host: string;
   readonly log: Logger;
 }
@@ -103,14 +108,15 @@ function localServer(flags: ServingFlags, parts: LocalParts): Runnable {
   return {
     name: "webhooks",
     async run({ stop, kill }) {
-      const local = await localWebhooks({ client, targets, host, clock });
+      const run = await newLocalRun();
+      const local = await localWebhooks({ client, targets, host, run, clock });
       const server = createServer(flags, parts, local.certificates);
       const serverStop = new AbortController();
       const serving = server.run(serverStop.signal, { kill });
       try {
         // A port in use ends the run before the cluster is changed: another local run may use it.
         const port = await Promise.race([portOf(server, stop, clock), serving.then(() => 0)]);
-        await attachUntilStopped(parts, { local, port, serving, life: { stop, kill } });
+        await publishUntilStopped(parts, { local, run, port, serving, life: { stop, kill } });
       } finally {
         serverStop.abort();
         await serving;
@@ -119,8 +125,10 @@ function localServer(flags: ServingFlags, parts: LocalParts): Runnable {
   };
 }
 
-interface LocalRun {
+/** A local run that has a port. */
+interface PublishedRun {
   readonly local: LocalWebhooks;
+  readonly run: LocalRunIdentity;
   readonly port: number;
   /** Rejects when the server fails. */
   readonly serving: Promise<void>;
@@ -128,20 +136,49 @@ interface LocalRun {
 }
 
 /** Makes the cluster call this machine until the stop, and undoes that while the server still responds. */
-async function attachUntilStopped(parts: LocalParts, run: LocalRun): Promise<void> {
-  const { client, webhooks, name, host, log } = parts;
-  const { local, port, serving, life: { stop, kill } } = run;
+async function publishUntilStopped(parts: LocalParts, local: PublishedRun): Promise<void> {
+  const { client, webhooks, name, clock, log } = parts;
+  const { run, serving, life: { stop, kill } } = local;
+  const targets = configurationTargets(webhooks, name);
   try {
-    // Configurations of a killed run can name webhooks that no longer exist.
-    await removeLocalConfigurations(client, { name, signal: stop });
-    await installLocalConfigurations(client, { webhooks, name, host, port, ca: local.ca, signal: stop });
-    const configurations = await local.attach(port, stop);
-    log.info("serving webhooks on this machine", { host, port, configurations });
-    await Promise.race([aborted(stop), serving]);
+    await publish(parts, local);
+    // Rejects with the reason of the stop, and when the server fails.
+    const sleep = () => Promise.race([clock.sleep(renewLocalRunMs, stop), serving.then(() => aborted(stop))]);
+    for (await sleep(); !stop.aborted; await sleep()) {
+      const isPublished = await renewLocalRun(run, { client, targets, clock, signal: stop }).catch((error: unknown) => {
+        if (!stop.aborted) log.warn("renewing the mark of this local run failed, retrying", { error });
+        return true;
+      });
+      if (isPublished) continue;
+      log.warn("the webhooks of this local run were removed, publishing them again");
+      await publish(parts, local);
+    }
+  } catch (error) {
+    if (!stop.aborted || error !== stop.reason) throw error;
   } finally {
-    await removeLocalConfigurations(client, { name, signal: kill });
-    await local.restore(kill);
+    await local.local.restore(kill);
   }
+}
+
+/** Points the cluster to this machine. @throws CommandError when another local run serves the same webhooks */
+async function publish(parts: LocalParts, { local, run, port, life: { stop } }: PublishedRun): Promise<void> {
+  const { client, webhooks, allWebhooks, name, host, clock, log } = parts;
+  const targets = configurationTargets(webhooks, name);
+  // Configurations of a killed run can name webhooks that no longer exist.
+  const alive = await undoDeadLocalRuns({ ...parts, webhooks: allWebhooks, log, signal: stop });
+  const isOurTarget = (one: ConfigurationTarget) =>
+    targets.some(({ kind, name }) => kind === one.kind && name === one.name);
+  const other = alive.find((trace) => isOurTarget(trace.target) && trace.run?.id !== run.id)?.run;
+  if (other !== undefined) {
+    throw new CommandError(
+      `Cannot serve the webhooks of ${name} on this machine: process ${other.process} on ${other.host} serves them`,
+      { code: exitCode.failed, advice: "End that run, or leave --webhook-host out" },
+    );
+  }
+  const mark = markOf(run, clock.now());
+  await installLocalConfigurations(client, { webhooks, name, host, port, ca: local.ca, mark, signal: stop });
+  const configurations = await local.attach(port, stop);
+  log.info("serving webhooks on this machine", { host, port, configurations });
 }
 
 function createServer(

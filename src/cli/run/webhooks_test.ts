@@ -1,5 +1,6 @@
-import { assertEquals, test } from "../../../tests/testing.ts";
-import { drain, systemClock } from "../../async/mod.ts";
+import { assert, assertEquals, test } from "../../../tests/testing.ts";
+import { drain, systemClock, VirtualClock } from "../../async/mod.ts";
+import { CommandError } from "../command/mod.ts";
 import { Client } from "../../client/mod.ts";
 import { type OperatorController, withWebhooks } from "../../manager/mod.ts";
 import { MetricsRegistry } from "../../observe/mod.ts";
@@ -92,12 +93,19 @@ const changed = {
   },
 };
 const removal = (dryRun?: readonly string[]) =>
-  `DELETE ${JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid: "u1" }, dryRun })}`;
+  `DELETE ${
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "DeleteOptions",
+      preconditions: { uid: "u1", resourceVersion: "5" },
+      dryRun,
+    })
+  }`;
 
 test("a start removes the configurations that a killed local run created, also with certificates from files", async () => {
   for (const flags of [{}, { certDir: "/certs" }]) {
     let reads = 0;
-    const live = () => ++reads === 1 ? Response.json(configuration(labelled)) : statusResponse(404, "NotFound", "gone");
+    const live = () => ++reads <= 2 ? Response.json(configuration(labelled)) : statusResponse(404, "NotFound", "gone");
     assertEquals(await writesOfStart(live, flags), [removal()]);
   }
 });
@@ -143,4 +151,64 @@ test("a start in a cluster without webhooks reads no configurations and needs no
 
 test("a dry run in a cluster stores no certificate and changes no configuration", async () => {
   assertEquals(await writesOfStart(configuration({}), { isInCluster: true, dryRun: true }), []);
+});
+
+/** The mark of a run on another machine. */
+const mark = (renewals: number) => ({
+  "pintle.dev/local-run-owner": JSON.stringify({
+    ...{ id: "x", host: "laptop", process: 7, renewedAt: "2026-01-01T00:00:00Z", renewals },
+  }),
+});
+
+/** Starts with --webhook-host, while another run has published the configuration. @returns How the start ended */
+async function startLocally(
+  live: FakeResponse,
+): Promise<{ readonly error: unknown; readonly writes: readonly string[] }> {
+  const writes: string[] = [];
+  const recordWrite = (request: Request) => {
+    writes.push(`${request.method} ${new URL(request.url).pathname}`);
+    return Response.json({ kind: "Status", status: "Success" });
+  };
+  const created = "/apis/admissionregistration.k8s.io/v1/";
+  const server = new FakeServer({
+    [`GET ${path}`]: live,
+    [`DELETE ${path}`]: recordWrite,
+    [`PATCH ${path}`]: recordWrite,
+    [`POST ${created}`]: async (request) => {
+      writes.push(`POST ${new URL(request.url).pathname}`);
+      return Response.json(await request.json());
+    },
+  });
+  const clock = new VirtualClock();
+  const serving = { webhookPort: 0, certDir: undefined, webhookHost: "127.0.0.1", healthProbeBindAddress: undefined };
+  const runnable = createWebhookRunnable({ ...serving, metricsBindAddress: undefined }, {
+    ...{ controllers, allControllers: controllers, name: "op", namespace: "ops", isInCluster: false, dryRun: false },
+    ...{ client: new Client(server.transport), isLeader: () => true, metrics: new MetricsRegistry(), clock },
+  });
+  const stop = new AbortController();
+  const running = runnable?.run({ stop: stop.signal, kill: new AbortController().signal });
+  let isOver = false;
+  const ended = running?.then(() => undefined, (error: unknown) => error).finally(() => isOver = true);
+  while (!isOver && !writes.some((line) => line.startsWith("POST"))) await clock.advance(100);
+  stop.abort();
+  return { error: await ended, writes };
+}
+
+test("a second local run does not take the webhooks of a live one", async () => {
+  let renewals = 0;
+  const live = () => Response.json(configuration({ ...labelled, annotations: mark(renewals++) }));
+  const { error, writes } = await startLocally(live);
+  assert(error instanceof CommandError);
+  assertEquals(
+    error.message,
+    "Cannot serve the webhooks of op on this machine: process 7 on laptop serves them",
+  );
+  assertEquals(writes, []);
+});
+
+test("a local run takes the webhooks of one that does not renew its mark", async () => {
+  const live = configuration({ ...labelled, annotations: mark(1) });
+  const { error, writes } = await startLocally(live);
+  assertEquals(error, undefined);
+  assertEquals(writes.slice(0, 1), [`DELETE ${path}`]);
 });

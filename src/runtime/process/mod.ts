@@ -37,3 +37,4 @@ export {
   startWorkerProcess,
   type WorkerProcess,
 } from "./worker_process.ts";
+export { isProcessAlive, processSpace } from "./process_identity.ts";

@@ -1,5 +1,5 @@
 /**
- * A fake API server for the tests of this folder: it reads, creates, replaces and JSON-patches objects, with resource
+ * A fake API server for the tests of this folder: it reads, creates, replaces, JSON-patches and deletes objects, with resource
  * versions and conflicts like the real one.
  */
 import fastJsonPatch from "fast-json-patch";
@@ -53,6 +53,15 @@ export function fakeApi(): FakeApi {
       return Response.json(store(path, body), { status: 201 });
     }
     if (live === undefined) return failure(404, "NotFound");
+    if (request.method === "DELETE") {
+      const { uid, resourceVersion } = { ...live.metadata, ...body.preconditions };
+      if (uid !== Reflect.get(live.metadata, "uid") || resourceVersion !== live.metadata.resourceVersion) {
+        return failure(409, "Conflict");
+      }
+      writes.push(`DELETE ${pathname}`);
+      objects.delete(pathname);
+      return Response.json({ kind: "Status", apiVersion: "v1", status: "Success" });
+    }
     const desired = request.method === "PUT"
       ? body
       : fastJsonPatch.applyPatch(structuredClone(live), body, true).newDocument;
