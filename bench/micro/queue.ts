@@ -70,6 +70,7 @@ const cases: readonly Case[] = [
   { name: "add + await take + done", run: addAwaitTakeDone },
   { name: "add with cause and priority + take + done", run: addWithCause },
   { name: "add all, take all, a lane per namespace", run: addAllTakeAll, options: { laneOf } },
+  { name: "add + take + done, a lane per namespace", run: addTakeDone, options: { laneOf } },
   {
     name: "add + take + done, with metrics",
     run: addTakeDone,

@@ -54,7 +54,7 @@ export class Controller {
 
   constructor(dependencies: ControllerDependencies) {
     const { definition, client, clock, caches, queueMetrics } = dependencies;
-    const { queueName = definition.name, rateLimiter } = definition.options;
+    const { queueName = definition.name, rateLimiter, fairness = "namespace" } = definition.options;
     this.#dependencies = dependencies;
     this.#log = logger("controller", definition.name);
     const findPrimary = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
@@ -71,6 +71,7 @@ export class Controller {
       rateLimiter: rateLimiter?.() ?? defaultRateLimiter({ clock }),
       clock,
       metrics: queueMetrics,
+      laneOf: fairness === "namespace" && definition.primary.scope === "Namespaced" ? namespaceOfKey : undefined,
     });
     this.#loopDetector = new LoopDetector({
       queue: this.queue,
@@ -272,4 +273,9 @@ export class Controller {
     const note = `Given up after ${maxRetries} retries, until something changes: ${errorText(error)}`;
     events.record({ regarding, type: "Warning", reason, note });
   }
+}
+
+/** The namespace of a key with one. */
+function namespaceOfKey(key: ObjectKey): string {
+  return key.slice(0, key.indexOf("/"));
 }

@@ -85,6 +85,11 @@ export interface ControllerOptions {
   readonly maxConcurrentReconciles?: number;
   /** Name of the work queue in logs and metrics. @default the controller's name */
   readonly queueName?: string;
+  /**
+   * Which keys take turns when many are queued: with "namespace", a namespace with 10,000 keys delays one with a single
+   * key by one turn; with "none", the order is first in, first out. @default "namespace" if the kind is namespaced
+   */
+  readonly fairness?: "namespace" | "none";
   /** Backoff of failing keys. @default 5 ms doubling to 1000 s, joined with 10/s and a burst of 100, as client-go's */
   readonly rateLimiter?: () => RateLimiter<ObjectKey>;
   /** Milliseconds after which a reconcile's signal aborts. @default Infinity */

@@ -126,3 +126,26 @@ test("a mapping finds the objects that refer to a new object through an index, i
   });
   assertEquals(seen.toSorted(), ["x/a: configmaps added", "y/a: configmaps added", "y/a: nodes added"]);
 });
+
+/** The keys of noisy namespaces and of a quiet one, in the order in which one worker reconciles them. */
+async function orderWith(fairness?: "namespace" | "none"): Promise<readonly string[]> {
+  const cluster = new FakeCluster();
+  const order: string[] = [];
+  for (let n = 0; n < 20; n++) {
+    const metadata = { namespace: "noisy", name: `m${n}` };
+    cluster.put(`/api/v1/namespaces/noisy/configmaps/m${n}`, { apiVersion: "v1", kind: "ConfigMap", metadata });
+  }
+  cluster.put(pathOf("quiet"), configMap("quiet"));
+  const definition = controller("fair", { fairness }).for(ConfigMap).reconcileKey(({ key }) => {
+    order.push(key);
+    return Promise.resolve(done);
+  });
+  await run([definition], cluster, () => order.length === 21);
+  return order;
+}
+
+test("[42] namespaces take turns in the queue of a controller, unless it asks for first in, first out", async () => {
+  assertEquals((await orderWith()).indexOf("quiet/a"), 1);
+  assertEquals((await orderWith("namespace")).indexOf("quiet/a"), 1);
+  assertEquals((await orderWith("none")).indexOf("quiet/a"), 20);
+});

@@ -1,6 +1,7 @@
 /** Tests of World, as tests of controllers use it. */
 import { builtin } from "../api/mod.ts";
-import { controller, done, manifest } from "../controller/mod.ts";
+import { controller, done, manifest, TerminalError } from "../controller/mod.ts";
+import { defineResource, z } from "../schema/mod.ts";
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { World } from "./world.ts";
 
@@ -96,4 +97,29 @@ test("[29] a controller that changes a cached object fails in a world, even with
     () => world.settled({ withinMs: 10_000 }),
     /the last one: .*extensible/,
   );
+});
+
+const Website = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Website",
+  scope: "Namespaced",
+  spec: z.object({ host: z.string() }),
+  status: z.object({ problem: z.string() }),
+});
+
+test("[41] a TerminalError is not retried because of the status that the controller wrote before it", async () => {
+  let attempts = 0;
+  const refuser = controller("refuser").for(Website).reconcile(async (ctx) => {
+    attempts++;
+    await ctx.patchStatus({ problem: `the host ${ctx.object.spec.host} is reserved` });
+    throw new TerminalError("Cannot serve the host: it is reserved");
+  });
+  await using world = await World.start({ controllers: [refuser], cluster: false });
+  await world.create(Website, { name: "a", spec: { host: "localhost" } });
+  await world.settled();
+  assertEquals(attempts, 1);
+  await world.patch(Website, "default/a", { kind: "merge", value: { spec: { host: "example" } } });
+  await world.settled();
+  assertEquals([attempts, world.get(Website, "default/a").status?.problem], [2, "the host example is reserved"]);
 });
