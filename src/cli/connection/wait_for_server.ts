@@ -3,7 +3,8 @@
  * that an unreachable cluster has an error message of its own.
  *
  * Guarantees: temporary failures (refused, no response, overloaded) are retried until the timeout; permanent ones
- * (credentials, certificates, a server that is not Kubernetes) end the wait at once.
+ * (credentials, certificates, a server that is not Kubernetes) end the wait at once. A wait of more than 1.5 s says on
+ * stderr which server it tries to reach, and for how long.
  */
 import { z } from "zod";
 import { Backoff, type Clock, isAbortOf, type Random, scope } from "../../async/mod.ts";
@@ -39,14 +40,31 @@ export async function waitForServer(
   const backoff = new Backoff({ initialMs: 200, maxMs: 2_000, jitter: 0.2, clock, random });
   const log = logger("cli");
   const deadline = clock.monotonic() + timeoutMs;
+  const say = (state: string) =>
+    log.warn("still trying to reach the server", {
+      server: connection.server,
+      state,
+      timeout: formatDuration(timeoutMs),
+    });
+  let state = "no response yet";
+  using _notice = clock.timer(noticeAfterMs, () => say(state));
   while (true) {
     const outcome = await requestVersion(connection, Math.max(1, deadline - clock.monotonic()), options);
     if (outcome.kind === "reached") return outcome.version;
     const delayMs = backoff.next();
     if (!retries || outcome.kind === "permanent" || clock.monotonic() + delayMs > deadline) throw outcome.error;
+    state = stateOf(outcome.error);
     log.debug("server not reached, retrying", { server: connection.server, error: outcome.error, delayMs });
     await clock.sleep(delayMs, options.signal);
   }
+}
+
+/** How long a wait may be silent. */
+const noticeAfterMs = 1_500;
+
+/** The part of the message after the colon. */
+function stateOf({ message }: Error): string {
+  return message.slice(message.indexOf(": ") + 2);
 }
 
 type Outcome =
@@ -83,10 +101,9 @@ async function unauthorizedError(connection: Connection, cause: ApiError): Promi
 }
 
 function unreachableOutcome(connection: Connection, error: UnreachableError): Outcome {
-  const state = error.message.slice(error.message.indexOf(": ") + 2);
   return {
     kind: error.reason.kind === "tls" ? "permanent" : "temporary",
-    error: unreachableError(connection, state, { advice: error.hint, cause: error }),
+    error: unreachableError(connection, stateOf(error), { advice: error.hint, cause: error }),
   };
 }
 

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
 import { seededRandom, VirtualClock } from "../../async/mod.ts";
 import type { Transport } from "../../client/mod.ts";
-import { connectionTo } from "../testing/test_kinds.ts";
+import { createProcess, startCommandLine } from "../testing/run_command.ts";
+import { connectionTo, podController } from "../testing/test_kinds.ts";
 import { FakeServer, statusResponse } from "../testing/fake_server.ts";
 import { CommandError, exitCode } from "../command/exit_code.ts";
 import { waitForServer } from "./wait_for_server.ts";
@@ -120,4 +121,28 @@ test("an aborted signal ends the wait", async () => {
   await clock.advance(100);
   stop.abort(new DOMException("Ended by SIGTERM", "AbortError"));
   await assertRejects(() => waiting, /Ended by SIGTERM/);
+});
+
+test("[84] a start against a server that refuses or never responds says so within 2 s, goes on, and says it once", async () => {
+  const silent: Transport = (request) =>
+    new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(request.signal.reason)));
+  const operator = { name: "op", version: "1.0.0", controllers: [podController] };
+  const cases = [[refusedConnection, "the connection was refused"], [silent, "no response yet"]] as const;
+  for (const [transport, state] of cases) {
+    let requests = 0;
+    const counted: Transport = (request) => {
+      requests++;
+      return transport(request);
+    };
+    const process = createProcess(["run", "--all", "--connect-timeout", "10s"], { transport: counted });
+    const ending = startCommandLine(operator, process, counted);
+    while (requests === 0) await process.clock.advance(0); // the command is still being loaded
+    for (let step = 0; step < 100; step++) await process.clock.advance(20);
+    const notice =
+      /WARN +cli +still trying to reach the server +server=https:\/\/10\.0\.0\.1:6443 state="(.+)" timeout=10s\n/;
+    assertEquals(notice.exec(process.err)?.[1], state, process.err);
+    for (let step = 0; step < 500; step++) await process.clock.advance(20);
+    assertEquals(await ending, exitCode.unreachable);
+    assertEquals(process.err.split("still trying").length, 2, process.err);
+  }
 });
