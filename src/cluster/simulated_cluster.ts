@@ -72,7 +72,7 @@ export class SimulatedCluster implements Runnable {
 
 /** The controllers of a simulated cluster. Each Manager needs its own: some of them have state. */
 export function clusterControllers(options: ClusterControllersOptions = {}): readonly ControllerDefinition[] {
-  return [
+  const definitions = [
     namespaceController(),
     serviceAccountController(options.caCertificate ?? ""),
     deploymentController,
@@ -89,6 +89,8 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     volumeProtectionController(),
     resourceQuotaController(),
   ];
+  // As in Kubernetes, they react to their own writes: the kubelet first reports that a Pod is ready, then that it completed.
+  return definitions.map((definition) => ({ ...definition, options: { ...definition.options, ownWrites: "deliver" } }));
 }
 
 /** The names of the loggers that a simulated cluster uses. */
