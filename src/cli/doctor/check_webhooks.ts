@@ -1,11 +1,10 @@
 /**
  * The checks of webhooks: does the API server reach them and trust them? For each configuration: does it exist, does it name
- * the webhooks of this operator, and can its certificate authorities be read; and how long are they and the certificate of
- * the server valid?
+ * the webhooks of this operator, can its certificate authorities be read, and does each webhook respond; and how long are
+ * they and the certificate of the server valid?
  */
 import { X509Certificate } from "node:crypto";
 import { builtin } from "../../api/mod.ts";
-import { CrdResource } from "../../schema/mod.ts";
 import { type ConfigurationTarget, configurationTargets, type Webhook } from "../../webhook/mod.ts";
 import { exitCode } from "../command/mod.ts";
 import { approximateDuration } from "../output/mod.ts";
@@ -19,6 +18,9 @@ import {
   unknownIfForbidden,
   warning,
 } from "./check.ts";
+import { callWebhooks } from "./call_webhooks.ts";
+import { checkLocalRuns } from "./local_runs.ts";
+import { pemOf, type PublishedWebhook, readPublished } from "./published_webhooks.ts";
 
 /** A running operator renews earlier; a shorter validity means that it does not run, or that a user must renew. */
 const minValidityMs = 14 * 86_400_000;
@@ -27,46 +29,32 @@ const minValidityMs = 14 * 86_400_000;
 export async function checkWebhooks(context: DoctorContext): Promise<readonly Check[]> {
   const webhooks = context.controllers.flatMap((controller) => controller.webhooks ?? []);
   if (webhooks.length === 0) return [];
-  const checks: Check[] = [];
+  const local = await checkLocalRuns(context);
+  const isLocal = ({ subject }: Check) =>
+    local.some((check) => check.subject === subject && check.verdict.kind !== "ok");
+  const checks: Check[] = [...local];
   const authorities: string[] = [];
   for (const target of configurationTargets(webhooks, context.session.operator.name)) {
+    let published: readonly PublishedWebhook[] | undefined;
     const finding = await unknownIfForbidden(async () => {
-      const entries = await readEntries(target, context);
-      authorities.push(...entries?.flatMap(({ caBundle }) => certificatesIn(decoded(caBundle))) ?? []);
-      return checkConfiguration(target, entries, webhooks, context);
+      published = await readPublished(target, context);
+      authorities.push(...published?.flatMap(({ ca = "" }) => certificatesIn(ca)) ?? []);
+      return checkConfiguration(target, published, webhooks, context);
     });
-    checks.push({ about: "webhook", subject: `${target.kind} ${target.name}`, ...finding });
+    const check: Check = { about: "webhook", subject: `${target.kind} ${target.name}`, ...finding };
+    checks.push(check);
+    // A local run that does not respond has been called already.
+    if (finding.verdict.kind !== "failed" && !isLocal(check)) {
+      checks.push(...await callWebhooks(published ?? [], context));
+    }
   }
   const certificate = await unknownIfForbidden(() => checkCertificate(authorities, context));
   return [...checks, { about: "webhook", subject: "certificate", ...certificate }];
 }
 
-/** One webhook in a configuration. */
-interface Entry {
-  readonly name: string;
-  /** The trusted certificate authorities: PEM in Base64. */
-  readonly caBundle: string;
-}
-
-async function readEntries(
-  target: ConfigurationTarget,
-  { connection, signal }: DoctorContext,
-): Promise<readonly Entry[] | undefined> {
-  const { client } = connection;
-  if (target.kind === "converting") {
-    const conversion = (await client.find(CrdResource, target.name, { signal }))?.spec.conversion;
-    if (conversion?.strategy !== "Webhook") return undefined;
-    return [{ name: "", caBundle: conversion.webhook.clientConfig.caBundle ?? "" }];
-  }
-  const found = target.kind === "mutating"
-    ? await client.find(builtin.MutatingWebhookConfiguration, target.name, { signal })
-    : await client.find(builtin.ValidatingWebhookConfiguration, target.name, { signal });
-  return found?.webhooks?.map(({ name, clientConfig }) => ({ name, caBundle: clientConfig.caBundle ?? "" }));
-}
-
 function checkConfiguration(
   target: ConfigurationTarget,
-  entries: readonly Entry[] | undefined,
+  entries: readonly PublishedWebhook[] | undefined,
   webhooks: readonly Webhook[],
   { session }: DoctorContext,
 ): Finding {
@@ -78,8 +66,8 @@ function checkConfiguration(
   const missing = desired.filter((one) => !entries.some((entry) => entry.name === one));
   if (missing.length > 0) return warning(`${missing.join(", ")} is missing`, `Apply the output of ${name} manifests`);
   const now = session.processEnvironment.clock.now();
-  for (const { caBundle } of entries) {
-    const certificates = certificatesIn(decoded(caBundle));
+  for (const { ca = "" } of entries) {
+    const certificates = certificatesIn(ca);
     const state = certificates.length === 0 ? "no certificate authority" : expiredState(certificates, now);
     if (state === undefined) continue;
     return failed(
@@ -105,7 +93,7 @@ async function checkCertificate(authorities: readonly string[], context: DoctorC
   const { connection, session, ownNamespace, signal } = context;
   const key = `${ownNamespace}/${session.operator.name}-webhook`;
   const secret = await connection.client.find(builtin.Secret, key, { signal });
-  const text = decoded(secret?.data?.["tls.crt"] ?? "");
+  const text = pemOf(secret?.data?.["tls.crt"]) ?? "";
   if (secret === undefined || text === "") return unknown(`Secret ${key} does not exist yet`);
   const [leaf] = certificatesIn(text);
   const end = leaf === undefined ? undefined : endOf(leaf);
@@ -138,13 +126,5 @@ function isIssuedBy(leaf: string, authority: string): boolean {
     return new X509Certificate(leaf).checkIssued(issuer);
   } catch {
     return false;
-  }
-}
-
-function decoded(base64: string): string {
-  try {
-    return new TextDecoder().decode(Uint8Array.fromBase64(base64));
-  } catch {
-    return "";
   }
 }

@@ -2,7 +2,7 @@
  * `doctor`: checks whether controllers can run on a cluster, as this user. It checks everything they need, one line for each
  * check, and says what is missing and how to get it.
  *
- * Guarantees: it changes nothing; its exit code is 0 exactly when `run` could start, otherwise the exit code that `run` would
+ * Guarantees: it changes nothing, except with --fix; its exit code is 0 exactly when `run` could start, otherwise the exit code that `run` would
  * end with; what this user may not read is reported as unknown, which is not a failure.
  */
 import { z } from "zod";
@@ -16,6 +16,7 @@ import { checkCluster, checkLease } from "./check_cluster.ts";
 import { checkDefinitions, checkFinalizers } from "./check_definitions.ts";
 import { checkPermissions } from "./check_permissions.ts";
 import { checkWebhooks } from "./check_webhooks.ts";
+import { fixLocalRuns } from "./local_runs.ts";
 
 const { leaderElect, leaderElectionId, leaderElectionNamespace } = electionFlags.shape;
 
@@ -24,6 +25,11 @@ const doctorFlags = z.object({
     ...commandLineOnly,
     flags: "--all",
     about: "check all controllers, as without names",
+  }),
+  fix: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--fix",
+    about: "first undo what killed runs with --webhook-host have left; waits until it is certain that they have ended",
   }),
   output: flag(oneOf(["json", "yaml"]).optional(), {
     ...commandLineOnly,
@@ -49,8 +55,8 @@ type DoctorFlags = z.output<typeof doctorFlags>;
 export const doctor = subcommand({
   description: [
     "Checks whether controllers can run on a cluster: the connection, the custom resource definitions, the permissions,",
-    "the lease, the webhooks and their certificates, and objects that wait for a finalizer. Changes nothing. The exit",
-    "code is 0 if the controllers can run, and otherwise the one that run would end with.",
+    "the lease, the webhooks and their certificates, and objects that wait for a finalizer. Calls each webhook, and changes",
+    "nothing without --fix. The exit code is 0 if the controllers can run, and otherwise the one that run would end with.",
   ].join(" "),
   positionals: { syntax: "[names...]", about: "controllers to check (default: all)" },
   examples: [
@@ -59,6 +65,7 @@ export const doctor = subcommand({
       line: "NAME -n team-a --as system:serviceaccount:ops:operator",
       about: "one controller, in one namespace, as its service account",
     },
+    { line: "--fix", about: "clean up after runs with --webhook-host that were killed" },
     { line: "-o json", about: "for a script" },
   ],
   flags: doctorFlags,
@@ -93,6 +100,7 @@ async function runChecks(call: Call<DoctorFlags>): Promise<readonly Check[]> {
     lease: { name: flags.leaderElectionId ?? operator.name, isUsed: flags.leaderElect },
   };
   const checks = [clusterCheck];
+  if (flags.fix) checks.push(...await fixLocalRuns(context));
   for (const [about, check] of furtherChecks) checks.push(...await orUnknown(about, () => check(context)));
   return checks;
 }
