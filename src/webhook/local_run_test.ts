@@ -54,14 +54,14 @@ async function published(run: LocalRunIdentity, port = 1) {
   return { api, clock, local, find, options: { client: api.client, targets, clock, signal } };
 }
 
-test("a run that neither responds nor renews its mark is dead after the time to wait", async () => {
+test("[100] a run that neither responds nor renews its mark is dead after the time to wait", async () => {
   const { find } = await published(remote);
   const { dead, alive, waits, waitedMs } = await find();
   assertEquals([dead.length, alive.length, waits], [1, 0, ["laptop"]]);
   assert(waitedMs >= localRunDeadAfterMs, `${waitedMs}`);
 });
 
-test("a run that renews its mark is alive, even if nobody can reach it and its clock is wrong", async () => {
+test("[100] a run that renews its mark is alive, even if nobody can reach it and its clock is wrong", async () => {
   const { find, options } = await published(remote);
   const wrong = new VirtualClock();
   let renewedAt = 0;
@@ -74,7 +74,7 @@ test("a run that renews its mark is alive, even if nobody can reach it and its c
   assertEquals([dead.length, alive[0]?.run?.host], [0, "laptop"]);
 });
 
-test("a run that responds is alive, and nobody waits", async () => {
+test("[100] a run that responds is alive, and nobody waits", async () => {
   const { api } = await published(remote);
   const clock = systemClock; // its certificate is checked
   const local = await localWebhooks({ client: api.client, targets, host: "127.0.0.1", run: remote, clock });
@@ -91,7 +91,7 @@ test("a run that responds is alive, and nobody waits", async () => {
   await serving;
 });
 
-test("a process of this machine that has ended is dead at once, one that lives is not", async () => {
+test("[100] a process of this machine that has ended is dead at once, one that lives is not", async () => {
   const ended = await spawn(["/bin/sh", "-c", "echo $$"]);
   const process = Number(ended.kind === "ended" ? ended.stdout : "");
   if (await processSpace() === undefined || isProcessAlive(process)) return; // not on Linux
@@ -102,7 +102,7 @@ test("a process of this machine that has ended is dead at once, one that lives i
   assertEquals((await living.find()).waits, [processFacts().hostname]);
 });
 
-test("what a run has renewed or taken over in the meantime is not undone", async () => {
+test("[100] what a run has renewed or taken over in the meantime is not undone", async () => {
   const { find, api, clock, local, options } = await published(remote);
   const { dead } = await find();
   await renewLocalRun(remote, options);

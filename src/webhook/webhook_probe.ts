@@ -91,7 +91,9 @@ export function conversionProbe(desiredAPIVersion: string): string {
 export function problemOf(result: ProbeResult): string | undefined {
   if (result.kind === "unreachable") return result.state;
   const { status, text } = result;
-  if (status !== 200) return `it responds with ${status}${text === "" ? "" : ` ${JSON.stringify(text.trim().slice(0, 200))}`}`;
+  if (status !== 200) {
+    return `it responds with ${status}${text === "" ? "" : ` ${JSON.stringify(text.trim().slice(0, 200))}`}`;
+  }
   const parsed = parseJson(text);
   const response = parsed.kind === "parsed" ? fieldOf(parsed.value, "response") : undefined;
   return fieldOf(response, "uid") === probeUid ? undefined : "its response is not a review";

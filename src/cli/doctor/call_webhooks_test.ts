@@ -78,7 +78,7 @@ async function serving() {
   };
 }
 
-test("doctor calls each webhook at its URL and names the dead one, with the published authorities only", async () => {
+test("[101] doctor calls each webhook at its URL and names the dead one, with the published authorities only", async () => {
   await using server = await serving();
   const { origin, caBundle } = server;
   const other = await issueCertificates({ hosts: ["x"], now: systemClock.now(), lifetimeMs: 3_600_000 });
@@ -103,7 +103,7 @@ test("doctor calls each webhook at its URL and names the dead one, with the publ
   }
 });
 
-test("a dead webhook whose failures are ignored is a warning, one with side effects is not called", async () => {
+test("[101] a dead webhook whose failures are ignored is a warning, one with side effects is not called", async () => {
   const clientConfig = { url: "https://127.0.0.1:1/x", caBundle: (await authority()).caBundle };
   const cases: readonly (readonly [more: object, line: RegExp])[] = [
     [{ failurePolicy: "Ignore" }, /warning +webhook +\S+ +dead at .*; the API server ignores that/],
@@ -123,7 +123,7 @@ async function authority() {
   return { caBundle: base64(ca) };
 }
 
-test("a webhook behind a Service is called by the API server in a dry run, and its message is judged", async () => {
+test("[101] a webhook behind a Service is called by the API server in a dry run, and its message is judged", async () => {
   const { caBundle } = await authority();
   const clientConfig = { service: { namespace: "ops", name: "op-webhook", path: validates.path, port: 443 }, caBundle };
   const failing = `Internal error occurred: failed calling webhook "${validates.name}": failed to call webhook: Post ` +
@@ -155,7 +155,7 @@ test("a webhook behind a Service is called by the API server in a dry run, and i
   }
 });
 
-test("a webhook behind a Service without a sample is called through the proxy of the API server", async () => {
+test("[101] a webhook behind a Service without a sample is called through the proxy of the API server", async () => {
   const { caBundle } = await authority();
   const clientConfig = { service: { namespace: "ops", name: "op-webhook", path: "/p", port: 443 }, caBundle };
   const service = { apiVersion: "v1", kind: "Service", metadata: { namespace: "ops", name: "op-webhook" }, spec: {} };
@@ -204,7 +204,7 @@ async function leftover(renewals = 1): Promise<object> {
   });
 }
 
-test("doctor finds what a killed local run has left", async () => {
+test("[100] doctor finds what a killed local run has left", async () => {
   const { code, out } = await doctor({ [`GET ${mutatingPath}`]: await leftover() });
   assertEquals(code, 1);
   assertMatch(
@@ -213,7 +213,7 @@ test("doctor finds what a killed local run has left", async () => {
   );
 });
 
-test("doctor --fix removes what a killed local run has left, and leaves a live one alone", async () => {
+test("[100] doctor --fix removes what a killed local run has left, and leaves a live one alone", async () => {
   for (const isAlive of [false, true]) {
     let [isRemoved, renewals] = [false, 1];
     const objects = [await leftover(1), await leftover(2)];

@@ -194,7 +194,7 @@ async function startLocally(
   return { error: await ended, writes };
 }
 
-test("a second local run does not take the webhooks of a live one", async () => {
+test("[100] a second local run does not take the webhooks of a live one", async () => {
   let renewals = 0;
   const live = () => Response.json(configuration({ ...labelled, annotations: mark(renewals++) }));
   const { error, writes } = await startLocally(live);
@@ -206,7 +206,7 @@ test("a second local run does not take the webhooks of a live one", async () => 
   assertEquals(writes, []);
 });
 
-test("a local run takes the webhooks of one that does not renew its mark", async () => {
+test("[100] a local run takes the webhooks of one that does not renew its mark", async () => {
   const live = configuration({ ...labelled, annotations: mark(1) });
   const { error, writes } = await startLocally(live);
   assertEquals(error, undefined);
