@@ -37,6 +37,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--run-flag",
   "--seed",
   "--seeds",
+  "--selector",
   "--server",
   "--timeout",
   "--tls-server-name",

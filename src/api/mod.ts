@@ -40,6 +40,7 @@ export {
 } from "./list_watch.ts";
 export { controllerOf, controllerReference, isControlledBy } from "./owner.ts";
 export {
+  combinedSelector,
   formatFieldSelector,
   formatLabelSelector,
   isSelected,

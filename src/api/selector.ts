@@ -42,6 +42,12 @@ export function formatLabelSelector(selector: LabelSelector): string {
   return requirementsOf(selector).map(formatRequirement).join(",");
 }
 
+/** The selector of the objects that all `selectors` select; undefined when there are none. */
+export function combinedSelector(...selectors: readonly (LabelSelector | undefined)[]): LabelSelector | undefined {
+  const given = selectors.filter((selector) => selector !== undefined);
+  return given.length <= 1 ? given[0] : { matchExpressions: given.flatMap(requirementsOf) };
+}
+
 /** True when the labels satisfy every requirement; all labels satisfy an empty selector. */
 export function matchesLabels(selector: LabelSelector, labels: StringMap | undefined): boolean {
   return requirementsOf(selector).every((requirement) => satisfies(requirement, labels));

@@ -10,6 +10,7 @@ import {
   controllerOf,
   keyOf,
   type KubeObject,
+  type LabelSelector,
   type ObjectKey,
   objectKey,
   type Resource,
@@ -100,6 +101,13 @@ export interface ControllerOptions {
   readonly droppedReason?: string;
   /** The only namespace of the controller: objects elsewhere are neither cached for it nor reconciled. @default the Manager's */
   readonly namespace?: string;
+  /**
+   * The primary objects of the controller: those without these labels are neither cached for it nor reconciled, and its
+   * reads do not find them. Other watched kinds are not selected, so dependents need no labels. An object that loses its
+   * labels leaves the cache like a deleted one: nothing is called for it, and its dependents and finalizer stay.
+   * @default all
+   */
+  readonly selector?: LabelSelector;
   /** Reporting controller of its Events. @default the Manager's name and the controller's: `controller/foo` */
   readonly eventComponent?: string;
   /** Milliseconds between two resyncs; a resync counts every object as changed. @default the Manager's */

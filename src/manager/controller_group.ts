@@ -126,7 +126,7 @@ export class ControllerGroup {
   /** Creates all caches that the controllers need, so that a standby has filled them when it takes over. */
   warmUp(): void {
     for (const { definition } of this.#members) {
-      const caches = this.#options.caches.within(definition.options.namespace);
+      const caches = this.#options.caches.of(definition);
       for (const { resource } of definition.watches) caches.informer(resource);
     }
   }
@@ -166,7 +166,7 @@ export class ControllerGroup {
     const controller = new Controller({
       definition,
       client,
-      caches: caches.within(options.namespace),
+      caches: caches.of(definition),
       events,
       clock,
       random,
@@ -207,7 +207,7 @@ export class ControllerGroup {
 
 /** For a missing permission, the problem contains the missing rule as YAML that can be pasted into a ClusterRole. */
 function problemOfController({ definition, denials, failure }: Member, caches: SharedCaches): string | undefined {
-  const own = caches.within(definition.options.namespace);
+  const own = caches.of(definition);
   const problems = definition.watches.flatMap(({ resource }) => problemsOfCache(resource, own));
   problems.push(...denials.missingRules.map((rule) => `it is forbidden; missing rule: ${rule}`));
   if (failure !== undefined) problems.unshift(failure instanceof Error ? failure.message : String(failure));

@@ -7,9 +7,12 @@
  */
 import {
   apiVersionOf,
+  combinedSelector,
   compareResourceVersions,
+  formatLabelSelector,
   type Infer,
   type KubeObject,
+  type LabelSelector,
   type ListWatch,
   type ObjectKey,
   type Resource,
@@ -33,7 +36,7 @@ import {
   type WriteThroughResult,
 } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
-import { type CacheReader, type Caches, isMetadataOnly } from "../controller/mod.ts";
+import { type CacheReader, type Caches, type ControllerDefinition, isMetadataOnly } from "../controller/mod.ts";
 
 /** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
 export interface CachedRule extends CacheScope {
@@ -148,13 +151,15 @@ export class SharedCaches implements ManagerCaches {
     this.#managers.set(id, (this.#managers.get(id) ?? new Set()).add(manager));
   }
 
-  /** The caches for a controller of one namespace; without a namespace, all of them. */
-  within(namespace: string | undefined): Caches {
-    return namespace === undefined ? this : new NamespaceCaches(this, namespace);
+  /** The caches of a controller: those of its namespace, and those of the primary objects that it selects. */
+  of({ primary, options: { namespace, selector } }: Pick<ControllerDefinition, "primary" | "options">): Caches {
+    if (namespace === undefined && selector === undefined) return this;
+    return new ControllerCaches(this, { primary, namespace, selector });
   }
 
-  informer(resource: Resource, within?: string): SharedInformer<KubeObject> {
-    const id = informerId(resource, within);
+  /** @param selector Only the objects that it selects, in a cache of their own. @default all */
+  informer(resource: Resource, within?: string, selector?: LabelSelector): SharedInformer<KubeObject> {
+    const id = informerId(resource, within, selector);
     const known = this.#informers.get(id);
     if (known !== undefined) return known;
     const rule: Partial<CachedRule> = this.#rules.get(resourceId(resource)) ?? {};
@@ -164,7 +169,7 @@ export class SharedCaches implements ManagerCaches {
     const isNamespaced = resource.scope === "Namespaced";
     const scope: CacheScope = {
       namespace: isNamespaced ? namespace : undefined,
-      labelSelector,
+      labelSelector: combinedSelector(labelSelector, selector),
       fieldSelector,
       projection,
     };
@@ -180,13 +185,14 @@ export class SharedCaches implements ManagerCaches {
     object: KubeObject,
     writer?: Writer,
     within?: string,
+    selector?: LabelSelector,
   ): WriteThroughResult {
     const name = resourceName(resource);
     const { resourceVersion } = object.metadata;
     if (resourceVersion !== undefined && isNewer(resourceVersion, this.#newestWrites.get(name))) {
       this.#newestWrites.set(name, resourceVersion);
     }
-    const own = this.findInformer(resource, within);
+    const own = this.findInformer(resource, within, selector);
     for (const { informer } of this.#sameVersion(resource)) {
       if (informer !== own) informer.writeThrough(object, writer);
     }
@@ -209,8 +215,12 @@ export class SharedCaches implements ManagerCaches {
     return cached.filter((one) => one.resource.version === resource.version);
   }
 
-  findInformer(resource: Resource, within?: string): SharedInformer<KubeObject> | undefined {
-    return this.#informers.get(informerId(resource, within));
+  findInformer(
+    resource: Resource,
+    within?: string,
+    selector?: LabelSelector,
+  ): SharedInformer<KubeObject> | undefined {
+    return this.#informers.get(informerId(resource, within, selector));
   }
 
   find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined {
@@ -232,26 +242,40 @@ export class SharedCaches implements ManagerCaches {
   }
 }
 
-/** The caches of one namespace, for a controller that works only on that one. */
-class NamespaceCaches implements Caches {
-  readonly #shared: SharedCaches;
-  readonly #namespace: string;
+/** What a controller sees of the shared caches. */
+interface ControllerView {
+  readonly primary: Resource;
+  /** Undefined: all. */
+  readonly namespace: string | undefined;
+  /** Selects primary objects. Undefined: all. */
+  readonly selector: LabelSelector | undefined;
+}
 
-  constructor(shared: SharedCaches, namespace: string) {
+/** The caches of a controller that works only on one namespace, or only on selected primary objects. */
+class ControllerCaches implements Caches {
+  readonly #shared: SharedCaches;
+  readonly #view: ControllerView;
+
+  constructor(shared: SharedCaches, view: ControllerView) {
     this.#shared = shared;
-    this.#namespace = namespace;
+    this.#view = view;
   }
 
   informer(resource: Resource): SharedInformer<KubeObject> {
-    return this.#shared.informer(resource, this.#namespace);
+    return this.#shared.informer(resource, this.#view.namespace, this.#selectorOf(resource));
   }
 
   findInformer(resource: Resource): SharedInformer<KubeObject> | undefined {
-    return this.#shared.findInformer(resource, this.#namespace);
+    return this.#shared.findInformer(resource, this.#view.namespace, this.#selectorOf(resource));
   }
 
   writeThrough(resource: Resource, object: KubeObject, writer?: Writer): WriteThroughResult {
-    return this.#shared.writeThrough(resource, object, writer, this.#namespace);
+    return this.#shared.writeThrough(resource, object, writer, this.#view.namespace, this.#selectorOf(resource));
+  }
+
+  #selectorOf(resource: Resource): LabelSelector | undefined {
+    const { primary, selector } = this.#view;
+    return resourceId(resource) === resourceId(primary) ? selector : undefined;
   }
 
   deleteThrough(resource: Resource, key: ObjectKey, uid: string, writer?: Writer): void {
@@ -299,9 +323,10 @@ function withKind<T extends KubeObject>({ group, version, kind }: Resource, obje
   return object.kind === kind ? object : { ...object, apiVersion, kind };
 }
 
-function informerId(resource: Resource, within: string | undefined): string {
+function informerId(resource: Resource, within: string | undefined, selector: LabelSelector | undefined): string {
   const id = resourceId(resource);
-  return within === undefined || resource.scope === "Cluster" ? id : `${id} in ${within}`;
+  const place = within === undefined || resource.scope === "Cluster" ? "" : ` in ${within}`;
+  return `${id}${place}${selector === undefined ? "" : ` with ${formatLabelSelector(selector)}`}`;
 }
 
 function cached(caches: Caches, resource: Resource): SharedInformer<KubeObject> {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { commandLineOnly, flag, namespaceName, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { type Call, selectNamedOrAll } from "../command/mod.ts";
-import { namespacesOf } from "../run/mod.ts";
+import { namespacesOf, selectorFlag } from "../run/mod.ts";
 
 export const devFlags = z.object({
   all: flag(z.boolean().default(false), {
@@ -24,6 +24,7 @@ export const devFlags = z.object({
     flags: "-A, --all-namespaces",
     about: "watch all namespaces, also for controllers that have a namespace of their own",
   }),
+  selector: selectorFlag,
   samples: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "--samples",

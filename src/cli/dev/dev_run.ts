@@ -11,7 +11,7 @@ import { type Activity, Convergence, stillFailing } from "../run/mod.ts";
 import type { DevFlags } from "./dev_flags.ts";
 import { Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
 import { processFacts, runAttached } from "../../runtime/mod.ts";
-import { builtin, keyOf, type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
+import { builtin, combinedSelector, keyOf, type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
 import { type Cell, count, type LiveLines, type Paint, table, type Tone } from "../output/mod.ts";
 
 /** The cluster, the controllers and the flags of a run. */
@@ -110,7 +110,7 @@ export function interruptedError(run: DevRun | undefined): CommandError {
 
 /** Creates the Manager of `dev`: like that of `run`, without leader election and endpoints. Nothing runs yet. */
 async function createDevManager(options: DevRunOptions): Promise<Manager> {
-  const { cluster, controllers, namespaces, session } = options;
+  const { cluster, controllers, namespaces, session, flags } = options;
   const { operator: { name, cacheRules }, processEnvironment: { clock, random } } = session;
   const manager = new Manager({
     client: new Client(cluster.transport, { clock }),
@@ -122,7 +122,9 @@ async function createDevManager(options: DevRunOptions): Promise<Manager> {
     clock,
     random,
   });
-  for (const controller of controllers) manager.add(controller);
+  for (const controller of controllers) {
+    manager.add(controller, { selector: combinedSelector(controller.options.selector, flags.selector) });
+  }
   for (const runnable of controllers.flatMap((controller) => controller.runnables ?? [])) {
     await manager.addRunnable(runnable);
   }

@@ -4,6 +4,7 @@
  *
  * Guarantees: metrics that other machines can reach are served over TLS, and only to clients that may read them.
  */
+import { combinedSelector } from "../../api/mod.ts";
 import { type Client, measuredTransport } from "../../client/mod.ts";
 import {
   EventLoopWatchdog,
@@ -17,7 +18,7 @@ import {
   type Runnable,
   serveEndpoints,
 } from "../../manager/mod.ts";
-import { type MetricsRegistry, runtimeMetrics } from "../../observe/mod.ts";
+import { logger, type MetricsRegistry, runtimeMetrics } from "../../observe/mod.ts";
 import { joinPath, processFacts, readText, type Server } from "../../runtime/mod.ts";
 import type { Connection } from "../connection/mod.ts";
 import type { BindAddress, RunFlags, ServingFlags } from "./run_flags.ts";
@@ -58,7 +59,8 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   for (const controller of controllers) {
     const resyncMs = flags.resync === undefined ? controller.options.resyncMs : undefinedIfZero(flags.resync);
     const maxConcurrentReconciles = flags.workers ?? controller.options.maxConcurrentReconciles;
-    manager.add(controller, { resyncMs, maxConcurrentReconciles });
+    const selector = combinedSelector(controller.options.selector, flags.selector);
+    manager.add(controller, { resyncMs, maxConcurrentReconciles, selector });
   }
   if (flags.metricsBindAddress !== undefined) await runtimeMetrics(metrics);
   const { endpoints } = session.operator;
@@ -108,6 +110,11 @@ function createElection(connection: Connection, { flags, session }: RunPlan): Ma
       "Cannot elect a leader: the times must satisfy lease duration > renew deadline > 1.2 * retry period > 0",
       "Example: --leader-election-lease-duration 15s --leader-election-renew-deadline 10s --leader-election-retry-period 2s",
     );
+  }
+  if (flags.selector !== undefined && flags.leaderElectionId === undefined) {
+    logger("cli").warn("replicas with another selector need another --leader-election-id, or only one of them works", {
+      lease: session.operator.name,
+    });
   }
   return {
     client: connection.createClient(),

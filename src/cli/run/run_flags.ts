@@ -8,6 +8,7 @@ import {
   durationMsOrForever,
   flag,
   hostName,
+  labelSelector,
   namespaceName,
   objectName,
   oneOf,
@@ -114,6 +115,13 @@ export const electionFlags = z.object({
   }),
 });
 
+/** Restricts controllers to some of their objects, in `run` and `dev`. */
+export const selectorFlag = flag(labelSelector().optional(), {
+  flags: "-l, --selector <selector>",
+  about: "reconcile only objects with these labels, as kubectl's -l; the objects that they own need no labels",
+  example: "--selector 'team=a,tier in (front, back)'",
+});
+
 /** The flags of `run`. */
 export const runFlags = z.object({
   all: flag(z.boolean().default(false), {
@@ -139,6 +147,7 @@ export const runFlags = z.object({
     flags: "-A, --all-namespaces",
     about: "watch all namespaces, also for controllers that have a namespace of their own",
   }),
+  selector: selectorFlag,
   dryRun: flag(z.boolean().default(false), {
     flags: "--dry-run",
     about: "let the server check every write and store none; logs the writes, with -v also their bodies",
