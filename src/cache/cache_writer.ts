@@ -124,7 +124,10 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     if (this.#written.isDeleted(uid)) return "known";
     const pending = this.#written.find(key);
     const latest = pending?.version ?? store.get(key)?.metadata.resourceVersion;
-    if (latest !== undefined && (compareResourceVersions(version, latest) ?? 1) <= 0) return "known";
+    if (latest !== undefined && (compareResourceVersions(version, latest) ?? 1) <= 0) {
+      if (writer !== undefined) this.#written.recordLate(key, version, writer);
+      return "known";
+    }
     const old = store.get(key);
     const complete = store.lastSyncResourceVersion;
     const isSelected = filter.selects(object);
@@ -147,10 +150,8 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   /** Takes a deletion that the server has done. See `SharedInformer.deleteThrough`. */
   deleteThrough(key: ObjectKey, uid: string, writer: Writer | undefined): void {
     const old = this.#options.store.get(key);
-    const state = old ?? this.#written.find(key)?.state;
-    if (state === undefined || state.metadata.uid !== uid) return;
-    this.#written.recordDeletion(key, uid, state.metadata.resourceVersion);
-    if (old === undefined) return;
+    this.#written.recordDeletion(key, uid, old?.metadata.uid === uid ? old.metadata.resourceVersion : undefined);
+    if (old === undefined || old.metadata.uid !== uid) return;
     this.#drop(key, {
       lastKnown: old,
       isFinalStateKnown: false,

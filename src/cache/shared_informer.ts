@@ -65,8 +65,7 @@ export interface SharedInformer<T extends KubeObject> {
    */
   writeThrough(object: T, writer?: Writer): WriteThroughResult;
   /**
-   * Removes an object from the cache that the server has deleted, and ignores its older states from then on. Does nothing
-   * if the cache does not have this UID.
+   * Removes an object from the cache that the server has deleted, and ignores its older states from then on.
    */
   deleteThrough(key: ObjectKey, uid: string, writer?: Writer): void;
   /** Number of objects whose last own write the watch has not shown yet. */

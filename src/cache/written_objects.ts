@@ -120,9 +120,15 @@ export class WrittenObjects<T extends KubeObject> {
     this.#entries.set(key, entry);
   }
 
-  /** Records that the object with this UID is deleted. `version` is the last that it is known to have had. */
+  /** Records a write whose response came later than that of a newer write: its event is no change of another client. */
+  recordLate(key: ObjectKey, version: ResourceVersion, writer: Writer): void {
+    this.#entries.get(key)?.writes.push({ version, writer, base: undefined, isOvertaken: true });
+  }
+
+  /** Records that the object with this UID is deleted. `version` is the last that it is known to have had, if any is. */
   recordDeletion(key: ObjectKey, uid: string, version: ResourceVersion | undefined): void {
-    this.#entries.delete(key);
+    // Older states of the name, also of other UIDs, must not come back.
+    if (version !== undefined) this.record(key, { version, state: undefined, base: undefined }, undefined);
     this.#deleted.set(uid, version);
     if (this.#deleted.size <= maxDeleted) return;
     for (const oldest of this.#deleted.keys()) return void this.#deleted.delete(oldest);
@@ -163,7 +169,8 @@ export class WrittenObjects<T extends KubeObject> {
 
   /**
    * Corrects a full state that was read at `version`: what was written later counts. A writer whose write is older is
-   * notified, because a list does not show whether other writes lay between.
+   * notified, because a list does not show whether other writes lay between; as is one whose write is newer, if the list
+   * does not show what it had read.
    *
    * @param onNewer Called for each key whose written state is newer than the list.
    * @returns The notifications, to be called when the state is in the store.
@@ -175,14 +182,14 @@ export class WrittenObjects<T extends KubeObject> {
   ): readonly (() => void)[] {
     const notifications: (() => void)[] = [];
     for (const [key, entry] of [...this.#entries]) {
-      if ((compareResourceVersions(entry.version, version) ?? 0) > 0) {
-        onNewer(key, entry.state);
-        continue;
-      }
-      this.#entries.delete(key);
+      const isNewer = (compareResourceVersions(entry.version, version) ?? 0) > 0;
+      const shown = listed.get(key)?.metadata.resourceVersion;
       for (const write of entry.writes) {
-        if (!write.isOvertaken) notifications.push(() => this.#notify(key, write, listed.get(key)));
+        if (write.isOvertaken || !mayHaveMissed(write, { version, shown })) continue;
+        notifications.push(() => this.#notify(key, write, isNewer ? entry.state : listed.get(key)));
       }
+      if (isNewer) onNewer(key, entry.state);
+      else this.#entries.delete(key);
     }
     this.#dropDeleted(version, listed);
     return notifications;
@@ -223,6 +230,15 @@ function liesBetween<T extends KubeObject>(version: ResourceVersion, { version: 
   if ((compareResourceVersions(version, written) ?? 0) >= 0) return false;
   const read = base?.metadata.resourceVersion;
   return read === undefined || (compareResourceVersions(version, read) ?? 1) > 0;
+}
+
+/** True when a list has passed a change that its writer did not see, or cannot exclude that. */
+function mayHaveMissed<T extends KubeObject>(
+  write: Write<T>,
+  list: { readonly version: ResourceVersion; readonly shown: ResourceVersion | undefined },
+): boolean {
+  if ((compareResourceVersions(write.version, list.version) ?? 0) <= 0) return true;
+  return list.shown !== write.base?.metadata.resourceVersion;
 }
 
 /** True when the version is itself a write of `writer`. */
