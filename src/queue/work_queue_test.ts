@@ -271,3 +271,24 @@ test("[94] keys with the names of members of Object work as all others", async (
   await clock.advance(1_000);
   assertEquals(takeAll(queue), names);
 });
+
+test("retract() cancels the next run of a running key when all of its causes are obsolete", () => {
+  const { queue } = make();
+  queue.add("a", { cause: "created" });
+  const first = taken(queue);
+  queue.add("a", { cause: "own" });
+  queue.add("a", { cause: "other" });
+  queue.retract("a", (cause) => cause === "own");
+  assertEquals(queue.counts.runningDirty, 1);
+  queue.retract("a", (cause) => cause === "other");
+  assertEquals(queue.counts.runningDirty, 0);
+  first[Symbol.dispose]();
+  assertEquals(takeAll(queue), []);
+});
+
+test("retract() leaves a key alone that is queued and not running", () => {
+  const { queue } = make();
+  queue.add("a", { cause: "own" });
+  queue.retract("a", () => true);
+  assertEquals(takeAll(queue), ["a"]);
+});
