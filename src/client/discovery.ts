@@ -11,6 +11,7 @@ import type { KubeObject, Resource } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
 import { type Logger, logger as loggerOf } from "../observe/mod.ts";
 import type { Client } from "./client.ts";
+import { firstProblemOnly } from "./kubeconfig/mod.ts";
 
 /** One kind that the server serves. */
 export interface DiscoveredKind {
@@ -206,18 +207,18 @@ type RootContent =
 /** Parses the response of a root. @throws SyntaxError when it has an unknown form. */
 function parseRoot(text: string, root: "/api" | "/apis"): RootContent {
   const value: unknown = JSON.parse(text);
-  const whole = aggregated.safeParse(value);
+  const whole = aggregated.safeParse(value, firstProblemOnly);
   if (whole.success) return { kind: "aggregated", kinds: fromAggregated(whole.data) };
-  const core = coreVersions.safeParse(value);
+  const core = coreVersions.safeParse(value, firstProblemOnly);
   if (core.success) return { kind: "paths", paths: core.data.versions.map((version) => segments("/api", version)) };
-  const groups = groupList.safeParse(value);
+  const groups = groupList.safeParse(value, firstProblemOnly);
   if (groups.success) return { kind: "paths", paths: groups.data.groups.flatMap(pathsOf) };
   throw new SyntaxError(`Cannot discover kinds: the response to ${root} has a form that Kubernetes does not have`);
 }
 
 /** Parses the kinds of one group version in the old form. @throws SyntaxError when it has another form. */
 function parseGroupVersion(text: string, path: string): readonly DiscoveredKind[] {
-  const parsed = resourceList.safeParse(JSON.parse(text));
+  const parsed = resourceList.safeParse(JSON.parse(text), firstProblemOnly);
   if (!parsed.success) {
     throw new SyntaxError(`Cannot discover kinds: the response to ${path} has a form that Kubernetes does not have`);
   }

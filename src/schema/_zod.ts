@@ -52,3 +52,23 @@ export function innerOf(schema: Schema): Schema | undefined {
 export function isRequired(schema: Schema): boolean {
   return schema._zod.optin === undefined;
 }
+
+/** An issue without its message. */
+type RawIssue = z.core.$ZodRawIssue;
+
+/** Parses without creating messages. @param options `abortEarly` ends a list at its first wrong item */
+export function rawIssues<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  { abortEarly }: { readonly abortEarly: boolean },
+): { readonly value: z.output<T>; readonly issues: readonly RawIssue[] } {
+  const result = schema._zod.run({ value, issues: [] }, { async: false, abortEarly });
+  if (result instanceof Promise) throw new TypeError("Cannot parse a value: its schema has an asynchronous check");
+  return { value: result.value as z.output<T>, issues: result.issues };
+}
+
+/** Creates the messages, with a schema that has exactly these issues: zod exports the function only with all languages. */
+export function withMessages(issues: readonly RawIssue[]): readonly z.core.$ZodIssue[] {
+  const result = z.unknown().check((payload) => void payload.issues.push(...issues)).safeParse(undefined);
+  return result.error?.issues ?? [];
+}

@@ -98,7 +98,8 @@ export interface CustomResource<T extends CustomObject = CustomObject, Input = u
   parse(value: unknown): DeepReadonly<T>;
 
   /**
-   * Parses a value like `parse()`, but returns the issues instead of throwing.
+   * Parses a value like `parse()`, but returns the issues instead of throwing: at most 20, so that a huge value of another
+   * program costs little.
    *
    * @param value Any value, e.g. parsed JSON.
    */

@@ -21,6 +21,7 @@ import type {
   VersionOptions,
 } from "./custom_resource.ts";
 import { addRules } from "./_extensions.ts";
+import { type BoundedIssue, boundedParse } from "./bounded_parse.ts";
 import { canonical } from "./_json.ts";
 import type { Draft } from "./_scalars.ts";
 import { cannotDefine, type Place, propertyOf, rootPlace } from "./_place.ts";
@@ -361,9 +362,9 @@ function parserOf<T extends CustomObject>(parts: ParserParts): (value: unknown) 
     if (hidden !== undefined) {
       return { kind: "invalid", issues: [{ path: hidden, message: "The key __proto__ is not supported" }] };
     }
-    const parsed = schema.safeParse(value);
-    if (!parsed.success) return { kind: "invalid", issues: parsed.error.issues.map(issueOf) };
-    return { kind: "valid", object: parsed.data as unknown as DeepReadonly<T> };
+    const parsed = boundedParse(schema, value);
+    if (parsed.kind === "invalid") return { kind: "invalid", issues: parsed.issues.map(issueOf) };
+    return { kind: "valid", object: parsed.value as unknown as DeepReadonly<T> };
   };
 }
 
@@ -373,7 +374,7 @@ function cannotParse(kind: string, value: unknown, issues: readonly ParseIssue[]
   return new TypeError(`Cannot parse ${kind}${nameOf(value)}: ${list.join("; ")}`);
 }
 
-function issueOf(issue: z.core.$ZodIssue): ParseIssue {
+function issueOf(issue: BoundedIssue): ParseIssue {
   return { path: dotPath(issue.path), message: issue.message };
 }
 
@@ -399,17 +400,44 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The path of a key `__proto__` in spec or status. A loop, not recursion, because the input decides the depth. */
+/** The path of a key `__proto__` in spec or status. A stack, not recursion, because the input decides the depth. */
 function protoKeyIn(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined;
-  const waiting: [path: string, value: unknown][] = [["spec", value.spec], ["status", value.status]];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [path, held] = next;
-    if (typeof held !== "object" || held === null) continue;
-    if (Object.hasOwn(held, "__proto__")) return `${path}.__proto__`;
-    for (const [key, item] of Object.entries(held)) {
-      if (typeof item === "object") waiting.push([`${path}.${key}`, item]);
+  const levels = [new Level(["spec", "status"], value)];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const held = level.next();
+    if (level.isOver) levels.pop();
+    else if (typeof held === "object" && held !== null) {
+      if (Object.hasOwn(held, "__proto__")) return [...levels.map(({ key }) => key), "__proto__"].join(".");
+      levels.push(new Level(Array.isArray(held) ? held.length : Object.keys(held), held));
     }
   }
   return undefined;
+}
+
+/** A list or an object on the way to a value. The keys of a list are not created, because a list can be large. */
+class Level {
+  readonly #keys: readonly string[] | number;
+  readonly #holder: object;
+  #at = -1;
+
+  constructor(keys: readonly string[] | number, holder: object) {
+    this.#keys = keys;
+    this.#holder = holder;
+  }
+
+  get isOver(): boolean {
+    return this.#at >= (typeof this.#keys === "number" ? this.#keys : this.#keys.length);
+  }
+
+  /** The key of the value that `next` has returned. */
+  get key(): string {
+    return typeof this.#keys === "number" ? String(this.#at) : this.#keys[this.#at] ?? "";
+  }
+
+  next(): unknown {
+    this.#at++;
+    if (this.isOver) return undefined;
+    return Reflect.get(this.#holder, typeof this.#keys === "number" ? this.#at : this.key);
+  }
 }

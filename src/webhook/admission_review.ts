@@ -7,7 +7,7 @@
  */
 import type { ApiStatus } from "../api/mod.ts";
 import { z } from "zod";
-import { dotPath } from "../schema/mod.ts";
+import { type BoundedIssue, boundedParse, dotPath } from "../schema/mod.ts";
 import { parseJson } from "./_decode.ts";
 
 /** The operation of a request on an object. */
@@ -81,8 +81,6 @@ export type DecodedReview =
 
 const kindSchema = z.object({ group: z.string().default(""), version: z.string(), kind: z.string() });
 const optionalText = z.string().nullish().transform((text) => text ?? undefined);
-/** Go writes an absent object as null. */
-const optionalObject = z.record(z.string(), z.unknown()).nullish().transform((object) => object ?? undefined);
 
 const reviewSchema = z.object({
   apiVersion: z.enum(["admission.k8s.io/v1", "admission.k8s.io/v1beta1"]),
@@ -107,11 +105,11 @@ const reviewSchema = z.object({
 export function decodeAdmissionReview(text: string): DecodedReview {
   const parsed = parseJson(text);
   if (parsed.kind === "malformed") return parsed;
-  const checked = reviewSchema.safeParse(parsed.value);
-  if (!checked.success) return { kind: "malformed", message: issuesOf(checked.error) };
-  const { apiVersion, request } = checked.data;
+  const checked = boundedParse(reviewSchema, parsed.value);
+  if (checked.kind === "invalid") return { kind: "malformed", message: issuesText(checked.issues) };
+  const { apiVersion, request } = checked.value;
   for (const field of ["object", "oldObject"] as const) {
-    if (!optionalObject.safeParse(request[field]).success) {
+    if (!isOptionalObject(request[field])) {
       return { kind: "malformed", message: `request.${field}: expected an object or null` };
     }
   }
@@ -138,8 +136,12 @@ export function encodeAdmissionReview(version: AdmissionVersion, uid: string, re
   });
 }
 
+/** Go writes an absent object as null. */
+function isOptionalObject(value: unknown): boolean {
+  return value === undefined || (typeof value === "object" && !Array.isArray(value));
+}
+
 /** The validation errors on one line. */
-export function issuesOf(error: z.ZodError): string {
-  return error.issues.map(({ path, message }) => path.length === 0 ? message : `${dotPath(path)}: ${message}`)
-    .join("; ");
+export function issuesText(issues: readonly BoundedIssue[]): string {
+  return issues.map(({ path, message }) => path.length === 0 ? message : `${dotPath(path)}: ${message}`).join("; ");
 }

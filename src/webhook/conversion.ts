@@ -7,7 +7,8 @@
  */
 import { apiVersionOf, type Infer, type Resource, resourceName } from "../api/mod.ts";
 import { z } from "zod";
-import { issuesOf } from "./admission_review.ts";
+import { boundedParse } from "../schema/mod.ts";
+import { issuesText } from "./admission_review.ts";
 import { fieldOf, parseJson, typedObject } from "./_decode.ts";
 
 /** The conversions between one version and the hub. A round trip must lose nothing. */
@@ -166,9 +167,9 @@ export type ConvertedReview =
 export function handleConversionReview(text: string, webhooks: readonly ConversionWebhook[]): ConvertedReview {
   const parsed = parseJson(text);
   if (parsed.kind === "malformed") return parsed;
-  const checked = reviewSchema.safeParse(parsed.value);
-  if (!checked.success) return { kind: "malformed", message: issuesOf(checked.error) };
-  const { apiVersion, request } = checked.data;
+  const checked = boundedParse(reviewSchema, parsed.value);
+  if (checked.kind === "invalid") return { kind: "malformed", message: issuesText(checked.issues) };
+  const { apiVersion, request } = checked.value;
   const respond = (response: object, failure?: unknown): ConvertedReview => ({
     kind: "converted",
     text: JSON.stringify({ apiVersion, kind: "ConversionReview", response: { uid: request.uid, ...response } }),

@@ -9,6 +9,7 @@
 import { type Clock, systemClock } from "../async/mod.ts";
 import { type Client, isNotFound, type JsonPatchOperation, retryOnConflict } from "../client/mod.ts";
 import { z } from "zod";
+import { boundedParse } from "../schema/mod.ts";
 import {
   annotationPointer,
   type ConfigurationTarget,
@@ -204,6 +205,6 @@ function originalsOf(live: LiveConfiguration): ReadonlyMap<string, WebhookClient
   const { annotations = {} } = live;
   if (!Object.hasOwn(annotations, savedConfigAnnotation)) return undefined;
   const parsed = parseJson(annotations[savedConfigAnnotation] ?? "");
-  const checked = originalsSchema.safeParse(parsed.kind === "parsed" ? parsed.value : undefined);
-  return new Map(checked.success ? Object.entries(checked.data) : []);
+  const checked = boundedParse(originalsSchema, parsed.kind === "parsed" ? parsed.value : undefined);
+  return new Map(checked.kind === "valid" ? Object.entries(checked.value) : []);
 }

@@ -9,7 +9,7 @@
  */
 import { compareResourceVersions, keyOf, type KubeObject, type ResourceVersion } from "../../api/mod.ts";
 import { type ApiError, isConflict, isForbidden, isInvalid, isNotFound, retryOnConflict } from "../../client/mod.ts";
-import { CrdResource, type StoredCrd } from "../../schema/mod.ts";
+import { boundedParse, CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import {
   commandFailure,
   type CrdContext,
@@ -177,10 +177,10 @@ type MigrationMark = Readonly<z.infer<typeof markText>>;
 function readMark(crd: StoredCrd): MigrationMark | undefined {
   const text = crd.metadata.annotations?.[migrationAnnotation];
   if (text === undefined) return undefined;
-  const parsed = markText.safeParse(parseJson(text));
-  if (!parsed.success) return undefined;
-  const { to, generation } = parsed.data;
-  return to === storageVersionOf(crd) && generation === crd.metadata.generation ? parsed.data : undefined;
+  const parsed = boundedParse(markText, parseJson(text));
+  if (parsed.kind === "invalid") return undefined;
+  const { to, generation } = parsed.value;
+  return to === storageVersionOf(crd) && generation === crd.metadata.generation ? parsed.value : undefined;
 }
 
 /** Adds the mark. @param since Objects with a later resourceVersion are stored in the new version */

@@ -18,7 +18,7 @@ import {
   type SpawnResult,
   standardInput,
 } from "../../runtime/mod.ts";
-import { type ClusterAccess, CredentialsError, type ExecPlugin, Masked } from "../kubeconfig/mod.ts";
+import { type ClusterAccess, CredentialsError, type ExecPlugin, firstProblemOnly, Masked } from "../kubeconfig/mod.ts";
 import { bearer, type ExpiringCredential } from "./credential.ts";
 
 /** Which exec plugins may run. */
@@ -172,7 +172,7 @@ function outputOf(result: SpawnResult, plugin: ExecPlugin, timeoutMs: number): s
 }
 
 function parseCredential(text: string, plugin: ExecPlugin, clock: Clock): ExpiringCredential {
-  const parsed = outputSchema.safeParse(parsedJson(text));
+  const parsed = outputSchema.safeParse(parsedJson(text), firstProblemOnly);
   if (!parsed.success) throw pluginError(plugin, "its output is not an ExecCredential with a status");
   const { apiVersion, status } = parsed.data;
   if (apiVersion !== plugin.apiVersion) {

@@ -11,6 +11,7 @@ import { mask, printable } from "../../observe/mod.ts";
 import { directoryOf, type Environment, findText, joinPath, resolvePath } from "../../runtime/mod.ts";
 import { parseYaml, type YamlPosition } from "../../yaml/mod.ts";
 import { KubeconfigError } from "./cluster_access.ts";
+import { firstProblemOnly } from "./first_problem.ts";
 
 /** An entry, and the folder of the file that contains it. */
 export interface Entry<T> {
@@ -124,7 +125,7 @@ async function read(path: string): Promise<string | undefined> {
 }
 
 function parseKubeconfig(text: string, path: string) {
-  const parsed = kubeconfigSchema.safeParse(valueOf(text, path) ?? {});
+  const parsed = kubeconfigSchema.safeParse(valueOf(text, path) ?? {}, firstProblemOnly);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const at = issue?.path.join(".") || "the top";

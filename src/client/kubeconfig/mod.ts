@@ -12,3 +12,4 @@ export {
 export { Kubeconfig, kubeconfigPaths, loadKubeconfig, type LoadKubeconfigOptions } from "./kubeconfig.ts";
 export { loadClusterAccess, type LoadClusterAccessOptions } from "./load_cluster_access.ts";
 export type { KubeconfigOverrides } from "./resolve_access.ts";
+export { firstProblemOnly } from "./first_problem.ts";
