@@ -11,6 +11,9 @@ import { boundedParse } from "../schema/mod.ts";
 import { issuesText } from "./admission_review.ts";
 import { fieldOf, parseJson, typedObject } from "./_decode.ts";
 
+/** The path that all conversion webhooks share, as in controller-runtime. */
+export const conversionPath = "/convert";
+
 /** The conversions between one version and the hub. A round trip must lose nothing. */
 export interface Conversions<Spoke extends Resource, Hub extends Resource> {
   /** Converts an object to the hub. */
@@ -37,7 +40,7 @@ export interface ConversionWebhook {
   /** Distinguishes it from admission webhooks. */
   readonly kind: "converting";
   /** All kinds share this path. */
-  readonly path: "/convert";
+  readonly path: typeof conversionPath;
   /** The kind in the version of the hub. */
   readonly resource: Resource;
   /** The kind in each of its versions, the hub first. */
@@ -117,7 +120,7 @@ export function converting<Hub extends Resource>(hub: Hub, spokes: readonly Spok
   }
   return {
     kind: "converting",
-    path: "/convert",
+    path: conversionPath,
     resource: hub,
     resources: [...known.values()].map(({ resource }) => resource),
     apiVersions: [...known.keys()],

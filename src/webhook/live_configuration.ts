@@ -49,7 +49,8 @@ export interface LiveEntry {
   readonly name: string;
   /** JSON pointer of the client configuration. */
   readonly pointer: string;
-  readonly clientConfig: WebhookClientConfig;
+  /** Undefined for a CRD that converts without a webhook. */
+  readonly clientConfig: WebhookClientConfig | undefined;
 }
 
 /** A configuration as it is in the cluster. */
@@ -72,7 +73,7 @@ export function isFromLocalRun(live: LiveConfiguration): boolean {
   return isCreatedLocally(live) || names.some((name) => Object.hasOwn(live.annotations ?? {}, name));
 }
 
-/** Reads a configuration; undefined when it is not installed, or when a CRD does not convert with a webhook. */
+/** Reads a configuration; undefined when it is not installed. */
 export async function readConfiguration(
   client: Client,
   target: ConfigurationTarget,
@@ -81,8 +82,8 @@ export async function readConfiguration(
   const { name } = target;
   if (target.kind === "converting") {
     const crd = await client.find(builtin.CustomResourceDefinition, name, { signal });
-    const clientConfig = crd?.spec.conversion?.webhook?.clientConfig;
-    if (crd === undefined || clientConfig === undefined) return undefined;
+    if (crd === undefined) return undefined;
+    const clientConfig = crd.spec.conversion?.webhook?.clientConfig;
     return live(crd.metadata, [{ name: "", pointer: "/spec/conversion/webhook/clientConfig", clientConfig }]);
   }
   const found = target.kind === "mutating"
@@ -151,7 +152,7 @@ interface PublishOptions {
  * Sets `bundle` (PEM) as the authorities of every target. Writes only targets that have another bundle.
  *
  * @returns the number of changed objects; targets that are not installed are skipped
- * @throws ApiError when a target cannot be read or written; retries conflicts
+ * @throws ApiError when a target cannot be read or written; retries conflicts. Error when a CRD has no conversion webhook
  */
 export async function publishCaBundle(bundle: string, options: PublishOptions): Promise<number> {
   const { client, targets, clock, signal } = options;
@@ -160,7 +161,11 @@ export async function publishCaBundle(bundle: string, options: PublishOptions): 
   for (const target of targets) {
     await retryOnConflict(async () => {
       const live = await readConfiguration(client, target, signal);
-      const stale = live?.entries.filter((entry) => entry.clientConfig.caBundle !== caBundle) ?? [];
+      if (live?.entries.some(({ clientConfig }) => clientConfig === undefined)) {
+        const state = "it has no conversion webhook, so that all versions have the same content. Run install-crds";
+        throw new Error(`Cannot publish the webhook authorities in ${target.name}: ${state}`);
+      }
+      const stale = live?.entries.filter((entry) => entry.clientConfig?.caBundle !== caBundle) ?? [];
       // During a local run the webhooks are served with a certificate of another authority.
       if (live === undefined || stale.length === 0 || isFromLocalRun(live)) return;
       const operations = stale.map((

@@ -94,7 +94,7 @@ export async function findLocalRuns(
 }
 
 function traceOf(target: ConfigurationTarget, live: LiveConfiguration): LocalRunTrace {
-  const config = live.entries.map(({ clientConfig }) => clientConfig).find(({ url }) => url !== undefined);
+  const config = live.entries.map(({ clientConfig }) => clientConfig).find((one) => one?.url !== undefined);
   const mark = live.annotations?.[localRunAnnotation];
   const ca = config?.caBundle === undefined ? undefined : pemOf(config.caBundle);
   return { target, mark, run: localRunOf(live), url: config?.url, ca };

@@ -1,7 +1,8 @@
 /**
  * localWebhooks(): serves the webhooks of a cluster on the developer's machine. It points the configurations of the
  * cluster at a URL and restores them at the end. The original settings are stored in an annotation of the configuration
- * itself, so that the next start can restore them after a killed process.
+ * itself, so that the next start can restore them after a killed process. A CRD that does not convert gets a conversion
+ * webhook for the time of the run.
  *
  * Guarantees: a second local run never overwrites the original settings, and no run undoes what another one has published.
  * Only the client configurations and two annotations are changed.
@@ -22,6 +23,7 @@ import {
   savedConfigAnnotation,
   type WebhookClientConfig,
 } from "./live_configuration.ts";
+import { conversionPath } from "./conversion.ts";
 import { type CertificateSource, fixedCertificate, issueCertificates } from "./certificates.ts";
 import { type LocalRunIdentity, localRunOf, type LocalRunTrace, markOf } from "./local_run.ts";
 import { parseJson } from "./_decode.ts";
@@ -147,12 +149,15 @@ function attachOperations(
 ): readonly JsonPatchOperation[] {
   const before = originalsOf(live) ?? new Map<string, WebhookClientConfig>();
   const originals = Object.fromEntries(
-    live.entries.map((entry) => [entry.name, before.get(entry.name) ?? entry.clientConfig]),
+    live.entries.map((entry) => [entry.name, before.get(entry.name) ?? entry.clientConfig ?? {}]),
   );
   return [
     ...live.entries.map(({ name, pointer, clientConfig }) => {
-      const value = { url: `${origin}${pathOf(before.get(name) ?? clientConfig)}`, caBundle };
-      return { op: "replace", path: pointer, value } as const;
+      const path = pointer.startsWith(conversionPointer) ? conversionPath : pathOf(before.get(name) ?? clientConfig);
+      const value = { url: `${origin}${path}`, caBundle };
+      if (clientConfig !== undefined) return { op: "replace", path: pointer, value } as const;
+      const webhook = { conversionReviewVersions: ["v1"], clientConfig: value };
+      return { op: "add", path: conversionPointer, value: { strategy: "Webhook", webhook } } as const;
     }),
     ...annotate(live, { [savedConfigAnnotation]: JSON.stringify(originals), [localRunAnnotation]: mark }),
   ];
@@ -172,16 +177,25 @@ function restoreOperations(live: LiveConfiguration): readonly JsonPatchOperation
   return [
     ...live.entries.flatMap(({ name, pointer }) => {
       const value = originals.get(name);
-      return value === undefined ? [] : [{ op: "replace", path: pointer, value } as const];
+      return value === undefined ? [] : [restoreOperation(pointer, value)];
     }),
     ...own.filter((name) => Object.hasOwn(live.annotations ?? {}, name))
       .map((name) => ({ op: "remove", path: annotationPointer(name) } as const)),
   ];
 }
 
+/** An original without an address stands for a CRD that had no conversion webhook. */
+function restoreOperation(pointer: string, value: WebhookClientConfig): JsonPatchOperation {
+  const hadWebhook = value.url !== undefined || value.service !== undefined;
+  return hadWebhook
+    ? { op: "replace", path: pointer, value }
+    : { op: "replace", path: conversionPointer, value: { strategy: "None" } };
+}
+
+const conversionPointer = "/spec/conversion";
+
 /** The path of the webhook, which is the same on every server. */
-function pathOf(clientConfig: WebhookClientConfig): string {
-  const { url, service } = clientConfig;
+function pathOf({ url, service }: WebhookClientConfig = {}): string {
   if (url !== undefined && URL.canParse(url)) return new URL(url).pathname;
   return service?.path ?? "/";
 }

@@ -73,6 +73,25 @@ export function managedCertificates(options: ManagedCertificatesOptions): Certif
   return { pairs: (signal) => new ManagedCertificates(options, signal).pairs() };
 }
 
+/**
+ * Publishes the authorities that a Secret of {@link managedCertificates} holds, as the controllers do when they run.
+ *
+ * @returns The number of changed configurations; undefined when the Secret does not exist or has no authority
+ */
+export async function publishStoredAuthorities(
+  options: Pick<ManagedCertificatesOptions, "client" | "secret" | "targets"> & {
+    readonly clock: Clock;
+    readonly signal: AbortSignal;
+  },
+): Promise<number | undefined> {
+  const { client, secret: key, targets, clock, signal } = options;
+  const secret = await client.find(builtin.Secret, key, { signal });
+  const { authorities } = secret === undefined ? { authorities: [] } : await stateOf(secret);
+  return authorities.length === 0
+    ? undefined
+    : await publishCaBundle(authorities.join(""), { client, targets, clock, signal });
+}
+
 class ManagedCertificates {
   readonly #options: ManagedCertificatesOptions;
   readonly #signal: AbortSignal;

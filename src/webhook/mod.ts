@@ -38,7 +38,12 @@ export {
 export { type Webhook, type WebhookHandler, webhookHandler, type WebhookHandlerOptions } from "./handler.ts";
 export { jsonPatch } from "./json_patch.ts";
 export { certificateFiles, type CertificateFilesOptions } from "./certificate_files.ts";
-export { managedCertificates, type ManagedCertificatesOptions, serviceHosts } from "./managed_certificates.ts";
+export {
+  managedCertificates,
+  type ManagedCertificatesOptions,
+  publishStoredAuthorities,
+  serviceHosts,
+} from "./managed_certificates.ts";
 export {
   type ConfigurationTarget,
   localRunAnnotation,

@@ -1,7 +1,7 @@
 /** Two questions about a cluster that need no permission: whether it serves a kind, and what this user may do. */
 import { z } from "zod";
 import type { Resource } from "../../api/mod.ts";
-import { type Client, isForbidden, isNotFound } from "../../client/mod.ts";
+import { ApiError, type Client, isForbidden, isNotFound } from "../../client/mod.ts";
 import type { Connection } from "./connect.ts";
 
 /** The fields of a kind that discovery needs. */
@@ -24,6 +24,11 @@ export async function isServed(connection: Connection, kind: ServedKind, signal:
     if (isForbidden(error)) return true;
     throw error;
   }
+}
+
+/** True for the error of a server that could not convert an object, because the conversion webhook failed. */
+export function isConversionFailure(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 500 && error.message.includes("conversion webhook for ");
 }
 
 /** One action on resources, as RBAC sees it. */

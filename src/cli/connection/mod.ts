@@ -1,5 +1,5 @@
 /** The connection of a command to its cluster: flags, client, and the first requests to the API server. */
-export { isAllowed, isServed, type ResourceAttributes } from "./cluster_queries.ts";
+export { isAllowed, isConversionFailure, isServed, type ResourceAttributes } from "./cluster_queries.ts";
 export { connect, type Connection } from "./connect.ts";
 export { connectionFlags } from "./connection_flags.ts";
 export { waitForServer } from "./wait_for_server.ts";

@@ -9,6 +9,7 @@ import { isForbidden, isGone } from "../../client/mod.ts";
 import { type Crd, CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import { type Call, CommandError, crdsOf, exitCode, selectControllers, type Session } from "../command/mod.ts";
 import type { Connection } from "../connection/mod.ts";
+import type { WebhookAddress } from "../../webhook/mod.ts";
 
 /** The cluster and the session of a command. */
 export interface CrdContext {
@@ -76,11 +77,19 @@ function quoted(text: string): string {
   return `"${text}"`;
 }
 
-/** Returns the definitions of the named controllers, or of all. @throws UsageError when a controller is unknown */
-export function selectCrds({ positionals, session }: Pick<Call<unknown>, "positionals" | "session">): readonly Crd[] {
+/**
+ * Returns the definitions of the named controllers, or of all.
+ *
+ * @param address Where the API server calls conversion webhooks
+ * @throws UsageError when a controller is unknown
+ */
+export function selectCrds(
+  { positionals, session }: Pick<Call<unknown>, "positionals" | "session">,
+  address?: WebhookAddress,
+): readonly Crd[] {
   const { operator } = session;
   const controllers = positionals.length === 0 ? operator.controllers : selectControllers(operator, positionals);
-  const crds = crdsOf(controllers);
+  const crds = crdsOf(controllers, address);
   if (crds.length === 0) session.info("nothing to do: these controllers define no custom resources");
   return crds;
 }

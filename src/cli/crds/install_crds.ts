@@ -4,18 +4,21 @@
  * Guarantees: nothing is written unless all definitions can be installed; stored objects keep their content, or the command
  * fails and names them; it ends when the server serves the kinds and all objects are stored in the newest version. Each
  * step reads the live state first: a run after a killed one continues, and a second run changes nothing. Server-side apply
- * keeps the fields of other managers, such as labels or the CA bundle of a conversion webhook.
+ * keeps the fields of other managers, such as labels or the CA bundle of a conversion webhook. A kind with a conversion is
+ * installed with the address of its webhook.
  */
 import { z } from "zod";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
-import { commandLineOnly, durationMs, flag, oneOf, UsageError } from "../flags/mod.ts";
+import { commandLineOnly, durationMs, flag, oneOf, text, UsageError } from "../flags/mod.ts";
 import type { Crd } from "../../schema/mod.ts";
 import { applyCrd, crdName, type CrdResult, printChanges, printObjects, resultLine } from "./apply_crd.ts";
 import { awaitEstablished } from "./await_established.ts";
-import { type CrdContext, selectCrds } from "./crd_context.ts";
+import { type CrdContext, readCrd, selectCrds } from "./crd_context.ts";
 import { migrateStorage } from "./migrate_storage.ts";
 import { type CrdPlan, planCrd, withInstallerMark } from "./plan_crd.ts";
-import { type Call, exitCode, subcommand } from "../command/mod.ts";
+import { type Call, exitCode, subcommand, webhookServiceName } from "../command/mod.ts";
+import type { WebhookAddress } from "../../webhook/mod.ts";
+import { publishAuthorities, withConversionAdvice } from "./conversion_webhook.ts";
 
 const overrides = "Overriding safety checks:";
 
@@ -61,6 +64,12 @@ const installFlags = z.object({
     about: "take over fields that another program writes",
     group: overrides,
   }),
+  webhookNamespace: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--webhook-namespace <name>",
+    about: "namespace of the Service of conversion webhooks (default: that of the definition in the cluster, " +
+      "else NAME-system as in manifests)",
+  }),
   ...connectionFlags.shape,
 });
 
@@ -101,7 +110,7 @@ function assertNoContradiction({ diff, dryRun, output }: InstallFlags): void {
 function installWithoutServer(call: Call<InstallFlags>): readonly CrdResult[] {
   const { session } = call;
   const program = { name: session.operator.name, version: session.version };
-  return selectCrds(call).map((crd): CrdResult => {
+  return selectCrds(call, addressOf(call)).map((crd): CrdResult => {
     const result: CrdResult = {
       change: "unchecked",
       name: crdName(crd),
@@ -113,10 +122,16 @@ function installWithoutServer(call: Call<InstallFlags>): readonly CrdResult[] {
   });
 }
 
+/** The Service that `manifests` prints. */
+function addressOf({ flags, session: { operator } }: Call<InstallFlags>): WebhookAddress {
+  const namespace = flags.webhookNamespace ?? `${operator.name}-system`;
+  return { kind: "service", namespace, name: webhookServiceName(operator.name) };
+}
+
 async function installOnServer(call: Call<InstallFlags>): Promise<readonly CrdResult[]> {
   const { flags, session } = call;
   const { clock, random } = session.processEnvironment;
-  const crds = selectCrds(call);
+  const crds = selectCrds(call, addressOf(call));
   if (crds.length === 0) return [];
   const { signal } = new AbortController(); // a signal ends the process; the next run continues
   using connection = await connect(flags, session);
@@ -159,8 +174,13 @@ async function applyPlans(
     results.push(result);
   }
   await awaitEstablished(plans.map(({ initial }) => initial), flags.timeout, context);
+  for (const { desired: { metadata: { name }, spec } } of plans) {
+    if (spec.conversion?.strategy !== "Webhook") continue;
+    const installed = await readCrd(context, name);
+    if (installed !== undefined) await publishAuthorities(name, installed, context);
+  }
   for (const [index, { live, initial, desired }] of plans.entries()) {
-    await migrateStorage(desired.metadata.name, context);
+    await withConversionAdvice(desired, () => migrateStorage(desired.metadata.name, context));
     if (initial === desired) continue;
     const { object } = await applyCrd(live, desired, options, context);
     const result = results[index];

@@ -5,8 +5,16 @@
  * Guarantees: an older program does not overwrite the definition of a newer one, whose objects its schema may not know.
  * install-crds marks each definition with the program and version that installed it (`pintle.dev/installed-by`).
  */
-import { compareKubeVersions, type Crd, crdChanges, type CrdVersion, type StoredCrd } from "../../schema/mod.ts";
+import {
+  type ComparedCrd,
+  compareKubeVersions,
+  type Crd,
+  crdChanges,
+  type CrdVersion,
+  type StoredCrd,
+} from "../../schema/mod.ts";
 import { awaitGone } from "./await_gone.ts";
+import { withLiveAddress } from "./conversion_webhook.ts";
 import { assertCompatible, breakingMessages } from "./assert_compatible.ts";
 import { commandFailure, type CrdContext, definitionName, readCrd } from "./crd_context.ts";
 
@@ -27,16 +35,19 @@ interface PlanOptions {
   readonly allowDowngrade: boolean;
   /** Milliseconds to wait for a definition that is being deleted. */
   readonly timeoutMs: number;
+  /** The namespace of the Service of conversion webhooks, from the command line. @default that of the live definition */
+  readonly webhookNamespace?: string;
 }
 
 /** Plans the installation of a definition. @throws CommandError when it may not replace the live one */
-export async function planCrd(crd: Crd, options: PlanOptions, context: CrdContext): Promise<CrdPlan> {
+export async function planCrd(given: Crd, options: PlanOptions, context: CrdContext): Promise<CrdPlan> {
   const program = { name: context.session.operator.name, version: context.session.version };
+  const live = await readLive(given, options, context);
+  const crd = withLiveAddress(given, live, options.webhookNamespace);
   const desired = withInstallerMark(crd, program);
-  const live = await readLive(crd, options, context);
   if (live === undefined) return { live, desired, initial: desired };
   // A newer program installed the same definition: nothing changes, and its mark stays.
-  if (isOfNewerProgram(live, program) && crdChanges({ spec: live.spec }, { spec: crd.spec }).length === 0) {
+  if (isOfNewerProgram(live, program) && crdChanges(withoutConversion(live), withoutConversion(crd)).length === 0) {
     const kept = withInstallerMark(crd, {
       ...program,
       version: installerVersion(live, program.name) ?? program.version,
@@ -52,6 +63,11 @@ export async function planCrd(crd: Crd, options: PlanOptions, context: CrdContex
     await assertCompatible(live, desired, context);
   }
   return { live, desired, initial: withStoredVersions(desired, live) };
+}
+
+/** The authorities of the webhook belong to the controllers. */
+function withoutConversion({ spec }: Pick<StoredCrd, "spec">): ComparedCrd {
+  return { spec: { ...spec, conversion: undefined } };
 }
 
 /** Reads the live definition. Waits for the end of one that is being deleted: it would disappear after the apply. */

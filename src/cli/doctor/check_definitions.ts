@@ -5,7 +5,7 @@
 import { type ComparedCrd, type Crd, crdChanges, type StoredCrd } from "../../schema/mod.ts";
 import { isForbidden, isNotFound } from "../../client/mod.ts";
 import { readCrd, staleVersionsOf, storedObjects } from "../crds/mod.ts";
-import { CommandError, crdsOf, exitCode } from "../command/mod.ts";
+import { CommandError, crdsOf, exitCode, webhookServiceName } from "../command/mod.ts";
 import { isServed } from "../connection/mod.ts";
 import { type Check, type DoctorContext, failed, type Finding, ok, unknown, warning } from "./check.ts";
 import { keyOf, type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
@@ -15,7 +15,9 @@ import { approximateDuration, count } from "../output/mod.ts";
 /** Returns one check for each definition of the controllers. */
 export async function checkDefinitions(context: DoctorContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  for (const crd of crdsOf(context.controllers)) {
+  const { name } = context.session.operator;
+  const address = { kind: "service", namespace: context.ownNamespace, name: webhookServiceName(name) } as const;
+  for (const crd of crdsOf(context.controllers, address)) {
     const finding = await checkDefinition(crd, context);
     checks.push({ about: "definition", subject: crd.metadata.name, ...finding });
   }
@@ -55,6 +57,9 @@ function compareWithOwn(live: StoredCrd, crd: Crd, install: string): Finding {
   for (const { name } of crd.spec.versions.filter(({ served }) => served)) {
     if (live.spec.versions.some((version) => version.name === name && version.served)) continue;
     return failed(exitCode.crdMissing, `the version ${name} is not served`, install);
+  }
+  if (crd.spec.conversion?.strategy === "Webhook" && live.spec.conversion?.strategy !== "Webhook") {
+    return failed(exitCode.crdMissing, "the server does not convert between the versions", install);
   }
   const [change, ...more] = crdChanges(withoutConversion(live), withoutConversion(crd));
   if (change !== undefined) {

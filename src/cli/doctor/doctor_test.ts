@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, test } from ".
 import { CertificateAuthority } from "../../../tests/controlplane/certificate_authority.ts";
 import { controller, type ControllerDefinition, done } from "../../controller/mod.ts";
 import { withWebhooks } from "../../manager/mod.ts";
-import { defaulting } from "../../webhook/mod.ts";
+import { converting, defaulting } from "../../webhook/mod.ts";
 import { emptyList, Website, websiteController } from "../testing/test_kinds.ts";
 import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
 import { type FakeResponse, FakeServer, statusResponse } from "../testing/fake_server.ts";
@@ -91,6 +91,14 @@ test("a definition that is not established, not served, or being deleted is a fa
     assertEquals(code, 6);
     assertMatch(out, state);
   }
+});
+
+test("a definition that the server does not convert is a failure", async () => {
+  const converted = [withWebhooks(websiteController, [converting(Website, [])])];
+  const none = { ...stored, spec: { ...stored.spec, conversion: { strategy: "None" } } };
+  const { code, out } = await doctor({ [crdPath]: none }, "", converted);
+  assertEquals(code, 6, out);
+  assertMatch(out, /FAILED +definition .* the server does not convert between the versions\. Run: .* install-crds/);
 });
 
 test("doctor reads discovery when this user may not read definitions", async () => {

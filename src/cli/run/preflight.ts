@@ -2,18 +2,22 @@
  * preflight(): checks whether controllers can run on a cluster, before they start: the runtime of controllers would wait
  * for a missing kind or permission, and a user at a terminal should see an error at once.
  *
- * Guarantees: it only reads: discovery, and one object of each watched kind in each namespace.
+ * Guarantees: it only reads: discovery, one object of each watched kind in each namespace, and the definitions of kinds that
+ * are converted, if this user may read them.
  */
 import { apiVersionOf, type Resource, resourceName } from "../../api/mod.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../client/mod.ts";
 import type { ControllerDefinition } from "../../controller/mod.ts";
-import { isCustomResource } from "../../manager/mod.ts";
+import { isCustomResource, type OperatorController } from "../../manager/mod.ts";
+import { CrdResource } from "../../schema/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
-import { type Connection, isServed } from "../connection/mod.ts";
+import { type Connection, isConversionFailure, isServed } from "../connection/mod.ts";
 
 /** What to check. */
 interface PreflightOptions {
-  readonly controllers: readonly ControllerDefinition[];
+  readonly controllers: readonly OperatorController[];
+  /** True when this run installs the conversion webhooks. @default false: `install-crds` has installed them */
+  readonly installsConversions?: boolean;
   /** Empty: all namespaces. */
   readonly namespaces: readonly string[];
   /** For the commands that messages name. */
@@ -30,7 +34,8 @@ export interface PreflightFailure {
 /**
  * Returns the controllers that cannot run.
  *
- * @throws An error that concerns no single controller: the server is unreachable, or the signal aborted.
+ * @throws An error that concerns no single controller: the server is unreachable, or the signal aborted. CommandError when
+ * the server does not convert a kind: a controller must not read the content of one version under the name of another
  */
 export async function preflight(
   connection: Connection,
@@ -44,6 +49,7 @@ export async function preflight(
       failures.push({ controller, error });
       break;
     }
+    if (options.installsConversions !== true) await assertConverting(connection, controller, options);
   }
   return failures;
 }
@@ -63,6 +69,8 @@ async function checkKind(
       await connection.client.list(resource, { namespace, limit: 1, metadataOnly: true, signal });
     } catch (error) {
       if (isNotFound(error)) return missingKindError(controller, resource, options, error);
+      // The webhook that converts may be one that this run is about to serve.
+      if (isConversionFailure(error)) return undefined;
       if (!isForbidden(error) && !isUnauthorized(error)) throw error;
       // The server checks permissions first: a kind that does not exist is forbidden, too.
       if (!(await isServed(connection, resource, signal))) {
@@ -72,6 +80,26 @@ async function checkKind(
     }
   }
   return undefined;
+}
+
+/** @throws CommandError when the server has a definition with several versions and does not convert between them */
+async function assertConverting(
+  { client }: Connection,
+  controller: OperatorController,
+  { operatorName, signal }: PreflightOptions,
+): Promise<void> {
+  for (const { kind, resource } of controller.webhooks ?? []) {
+    if (kind !== "converting") continue;
+    const name = resourceName(resource);
+    const live = await client.find(CrdResource, name, { signal }).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error;
+    });
+    if (live === undefined || live.spec.versions.length < 2 || live.spec.conversion?.strategy === "Webhook") continue;
+    throw new CommandError(
+      `Cannot run controller "${controller.name}": the CustomResourceDefinition ${name} has no conversion webhook`,
+      { code: exitCode.crdMissing, advice: `Run: ${operatorName} install-crds ${controller.name}` },
+    );
+  }
 }
 
 function missingKindError(

@@ -124,7 +124,13 @@ function selectedControllers({ positionals, flags, session }: Call<RunFlags>): r
 async function assertRunnable(connection: Connection, plan: RunPlan, signal: AbortSignal): Promise<void> {
   const { controllers, namespaces, flags, session } = plan;
   const operatorName = session.operator.name;
-  const failures = await preflight(connection, { controllers, namespaces, operatorName, signal });
+  const failures = await preflight(connection, {
+    controllers,
+    installsConversions: flags.webhookHost !== undefined && !flags.dryRun,
+    namespaces,
+    operatorName,
+    signal,
+  });
   const [first] = failures;
   if (first !== undefined && (flags.once || failures.length === controllers.length)) throw first.error;
   for (const { controller, error } of failures) {

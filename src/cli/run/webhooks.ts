@@ -10,9 +10,9 @@
  * webhooks. A dry run stores nothing: neither configurations nor certificates.
  */
 import { CommandError, exitCode, webhookServiceName } from "../command/mod.ts";
-import { aborted, type Clock } from "../../async/mod.ts";
+import { aborted, type Clock, onAbort, scope } from "../../async/mod.ts";
 import type { Client } from "../../client/mod.ts";
-import type { Life, OperatorController, Runnable } from "../../manager/mod.ts";
+import type { OperatorController, Runnable } from "../../manager/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
 import {
   certificateFiles,
@@ -101,25 +101,25 @@ interface LocalParts extends WebhookParts {
   readonly log: Logger;
 }
 
-/** Serves webhooks on this machine. Removes the configurations that it created, and restores those that it changed. */
+/**
+ * Serves webhooks on this machine. Removes the configurations that it created, and restores those that it changed. The
+ * cluster calls this machine before the caches start: without a conversion they would read the content of other versions.
+ */
 function localServer(flags: ServingFlags, parts: LocalParts): Runnable {
-  const { client, webhooks, name, host, clock } = parts;
-  const targets = configurationTargets(webhooks, name);
+  let published: PublishedRun | undefined;
   return {
     name: "webhooks",
+    async prepare() {
+      published = await startLocalRun(flags, parts);
+    },
     async run({ stop, kill }) {
-      const run = await newLocalRun();
-      const local = await localWebhooks({ client, targets, host, run, clock });
-      const server = createServer(flags, parts, local.certificates);
-      const serverStop = new AbortController();
-      const serving = server.run(serverStop.signal, { kill });
+      if (published === undefined) return;
+      const { server } = published;
+      using _killing = onAbort(kill, () => server.kill.abort());
       try {
-        // A port in use ends the run before the cluster is changed: another local run may use it.
-        const port = await Promise.race([portOf(server, stop, clock), serving.then(() => 0)]);
-        await publishUntilStopped(parts, { local, run, port, serving, life: { stop, kill } });
+        await renewUntilStopped(parts, published, stop);
       } finally {
-        serverStop.abort();
-        await serving;
+        await endLocalRun(published, kill);
       }
     },
   };
@@ -132,16 +132,49 @@ interface PublishedRun {
   readonly port: number;
   /** Rejects when the server fails. */
   readonly serving: Promise<void>;
-  readonly life: Life;
+  /** End the server. */
+  readonly server: { readonly stop: AbortController; readonly kill: AbortController };
 }
 
-/** Makes the cluster call this machine until the stop, and undoes that while the server still responds. */
-async function publishUntilStopped(parts: LocalParts, local: PublishedRun): Promise<void> {
+const never = new AbortController().signal;
+
+/** Makes the cluster call this machine. After a failure nothing has changed. */
+async function startLocalRun(flags: ServingFlags, parts: LocalParts): Promise<PublishedRun> {
+  const { client, webhooks, name, host, clock } = parts;
+  const run = await newLocalRun();
+  const local = await localWebhooks({ client, targets: configurationTargets(webhooks, name), host, run, clock });
+  const webhookServer = createServer(flags, parts, local.certificates);
+  const server = { stop: new AbortController(), kill: new AbortController() };
+  const serving = webhookServer.run(server.stop.signal, { kill: server.kill.signal });
+  // A port in use ends the run before the cluster is changed: another local run may use it.
+  using listening = scope(never);
+  const port = await Promise.race([portOf(webhookServer, listening.signal, clock), serving.then(() => 0)]);
+  const published = { local, run, port, serving, server };
+  try {
+    await publish(parts, published, never);
+    return published;
+  } catch (error) {
+    await endLocalRun(published, never);
+    throw error;
+  }
+}
+
+/** Undoes the changes while the server still responds, then stops it. */
+async function endLocalRun({ local, server, serving }: PublishedRun, signal: AbortSignal): Promise<void> {
+  try {
+    await local.restore(signal);
+  } finally {
+    server.stop.abort();
+    await serving;
+  }
+}
+
+/** Shows other processes that this run is alive. */
+async function renewUntilStopped(parts: LocalParts, published: PublishedRun, stop: AbortSignal): Promise<void> {
   const { client, webhooks, name, clock, log } = parts;
-  const { run, serving, life: { stop, kill } } = local;
+  const { run, serving } = published;
   const targets = configurationTargets(webhooks, name);
   try {
-    await publish(parts, local);
     // Rejects with the reason of the stop, and when the server fails.
     const sleep = () => Promise.race([clock.sleep(renewLocalRunMs, stop), serving.then(() => aborted(stop))]);
     for (await sleep(); !stop.aborted; await sleep()) {
@@ -151,21 +184,23 @@ async function publishUntilStopped(parts: LocalParts, local: PublishedRun): Prom
       });
       if (isPublished) continue;
       log.warn("the webhooks of this local run were removed, publishing them again");
-      await publish(parts, local);
+      await publish(parts, published, stop);
     }
   } catch (error) {
     if (!stop.aborted || error !== stop.reason) throw error;
-  } finally {
-    await local.local.restore(kill);
   }
 }
 
 /** Points the cluster to this machine. @throws CommandError when another local run serves the same webhooks */
-async function publish(parts: LocalParts, { local, run, port, life: { stop } }: PublishedRun): Promise<void> {
+async function publish(
+  parts: LocalParts,
+  { local, run, port }: PublishedRun,
+  signal: AbortSignal,
+): Promise<void> {
   const { client, webhooks, allWebhooks, name, host, clock, log } = parts;
   const targets = configurationTargets(webhooks, name);
   // Configurations of a killed run can name webhooks that no longer exist.
-  const alive = await undoDeadLocalRuns({ ...parts, webhooks: allWebhooks, log, signal: stop });
+  const alive = await undoDeadLocalRuns({ ...parts, webhooks: allWebhooks, log, signal });
   const isOurTarget = (one: ConfigurationTarget) =>
     targets.some(({ kind, name }) => kind === one.kind && name === one.name);
   const other = alive.find((trace) => isOurTarget(trace.target) && trace.run?.id !== run.id)?.run;
@@ -176,8 +211,8 @@ async function publish(parts: LocalParts, { local, run, port, life: { stop } }: 
     );
   }
   const mark = markOf(run, clock.now());
-  await installLocalConfigurations(client, { webhooks, name, host, port, ca: local.ca, mark, signal: stop });
-  const configurations = await local.attach(port, stop);
+  await installLocalConfigurations(client, { webhooks, name, host, port, ca: local.ca, mark, signal });
+  const configurations = await local.attach(port, signal);
   log.info("serving webhooks on this machine", { host, port, configurations });
 }
 

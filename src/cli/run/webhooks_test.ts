@@ -186,9 +186,10 @@ async function startLocally(
     ...{ client: new Client(server.transport), isLeader: () => true, metrics: new MetricsRegistry(), clock },
   });
   const stop = new AbortController();
-  const running = runnable?.run({ stop: stop.signal, kill: new AbortController().signal });
+  const life = { stop: stop.signal, kill: new AbortController().signal };
+  const running = Promise.resolve(runnable?.prepare?.()).then(() => runnable?.run(life));
   let isOver = false;
-  const ended = running?.then(() => undefined, (error: unknown) => error).finally(() => isOver = true);
+  const ended = running.then(() => undefined, (error: unknown) => error).finally(() => isOver = true);
   while (!isOver && !writes.some((line) => line.startsWith("POST"))) await clock.advance(100);
   stop.abort();
   return { error: await ended, writes };
