@@ -9,6 +9,8 @@ import { Manager } from "./manager.ts";
 
 const { ConfigMap, Node } = builtin;
 
+const hourMs = 3_600_000;
+
 function configMap(namespace: string, data = {}): KubeObject & { readonly data: unknown } {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "a" }, data };
 }
@@ -148,4 +150,29 @@ test("[42] namespaces take turns in the queue of a controller, unless it asks fo
   assertEquals((await orderWith()).indexOf("quiet/a"), 1);
   assertEquals((await orderWith("namespace")).indexOf("quiet/a"), 1);
   assertEquals((await orderWith("none")).indexOf("quiet/a"), 20);
+});
+
+test("[37] a controller is resynced every ten hours by default, at its own period if it has one, and never for 0", async () => {
+  const cluster = new FakeCluster();
+  cluster.put(pathOf("x"), configMap("x"));
+  const seen: string[] = [];
+  const counting = (name: string, resyncMs?: number) =>
+    controller(name, { resyncMs }).for(ConfigMap).reconcileKey((_, { causes }) => {
+      seen.push(...causes.map(({ change }) => `${name}: ${change}`));
+      return Promise.resolve(done);
+    });
+  const clock = new VirtualClock();
+  const manager = new Manager({ client: new Client(cluster.transport, { clock }), clock, random: seededRandom(1) });
+  for (const definition of [counting("usual"), counting("daily", 24 * hourMs), counting("never", 0)]) {
+    manager.add(definition);
+  }
+  const stop = new AbortController();
+  const running = manager.run(stop.signal);
+  for (let turn = 0; turn < 2_000 && seen.length < 3; turn++) await drain();
+  await clock.advance(10 * hourMs - 1);
+  assertEquals(seen.splice(0).sort(), ["daily: added", "never: added", "usual: added"]);
+  await clock.advance(1 * hourMs);
+  assertEquals(seen, ["usual: updated"]);
+  stop.abort();
+  await running;
 });

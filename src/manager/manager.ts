@@ -15,6 +15,7 @@ import type { ControllerDefinition, ControllerOptions } from "../controller/mod.
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
 import { ControllerGroup, type ParkedKey, type RetryingKey } from "./controller_group.ts";
+import { EventRecorder } from "./event_recorder.ts";
 import { leaderElectionMetrics, LeaderElector, type LeaderElectorOptions, LeaseLostError } from "./election/mod.ts";
 import { fencedTransport } from "./fence/mod.ts";
 import { type ImmediateCheck, ProblemLog } from "./health/mod.ts";
@@ -41,7 +42,10 @@ export interface ManagerOptions {
   readonly cacheRules?: readonly CacheRule[];
   /** Freezes cached objects, so that a write to one throws; for tests. Costs time for each object. @default false */
   readonly freezeCache?: boolean;
-  /** Milliseconds between two resyncs, plus up to a tenth, for controllers without their own setting. @default no resync */
+  /**
+   * Milliseconds between two resyncs, plus up to a tenth, for controllers without their own setting; 0 for none.
+   * @default 36_000_000: 10 hours, as controller-runtime's SyncPeriod
+   */
   readonly resyncMs?: number;
   /** Maximum milliseconds of the random delay before each worker starts, for controllers without their own. @default 0 */
   readonly workerJitterMs?: number;
@@ -63,6 +67,9 @@ export interface ManagerOptions {
   /** Varies delays. @default systemRandom */
   readonly random?: Random;
 }
+
+/** A resync is a second chance for what a reconciler missed; 10 h, as controller-runtime's SyncPeriod. */
+const defaultResyncMs = 10 * 3_600_000;
 
 /** The phases in which Runnables start; they stop in the reverse order. */
 type Phase = "http" | "webhooks" | "others";
@@ -93,6 +100,8 @@ export class Manager {
   readonly #caches: SharedCaches;
   readonly #controllers: ControllerGroup;
   readonly #elector: LeaderElector | undefined;
+  /** Sends the writes of this process, only while it leads. */
+  readonly #fencedClient: Client;
   readonly #phases: Readonly<Record<Phase, RunnableGroup>>;
   /** Aborts at the end of the grace period, and when the Lease is lost. */
   readonly #killing: Scope = scope(new AbortController().signal);
@@ -105,7 +114,7 @@ export class Manager {
   constructor(options: ManagerOptions) {
     const { client, namespaces, cacheRules, metrics, clock = systemClock, random = systemRandom } = options;
     const { leaderElection, dryRun = false, name = "pintle", instance = "local" } = options;
-    const { resyncMs, workerJitterMs, strictAccess = false } = options;
+    const { resyncMs = defaultResyncMs, workerJitterMs, strictAccess = false } = options;
     this.#options = options;
     this.#clock = clock;
     this.#elector = leaderElection === undefined ? undefined : new LeaderElector({
@@ -124,8 +133,9 @@ export class Manager {
       clock,
       random,
     });
+    this.#fencedClient = this.#withFence(dryRun ? client.dryRunClient() : client);
     this.#controllers = new ControllerGroup({
-      client: this.#withFence(dryRun ? client.dryRunClient() : client),
+      client: this.#fencedClient,
       caches: this.#caches,
       name,
       instance,
@@ -269,12 +279,34 @@ export class Manager {
         stopping.abort(term.signal.reason);
         killing.abort(term.signal.reason);
       });
+      const recording = this.#recordLeader(killing.signal);
       try {
         await this.#runControllers(stopping.signal, killing.signal);
       } catch (error) {
         throw term.lost === undefined ? error : new AggregateError([term.lost, error], String(error));
+      } finally {
+        await recording;
       }
     }, stop);
+  }
+
+  /** Records on the Lease that this process leads, as client-go does. Never throws. */
+  async #recordLeader(kill: AbortSignal): Promise<void> {
+    const { name = "pintle", instance = "local", random = systemRandom } = this.#options;
+    const lease = this.#elector?.leaseObject;
+    if (lease === undefined) return;
+    // A recorder of its own for each term: a repeated Event would be a patch, which needs another permission.
+    const recorder = new EventRecorder({
+      client: this.#fencedClient,
+      reportingController: name,
+      reportingInstance: instance,
+      clock: this.#clock,
+      random,
+      log: logger("events", "leader"),
+    });
+    const note = `${this.#elector?.identity} became leader`;
+    recorder.record({ regarding: lease, type: "Normal", reason: "LeaderElection", action: "LeaderElection", note });
+    await recorder.run(AbortSignal.abort(), kill);
   }
 
   async #runControllers(stop: AbortSignal, kill: AbortSignal): Promise<void> {

@@ -199,6 +199,25 @@ async function leading(definitions: readonly ControllerDefinition[], options: Pa
   return { ...b, running, lose };
 }
 
+test("[49] the process that leads records it as an Event on the Lease, before it releases the Lease", async () => {
+  const b = await leading([]);
+  const events = () => b.cluster.writes.filter(({ path }) => path.endsWith("/namespaces/shop/events"));
+  await b.until(() => events().length > 0);
+  const { regarding, note, reason, type } = Object(events()[0]?.body);
+  assertEquals([note, reason, type], ["a became leader", "LeaderElection", "Normal"]);
+  assertEquals([regarding.kind, regarding.namespace, regarding.name], ["Lease", "shop", "operator"]);
+  b.stop.abort();
+  assertEquals(await b.running, undefined);
+});
+
+test("[49] an Event that cannot be sent does not keep a process whose Lease is lost", async () => {
+  const client = new Client(() => Promise.reject(new TypeError("connection refused")));
+  const b = await leading([], { client, gracefulShutdownTimeoutMs: Infinity });
+  await b.lose();
+  const error = await b.running;
+  assert(error instanceof LeaseLostError, String(error));
+});
+
 test("[48] when the Lease is lost, there is no grace period", async () => {
   const b = await leading([], { gracefulShutdownTimeoutMs: Infinity });
   const ends: string[] = [];

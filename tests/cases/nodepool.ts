@@ -1,8 +1,8 @@
 /** The cases of nodepool: one for each guarantee in its description. The Nodes have no kubelet. */
-import { Node, RuntimeClass } from "../../src/api/mod.ts";
+import { builtin, Node, RuntimeClass } from "../../src/api/mod.ts";
 import { NodePool } from "../../src/controllers/nodepool/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../testing.ts";
-import { gone } from "./waits.ts";
+import { eventsOf, eventuallyEvent, gone } from "./waits.ts";
 import { claimsOf, Pools, taintsOf } from "./pools.ts";
 import type { Case, RecordedRequest } from "./environment.ts";
 
@@ -266,6 +266,36 @@ const refusing: Case = {
   },
 };
 
+const leading: Case = {
+  name: "a LeaderElection Event on the Lease names each new leader, as client-go's does",
+  run: async (env) => {
+    const { namespace, suffix } = env;
+    const times = ["lease-duration=3s", "renew-deadline=2s", "retry-period=500ms"];
+    const args = ["nodepool", "--leader-elect", "--leader-election-id", `pools-${suffix}`].concat(
+      ...["--leader-election-namespace", namespace],
+      times.map((time) => `--leader-election-${time}`),
+    );
+    const lease = () => env.client.get(builtin.Lease, `${namespace}/pools-${suffix}`);
+    await using first = env.run(args);
+    await first.logged(/starting workers/);
+    const { spec: { holderIdentity: before }, ...object } = await lease();
+    const event = await eventuallyEvent(env, object, "LeaderElection");
+    assertEquals([event.type, event.note], ["Normal", `${before} became leader`]);
+    assertEquals([event.regarding?.kind, event.reportingController], ["Lease", "controller"]);
+    await using second = env.run(args);
+    await second.logged(/standing by/);
+    first.signal("SIGKILL");
+    await first.ended();
+    await second.logged(/starting workers/);
+    const { spec: { holderIdentity: after } } = await lease();
+    const notes = await env.until("see the second Event", async () => {
+      const found = (await eventsOf(env, object)).map(({ note }) => note).sort();
+      return found.length === 2 ? { kind: "found", value: found } : { kind: "pending", state: found.join("; ") };
+    });
+    assertEquals(notes, [`${before} became leader`, `${after} became leader`].sort());
+  },
+};
+
 const installing: Case = {
   name: "install-crds installs the kind, and a second run changes nothing",
   run: async (env) => {
@@ -289,5 +319,6 @@ export const nodepoolCases: readonly Case[] = [
   silent,
   crashing,
   refusing,
+  leading,
   installing,
 ];

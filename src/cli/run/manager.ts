@@ -57,7 +57,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     random,
   });
   for (const controller of controllers) {
-    const resyncMs = flags.resync === undefined ? controller.options.resyncMs : undefinedIfZero(flags.resync);
+    const resyncMs = flags.resync ?? controller.options.resyncMs;
     const maxConcurrentReconciles = flags.workers ?? controller.options.maxConcurrentReconciles;
     const selector = combinedSelector(controller.options.selector, flags.selector);
     manager.add(controller, { resyncMs, maxConcurrentReconciles, selector });
@@ -127,10 +127,6 @@ function createElection(connection: Connection, { flags, session }: RunPlan): Ma
     retryPeriodMs,
     whenLost: flags.leaderElectionWhenLost === "standby" ? "standby" : "throw",
   };
-}
-
-function undefinedIfZero(ms: number): number | undefined {
-  return ms === 0 ? undefined : ms;
 }
 
 /** The content of the endpoints, and the client that reviews the permissions of requests. */

@@ -135,7 +135,7 @@ export const runFlags = z.object({
   }),
   resync: flag(durationMs().optional(), {
     flags: "--resync <duration>",
-    about: "how often every object is reconciled again; 0 is never (default: the controller's own period)",
+    about: "how often every object is reconciled again; 0 is never (default: the controller's own period, else 10h)",
     example: "--resync 10m",
   }),
   gracefulShutdownTimeout: flag(durationMsOrForever().prefault("30s"), {

@@ -32,7 +32,9 @@ interface PodPrinterOptions {
 
 /** Creates the controller. */
 export function podPrinter({ print, format = "text", known }: PodPrinterOptions): ControllerDefinition {
-  const pods = controller("pods", { maxRetries: 5, namespace: "default", recordsEvents: false }).for(Pod);
+  // As in the original, a Pod that has not changed is not printed again.
+  const options = { maxRetries: 5, namespace: "default", recordsEvents: false, resyncMs: 0 };
+  const pods = controller("pods", options).for(Pod);
   const watched = known === undefined ? pods : pods.source(known.source);
   return watched.reconcileKey(async ({ key }, toolbox) => {
     const exists = toolbox.find(Pod, key) !== undefined;

@@ -77,12 +77,13 @@ function watchAccess(watch: WatchDefinition, primary: Resource): readonly Access
   ];
 }
 
-/** The rules for leader election with a Lease. */
+/** The rules for leader election with a Lease, and for the Event about each new leader. */
 export function electionAccess(lease: string): readonly AccessRule[] {
   return [
     // A rule for `create` cannot have names: the server authorizes a create before it reads the name.
     access(builtin.Lease, ["create"]),
     { ...access(builtin.Lease, ["get", "update"]), names: [lease] },
+    access(builtin.Event, ["create"]),
   ];
 }
 

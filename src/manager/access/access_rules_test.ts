@@ -82,6 +82,7 @@ test("[security 7] access to objects with known names is limited to these names"
   assertEquals(lines(electionAccess("op")), [
     "coordination.k8s.io leases: create",
     "coordination.k8s.io leases op: get update",
+    "events.k8s.io events: create",
   ]);
   const targets = [{ kind: "mutating", name: "op" }, { kind: "converting", name: "sites.example.dev" }] as const;
   assertEquals(lines(webhookAccess({ targets, secret: "op-webhook" })), [

@@ -12,6 +12,7 @@
  *
  * Guarantees and assumptions: those of {@link Leadership}. The rules are in `lease_claim.ts`, a term is in `term.ts`.
  */
+import type { KubeObject } from "../../api/mod.ts";
 import { type Clock, isAbortOf, type Random, systemClock, systemRandom } from "../../async/mod.ts";
 import { type Client, isAlreadyExists, isConflict } from "../../client/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
@@ -133,6 +134,11 @@ export class LeaderElector {
   /** `Lease "namespace/name"`, for messages. */
   get lease(): string {
     return this.#lock.description;
+  }
+
+  /** The Lease as it was last read or written, for Events about it; undefined when there was none. */
+  get leaseObject(): KubeObject | undefined {
+    return this.#lock.object;
   }
 
   /** Identity of this process. */

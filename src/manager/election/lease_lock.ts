@@ -5,7 +5,7 @@
  * Guarantees: a write replaces exactly the version that was last read or written, or fails with a conflict; labels,
  * annotations and unknown fields are kept; a 403 is a LeaseForbiddenError that names the missing rule.
  */
-import { builtin } from "../../api/mod.ts";
+import { builtin, type KubeObject } from "../../api/mod.ts";
 import { type Client, isForbidden, isNotFound } from "../../client/mod.ts";
 
 /** The leader according to a Lease. */
@@ -48,6 +48,11 @@ export class LeaseLock {
   /** The record that was last read or written; undefined when there was no Lease. */
   get record(): LeaseRecord | undefined {
     return this.#lease === undefined ? undefined : recordOf(this.#lease);
+  }
+
+  /** The Lease that was last read or written; undefined when there was none. */
+  get object(): KubeObject | undefined {
+    return this.#lease;
   }
 
   /** Reads the Lease from the server. Undefined when there is none. */
