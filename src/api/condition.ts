@@ -41,8 +41,11 @@ export function findCondition(conditions: readonly Condition[] | undefined, type
  * console.assert(!isConditionTrue(status.conditions, "Available"));
  * ```
  */
-export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
-  return findCondition(conditions, type)?.status === "True";
+export function isConditionTrue(
+  conditions: readonly { readonly type: string; readonly status: string }[] | undefined,
+  type: string,
+): boolean {
+  return conditions?.some((condition) => condition.type === type && condition.status === "True") ?? false;
 }
 
 /**

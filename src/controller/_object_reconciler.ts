@@ -6,8 +6,8 @@
  * Both writes are JSON patches that test the version that was read, so finalizers of other controllers are not lost.
  * `finalize` gets the object as the server has it, because an old cache must not decide what is destroyed. Without
  * `finalize`, nothing is called for an object that is being deleted: the garbage collector would delete whatever the
- * controller creates. Dependents that refer to the object by labels are deleted after `finalize` and before the finalizer
- * is removed.
+ * controller creates. After `finalize`, and before the finalizer is removed, the ordered dependents are deleted in reverse,
+ * and then those that refer to the object by labels.
  */
 import { type Infer, keyOf, type KubeObject, type Resource } from "../api/mod.ts";
 import { isNotFound, type JsonPatchOperation } from "../client/mod.ts";
@@ -27,8 +27,8 @@ export interface ObjectReconcilerOptions<Primary extends Resource, Declared exte
   readonly finalize?: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>;
 }
 
-/** Milliseconds after which the dependents of an object that is being deleted are listed again. */
-const trackedRequeueMs = 10_000;
+/** Milliseconds after which the dependents of an object that is being deleted are looked at again. */
+const deletedRequeueMs = 10_000;
 
 /** Creates the Reconciler. */
 export function createObjectReconciler<Primary extends Resource, Declared extends Resource>(
@@ -63,7 +63,8 @@ async function finalizeObject<Primary extends Resource, Declared extends Resourc
   if (result.kind !== "done") return result;
   const owner = { resource: primary, object: live as KubeObject };
   // The deletion of the last dependent brings the key back; the delay covers an event that is lost.
-  if (!await toolbox.deleteTracked(owner)) return requeueAfter(trackedRequeueMs);
+  const areGone = await toolbox.deleteDependents(owner) && await toolbox.deleteTracked(owner);
+  if (!areGone) return requeueAfter(deletedRequeueMs);
   await removeFinalizer(toolbox, primary, live, finalizer);
   return done;
 }

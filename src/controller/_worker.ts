@@ -151,6 +151,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       normalizations,
       deletedDependents,
       ownership,
+      dependents: definition.dependents,
       causes,
       retries,
       observeLive: (resource, object) => writeThrough?.observeLive(key, resource, object),

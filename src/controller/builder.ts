@@ -2,7 +2,7 @@
  * The builder: `controller("foo").for(Foo).owns(Deployment).reconcile(fn)` creates a ControllerDefinition. It collects what
  * a controller watches, with the types of the objects, and checks it. Nothing runs here.
  */
-import { type Infer, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
+import { type Infer, type KubeObject, type ObjectKey, type Resource, resourceId, resourceName } from "../api/mod.ts";
 import type { CustomResource } from "../schema/mod.ts";
 import { createObjectReconciler } from "./_object_reconciler.ts";
 import { type CacheReader, isNotCached, type Watchable } from "./caches.ts";
@@ -19,6 +19,7 @@ import {
   verbs as allVerbs,
   type WatchDefinition,
 } from "./controller_definition.ts";
+import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
 import { indexByOwner, keyOfTracker, ownerIndex } from "./label_tracking.ts";
 import type { Predicate } from "./predicate.ts";
@@ -93,6 +94,14 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
    * @throws TypeError when the kind is already watched.
    */
   watches<R extends Watchable>(resource: R, options: MappedWatchOptions<R>): Builder<Primary, Declared | R>;
+  /**
+   * Declares dependents with an order and gates, see {@link dependents}: watches their kinds, and adds a finalizer, so that
+   * they are deleted in reverse before the object goes. A kind for which changes are to be filtered, or that the reconciler
+   * also uses otherwise, is declared with `owns` before.
+   *
+   * @throws TypeError when dependents are already declared, or they belong to another kind.
+   */
+  dependents<R extends Resource>(graph: Dependents<Resource, R>): Builder<Primary, Declared | R>;
   /**
    * Declares what the reconciler does besides the other declarations: requests through `ctx.client`, `ctx.patch` on a
    * kind that it does not own, and reads of a kind that is `notCached`.
@@ -194,6 +203,7 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
         deletes: false,
         ...untyped(options),
       }),
+    dependents: (graph) => declare(withDependents(draft, graph)),
     uses(resource, verbs, subresource) {
       const permission: Permission = { resource, verbs: verbs.map(checkedVerb), subresource };
       return declare({ ...draft, permissions: [...draft.permissions, permission] });
@@ -203,7 +213,9 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
       createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, fn),
     reconcile(fn) {
       const declared = draft.watches.map((watch) => watch.resource);
-      const finalizer = draft.finalizer ?? (draft.watches.some(isTracked) ? defaultFinalizer(draft) : undefined);
+      assertReadsDeclared(draft);
+      const deletesItself = draft.dependents !== undefined || draft.watches.some(isTracked);
+      const finalizer = draft.finalizer ?? (deletesItself ? defaultFinalizer(draft) : undefined);
       const definition = { ...draft, finalizer };
       return {
         ...definition,
@@ -211,6 +223,11 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
       };
     },
     reconcileKey(reconciler) {
+      if (draft.dependents !== undefined) {
+        throw new TypeError(
+          `Cannot order dependents in controller "${draft.name}": reconcileKey() does not apply them. Use reconcile()`,
+        );
+      }
       const tracked = draft.watches.find(isTracked);
       if (tracked === undefined) return { ...draft, reconciler };
       throw new TypeError(
@@ -221,6 +238,56 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
       );
     },
   };
+}
+
+/** The draft with the watches of the dependents. */
+function withDependents<Primary extends Resource>(
+  draft: DefinitionDraft<Primary>,
+  graph: Dependents,
+): DefinitionDraft<Primary> {
+  const problem = draft.dependents !== undefined
+    ? "it has dependents already"
+    : resourceId(graph.primary) !== resourceId(draft.primary)
+    ? `they belong to ${resourceName(graph.primary)}`
+    : undefined;
+  if (problem !== undefined) {
+    throw new TypeError(`Cannot declare dependents in controller "${draft.name}": ${problem}`);
+  }
+  const watches = graph.steps.reduce((watches, { resource, track }) => {
+    const existing = watches.find((watch) => resourceId(watch.resource) === resourceId(resource));
+    if (existing === undefined) {
+      const watch = ownedWatch(draft, resource, { deletes: true, track });
+      return [...watches, checkedWatch(draft.name, indexedByOwner(watch))];
+    }
+    if (existing.role === "owns" && existing.track === track) {
+      return watches.map((watch) => watch === existing ? indexedByOwner({ ...watch, deletes: true }) : watch);
+    }
+    const kind = resourceName(resource);
+    throw new TypeError(
+      `Cannot declare dependents in controller "${draft.name}": ${kind} is watched in another way. Declare it with owns() ` +
+        "and the same `track`, or not at all",
+    );
+  }, draft.watches);
+  return { ...draft, watches, dependents: graph };
+}
+
+function indexedByOwner(watch: WatchDefinition): WatchDefinition {
+  return { ...watch, indices: { ...watch.indices, [ownerUidIndex]: indexByOwnerUid } };
+}
+
+/** The kinds that dependents read must be watched, because a change of such an object must bring the key back. */
+function assertReadsDeclared({ name, dependents, watches }: DefinitionDraft<Resource>): void {
+  const watched = new Set(watches.map(({ resource }) => resourceId(resource)));
+  for (const step of dependents?.steps ?? []) {
+    const missing = step.reads.find((resource) => !watched.has(resourceId(resource)));
+    if (missing === undefined) continue;
+    throw new TypeError(
+      `Cannot read ${
+        resourceName(missing)
+      } in the dependent "${step.name}" of controller "${name}": it is not watched. ` +
+        `Declare it with watches(${missing.kind}, { to })`,
+    );
+  }
 }
 
 function isTracked({ track }: WatchDefinition): boolean {

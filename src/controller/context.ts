@@ -9,6 +9,7 @@ import type { ListFilter } from "../cache/mod.ts";
 import type { Client, DeleteOptions, Patch, PatchValue } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import { isNotCached, type NotCached, type Read } from "./caches.ts";
+import type { DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
 import type { DependentFilter } from "./prune.ts";
 import type { Cause, EventType } from "./request.ts";
@@ -159,6 +160,14 @@ export interface ReconcileContext<Primary extends Resource, in Declared extends 
    */
   prune(options?: PruneOptions): Promise<number>;
   /**
+   * Applies the ordered dependents that the controller declared with `.dependents(...)`: those whose gates are open, from the
+   * first to the last. It deletes those that should not exist, in reverse.
+   *
+   * @returns The state of each dependent: which ones are ready, and which gate is closed. Return its `result()`.
+   * @throws TypeError when the controller declared none
+   */
+  applyDependents(): Promise<DependentsState>;
+  /**
    * Patches an object of any owner, for what `apply` and `applyFields` cannot express, such as a list that other clients
    * write too. Declare it with `uses(..., ["patch"])`, unless the kind is declared with `owns`. A merge patch that would
    * change nothing is not sent. Set `metadata.resourceVersion` in the patch if it depends on what was read; if that
@@ -196,7 +205,7 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
 ): ReconcileContext<Primary, Declared> {
   const owner = { resource: primary, object: asKubeObject(object) };
   const { signal } = toolbox;
-  return {
+  const ctx: ReconcileContext<Primary, Declared> = {
     object,
     signal,
     log: toolbox.log,
@@ -244,7 +253,9 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
       await toolbox.patchStatus(primary, object, status);
     },
     event: (type, reason, note) => toolbox.event({ regarding: owner.object, type, reason, note }),
+    applyDependents: () => toolbox.applyDependents(owner, ctx),
   };
+  return ctx;
 }
 
 /** The Resource of an argument. The other case of its type exists only in messages of the compiler. */

@@ -19,6 +19,7 @@ import {
 import type { Indexers } from "../cache/mod.ts";
 import type { RateLimiter } from "../queue/mod.ts";
 import type { CacheReader } from "./caches.ts";
+import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
 import type { Predicate } from "./predicate.ts";
 import type { Request, Result } from "./request.ts";
@@ -43,6 +44,8 @@ export interface ControllerDefinition {
   readonly sources: readonly EventSource[];
   /** Added to every primary object. @default none, the controller has no `finalize` */
   readonly finalizer?: string;
+  /** The ordered dependents of each primary object. @default none */
+  readonly dependents?: Dependents;
   /** How the controller works. */
   readonly options: ControllerOptions;
   /** Called with each key that is to be reconciled. */

@@ -39,6 +39,16 @@ export {
   verbs,
   type WatchDefinition,
 } from "./controller_definition.ts";
+export { dependent, type DependentContext, dependentList, type DependentOptions, dependents } from "./dependents.ts";
+export {
+  type Dependent,
+  type DependentFunctions,
+  type Dependents,
+  DependentsState,
+  type DependentStatus,
+  type Earlier,
+  type LiveOf,
+} from "./dependents_state.ts";
 export { type Desired, type DesiredBody, manifest } from "./desired.ts";
 export { type EventSource, ticker } from "./event_source.ts";
 export {

@@ -48,6 +48,14 @@ export interface DependentFilter {
   readonly namespace?: string;
 }
 
+/** An object that belongs to an owner, and how to delete it. */
+export interface OwnedObject {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+  /** @default "Background" */
+  readonly propagationPolicy?: DeleteOptions["propagationPolicy"];
+}
+
 /** Deletes exactly the object that was read. */
 export type RemoveObject = (
   resource: Resource,
@@ -74,6 +82,11 @@ export class Pruner {
     this.#options = options;
   }
 
+  /** The kinds that `prune` is about. */
+  get prunedKinds(): readonly Resource[] {
+    return this.#options.ownership.pruned;
+  }
+
   /** Records that the dependent should exist, whether or not its apply succeeds. */
   keep(resource: Resource, object: Pick<KubeObject, "metadata">): void {
     this.#kept.add(idOf(resource, object));
@@ -96,17 +109,42 @@ export class Pruner {
       );
     }
     const candidates = pruned.flatMap((resource) =>
-      this.#dependentsOf(resource, owner).filter((object) => !this.#kept.has(idOf(resource, object)))
-        .map((object) => ({ resource, object }))
+      this.ownedBy(resource, owner).filter((object) => !this.#kept.has(idOf(resource, object)))
+        .map((object) => ({ resource, object, propagationPolicy: owner.propagationPolicy }))
     );
+    const isOurs = (live: KubeObject) => isAppliedBy(live, this.#options.fieldManager);
+    return await this.removeUnlessOwnerChanged(candidates, owner, onOwnerChanged, isOurs);
+  }
+
+  /** The cached dependents of `owner` of one kind, also those that are being deleted. */
+  ownedBy(resource: Resource, owner: Owner): readonly KubeObject[] {
+    const { uid = "" } = owner.object.metadata;
+    const cached = this.#options.caches.list(resource, { index: { name: ownerUidIndex, value: uid } });
+    return (cached as readonly KubeObject[]).filter((object) =>
+      this.#options.ownership.of(resource).isOwned(object, owner)
+    );
+  }
+
+  /** Deletes dependents of `owner`, each after a live look at it. The owner was read live by the caller. */
+  async removeOwned(objects: readonly OwnedObject[], owner: Owner): Promise<readonly KubeObject[]> {
+    return await this.#removeEach(objects, (resource, live) => this.#isDue(resource, live, owner));
+  }
+
+  /** The same, if the live owner is not being deleted and is what the decision was made on. */
+  async removeUnlessOwnerChanged(
+    objects: readonly OwnedObject[],
+    owner: Owner,
+    onOwnerChanged: (live: KubeObject) => Error,
+    isOurs: (live: KubeObject) => boolean = () => true,
+  ): Promise<readonly KubeObject[]> {
+    const candidates = objects.filter(({ object }) => object.metadata.deletionTimestamp === undefined);
     if (candidates.length === 0) return [];
     const liveOwner = await this.#findOwner(owner);
     if (liveOwner === undefined || liveOwner.metadata.deletionTimestamp !== undefined) return [];
     if (!isSameInput(owner.object, liveOwner)) throw onOwnerChanged(liveOwner);
     return await this.#removeEach(
       candidates,
-      (resource, live) => this.#isDue(resource, live, owner) && isAppliedBy(live, this.#options.fieldManager),
-      owner.propagationPolicy,
+      (resource, live) => this.#isDue(resource, live, owner) && isOurs(live),
     );
   }
 
@@ -114,15 +152,11 @@ export class Pruner {
   async deleteAll(resource: Resource, filter: DependentFilter, owner: Owner): Promise<readonly KubeObject[]> {
     const owned = await this.#listOwned(resource, filter, owner);
     const candidates = owned.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .map((object) => ({ resource, object }));
+      .map((object) => ({ resource, object, propagationPolicy: owner.propagationPolicy }));
     if (candidates.length === 0) return [];
     const liveOwner = await this.#findOwner(owner);
     if (liveOwner === undefined || owner.isStillDue?.(liveOwner) === false) return [];
-    return await this.#removeEach(
-      candidates,
-      (kind, live) => this.#isDue(kind, live, owner),
-      owner.propagationPolicy,
-    );
+    return await this.removeOwned(candidates, owner);
   }
 
   /**
@@ -163,13 +197,6 @@ export class Pruner {
     return await this.#removeEach(candidates, (resource, live) => isOrphan(resource, live, owner?.metadata.uid));
   }
 
-  /** The cached dependents of `owner` that are not being deleted. */
-  #dependentsOf(resource: Resource, owner: Owner): readonly KubeObject[] {
-    const { uid = "" } = owner.object.metadata;
-    const cached = this.#options.caches.list(resource, { index: { name: ownerUidIndex, value: uid } });
-    return (cached as readonly KubeObject[]).filter((object) => this.#isDue(resource, object, owner));
-  }
-
   /** The dependents of `owner` as the server lists them, also those that are being deleted. */
   async #listOwned(resource: Resource, filter: DependentFilter, owner: Owner): Promise<readonly KubeObject[]> {
     const { client, signal, ownership } = this.#options;
@@ -191,13 +218,13 @@ export class Pruner {
   }
 
   async #removeEach(
-    candidates: readonly { readonly resource: Resource; readonly object: KubeObject }[],
+    candidates: readonly OwnedObject[],
     isDue: (resource: Resource, live: KubeObject) => boolean,
-    propagationPolicy?: DeleteOptions["propagationPolicy"],
   ): Promise<readonly KubeObject[]> {
     const { client, signal, remove } = this.#options;
     const removed: KubeObject[] = [];
-    for (const { resource, object } of candidates) {
+    for (const { resource, object, propagationPolicy } of candidates) {
+      if (object.metadata.deletionTimestamp !== undefined) continue;
       const kind = resource as Resource<KubeObject>;
       const live = await client.find(kind, keyOf(object), { metadataOnly: true, signal });
       if (live === undefined || live.metadata.uid !== object.metadata.uid) continue;

@@ -38,6 +38,8 @@ import {
   NormalizationCache,
 } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
+import { applyDependents, deleteDependents, type DependentsTools } from "./dependents_run.ts";
+import type { Dependents, DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
 import { NotControlledError, OwnerChangedError } from "./owner_errors.ts";
 import { type Owner, type Ownership, referencesOnly } from "./ownership.ts";
@@ -62,6 +64,8 @@ export interface ToolboxOptions {
   readonly deletedDependents?: DeletedDependents;
   /** How dependents refer to their owner, and which kinds are pruned. @default by controller reference, and none */
   readonly ownership?: Ownership;
+  /** The ordered dependents of the reconciled objects. @default none */
+  readonly dependents?: Dependents;
   /** Why this attempt was made. */
   readonly causes: readonly Cause[];
   /** 0 on the first attempt, then the number of failures in a row. */
@@ -281,8 +285,9 @@ export class Toolbox {
 
   /**
    * Deletes a dependent of `owner`: only the object that was read, in the version that was read, so that a dependent
-   * which got another owner in the meantime stays. One that is being deleted already is not deleted again. The owner is read live first, because an old cache must not decide
-   * what is deleted. If the dependent has changed, the delete is a conflict and the key is retried.
+   * which got another owner in the meantime stays. One that is being deleted already is not deleted again. The owner is
+   * read live first, because an old cache must not decide what is deleted. If the dependent has changed, the delete is a
+   * conflict and the key is retried.
    *
    * @returns False when the owner has another UID or `isStillDue` returns false; then nothing was deleted.
    * @throws NotControlledError when `owner` does not control the object.
@@ -306,10 +311,7 @@ export class Toolbox {
    * @throws OwnerChangedError when the owner has changed since it was read; the key comes back.
    */
   async prune(owner: Owner): Promise<readonly KubeObject[]> {
-    return await this.#pruner.prune(owner, (live) => {
-      this.#options.observeLive?.(owner.resource, live);
-      return new OwnerChangedError("prune the dependents", owner, "newer");
-    });
+    return await this.#pruner.prune(owner, this.#onOwnerChanged(owner));
   }
 
   /**
@@ -338,6 +340,44 @@ export class Toolbox {
    */
   async deleteTracked(owner: Owner): Promise<boolean> {
     return await this.#pruner.deleteTracked(owner);
+  }
+
+  /**
+   * Applies the ordered dependents of `owner`, see `dependents`.
+   *
+   * @param ctx What their functions get.
+   * @throws TypeError when the controller declared none
+   */
+  async applyDependents(owner: Owner, ctx: unknown): Promise<DependentsState> {
+    const { dependents } = this.#options;
+    if (dependents === undefined) {
+      throw new TypeError("Cannot apply dependents: the controller declared none. Declare them with dependents(...)");
+    }
+    return await applyDependents(dependents, ctx, this.#dependentsTools(owner));
+  }
+
+  /** Deletes the ordered dependents of `owner`, the last ones first. @returns False while some exist. */
+  async deleteDependents(owner: Owner): Promise<boolean> {
+    const { dependents } = this.#options;
+    return dependents === undefined || await deleteDependents(dependents, this.#dependentsTools(owner));
+  }
+
+  #dependentsTools(owner: Owner): DependentsTools {
+    return {
+      owner,
+      pruner: this.#pruner,
+      signal: this.signal,
+      apply: async (resource, desired) => kubeObject(await this.apply(resource, desired as Desired<Resource>, owner)),
+      onOwnerChanged: this.#onOwnerChanged(owner),
+    };
+  }
+
+  /** Lets the key wait until the cache has the owner that the server has. */
+  #onOwnerChanged(owner: Owner): (live: KubeObject) => Error {
+    return (live) => {
+      this.#options.observeLive?.(owner.resource, live);
+      return new OwnerChangedError("delete dependents", owner, "newer");
+    };
   }
 
   /** Sends a delete of exactly the object that was read. An object that is already deleted is not an error. */

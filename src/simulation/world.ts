@@ -4,7 +4,7 @@
  *
  * Guarantees: `settled()` returns when all effects of the last change are complete, however long that would take in a real
  * cluster. The server decodes, defaults, validates and admits writes as kube-apiserver does; only an owner reference that
- * the garbage collector could not follow is refused (`_owner_references.ts`). Cached objects are frozen: a
+ * the garbage collector could not follow is refused (`owner_references.ts`). Cached objects are frozen: a
  * controller that changes one fails in its test, and not only in a cluster.
  */
 import { builtin, type Infer, type ObjectMeta, type Resource, resourceId } from "../api/mod.ts";
@@ -31,7 +31,7 @@ import {
   webhookCaller,
 } from "../cluster/mod.ts";
 import { Manager, type OperatorController } from "../manager/mod.ts";
-import { refuseUnreachableOwners } from "./_owner_references.ts";
+import { refuseUnreachableOwners } from "./owner_references.ts";
 
 /** Options of {@link World.start}. */
 export interface WorldOptions {
