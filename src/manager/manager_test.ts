@@ -322,6 +322,7 @@ test("a standby has warm caches: it reconciles from them as soon as it leads, wi
   assertEquals([b.manager.elector?.leadership, b.cluster.writes.length, reads.length], [undefined, 0, 2]);
   server.edit({ holderIdentity: "", leaseDurationSeconds: 1 });
   await b.clock.advance(5_000);
-  await b.until(() => b.cluster.writes.length === 2);
+  const created = () => b.cluster.writes.filter(({ path }) => path.endsWith("/configmaps/greeter"));
+  await b.until(() => created().length === 2);
   assertEquals(reads.length, 2, "one watch of Namespaces and one of ConfigMaps, both from before");
 });
