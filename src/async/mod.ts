@@ -4,6 +4,7 @@ export { drain, runTurns, VirtualClock, type VirtualClockOptions } from "./virtu
 export { TurnClock } from "./turn_clock.ts";
 export { jittered, type Random, seededRandom, systemRandom } from "./random.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
+export { Recovery } from "./recovery.ts";
 export { TokenBucket, type TokenBucketOptions } from "./token_bucket.ts";
 export { aborted, isAbortOf, onAbort, untilAborted } from "./abort.ts";
 export { type Scope, scope, type ScopeOptions } from "./scope.ts";

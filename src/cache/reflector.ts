@@ -33,7 +33,7 @@ import {
   ReflectorState,
   type ReflectorTiming,
 } from "./reflector_state.ts";
-import type { QuarantinedLine, ReflectorStatus } from "./status.ts";
+import type { QuarantinedLine, ReflectorStatus, WaitReason } from "./status.ts";
 import { EventReader, readStream, type StreamEnd } from "./watch_stream.ts";
 
 /** Options of a {@link Reflector}. */
@@ -50,6 +50,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly pageSize?: number;
   /** Compare with an exact LIST after each sync; for tests. @default false */
   readonly checkConsistency?: boolean;
+  /** Waits after a failure to reach the server; it may return early when the server responds again. @default clock.sleep */
+  readonly waitForServer?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** @default defaultTiming */
   readonly timing?: Partial<ReflectorTiming>;
   /** @default systemClock */
@@ -106,6 +108,7 @@ export class Reflector<T extends KubeObject> {
       log,
       checkConsistency: options.checkConsistency ?? false,
       metrics: options.metrics ?? noCacheMetrics,
+      waitForServer: options.waitForServer ?? ((ms, signal) => clock.sleep(ms, signal)),
       onInconsistency: options.onInconsistency ?? ((error) => log.error("cache differs from server", { error })),
     };
   }
@@ -280,7 +283,9 @@ export class Reflector<T extends KubeObject> {
       nextAttemptAt: clock.now() + delayMs,
     };
     log.info("retrying", { ...failure, attempts: this.#attempts, delayMs });
-    await clock.sleep(delayMs, signal).catch(() => {});
+    const { waitForServer } = this.#options;
+    const isServerFailure = requestedMs === 0 && serverFailures.has(failure.reason);
+    await (isServerFailure ? waitForServer(delayMs, signal) : clock.sleep(delayMs, signal)).catch(() => {});
     return phase.then === "sync" ? this.#state.syncPhase() : { kind: "watching" };
   }
 
@@ -324,6 +329,9 @@ export class Reflector<T extends KubeObject> {
     }
   }
 }
+
+/** The failures that end when the server responds again. */
+const serverFailures: ReadonlySet<WaitReason> = new Set(["unreachable", "unavailable", "interrupted", "stalled"]);
 
 function interrupted(state: string): Failure {
   return { reason: "interrupted", error: new Error(`Cannot continue watching: ${state}`) };

@@ -70,7 +70,7 @@ export interface InformerStatus {
 /** One sentence about the reason why the cache is not up to date, or undefined when it is. */
 export function problemOf(status: InformerStatus): string | undefined {
   const { reflector, name } = status;
-  if (reflector.kind === "waiting" && (reflector.attempts > 1 || !status.hasSynced)) {
+  if (reflector.kind === "waiting") {
     return `${name}: ${sentenceOf(reflector.reason)}${messageOf(reflector.error)}`;
   }
   return status.hasSynced ? undefined : `${name}: not synced yet (${reflector.kind})`;

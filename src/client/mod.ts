@@ -73,3 +73,4 @@ export {
 } from "./unreachable_error.ts";
 export { watchLines, type WatchLinesOptions } from "./watch_lines.ts";
 export { isOutcomeUnknown, type WriteObserver } from "./write_observer.ts";
+export { isUnavailableStatus, recoveryTransport } from "./recovery_transport.ts";

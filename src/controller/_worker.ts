@@ -9,7 +9,8 @@
  * | throws                                          | it comes back after a backoff (`queue/rate_limiter.ts`)      |
  * | throws because the server asks to wait          | as above, after Retry-After at the earliest (at most 5 min)  |
  * | throws more than `maxRetries` times in a row    | it is dropped until it changes                               |
- * | throws because the server is unreachable        | as above, but this failure does not count for `maxRetries`   |
+ * | throws because the server is unreachable        | as above, but when the server responds again, it is retried  |
+ * |                                                 | at once; this failure does not count for `maxRetries`        |
  * | throws a TerminalError (`request.ts`)           | it is dropped until it changes                               |
  * | throws because its owner changed                | owner deleted: waits for a change; owner is newer: at once   |
  * | throws because the process is stopping          | nothing; the next start lists all objects                    |
@@ -18,7 +19,7 @@
  */
 import { type ObjectKey, splitKey } from "../api/mod.ts";
 import { type Clock, scope } from "../async/mod.ts";
-import { ApiError, type Client, isUnreachable } from "../client/mod.ts";
+import { ApiError, type Client, isUnavailableStatus, isUnreachable } from "../client/mod.ts";
 import { errorText, type Logger } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
@@ -196,13 +197,17 @@ export function measureAttempt(attempt: ReconcileAttempt, metrics: ReconcileMetr
  */
 export class UnreachableFailures {
   readonly #counts = new Map<ObjectKey, number>();
+  /** The keys whose last failure was of this kind. */
+  readonly #waiting = new Set<ObjectKey>();
 
   /** @returns How many failures of the key do not count as retries; Infinity when this failure is one of them. */
   record(key: ObjectKey, outcome: Outcome): number {
+    if (this.#waiting.size > 0) this.#waiting.delete(key);
     if (outcome.kind !== "failed") {
       if (this.#counts.size > 0) this.#counts.delete(key);
       return 0;
     }
+    if (isServerFailure(outcome.error)) this.#waiting.add(key);
     const before = this.#counts.get(key) ?? 0;
     if (!isUnreachableFailure(outcome.error)) return before;
     this.#counts.set(key, before + 1);
@@ -211,7 +216,25 @@ export class UnreachableFailures {
 
   forget(key: ObjectKey): void {
     this.#counts.delete(key);
+    this.#waiting.delete(key);
   }
+
+  /** The server responds again: retries the keys that failed because it did not, within 1 s, whatever their backoff is. */
+  retryAll(queue: WorkQueue<ObjectKey, Cause>): void {
+    let position = 0;
+    for (const key of this.#waiting) queue.addAfter(key, 1 + position++ % maxSpreadMs);
+    this.#waiting.clear();
+  }
+}
+
+/** Spreads the retries after an outage. */
+const maxSpreadMs = 1_000;
+
+/** True when the server did not respond, or a proxy responded that it is not available. */
+function isServerFailure(error: unknown): boolean {
+  if (isUnreachableFailure(error)) return true;
+  const cause = error instanceof Error && !(error instanceof ApiError) ? error.cause : error;
+  return cause instanceof ApiError && cause.retryAfterMs === undefined && isUnavailableStatus(cause.code);
 }
 
 /** True when a request of the reconciler got no response. */

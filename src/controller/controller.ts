@@ -7,7 +7,7 @@
  * more keys and running reconciles may finish; on `kill`, running reconciles are aborted.
  */
 import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
-import { type Clock, jittered, type Random, scope } from "../async/mod.ts";
+import { type Clock, jittered, type Random, type Recovery, scope } from "../async/mod.ts";
 import type { HandlerRegistration, InterveningChange, Writer } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { errorText, type Logger, logger } from "../observe/mod.ts";
@@ -32,6 +32,8 @@ export interface ControllerDependencies {
   readonly events: EventSink;
   readonly clock: Clock;
   readonly random: Random;
+  /** Tells when the server responds again. @default failed keys wait for their backoff */
+  readonly recovery?: Recovery;
   /** Milliseconds between two resyncs, if the definition has none. @default no resync */
   readonly resyncMs?: number;
   /** Maximum milliseconds of the random delay before each worker starts, if the definition has none. @default 0 */
@@ -210,7 +212,9 @@ export class Controller {
   }
 
   async #runWorkers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { definition, reconcileMetrics } = this.#dependencies;
+    const { definition, reconcileMetrics, recovery } = this.#dependencies;
+    const unreachableFailures = new UnreachableFailures();
+    using _listening = recovery?.listen(() => unreachableFailures.retryAll(this.queue));
     using running = scope(kill);
     const { maxConcurrentReconciles = 1, maxRetries } = definition.options;
     reconcileMetrics?.setMaxWorkers(maxConcurrentReconciles);
@@ -218,7 +222,7 @@ export class Controller {
       queue: this.queue,
       attempt: this.#createAttempt(running.signal),
       maxRetries,
-      unreachableFailures: new UnreachableFailures(),
+      unreachableFailures,
       onDrop: (key: ObjectKey, error: unknown) => this.#recordDropEvent(key, error),
       log: this.#log,
     };

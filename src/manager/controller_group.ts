@@ -6,7 +6,7 @@
  * that the controllers have recorded are sent before `run` returns, so before the Lease is released.
  */
 import type { Resource } from "../api/mod.ts";
-import { aborted, Backoff, type Clock, isAbortOf, type Random } from "../async/mod.ts";
+import { aborted, Backoff, type Clock, isAbortOf, type Random, type Recovery } from "../async/mod.ts";
 import { type InformerStatus, problemOf } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { type Caches, Controller, type ControllerDefinition, reconcileMetrics } from "../controller/mod.ts";
@@ -28,6 +28,8 @@ export interface ControllerGroupOptions {
   /** Rejects requests that a controller did not declare. */
   readonly strictAccess: boolean;
   readonly metrics: MetricsRegistry | undefined;
+  /** Ends waits for the server early. */
+  readonly recovery: Recovery;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -139,7 +141,7 @@ export class ControllerGroup {
   }
 
   async #keepRunning(member: Member, stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { clock, random } = this.#options;
+    const { recovery, clock, random } = this.#options;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, jitter: 1, resetAfterMs: 120_000, clock, random });
     while (!stop.aborted) {
       try {
@@ -148,14 +150,14 @@ export class ControllerGroup {
         if (isAbortOf(kill, error)) return;
         member.failure = error;
         this.#log.error("controller failed, restarting it", { controller: member.definition.name, error });
-        await clock.sleep(backoff.next(), stop).catch(() => undefined);
+        await recovery.sleep(backoff.next(), stop).catch(() => undefined);
       }
     }
   }
 
   async #runOnce(member: Member, stop: AbortSignal, kill: AbortSignal): Promise<void> {
     const { definition } = member;
-    const { caches, clock, random, resyncMs, workerJitterMs, metrics } = this.#options;
+    const { caches, recovery, clock, random, resyncMs, workerJitterMs, metrics } = this.#options;
     const { name, options } = definition;
     const client = this.#clientOf(member);
     const events = this.#createRecorder(definition, client);
@@ -170,6 +172,7 @@ export class ControllerGroup {
       events,
       clock,
       random,
+      recovery,
       resyncMs,
       workerJitterMs,
       queueMetrics: metrics === undefined ? undefined : queueMetrics(metrics, queueLabels),
@@ -194,10 +197,18 @@ export class ControllerGroup {
   }
 
   #createRecorder(definition: ControllerDefinition, client: Client): EventRecorder {
-    const { name, instance, clock, random } = this.#options;
+    const { name, instance, recovery, clock, random } = this.#options;
     const { eventComponent: reportingController = `${name}/${definition.name}` } = definition.options;
     const log = logger("events", definition.name);
-    return new EventRecorder({ client, reportingController, reportingInstance: instance, clock, random, log });
+    return new EventRecorder({
+      client,
+      reportingController,
+      reportingInstance: instance,
+      recovery,
+      clock,
+      random,
+      log,
+    });
   }
 
   #controllers(): readonly Controller[] {

@@ -12,7 +12,7 @@
  * The figures are those of client-go's tools/record and tools/events.
  */
 import { builtin, type ObjectMeta } from "../api/mod.ts";
-import { type Clock, jittered, onAbort, type Random, TokenBucket } from "../async/mod.ts";
+import { type Clock, jittered, onAbort, type Random, type Recovery, TokenBucket } from "../async/mod.ts";
 import { ApiError, type Client, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import type { EventNote, EventSink } from "../controller/mod.ts";
 import type { Logger } from "../observe/mod.ts";
@@ -27,6 +27,8 @@ export interface EventRecorderOptions {
   readonly reportingInstance: string;
   readonly clock: Clock;
   readonly random: Random;
+  /** Ends waits for the server early. @default the waits take their time */
+  readonly recovery?: Recovery;
   readonly log: Logger;
 }
 
@@ -135,7 +137,7 @@ export class EventRecorder implements EventSink {
   }
 
   async #send(series: EventSeries, kill: AbortSignal): Promise<void> {
-    const { log, clock, random } = this.#options;
+    const { log, clock, random, recovery = clock } = this.#options;
     series.isQueued = false;
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       try {
@@ -145,7 +147,7 @@ export class EventRecorder implements EventSink {
         if (error instanceof ApiError || attempt === maxAttempts) {
           return log.warn("event not recorded", { reason: series.body.reason, error });
         }
-        await clock.sleep(jittered(retryMs, 0.5, random), kill).catch(() => undefined);
+        await recovery.sleep(jittered(retryMs, 0.5, random), kill).catch(() => undefined);
       }
     }
   }

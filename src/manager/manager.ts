@@ -9,8 +9,17 @@
  * a permission or a CRD is missing or it has a defect, affects no other controller; readiness shows the problem, and it
  * recovers without a restart. `run` returns only when everything has ended.
  */
-import { type Clock, onAbort, type Random, type Scope, scope, systemClock, systemRandom } from "../async/mod.ts";
-import type { Client } from "../client/mod.ts";
+import {
+  type Clock,
+  onAbort,
+  type Random,
+  Recovery,
+  type Scope,
+  scope,
+  systemClock,
+  systemRandom,
+} from "../async/mod.ts";
+import { type Client, recoveryTransport } from "../client/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
@@ -117,6 +126,8 @@ export class Manager {
     const { resyncMs = defaultResyncMs, workerJitterMs, strictAccess = false } = options;
     this.#options = options;
     this.#clock = clock;
+    const recovery = new Recovery(clock);
+    const observed = client.withTransport((transport) => recoveryTransport(transport, recovery));
     this.#elector = leaderElection === undefined ? undefined : new LeaderElector({
       client,
       ...leaderElection,
@@ -125,7 +136,8 @@ export class Manager {
       ...(metrics === undefined ? {} : { metrics: leaderElectionMetrics(metrics, { name: leaderElection.name }) }),
     });
     this.#caches = new SharedCaches({
-      client,
+      client: observed,
+      waitForServer: (ms, signal) => recovery.sleep(ms, signal),
       namespaces,
       rules: cacheRules,
       freeze: options.freezeCache,
@@ -133,7 +145,7 @@ export class Manager {
       clock,
       random,
     });
-    this.#fencedClient = this.#withFence(dryRun ? client.dryRunClient() : client);
+    this.#fencedClient = this.#withFence(dryRun ? observed.dryRunClient() : observed);
     this.#controllers = new ControllerGroup({
       client: this.#fencedClient,
       caches: this.#caches,
@@ -143,6 +155,7 @@ export class Manager {
       workerJitterMs,
       strictAccess,
       metrics,
+      recovery,
       clock,
       random,
     });

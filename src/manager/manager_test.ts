@@ -326,3 +326,36 @@ test("a standby has warm caches: it reconciles from them as soon as it leads, wi
   await b.until(() => created().length === 2);
   assertEquals(reads.length, 2, "one watch of Namespaces and one of ConfigMaps, both from before");
 });
+
+test("[12] after an outage of an hour, caches, keys and readiness are back within 5 s of the server's return", async () => {
+  let isDown = false;
+  const seen: string[] = [];
+  const reader = controller("reader").for(Namespace).reconcile(async (ctx) => {
+    await ctx.client.raw("/readyz", { signal: ctx.signal });
+    seen.push(ctx.object.metadata.name ?? "");
+    return done;
+  });
+  await using b = createTestManager([reader, greeter()], { strictAccess: false });
+  b.cluster.intercept = (request, path) => {
+    if (isDown) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    return path === "/readyz" && request.method === "GET" ? new Response("ok") : undefined;
+  };
+  b.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
+  b.start();
+  await b.until(() => seen.length === 1 && b.cluster.writes.length === 1);
+  const problems = () => b.manager.checks().map(({ problem }) => problem()).filter((one) => one !== undefined);
+  assertEquals(problems(), []);
+  isDown = true;
+  b.cluster.put("/api/v1/namespaces/bank", namespace("bank"));
+  await b.until(() => b.manager.retrying().length === 2);
+  b.cluster.endWatches();
+  await b.clock.advance(10);
+  assertEquals(problems().length, 2, "both controllers wait for their caches after the first failure");
+  await b.clock.advance(3_600_000);
+  isDown = false;
+  b.cluster.put("/api/v1/namespaces/late", namespace("late"));
+  await b.clock.advance(5_000);
+  assertEquals([seen.toSorted(), problems()], [["bank", "late", "shop"], []]);
+  assertEquals(b.cluster.get("/api/v1/namespaces/bank/configmaps/greeter") !== undefined, true);
+  assertEquals(b.cluster.get("/api/v1/namespaces/late/configmaps/greeter") !== undefined, true);
+});

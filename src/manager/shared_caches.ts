@@ -80,6 +80,8 @@ export interface SharedCachesOptions {
   readonly rules?: readonly CacheRule[];
   /** Freeze cached objects, so that a write to one throws. @default false */
   readonly freeze?: boolean;
+  /** Waits after a failure to reach the server; it may return early. @default clock.sleep */
+  readonly waitForServer?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** @default no metrics */
   readonly metrics?: CacheMetrics;
   readonly clock: Clock;
@@ -101,7 +103,7 @@ export class SharedCaches implements ManagerCaches {
   readonly #newestWrites = new Map<string, ResourceVersion>();
 
   constructor(options: SharedCachesOptions) {
-    const { client, namespaces, rules = [], freeze, metrics, clock, random } = options;
+    const { client, namespaces, rules = [], freeze, waitForServer, metrics, clock, random } = options;
     assertOneRulePerKind(rules);
     const cachedRules = rules.filter((rule) => rule.isCached !== false);
     this.#rules = new Map(cachedRules.map((rule) => [resourceId(rule.resource), rule]));
@@ -122,6 +124,7 @@ export class SharedCaches implements ManagerCaches {
       notOlderThan: (resource) => this.#newestWrites.get(resourceName(resource)),
       namespaces,
       freeze,
+      waitForServer,
       metrics,
       clock,
       random,

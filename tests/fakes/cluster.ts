@@ -24,6 +24,7 @@ interface Watcher {
   readonly path: string;
   readonly signal: AbortSignal;
   readonly send: (line: Line) => void;
+  readonly end: () => void;
 }
 
 /** Responds to a request instead of the server; undefined lets the server handle the request. */
@@ -81,6 +82,11 @@ export class FakeCluster {
     this.#send(path, { type: "DELETED", object: { ...deleted, metadata } });
   }
 
+  /** Closes all watches, as a server that ends. */
+  endWatches(): void {
+    for (const { end } of [...this.#watchers]) end();
+  }
+
   async #write(request: Request, path: string): Promise<Response> {
     const text = await request.text();
     const body: unknown = text === "" ? {} : JSON.parse(text);
@@ -112,7 +118,7 @@ export class FakeCluster {
         const end = () => {
           if (this.#watchers.delete(watcher)) controller.close();
         };
-        const watcher: Watcher = { path: collection, signal, send };
+        const watcher: Watcher = { path: collection, signal, send, end };
         this.#watchers.add(watcher);
         onAbort(signal, end);
         for (const [path, object] of this.#objects) if (isIn(collection, path)) send({ type: "ADDED", object });
