@@ -17,6 +17,7 @@ import { ForeignObjects } from "./_foreign_objects.ts";
 import { cacheViolations, HandlerOracle } from "./_informer_oracles.ts";
 import { LeaderOracle } from "./_leader_oracle.ts";
 import { NetworkProxy } from "./_network_proxy.ts";
+import { OwnWriteOracle } from "./_own_write_oracle.ts";
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
 import { FaultIndex, type FaultPlan, noFaults, type UserAction } from "./fault_plan.ts";
@@ -122,6 +123,7 @@ class Run implements AsyncDisposable {
   readonly #leader: LeaderOracle;
   readonly #handlers: HandlerOracle;
   readonly #foreign: ForeignObjects;
+  readonly #ownWrites: OwnWriteOracle;
   readonly #retries = new RetryTracker();
   readonly #processes: OperatorProcess[] = [];
   readonly #violations: Violation[] = [];
@@ -143,6 +145,7 @@ class Run implements AsyncDisposable {
     this.#faults = new FaultIndex(plan);
     this.#handlers = new HandlerOracle(controllers);
     this.#foreign = new ForeignObjects({ server: this.#server, clock, trace });
+    this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#leader = new LeaderOracle(this.#server);
     this.#proxy = new NetworkProxy({
       server: (request) => this.#server.fetch(request),
@@ -298,8 +301,9 @@ class Run implements AsyncDisposable {
   }
 
   #start(): OperatorProcess {
-    const { controllers, clock, trace, replicas, seed } = this.#parts;
+    const { clock, trace, replicas, seed } = this.#parts;
     const id = this.#processes.length + 1;
+    const controllers = this.#ownWrites.observed(this.#parts.controllers, id);
     const process = new OperatorProcess({
       ...{ id, controllers, clock: new ProcessClock(clock), random: seededRandom(seed * 1_000 + id) },
       election: replicas > 1 ? this.#leader.electionOf(id) : undefined,
@@ -384,6 +388,7 @@ class Run implements AsyncDisposable {
     }
     this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
     this.#violations.push(...this.#handlers.violations(this.#server), ...this.#foreign.violations);
+    this.#violations.push(...this.#ownWrites.violations());
     const { lists, relists } = this.#proxy.counts;
     const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;
     for (const [resource, count] of lists) {

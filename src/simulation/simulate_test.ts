@@ -2,14 +2,17 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
 import { defaultWorkloads } from "./default_workloads.ts";
 import type { Fault, FaultKind } from "./fault_plan.ts";
+import type { Violation } from "./violation.ts";
 import { replay, shrink, simulate } from "./simulate.ts";
 import {
+  allocatesNumbers,
   assumesSecondWrite,
   changesForeignObject,
   correct,
   deletesByName,
   dropWorkload,
   neverSettles,
+  numberedWorkload,
   recreateWorkload,
   secret,
 } from "./testing/sample_controllers.ts";
@@ -59,6 +62,18 @@ test("simulate() finds a controller whose own writes trigger it again, without a
   const { findings } = await simulate({ controller: neverSettles, workloads: [create] });
   assertEquals(findings[0]?.plan, { faults: [] });
   assert(findings[0]?.violations.some(({ invariant }) => invariant === "starved-key") === true);
+});
+
+test("numbers that are allocated from a cached list stay unique under every fault that does not restart the process", async () => {
+  const kinds: readonly FaultKind[] = ["event", "reset", "answer", "slow", "partition"];
+  const { findings, schedules } = await simulate({
+    controller: allocatesNumbers,
+    workloads: [numberedWorkload],
+    kinds: new Set(kinds),
+  });
+  const isUnique = ({ invariant }: Violation) => !["quiescence", "own-writes", "starved-key"].includes(invariant);
+  assertEquals(findings.filter(({ violations }) => !violations.every(isUnique)), []);
+  assert(schedules > 20, `only ${schedules} schedules`);
 });
 
 test("storms find nothing in a correct controller, also with several replicas", async () => {

@@ -35,6 +35,10 @@ export const invariants = [
       "For each object, handlers get the events add, update and delete in this order, no update changes the UID, and at " +
       "the end the handlers know the objects of the server.",
   },
+  {
+    name: "own-writes",
+    promise: "No read of a process is older than the process's own newest write (behaviour 64).",
+  },
   { name: "starved-key", promise: "No key is given up." },
 ] as const;
 

@@ -43,6 +43,32 @@ export const correct: ControllerDefinition = controller("correct").for(Secret).o
   },
 );
 
+const numbered = ["a", "b", "c", "d"];
+
+/** Creates four ConfigMaps at once, for {@link allocatesNumbers}. */
+export const numberedWorkload: Workload = {
+  name: "numbered",
+  steps: numbered.map((name) => ({
+    kind: "create",
+    object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } },
+    atOnce: true,
+  })),
+};
+
+/** Without a defect: gives each ConfigMap a number that no other has, and fails for good if one was given twice. */
+export const allocatesNumbers: ControllerDefinition = controller("allocates-numbers").for(ConfigMap)
+  .uses(ConfigMap, ["get", "patch"]).reconcile(async (ctx) => {
+    if (ctx.object.data?.number === undefined) {
+      const taken = new Set(ctx.list(ConfigMap).map(({ data }) => data?.number));
+      const number = numbered.map((_, index) => String(index)).find((one) => !taken.has(one));
+      await ctx.patch(ConfigMap, ctx.object, { kind: "merge", value: { data: { number } } });
+    }
+    const live = await Promise.all(numbered.map((name) => ctx.client.find(ConfigMap, `default/${name}`)));
+    const given = live.flatMap((one) => one?.data?.number ?? []);
+    if (new Set(given).size < given.length) throw new Error(`Cannot continue: ${given} has a number twice`);
+    return done;
+  });
+
 /** Defect: it assumes that the second ConfigMap exists when the first one does. */
 export const assumesSecondWrite: ControllerDefinition = controller("assumes-second-write").for(Secret).owns(ConfigMap)
   .reconcile(
