@@ -1,7 +1,7 @@
 /** The metrics: name, unit and direction of each number, in the order of the tables. */
 
 /** How a number is shown. */
-export type Unit = "milliseconds" | "microseconds" | "bytes" | "perSecond";
+export type Unit = "milliseconds" | "microseconds" | "bytes" | "perSecond" | "count";
 
 /** One kind of number. */
 export interface MetricDefinition {
@@ -16,6 +16,7 @@ export const metrics = {
   timeMs: { title: "time", unit: "milliseconds", better: "lower" },
   cpuMs: { title: "CPU (user + sys)", unit: "milliseconds", better: "lower" },
   maxRssBytes: { title: "max RSS", unit: "bytes", better: "lower" },
+  reconcilesPerObject: { title: "reconciles per object", unit: "count", better: "lower" },
   idleRssBytes: { title: "idle RSS", unit: "bytes", better: "lower" },
   p50Us: { title: "p50", unit: "microseconds", better: "lower" },
   p99Us: { title: "p99", unit: "microseconds", better: "lower" },
@@ -68,6 +69,8 @@ export function formatValue(metric: Metric, value: number): string {
       return value < 1 << 20 ? `${Math.round(value)} B` : `${digits(value / (1 << 20))} MiB`;
     case "perSecond":
       return value < 1e5 ? `${Math.round(value)}/s` : `${digits(value / 1e6)} M/s`;
+    case "count":
+      return digits(value);
     default:
       return unit satisfies never;
   }

@@ -10,8 +10,8 @@ const count = z.int().min(0);
 
 /** The caches are full. */
 export const syncedLine = z.object({ kind: z.literal("synced"), objects: count });
-/** Every object was reconciled. */
-export const reconciledLine = z.object({ kind: z.literal("reconciled"), objects: count });
+/** Every object was reconciled, in this number of calls of the reconciler. */
+export const reconciledLine = z.object({ kind: z.literal("reconciled"), objects: count, reconciles: count.optional() });
 /** An update, by the microsecond since 1970 at which it was sent, and the microseconds until something happened. */
 const timedUpdate = z.object({ sentAt: z.int(), micros: z.number() });
 /** See {@link timedUpdate}. */

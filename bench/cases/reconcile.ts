@@ -35,5 +35,7 @@ async function measureReconcile(subject: Subject, objects: number): Promise<Samp
   if (line.objects !== objects) {
     throw new Error(`Cannot use the reconciles of ${subject.name}: ${line.objects} of ${objects} were made`);
   }
-  return { timeMs: afterMs, cpuMs: usage.cpuMs, maxRssBytes: usage.maxRssBytes };
+  // An older checkout does not count its reconciles.
+  const counted = line.reconciles === undefined ? {} : { reconcilesPerObject: line.reconciles / objects };
+  return { timeMs: afterMs, cpuMs: usage.cpuMs, maxRssBytes: usage.maxRssBytes, ...counted };
 }

@@ -21,6 +21,8 @@ export interface FooControllerOptions {
   readonly workers: number;
   /** Called for each Foo whose three writes were made. */
   readonly onFinished: () => void;
+  /** Called at the begin of each reconcile. @default not called */
+  readonly onReconcile?: () => void;
 }
 
 /** The controller of the reconcile and start cases. */
@@ -30,6 +32,7 @@ export function fooController(options: FooControllerOptions): ControllerDefiniti
     .owns(Deployment)
     .reconcile(async (ctx) => {
       const foo = ctx.object;
+      options.onReconcile?.();
       await ctx.apply(desiredDeployment(foo));
       if (foo.status?.availableReplicas === foo.spec.replicas) return done;
       await ctx.patchStatus({ availableReplicas: foo.spec.replicas });

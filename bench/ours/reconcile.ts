@@ -19,11 +19,12 @@ export async function reconcile(args: readonly string[]): Promise<void> {
   const onFinished = () => {
     if (++finished === wanted) resolve();
   };
-  manager.add(fooController({ workers, onFinished }));
+  let reconciles = 0;
+  manager.add(fooController({ workers, onFinished, onReconcile: () => reconciles++ }));
   const stop = new AbortController();
   const running = manager.run(stop.signal);
   await Promise.race([allDone, running]);
-  report({ kind: "reconciled", objects: finished });
+  report({ kind: "reconciled", objects: finished, reconciles });
   await inputEnded();
   process.exit(0); // the measurement is over
 }

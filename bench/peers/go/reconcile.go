@@ -28,6 +28,8 @@ type fooReconciler struct {
 	client client.Client
 	// finished counts the Foos whose three writes were made.
 	finished atomic.Int64
+	// reconciles counts the calls of Reconcile.
+	reconciles atomic.Int64
 	// wanted is the number of Foos after which allDone is closed.
 	wanted  int64
 	allDone chan struct{}
@@ -48,7 +50,7 @@ func reconcileCommand(ctx context.Context, args []string) error {
 		return err
 	case <-reconciler.allDone:
 	}
-	if err := report(map[string]any{"kind": "reconciled", "objects": reconciler.finished.Load()}); err != nil {
+	if err := report(map[string]any{"kind": "reconciled", "objects": reconciler.finished.Load(), "reconciles": reconciler.reconciles.Load()}); err != nil {
 		return err
 	}
 	return untilStdinEnds()
@@ -111,6 +113,7 @@ func startManager(ctx context.Context, mgr manager.Manager, watched ...client.Ob
 }
 
 func (r *fooReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	r.reconciles.Add(1)
 	foo := &Foo{}
 	if err := r.client.Get(ctx, request.NamespacedName, foo); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
