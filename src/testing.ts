@@ -6,6 +6,7 @@
  *
  * @module
  */
+export { assertRoundTrips, type RoundTripOptions } from "./arbitrary/mod.ts";
 export { type Random, seededRandom, systemRandom, VirtualClock, type VirtualClockOptions } from "./async/mod.ts";
 export { type ProcessEnvironment, type ProcessInput, type ProcessOutput } from "./cli/mod.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions, type KubeletPace } from "./cluster/mod.ts";

@@ -33,6 +33,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   manager: { rank: 3, imports: "lower", except: ["apiserver"] },
   cluster: { rank: 4, imports: "lower" },
   simulation: { rank: 5, imports: "lower" },
+  arbitrary: { rank: 5, imports: "lower" },
   cli: { rank: 6, imports: "lower" },
   "mod.ts": { rank: 7, imports: "lower" },
   "client.ts": { rank: 7, imports: "lower" },

@@ -20,6 +20,7 @@
  */
 export { ApiServer, type ApiServerOptions } from "./api_server.ts";
 export { addAmounts, type Amounts, coversScopes, meterOf, type QuotaMeter } from "./kinds/mod.ts";
+export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";
 export { type Connection, type HealthCheck, type PathHandler } from "./http/mod.ts";
 export {
   type ActionCall,

@@ -6,7 +6,6 @@
  * content of one version under the name of another; so is a version that the conversion does not know.
  */
 import { apiVersionOf, type Resource, resourceName } from "../api/mod.ts";
-import type { ControllerDefinition } from "../controller/mod.ts";
 import type { Crd, CrdVersion, CustomResource } from "../schema/mod.ts";
 import { type ConversionWebhook, type WebhookAddress, webhookConfigurations } from "../webhook/mod.ts";
 import type { OperatorController } from "./operator_controller.ts";
@@ -17,8 +16,8 @@ export interface DefinitionOptions {
   readonly address?: WebhookAddress;
 }
 
-/** A controller, with webhooks or without. */
-type Source = ControllerDefinition & Pick<OperatorController, "webhooks">;
+/** The parts of a controller that name kinds. */
+type Source = Pick<OperatorController, "watches" | "webhooks">;
 
 /** The parts of one kind, from all controllers. */
 interface Kind {
