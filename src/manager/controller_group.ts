@@ -56,6 +56,20 @@ export interface RetryingKey {
   readonly error: string;
 }
 
+/** What a controller has to do. */
+export interface ControllerActivity {
+  /** The name of the controller. */
+  readonly controller: string;
+  /** Primary objects in the cache. */
+  readonly objects: number;
+  /** Keys that wait for a worker. */
+  readonly queued: number;
+  /** Keys that are reconciled now. */
+  readonly running: number;
+  /** Keys that will be queued later: for a retry, or because the controller asked for it. */
+  readonly waiting: number;
+}
+
 /** A controller of the group, and what is known of it from one run to the next. */
 interface Member {
   readonly definition: ControllerDefinition;
@@ -102,6 +116,17 @@ export class ControllerGroup {
   /** True while all controllers run and none has anything to do. */
   isIdle(): boolean {
     return this.#members.every(({ running }) => running?.isIdle() === true);
+  }
+
+  /** What each running controller has to do. */
+  activity(): readonly ControllerActivity[] {
+    const { caches } = this.#options;
+    return this.#controllers().map(({ name: controller, definition, queue }) => {
+      const informer = caches.of(definition).findInformer(definition.primary);
+      const { queued, running, waiting } = queue.counts;
+      const objects = (informer?.statuses() ?? []).reduce((sum, status) => sum + status.objects, 0);
+      return { controller, objects, queued, running, waiting };
+    });
   }
 
   /** The parked keys, and why they are parked. */

@@ -181,6 +181,22 @@ export class Manager {
     return this.#controllers.isIdle();
   }
 
+  /** What each running controller has to do, for a display. */
+  activity(): readonly {
+    /** The name of the controller. */
+    readonly controller: string;
+    /** Primary objects in the cache. */
+    readonly objects: number;
+    /** Keys that wait for a worker. */
+    readonly queued: number;
+    /** Keys that are reconciled now. */
+    readonly running: number;
+    /** Keys that will be queued later: for a retry, or because the controller asked for it. */
+    readonly waiting: number;
+  }[] {
+    return this.#controllers.activity();
+  }
+
   /** The keys that failed and will be retried. */
   retrying(): readonly RetryingKey[] {
     return this.#controllers.retrying();

@@ -99,6 +99,8 @@ export interface LoggingOptions {
    * Categories that log only warnings and errors, unless `level` is debug, e.g. `controller.kubelet`. @default none
    */
   readonly quiet?: readonly string[];
+  /** Categories that log nothing, unless `level` is debug. @default none */
+  readonly silent?: readonly string[];
   /** Returns the wall time of a record in milliseconds, e.g. that of a VirtualClock. @default the system's time */
   readonly now?: () => number;
 }
@@ -126,7 +128,7 @@ const levels = { debug: "debug", info: "info", warn: "warning", error: "error" }
  * ```
  */
 export function configureLogging(options: LoggingOptions): Disposable {
-  const { level = "info", format = "text", write, color = false, quiet = [], now } = options;
+  const { level = "info", format = "text", write, color = false, quiet = [], silent = [], now } = options;
   const lineOf = format === "json" ? jsonLine : textLine;
   const style = { hasColor: color, hasStacks: level === "debug" };
   configureSync({
@@ -134,6 +136,11 @@ export function configureLogging(options: LoggingOptions): Disposable {
     sinks: { line: (record) => write(lineOf(record, now?.() ?? record.timestamp, style)) },
     loggers: [
       { category: [rootCategory], sinks: ["line"], lowestLevel: levels[level] },
+      ...(level === "debug" ? [] : silent).map((name) => ({
+        category: [rootCategory, ...name.split(".")],
+        sinks: [],
+        lowestLevel: null,
+      })),
       ...(level === "debug" ? [] : quiet).map((name) => ({
         category: [rootCategory, ...name.split(".")],
         sinks: [],

@@ -59,6 +59,17 @@ test("records below the level are not written, and no record without a configura
   assertEquals(late, "");
 });
 
+test("a silent category logs nothing, not even errors, unless the level is debug", () => {
+  const records = (level: "info" | "debug") =>
+    written({ level, silent: ["controller.kubelet"] }, (log) => {
+      logger("controller", "kubelet").error("of the cluster");
+      logger("controller", "foo").warn("of the user");
+      log.info("other");
+    });
+  assert(!records("info").includes("of the cluster") && records("info").includes("of the user"));
+  assert(records("debug").includes("of the cluster"));
+});
+
 const hostile = "a\u001b[31mred\u001b[0m\r\n2026 INFO fake\u0000\u007f\u009b\u202eevil\u2066\u2028\u200b\ufeff\ud800";
 // deno-lint-ignore no-control-regex
 const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/u;

@@ -24,7 +24,7 @@ function isBrokenEarly(line: string, next: string, width: number): boolean {
   return indent !== undefined && `${line} ${word}`.length <= width;
 }
 
-test("help of all commands fits the terminal's width", async () => {
+test("[103] help of all commands fits the terminal's width", async () => {
   for (const columns of [50, 80, 132]) {
     for (const args of [["--help"], ...subcommands.map(({ name }) => [name, "--help"])]) {
       const lines = await helpLines(args, { terminal: { isTerminal: true, columns } });
@@ -34,7 +34,7 @@ test("help of all commands fits the terminal's width", async () => {
   }
 });
 
-test("help is wrapped once: no line of a description ends before the width", async () => {
+test("[103] help is wrapped once: no line of a description ends before the width", async () => {
   for (const columns of [50, 80, 132]) {
     for (const { name } of subcommands) {
       const lines = await helpLines([name, "--help"], { terminal: { isTerminal: true, columns } });
@@ -50,7 +50,7 @@ test("help is wrapped once: no line of a description ends before the width", asy
   }
 });
 
-test("help in a pipe is wrapped for COLUMNS, else for 100 columns", async () => {
+test("[103] help in a pipe is wrapped for COLUMNS, else for 100 columns", async () => {
   const widest = async (environment: Readonly<Record<string, string>>) => {
     const lines = await helpLines(["run", "--help"], { environment });
     return Math.max(...lines.filter((line) => !mayBeLonger(line)).map((line) => line.length));
@@ -60,7 +60,7 @@ test("help in a pipe is wrapped for COLUMNS, else for 100 columns", async () => 
   assert(usual <= 100 && usual > 90, `${usual}`);
 });
 
-test("the command line of an example stays one line to be copied", async () => {
+test("[103] the command line of an example stays one line to be copied", async () => {
   const lines = await helpLines(["run", "--help"], { terminal: { isTerminal: true, columns: 40 } });
   assertStringIncludes(lines.join("\n"), "\n  controller run website -n team-a -n team-b --workers 4\n");
 });

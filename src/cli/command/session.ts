@@ -57,7 +57,10 @@ export class Session implements Disposable {
     this.operator = operator;
     this.processEnvironment = processEnvironment;
     this.metrics = operator.metrics ?? new MetricsRegistry();
-    this.#statusLine = new StatusLine(processEnvironment.stderr);
+    this.#statusLine = new StatusLine(
+      processEnvironment.stderr,
+      paintFor(processEnvironment.stderr, processEnvironment.environment),
+    );
   }
 
   /** The environment variables. */
@@ -75,8 +78,15 @@ export class Session implements Disposable {
     return this.#verbosity;
   }
 
-  /** Starts logging. @param quietLoggers Loggers that only log warnings and errors, unless -v is given */
-  startLogging(flags: LogFlags, quietLoggers: readonly string[] = []): void {
+  /**
+   * Starts logging.
+   *
+   * @param loggers Loggers that log only warnings and errors, and those that log nothing, unless -v is given
+   */
+  startLogging(
+    flags: LogFlags,
+    { quiet = [], silent = [] }: { readonly quiet?: readonly string[]; readonly silent?: readonly string[] } = {},
+  ): void {
     this.#verbosity = flags.verbose;
     this.#format = flags.logFormat;
     const { stderr, clock } = this.processEnvironment;
@@ -84,7 +94,8 @@ export class Session implements Disposable {
       level: flags.verbose > 0 ? "debug" : "info",
       format: flags.logFormat,
       color: hasColors(stderr, this.environment),
-      quiet: quietLoggers,
+      quiet,
+      silent,
       now: () => clock.now(),
       write: (text) => this.#writeError(text),
     });

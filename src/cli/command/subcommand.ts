@@ -32,6 +32,8 @@ interface SubcommandParts<Schema extends FlagSchema> {
   readonly extraFlags?: (operator: Operator) => readonly FlagGroup[];
   /** Loggers that only log warnings and errors, unless -v is given. @default none */
   readonly quietLoggers?: readonly string[];
+  /** Loggers that log nothing, unless -v is given. @default none */
+  readonly silentLoggers?: (operator: Operator) => readonly string[];
   /** Runs the command. A thrown error becomes an exit code and a line on stderr. */
   run(call: Call<z.output<Schema>>): Promise<ExitCode>;
 }
@@ -99,7 +101,7 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
       const sources = { operatorName: session.operator.name, environment: session.environment };
       const logging: LogFlags = readFlags(command, logFlags, sources);
       const values = readFlags(command, flags, sources);
-      session.startLogging(logging, parts.quietLoggers);
+      session.startLogging(logging, { quiet: parts.quietLoggers, silent: parts.silentLoggers?.(session.operator) });
       const extraFlags: ExtraFlags = {
         read: (schema) => readFlags(command, schema, sources),
         typed: (schema) => typedFlags(command, schema),

@@ -12,7 +12,7 @@ import { logger } from "../../observe/mod.ts";
 import { type DevArguments, type DevFlags, devFlags, parseDevArguments } from "./dev_flags.ts";
 import { createNamespaces, DevRun, interruptedError } from "./dev_run.ts";
 import { KubeconfigFile } from "./kubeconfig_file.ts";
-import { type Call, crdsOf, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
+import { type Call, crdsOf, type ExitCode, exitCode, type Operator, subcommand } from "../command/mod.ts";
 import {
   configureControllers,
   controllerFlagGroups,
@@ -41,7 +41,8 @@ export const dev = subcommand({
   ],
   flags: devFlags,
   extraFlags: controllerFlagGroups,
-  quietLoggers: [...clusterLoggers(), "manager"],
+  quietLoggers: ["manager"],
+  silentLoggers: clusterLoggersBeside,
   async run(call) {
     const { command } = parseDevArguments(call);
     const { stdin } = call.session.processEnvironment;
@@ -55,6 +56,12 @@ export const dev = subcommand({
     return await Promise.race([interrupts.forced, runUntilStopped(stopping, call, cleanup)]);
   },
 });
+
+/** What the controllers of the cluster itself log is not about the controllers of the user, unless they share a name. */
+function clusterLoggersBeside({ controllers }: Operator): readonly string[] {
+  const own = new Set(controllers.flatMap(({ name }) => [`controller.${name}`, `events.${name}`]));
+  return clusterLoggers().filter((name) => !own.has(name));
+}
 
 async function runUntilStopped(
   stopping: Scope,

@@ -1,7 +1,7 @@
 /**
  * DevRun: one run of `dev` on its cluster: controllers run, samples are created, and a command is run. It ends when the
- * command ends, when the controllers have settled, or at a signal. A table shows the state of the controllers while they
- * converge, and again as the result.
+ * command ends, when the controllers have settled, or at a signal. On a terminal a table shows the state of the controllers:
+ * until the signal (`live_table.ts`), or while they converge and again as the result.
  */
 import { type Clock, type Scope, scope } from "../../async/mod.ts";
 import type { EmbeddedCluster } from "../../cluster/mod.ts";
@@ -9,6 +9,7 @@ import { Manager, type OperatorController } from "../../manager/mod.ts";
 import { CommandError, type ExitCode, exitCode, type Session } from "../command/mod.ts";
 import { type Activity, Convergence, stillFailing } from "../run/mod.ts";
 import type { DevFlags } from "./dev_flags.ts";
+import { showLiveTable } from "./live_table.ts";
 import { Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
 import { processFacts, runAttached } from "../../runtime/mod.ts";
 import { builtin, combinedSelector, keyOf, type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
@@ -40,9 +41,18 @@ export class DevRun {
   /** Runs until the end. @param command The command to run; empty for none. @throws the reason of `stopping` */
   async run(command: readonly string[], kubeconfig: string): Promise<ExitCode> {
     const { controllers, session, flags, stopping } = this.#options;
-    const observed = flags.untilSettled ? controllers.map((one) => this.convergence.observe(one)) : controllers;
+    // A command has the terminal for itself.
+    using live = flags.untilSettled || flags.quiet || command.length > 0 ? undefined : session.liveLines();
+    const observed = controllers.map((one) =>
+      this.convergence.observe(one, flags.untilSettled ? {} : { maxRetries: Infinity })
+    );
     const manager = await createDevManager({ ...this.#options, controllers: observed });
     const running = manager.run(stopping.signal);
+    const shown = live && showLiveTable(live, {
+      ...{ controllers, manager, outcomes: this.convergence, kubeconfig, hasSamples: flags.samples },
+      program: `${session.operator.name} dev`,
+      clock: session.processEnvironment.clock,
+    }, stopping.signal);
     try {
       if (!flags.untilSettled) await this.#createSamples();
       else {
@@ -54,6 +64,8 @@ export class DevRun {
       if (!flags.untilSettled) await running;
     } finally {
       stopping.abort(new DOMException("The development cluster stops", "AbortError"));
+      await shown;
+      live?.show([]);
       await running;
     }
     return flags.untilSettled ? this.#printSummary() : exitCode.done;

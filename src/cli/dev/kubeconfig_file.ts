@@ -94,5 +94,5 @@ function cannotWrite(path: string, error: unknown): CommandError {
 function temporaryFolder({ operator, environment }: Session): string {
   const { XDG_RUNTIME_DIR, TMPDIR, TEMP } = environment;
   const base = XDG_RUNTIME_DIR ?? TMPDIR ?? TEMP ?? "/tmp";
-  return joinPath(base, `${operator.name}-dev-${crypto.randomUUID()}`);
+  return joinPath(base, `${operator.name}-dev-${crypto.randomUUID().slice(0, 18)}`);
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../async/mod.ts";
 import type { TextWriter } from "../../runtime/mod.ts";
+import type { Cell, Paint } from "./table.ts";
 import { oneLine } from "./text.ts";
 
 /** Shows how far an operation is, until it is disposed. */
@@ -14,23 +15,28 @@ export interface Progress extends Disposable {
 
 /** Several lines of a terminal that are overwritten in place until they are disposed. */
 export interface LiveLines extends Disposable {
-  /** May be called at any rate. */
-  show(lines: readonly string[]): void;
+  /** May be called at any rate. A line is cut at the width of the terminal. */
+  show(lines: readonly Cell[]): void;
 }
 
 /** The last lines of a terminal. Caveats: other writers of the same terminal must call `hide()` first. */
 export class StatusLine {
   readonly #terminal: TextWriter;
+  readonly #paint: Paint;
   #shown: readonly string[] = [];
 
-  constructor(terminal: TextWriter) {
+  constructor(terminal: TextWriter, paint: Paint = (text) => text) {
     this.#terminal = terminal;
+    this.#paint = paint;
   }
 
-  /** Replaces the shown lines by `texts`, one line each. */
-  show(...texts: readonly string[]): void {
+  /** Replaces the shown lines by `cells`, one line each. */
+  show(...cells: readonly Cell[]): void {
     const maxWidth = Math.max(10, (this.#terminal.columns ?? 80) - 1);
-    const lines = texts.map((text) => oneLine(text).slice(0, maxWidth));
+    const lines = cells.map((cell) => {
+      const text = lineText(typeof cell === "string" ? cell : cell.text).slice(0, maxWidth);
+      return typeof cell === "string" ? text : this.#paint(text, cell.tone);
+    });
     if (lines.length === this.#shown.length && lines.every((line, index) => line === this.#shown[index])) return;
     const clearBelow = lines.length < this.#shown.length ? "\u001b[J" : "";
     this.#terminal.write(`${this.#toFirstLine()}\r${lines.join("\u001b[K\n")}\u001b[K${clearBelow}`);
@@ -47,6 +53,11 @@ export class StatusLine {
   #toFirstLine(): string {
     return this.#shown.length > 1 ? `\u001b[${this.#shown.length - 1}A` : "";
   }
+}
+
+/** One safe line, with its indentation. */
+function lineText(text: string): string {
+  return " ".repeat(text.length - text.trimStart().length) + oneLine(text);
 }
 
 /** Shorter operations report nothing. */

@@ -82,6 +82,14 @@ interface FailedObject {
   readonly isFinal: boolean;
 }
 
+/** The last error of a controller, whether or not the object still fails. */
+interface LastError {
+  readonly key: string;
+  readonly error: string;
+  /** Wall time in milliseconds. */
+  readonly at: number;
+}
+
 /** The state of a controller. `settled` can change again when another controller writes an object that it watches. */
 export type Activity = "waiting" | "working" | "retrying" | "failed" | "settled";
 
@@ -91,6 +99,7 @@ export class Convergence {
   readonly #failed = new Map<string, FailedObject>();
   readonly #reconciled = new Set<string>();
   readonly #running = new Map<string, number>();
+  readonly #lastErrors = new Map<string, LastError>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -106,6 +115,11 @@ export class Convergence {
     return [...this.#reconciled].filter((id) => id.startsWith(`${name} `)).length;
   }
 
+  /** The last error of one controller; undefined if none of its reconciles has failed. */
+  lastErrorOf(name: string): LastError | undefined {
+    return this.#lastErrors.get(name);
+  }
+
   /** The present state of one controller. */
   activityOf(name: string): Activity {
     if ((this.#running.get(name) ?? 0) > 0) return "working";
@@ -115,13 +129,17 @@ export class Convergence {
     return this.reconciledBy(name) === 0 ? "waiting" : "settled";
   }
 
-  /** Returns a controller whose outcomes are recorded here, and whose keys are dropped after a few retries. */
-  observe(controller: OperatorController): OperatorController {
+  /**
+   * Returns a controller whose outcomes are recorded here.
+   *
+   * @param maxRetries Retries before a key is dropped, unless the controller's own number is smaller
+   */
+  observe(controller: OperatorController, { maxRetries: most = maxRetriesPerObject } = {}): OperatorController {
     const { name, options, reconciler } = controller;
-    const maxRetries = Math.min(options.maxRetries ?? Infinity, maxRetriesPerObject);
+    const maxRetries = Math.min(options.maxRetries ?? Infinity, most);
     return {
       ...controller,
-      options: { ...options, maxRetries },
+      options: maxRetries === Infinity ? options : { ...options, maxRetries },
       reconciler: async (request, toolbox) => {
         const id = `${name} ${request.key}`;
         this.#reconciled.add(id);
@@ -134,6 +152,7 @@ export class Convergence {
           const isFinal = error instanceof TerminalError || toolbox.retries >= maxRetries;
           const text = error instanceof Error ? error.message : String(error);
           this.#failed.set(id, { controller: name, key: request.key, error: text, isFinal });
+          this.#lastErrors.set(name, { key: request.key, error: text, at: this.#clock.now() });
           throw error;
         } finally {
           this.#count(name, -1);

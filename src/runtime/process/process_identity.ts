@@ -4,14 +4,13 @@
  * the same container.
  */
 import { createHash } from "node:crypto";
-import { readlink } from "node:fs/promises";
+import { readFile, readlink } from "node:fs/promises";
 import process from "node:process";
-import { readText } from "../files.ts";
 
 /** Names the process ids that this process can see; undefined on systems that do not tell. Equal text, equal ids. */
 export async function processSpace(): Promise<string | undefined> {
   try {
-    const boot = (await readText("/proc/sys/kernel/random/boot_id")).trim();
+    const boot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
     const namespace = await readlink("/proc/self/ns/pid");
     // The identity of a machine belongs to its owner, so only its digest leaves the machine.
     return createHash("sha256").update(`${boot} ${namespace}`).digest("hex").slice(0, 32);
