@@ -76,14 +76,28 @@ class Slice {
     return [...this.#whole.slice(0, this.#length), ...this.#beyond];
   }
 
-  /** Deletes the items that match. Later items move up, and the last positions keep their items. */
-  delete(matches: (item: DraftValue) => boolean): void {
-    const remaining = this.#whole.slice(0, this.#length).filter((item) => !matches(item));
-    for (let deleted = this.#length - remaining.length; deleted > 0; deleted--) {
-      const index = this.#whole.findIndex((item, position) => position < this.#length && matches(item));
-      this.#whole.copyWithin(index, index + 1, this.#length);
-      this.#length--;
+  /**
+   * Deletes the items with these keys, one key after the other. Later items move up, and each deletion leaves behind its
+   * remaining items the one that was the last.
+   */
+  delete(keys: readonly DraftValue[], keyOf: (item: DraftValue) => DraftValue | undefined): void {
+    if (keys.length === 0) return;
+    const items = this.#whole.slice(0, this.#length);
+    const positions = Map.groupBy(items.keys(), (position) => keyOf(items[position] ?? null));
+    const deleted = new Set<number>();
+    const left: DraftValue[] = [];
+    let last = items.length - 1;
+    for (const key of keys) {
+      for (const position of positions.get(key) ?? []) {
+        if (deleted.has(position)) continue;
+        while (deleted.has(last)) last--;
+        left.push(items[last] ?? null);
+        deleted.add(position);
+      }
     }
+    const remaining = items.filter((_, position) => !deleted.has(position));
+    [...remaining, ...left.reverse()].forEach((item, position) => this.#whole[position] = item);
+    this.#length = remaining.length;
   }
 
   append(item: DraftValue): number {
@@ -128,16 +142,16 @@ function withDirectivesApplied(
   const remaining = new Slice(before);
   let isReplaced = false;
   const patch: DraftValue[] = [];
+  const deleted: DraftValue[] = [];
   for (const item of change) {
     const what = isDraft(item) ? read(item, "$patch") : undefined;
     if (what === undefined || !isDraft(item)) patch.push(item);
-    else if (what === "delete") {
-      const key = mergeKeyOf(item, mergeKey);
-      remaining.delete((other) => isDraft(other) && read(other, mergeKey) === key);
-    } else if (what === "replace") isReplaced = true;
+    else if (what === "delete") deleted.push(mergeKeyOf(item, mergeKey));
+    else if (what === "replace") isReplaced = true;
     else if (what === "merge") throw failed("merging lists cannot yet be specified in the patch");
     else throw badPatchType(what, item);
   }
+  remaining.delete(deleted, (item) => isDraft(item) ? read(item, mergeKey) : undefined);
   return isReplaced ? { remaining: new Slice(patch), patch: [] } : { remaining, patch };
 }
 
@@ -163,12 +177,17 @@ function mergeItems(original: Slice, patch: readonly DraftValue[], field: FieldP
 /** Removes duplicate scalars. The last item replaces a duplicate, because the order is decided later. */
 function deduplicated(items: DraftValue[]): DraftValue[] {
   let last = items.length - 1;
+  // Grows with the items that move; a position counts only while it still has the item.
+  const positions = Map.groupBy(items.keys(), (position) => items[position] ?? null);
   for (let index = 0; index < last; index++) {
-    for (let other = index + 1; other <= last; other++) {
-      if (items[index] !== items[other]) continue;
-      items[other] = items[last] ?? null;
-      last--;
-      other--;
+    const item = items[index] ?? null;
+    for (const other of positions.get(item)?.toSorted((left, right) => left - right) ?? []) {
+      while (other > index && other <= last && items[other] === item) {
+        const moved = items[last] ?? null;
+        items[other] = moved;
+        if (moved !== item) positions.get(moved)?.push(other);
+        last--;
+      }
     }
   }
   return items.slice(0, last + 1);

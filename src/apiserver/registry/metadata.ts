@@ -10,7 +10,6 @@ import {
   isDraft,
   isJsonArray,
   isJsonObject,
-  isSameJson,
   type JsonObject,
   type Kind,
   read,
@@ -242,17 +241,30 @@ export function dropDuplicateOwners(draft: Draft, isAfterAdmission: boolean, war
   const metadata = metadataOf(draft);
   const references = read(metadata, "ownerReferences");
   if (!Array.isArray(references) || references.length < 2) return;
-  const unique = references.filter((reference, index) =>
-    references.findIndex((other) => isSameJson(other, reference)) === index
-  );
-  if (unique.length === references.length) return;
-  const uids = references.filter((reference) => !unique.includes(reference)).map((reference) => uidOf(reference));
+  const known = new Set<string>();
+  const [unique, repeated]: [DraftValue[], DraftValue[]] = [[], []];
+  for (const reference of references) {
+    const text = canonicalText(reference);
+    (known.has(text) ? repeated : unique).push(reference);
+    known.add(text);
+  }
+  if (repeated.length === 0) return;
+  const uids = repeated.map((reference) => uidOf(reference));
   metadata["ownerReferences"] = unique;
   const when = isAfterAdmission ? "duplicate entries after mutating admission happens" : "duplicate entries";
   warn(
     `.metadata.ownerReferences contains ${when}; API server dedups owner references in 1.20+, and may reject such ` +
       `requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids.join(", ")}`,
   );
+}
+
+/** The same text for equal references. Their fields are scalars. */
+function canonicalText(reference: DraftValue): string {
+  return isDraft(reference) ? JSON.stringify(Object.entries(reference).sort(byKey)) : JSON.stringify(reference);
+}
+
+function byKey([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
+  return left < right ? -1 : 1;
 }
 
 function uidOf(reference: unknown): string {

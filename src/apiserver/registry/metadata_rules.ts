@@ -164,6 +164,8 @@ function annotationErrors(annotations: JsonObject, errors: FieldError[]): void {
 function ownerErrors(references: readonly Json[], errors: FieldError[]): void {
   const field = "metadata.ownerReferences";
   let controller = "";
+  // Written once: each error shows all references.
+  let shown: string | undefined;
   for (const reference of references) {
     if (!isJsonObject(reference)) continue;
     referenceErrors(reference, errors);
@@ -173,7 +175,7 @@ function ownerErrors(references: readonly Json[], errors: FieldError[]): void {
     else {
       const detail = "Only one reference can have Controller set to true. " +
         `Found "true" in references for ${controller} and ${current}`;
-      const shown = `[${references.map(shownReference).join(",")}]`;
+      shown ??= `[${references.map(shownReference).join(",")}]`;
       errors.push({ type: "Invalid", field, value: references, shown, detail });
     }
   }
@@ -242,9 +244,9 @@ const standardFinalizers: ReadonlySet<string> = new Set(["kubernetes", orphanFin
 
 function newFinalizerErrors(metadata: JsonObject, before: JsonObject, errors: FieldError[]): void {
   const old = read(before, "finalizers");
-  const known: readonly Json[] = isJsonArray(old) ? old : [];
+  const known = new Set<Json>(isJsonArray(old) ? old : []);
   const now = read(metadata, "finalizers");
-  const extra = (isJsonArray(now) ? now : []).filter((finalizer) => !known.includes(finalizer)).sort();
+  const extra = (isJsonArray(now) ? now : []).filter((finalizer) => !known.has(finalizer)).sort();
   if (extra.length === 0) return;
   const listed = [...new Set(extra)].map((finalizer) => JSON.stringify(finalizer)).join(", ");
   const detail = "no new finalizers can be added if the object is being deleted, " +

@@ -129,9 +129,12 @@ function repeatedWarnings(spec: JsonObject, path: FieldPath): readonly string[] 
 
 function repeated(items: readonly JsonObject[], key: string, path: FieldPath): readonly string[] {
   const values = items.map((item) => textAt(item, key));
-  return values.flatMap((value, index) =>
-    values.indexOf(value) < index ? [`${path.index(index).child(key)}: duplicate ${key} ${JSON.stringify(value)}`] : []
-  );
+  const seen = new Set<string>();
+  return values.flatMap((value, index) => {
+    if (seen.has(value)) return [`${path.index(index).child(key)}: duplicate ${key} ${JSON.stringify(value)}`];
+    seen.add(value);
+    return [];
+  });
 }
 
 function amountWarnings(holder: JsonObject, key: string, path: FieldPath): readonly string[] {
@@ -183,10 +186,7 @@ function portWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
   const places: readonly PortPlace[] = containersOf(spec, path).flatMap((each) =>
     objectsAt(each.container, "ports").map((port, index) => ({ port, path: each.path.child("ports").index(index) }))
   );
-  const clashes = places.flatMap((place, index) => [
-    ...unusedHostIp(place),
-    ...places.slice(0, index).flatMap((other) => portConflict(place, other)),
-  ]);
+  const clashes = portClashes(places);
   const names = new Map<string, FieldPath>();
   const repeatedNames = places.flatMap(({ port, path: at }) => {
     const name = textAt(port, "name");
@@ -197,6 +197,28 @@ function portWarnings(spec: JsonObject, path: FieldPath): readonly string[] {
     return [`${at}: duplicate port name ${JSON.stringify(name)} with ${first}, ${tail}`];
   });
   return [...clashes, ...repeatedNames];
+}
+
+/** Warnings are advice: a Pod with hundreds of ports of one number need not get all of them. */
+const maxPortComparisons = 100_000;
+
+/** Compares each port with those before it that have the same number. */
+function portClashes(places: readonly PortPlace[]): readonly string[] {
+  const warnings: string[] = [];
+  const seen = new Map<number, PortPlace[]>();
+  let comparisons = 0;
+  for (const place of places) {
+    const number = numberAt(place.port, "containerPort");
+    const others = seen.get(number) ?? [];
+    warnings.push(...unusedHostIp(place));
+    for (const other of others) {
+      if (++comparisons > maxPortComparisons) return warnings;
+      warnings.push(...portConflict(place, other));
+    }
+    others.push(place);
+    seen.set(number, others);
+  }
+  return warnings;
 }
 
 function unusedHostIp({ port, path }: PortPlace): readonly string[] {
