@@ -4,7 +4,9 @@
  *
  * Guarantees: until a program calls configureLogging() nothing is written, so a library stays quiet; each record is one
  * write; secrets are removed from every field (`redact.ts`) and control characters are escaped in both formats; a field
- * is at most 4 KiB. A second call of configureLogging() replaces the first one.
+ * is at most 4 KiB. Stacks are shown of defects only (`defect.ts`). Identical warnings and errors are written once in 30 s,
+ * with their number in the field `repeated`, unless the level is debug (`repetition_filter.ts`). A second call of
+ * configureLogging() replaces the first one.
  *
  * A message is a constant text; values belong in fields. Fields must be safe to show: no Secret data, no tokens.
  */
@@ -16,7 +18,9 @@ import {
   type LogRecord,
   resetSync,
 } from "@logtape/logtape";
+import { stacksToShow } from "./defect.ts";
 import { escaped, isSecretName, mask, type Plain, redact, redactText } from "./redact.ts";
+import { RepetitionFilter } from "./repetition_filter.ts";
 
 /** The values of a log record. They must be safe to show: no Secret data, no tokens. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -112,7 +116,9 @@ const levels = { debug: "debug", info: "info", warn: "warning", error: "error" }
 
 /**
  * Sends the records of all loggers to a function. A second call replaces the first one. Fields with names of secrets are
- * masked, and stack traces of errors are included at level debug only. `operatorCli()` calls it for you.
+ * masked. Stack traces are included of defects, such as a TypeError, and not of expected errors, such as a conflict. A
+ * warning or an error that repeats itself is written once in 30 s with the field `repeated`, unless the level is debug;
+ * fields that are numbers, such as the retries, do not count as a difference. `operatorCli()` calls it for you.
  *
  * @param options The level, the format, and where the text goes.
  * @returns Dispose it to stop the logging.
@@ -130,10 +136,17 @@ const levels = { debug: "debug", info: "info", warn: "warning", error: "error" }
 export function configureLogging(options: LoggingOptions): Disposable {
   const { level = "info", format = "text", write, color = false, quiet = [], silent = [], now } = options;
   const lineOf = format === "json" ? jsonLine : textLine;
-  const style = { hasColor: color, hasStacks: level === "debug" };
+  const style = { hasColor: color, isVerbose: level === "debug" };
+  const filter = new RepetitionFilter<TimedRecord>((timed, repeated) => write(lineOf(timed, repeated, style)));
+  const line = (record: LogRecord) => {
+    const timed = { record, at: now?.() ?? record.timestamp };
+    if (!style.isVerbose && isProblem(record)) return filter.add(identityOf(record), timed, timed.at);
+    filter.expire(timed.at);
+    write(lineOf(timed, 1, style));
+  };
   configureSync({
     reset: true,
-    sinks: { line: (record) => write(lineOf(record, now?.() ?? record.timestamp, style)) },
+    sinks: { line },
     loggers: [
       { category: [rootCategory], sinks: ["line"], lowestLevel: levels[level] },
       ...(level === "debug" ? [] : silent).map((name) => ({
@@ -149,12 +162,33 @@ export function configureLogging(options: LoggingOptions): Disposable {
       { category: ["logtape", "meta"], sinks: ["line"], lowestLevel: "error" },
     ],
   });
-  return { [Symbol.dispose]: () => resetSync() };
+  return {
+    [Symbol.dispose]: () => {
+      filter.flush();
+      resetSync();
+    },
+  };
+}
+
+interface TimedRecord {
+  readonly record: LogRecord;
+  /** Wall time, in milliseconds. */
+  readonly at: number;
 }
 
 interface Style {
   readonly hasColor: boolean;
-  readonly hasStacks: boolean;
+  readonly isVerbose: boolean;
+}
+
+function isProblem({ level }: LogRecord): boolean {
+  return level === "warning" || level === "error" || level === "fatal";
+}
+
+/** The same text for records that say the same. Numbers, such as retries and delays, differ between repetitions. */
+function identityOf(record: LogRecord): string {
+  const fields = shownFields(record).filter(([, value]) => typeof value !== "number");
+  return JSON.stringify([record.level, categoryOf(record), messageOf(record), fields]);
 }
 
 const levelNames = {
@@ -182,9 +216,11 @@ const messageWidth = 40;
  * A record for people: `time LEVEL category message key=value…` in columns, as zap's development encoder writes it.
  * Stack traces follow as indented lines, so that no line of a stack can look like a record.
  */
-function textLine(record: LogRecord, at: number, style: Style): string {
+function textLine({ record, at }: TimedRecord, repeated: number, style: Style): string {
   const level = levelNames[record.level].padEnd(5);
-  const fields = shownFields(record).map(([name, value]) => `${fieldName(name)}=${textValue(value)}`);
+  const fields = [...shownFields(record), ...repeatedField(repeated)].map(([name, value]) =>
+    `${fieldName(name)}=${textValue(value)}`
+  );
   const message = messageOf(record);
   const columns = [
     new Date(at).toISOString(),
@@ -193,25 +229,24 @@ function textLine(record: LogRecord, at: number, style: Style): string {
     fields.length === 0 ? message : message.padEnd(messageWidth),
     ...fields,
   ];
-  const stacks = style.hasStacks
-    ? stacksOf(record).map((stack) => stack.split("\n").map((line) => `    ${escaped(line)}\n`))
-    : [];
+  const stacks = stacksOf(record, style).map((stack) => stack.split("\n").map((line) => `    ${escaped(line)}\n`));
   return `${columns.join(" ")}\n${stacks.flat().join("")}`;
 }
 
 /** A record for programs: one JSON object on one line. */
-function jsonLine(record: LogRecord, at: number, style: Style): string {
+function jsonLine({ record, at }: TimedRecord, repeated: number, style: Style): string {
   const members: [string, string][] = [
     ["ts", quoted(new Date(at).toISOString())],
     ["level", quoted(levelNames[record.level].toLowerCase())],
     ["logger", quoted(categoryOf(record))],
     ["msg", quoted(messageOf(record))],
   ];
-  const reserved = new Set(["ts", "level", "logger", "msg", "stack"]);
+  const reserved = new Set(["ts", "level", "logger", "msg", "repeated", "stack"]);
   for (const [name, value] of shownFields(record)) {
     members.push([reserved.has(name) ? `field.${name}` : name, jsonValue(value)]);
   }
-  const stacks = style.hasStacks ? stacksOf(record) : [];
+  for (const [name, value] of repeatedField(repeated)) members.push([name, jsonValue(value)]);
+  const stacks = stacksOf(record, style);
   if (stacks.length > 0) members.push(["stack", quoted(stacks.join("\n"))]);
   return `{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(",")}}\n`;
 }
@@ -250,14 +285,14 @@ function jsonValue(value: Plain): string {
   return json.length === cut(json).length ? escaped(json) : quoted(json);
 }
 
-function stacksOf(record: LogRecord): string[] {
-  const stacks: string[] = [];
-  for (const value of Object.values(record.properties)) {
-    for (let at = value, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
-      if (at.stack !== undefined) stacks.push(cut(redactText(at.stack)));
-    }
-  }
-  return stacks;
+/** How many identical records a line stands for, if that is more than one. */
+function repeatedField(repeated: number): [string, Plain][] {
+  return repeated === 1 ? [] : [["repeated", repeated]];
+}
+
+function stacksOf(record: LogRecord, { isVerbose }: Style): string[] {
+  const stacks = Object.values(record.properties).flatMap((value) => stacksToShow(value, isVerbose));
+  return stacks.map((stack) => cut(redactText(stack)));
 }
 
 /** The most characters of a field. */

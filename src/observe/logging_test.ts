@@ -116,7 +116,7 @@ for (const format of ["text", "json"] as const) {
   });
 }
 
-test("an error is shown as its message and its causes, with the stack at level debug only", () => {
+test("an error is shown as its message and its causes, a plain one with the stack at level debug only", () => {
   const fail = (log: Logger) => {
     log.error("Reconcile failed", { error: new Error("Cannot update Foo: conflict", { cause: new Error("409") }) });
   };
@@ -128,6 +128,52 @@ test("an error is shown as its message and its causes, with the stack at level d
   assert(long.split("\n").slice(1, -1).every((line) => line.startsWith("    ")), long);
   assertEquals(JSON.parse(written({ level: "info", format: "json" }, fail)).stack, undefined);
   assertStringIncludes(JSON.parse(written({ level: "debug", format: "json" }, fail)).stack, "logging_test.ts");
+});
+
+test("the stack of a defect is shown at every level, that of an expected error at none", () => {
+  class ConflictError extends Error {}
+  const fail = (log: Logger) => {
+    log.error("reconcile failed", { error: new Error("Cannot go on", { cause: new TypeError("x is undefined") }) });
+    log.warn("reconcile failed", { error: new ConflictError("409", { cause: new TypeError("never shown") }) });
+  };
+  const short = written({ level: "info" }, fail);
+  assertStringIncludes(short, "\n    TypeError: x is undefined\n");
+  assert(!short.includes("    Error: Cannot go on"), short);
+  for (const text of [short, written({ level: "debug" }, fail)]) assert(!text.includes("    TypeError: never"), text);
+  const [first = "", second = ""] = written({ level: "info", format: "json" }, fail).split("\n");
+  assertStringIncludes(JSON.parse(first).stack, "logging_test.ts");
+  assertEquals(JSON.parse(second).stack, undefined);
+});
+
+test("a warning that repeats itself is written once in 30 s with its number; numbers in fields do not matter", () => {
+  const repeat = (log: Logger, clock: { now: number }) => {
+    for (let retries = 0; retries < 40; retries++, clock.now += 1_000) {
+      log.warn("reconcile failed, retrying", { key: "default/a", retries, error: new Error("409") });
+      log.info("still here", { key: "default/a" });
+    }
+    log.warn("reconcile failed, retrying", { key: "default/b", retries: 0, error: new Error("409") });
+  };
+  const linesAt = (level: "info" | "debug", format: "text" | "json") => {
+    const clock = { now: 0 };
+    let text = "";
+    const logging = configureLogging({ level, format, now: () => clock.now, write: (part) => text += part });
+    repeat(logger("controller"), clock);
+    logging[Symbol.dispose]();
+    return text.split("\n").filter((line) => line.includes("retrying"));
+  };
+  const found = linesAt("info", "json").map((line) => JSON.parse(line));
+  const numbers = found.map(({ key, retries, repeated = 1 }) => [key, retries, repeated]);
+  // The last one is written when the logging ends.
+  assertEquals(numbers, [["default/a", 0, 1], ["default/a", 30, 30], ["default/b", 0, 1], ["default/a", 39, 9]]);
+  assertEquals(linesAt("info", "text")[1]?.endsWith(" retries=30 error=409 repeated=30"), true);
+  assertEquals(linesAt("debug", "text").length, 41);
+});
+
+test("repeated records below the level warn are all written", () => {
+  const text = written({}, (log) => {
+    for (let n = 0; n < 5; n++) log.info("reconciled");
+  });
+  assertEquals(text.split("\n").length - 1, 5);
 });
 
 test("only levels are colored, and only with color: true", () => {

@@ -135,7 +135,8 @@ const delaying: Case = {
       method === "PATCH" && path.includes(`/ecsbinding/${machine}`);
     const status = { kind: "Status", apiVersion: "v1", status: "Failure", reason: "InternalError", code: 500 };
     const failing = proxy.respond(() => Response.json(status, { status: 500 }), isLabelling);
-    await using program = run(env, [], { proxy });
+    // With -v each retry is in the log, not only the first one.
+    await using program = run(env, ["-v"], { proxy });
     await createBinding(env, machine);
     await program.logged(/reconcile failed, retrying.* retries=3 /);
     failing[Symbol.dispose]();

@@ -262,7 +262,8 @@ const givingUp: Case = {
       method !== "GET" && path.includes("/ingresses");
     const failing = proxy.respond(() => broken(), isIngressWrite);
     const service = await createService(env, "web", { annotation: "" });
-    await using program = run(env, [], { proxy });
+    // With -v each retry is in the log, not only the first one.
+    await using program = run(env, ["-v"], { proxy });
     await program.logged(/ERROR .*dropping the key until it changes.*key=\S+\/web retries=10 /);
     assertEquals(program.stderr.match(/reconcile failed, retrying/g)?.length, 10);
     assertEquals(proxy.writes.filter(isIngressWrite).length, 11);

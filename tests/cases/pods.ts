@@ -83,7 +83,8 @@ export const podsCases: readonly Case[] = [
     name: "a line that cannot be printed is retried five times with backoff, then its key is dropped with a log record",
     run: async (env) => {
       await createPod(env, "a");
-      await using program = env.run(["pods", "-n", env.namespace], { stdout: "full" });
+      // With -v each retry is in the log, not only the first one.
+      await using program = env.run(["pods", "-n", env.namespace, "-v"], { stdout: "full" });
       await program.logged(/ERROR .*dropping the key until it changes.*key=test-[a-z0-9]+\/a /);
       assertEquals(program.stderr.match(/reconcile failed, retrying/g)?.length, 5);
       assertEquals((await finish(program)).code, 0);

@@ -27,7 +27,7 @@ const group = "Logging (on stderr):";
 export const logFlags = z.object({
   verbose: flag(z.number().default(0), {
     flags: "-v, --verbose",
-    about: "log more, and show the stack trace of an error",
+    about: "log more, and show the stack trace of a defect",
     arity: "count",
     group,
   }),
@@ -165,15 +165,15 @@ export class Session implements Disposable {
     return await this.processEnvironment.stdin.readLine();
   }
 
-  /** Writes why the command failed: one line, or a log record in JSON. With -v the stack trace follows. */
+  /** Writes why the command failed: one line, or a log record in JSON. With -v its causes follow, for a defect with stacks. */
   printError(failure: Failure, error: unknown): void {
     const { message, advice, code } = failure;
-    const showsStack = this.#verbosity > 0 && code !== exitCode.usage;
+    const showsDetails = this.#verbosity > 0 && code !== exitCode.usage;
     if (this.#format === "json") {
-      return logger("cli").error(message, { advice, exitCode: code, error: showsStack ? error : undefined });
+      return logger("cli").error(message, { advice, exitCode: code, error: showsDetails ? error : undefined });
     }
     this.info(advice === undefined ? message : `${message}. ${advice}`);
-    if (showsStack) this.#writeError(`${redactText(stackOf(error))}\n`);
+    if (showsDetails) this.#writeError(`${redactText(detailsOf(error, code === exitCode.internal))}\n`);
   }
 
   /** Resolves when everything that was written has left the process. */
@@ -191,9 +191,11 @@ export class Session implements Disposable {
   }
 }
 
-/** The stack of an error and of its causes. Bounded, because causes can form a cycle. */
-function stackOf(error: unknown, depth = 0): string {
+/** An error and its causes, with or without their stacks. Bounded, because causes can form a cycle. */
+function detailsOf(error: unknown, hasStacks: boolean, depth = 0): string {
   if (!(error instanceof Error)) return String(error);
-  const own = error.stack ?? `${error.name}: ${error.message}`;
-  return error.cause === undefined || depth === 8 ? own : `${own}\nCaused by: ${stackOf(error.cause, depth + 1)}`;
+  const title = `${error.name}: ${error.message}`;
+  const own = hasStacks ? error.stack ?? title : title;
+  if (error.cause === undefined || depth === 8) return own;
+  return `${own}\nCaused by: ${detailsOf(error.cause, hasStacks, depth + 1)}`;
 }

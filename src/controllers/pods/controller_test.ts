@@ -47,7 +47,7 @@ class PodPrinterTest implements AsyncDisposable {
   }
 
   logging(): Disposable {
-    return configureLogging({ write: (text) => this.#log += text, now: () => this.clock.now() });
+    return configureLogging({ level: "debug", write: (text) => this.#log += text, now: () => this.clock.now() });
   }
 
   async until(condition: () => boolean): Promise<void> {
