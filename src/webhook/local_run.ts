@@ -57,7 +57,7 @@ export async function newLocalRun(): Promise<LocalRunIdentity> {
 }
 
 /** True when the process of the run has certainly ended; false when it is alive, or this process cannot see it. */
-async function hasEnded(run: LocalRun): Promise<boolean> {
+export async function hasEnded(run: LocalRun): Promise<boolean> {
   return run.processSpace !== undefined && run.processSpace === await processSpace() && !isProcessAlive(run.process);
 }
 

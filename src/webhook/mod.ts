@@ -63,6 +63,7 @@ export {
 export {
   findDeadLocalRuns,
   findLocalRuns,
+  hasEnded,
   type LocalRun,
   localRunDeadAfterMs,
   type LocalRunIdentity,

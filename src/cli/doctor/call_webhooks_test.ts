@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { systemClock } from "../../async/mod.ts";
 import { withSamples, withWebhooks } from "../../manager/mod.ts";
-import { nextTurn } from "../../runtime/mod.ts";
+import { isProcessAlive, nextTurn, processSpace, spawn } from "../../runtime/mod.ts";
 import { allow, defaulting, deny, fixedCertificate, issueCertificates, validating } from "../../webhook/mod.ts";
 import { WebhookServer } from "../../webhook/mod.ts";
 import { emptyList, Website, websiteController } from "../testing/test_kinds.ts";
@@ -196,8 +196,8 @@ test("[101] a webhook behind a Service without a sample is called through the pr
 });
 
 /** A configuration that a killed run on another machine has created. */
-async function leftover(renewals = 1): Promise<object> {
-  const run = { id: "x", host: "laptop", process: 7, renewedAt: "2025-12-31T21:00:00Z", renewals };
+async function leftover(renewals = 1, more: object = {}): Promise<object> {
+  const run = { id: "x", host: "laptop", process: 7, renewedAt: "2025-12-31T21:00:00Z", renewals, ...more };
   return configuration(defaults.name, { url: "https://127.0.0.1:1/x", caBundle: (await authority()).caBundle }, {}, {
     labels: { "pintle.dev/local-run": "true" },
     annotations: { "pintle.dev/local-run-owner": JSON.stringify(run) },
@@ -210,6 +210,22 @@ test("[100] doctor finds what a killed local run has left", async () => {
   assertMatch(
     out,
     /FAILED +webhook +mutating op +served by a local run: process 7 on laptop, which renewed its mark 3 h ago; nothing responds at https:\/\/127\.0\.0\.1:1\/x\. Run: op doctor --fix\n/,
+  );
+});
+
+test("[100] doctor knows at once that a process of this machine has ended", async () => {
+  const ended = await spawn(["/bin/sh", "-c", "echo $$"]);
+  const process = Number(ended.kind === "ended" ? ended.stdout : "");
+  const space = await processSpace();
+  if (space === undefined || isProcessAlive(process)) return; // not on Linux
+  const renewedAt = "2026-01-01T00:00:00Z";
+  const { code, out } = await doctor({
+    [`GET ${mutatingPath}`]: await leftover(1, { process, processSpace: space, renewedAt }),
+  });
+  assertEquals(code, 1);
+  assertMatch(
+    out,
+    /FAILED +webhook +mutating op +left by a local run: process \d+ on laptop has ended, .* doctor --fix\n/,
   );
 });
 

@@ -6,6 +6,7 @@ import {
   configurationTargets,
   findDeadLocalRuns,
   findLocalRuns,
+  hasEnded,
   type LocalRun,
   localRunDeadAfterMs,
   type LocalRunTrace,
@@ -41,12 +42,16 @@ async function findingOf(trace: LocalRunTrace, { session, signal }: DoctorContex
   const { clock } = session.processEnvironment;
   const { run, url = "an unknown address" } = trace;
   const who = nameOf(run);
+  const advice = `Run: ${session.operator.name} doctor --fix`;
+  if (run !== undefined && await hasEnded(run)) {
+    return failed(exitCode.failed, `left by a local run: ${who} has ended, and nothing responds at ${url}`, advice);
+  }
   if (await respondsLocally(trace, clock, signal)) return ok(`served by a local run: ${who}, at ${url}`);
   const ageMs = run === undefined ? Infinity : clock.now() - Date.parse(run.renewedAt);
   const when = Number.isFinite(ageMs) ? `, which renewed its mark ${approximateDuration(ageMs)} ago` : "";
   const state = `served by a local run: ${who}${when}; nothing responds at ${url}`;
   if (ageMs < localRunDeadAfterMs) return warning(state, "It may be alive and reachable for the API server only");
-  return failed(exitCode.failed, state, `Run: ${session.operator.name} doctor --fix`);
+  return failed(exitCode.failed, state, advice);
 }
 
 function nameOf(run: LocalRun | undefined): string {
