@@ -18,6 +18,7 @@ export { compareResourceVersions, isComparable, type ResourceVersion, resourceVe
 export { namespaceProblem, objectNameProblem } from "./names.ts";
 export { parseLabelSelector } from "./parse_label_selector.ts";
 export { keyOf, type KeyParts, type ObjectKey, objectKey, splitKey } from "./key.ts";
+export { type AccessRequest, isAllowedBy, type PolicyRule } from "./policy_rule.ts";
 export {
   apiVersionOf,
   type Infer,

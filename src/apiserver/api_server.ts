@@ -68,7 +68,8 @@ export interface ApiServerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-const admin: User = {
+/** The user of requests to a server without users. */
+export const admin: User = {
   name: "system:admin",
   uid: "",
   groups: ["system:masters", "system:authenticated"],

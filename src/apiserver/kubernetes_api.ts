@@ -5,11 +5,14 @@
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import {
   accessReviews,
+  type Account,
+  AccountAuthenticator,
   bootstrapRbac,
   RbacAuthorizer,
   RequestAuthenticator,
   TokenAuthority,
   tokenHandlers,
+  withBootstrapRbac,
 } from "./access/mod.ts";
 import { actionHandlers, actionReviews } from "./actions/mod.ts";
 import {
@@ -19,11 +22,11 @@ import {
   PolicyAdmission,
   WebhookAdmission,
 } from "./admission/mod.ts";
-import { ApiServer } from "./api_server.ts";
+import { admin, ApiServer } from "./api_server.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { discoveryPaths } from "./discovery/mod.ts";
 import { bodyFamilies, builtinFamilies, systemPriorityClasses } from "./kinds/mod.ts";
-import { draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
+import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
 import { builtinAdmission, priorityCollection, type SetUsed } from "./plugins/mod.ts";
 import { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
@@ -40,6 +43,8 @@ export interface KubernetesApiOptions {
   readonly storage?: ObjectStorage;
   /** Bearer tokens and their users. If absent, requests need no credentials and may do everything. */
   readonly tokens?: ReadonlyMap<string, User>;
+  /** Users with a token and given permissions. Without `tokens`, all other requests may do everything. @default none */
+  readonly accounts?: readonly Account[];
   /** The origins of webhook services, by `namespace/name`. @default none */
   readonly webhookServices?: ReadonlyMap<string, string>;
   /** @default over HTTPS */
@@ -73,10 +78,17 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   const now = () => clock.now();
   const callWebhook = options.callWebhook ?? httpsWebhookCaller({ clock, services: options.webhookServices });
   const onError = options.onError === undefined ? {} : { onError: options.onError };
-  const tokens = new TokenAuthority({ clock, objects: storage, fixed: options.tokens });
-  const authorizer = options.tokens === undefined
-    ? { authorize: () => ({ isAllowed: true, reason: "" }) }
-    : new RbacAuthorizer(storage);
+  const { accounts = [] } = options;
+  const fixed = new Map([...options.tokens ?? [], ...accounts.map(({ token, user }) => [token, user] as const)]);
+  const tokens = new TokenAuthority({ clock, objects: storage, fixed });
+  const kindOf = ({ group, version, resource }: Attributes) => kinds.find(group, version, resource)?.kind.kind;
+  const hasUsers = options.tokens !== undefined || accounts.length > 0;
+  const authorizer = hasUsers
+    ? new RbacAuthorizer(options.tokens === undefined ? withBootstrapRbac(storage) : storage, { accounts, kindOf })
+    : { authorize: () => ({ isAllowed: true, reason: "" }) };
+  const authenticator = options.tokens === undefined
+    ? new AccountAuthenticator(accounts, admin, authorizer)
+    : new RequestAuthenticator({ tokens, authorizer });
   const otherKinds = ({ collection, version }: Kind) =>
     (kinds.family(collection)?.served ?? []).filter((kind) => kind.version !== version);
   const builtin = builtinAdmission({
@@ -90,9 +102,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     random,
     kinds,
     storage,
-    ...(options.tokens === undefined
-      ? {}
-      : { authenticator: new RequestAuthenticator({ tokens, authorizer }), authorizer }),
+    ...(hasUsers ? { authenticator, authorizer } : {}),
     admission: [
       builtin.first,
       new PolicyAdmission({

@@ -18,6 +18,7 @@
  * A write goes from http/ to registry/ to storage/; a watch goes the other way, from the history of storage/ through the
  * selection in registry/ to a stream in http/. ApiServer connects these three; kubernetesApi() adds the other folders.
  */
+export { type Account, serviceAccountUser } from "./access/mod.ts";
 export { ApiServer, type ApiServerOptions } from "./api_server.ts";
 export { addAmounts, type Amounts, coversScopes, meterOf, type QuotaMeter } from "./kinds/mod.ts";
 export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";

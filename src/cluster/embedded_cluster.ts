@@ -8,9 +8,10 @@
 import { httpsWebhookCaller, type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
-import type { OperatorController } from "../manager/mod.ts";
+import type { ManagerOptions, OperatorController } from "../manager/mod.ts";
 import { nextTurn, serve, type ServeHandler, type Server } from "../runtime/mod.ts";
 import { issueCertificates, type IssuedCertificates } from "../webhook/mod.ts";
+import { ControllerAccounts } from "./controller_accounts.ts";
 import { installWebhooks, webhookCaller } from "./controller_setup.ts";
 import type { KubeletPace } from "./kubelet.ts";
 import { SimulatedCluster } from "./simulated_cluster.ts";
@@ -19,8 +20,10 @@ import { SimulatedCluster } from "./simulated_cluster.ts";
 export interface EmbeddedClusterOptions {
   /** The port; 0 means any free port. @default 0 */
   readonly port?: number;
-  /** Controllers whose webhooks are called in this process. @default none */
+  /** Controllers that run in this process: their webhooks are called here, and they may do what they declare. @default none */
   readonly controllers?: readonly OperatorController[];
+  /** The namespaces that the Manager of the controllers works on. @default all */
+  readonly namespaces?: readonly string[];
   /** Runs the simulated nodes and the controllers of Deployments, namespaces and so on. @default true */
   readonly workloads?: boolean;
   /** The number of simulated nodes. @default 3 */
@@ -67,6 +70,11 @@ export class EmbeddedCluster implements AsyncDisposable {
   readonly client: Client;
   /** The transport of that client, without a socket, for Managers in this process. */
   readonly transport: Transport;
+  /**
+   * For a Manager that runs the `controllers`: its client, and the transports with which the server knows the controllers.
+   * The server allows each of them only what it declares.
+   */
+  readonly managerOptions: Pick<ManagerOptions, "client" | "transportFor">;
   readonly #api: KubernetesApi;
   readonly #listener: Server;
   readonly #stop = new AbortController();
@@ -75,13 +83,14 @@ export class EmbeddedCluster implements AsyncDisposable {
 
   private constructor(parts: {
     readonly api: KubernetesApi;
+    readonly accounts: ControllerAccounts;
     readonly listener: Server;
     readonly kubeconfig: string;
     readonly transport: Transport;
     readonly options: EmbeddedClusterOptions;
     readonly ca: string;
   }) {
-    const { api, listener, kubeconfig, transport, options, ca } = parts;
+    const { api, accounts, listener, kubeconfig, transport, options, ca } = parts;
     const { clock = systemClock, random = systemRandom, nodes, pace, workloads = true } = options;
     this.#api = api;
     this.#listener = listener;
@@ -89,6 +98,9 @@ export class EmbeddedCluster implements AsyncDisposable {
     this.kubeconfig = kubeconfig;
     this.transport = transport;
     this.client = new Client(transport, { clock });
+    const { operatorTransport, transportFor } = accounts;
+    const managerTransport = yieldingTransport(operatorTransport(api.server.fetch), clock);
+    this.managerOptions = { client: new Client(managerTransport, { clock }), transportFor };
     const cluster = new SimulatedCluster({ client: this.client, nodes, pace, caCertificate: ca, clock, random });
     const { signal } = this.#stop;
     this.#running = workloads ? cluster.run({ stop: signal, kill: signal }) : Promise.resolve();
@@ -105,22 +117,24 @@ export class EmbeddedCluster implements AsyncDisposable {
    */
   static async start(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
     const { clock = systemClock, random = systemRandom, controllers = [], port = 0, onError } = options;
-    const token = crypto.getRandomValues(new Uint8Array(32)).toHex();
+    const token = newToken();
+    const name = options.name ?? "pintle-dev";
+    const accounts = new ControllerAccounts({ controllers, name, namespaces: options.namespaces, newToken });
     const others = httpsWebhookCaller({ clock });
     const api = kubernetesApi({
       clock,
       random,
       tokens: new Map([[token, administrator]]),
+      accounts: accounts.accounts,
       callWebhook: webhookCaller(controllers, clock, others),
       onError,
     });
     const issued = await certificates(clock);
     const listener = await listen(api, issued, { port, onError });
-    const name = options.name ?? "pintle-dev";
     const url = `https://${address}:${listener.port}`;
     const transport = yieldingTransport(withToken(api.server.fetch, token), clock);
     const kubeconfig = kubeconfigText({ name, namespace: options.namespace, url, ca: issued.ca, token });
-    const cluster = new EmbeddedCluster({ api, listener, kubeconfig, transport, options, ca: issued.ca });
+    const cluster = new EmbeddedCluster({ api, accounts, listener, kubeconfig, transport, options, ca: issued.ca });
     try {
       await Promise.all([installWebhooks(cluster.client, controllers, name), cluster.#nodesCreated]);
       return cluster;
@@ -142,6 +156,10 @@ export class EmbeddedCluster implements AsyncDisposable {
     await this.#listener.close();
     this.#api.server[Symbol.dispose]();
   }
+}
+
+function newToken(): string {
+  return crypto.getRandomValues(new Uint8Array(32)).toHex();
 }
 
 const administrator = {

@@ -21,4 +21,5 @@ export {
   storedObject,
   storedObjects,
 } from "./in_memory_api.ts";
+export { ControllerAccounts, type ControllerAccountsOptions } from "./controller_accounts.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions } from "./embedded_cluster.ts";

@@ -8,11 +8,11 @@
 import type { Resource } from "../api/mod.ts";
 import { aborted, Backoff, type Clock, isAbortOf, type Random, type Recovery } from "../async/mod.ts";
 import { type InformerStatus, problemOf } from "../cache/mod.ts";
-import type { Client } from "../client/mod.ts";
+import type { Client, Transport } from "../client/mod.ts";
 import { type Caches, Controller, type ControllerDefinition, reconcileMetrics } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { queueMetrics } from "../queue/mod.ts";
-import { declaredTransport, PermissionDenials } from "./access/mod.ts";
+import { DeclaredCaches, declaredTransport, PermissionDenials } from "./access/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
 import type { ImmediateCheck } from "./health/mod.ts";
 import type { SharedCaches } from "./shared_caches.ts";
@@ -27,12 +27,17 @@ export interface ControllerGroupOptions {
   readonly workerJitterMs: number | undefined;
   /** Rejects requests that a controller did not declare. */
   readonly strictAccess: boolean;
+  /** Returns the transport of one controller, which may add its credentials. */
+  readonly transportFor: TransportFor | undefined;
   readonly metrics: MetricsRegistry | undefined;
   /** Ends waits for the server early. */
   readonly recovery: Recovery;
   readonly clock: Clock;
   readonly random: Random;
 }
+
+/** Returns the transport for the requests of one controller. @param transport that of the Manager */
+export type TransportFor = (controller: string, transport: Transport) => Transport;
 
 /** A key that is not reconciled for a while, because the controller's writes were reverted again and again. */
 export interface ParkedKey {
@@ -193,7 +198,7 @@ export class ControllerGroup {
     const controller = new Controller({
       definition,
       client,
-      caches: caches.of(definition),
+      caches: new DeclaredCaches(caches.of(definition), definition),
       events,
       clock,
       random,
@@ -214,11 +219,11 @@ export class ControllerGroup {
   }
 
   #clientOf({ definition, denials }: Member): Client {
-    const { client, strictAccess } = this.#options;
-    const declared = strictAccess
-      ? client.withTransport((transport) => declaredTransport(transport, definition))
-      : client;
-    return declared.withTransport((transport) => denials.wrap(transport));
+    const { client, strictAccess, transportFor = (_, transport) => transport } = this.#options;
+    return client.withTransport((transport) => {
+      const own = transportFor(definition.name, transport);
+      return denials.wrap(strictAccess ? declaredTransport(own, definition) : own);
+    });
   }
 
   #createRecorder(definition: ControllerDefinition, client: Client): EventRecorder {

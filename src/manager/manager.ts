@@ -19,7 +19,7 @@ import {
   systemClock,
   systemRandom,
 } from "../async/mod.ts";
-import { type Client, recoveryTransport } from "../client/mod.ts";
+import { type Client, recoveryTransport, type Transport } from "../client/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
@@ -58,8 +58,16 @@ export interface ManagerOptions {
   readonly resyncMs?: number;
   /** Maximum milliseconds of the random delay before each worker starts, for controllers without their own. @default 0 */
   readonly workerJitterMs?: number;
-  /** Rejects requests that a controller did not declare, as its RBAC rules would. For tests. @default false */
+  /**
+   * Rejects requests that a controller did not declare, as its RBAC rules would. For tests with a server that does not know
+   * the controllers; in a World the server does that. @default false
+   */
   readonly strictAccess?: boolean;
+  /**
+   * Returns the transport for the requests of one controller, which may add credentials of the controller, so that the server
+   * decides what each of them may do. @default that of `client`
+   */
+  readonly transportFor?: (controller: string, transport: Transport) => Transport;
   /** Sends all writes of the controllers as dry runs: the server validates them and stores nothing. @default false */
   readonly dryRun?: boolean;
   /** Runs the controllers in only one of the replicas that use the same Lease. @default no election, this process runs them */
@@ -123,7 +131,7 @@ export class Manager {
   constructor(options: ManagerOptions) {
     const { client, namespaces, cacheRules, metrics, clock = systemClock, random = systemRandom } = options;
     const { leaderElection, dryRun = false, name = "pintle", instance = "local" } = options;
-    const { resyncMs = defaultResyncMs, workerJitterMs, strictAccess = false } = options;
+    const { resyncMs = defaultResyncMs, workerJitterMs, strictAccess = false, transportFor } = options;
     this.#options = options;
     this.#clock = clock;
     const recovery = new Recovery(clock);
@@ -154,6 +162,7 @@ export class Manager {
       resyncMs,
       workerJitterMs,
       strictAccess,
+      transportFor,
       metrics,
       recovery,
       clock,

@@ -1,16 +1,17 @@
 /** Running controllers: the Manager, shared caches, Events, leader election and the fence, health, and access rules. */
 export {
+  type AccessGrant,
   type AccessRule,
   controllerAccess,
+  controllerGrants,
   declaredTransport,
-  electionAccess,
-  mergedAccess,
+  policyRules,
+  processGrants,
+  type ProcessNeeds,
   type RequestInfo,
   requestInfo,
-  reviewAccess,
   UndeclaredAccessError,
-  webhookAccess,
-  type WebhookObjects,
+  undeclaredReason,
 } from "./access/mod.ts";
 export {
   type ElectorState,

@@ -7,14 +7,19 @@
 import { kubernetesApi, type ObjectStorage } from "../apiserver/mod.ts";
 import { runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
-import { installCustomResources, installWebhooks, webhookCaller } from "../cluster/mod.ts";
+import { ControllerAccounts, installCustomResources, installWebhooks, webhookCaller } from "../cluster/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
 import { ResponseCache } from "./_response_cache.ts";
+
+/** The Lease of the replicas of a run. */
+export const leaderLease = { namespace: "default", name: "simulation" } as const;
 
 /** The state that runs start with. */
 export interface Baseline {
   /** To be copied by each run. */
   readonly storage: ObjectStorage;
+  /** The users that the controllers are. */
+  readonly accounts: ControllerAccounts;
   /** The responses of servers that started with this baseline. */
   readonly cache: ResponseCache;
 }
@@ -54,5 +59,6 @@ async function prepare(controllers: readonly OperatorController[]): Promise<Base
   await installCustomResources(client, controllers);
   await installWebhooks(client, controllers, "simulation");
   await runTurns();
-  return { storage: server.storage, cache: new ResponseCache() };
+  const accounts = new ControllerAccounts({ controllers, name: "simulation", lease: leaderLease });
+  return { storage: server.storage, accounts, cache: new ResponseCache() };
 }

@@ -4,11 +4,11 @@
  */
 import { builtin, type KubeObject } from "../api/mod.ts";
 import type { ManagerElection } from "../manager/mod.ts";
+import { leaderLease } from "./_baseline.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
 import type { SimulatedServer } from "./_simulated_server.ts";
 
-const namespace = "default";
-const name = "simulation";
+const { namespace, name } = leaderLease;
 
 /** After a user deletes the Lease, the leader learns of it by its next renewal, within this time. */
 const unawareMs = 10_000;

@@ -11,8 +11,9 @@ async function start() {
   const server = new SimulatedServer({ controllers: [], clock, trace: new Trace(() => clock.monotonic()), seed: 1 });
   await server.start();
   const oracle = new LeaderOracle(server);
+  const { accounts } = server;
   const [one, two] = [1, 2].map((id) =>
-    new OperatorProcess({ id, controllers: [], clock: new ProcessClock(clock), random: seededRandom(id) })
+    new OperatorProcess({ id, controllers: [], accounts, clock: new ProcessClock(clock), random: seededRandom(id) })
   );
   const hold = async (holderIdentity: string) => {
     const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases";

@@ -3,7 +3,8 @@
  * killed at any moment, as by SIGKILL: after that, none of its requests reaches the server.
  */
 import { type Clock, drain, type Random, sleepOn } from "../async/mod.ts";
-import type { Client } from "../client/mod.ts";
+import { Client, type Transport } from "../client/mod.ts";
+import type { ControllerAccounts } from "../cluster/mod.ts";
 import { Manager, type ManagerElection, type OperatorController, type RequestInfo } from "../manager/mod.ts";
 import { connectionError } from "./_messages.ts";
 
@@ -14,6 +15,8 @@ export interface OperatorProcessOptions {
   readonly controllers: readonly OperatorController[];
   readonly clock: ProcessClock;
   readonly random: Random;
+  /** How the server knows which controller sends a request. */
+  readonly accounts: ControllerAccounts;
   /** Present when there are several replicas. @default no election */
   readonly election?: ManagerElection;
 }
@@ -66,11 +69,19 @@ export class OperatorProcess {
     return this.#manager;
   }
 
-  /** Runs the controllers. @param client whose transport belongs to this process */
-  start(client: Client): void {
-    const { controllers, clock, random, election } = this.#options;
+  /** Runs the controllers. @param transport which belongs to this process */
+  start(transport: Transport): void {
+    const { controllers, accounts, clock, random, election } = this.#options;
+    const client = new Client(accounts.operatorTransport(transport), { clock });
     this.#manager = new Manager({
-      ...{ client, name: "simulation", clock, random, gracefulShutdownTimeoutMs: 0 },
+      ...{
+        client,
+        transportFor: accounts.transportFor,
+        name: "simulation",
+        clock,
+        random,
+        gracefulShutdownTimeoutMs: 0,
+      },
       freezeCache: true,
       instance: `process-${this.id}`,
       ...(election === undefined ? {} : { leaderElection: election }),

@@ -7,7 +7,7 @@ import { apiVersionOf, type KubeObject, splitKey } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { runTurns, seededRandom, type VirtualClock } from "../async/mod.ts";
 import { ApiError, Client, type Transport } from "../client/mod.ts";
-import { webhookCaller } from "../cluster/mod.ts";
+import { type ControllerAccounts, webhookCaller } from "../cluster/mod.ts";
 import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mod.ts";
 import { baselineOf } from "./_baseline.ts";
 import { CachingServer, CountingRandom } from "./_response_cache.ts";
@@ -52,6 +52,7 @@ export class SimulatedServer implements Disposable {
   readonly outcomes: string[] = [];
   readonly #options: SimulatedServerOptions;
   #api: KubernetesApi | undefined;
+  #accounts: ControllerAccounts | undefined;
   #server: CachingServer | undefined;
   #seenRevision = -1;
   /** When orphans are deleted, by UID. */
@@ -68,11 +69,12 @@ export class SimulatedServer implements Disposable {
   async start(): Promise<void> {
     const { controllers, clock, seed } = this.#options;
     const sequence = 1 + Math.abs(seed - 1) % randomSequences;
-    const { storage: baseline, cache } = await baselineOf(controllers, sequence);
+    const { storage: baseline, accounts, cache } = await baselineOf(controllers, sequence);
     const random = new CountingRandom(seededRandom(sequence * 2 + 1));
     const storage = baseline.copy();
     const callWebhook = webhookCaller(controllers, clock);
-    this.#api = kubernetesApi({ clock, random, storage, callWebhook });
+    this.#api = kubernetesApi({ clock, random, storage, callWebhook, accounts: accounts.accounts });
+    this.#accounts = accounts;
     const server = this.#api.server.fetch;
     this.#server = new CachingServer({ cache, server, storage, clock, random });
     await runTurns(); // the server begins to serve the kinds of the stored CRDs
@@ -82,6 +84,12 @@ export class SimulatedServer implements Disposable {
   get api(): KubernetesApi {
     if (this.#api === undefined) throw new Error("Cannot use the simulated server: it has not been started");
     return this.#api;
+  }
+
+  /** The users that the controllers are. */
+  get accounts(): ControllerAccounts {
+    if (this.#accounts === undefined) throw new Error("Cannot use the simulated server: it has not been started");
+    return this.#accounts;
   }
 
   /** The transport of the operator and of the users. */

@@ -5,7 +5,6 @@
  * timer, socket or clock of the machine is used.
  */
 import { drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
-import { Client } from "../client/mod.ts";
 import {
   LeaseLostError,
   type Manager,
@@ -306,11 +305,12 @@ class Run implements AsyncDisposable {
     const controllers = this.#ownWrites.observed(this.#parts.controllers, id);
     const process = new OperatorProcess({
       ...{ id, controllers, clock: new ProcessClock(clock), random: seededRandom(seed * 1_000 + id) },
+      accounts: this.#server.accounts,
       election: replicas > 1 ? this.#leader.electionOf(id) : undefined,
     });
     this.#processes.push(process);
     trace.add("operator", "starts", { process: id });
-    process.start(new Client(this.#proxy.transport(process), { clock: process.clock }));
+    process.start(this.#proxy.transport(process));
     this.#handlers.observe(process);
     return process;
   }

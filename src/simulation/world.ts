@@ -19,6 +19,7 @@ import {
   type Transport,
 } from "../client/mod.ts";
 import {
+  ControllerAccounts,
   conversionsOf,
   findStoredObject,
   type InMemoryApi,
@@ -45,6 +46,11 @@ export interface WorldOptions {
   readonly cluster?: boolean;
   /** The number of simulated nodes. @default 3 */
   readonly nodes?: number;
+  /**
+   * What the controllers may do. "declared": only what they declare, as in a cluster with the roles that `manifests` prints;
+   * every other request gets a 403 that names the missing declaration. "unchecked": everything. @default "declared"
+   */
+  readonly access?: "declared" | "unchecked";
   /** Wraps the transport of the controllers, to observe or change their requests. @default unchanged */
   readonly wrap?: (transport: Transport) => Transport;
 }
@@ -95,6 +101,8 @@ export class World implements AsyncDisposable {
   readonly client: Client;
   readonly #api: KubernetesApi;
   readonly #stored: InMemoryApi;
+  /** Undefined when the controllers may do everything. */
+  readonly #accounts: ControllerAccounts | undefined;
   readonly #requests: RequestTracker;
   readonly #options: WorldOptions;
   readonly #random: Random;
@@ -104,12 +112,18 @@ export class World implements AsyncDisposable {
   #manager: Manager | undefined;
 
   private constructor(options: WorldOptions) {
-    const { clock = new VirtualClock(), seed = 1, controllers } = options;
+    const { clock = new VirtualClock(), seed = 1, controllers, access = "declared" } = options;
     this.#options = options;
     this.clock = clock;
     this.#random = seededRandom(seed);
     const callWebhook = webhookCaller(controllers, clock);
-    this.#api = kubernetesApi({ clock, random: this.#random, callWebhook });
+    this.#accounts = access === "declared" ? new ControllerAccounts({ controllers, name: "world" }) : undefined;
+    this.#api = kubernetesApi({
+      clock,
+      random: this.#random,
+      callWebhook,
+      accounts: this.#accounts?.accounts,
+    });
     this.#stored = { server: this.#api.server, conversions: conversionsOf(controllers) };
     this.#requests = new RequestTracker(refuseUnreachableOwners(this.#api));
     this.client = new Client(this.#requests.fetch, { clock });
@@ -254,8 +268,10 @@ export class World implements AsyncDisposable {
 
   #managerOf(controllers: readonly OperatorController[]): Manager {
     const { wrap = (transport) => transport } = this.#options;
-    const client = new Client(wrap(this.#requests.fetch), { clock: this.clock });
+    const { operatorTransport = (transport: Transport) => transport, transportFor } = this.#accounts ?? {};
+    const client = new Client(wrap(operatorTransport(this.#requests.fetch)), { clock: this.clock });
     const manager = new Manager({
+      transportFor,
       client,
       name: "world",
       freezeCache: true,

@@ -144,12 +144,14 @@ function reviewedUser(call: ActionCall): User {
   };
 }
 
+const noRule = { apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
+
 /** All rules that RBAC knows. Other authorizers have no list of rules. */
 function rulesReview(call: ActionCall, authorizer: Authorizer): JsonObject {
   const namespace = textAt(specOf(call), "namespace");
   if (namespace === "") throw badRequest("no namespace on request");
   const rules = authorizer instanceof RbacAuthorizer
-    ? [...authorizer.rulesFor(call.user, namespace)].map(({ rule }) => rule)
+    ? [...authorizer.rulesFor(call.user, namespace)].map(({ rule }) => ({ ...noRule, ...rule }))
     : [];
   const isMaster = call.user.groups.includes("system:masters");
   const all = { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] };

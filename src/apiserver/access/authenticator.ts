@@ -51,11 +51,12 @@ export class RequestAuthenticator implements Authenticator {
 }
 
 /** The response to a request with an invalid token. */
-function unauthorized(): StatusError {
+export function unauthorized(): StatusError {
   return new StatusError(401, "Unauthorized", "Unauthorized");
 }
 
-function bearerOf(request: Request): string | undefined {
+/** The bearer token of a request; undefined when it has none. */
+export function bearerOf(request: Request): string | undefined {
   const header = request.headers.get("authorization");
   const match = /^bearer +(\S+)$/i.exec(header ?? "");
   return match?.[1];

@@ -1,7 +1,8 @@
 /**
  * RbacAuthorizer: decides by the stored Roles and bindings, as kube-apiserver's RBAC does. Members of `system:masters` may do
- * everything. A binding whose role is missing allows nothing. Also the roles and bindings of a new cluster.
+ * everything. A binding whose role is missing allows nothing. The rules of accounts are decided on in the same way.
  */
+import { isAllowedBy, type PolicyRule } from "../../api/mod.ts";
 import {
   type Attributes,
   type Authorizer,
@@ -13,7 +14,7 @@ import {
   type User,
 } from "../model/mod.ts";
 import { nameOf, objectsAt, textsAt } from "../kinds/mod.ts";
-import { bootstrapRbacText } from "./generated/bootstrap_rbac_data.ts";
+import type { Account } from "./accounts.ts";
 
 const clusterRoles = "clusterroles.rbac.authorization.k8s.io";
 const clusterRoleBindings = "clusterrolebindings.rbac.authorization.k8s.io";
@@ -22,28 +23,47 @@ const roleBindings = "rolebindings.rbac.authorization.k8s.io";
 
 /** A rule, and the text that says where it comes from. */
 interface GrantedRule {
-  readonly rule: Rule;
+  readonly rule: PolicyRule;
   readonly source: string;
 }
 
-/** Decides by the stored roles and bindings. */
+/** Options of an {@link RbacAuthorizer}. */
+export interface RbacAuthorizerOptions {
+  /** @default none */
+  readonly accounts?: readonly Account[];
+  /** The name of the kind that a request is about, for messages. @default unknown */
+  readonly kindOf?: (attributes: Attributes) => string | undefined;
+}
+
+/** Decides by the stored roles and bindings, and by the rules of accounts. */
 export class RbacAuthorizer implements Authorizer {
   readonly #objects: ObjectReader;
+  readonly #accounts: ReadonlyMap<string, Account>;
+  readonly #kindOf: (attributes: Attributes) => string | undefined;
 
-  constructor(objects: ObjectReader) {
+  constructor(objects: ObjectReader, { accounts = [], kindOf = () => undefined }: RbacAuthorizerOptions = {}) {
     this.#objects = objects;
+    this.#accounts = new Map(accounts.map((account) => [account.user.name, account]));
+    this.#kindOf = kindOf;
   }
 
   authorize(attributes: Attributes): Decision {
     if (attributes.user.groups.includes("system:masters")) return { isAllowed: true, reason: "" };
     for (const { rule, source } of this.rulesFor(attributes.user, attributes.namespace)) {
-      if (allows(rule, attributes)) return { isAllowed: true, reason: `RBAC: allowed by ${source}` };
+      if (isAllowedBy(rule, attributes)) return { isAllowed: true, reason: `RBAC: allowed by ${source}` };
     }
-    return { isAllowed: false, reason: "" };
+    const account = this.#accounts.get(attributes.user.name);
+    return { isAllowed: false, reason: account?.explain(attributes, this.#kindOf(attributes)) ?? "" };
   }
 
   /** All rules of a user: cluster-wide ones and, unless `namespace` is "", those of the namespace. */
   *rulesFor(user: User, namespace: string): Generator<GrantedRule, void, void> {
+    const { rules } = this.#accounts.get(user.name) ?? {};
+    // Most requests of an account are allowed here, so this comes before the search through the stored bindings.
+    for (const rule of rules?.get("") ?? []) yield { rule, source: `the rules of ${user.name}` };
+    if (namespace !== "") {
+      for (const rule of rules?.get(namespace) ?? []) yield { rule, source: `the rules of ${user.name}` };
+    }
     for (const binding of this.#objects.list(clusterRoleBindings)) {
       yield* this.#granted(binding, user, "", `ClusterRoleBinding "${nameOf(binding)}"`);
     }
@@ -83,17 +103,8 @@ function subjectOf(binding: JsonObject, user: User, namespace: string): string |
   return undefined;
 }
 
-/** One rule of a Role or ClusterRole. */
-interface Rule {
-  readonly verbs: readonly string[];
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames: readonly string[];
-  readonly nonResourceURLs: readonly string[];
-}
-
 /** The rules of a role. */
-function rulesOf(role: JsonObject): readonly Rule[] {
+function rulesOf(role: JsonObject): readonly PolicyRule[] {
   return objectsAt(role, "rules").map((rule) => ({
     verbs: textsAt(rule, "verbs"),
     apiGroups: textsAt(rule, "apiGroups"),
@@ -101,46 +112,4 @@ function rulesOf(role: JsonObject): readonly Rule[] {
     resourceNames: textsAt(rule, "resourceNames"),
     nonResourceURLs: textsAt(rule, "nonResourceURLs"),
   }));
-}
-
-/** True when the rule alone allows the request. */
-function allows(rule: Rule, request: Attributes): boolean {
-  if (!rule.verbs.includes("*") && !rule.verbs.includes(request.verb)) return false;
-  if (!request.isResourceRequest) return rule.nonResourceURLs.some((pattern) => coversPath(pattern, request.path));
-  return (rule.apiGroups.includes("*") || rule.apiGroups.includes(request.group)) &&
-    rule.resources.some((pattern) => coversResource(pattern, request)) &&
-    (rule.resourceNames.length === 0 || rule.resourceNames.includes(request.name));
-}
-
-function coversResource(pattern: string, { resource, subresource }: Attributes): boolean {
-  if (pattern === "*") return true;
-  if (subresource === "") return pattern === resource;
-  return pattern === `${resource}/${subresource}` || pattern === `*/${subresource}`;
-}
-
-function coversPath(pattern: string, path: string): boolean {
-  if (pattern === "*" || pattern === path) return true;
-  return pattern.endsWith("*") && path.startsWith(pattern.slice(0, -1));
-}
-
-/** An object that the server creates without a request. */
-type Bootstrapped = JsonObject & {
-  readonly kind: string;
-  readonly metadata: JsonObject & { readonly name: string; readonly namespace?: string };
-};
-
-/**
- * The ClusterRoles, Roles and bindings that every new cluster has.
- *
- * @param systemMetadata returns the metadata that a server adds to a new object
- * @returns the collection and the object of each; new objects on each call
- */
-export function bootstrapRbac(
-  systemMetadata: () => JsonObject,
-): readonly (readonly [collection: string, object: Bootstrapped])[] {
-  const objects: readonly Bootstrapped[] = JSON.parse(bootstrapRbacText);
-  return objects.map((object) => {
-    const collection = `${object.kind.toLowerCase()}s.rbac.authorization.k8s.io`;
-    return [collection, { ...object, metadata: { ...object.metadata, ...systemMetadata() } }];
-  });
 }

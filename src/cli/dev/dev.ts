@@ -82,6 +82,7 @@ async function runUntilStopped(
       nodes: flags.nodes,
       name,
       namespace: namespaces[0],
+      namespaces,
       onError: (error) => logger("apiserver").error("server failed", { error }),
       clock,
       random,

@@ -125,7 +125,7 @@ async function createDevManager(options: DevRunOptions): Promise<Manager> {
   const { cluster, controllers, namespaces, session, flags } = options;
   const { operator: { name, cacheRules }, processEnvironment: { clock, random } } = session;
   const manager = new Manager({
-    client: new Client(cluster.transport, { clock }),
+    ...cluster.managerOptions,
     name,
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,

@@ -3,13 +3,7 @@
  * declare, and those of `run` itself. Each verb of each rule is checked by a SelfSubjectAccessReview; what is missing is
  * printed as the rule to paste into a Role.
  */
-import {
-  type AccessRule,
-  controllerAccess,
-  electionAccess,
-  type OperatorController,
-  webhookAccess,
-} from "../../manager/mod.ts";
+import { type AccessGrant, controllerGrants, processGrants } from "../../manager/mod.ts";
 import { configurationTargets } from "../../webhook/mod.ts";
 import { exitCode, webhookServiceName } from "../command/mod.ts";
 import { isAllowed, type ResourceAttributes } from "../connection/mod.ts";
@@ -39,13 +33,8 @@ export async function checkPermissions(context: DoctorContext): Promise<readonly
   return requirements.map((requirement) => checkOf(requirement, denied.get(requirement) ?? []));
 }
 
-/** A rule that a part of this program needs, in one namespace or in all. */
-interface RequiredRule {
-  /** A controller, or a part of `run`. */
-  readonly neededBy: string;
-  readonly rule: AccessRule;
-  /** @default all namespaces */
-  readonly namespace?: string;
+/** A rule that a part of this program needs. */
+interface RequiredRule extends AccessGrant {
   /** Who needs the rule, when `run` works without it. */
   readonly optionalReason?: string;
 }
@@ -95,44 +84,22 @@ function yamlList(items: readonly string[]): string {
 
 /** Returns all rules, in the order of the controllers. */
 function requiredRules(context: DoctorContext): readonly RequiredRule[] {
-  const { controllers, lease, ownNamespace: namespace } = context;
-  return [
-    ...controllers.flatMap((controller) => rulesOf(controller, context)),
-    ...(lease.isUsed
-      ? electionAccess(lease.name).map((rule) => ({ neededBy: "--leader-elect", rule, namespace }))
-      : []),
-    ...webhookRules(context),
-  ];
-}
-
-function rulesOf(controller: OperatorController, { namespaces }: DoctorContext): readonly RequiredRule[] {
-  return controllerAccess(controller).flatMap((rule) => {
-    const optionalReason = rule.resource.endsWith("/finalizers")
-      ? "only clusters with the admission plugin OwnerReferencesPermissionEnforcement need it"
-      : undefined;
-    return namespacesOf(rule, controller, namespaces)
-      .map((namespace) => ({ neededBy: controller.name, rule, namespace, optionalReason }));
-  });
-}
-
-function namespacesOf(
-  { scope, namespace }: AccessRule,
-  { options }: OperatorController,
-  namespaces: readonly string[],
-): readonly (string | undefined)[] {
-  if (scope === "Cluster") return [undefined];
-  if (namespace !== undefined) return [namespace];
-  return namespaces.length > 0 ? namespaces : [options.namespace];
-}
-
-function webhookRules({ controllers, session, ownNamespace }: DoctorContext): readonly RequiredRule[] {
+  const { controllers, namespaces, lease, ownNamespace: namespace, session } = context;
   const webhooks = controllers.flatMap((controller) => controller.webhooks ?? []);
   const { name } = session.operator;
-  const rules = webhookAccess({ targets: configurationTargets(webhooks, name), secret: webhookServiceName(name) });
-  if (webhooks.length === 0) return [];
-  const optionalReason = "only webhooks with managed certificates need it";
-  return rules.map((rule) => {
-    const namespace = rule.scope === "Cluster" ? undefined : ownNamespace;
-    return { neededBy: "webhooks", rule, namespace, optionalReason };
-  });
+  const targets = configurationTargets(webhooks, name);
+  return [
+    ...controllers.flatMap((controller) => controllerGrants(controller, namespaces)),
+    ...processGrants({
+      namespace,
+      lease: lease.isUsed ? lease.name : undefined,
+      webhooks: webhooks.length === 0 ? undefined : { targets, secret: webhookServiceName(name) },
+    }),
+  ].map((grant) => ({ ...grant, optionalReason: optionalReasonOf(grant) }));
+}
+
+function optionalReasonOf({ neededBy, rule }: AccessGrant): string | undefined {
+  if (neededBy === "webhooks") return "only webhooks with managed certificates need it";
+  if (!rule.resource.endsWith("/finalizers")) return undefined;
+  return "only clusters with the admission plugin OwnerReferencesPermissionEnforcement need it";
 }

@@ -1,10 +1,12 @@
 /**
- * declaredTransport(): a Transport that rejects requests which a controller did not declare, as RBAC does in a cluster
- * with the controller's Role. It is for tests: a missing `uses()` fails there and not in production.
+ * declaredTransport(): a Transport that rejects requests which a controller did not declare, for tests with a server that
+ * does not know the controllers. The servers of World, `dev` and the simulation decide themselves, with the same rules.
  */
+import { isAllowedBy } from "../../api/mod.ts";
 import type { Transport } from "../../client/mod.ts";
-import type { ControllerDefinition, Verb } from "../../controller/mod.ts";
-import { type AccessRule, controllerAccess } from "./access_rules.ts";
+import type { ControllerDefinition } from "../../controller/mod.ts";
+import { controllerGrants, policyRules } from "./access_grants.ts";
+import { type DeniedRequest, undeclaredReason } from "./missing_declaration.ts";
 import { type RequestInfo, requestInfo, writeAction } from "./request_info.ts";
 
 /**
@@ -14,9 +16,9 @@ import { type RequestInfo, requestInfo, writeAction } from "./request_info.ts";
  * ```ts
  * import { UndeclaredAccessError } from "@pintle/controller/testing";
  *
- * const action = 'get ConfigMap "default/a"';
- * const error = new UndeclaredAccessError("keeper", action, { verb: "get", resource: "configmaps" });
- * console.assert(error.message.includes('controller "keeper" did not declare get on configmaps'));
+ * const reason = 'controller "keeper" did not declare get on configmaps. Declare .uses(ConfigMap, ["get"])';
+ * const error = new UndeclaredAccessError('get configmaps "default/a"', reason);
+ * console.assert(error.message.startsWith('Cannot get configmaps "default/a": controller "keeper" did not'));
  * ```
  */
 export class UndeclaredAccessError extends Error {
@@ -26,23 +28,18 @@ export class UndeclaredAccessError extends Error {
   /**
    * Creates the error.
    *
-   * @param action What the request would have done, for the message.
+   * @param action What the request would have done: `get configmaps "default/a"`.
+   * @param reason Which controller did not declare what, and what to declare.
    */
-  constructor(
-    controller: string,
-    action: string,
-    { verb, resource }: { readonly verb: Verb; readonly resource: string },
-  ) {
-    super(
-      `Cannot ${action}: controller "${controller}" did not declare ${verb} on ${resource}. Declare it with uses()`,
-    );
+  constructor(action: string, reason: string) {
+    super(`Cannot ${action}: ${reason}`);
   }
 }
 
 /**
  * Returns a Transport that sends declared requests, and requests that are not about a resource (`/version`, discovery). It rejects all others with
  * an UndeclaredAccessError instead of sending them. An apply that has created an object, for which RBAC requires a second
- * verb, is rejected afterwards. Pass it to `WorldOptions.wrap` to find a missing `uses()`.
+ * verb, is rejected afterwards. A World needs no such Transport: its server denies what is not declared.
  *
  * @param transport Sends the allowed requests.
  * @param definition The controller whose declarations count.
@@ -59,25 +56,31 @@ export class UndeclaredAccessError extends Error {
  * ```
  */
 export function declaredTransport(transport: Transport, definition: ControllerDefinition): Transport {
-  const rules = controllerAccess(definition);
-  const undeclared = (request: Request, missing: RequestInfo) =>
-    new UndeclaredAccessError(definition.name, writeAction(request), missing);
+  const grants = controllerGrants(definition);
+  const rules = policyRules(grants);
+  const check = (request: Request, info: RequestInfo) => {
+    const wanted = accessRequest(info);
+    const granted = [...rules.get("") ?? [], ...wanted.namespace === "" ? [] : rules.get(wanted.namespace) ?? []];
+    if (granted.some((rule) => isAllowedBy(rule, wanted))) return;
+    throw new UndeclaredAccessError(writeAction(request), undeclaredReason(definition, grants, wanted));
+  };
   return async (request) => {
     const info = requestInfo(request);
     if (info === undefined) return await transport(request);
-    if (!rules.some((rule) => allows(rule, info))) throw undeclared(request, info);
+    check(request, info);
     const response = await transport(request);
     if (info.verb !== "patch" || response.status !== 201) return response;
-    const created: RequestInfo = { ...info, verb: "create" };
-    if (rules.some((rule) => allows(rule, created))) return response;
-    await response.body?.cancel();
-    throw undeclared(request, created);
+    try {
+      check(request, { ...info, verb: "create" });
+      return response;
+    } catch (error) {
+      await response.body?.cancel();
+      throw error;
+    }
   };
 }
 
-/** True when the rule allows the request. */
-function allows(rule: AccessRule, { verb, group, resource, namespace, name }: RequestInfo): boolean {
-  const isNamed = rule.names === undefined || (name !== undefined && rule.names.includes(name));
-  const isAbout = isNamed && (rule.namespace === undefined || rule.namespace === namespace);
-  return isAbout && rule.group === group && rule.resource === resource && rule.verbs.includes(verb);
+function accessRequest({ verb, group, resource: target, namespace = "", name = "" }: RequestInfo): DeniedRequest {
+  const [resource = "", subresource = ""] = target.split("/");
+  return { verb, isResourceRequest: true, group, resource, subresource, namespace, name, path: "" };
 }

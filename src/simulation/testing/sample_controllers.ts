@@ -106,7 +106,9 @@ export const changesForeignObject: ControllerDefinition = controller("changes-fo
   );
 
 /** Defect: it deletes by name, whatever object has that name now. */
-export const deletesByName: ControllerDefinition = controller("deletes-by-name").for(Secret).owns(ConfigMap).reconcile(
+export const deletesByName: ControllerDefinition = controller("deletes-by-name").for(Secret).owns(ConfigMap, {
+  deletes: true,
+}).reconcile(
   async (ctx) => {
     const key = "default/hello";
     if (ctx.object.metadata.labels?.["drop"] === undefined) {
