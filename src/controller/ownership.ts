@@ -59,6 +59,11 @@ export interface Ownership {
   readonly pruned: readonly Resource[];
   /** The kinds whose objects refer to their owner by labels. */
   readonly tracked: readonly Resource[];
+  /**
+   * True when the controller deletes objects of the kind because of what their owner says. Such an object is created only
+   * after a live read of the owner: a controller that starts with an old cache would create again what it had deleted.
+   */
+  needsLiveOwner(resource: Resource): boolean;
   /** The name of the controller, which is in these labels. */
   readonly controller: string;
 }
@@ -68,6 +73,7 @@ export const referencesOnly: Ownership = {
   of: (resource) => byReference(resource),
   pruned: [],
   tracked: [],
+  needsLiveOwner: () => false,
   controller: "",
 };
 
@@ -76,10 +82,13 @@ export interface OwnershipDeclaration {
   readonly name: string;
   readonly options: { readonly namespace?: string };
   readonly watches: readonly { readonly resource: Resource; readonly track?: "labels"; readonly prunes?: boolean }[];
+  readonly dependents?: { readonly steps: readonly { readonly resource: Resource }[] };
 }
 
 /** The ownership that a controller declares. */
-export function ownershipOf({ name, options, watches }: OwnershipDeclaration): Ownership {
+export function ownershipOf({ name, options, watches, dependents }: OwnershipDeclaration): Ownership {
+  const deleted = watches.filter(({ track, prunes }) => track === "labels" || prunes === true);
+  const alive = new Set([...deleted, ...dependents?.steps ?? []].map(({ resource }) => resourceId(resource)));
   const labelled = new Set(
     watches.filter((watch) => watch.track === "labels").map((watch) => resourceId(watch.resource)),
   );
@@ -88,6 +97,7 @@ export function ownershipOf({ name, options, watches }: OwnershipDeclaration): O
       labelled.has(resourceId(resource)) ? byLabels(resource, name, options.namespace) : byReference(resource),
     pruned: watches.filter((watch) => watch.prunes === true).map((watch) => watch.resource),
     tracked: watches.filter((watch) => watch.track === "labels").map((watch) => watch.resource),
+    needsLiveOwner: (resource) => alive.has(resourceId(resource)),
     controller: name,
   };
 }

@@ -77,6 +77,8 @@ export interface PrunerOptions {
 export class Pruner {
   readonly #options: PrunerOptions;
   readonly #kept = new Set<string>();
+  /** The UID of the owner that a live read has confirmed in this attempt. */
+  #checkedOwner: string | undefined;
 
   constructor(options: PrunerOptions) {
     this.#options = options;
@@ -85,6 +87,22 @@ export class Pruner {
   /** The kinds that `prune` is about. */
   get prunedKinds(): readonly Resource[] {
     return this.#options.ownership.pruned;
+  }
+
+  /**
+   * Reads the owner once per attempt, before a dependent of it is created.
+   *
+   * @param onOwnerChanged Creates the error for an owner that is not the one that was read; undefined when it is gone.
+   */
+  async assertOwnerUnchanged(owner: Owner, onOwnerChanged: (live: KubeObject | undefined) => Error): Promise<void> {
+    if (this.#checkedOwner === owner.object.metadata.uid) return;
+    const live = await this.#findOwner(owner);
+    if (live === undefined) throw onOwnerChanged(undefined);
+    // In a finalize function the owner is known to be being deleted.
+    const isDeleted = live.metadata.deletionTimestamp !== undefined;
+    if (isDeleted && owner.object.metadata.deletionTimestamp === undefined) throw onOwnerChanged(undefined);
+    if (!isSameInput(owner.object, live)) throw onOwnerChanged(live);
+    this.#checkedOwner = owner.object.metadata.uid;
   }
 
   /** Records that the dependent should exist, whether or not its apply succeeds. */

@@ -208,6 +208,9 @@ export class Toolbox {
     const { deletedDependents } = this.#options;
     const dependent = kubeObject(desiredObject);
     if (deletedDependents?.has(resource, dependent, owner.object)) await this.#checkOwner(resource, dependent, owner);
+    else if (this.#ownership.needsLiveOwner(resource)) {
+      await this.#pruner.assertOwnerUnchanged(owner, this.#onOwnerChanged(owner));
+    }
     try {
       this.#logWrite("create", resource, desiredObject);
       const created = await this.#apply(resource, desiredObject, { resourceVersion: absent });
@@ -373,10 +376,10 @@ export class Toolbox {
   }
 
   /** Lets the key wait until the cache has the owner that the server has. */
-  #onOwnerChanged(owner: Owner): (live: KubeObject) => Error {
+  #onOwnerChanged(owner: Owner): (live: KubeObject | undefined) => Error {
     return (live) => {
-      this.#options.observeLive?.(owner.resource, live);
-      return new OwnerChangedError("delete dependents", owner, "newer");
+      if (live !== undefined) this.#options.observeLive?.(owner.resource, live);
+      return new OwnerChangedError("create or delete dependents", owner, live === undefined ? "deleted" : "newer");
     };
   }
 
