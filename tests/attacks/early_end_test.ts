@@ -33,7 +33,7 @@ async function microtasks(count: number): Promise<void> {
   for (let done = 0; done < count; done++) await null;
 }
 
-test("a request that is aborted at any of its first microtasks leaves no watch and no internal error", async () => {
+test("[61] a request that is aborted at any of its first microtasks leaves no watch and no internal error", async () => {
   using server = new TestServer();
   for (const [method, path, body] of requests) {
     for (let step = 0; step <= maxMicrotasks; step++) {
@@ -57,7 +57,7 @@ test("a request whose signal is aborted before it arrives leaves no watch and no
   }
 });
 
-test("a server that stops at any of the first microtasks of a request ends it, keeps no watch and no timer", async () => {
+test("[61] a server that stops at any of the first microtasks of a request ends it, keeps no watch and no timer", async () => {
   for (const [method, path, body] of requests) {
     for (let step = 0; step <= maxMicrotasks; step++) {
       const server = new TestServer();
@@ -74,7 +74,7 @@ test("a server that stops at any of the first microtasks of a request ends it, k
   }
 });
 
-test("a request of the HTTP client rejects with the reason of its abort, at whichever moment that comes", async () => {
+test("[61] a request of the HTTP client rejects with the reason of its abort, at whichever moment that comes", async () => {
   await using silent = await LoopbackServer.start({ answer: () => {} });
   const client = httpClient();
   const moments = [...Array(maxMicrotasks).keys()].map((step) => () => microtasks(step))

@@ -155,7 +155,7 @@ async function createThings(server: KubernetesTestServer): Promise<void> {
 }
 
 for (const { name, setUp, request: [method, path, body, headers], code } of attacks) {
-  test(`a request with very many ${name} gets a bounded answer`, async () => {
+  test(`[95] a request with very many ${name} gets a bounded answer`, async () => {
     using server = new KubernetesTestServer();
     await setUp?.(server);
     const answer = await server.send(method, path, body, headers);

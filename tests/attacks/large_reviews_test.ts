@@ -78,7 +78,7 @@ async function send(body: string, to = path): Promise<{ readonly text: string; r
 }
 
 for (const [name, spec, groups] of parts) {
-  test(`a review with ${name} gets a small answer with at most 20 problems`, async () => {
+  test(`[66] a review with ${name} gets a small answer with at most 20 problems`, async () => {
     const { text, messages } = await send(reviewOf(spec, groups));
     const { response } = JSON.parse(text);
     assertEquals(response.allowed, false);
@@ -110,7 +110,7 @@ const excesses: readonly (readonly [body: string, message: string])[] = [
 ];
 
 for (const [body, message] of excesses) {
-  test(`a review with ${message} is refused before it is parsed`, async () => {
+  test(`[95] a review with ${message} is refused before it is parsed`, async () => {
     const { text, messages } = await send(body);
     assertStringIncludes(JSON.parse(text).response.status.message, message);
     assertEquals(messages, 0);
