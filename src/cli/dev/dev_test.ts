@@ -120,6 +120,7 @@ const refusals: readonly (readonly [line: string, message: string])[] = [
   ["unknown", 'Cannot find controller "unknown": there is only keeper'],
   ["keeper --all", "Cannot run controllers: both names and --all are given"],
   ["keeper --", "Cannot run a command: there is none after --"],
+  ["keeper -n Bad_ns", 'Cannot parse --namespace "Bad_ns": it is not an RFC 1123 label'],
   ["keeper -n a -A", "Cannot run controllers: both --namespace and --all-namespaces are given"],
   ["--samples", "Cannot create samples: no controller is named"],
   ["--port 70000", 'Cannot parse --port "70000": it is not a whole number from 0 to 65535'],
