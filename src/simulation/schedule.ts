@@ -12,6 +12,7 @@ import {
   type Workload,
   type WorkloadStep,
 } from "../manager/mod.ts";
+import { AccessOracle } from "./_access_oracle.ts";
 import { ForeignObjects } from "./_foreign_objects.ts";
 import { cacheViolations, HandlerOracle } from "./_informer_oracles.ts";
 import { LeaderOracle } from "./_leader_oracle.ts";
@@ -123,6 +124,7 @@ class Run implements AsyncDisposable {
   readonly #handlers: HandlerOracle;
   readonly #foreign: ForeignObjects;
   readonly #ownWrites: OwnWriteOracle;
+  readonly #access = new AccessOracle();
   readonly #retries = new RetryTracker();
   readonly #processes: OperatorProcess[] = [];
   readonly #violations: Violation[] = [];
@@ -147,7 +149,7 @@ class Run implements AsyncDisposable {
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#leader = new LeaderOracle(this.#server);
     this.#proxy = new NetworkProxy({
-      server: (request) => this.#server.fetch(request),
+      server: this.#access.observe((request) => this.#server.fetch(request)),
       ...{ clock, random, trace, faults: this.#faults },
       crash: (process, downMs) => this.#crash(process, downMs),
       actAsUser: (action, path, body) => this.#actAsUser(action, path, body),
@@ -388,7 +390,7 @@ class Run implements AsyncDisposable {
     }
     this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
     this.#violations.push(...this.#handlers.violations(this.#server), ...this.#foreign.violations);
-    this.#violations.push(...this.#ownWrites.violations());
+    this.#violations.push(...this.#ownWrites.violations(), ...this.#access.violations);
     const { lists, relists } = this.#proxy.counts;
     const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;
     for (const [resource, count] of lists) {

@@ -10,6 +10,7 @@ import {
   changesForeignObject,
   correct,
   deletesByName,
+  deletesUndeclared,
   dropWorkload,
   neverSettles,
   numberedWorkload,
@@ -74,6 +75,15 @@ test("numbers that are allocated from a cached list stay unique under every faul
   const isUnique = ({ invariant }: Violation) => !["quiescence", "own-writes", "starved-key"].includes(invariant);
   assertEquals(findings.filter(({ violations }) => !violations.every(isUnique)), []);
   assert(schedules > 20, `only ${schedules} schedules`);
+});
+
+test("[security 7] simulate() finds a request that is not declared, also one whose denial the controller ignores", async () => {
+  const { findings } = await simulate({ controller: deletesUndeclared, workloads: [create] });
+  assertEquals(findings.map(({ plan, violations }) => [plan.faults, violations]), [[[], [{
+    invariant: "declared-access",
+    message: 'controller "deletes-undeclared" did not declare delete on configmaps. ' +
+      "Declare .owns(ConfigMap, { deletes: true })",
+  }]]]);
 });
 
 test("storms find nothing in a correct controller, also with several replicas", async () => {

@@ -39,6 +39,10 @@ export const invariants = [
     name: "own-writes",
     promise: "No read of a process is older than the process's own newest write (behaviour 64).",
   },
+  {
+    name: "declared-access",
+    promise: "No request of a controller is denied because the controller did not declare it (security 7).",
+  },
   { name: "starved-key", promise: "No key is given up." },
 ] as const;
 

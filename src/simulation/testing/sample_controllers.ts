@@ -105,6 +105,14 @@ export const changesForeignObject: ControllerDefinition = controller("changes-fo
     },
   );
 
+/** Defect: it deletes what it did not declare to delete. */
+export const deletesUndeclared: ControllerDefinition = controller("deletes-undeclared").for(Secret).owns(ConfigMap)
+  .reconcile(async (ctx) => {
+    const { signal } = ctx;
+    await ctx.client.delete(ConfigMap, "default/none", { signal }).catch(() => {});
+    return done;
+  });
+
 /** Defect: it deletes by name, whatever object has that name now. */
 export const deletesByName: ControllerDefinition = controller("deletes-by-name").for(Secret).owns(ConfigMap, {
   deletes: true,

@@ -1,0 +1,36 @@
+/**
+ * AccessOracle: whether the server denied a request because its controller did not declare it. A controller may catch such an
+ * error, or retry it without end: neither shows in the objects, because the run without faults has it as well.
+ */
+import type { Transport } from "../client/mod.ts";
+import type { Violation } from "./violation.ts";
+
+/** The end of the messages of `undeclaredReason`, and of the operator's. Quotas and webhooks respond with 403, too. */
+const undeclared = /: ((?:no )?controller [^:]*(?:did not declare|declared|may) .*)$/;
+
+/** Violations in the report; a controller that is denied once is often denied many times. */
+const maxReported = 5;
+
+export class AccessOracle {
+  readonly #reasons = new Set<string>();
+
+  /** Observes the responses to the requests of the operator. */
+  observe(server: Transport): Transport {
+    return async (request) => {
+      const response = await server(request);
+      if (response.status === 403) await this.#note(response.clone());
+      return response;
+    };
+  }
+
+  /** One violation for each missing declaration. */
+  get violations(): readonly Violation[] {
+    return [...this.#reasons].slice(0, maxReported).map((message) => ({ invariant: "declared-access", message }));
+  }
+
+  async #note(response: Response): Promise<void> {
+    const { message = "" }: { readonly message?: string } = JSON.parse(await response.text());
+    const [, reason] = undeclared.exec(message) ?? [];
+    if (reason !== undefined) this.#reasons.add(reason);
+  }
+}
