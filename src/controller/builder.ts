@@ -44,7 +44,34 @@ export interface PrimaryOptionsOf<R extends Resource> extends WatchOptionsOf<R> 
   readonly writesStatus?: boolean;
 }
 
-/** Options of a kind of dependents; the second argument of `owns`. */
+/**
+ * Options of a kind of dependents; the second argument of `owns`.
+ *
+ * @example One ConfigMap in each namespace that a Secret names; those that it no longer names are deleted
+ * ```ts
+ * import { ConfigMap, controller, done, manifest, Secret } from "@pintle/controller";
+ * import { World } from "@pintle/controller/testing";
+ *
+ * const copies = controller("copies").for(Secret).owns(ConfigMap, { track: "labels", prunes: true }).reconcile(async (ctx) => {
+ *   for (const namespace of ctx.object.metadata.annotations?.namespaces?.split(",") ?? []) {
+ *     await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: "copy" } }));
+ *   }
+ *   await ctx.prune();
+ *   return done;
+ * });
+ * await using world = await World.start({ controllers: [copies] });
+ * await world.create(Secret, { name: "a", annotations: { namespaces: "default,kube-public" } });
+ * await world.settled();
+ * console.assert(world.find(ConfigMap, "kube-public/copy") !== undefined);
+ * const value = { metadata: { annotations: { namespaces: "default" } } };
+ * await world.patch(Secret, "default/a", { kind: "merge", value });
+ * await world.settled();
+ * console.assert(world.find(ConfigMap, "kube-public/copy") === undefined);
+ * await world.delete(Secret, "default/a");
+ * await world.settled();
+ * console.assert(world.find(ConfigMap, "default/copy") === undefined);
+ * ```
+ */
 export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
   /** The reconciler uses `ctx.delete` or `ctx.deleteAll` on these objects. @default false */
   readonly deletes?: boolean;
