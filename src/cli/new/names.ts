@@ -55,6 +55,18 @@ export function deriveNames({ name, kind = upperCamel(name), group }: NameOption
   return { controller: name, constant, kind, singular: kind.toLowerCase(), group };
 }
 
+/** Returns the versions of `v1,v2`. @throws UsageError when one is no version of Kubernetes, or appears twice */
+export function checkedVersions(text: string): readonly string[] {
+  const versions = text.split(",");
+  const example = "Example: --versions v1,v2";
+  const wrong = versions.find((version) => !/^v[1-9]\d{0,2}((alpha|beta)[1-9]\d{0,2})?$/.test(version));
+  if (wrong !== undefined) {
+    throw new UsageError(`Cannot use the version "${wrong}": it must be like v1, v1beta1 or v1alpha1`, example);
+  }
+  if (new Set(versions).size === versions.length) return versions;
+  throw new UsageError(`Cannot use the versions "${text}": one of them appears twice`, example);
+}
+
 function checkName(name: string): void {
   if (/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) && name.length <= maxNameLength) return;
   const rule = `it must begin with a letter and have at most ${maxNameLength} of a-z, 0-9 and -`;

@@ -9,10 +9,12 @@ import { commandLineOnly, flag, text, UsageError } from "../flags/mod.ts";
 import { joinPath, processFacts, relativePath, resolvePath } from "../../runtime/mod.ts";
 import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
 import { dependentKindNames, selectDependentKinds } from "./dependent_kinds.ts";
-import { deriveNames } from "./names.ts";
+import { checkedVersions, deriveNames } from "./names.ts";
 import { findLibrary, type Library, type ProjectFile, writeProject } from "./project_files.ts";
 import {
   controllerText,
+  conversionTestText,
+  conversionText,
   denoJsonText,
   desiredText,
   gitignoreText,
@@ -36,6 +38,12 @@ const newFlags = z.object({
     flags: "-g, --group <domain>",
     about: "API group of the kind: a domain that you own",
     example: "--group shop.example.com",
+  }),
+  versions: flag(text().prefault("v1alpha1"), {
+    ...commandLineOnly,
+    flags: "--versions <names>",
+    about: "versions of the kind, oldest first, with commas; several get a conversion and its tests",
+    example: "--versions v1,v2",
   }),
   owns: flag(z.array(text()).default([]), {
     ...commandLineOnly,
@@ -79,6 +87,7 @@ export const newController = subcommand({
   examples: [
     { line: "website", about: "a controller of the kind Website, with one Deployment for each" },
     { line: "website --owns Deployment --owns Service --group example.com", about: "two objects for each Website" },
+    { line: "website --versions v1,v2", about: "two versions of the kind, and the conversion between them" },
     { line: "web-site --kind Site --dir operators/site --dry-run", about: "show what would be written" },
   ],
   flags: newFlags,
@@ -102,7 +111,7 @@ async function writeFiles({ positionals, flags, session }: Call<NewFlags>): Prom
   return exitCode.done;
 }
 
-function projectOf(positionals: readonly string[], { kind, group, owns }: NewFlags): ProjectSpec {
+function projectOf(positionals: readonly string[], { kind, group, owns, versions }: NewFlags): ProjectSpec {
   const [name, ...more] = positionals;
   if (name === undefined || more.length > 0) {
     const state = name === undefined ? "it has no name" : `"${more[0]}" is a second name`;
@@ -111,6 +120,7 @@ function projectOf(positionals: readonly string[], { kind, group, owns }: NewFla
   return {
     names: deriveNames({ name, kind, group }),
     dependents: selectDependentKinds(owns.length === 0 ? ["Deployment"] : owns),
+    versions: checkedVersions(versions),
   };
 }
 
@@ -122,6 +132,14 @@ function filesOf(
   const link = linkOf(library, folder);
   return [
     { name: "resource.ts", text: resourceText(project) },
+    ...(project.versions.length === 1 ? [] : [
+      ...project.versions.slice(0, -1).map((version) => ({
+        name: `resource_${version}.ts`,
+        text: resourceText(project, version),
+      })),
+      { name: "conversion.ts", text: conversionText(project) },
+      { name: "conversion_test.ts", text: conversionTestText(project) },
+    ]),
     { name: "desired.ts", text: desiredText(project) },
     { name: "controller.ts", text: controllerText(project) },
     { name: "controller_test.ts", text: testText(project) },

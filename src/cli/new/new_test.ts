@@ -58,6 +58,25 @@ test("--dry-run prints the files and writes nothing", async () => {
   assert(!out.includes("Deployment") && !out.includes("sha512"));
 });
 
+test("new --versions writes the older versions, the conversion and its tests", async () => {
+  await using site = await folder();
+  const dir = join(site.path, "shop");
+  const { code, err } = await call("shop", "--versions", "v1,v2beta1,v2", "--owns", "ConfigMap", "--dir", dir);
+  assertEquals(code, 0, err);
+  const added = ["conversion.ts", "conversion_test.ts", "resource_v1.ts", "resource_v2beta1.ts"];
+  assertEquals((await readdir(dir)).sort(), [...names, ...added].sort());
+  const read = (name: string) => readFile(join(dir, name), "utf8");
+  assertMatch(await read("resource.ts"), /export const Shop = defineResource\(\{\n.*\n {2}version: "v2",/);
+  assertMatch(await read("resource_v1.ts"), /export const ShopV1 = defineResource\(\{\n.*\n {2}version: "v1",/);
+  assertMatch(await read("conversion.ts"), /shopConversion = converting\(Shop, \[\n {2}convertible\(ShopV1, \{/);
+  assertMatch(
+    await read("controller.ts"),
+    /shopController = withWebhooks\(definition, \[\n {2}shopConversion,\n\]\);\n$/,
+  );
+  assertStringIncludes(await read("conversion_test.ts"), "assertRoundTrips(shopConversion);");
+  assertStringIncludes(await read("sample.json"), '"apiVersion": "example.dev/v2"');
+});
+
 test("new overwrites no existing file, and then writes no other file either", async () => {
   await using site = await folder();
   await writeFile(join(site.path, "main.ts"), "mine");
@@ -108,6 +127,8 @@ const refusals: readonly (readonly [line: string, message: string])[] = [
   ["shop --group x.k8s.io", 'Cannot use the group "x.k8s.io": it belongs to Kubernetes'],
   ["shop --owns deployments", 'Cannot write a controller that owns "deployments": .* Did you mean Deployment\\?'],
   ["shop --owns Job", 'Cannot write a controller that owns "Job": there are ConfigMap, CronJob, Deployment'],
+  ["shop --versions v1,two", 'Cannot use the version "two": it must be like v1, v1beta1 or v1alpha1. Example'],
+  ["shop --versions v1,v1", 'Cannot use the versions "v1,v1": one of them appears twice'],
   ["shop --library /", 'Cannot use the library "/": it is not a clone of Pintle'],
 ];
 

@@ -10,19 +10,29 @@ import type { Names } from "./names.ts";
 export interface ProjectSpec {
   readonly names: Names;
   readonly dependents: readonly DependentKind[];
+  /** The versions of the kind, oldest first. The controller works with the last one. */
+  readonly versions: readonly string[];
 }
 
-/** resource.ts */
-export function resourceText({ names, dependents }: ProjectSpec): string {
+/** The version that the controller works with, and that is stored. */
+function hubOf({ versions }: ProjectSpec): string {
+  return versions.at(-1) ?? "";
+}
+
+/** resource.ts, or `resource_v1.ts` of an older version. */
+export function resourceText(project: ProjectSpec, version = hubOf(project)): string {
+  const { names, dependents } = project;
   const { kind, group } = names;
+  const isHub = version === hubOf(project);
+  const constant = isHub ? kind : olderKind(kind, version);
   const fields = fieldsOf(dependents).map(({ name, schema }) => `${name}: ${schema},`);
   return text(
-    `/** ${kind}: the kind. The schema is the TypeScript type, the CRD and the validation at the same time. */`,
-    'import { defineResource, type Infer, z } from "@pintle/controller";',
+    `/** ${constant}: the kind. The schema is the TypeScript type, the CRD and the validation at the same time. */`,
+    `import { defineResource,${isHub ? " type Infer," : ""} z } from "@pintle/controller";`,
     "",
-    `export const ${kind} = defineResource({`,
+    `export const ${constant} = defineResource({`,
     `  group: "${group}",`,
-    '  version: "v1alpha1",',
+    `  version: "${version}",`,
     `  kind: "${kind}",`,
     '  scope: "Namespaced",',
     `  description: "${sentence(names)}",`,
@@ -41,7 +51,85 @@ export function resourceText({ names, dependents }: ProjectSpec): string {
     '    { name: "Age", jsonPath: ".metadata.creationTimestamp" },',
     "  ],",
     "});",
-    `export type ${kind} = Infer<typeof ${kind}>;`,
+    ...(isHub ? [`export type ${kind} = Infer<typeof ${kind}>;`] : []),
+  );
+}
+
+/** `WebsiteV1`. */
+function olderKind(kind: string, version: string): string {
+  return `${kind}${version.slice(0, 1).toUpperCase()}${version.slice(1)}`;
+}
+
+/** `websiteConversion`. */
+function conversionName({ constant }: Names): string {
+  return constant.replace(/Controller$/, "Conversion");
+}
+
+/** The older versions, with the names of their resources. */
+function olderVersions({ names, versions }: ProjectSpec) {
+  return versions.slice(0, -1).map((version) => ({ version, constant: olderKind(names.kind, version) }));
+}
+
+/** conversion.ts */
+export function conversionText(project: ProjectSpec): string {
+  const { names } = project;
+  const { kind } = names;
+  const older = olderVersions(project);
+  return text(
+    `/**`,
+    ` * Converts between the versions of ${kind}. All others convert to ${
+      hubOf(project)
+    } and from it. Change the functions when`,
+    ` * the versions differ, and keep in an annotation what another version does not have: nothing may be lost on the way there`,
+    ` * and back. conversion_test.ts tests that with random objects.`,
+    ` */`,
+    'import { convertible, converting } from "@pintle/controller/webhook";',
+    `import { ${kind} } from "./resource.ts";`,
+    ...older.map(({ version, constant }) => `import { ${constant} } from "./resource_${version}.ts";`),
+    "",
+    `export const ${conversionName(names)} = converting(${kind}, [`,
+    ...older.flatMap(({ constant }) => [
+      `  convertible(${constant}, {`,
+      "    toHub: ({ spec, ...rest }) => ({ ...rest, spec: { ...spec } }),",
+      "    fromHub: ({ spec, ...rest }) => ({ ...rest, spec: { ...spec } }),",
+      "  }),",
+    ]),
+    "]);",
+  );
+}
+
+/** conversion_test.ts */
+export function conversionTestText(project: ProjectSpec): string {
+  const { names } = project;
+  const { kind, constant } = names;
+  const older = olderVersions(project);
+  return text(
+    `/** Tests of the conversion: random objects in memory, and an object that a user writes in an older version. */`,
+    'import assert from "node:assert/strict";',
+    'import test from "node:test";',
+    'import { assertRoundTrips, World } from "@pintle/controller/testing";',
+    `import { ${constant} } from "./controller.ts";`,
+    `import { ${conversionName(names)} } from "./conversion.ts";`,
+    `import { ${kind} } from "./resource.ts";`,
+    ...older.map(({ version, constant }) => `import { ${constant} } from "./resource_${version}.ts";`),
+    'import sample from "./sample.json" with { type: "json" };',
+    "",
+    "const { apiVersion, metadata: { name } } = sample;",
+    "const key = `default/${name}`;",
+    "",
+    'test("nothing is lost from each version to each other one and back", () => {',
+    `  assertRoundTrips(${conversionName(names)});`,
+    "});",
+    ...older.flatMap(({ version, constant: resource }) => [
+      "",
+      `test("an object of ${version} is reconciled, and both versions show it", async () => {`,
+      `  await using world = await World.start({ controllers: [${constant}] });`,
+      `  await world.create(${resource}, { name, spec: sample.spec });`,
+      "  await world.settled();",
+      `  assert.equal(world.get(${kind}, key).apiVersion, apiVersion);`,
+      `  assert.equal(world.get(${resource}, key).status?.ready, true);`,
+      "});",
+    ]),
   );
 }
 
@@ -94,16 +182,18 @@ function desiredLines(dependent: DependentKind, kind: string): readonly string[]
 }
 
 /** controller.ts */
-export function controllerText({ names, dependents }: ProjectSpec): string {
+export function controllerText({ names, dependents, versions }: ProjectSpec): string {
   const { kind, constant, controller } = names;
+  const isConverted = versions.length > 1;
   const checks = dependents.flatMap((dependent) => dependent.ready?.(variableOf(dependent)) ?? []);
   return text(
     `/** ${controller}: keeps the objects of each ${kind} in their desired state, and reports whether they are ready. */`,
-    `import { ${sorted([...kindsOf(dependents), "controller", "done"])} } from "@pintle/controller";`,
+    ...importLines([...kindsOf(dependents), "controller", "done", ...(isConverted ? ["withWebhooks"] : [])]),
+    ...(isConverted ? [`import { ${conversionName(names)} } from "./conversion.ts";`] : []),
     `import { ${dependents.map((dependent) => `desired${dependent.kind}`).join(", ")} } from "./desired.ts";`,
     `import { ${kind} } from "./resource.ts";`,
     "",
-    `export const ${constant} = controller("${controller}")`,
+    `${isConverted ? "const definition" : `export const ${constant}`} = controller("${controller}")`,
     `  .for(${kind})`,
     ...dependents.map((dependent) => `  .owns(${dependent.kind})`),
     "  .reconcile(async (ctx) => {",
@@ -113,6 +203,9 @@ export function controllerText({ names, dependents }: ProjectSpec): string {
     "    await ctx.patchStatus({ ready });",
     "    return done; // or requeueAfter(60_000)",
     "  });",
+    ...(isConverted
+      ? ["", `export const ${constant} = withWebhooks(definition, [`, `  ${conversionName(names)},`, "]);"]
+      : []),
   );
 }
 
@@ -147,6 +240,13 @@ function text(...lines: readonly string[]): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** The line of `deno fmt`; several when it would be too long. */
+function importLines(names: readonly string[]): readonly string[] {
+  const line = `import { ${sorted(names)} } from "@pintle/controller";`;
+  if (line.length <= 120) return [line];
+  return ["import {", ...sorted(names).split(", ").map((name) => `  ${name},`), '} from "@pintle/controller";'];
+}
+
 /** Names of an import, in the order of `deno fmt`. */
 function sorted(names: readonly string[]): string {
   const byLetters = (a: string, b: string) => a.toLowerCase() < b.toLowerCase() ? -1 : 1;
@@ -159,10 +259,11 @@ function kindsOf(dependents: readonly DependentKind[]): readonly string[] {
 }
 
 /** sample.json: for `dev --samples`, for the test and for `kubectl apply`. */
-export function sampleText({ names, dependents }: ProjectSpec): string {
+export function sampleText(project: ProjectSpec): string {
+  const { names, dependents } = project;
   const spec = Object.fromEntries(fieldsOf(dependents).map(({ name, sample }) => [name, sample]));
   return json({
-    apiVersion: `${names.group}/v1alpha1`,
+    apiVersion: `${names.group}/${hubOf(project)}`,
     kind: names.kind,
     metadata: { name: "hello" },
     spec,
@@ -170,7 +271,11 @@ export function sampleText({ names, dependents }: ProjectSpec): string {
 }
 
 /** deno.json. @param library Path of the library, from the new folder */
-export function denoJsonText({ names: { controller } }: ProjectSpec, library: string, version: string): string {
+export function denoJsonText(
+  { names: { controller }, versions }: ProjectSpec,
+  library: string,
+  version: string,
+): string {
   const specifier = `jsr:@pintle/controller@${version}`;
   return json({
     version: "0.1.0",
@@ -178,6 +283,7 @@ export function denoJsonText({ names: { controller } }: ProjectSpec, library: st
     imports: {
       "@pintle/controller": specifier,
       "@pintle/controller/testing": `${specifier}/testing`,
+      ...(versions.length > 1 ? { "@pintle/controller/webhook": `${specifier}/webhook` } : {}),
     },
     tasks: {
       dev: `deno run -A main.ts dev ${controller} --samples`,
@@ -196,7 +302,7 @@ export function gitignoreText(): string {
 }
 
 /** README.md. @param library Path of the library */
-export function readmeText({ names, dependents }: ProjectSpec, library: string): string {
+export function readmeText({ names, dependents, versions }: ProjectSpec, library: string): string {
   const { controller, kind, group, singular } = names;
   const owned = dependents.map((dependent) => `one ${dependent.kind}`).join(" and ");
   return text(
@@ -214,6 +320,14 @@ export function readmeText({ names, dependents }: ProjectSpec, library: string):
     `kubectl: \`kubectl get ${singular}\`.`,
     "",
     "- [resource.ts](resource.ts): the kind",
+    ...(versions.length > 1
+      ? [
+        `- ${
+          versions.slice(0, -1).map((version) => `[resource_${version}.ts](resource_${version}.ts)`).join(", ")
+        }: its older versions`,
+        "- [conversion.ts](conversion.ts): how its versions are converted",
+      ]
+      : []),
     "- [desired.ts](desired.ts): the objects that it needs",
     "- [controller.ts](controller.ts): what the controller watches and writes",
     "- [main.ts](main.ts): the program",
