@@ -236,8 +236,8 @@ test("[84] -v adds its causes to an expected error, without a stack trace", asyn
   const quiet = await call("run website", forbidden);
   assertEquals([quiet.code, quiet.err.split("\n").length], [4, 2]);
   const verbose = await call("run website -v", forbidden);
-  assertMatch(verbose.err, /\nCaused by: ApiError: /);
-  assert(!/\n {4}at /.test(verbose.err), verbose.err);
+  assertMatch(verbose.err, /\n {4}Caused by: ApiError: /);
+  assert(!/\n +at /.test(verbose.err), verbose.err);
 });
 
 test("[85] install-crds --dry-run=client prints definitions without a server", async () => {

@@ -7,7 +7,7 @@ import { processFacts, runtimeName, runtimeVersion } from "../runtime/mod.ts";
 import { connect, connectionFlags, waitForServer } from "./connection/mod.ts";
 import { exitCode, type Session, subcommand } from "./command/mod.ts";
 import { commandLineOnly, flag, oneOf } from "./flags/mod.ts";
-import { formatValue, type ObjectFormat } from "./output/mod.ts";
+import { formatValue, type ObjectFormat, oneLine } from "./output/mod.ts";
 
 const versionFlags = z.object({
   client: flag(z.boolean().default(false), {
@@ -66,5 +66,5 @@ function print(session: Session, output: ObjectFormat | undefined, serverVersion
   }
   session.print(`Client Version: ${session.version}\n`);
   session.print(`Runtime: ${runtime.name} ${runtime.version} (${runtime.platform})\n`);
-  if (serverVersion !== undefined) session.print(`Server Version: ${serverVersion}\n`);
+  if (serverVersion !== undefined) session.print(`Server Version: ${oneLine(serverVersion)}\n`);
 }

@@ -5,7 +5,7 @@
  * whatever names a cluster sent (security 19).
  */
 import { z } from "zod";
-import { configureLogging, logger, MetricsRegistry, redactText } from "../../observe/mod.ts";
+import { configureLogging, escaped, logger, MetricsRegistry, redactText } from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
 import { flag, oneOf } from "../flags/mod.ts";
 import {
@@ -173,7 +173,7 @@ export class Session implements Disposable {
       return logger("cli").error(message, { advice, exitCode: code, error: showsDetails ? error : undefined });
     }
     this.info(advice === undefined ? message : `${message}. ${advice}`);
-    if (showsDetails) this.#writeError(`${redactText(detailsOf(error, code === exitCode.internal))}\n`);
+    if (showsDetails) this.#writeError(detailLines(error, code === exitCode.internal));
   }
 
   /** Resolves when everything that was written has left the process. */
@@ -189,6 +189,11 @@ export class Session implements Disposable {
     this.#statusLine.hide();
     this.processEnvironment.stderr.write(text);
   }
+}
+
+/** The details as indented lines, so that no line of a message in them looks like one of this program. */
+function detailLines(error: unknown, hasStacks: boolean): string {
+  return redactText(detailsOf(error, hasStacks)).split("\n").map((line) => `    ${escaped(line)}\n`).join("");
 }
 
 /** An error and its causes, with or without their stacks. Bounded, because causes can form a cycle. */

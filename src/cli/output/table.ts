@@ -4,6 +4,7 @@
  * Guarantees: tables have colours only on a terminal without NO_COLOR (https://no-color.org); text that a cluster sent stays
  * on its line and cannot control the terminal.
  */
+import { escaped } from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
 import { printYaml } from "../../yaml/mod.ts";
 import { oneLine } from "./text.ts";
@@ -68,13 +69,26 @@ export type ObjectFormat = "yaml" | "json";
 /** Formats Kubernetes objects as kubectl does: one object as it is, several as a stream of documents or as a List. */
 export function formatObjects(objects: readonly object[], format: ObjectFormat): string {
   const [only] = objects;
-  if (format === "yaml") return objects.map((object) => printYaml(object)).join("---\n");
+  if (format === "yaml") return objects.map((object) => safeYaml(object, printYaml(object))).join("---\n");
   const whole = objects.length === 1 ? only : { apiVersion: "v1", kind: "List", items: objects };
-  return `${JSON.stringify(whole, undefined, 4)}\n`;
+  return safeJson(whole, 4);
 }
 
 /** Formats a value that is not a Kubernetes object. */
 export function formatValue(value: object, format: ObjectFormat): string {
-  if (format === "json") return `${JSON.stringify(value, undefined, 2)}\n`;
-  return printYaml(value, { sortKeys: false });
+  return format === "json" ? safeJson(value, 2) : safeYaml(value, printYaml(value, { sortKeys: false }));
+}
+
+/** JSON whose texts cannot control a terminal. Only texts contain such characters, and there the escape means the same. */
+function safeJson(value: unknown, indent: number): string {
+  return escapedLines(`${JSON.stringify(value, undefined, indent)}\n`);
+}
+
+/** The YAML of `value`; as JSON, which is YAML, too, where a text without quotes could control a terminal. */
+function safeYaml(value: object, yaml: string): string {
+  return escapedLines(yaml) === yaml ? yaml : safeJson(value, 2);
+}
+
+function escapedLines(text: string): string {
+  return text.split("\n").map(escaped).join("\n");
 }
