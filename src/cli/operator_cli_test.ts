@@ -271,7 +271,7 @@ async function writtenByDefect(...flags: readonly string[]): Promise<string> {
 }
 
 test("[84] -v adds the stack trace to a defect", async () => {
-  assertMatch(await writtenByDefect("-v"), /TypeError: x is not a function\n {4}at /);
+  assertMatch(await writtenByDefect("-v"), /TypeError: x is not a function\n {8}at /);
 });
 
 test("[89] an unhandled error ends the program with 70 and its message", async () => {
