@@ -16,7 +16,7 @@ function sampled(resource: CustomResource, values: Readonly<Record<string, reado
   return fc.sample(arbitraryObject(options), { numRuns: 60, seed: 7 });
 }
 
-test("assertRoundTrips() accepts a conversion that loses nothing", () => {
+test("[112] assertRoundTrips() accepts a conversion that loses nothing", () => {
   assertRoundTrips(cronTabConversion);
 });
 
@@ -41,7 +41,7 @@ test("assertRoundTrips() accepts a version that keeps in an annotation what it d
   assertRoundTrips(conversion);
 });
 
-test("assertRoundTrips() shows the smallest object that loses something", () => {
+test("[112] assertRoundTrips() shows the smallest object that loses something", () => {
   const V1 = defineResource({
     ...base,
     version: "v1",

@@ -62,7 +62,7 @@ test("customDefinitions() accepts versions that are the same, or whose author sa
   assertEquals(customDefinitions([watching(said)]), [said.crd]);
 });
 
-test("customDefinitions() refuses a conversion that is missing, incomplete, ambiguous or contradicted", () => {
+test("[111] customDefinitions() refuses a conversion that is missing, incomplete, ambiguous or contradicted", () => {
   const other = defineResource({ ...base, version: "v1", spec: z.object({ schedule: z.string() }) });
   const said = defineResource({ ...base, version: "v2", ...newVersion, conversion: { strategy: "None" } });
   const refusals = [

@@ -201,6 +201,9 @@ export interface ResourceOptions<Kind extends string, Spec extends z.ZodType, St
   readonly labels?: StringMap;
   /** Further versions that the API server stores or serves. @default [] */
   readonly versions?: readonly OtherVersionOptions[];
-  /** How the API server converts objects between versions. @default None: only apiVersion changes */
+  /**
+   * How the API server converts objects between versions. A conversion of the controllers (`converting()`) replaces it.
+   * @default None: only apiVersion changes; versions that differ need a conversion, or this option
+   */
   readonly conversion?: CrdConversion;
 }

@@ -55,7 +55,7 @@ async function createOldObject(client: Client): Promise<void> {
   });
 }
 
-test("[85] install-crds installs both versions with the conversion webhook, and stores old objects as the hub", async () => {
+test("[85, 110] install-crds installs both versions with the conversion webhook, and stores old objects as the hub", async () => {
   using cluster = createCluster();
   const { client } = cluster;
   assertEquals((await cluster.install(oldRelease)).code, 0);

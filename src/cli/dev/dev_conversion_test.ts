@@ -34,20 +34,20 @@ async function call(line: string, controllers: readonly OperatorController[]): P
   }
 }
 
-test("dev gives a controller its version of an object that a user wrote in another one", async () => {
+test("[110] dev gives a controller its version of an object that a user wrote in another one", async () => {
   const seen: unknown[] = [];
   const { code, err } = await call("dev recorder --samples --until-settled", [recorder(seen), converter]);
   assertEquals([code, seen], [0, [{ minute: "30", hour: "2", suspend: false }]], err);
 });
 
-test("simulate gives a controller its version of an object that a user wrote in another one", async () => {
+test("[110] simulate gives a controller its version of an object that a user wrote in another one", async () => {
   const seen: unknown[] = [];
   const { code, err } = await call("simulate recorder --seeds 0 --faults crash", [recorder(seen), converter]);
   assertEquals(code, 0, err);
   assertEquals(seen[0], { minute: "30", hour: "2", suspend: false });
 });
 
-test("[84] a kind with several versions that nothing converts is refused, and the message says what to do", async () => {
+test("[84, 111] a kind with several versions that nothing converts is refused, and the message says what to do", async () => {
   const lines = ["dev clock", "simulate clock", "run clock", "install-crds --dry-run=client", "manifests"];
   for (const line of lines) {
     const { code, out, err } = await call(line, [unwiredController]);

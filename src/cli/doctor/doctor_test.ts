@@ -93,7 +93,7 @@ test("a definition that is not established, not served, or being deleted is a fa
   }
 });
 
-test("a definition that the server does not convert is a failure", async () => {
+test("[111] a definition that the server does not convert is a failure", async () => {
   const converted = [withWebhooks(websiteController, [converting(Website, [])])];
   const none = { ...stored, spec: { ...stored.spec, conversion: { strategy: "None" } } };
   const { code, out } = await doctor({ [crdPath]: none }, "", converted);

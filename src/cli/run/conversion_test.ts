@@ -58,7 +58,7 @@ function localRun(client: Client, controllers: readonly OperatorController[]) {
   return runnable;
 }
 
-test("run --webhook-host converts before the caches start, and restores the definition at the end", async () => {
+test("[110] run --webhook-host converts before the caches start, and restores the definition at the end", async () => {
   using cluster = await createCluster();
   const { client } = cluster;
   const before = (await client.get(CrdResource, name)).spec.conversion;
@@ -97,7 +97,7 @@ test("the start after a killed local run removes the conversion that it left", a
   await killed.run({ stop: stop.signal, kill: never });
 });
 
-test("[84] run refuses a definition that the server does not convert, unless it serves the conversion itself", async () => {
+test("[84, 111] run refuses a definition that the server does not convert, unless it serves the conversion itself", async () => {
   using cluster = await createCluster();
   const connection = connectionTo(cluster.server.fetch);
   const options = { controllers: [clockController], namespaces: [], operatorName: "op", signal: never };
