@@ -42,6 +42,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--timeout",
   "--tls-server-name",
   "--token",
+  "--versions",
   "--webhook-from",
   "--webhook-host",
   "--webhook-port",
