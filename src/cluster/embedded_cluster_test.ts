@@ -1,7 +1,9 @@
 /** Tests of the start, and of the transport that lets sockets be served between requests. */
 import { VirtualClock } from "../async/mod.ts";
-import { assertEquals, test } from "../../tests/testing.ts";
+import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
+import { Client } from "../client/mod.ts";
+import { controller, done } from "../controller/mod.ts";
 import { EmbeddedCluster, yieldingTransport } from "./embedded_cluster.ts";
 
 function setUp() {
@@ -59,3 +61,20 @@ test("start() creates no nodes without workloads", async () => {
 function fail(error: unknown): never {
   throw error;
 }
+
+test("[security 7] a Manager of the cluster, and each of its controllers, may do what is declared, in its namespaces", async () => {
+  const { ConfigMap, Secret } = builtin;
+  const keeper = controller("keeper").for(ConfigMap).reconcile(() => Promise.resolve(done));
+  const options = { controllers: [keeper], namespaces: ["shop"], workloads: false, onError: console.error };
+  await using cluster = await EmbeddedCluster.start(options);
+  const { client, transportFor = (_, transport) => transport } = cluster.managerOptions;
+  const own: Client = client.withTransport((transport) => transportFor("keeper", transport));
+  assertEquals((await own.list(ConfigMap, { namespace: "shop" })).items, []);
+  await assertRejects(
+    () => own.list(ConfigMap),
+    /controller "keeper" may list configmaps in the namespace "shop" only/,
+  );
+  await assertRejects(() => own.list(Secret, { namespace: "shop" }), /Declare \.uses\(Secret, \["list"\]\)/);
+  await assertRejects(() => client.list(Secret), /no controller of "pintle-dev" declared list on secrets/);
+  assertEquals((await cluster.client.list(Secret)).items, []);
+});

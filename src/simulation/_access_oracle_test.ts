@@ -1,0 +1,32 @@
+import { assertEquals, test } from "../../tests/testing.ts";
+import { AccessOracle } from "./_access_oracle.ts";
+
+const messages: readonly (readonly [message: string, violation: string | undefined])[] = [
+  [
+    'secrets is forbidden: User "x" cannot list resource "secrets" in API group "" at the cluster scope: controller "a" did ' +
+    'not declare list on secrets. Declare .uses(Secret, ["list"])',
+    'controller "a" did not declare list on secrets. Declare .uses(Secret, ["list"])',
+  ],
+  [
+    'pods is forbidden: User "x" cannot list resource "pods" in API group "" in the namespace "b": controller "a" may list ' +
+    'pods in the namespace "c" only',
+    'controller "a" may list pods in the namespace "c" only',
+  ],
+  [
+    'leases is forbidden: User "x" cannot get resource "leases": no controller of "simulation" declared get on leases',
+    'no controller of "simulation" declared get on leases',
+  ],
+  ['pods "a" is forbidden: exceeded quota: small, requested: pods=1', undefined],
+  ['admission webhook "w" denied the request: no', undefined],
+];
+
+for (const [message, violation] of messages) {
+  test(`AccessOracle reports ${violation ?? "nothing"} for: ${message}`, async () => {
+    const oracle = new AccessOracle();
+    const server = oracle.observe(() => Promise.resolve(Response.json({ code: 403, message }, { status: 403 })));
+    const response = await server(new Request("http://in.memory/api/v1/pods"));
+    assertEquals((await response.json()).message, message, "the response is passed on");
+    const violations = oracle.violations.map((one) => [one.invariant, one.message]);
+    assertEquals(violations, violation === undefined ? [] : [["declared-access", violation]]);
+  });
+}
