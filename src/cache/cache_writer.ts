@@ -24,7 +24,7 @@ import {
 import { type FanOut, initialAdd, liveAdd, observedChange } from "./listener.ts";
 import type { AddedInfo, ChangeInfo, Tombstone } from "./shared_informer.ts";
 import type { Store } from "./store.ts";
-import { type Writer, type WriteThroughResult, WrittenObjects } from "./written_objects.ts";
+import { type OwnWrite, type Writer, type WriteThroughResult, WrittenObjects } from "./written_objects.ts";
 
 /** Takes single changes, in the server's order. */
 export interface ChangeSink<T> {
@@ -115,7 +115,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   }
 
   /** Takes the response to a write, or a live read. See `SharedInformer.writeThrough`. */
-  writeThrough(written: T, writer: Writer | undefined): WriteThroughResult {
+  writeThrough(written: T, write: OwnWrite | undefined): WriteThroughResult {
     const { store, filter } = this.#options;
     const object = filter.project(written);
     const key = filter.keyOf(object);
@@ -125,7 +125,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     const pending = this.#written.find(key);
     const latest = pending?.version ?? store.get(key)?.metadata.resourceVersion;
     if (latest !== undefined && (compareResourceVersions(version, latest) ?? 1) <= 0) {
-      if (writer !== undefined) this.#written.recordLate(key, version, writer);
+      if (write !== undefined) this.#written.recordLate(key, version, write.writer);
       return "known";
     }
     const old = store.get(key);
@@ -138,12 +138,13 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     if (!isSelected && !isCached) return "outside";
     const current = filter.transform(key, object);
     if (current === undefined) return "outside";
-    this.#written.record(key, { version, state: isSelected ? current : undefined, base: old }, writer);
+    const notify = this.#written.record(key, { version, state: isSelected ? current : undefined, base: old }, write);
     // Before the first full state nothing is readable; that state will contain the write.
     if (complete === undefined) return "stored";
-    const info = writer === undefined ? observedChange : { writtenBy: writer };
+    const info = write === undefined ? observedChange : { writtenBy: write.writer };
     if (isSelected) this.#put(key, old, current, info);
     else this.#drop(key, { lastKnown: current, isFinalStateKnown: true, ...info });
+    notify?.();
     return "stored";
   }
 

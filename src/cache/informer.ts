@@ -32,7 +32,7 @@ import type {
 import type { InformerStatus } from "./status.ts";
 import { type Indexers, Store, type StoreReader } from "./store.ts";
 import { VersionWaiters } from "./version_waiters.ts";
-import type { Writer, WriteThroughResult } from "./written_objects.ts";
+import type { OwnWrite, Writer, WriteThroughResult } from "./written_objects.ts";
 
 /** Where an error was thrown that the cache caught. */
 export interface CacheErrorOrigin {
@@ -248,8 +248,8 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
   }
 
   /** Puts a state of an object into the cache that did not come from the watch; see {@link SharedInformer}. */
-  writeThrough(object: T, writer?: Writer): WriteThroughResult {
-    return this.#life === "stopped" ? "outside" : this.#writer.writeThrough(object, writer);
+  writeThrough(object: T, write?: OwnWrite): WriteThroughResult {
+    return this.#life === "stopped" ? "outside" : this.#writer.writeThrough(object, write);
   }
 
   /** Removes an object that the server has deleted; see {@link SharedInformer}. */

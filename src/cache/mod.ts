@@ -21,7 +21,7 @@ export {
   type StoreReader,
 } from "./store.ts";
 export { Lister, type ListerFilter, type ListFilter, NotInCacheError } from "./lister.ts";
-export type { InterveningChange, Writer, WriteThroughResult } from "./written_objects.ts";
+export type { InterveningChange, OwnWrite, Writer, WriteThroughResult } from "./written_objects.ts";
 export type {
   AddedInfo,
   ChangeInfo,

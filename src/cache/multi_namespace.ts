@@ -30,7 +30,7 @@ import type {
 } from "./shared_informer.ts";
 import type { InformerStatus } from "./status.ts";
 import type { Indexers, StoreReader } from "./store.ts";
-import type { Writer, WriteThroughResult } from "./written_objects.ts";
+import type { OwnWrite, Writer, WriteThroughResult } from "./written_objects.ts";
 
 /** Options of a {@link MultiNamespaceInformer}. */
 export interface MultiNamespaceOptions<T extends KubeObject>
@@ -158,8 +158,8 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
   }
 
   /** An object of a namespace that the cache does not contain is ignored. */
-  writeThrough(object: T, writer?: Writer): WriteThroughResult {
-    return this.#members.get(object.metadata.namespace ?? "")?.informer.writeThrough(object, writer) ?? "outside";
+  writeThrough(object: T, write?: OwnWrite): WriteThroughResult {
+    return this.#members.get(object.metadata.namespace ?? "")?.informer.writeThrough(object, write) ?? "outside";
   }
 
   deleteThrough(key: ObjectKey, uid: string, writer?: Writer): void {

@@ -12,7 +12,7 @@ import type { KubeObject, ObjectKey, ResourceVersion } from "../api/mod.ts";
 import type { Lister } from "./lister.ts";
 import type { InformerStatus } from "./status.ts";
 import type { Indexers } from "./store.ts";
-import type { InterveningChange, Writer, WriteThroughResult } from "./written_objects.ts";
+import type { InterveningChange, OwnWrite, Writer, WriteThroughResult } from "./written_objects.ts";
 
 /** A cache of one kind that notifies its handlers of changes. */
 export interface SharedInformer<T extends KubeObject> {
@@ -61,9 +61,9 @@ export interface SharedInformer<T extends KubeObject> {
    * It counts if it is newer than the cached state. Handlers are notified once, now; the watch event of that version is
    * then known and dropped.
    *
-   * @param writer Who wrote it. @default it was read
+   * @param write Who wrote it, and which fields. @default it was read
    */
-  writeThrough(object: T, writer?: Writer): WriteThroughResult;
+  writeThrough(object: T, write?: OwnWrite): WriteThroughResult;
   /**
    * Removes an object from the cache that the server has deleted, and ignores its older states from then on.
    */

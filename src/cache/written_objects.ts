@@ -10,7 +10,8 @@
  *
  * Guarantees: a state that is older than a written one does not replace it, whether it comes as an event or in a list. If
  * the write of another client lay between what a writer had read and what it wrote, the writer is notified once: its own
- * write contains a change that it never saw.
+ * write contains a change that it never saw. The response tells it, by a field that was not sent and is different, or an
+ * event tells it, or a list that leaves a doubt.
  * Caveats: versions must be comparable; for other servers nothing is written through, and the watch shows each write.
  */
 import { compareResourceVersions, type KubeObject, type ObjectKey, type ResourceVersion } from "../api/mod.ts";
@@ -21,6 +22,17 @@ export interface Writer {
   readonly controller: string;
   /** The key that was being reconciled. */
   readonly key: ObjectKey;
+}
+
+/** A write of this process, beside the state that it led to. */
+export interface OwnWrite {
+  /** Who wrote. */
+  readonly writer: Writer;
+  /**
+   * The fields that the write named, as a part of the object. If another field of the new state differs from the cached
+   * one, another client has written in between. @default the whole object was written
+   */
+  readonly sent?: unknown;
 }
 
 /** What became of a state that was written through. */
@@ -105,19 +117,28 @@ export class WrittenObjects<T extends KubeObject> {
     return this.#entries.get(key);
   }
 
-  /** Records a write. `writer` is undefined for a state that was read, not written. */
+  /**
+   * Records a write, or a state that was read.
+   *
+   * @returns Notifies the writer, if the new state shows that another client has written in between.
+   */
   record(
     key: ObjectKey,
     written: { readonly version: ResourceVersion; readonly state: T | undefined; readonly base: T | undefined },
-    writer: Writer | undefined,
-  ): void {
+    own: OwnWrite | undefined,
+  ): (() => void) | undefined {
     const { version, state, base } = written;
     const entry: Entry<T> = this.#entries.get(key) ?? { version, state, writes: [] };
     entry.version = version;
     entry.state = state;
-    if (writer !== undefined) entry.writes.push({ version, writer, base, isOvertaken: false });
     this.#entries.delete(key);
     this.#entries.set(key, entry);
+    if (own === undefined) return undefined;
+    const write: Write<T> = { version, writer: own.writer, base, isOvertaken: false };
+    entry.writes.push(write);
+    const isExplained = own.sent === undefined || base === undefined || state === undefined ||
+      isExplainedBy(own.sent, base, state);
+    return isExplained ? undefined : () => this.#notify(key, write, state);
   }
 
   /** Records a write whose response came later than that of a newer write: its event is no change of another client. */
@@ -223,6 +244,58 @@ export class WrittenObjects<T extends KubeObject> {
     write.isOvertaken = true;
     this.#onIntervening({ old: write.base, current, writer: write.writer }, key);
   }
+}
+
+/** Fields of the metadata that every write changes. */
+const bookkeeping: ReadonlySet<string> = new Set(["resourceVersion", "generation", "managedFields"]);
+
+/** True when the two states differ only in what was sent. */
+function isExplainedBy(sent: unknown, base: KubeObject, state: KubeObject): boolean {
+  return isExplainedObject(sent, base, state, (name) => name === "metadata" ? bookkeeping : nothing);
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+/** @param ignoredIn returns the fields to ignore inside of a field; only used at the top */
+function isExplainedObject(
+  sent: unknown,
+  base: unknown,
+  state: unknown,
+  ignoredIn?: (name: string) => ReadonlySet<string>,
+  ignored = nothing,
+): boolean {
+  if (base === state) return true;
+  if (!isPlainObject(base) || !isPlainObject(state)) return isDeepEqual(base, state);
+  for (const name of new Set([...Object.keys(base), ...Object.keys(state)])) {
+    if (ignored.has(name)) continue;
+    const [before, after] = [base[name], state[name]];
+    if (before === after) continue;
+    const part = isPlainObject(sent) && Object.hasOwn(sent, name) ? sent[name] : absent;
+    // A value that was sent explains any change; of a list, nothing smaller is compared.
+    if (part !== absent && !isPlainObject(part)) continue;
+    if (part !== absent && before === undefined) continue;
+    if (!isExplainedObject(part === absent ? undefined : part, before, after, undefined, ignoredIn?.(name))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const absent = Symbol("absent");
+
+function isDeepEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left) && Array.isArray(right)) {
+    return left.length === right.length && left.every((item, index) => isDeepEqual(item, right[index]));
+  }
+  if (!isPlainObject(left) || !isPlainObject(right)) return false;
+  const names = Object.keys(left);
+  return names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && isDeepEqual(left[name], right[name]));
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** True for a version after the one that was read and before the one that was written. */

@@ -238,7 +238,7 @@ class Bench {
       if (version > this.watched && cached?.metadata.uid === uid) this.#record(key, change);
       return;
     }
-    const result = this.writer.writeThrough(object, writer);
+    const result = this.writer.writeThrough(object, { writer });
     if (result === "stored") this.acknowledged.push({ change, baseVersion });
     if (version > this.watched) this.#record(key, change);
   }

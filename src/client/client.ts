@@ -49,7 +49,14 @@ import {
 import { type OutgoingRequest, Requester } from "./requester.ts";
 import type { Transport } from "./transport.ts";
 import { watchLines } from "./watch_lines.ts";
-import { deleteResult, isOutcomeUnknown, isRemoved, removedUid, type WriteObserver } from "./write_observer.ts";
+import {
+  deleteResult,
+  fieldsOf,
+  isOutcomeUnknown,
+  isRemoved,
+  removedUid,
+  type WriteObserver,
+} from "./write_observer.ts";
 
 const metadataObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -345,7 +352,7 @@ export class Client {
     const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options, this.#options));
     const action = `patch ${objectText(resource, key)}`;
     const outgoing = { action, method: "PATCH", path, ...patchBody(patch), signal: options.signal } as const;
-    return await this.#write(resource, key, options, outgoing);
+    return await this.#write(resource, key, options, outgoing, () => fieldsOf(patch));
   }
 
   /**
@@ -373,7 +380,7 @@ export class Client {
       contentType: patchKinds.apply.contentType,
       body: JSON.stringify(whole),
       signal,
-    });
+    }, () => object);
   }
 
   /**
@@ -492,6 +499,7 @@ export class Client {
     key: string | undefined,
     options: WriteOptions,
     outgoing: OutgoingRequest,
+    sent: () => unknown = () => undefined,
   ): Promise<Infer<R>> {
     const observer = this.#observerOf(options);
     if (observer === undefined) return await this.#object(resource, outgoing);
@@ -503,7 +511,7 @@ export class Client {
     } else if (isRemoved(object) && object.metadata.uid !== undefined) {
       observer.onRemoved(resource, keyOf(object), object.metadata.uid);
     } else {
-      observer.onStored(resource, object);
+      observer.onStored(resource, object, sent());
     }
     return response;
   }

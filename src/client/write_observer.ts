@@ -8,13 +8,18 @@
  */
 import type { ApiStatus, KubeObject, Resource } from "../api/mod.ts";
 import { ApiError } from "./api_error.ts";
-import type { DeleteResult } from "./client_options.ts";
+import type { DeleteResult, JsonPatchOperation, Patch } from "./client_options.ts";
 import { UnreachableError } from "./unreachable_error.ts";
 
 /** Learns what became of the writes of a client; see `Client.withWriteObserver`. Dry runs are not observed. */
 export interface WriteObserver {
-  /** The server has stored this state of an object. */
-  onStored(resource: Resource, object: KubeObject): void;
+  /**
+   * The server has stored this state of an object.
+   *
+   * @param sent The fields that the write named, as far as they are known: every other field that differs from an earlier
+   *   state was changed by somebody else. Absent for a write of the whole object.
+   */
+  onStored(resource: Resource, object: KubeObject, sent?: unknown): void;
   /** The server has removed the object with this UID. `key` is `namespace/name`, or `name` if cluster-scoped. */
   onRemoved(resource: Resource, key: string, uid: string): void;
   /** The object may have changed, and no response shows how. The write settles when the promise has. */
@@ -42,6 +47,42 @@ export function removedUid(result: ApiStatus | KubeObject, precondition: string 
 /** The public result of a deletion. */
 export function deleteResult<T>(result: ApiStatus | T): DeleteResult<T> {
   return isStatus(result) ? { kind: "deleted" } : { kind: "object", object: result };
+}
+
+/** The fields that a patch names, as an object in which the value of each is the new one, or true. */
+export function fieldsOf(patch: Patch<Resource>): unknown {
+  return patch.kind === "json" ? fieldsAt(patch.operations) : patch.value;
+}
+
+function fieldsAt(operations: readonly JsonPatchOperation[]): unknown {
+  const fields: Fields = new Map();
+  for (const operation of operations) {
+    if (operation.op === "test") continue;
+    const pointers = operation.op === "move" ? [operation.from, operation.path] : [operation.path];
+    for (const pointer of pointers) markField(fields, pointer);
+  }
+  return objectOf(fields);
+}
+
+type Fields = Map<string, Fields | true>;
+
+/** Marks the field at a JSON pointer; of a pointer into a list, the list. */
+function markField(fields: Fields, pointer: string): void {
+  const names = pointer.split("/").slice(1).map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const end = names.findIndex((name) => /^(?:-|\d+)$/.test(name));
+  let level = fields;
+  for (const [index, name] of names.slice(0, end < 0 ? names.length : end).entries()) {
+    const inner = level.get(name);
+    if (inner === true) return;
+    const isLast = index === (end < 0 ? names.length : end) - 1;
+    const next: Fields = inner ?? new Map();
+    level.set(name, isLast ? true : next);
+    level = next;
+  }
+}
+
+function objectOf(fields: Fields): Readonly<Record<string, unknown>> {
+  return Object.fromEntries([...fields].map(([name, inner]) => [name, inner === true ? true : objectOf(inner)]));
 }
 
 /**

@@ -4,7 +4,7 @@ import { builtin, type KubeObject } from "../api/mod.ts";
 import type { Client } from "./client.ts";
 import { configMap, status, testClient } from "./testing/test_client.ts";
 import { UnreachableError } from "./unreachable_error.ts";
-import { isRemoved } from "./write_observer.ts";
+import { fieldsOf, isRemoved } from "./write_observer.ts";
 
 const { ConfigMap, Deployment } = builtin;
 
@@ -115,4 +115,21 @@ test("the response to a write of another subresource does not show the object", 
   const patch = { kind: "merge", value: { spec: { replicas: 3 } } } as const;
   await client.patch(Deployment, "ns/a", patch, { subresource: "scale" });
   assertEquals(told, ["unknown Deployment ns/a"]);
+});
+
+test("the fields of a JSON patch are those at its pointers, and of an item its list", () => {
+  const fields = fieldsOf({
+    kind: "json",
+    operations: [
+      { op: "test", path: "/metadata/uid", value: "u" },
+      { op: "add", path: "/metadata/finalizers/-", value: "x" },
+      { op: "replace", path: "/metadata/labels/a~1b", value: "1" },
+      { op: "move", from: "/spec/old", path: "/spec/new" },
+      { op: "remove", path: "/spec/items/3/name" },
+    ],
+  });
+  assertEquals(fields, {
+    metadata: { finalizers: true, labels: { "a/b": true } },
+    spec: { old: true, new: true, items: true },
+  });
 });

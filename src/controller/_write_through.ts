@@ -48,6 +48,14 @@ interface UnknownWrite {
   readonly endedAt: number;
 }
 
+/** The response to a write. */
+interface StoredWrite {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+  /** The fields that it named. */
+  readonly sent: unknown;
+}
+
 export class WriteThrough {
   readonly #options: WriteThroughOptions;
   /** The unsettled writes of each key, by resource and object. */
@@ -60,7 +68,7 @@ export class WriteThrough {
   /** The client of one attempt: what it writes enters the caches. */
   clientFor(key: ObjectKey, client: Client, signal: AbortSignal): Client {
     const observer: WriteObserver = {
-      onStored: (resource, object) => this.#stored(key, resource, object),
+      onStored: (resource, object, sent) => this.#stored(key, { resource, object, sent }),
       onRemoved: (resource, objectKey, uid) => this.#removed(key, resource, objectKey as ObjectKey, uid),
       onUnknown: (resource, objectKey) => this.#becameUnknown(key, resource, objectKey as ObjectKey, signal),
     };
@@ -86,9 +94,9 @@ export class WriteThrough {
     }
   }
 
-  #stored(key: ObjectKey, resource: Resource, object: KubeObject): void {
+  #stored(key: ObjectKey, { resource, object, sent }: StoredWrite): void {
     const { caches, controller, listener } = this.#options;
-    const result = caches.writeThrough(resource, object, { controller, key });
+    const result = caches.writeThrough(resource, object, { writer: { controller, key }, sent });
     for (const other of caches.otherVersionsOf(resource)) this.#record(key, other, keyOf(object));
     if (result === "missing") return listener.onMissing(key, resource, object);
     if (result !== "known") return;

@@ -6,7 +6,7 @@
  * knows whether a read returns an object or a promise of one.
  */
 import type { Infer, KubeObject, ObjectKey, ObjectMeta, Resource } from "../api/mod.ts";
-import type { ListFilter, SharedInformer, Writer, WriteThroughResult } from "../cache/mod.ts";
+import type { ListFilter, OwnWrite, SharedInformer, Writer, WriteThroughResult } from "../cache/mod.ts";
 
 /**
  * Synchronous reads of cached objects, for functions that map a change to keys (`to` of `owns` and `watches`).
@@ -49,10 +49,10 @@ export interface Caches extends CacheReader {
   /**
    * Puts a state of an object into all caches of its kind that did not come from a watch.
    *
-   * @param writer Who wrote it. @default it was read
+   * @param write Who wrote it, and which fields. @default it was read
    * @returns What became of it in the cache of this controller.
    */
-  writeThrough(resource: Resource, object: KubeObject, writer?: Writer): WriteThroughResult;
+  writeThrough(resource: Resource, object: KubeObject, write?: OwnWrite): WriteThroughResult;
   /** Removes an object that the server has deleted from all caches of its kind. */
   deleteThrough(resource: Resource, key: ObjectKey, uid: string, writer?: Writer): void;
   /** The cached kinds that are other versions of `resource`: a response does not show their objects. */

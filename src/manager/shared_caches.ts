@@ -31,6 +31,7 @@ import {
   keepManagers,
   type ListFilter,
   type ObjectOf,
+  type OwnWrite,
   type SharedInformer,
   type Writer,
   type WriteThroughResult,
@@ -186,7 +187,7 @@ export class SharedCaches implements ManagerCaches {
   writeThrough(
     resource: Resource,
     object: KubeObject,
-    writer?: Writer,
+    write?: OwnWrite,
     within?: string,
     selector?: LabelSelector,
   ): WriteThroughResult {
@@ -197,9 +198,9 @@ export class SharedCaches implements ManagerCaches {
     }
     const own = this.findInformer(resource, within, selector);
     for (const { informer } of this.#sameVersion(resource)) {
-      if (informer !== own) informer.writeThrough(object, writer);
+      if (informer !== own) informer.writeThrough(object, write);
     }
-    return own?.writeThrough(object, writer) ?? "outside";
+    return own?.writeThrough(object, write) ?? "outside";
   }
 
   deleteThrough(resource: Resource, key: ObjectKey, uid: string, writer?: Writer): void {
@@ -272,8 +273,8 @@ class ControllerCaches implements Caches {
     return this.#shared.findInformer(resource, this.#view.namespace, this.#selectorOf(resource));
   }
 
-  writeThrough(resource: Resource, object: KubeObject, writer?: Writer): WriteThroughResult {
-    return this.#shared.writeThrough(resource, object, writer, this.#view.namespace, this.#selectorOf(resource));
+  writeThrough(resource: Resource, object: KubeObject, write?: OwnWrite): WriteThroughResult {
+    return this.#shared.writeThrough(resource, object, write, this.#view.namespace, this.#selectorOf(resource));
   }
 
   #selectorOf(resource: Resource): LabelSelector | undefined {
