@@ -228,7 +228,10 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   }
 
   advance(version: ResourceVersion): void {
-    this.#written.advance(version);
+    this.#written.advance(version, (key) => {
+      const lastKnown = this.#options.store.get(key);
+      if (lastKnown !== undefined) this.#drop(key, { lastKnown, isFinalStateKnown: false });
+    });
     this.#options.store.advance(version);
     this.#options.onAdvanced();
   }

@@ -63,6 +63,8 @@ interface Entry<T> {
   /** The state of that version; undefined when the object does not belong to the cache in that state. */
   state: T | undefined;
   readonly writes: Write<T>[];
+  /** The watch has never shown the object. */
+  isUnseen: boolean;
 }
 
 /** Where a state from the server stands relative to what was written. */
@@ -128,7 +130,7 @@ export class WrittenObjects<T extends KubeObject> {
     own: OwnWrite | undefined,
   ): (() => void) | undefined {
     const { version, state, base } = written;
-    const entry: Entry<T> = this.#entries.get(key) ?? { version, state, writes: [] };
+    const entry: Entry<T> = this.#entries.get(key) ?? { version, state, writes: [], isUnseen: base === undefined };
     entry.version = version;
     entry.state = state;
     this.#entries.delete(key);
@@ -170,6 +172,7 @@ export class WrittenObjects<T extends KubeObject> {
       this.#entries.delete(key);
       return order === 0 ? "same" : "newer";
     }
+    entry.isUnseen = false;
     this.#notifyOvertaken(key, entry, version);
     return "older";
   }
@@ -180,11 +183,17 @@ export class WrittenObjects<T extends KubeObject> {
     this.#deleted.clear();
   }
 
-  /** The watch has passed `version`: all writes up to it are confirmed. */
-  advance(version: ResourceVersion): void {
+  /**
+   * The watch has passed `version`: all writes up to it are confirmed.
+   *
+   * @param onGone Called for each object that the watch has passed without ever showing it. It was deleted before a server
+   *   that merges events could send it, or a later event will show it.
+   */
+  advance(version: ResourceVersion, onGone: (key: ObjectKey) => void): void {
     for (const [key, entry] of this.#entries) {
       if ((compareResourceVersions(entry.version, version) ?? 0) > 0) return;
       this.#entries.delete(key);
+      if (entry.isUnseen && entry.state !== undefined) onGone(key);
     }
   }
 

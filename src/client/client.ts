@@ -1,11 +1,8 @@
 /** Client: the verbs of the Kubernetes API over a Transport. `encoder.ts` writes requests, `requester.ts` sends them. */
 import {
-  type ApiStatus,
-  apiVersionOf,
   builtin,
   type Infer,
   keyOf,
-  type KubeObject,
   type ListOptions,
   type ListPage,
   type ListWatch,
@@ -46,17 +43,11 @@ import {
   withQuery,
   writeQuery,
 } from "./encoder.ts";
-import { type OutgoingRequest, Requester } from "./requester.ts";
+import { decoded, ObjectRequests } from "./object_requests.ts";
+import { Requester } from "./requester.ts";
 import type { Transport } from "./transport.ts";
 import { watchLines } from "./watch_lines.ts";
-import {
-  deleteResult,
-  fieldsOf,
-  isOutcomeUnknown,
-  isRemoved,
-  removedUid,
-  type WriteObserver,
-} from "./write_observer.ts";
+import { fieldsOf, type WriteObserver } from "./write_observer.ts";
 
 const metadataObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -89,8 +80,7 @@ const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 export class Client {
   readonly #transport: Transport;
   readonly #options: ClientOptions;
-  #requester: Requester;
-  #observer: WriteObserver | undefined;
+  #requests: ObjectRequests;
 
   /**
    * Creates a client. It sends nothing until its first call.
@@ -101,7 +91,7 @@ export class Client {
   constructor(transport: Transport, options: ClientOptions = {}) {
     this.#transport = transport;
     this.#options = options;
-    this.#requester = new Requester(transport, options);
+    this.#requests = new ObjectRequests(new Requester(transport, options), options);
   }
 
   /** Returns a client of the same server whose writes are validated and not stored. */
@@ -116,7 +106,7 @@ export class Client {
    */
   withTransport(wrap: (transport: Transport) => Transport): Client {
     const client = new Client(wrap(this.#transport), this.#options);
-    client.#observer = this.#observer;
+    client.#requests = client.#requests.observedBy(this.#requests.observer);
     return client;
   }
 
@@ -127,8 +117,7 @@ export class Client {
    */
   withWriteObserver(observer: WriteObserver): Client {
     const client = new Client(this.#transport, this.#options);
-    client.#requester = this.#requester;
-    client.#observer = observer;
+    client.#requests = this.#requests.observedBy(observer);
     return client;
   }
 
@@ -143,7 +132,7 @@ export class Client {
     const { subresource, resourceVersion, metadataOnly = false, signal } = options;
     const path = withQuery(objectPath(resource, key, subresource), { resourceVersion });
     const accept = metadataOnly ? metadataObject : undefined;
-    return await this.#object(resource, {
+    return await this.#requests.object(resource, {
       action: `get ${objectText(resource, key)}`,
       method: "GET",
       path,
@@ -190,8 +179,8 @@ export class Client {
     });
     const action = `list ${collectionText(resource, namespace)}`;
     const accept = metadataOnly ? metadataList : undefined;
-    const text = await this.#requester.text({ action, method: "GET", path, accept, signal });
-    return this.#decoded(action, () => decodeList<Infer<R>>(text, { dropManagedFields: !keepManagedFields }));
+    const text = await this.#requests.requester.text({ action, method: "GET", path, accept, signal });
+    return decoded(action, () => decodeList<Infer<R>>(text, { dropManagedFields: !keepManagedFields }));
   }
 
   /**
@@ -264,7 +253,7 @@ export class Client {
     const action = `watch ${collectionText(resource, namespace)}`;
     const accept = metadataOnly ? metadataObject : undefined;
     try {
-      const { body } = await this.#requester.stream({ action, method: "GET", path, accept, signal });
+      const { body } = await this.#requests.requester.stream({ action, method: "GET", path, accept, signal });
       if (body !== null) yield* watchLines<Infer<R>>(body, signal, { action, dropManagedFields: !keepManagedFields });
     } finally {
       child.abort(); // Ends the request in the transport.
@@ -312,7 +301,7 @@ export class Client {
     const path = withQuery(resourcePath(resource, { namespace }), writeQuery(options, this.#options));
     const key = name === undefined ? undefined : keyOf({ metadata: { namespace, name } });
     const outgoing = { action, method: "POST", path, body: JSON.stringify(whole), signal: options.signal } as const;
-    return await this.#write(resource, key, options, outgoing);
+    return await this.#requests.write({ resource, key, options }, outgoing);
   }
 
   /**
@@ -331,7 +320,13 @@ export class Client {
     const action = `update ${objectText(resource, key)}`;
     const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options, this.#options));
     const body = encodeWhole(whole, action);
-    return await this.#write(resource, key, options, { action, method: "PUT", path, body, signal: options.signal });
+    return await this.#requests.write({ resource, key, options }, {
+      action,
+      method: "PUT",
+      path,
+      body,
+      signal: options.signal,
+    });
   }
 
   /**
@@ -352,7 +347,7 @@ export class Client {
     const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options, this.#options));
     const action = `patch ${objectText(resource, key)}`;
     const outgoing = { action, method: "PATCH", path, ...patchBody(patch), signal: options.signal } as const;
-    return await this.#write(resource, key, options, outgoing, () => fieldsOf(patch));
+    return await this.#requests.write({ resource, key, options, sent: () => fieldsOf(patch) }, outgoing);
   }
 
   /**
@@ -373,14 +368,14 @@ export class Client {
     const key = keyForWrite("apply", resource, whole);
     const { fieldManager, force = false, subresource, signal } = options;
     const query = { ...writeQuery({ ...options, fieldManager }, this.#options), force };
-    return await this.#write(resource, key, options, {
+    return await this.#requests.write({ resource, key, options, sent: () => object }, {
       action: `apply ${objectText(resource, key)}`,
       method: "PATCH",
       path: withQuery(objectPath(resource, key, subresource), query),
       contentType: patchKinds.apply.contentType,
       body: JSON.stringify(whole),
       signal,
-    }, () => object);
+    });
   }
 
   /**
@@ -396,28 +391,7 @@ export class Client {
     key: string,
     options: DeleteOptions = {},
   ): Promise<DeleteResult<Infer<R>>> {
-    const action = `delete ${objectText(resource, key)}`;
-    const path = objectPath(resource, key);
-    const { signal } = options;
-    const send = async () => {
-      const text = await this.#requester.text({
-        action,
-        method: "DELETE",
-        path,
-        body: this.#deleteBody(options),
-        signal,
-      });
-      return this.#decoded(action, () => decodeObject<ApiStatus | Infer<R>>(text));
-    };
-    const observer = this.#observerOf(options);
-    if (observer === undefined) return deleteResult(await send());
-    const result = await observed(send, observer, { resource, key, signal });
-    // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
-    const uid = removedUid(result as ApiStatus | KubeObject, options.preconditions?.uid);
-    const deleted = deleteResult(result);
-    if (uid !== undefined) observer.onRemoved(resource, key, uid);
-    else if (deleted.kind === "object") observer.onStored(resource, deleted.object as KubeObject);
-    return deleted;
+    return await this.#requests.delete(resource, key, options);
   }
 
   /**
@@ -437,7 +411,13 @@ export class Client {
     }
     const path = withQuery(resourcePath(resource, { namespace }), selectionQuery(options));
     const action = `delete all ${collectionText(resource, namespace)}`;
-    await this.#requester.text({ action, method: "DELETE", path, body: this.#deleteBody(options), signal });
+    await this.#requests.requester.text({
+      action,
+      method: "DELETE",
+      path,
+      body: this.#requests.deleteBody(options),
+      signal,
+    });
   }
 
   /**
@@ -448,14 +428,14 @@ export class Client {
    */
   async evict(podKey: string, options: DeleteOptions = {}): Promise<void> {
     const path = objectPath(builtin.Pod, podKey, "eviction");
-    const deleteOptions: unknown = JSON.parse(this.#deleteBody(options));
+    const deleteOptions: unknown = JSON.parse(this.#requests.deleteBody(options));
     const body = JSON.stringify({
       apiVersion: "policy/v1",
       kind: "Eviction",
       metadata: splitKey(podKey),
       deleteOptions,
     });
-    await this.#requester.text({
+    await this.#requests.requester.text({
       action: `evict ${objectText(builtin.Pod, podKey)}`,
       method: "POST",
       path,
@@ -476,8 +456,8 @@ export class Client {
     const spec = { audiences, expirationSeconds };
     const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec });
     const action = `create a token of ${objectText(builtin.ServiceAccount, serviceAccountKey)}`;
-    const text = await this.#requester.text({ action, method: "POST", path, body, signal });
-    return this.#decoded(action, () => decodeObject<{ readonly status: TokenRequest }>(text)).status;
+    const text = await this.#requests.requester.text({ action, method: "POST", path, body, signal });
+    return decoded(action, () => decodeObject<{ readonly status: TokenRequest }>(text)).status;
   }
 
   /**
@@ -490,81 +470,6 @@ export class Client {
   async raw(path: string, request: RawRequest = {}): Promise<string> {
     if (!path.startsWith("/")) throw new TypeError(`Cannot send raw request: path "${path}" does not start with "/"`);
     const { method = "GET", ...rest } = request;
-    return await this.#requester.text({ ...rest, action: `${method.toLowerCase()} "${path}"`, method, path });
-  }
-
-  /** Sends a write and reports what became of it. `key` is undefined while the name is not known. */
-  async #write<R extends Resource>(
-    resource: R,
-    key: string | undefined,
-    options: WriteOptions,
-    outgoing: OutgoingRequest,
-    sent: () => unknown = () => undefined,
-  ): Promise<Infer<R>> {
-    const observer = this.#observerOf(options);
-    if (observer === undefined) return await this.#object(resource, outgoing);
-    const { subresource, signal } = options;
-    const response = await observed(() => this.#object(resource, outgoing), observer, { resource, key, signal });
-    const object = response as KubeObject;
-    if (subresource !== undefined && subresource !== "status") {
-      if (key !== undefined) await observer.onUnknown(resource, key);
-    } else if (isRemoved(object) && object.metadata.uid !== undefined) {
-      observer.onRemoved(resource, keyOf(object), object.metadata.uid);
-    } else {
-      observer.onStored(resource, object, sent());
-    }
-    return response;
-  }
-
-  #observerOf({ dryRun = this.#options.dryRun }: { readonly dryRun?: boolean }): WriteObserver | undefined {
-    return dryRun === true ? undefined : this.#observer;
-  }
-
-  async #object<R extends Resource>(resource: R, outgoing: OutgoingRequest): Promise<Infer<R>> {
-    const text = await this.#requester.text(outgoing);
-    return this.#decoded(outgoing.action, () => {
-      const object = decodeObject<Infer<R> & Partial<KubeObject>>(text);
-      if (object.kind === undefined) {
-        throw new SyntaxError(`the response is not a ${apiVersionOf(resource)} ${resource.kind}`);
-      }
-      return object;
-    });
-  }
-
-  /** Adds the action to the error of a response that cannot be decoded. */
-  #decoded<T>(action: string, decode: () => T): T {
-    try {
-      return decode();
-    } catch (cause) {
-      const state = cause instanceof SyntaxError ? cause.message : String(cause);
-      throw new SyntaxError(`Cannot ${action}: its response cannot be decoded: ${state}`, { cause });
-    }
-  }
-
-  #deleteBody(options: DeleteOptions): string {
-    const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun = this.#options.dryRun ?? false } = options;
-    return JSON.stringify({
-      apiVersion: "v1",
-      kind: "DeleteOptions",
-      preconditions,
-      propagationPolicy,
-      gracePeriodSeconds,
-      dryRun: dryRun ? ["All"] : undefined,
-    });
-  }
-}
-
-/** Sends a write, and reports a failure after which it may have taken effect. */
-async function observed<T>(
-  send: () => Promise<T>,
-  observer: WriteObserver,
-  target: { readonly resource: Resource; readonly key: string | undefined; readonly signal: AbortSignal | undefined },
-): Promise<T> {
-  try {
-    return await send();
-  } catch (error) {
-    const { resource, key, signal } = target;
-    if (key !== undefined && isOutcomeUnknown(error, signal)) await observer.onUnknown(resource, key);
-    throw error;
+    return await this.#requests.requester.text({ ...rest, action: `${method.toLowerCase()} "${path}"`, method, path });
   }
 }

@@ -11,7 +11,15 @@
  * answer must not stop the controller for longer. An object that was created and deleted before the watch showed it is
  * reported as missing: no event will come for it.
  */
-import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
+import {
+  compareResourceVersions,
+  keyOf,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  resourceName,
+  splitKey,
+} from "../api/mod.ts";
 import { type Clock, scope } from "../async/mod.ts";
 import { type Client, isUnreachable, type WriteObserver } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
@@ -145,26 +153,32 @@ export class WriteThrough {
   }
 
   async #settle(key: ObjectKey, write: UnknownWrite, signal: AbortSignal): Promise<void> {
-    const { client, caches, clock, log } = this.#options;
-    const { resource, objectKey, endedAt } = write;
+    const { clock, log } = this.#options;
+    const { objectKey, endedAt } = write;
     const timeoutMs = endedAt + maxUnknownMs - clock.monotonic();
     const giveUp = (error?: unknown) =>
       log.warn("outcome of a write is unknown, reconciling anyway", { key, object: objectKey, error });
     if (timeoutMs <= 0) return giveUp();
-    const before = caches.findInformer(resource)?.lister.find(objectKey);
     using limit = scope(signal, { timeoutMs, clock });
-    let live: KubeObject | undefined;
     try {
-      // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
-      live = await client.find(resource, objectKey, { signal: limit.signal }) as KubeObject | undefined;
+      await this.#readLive(key, write, limit.signal);
     } catch (error) {
       if (limit.signal.aborted || isUnreachable(error)) throw error;
-      return giveUp(error);
+      giveUp(error);
     }
+  }
+
+  /** A list of one object: a controller may list what it watches, and the version of a list also dates an absence. */
+  async #readLive(key: ObjectKey, { resource, objectKey }: UnknownWrite, signal: AbortSignal): Promise<void> {
+    const { client, caches } = this.#options;
+    const { namespace, name } = splitKey(objectKey);
+    const page = await client.list(resource, { namespace, fieldSelector: { "metadata.name": name }, signal });
+    // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
+    const live = page.items[0] as KubeObject | undefined;
     if (live !== undefined) return this.observeLive(key, resource, live);
-    // The live read shows no object: the one that was cached before it, and still is, does not exist any more.
-    const uid = before?.metadata.uid;
-    if (uid !== undefined && caches.findInformer(resource)?.lister.find(objectKey) === before) {
+    const { uid, resourceVersion } = caches.findInformer(resource)?.lister.find(objectKey)?.metadata ?? {};
+    if (uid === undefined || resourceVersion === undefined) return;
+    if ((compareResourceVersions(resourceVersion, page.resourceVersion) ?? 1) <= 0) {
       caches.deleteThrough(resource, objectKey, uid);
     }
   }

@@ -28,11 +28,11 @@ export class OwnWriteOracle {
   }
 
   /** The controllers for one process. */
-  observed(controllers: readonly OperatorController[], process: number): readonly OperatorController[] {
+  observed(controllers: readonly OperatorController[], processId: number): readonly OperatorController[] {
     const written = new Map<string, Written>();
     return controllers.map((controller) => ({
       ...controller,
-      reconciler: (request, toolbox) => controller.reconciler(request, this.#tools(toolbox, written, process)),
+      reconciler: (request, toolbox) => controller.reconciler(request, this.#tools(toolbox, written, processId)),
     }));
   }
 
@@ -41,7 +41,7 @@ export class OwnWriteOracle {
   }
 
   /** The tools of one attempt. All methods but those below work on the Toolbox itself. */
-  #tools(toolbox: Toolbox, written: Map<string, Written>, process: number): Toolbox {
+  #tools(toolbox: Toolbox, written: Map<string, Written>, processId: number): Toolbox {
     const record = (resource: Resource, result: unknown) => {
       const { uid, resourceVersion: version } = (result as KubeObject | undefined)?.metadata ?? {};
       if (uid === undefined || version === undefined) return;
@@ -66,12 +66,12 @@ export class OwnWriteOracle {
       patchStatus: writing("patchStatus"),
       find: (resource: Resource, key: string) => {
         const found = toolbox.find(resource, key);
-        this.#checkFind(resource, key, found as KubeObject | undefined, { written, process });
+        this.#checkFind(resource, key, found as KubeObject | undefined, { written, processId });
         return found;
       },
       list: (resource: Resource, filter: Parameters<Toolbox["list"]>[1]) => {
         const found = toolbox.list(resource, filter);
-        for (const one of found) this.#checkVersion(resource, one as KubeObject, { written, process });
+        for (const one of found) this.#checkVersion(resource, one as KubeObject, { written, processId });
         return found;
       },
     };
@@ -91,7 +91,7 @@ export class OwnWriteOracle {
     const { namespace, name } = splitKey(key);
     const stored = this.#server.find(resourceName(resource), namespace ?? "", name);
     if (stored?.metadata.uid !== written.uid) return;
-    this.#problems.add(`process ${of.process} does not find ${resourceName(resource)} ${key}, which it wrote`);
+    this.#problems.add(`process ${of.processId} does not find ${resourceName(resource)} ${key}, which it wrote`);
   }
 
   #checkVersion(resource: Resource, found: KubeObject, of: ProcessWrites): void {
@@ -101,14 +101,14 @@ export class OwnWriteOracle {
     if ((compareResourceVersions(resourceVersion, written.version) ?? 0) >= 0) return;
     const id = idOf(resource, found);
     this.#problems.add(
-      `process ${of.process} read ${id} at version ${resourceVersion} after it had written ${written.version}`,
+      `process ${of.processId} read ${id} at version ${resourceVersion} after it had written ${written.version}`,
     );
   }
 }
 
 interface ProcessWrites {
   readonly written: ReadonlyMap<string, Written>;
-  readonly process: number;
+  readonly processId: number;
 }
 
 function idOf(resource: Resource, { metadata: { namespace, name } }: KubeObject): string {

@@ -1,0 +1,136 @@
+/**
+ * ObjectRequests: sends the requests of a Client whose responses are objects, decodes the objects, and reports what became
+ * of each write to the observer (`write_observer.ts`).
+ */
+import { type ApiStatus, apiVersionOf, type Infer, keyOf, type KubeObject, type Resource } from "../api/mod.ts";
+import type { ClientOptions, DeleteOptions, DeleteResult, WriteOptions } from "./client_options.ts";
+import { decodeObject } from "./decoder.ts";
+import { objectPath, objectText } from "./encoder.ts";
+import type { OutgoingRequest, Requester } from "./requester.ts";
+import { deleteResult, isOutcomeUnknown, isRemoved, removedUid, type WriteObserver } from "./write_observer.ts";
+
+/** What a write is about. */
+export interface WriteTarget<R extends Resource> {
+  readonly resource: R;
+  /** `namespace/name`, or `name`; undefined while the server has not chosen the name. */
+  readonly key: string | undefined;
+  readonly options: Pick<WriteOptions, "dryRun" | "subresource" | "signal">;
+  /** The fields that are written. @default the whole object */
+  readonly sent?: () => unknown;
+}
+
+/** The requests of one client. */
+export class ObjectRequests {
+  readonly #requester: Requester;
+  readonly #options: ClientOptions;
+  readonly #observer: WriteObserver | undefined;
+
+  constructor(requester: Requester, options: ClientOptions, observer?: WriteObserver) {
+    this.#requester = requester;
+    this.#options = options;
+    this.#observer = observer;
+  }
+
+  get requester(): Requester {
+    return this.#requester;
+  }
+
+  /** The same requests, with an observer. */
+  observedBy(observer: WriteObserver | undefined): ObjectRequests {
+    return new ObjectRequests(this.#requester, this.#options, observer);
+  }
+
+  /** The observer that further requests would have, for a client of another transport. */
+  get observer(): WriteObserver | undefined {
+    return this.#observer;
+  }
+
+  /** Sends a request, and decodes the object in its response. */
+  async object<R extends Resource>(resource: R, outgoing: OutgoingRequest): Promise<Infer<R>> {
+    const text = await this.#requester.text(outgoing);
+    return decoded(outgoing.action, () => {
+      const object = decodeObject<Infer<R> & Partial<KubeObject>>(text);
+      if (object.kind === undefined) {
+        throw new SyntaxError(`the response is not a ${apiVersionOf(resource)} ${resource.kind}`);
+      }
+      return object;
+    });
+  }
+
+  /** Sends a write, and reports what became of it. */
+  async write<R extends Resource>(target: WriteTarget<R>, outgoing: OutgoingRequest): Promise<Infer<R>> {
+    const { resource, key, options, sent } = target;
+    const observer = this.#observerOf(options);
+    if (observer === undefined) return await this.object(resource, outgoing);
+    const response = await observed(() => this.object(resource, outgoing), observer, target);
+    const object = response as KubeObject;
+    if (options.subresource !== undefined && options.subresource !== "status") {
+      if (key !== undefined) await observer.onUnknown(resource, key);
+    } else if (isRemoved(object) && object.metadata.uid !== undefined) {
+      observer.onRemoved(resource, keyOf(object), object.metadata.uid);
+    } else {
+      observer.onStored(resource, object, sent?.());
+    }
+    return response;
+  }
+
+  /** Sends a deletion, and reports what became of it. */
+  async delete<R extends Resource>(resource: R, key: string, options: DeleteOptions): Promise<DeleteResult<Infer<R>>> {
+    const action = `delete ${objectText(resource, key)}`;
+    const outgoing = { action, method: "DELETE", path: objectPath(resource, key), signal: options.signal } as const;
+    const send = async () => {
+      const text = await this.#requester.text({ ...outgoing, body: this.deleteBody(options) });
+      return decoded(action, () => decodeObject<ApiStatus | Infer<R>>(text));
+    };
+    const observer = this.#observerOf(options);
+    if (observer === undefined) return deleteResult(await send());
+    const result = await observed(send, observer, { resource, key, options });
+    // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
+    const uid = removedUid(result as ApiStatus | KubeObject, options.preconditions?.uid);
+    const deleted = deleteResult(result);
+    if (uid !== undefined) observer.onRemoved(resource, key, uid);
+    else if (deleted.kind === "object") observer.onStored(resource, deleted.object as KubeObject);
+    return deleted;
+  }
+
+  /** The body of a deletion. */
+  deleteBody(options: DeleteOptions): string {
+    const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun = this.#options.dryRun ?? false } = options;
+    return JSON.stringify({
+      apiVersion: "v1",
+      kind: "DeleteOptions",
+      preconditions,
+      propagationPolicy,
+      gracePeriodSeconds,
+      dryRun: dryRun ? ["All"] : undefined,
+    });
+  }
+
+  #observerOf({ dryRun = this.#options.dryRun }: { readonly dryRun?: boolean }): WriteObserver | undefined {
+    return dryRun === true ? undefined : this.#observer;
+  }
+}
+
+/** Adds the action to the error of a response that cannot be decoded. */
+export function decoded<T>(action: string, decode: () => T): T {
+  try {
+    return decode();
+  } catch (cause) {
+    const state = cause instanceof SyntaxError ? cause.message : String(cause);
+    throw new SyntaxError(`Cannot ${action}: its response cannot be decoded: ${state}`, { cause });
+  }
+}
+
+/** Sends a write, and reports a failure after which it may have taken effect. */
+async function observed<T>(
+  send: () => Promise<T>,
+  observer: WriteObserver,
+  { resource, key, options }: WriteTarget<Resource>,
+): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    if (key !== undefined && isOutcomeUnknown(error, options.signal)) await observer.onUnknown(resource, key);
+    throw error;
+  }
+}
