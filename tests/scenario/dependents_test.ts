@@ -136,7 +136,7 @@ const conditionOf = (world: World) =>
 const patchSite = (world: World, spec: object) =>
   world.patch(Site, "default/a", { kind: "merge", value: { spec } as never });
 
-test("[100] dependents are created in order, each after the gates before it have opened", async () => {
+test("[104] dependents are created in order, each after the gates before it have opened", async () => {
   const { writes, wrap } = recorder();
   await using world = await startSite(wrap);
   await world.create(Site, { name: "a", spec: {} });
@@ -155,7 +155,7 @@ test("[100] dependents are created in order, each after the gates before it have
   assertEquals(world.get(Site, "default/a").status?.readyReplicas, 2);
 });
 
-test("[100] a closed gate holds what comes after it and nothing else, and the status names it", async () => {
+test("[104] a closed gate holds what comes after it and nothing else, and the status names it", async () => {
   const { writes, wrap } = recorder();
   await using world = await startSite(wrap);
   await world.create(ConfigMap, { name: "page" });
@@ -187,7 +187,7 @@ test("[100] a closed gate holds what comes after it and nothing else, and the st
   assert(world.find(Deployment, "default/servers") !== undefined);
 });
 
-test("[100] an update passes the gates in the same order, and what is no longer named is deleted at the end", async () => {
+test("[104] an update passes the gates in the same order, and what is no longer named is deleted at the end", async () => {
   const { writes, wrap } = recorder();
   await using world = await startSite(wrap);
   await world.create(Site, { name: "a", spec: { shards: 3 } });
@@ -210,7 +210,7 @@ test("[100] an update passes the gates in the same order, and what is no longer 
   assertEquals(world.get(Deployment, "default/servers").spec.template.metadata?.annotations?.migrated, "migration-v2");
 });
 
-test("[100] when `when` becomes false, the dependent and what comes after it are deleted, the last one first", async () => {
+test("[104] when `when` becomes false, the dependent and what comes after it are deleted, the last one first", async () => {
   const gate = dependent("gate", ConfigMap, {
     of: Site,
     when: ({ object }) => object.spec.expose,
@@ -259,7 +259,7 @@ test("[100] when `when` becomes false, the dependent and what comes after it are
   assert(world.find(Secret, "default/last") !== undefined);
 });
 
-test("[100] the deletion of the owner goes the other way round, and includes the Pods of the servers", async () => {
+test("[104] the deletion of the owner goes the other way round, and includes the Pods of the servers", async () => {
   const { writes, wrap } = recorder();
   await using world = await startSite(wrap);
   await world.create(Site, { name: "a", spec: {} });
@@ -279,7 +279,7 @@ test("[100] the deletion of the owner goes the other way round, and includes the
   assertEquals(world.find(Site, "default/a"), undefined);
 });
 
-test("[100] dependents that the controller no longer has are deleted in the order that their annotations say", async () => {
+test("[104] dependents that the controller no longer has are deleted in the order that their annotations say", async () => {
   const deleted: string[] = [];
   const wrap = (transport: Transport): Transport => async (request) => {
     if (request.method === "DELETE") deleted.push(`${new URL(request.url).pathname.split("/").at(-1)}`);
@@ -308,7 +308,7 @@ test("[100] dependents that the controller no longer has are deleted in the orde
   assert(world.find(ConfigMap, "default/page") !== undefined);
 });
 
-test("[100] a status of an older generation opens no gate", async () => {
+test("[104] a status of an older generation opens no gate", async () => {
   const seen: string[] = [];
   const watched = dependent("servers", Deployment, {
     of: Site,
@@ -338,7 +338,7 @@ test("[100] a status of an older generation opens no gate", async () => {
   assert(seen.includes("2/2"), seen.join(" "));
 });
 
-test("[100] an error of one dependent does not hold those beside it; several errors are one", async () => {
+test("[104] an error of one dependent does not hold those beside it; several errors are one", async () => {
   const failing = (name: string) =>
     dependent(name, ConfigMap, {
       of: Site,
@@ -389,7 +389,7 @@ test("[97, 100] dependents in other namespaces are tracked by labels, and delete
   assertEquals([world.find(ConfigMap, "other/far"), world.find(Secret, "default/near")], [undefined, undefined]);
 });
 
-test("[100] ctx.prune() leaves dependents that wait", async () => {
+test("[104] ctx.prune() leaves dependents that wait", async () => {
   const pruning = controller("site").for(Site).owns(Service, { prunes: true }).owns(ConfigMap, { prunes: true })
     .dependents(dependents([page, migration, servers, address])).reconcile(async (ctx) => {
       const state = await ctx.applyDependents();
@@ -404,7 +404,7 @@ test("[100] ctx.prune() leaves dependents that wait", async () => {
   assert(world.find(Service, "default/address") !== undefined);
 });
 
-test("[100] the permissions of ordered dependents are derived, with their deletion and the finalizer", () => {
+test("[104] the permissions of ordered dependents are derived, with their deletion and the finalizer", () => {
   const rules = controllerAccess(site).map(({ resource, verbs }) => `${resource}: ${verbs.join(" ")}`);
   assertEquals(rules, [
     "sites: get list watch patch",
@@ -419,7 +419,7 @@ test("[100] the permissions of ordered dependents are derived, with their deleti
   assertEquals(site.finalizer, "example.dev/site");
 });
 
-test("[100] a list that cannot be ordered is refused", () => {
+test("[104] a list that cannot be ordered is refused", () => {
   const cases: readonly [() => unknown, RegExp][] = [
     [() => dependents([migration, page]), /"migration" is after "page", which does not stand before it/],
     [() => dependents([page, page]), /"page" occurs twice/],
