@@ -170,6 +170,7 @@ export {
   embeddedResource,
   immutable,
   type InferInput,
+  int64,
   intOrString,
   quantity,
   z,

@@ -5,7 +5,7 @@
 import { type GoDeclaration, type GoField, type GoType, type GoTypes, reflectName } from "./_go_types.ts";
 
 /** JSON as this task handles it. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
 /** A Go package whose types are in OpenAPI. */

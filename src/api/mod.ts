@@ -84,3 +84,4 @@ export {
   StatefulSet,
   ValidatingWebhookConfiguration,
 } from "./builtin.ts";
+export { isSameScalar, parseExactJson, printExactJson } from "./exact_json.ts";

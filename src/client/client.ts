@@ -6,6 +6,7 @@ import {
   type ListOptions,
   type ListPage,
   type ListWatch,
+  printExactJson,
   type Resource,
   splitKey,
   type WatchEvent,
@@ -300,7 +301,7 @@ export class Client {
     }
     const path = withQuery(resourcePath(resource, { namespace }), writeQuery(options, this.#options));
     const key = name === undefined ? undefined : keyOf({ metadata: { namespace, name } });
-    const outgoing = { action, method: "POST", path, body: JSON.stringify(whole), signal: options.signal } as const;
+    const outgoing = { action, method: "POST", path, body: printExactJson(whole), signal: options.signal } as const;
     return await this.#requests.write({ resource, key, options }, outgoing);
   }
 
@@ -373,7 +374,7 @@ export class Client {
       method: "PATCH",
       path: withQuery(objectPath(resource, key, subresource), query),
       contentType: patchKinds.apply.contentType,
-      body: JSON.stringify(whole),
+      body: printExactJson(whole),
       signal,
     });
   }

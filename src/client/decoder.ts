@@ -6,7 +6,7 @@
  * `__proto__` is an ordinary key, as in JSON.parse (behaviour 94). withoutManagedFields() removes only the
  * `managedFields` of the metadata of the objects themselves.
  */
-import type { KubeObject, ListPage, ResourceVersion } from "../api/mod.ts";
+import { type KubeObject, type ListPage, parseExactJson, type ResourceVersion } from "../api/mod.ts";
 
 /** Deeper than any schema, less than any stack allows. kube-apiserver accepts 10,000. */
 const maxDepth = 512;
@@ -20,10 +20,10 @@ export interface DecodeOptions {
   readonly dropManagedFields: boolean;
 }
 
-/** Parses JSON of the server. @throws SyntaxError when it is malformed, or nests too deep. */
+/** Parses JSON of the server; 64-bit integers are exact. @throws SyntaxError when it is malformed, or nests too deep. */
 export function parseJson(text: string): unknown {
   if (text.length >= minCheckedLength) checkDepth(text);
-  return JSON.parse(text);
+  return parseExactJson(text);
 }
 
 /** Parses one object. @throws SyntaxError when the text is not JSON or not an object. */

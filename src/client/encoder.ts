@@ -3,8 +3,8 @@
  *
  * Guarantees: a name stays within its segment of the path: "", ".", "..", "/", "%" and control characters are refused
  * before a request is sent (behaviour 80, client-go `IsValidPathSegmentName`), all else is percent-encoded. A query
- * contains only what differs from the default of the server. A whole object with an integer that JavaScript has rounded
- * is refused (behaviour 82).
+ * contains only what differs from the default of the server. A whole object with a number that JavaScript may have
+ * rounded is refused (behaviour 82).
  */
 import {
   apiVersionOf,
@@ -13,6 +13,7 @@ import {
   type KubeObject,
   objectKey,
   type ObjectMeta,
+  printExactJson,
   type Resource,
   splitKey,
 } from "../api/mod.ts";
@@ -149,19 +150,19 @@ export function keyForWrite(verb: string, resource: Resource, object: KubeObject
 }
 
 /**
- * A whole object as text. A 64-bit integer above 2^53 was rounded when it was read, and a PUT would store the rounded
- * value, even in a field of another manager.
+ * A whole object as text. Integers above 2^53 are read as bigints, so a number above 2^53 comes from a calculation, and may
+ * be rounded. A PUT would store the rounded value.
  *
- * @throws TypeError when the object contains such an integer.
+ * @throws TypeError when the object contains such a number.
  */
 export function encodeWhole(object: KubeObject, action: string): string {
-  const text = JSON.stringify(object);
+  const text = printExactJson(object);
   // 2^53 has 16 digits, so a text without so many in a row contains no such integer.
   if (!/\d{16}/.test(text)) return text;
   const path = pathOfRounded(object, "");
   if (path === undefined) return text;
   throw new TypeError(
-    `Cannot ${action}: the integer at ${path} is beyond 2^53 and was rounded when it was read; use apply or patch with only the fields that you own`,
+    `Cannot ${action}: the integer at ${path} is a number beyond 2^53 and may be rounded; use a bigint`,
   );
 }
 
@@ -186,5 +187,5 @@ export function patchBody<R extends Resource>(
   patch: Patch<R>,
 ): { readonly body: string; readonly contentType: string } {
   const content = patch.kind === "json" ? patch.operations : patch.value;
-  return { body: JSON.stringify(content), contentType: patchKinds[patch.kind].contentType };
+  return { body: printExactJson(content), contentType: patchKinds[patch.kind].contentType };
 }

@@ -6,7 +6,14 @@
  * - Did an earlier apply leave exactly this difference? Then it comes from the server, and another apply changes nothing
  *   (`NormalizationCache`).
  */
-import { type KubeObject, type Resource, resourceId } from "../api/mod.ts";
+import {
+  isSameScalar,
+  type KubeObject,
+  parseExactJson,
+  printExactJson,
+  type Resource,
+  resourceId,
+} from "../api/mod.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -43,7 +50,7 @@ export function firstDifference(live: unknown, desired: unknown): string | undef
   if (desired === undefined) return undefined;
   if (Array.isArray(desired)) return firstListDifference(live, desired);
   if (isObject(desired)) return firstObjectDifference(live, desired);
-  return Object.is(live, desired) ? undefined : "";
+  return isSameScalar(live, desired) ? undefined : "";
 }
 
 function firstListDifference(live: unknown, desired: readonly unknown[]): string | undefined {
@@ -79,7 +86,7 @@ function isEmptyList(value: unknown): boolean {
 
 /** True when two JSON values are equal. The order of the keys of an object does not matter. */
 export function isDeepEqual(left: unknown, right: unknown): boolean {
-  if (Object.is(left, right)) return true;
+  if (isSameScalar(left, right)) return true;
   if (Array.isArray(left)) {
     return Array.isArray(right) && left.length === right.length &&
       left.every((item, at) => isDeepEqual(item, right[at]));
@@ -141,11 +148,11 @@ function follow(value: unknown, step: string): unknown {
     case "f:":
       return isObject(value) && Object.hasOwn(value, selector) ? value[selector] : undefined;
     case "k:": {
-      const keys: unknown = JSON.parse(selector);
+      const keys = parseExactJson(selector);
       return Array.isArray(value) ? value.find((item) => hasKeys(item, keys)) : undefined;
     }
     case "v:": {
-      const desired: unknown = JSON.parse(selector);
+      const desired = parseExactJson(selector);
       return Array.isArray(value) && value.some((item) => hasDesiredValues(item, desired)) ? value : undefined;
     }
     case "i:":
@@ -190,5 +197,5 @@ export class NormalizationCache {
 }
 
 function textOf(resource: Resource, { field, live, desired }: FieldDifference): string {
-  return JSON.stringify([resourceId(resource), field, live, desired]);
+  return printExactJson([resourceId(resource), field, live, desired]);
 }

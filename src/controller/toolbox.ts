@@ -13,6 +13,7 @@ import {
   keyOf,
   type KubeObject,
   type ObjectKey,
+  printExactJson,
   type Resource,
   resourceName,
   resourceVersion,
@@ -248,7 +249,7 @@ export class Toolbox {
     if (field === undefined) return object;
     const value = { status } as PatchValue<Infer<R>>;
     const live = await this.patch(resource, object, { kind: "merge", value }, "status");
-    const desired = JSON.stringify(status);
+    const desired = printExactJson(status);
     this.#options.onRepair({ resource, object: kubeObject(object), field: `status.${field}`, desired });
     return live;
   }
@@ -263,7 +264,7 @@ export class Toolbox {
     const field = changedField(patch, object);
     if (field === undefined) return object;
     const live = await this.patch(resource, object, patch);
-    this.#options.onRepair({ resource, object: kubeObject(object), field, desired: JSON.stringify(patch) });
+    this.#options.onRepair({ resource, object: kubeObject(object), field, desired: printExactJson(patch) });
     return live;
   }
 
@@ -436,7 +437,7 @@ export class Toolbox {
     this.#logWrite("apply", resource, desired);
     // Without the UID, an apply to an object that was deleted would create it again.
     const written = await this.#apply(resource, desired, { uid: live.metadata.uid });
-    this.#options.onRepair({ resource, object: live, field, desired: JSON.stringify(desired) });
+    this.#options.onRepair({ resource, object: live, field, desired: printExactJson(desired) });
     return written;
   }
 

@@ -161,7 +161,7 @@ function alternative(type: Definition["type"]): string {
     case "date":
       return "; use z.iso.datetime()";
     case "bigint":
-      return "; use z.int()";
+      return "; use int64(), or z.int()";
     case "map":
       return "; use z.record()";
     case "set":
@@ -285,9 +285,20 @@ function plainUnion(options: readonly Schema[], place: Place): Draft | undefined
   const members = options.map((option) => membersOf(definitionOf(option)));
   if (members.every((list) => list !== undefined)) return enumSchema(new Set(members.flat()), place);
   if (more.length > 0) return undefined;
+  if (isInt64(first, second)) return { type: "integer", format: "int64" };
   const [number, text] = definitionOf(first).type === "number" ? [first, second] : [second, first];
   if (definitionOf(number).type !== "number" || definitionOf(text).type !== "string") return undefined;
   return intOrString(number, text, place);
+}
+
+/** True for the two sides of `int64()`: integers that a number represents exactly, and bigints of 64 bits. */
+function isInt64(first: Schema, second: Schema): boolean {
+  const formatOf = (schema: Schema) => {
+    const checks = checksOf(schema);
+    const [check] = checks;
+    return checks.length === 1 && check !== undefined && "format" in check ? check.format : undefined;
+  };
+  return formatOf(first) === "safeint" && definitionOf(second).type === "bigint" && formatOf(second) === "int64";
 }
 
 /** The bounds of both sides stand together: the API server applies number keywords to numbers and string keywords to strings. */

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertThrows, test } from "../../tes
 import {
   embeddedResource,
   immutable,
+  int64,
   intOrString,
   quantity,
   type StructuralSchema,
@@ -36,6 +37,7 @@ const table: readonly (readonly [title: string, schema: z.ZodType, expected: Str
     minimum: -safe,
     maximum: safe,
   }],
+  ["an integer of 64 bits", int64(), { type: "integer", format: "int64" }],
   ["a number", z.number().gt(0).lt(1), {
     type: "number",
     minimum: 0,
@@ -168,7 +170,7 @@ const refused: readonly (readonly [title: string, schema: z.ZodType, message: Re
   ["a refine() on an optional", z.string().optional().refine(() => true), /x has a refine\(\) check/],
   ["a trim()", z.string().trim(), /x changes its value/],
   ["a Date", z.date(), /x is a date, .*; use z\.iso\.datetime\(\)/],
-  ["a bigint", z.bigint(), /; use z\.int\(\)/],
+  ["a bigint", z.bigint(), /; use int64\(\), or z\.int\(\)/],
   ["a Map", z.map(z.string(), z.string()), /; use z\.record\(\)/],
   ["a Set", z.set(z.string()), /x-kubernetes-list-type/],
   ["a tuple", z.tuple([z.string()]), /x is a tuple/],

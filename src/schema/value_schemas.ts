@@ -1,5 +1,5 @@
 /**
- * zod schemas for values that Kubernetes has and zod does not: integers or strings, quantities, embedded objects, and
+ * zod schemas for values that Kubernetes has and zod does not: integers or strings, integers of 64 bits, quantities, embedded objects, and
  * immutable values.
  */
 import { z } from "zod";
@@ -20,6 +20,23 @@ const quantityPattern =
  */
 export function intOrString(): z.ZodUnion<readonly [z.ZodInt32, z.ZodString]> {
   return z.union([z.int32(), z.string()]);
+}
+
+/**
+ * Creates a zod schema for an integer of 64 bits. JavaScript's numbers are exact up to 2^53 − 1 only, so an object that is
+ * read has a bigint for an integer beyond, and a number for all others. `z.int()` is the better choice for a count: the API
+ * server then rejects what a number cannot represent.
+ *
+ * @example
+ * ```ts
+ * import { int64 } from "@pintle/controller";
+ *
+ * console.assert(int64().parse(7) === 7 && int64().parse(9007199254740993n) === 9007199254740993n);
+ * console.assert(!int64().safeParse(9007199254740992).success); // a number that may have been rounded
+ * ```
+ */
+export function int64(): z.ZodUnion<readonly [z.ZodInt, z.ZodBigIntFormat]> {
+  return z.union([z.int(), z.int64()]);
 }
 
 /**

@@ -2,7 +2,7 @@
  * The decoder of this folder: where a value the API server sent becomes an object of a Resource's type. The one place with
  * a type assertion.
  */
-import type { Infer, Resource } from "../api/mod.ts";
+import { type Infer, parseExactJson, type Resource } from "../api/mod.ts";
 import type { CustomResource, ParseIssue } from "../schema/mod.ts";
 
 /** The result of validating an object. */
@@ -79,7 +79,7 @@ export function parseJson(text: string): ParsedJson {
   const excess = excessOf(text);
   if (excess !== undefined) return { kind: "malformed", message: excess };
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExactJson(text);
     return { kind: "parsed", value };
   } catch {
     return { kind: "malformed", message: "the request body is not JSON" };

@@ -5,7 +5,7 @@
  * Guarantees: apiVersion, kind and all metadata except labels and annotations are taken from the source object,
  * because the API server rejects a conversion that changes them.
  */
-import { apiVersionOf, type Infer, type Resource, resourceName } from "../api/mod.ts";
+import { apiVersionOf, type Infer, printExactJson, type Resource, resourceName } from "../api/mod.ts";
 import { z } from "zod";
 import { boundedParse } from "../schema/mod.ts";
 import { issuesText } from "./admission_review.ts";
@@ -175,7 +175,7 @@ export function handleConversionReview(text: string, webhooks: readonly Conversi
   const { apiVersion, request } = checked.value;
   const respond = (response: object, failure?: unknown): ConvertedReview => ({
     kind: "converted",
-    text: JSON.stringify({ apiVersion, kind: "ConversionReview", response: { uid: request.uid, ...response } }),
+    text: printExactJson({ apiVersion, kind: "ConversionReview", response: { uid: request.uid, ...response } }),
     failure,
   });
   try {

@@ -17,7 +17,7 @@ import {
 } from "./admission_review.ts";
 import { type ConversionWebhook, handleConversionReview } from "./conversion.ts";
 import type { AdmissionDecision, AdmissionWebhook, Denied } from "./webhook.ts";
-import type { ApiStatus } from "../api/mod.ts";
+import { type ApiStatus, printExactJson } from "../api/mod.ts";
 import { fieldOf } from "./_decode.ts";
 
 /** A webhook that an operator can serve: for admission or for conversion. */
@@ -250,7 +250,7 @@ function responseOf(
     case "denied":
       return { allowed: false, status: statusOf(webhook, request, decision), ...warningsOf(decision.warnings) };
     case "patched":
-      return { allowed: true, patchType: "JSONPatch", patch: base64(JSON.stringify(decision.operations)) };
+      return { allowed: true, patchType: "JSONPatch", patch: base64(printExactJson(decision.operations)) };
     default:
       return decision satisfies never;
   }

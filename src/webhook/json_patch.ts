@@ -5,6 +5,7 @@
  * hold survive in all other fields. They are in document order, apply one after the other, and are always the same for
  * the same values. A new list element is one `add`, not a rewrite of all elements after it.
  */
+import { isSameScalar } from "../api/mod.ts";
 import type { JsonPatchOperation } from "../client/mod.ts";
 
 /** Computes the operations from `before` to `after`. Fields that are undefined count as absent. */
@@ -60,7 +61,7 @@ function compareLists(
 }
 
 function isEqual(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
+  if (isSameScalar(left, right)) return true;
   if (Array.isArray(left)) {
     return Array.isArray(right) && left.length === right.length &&
       left.every((item, index) => isEqual(item, right[index]));

@@ -5,7 +5,7 @@
  * Guarantees: text that printYaml() writes has the same meaning in YAML 1.1, which kubectl and the API server read, and in
  * YAML 1.2: every text that one of them could read as another value is quoted, because in YAML 1.1 `y`, `on` and `no` are
  * booleans and an unquoted property `y` is lost. parseYaml() never throws; a document with too many aliases is refused before
- * it grows.
+ * it grows. Integers of 64 bits are exact in both directions.
  */
 import { Document, isScalar, LineCounter, parseDocument, type Tags, visit } from "yaml";
 
@@ -88,6 +88,7 @@ export function parseYaml(text: string, { dialect = "core" }: ParseYamlOptions =
     // The library compares each key with all others of its map.
     uniqueKeys: false,
     prettyErrors: false,
+    intAsBigInt: true,
     lineCounter: lines,
   });
   const at = (offset: number): YamlPosition => ({ offset, line: lines.linePos(offset).line });
@@ -97,8 +98,14 @@ export function parseYaml(text: string, { dialect = "core" }: ParseYamlOptions =
   return {
     problems,
     duplicateKeys: () => duplicateOffsets(document).map(at),
-    value: () => document.toJS({ maxAliasCount }),
+    value: () => document.toJS({ maxAliasCount, reviver: (_key, value) => asNumber(value) }),
   };
+}
+
+/** As in JSON, an integer is a bigint only if a number cannot represent it exactly, and it fits in an int64. */
+function asNumber(value: unknown): unknown {
+  if (typeof value !== "bigint") return value;
+  return Number.isSafeInteger(Number(value)) || BigInt.asIntN(64, value) !== value ? Number(value) : value;
 }
 
 function duplicateOffsets(document: Document.Parsed): readonly number[] {

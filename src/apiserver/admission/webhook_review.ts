@@ -2,7 +2,7 @@
  * The AdmissionReview of one webhook: what is sent to it, what its answer means, and the Status of a denial. Sources:
  * apiserver `admission/plugin/webhook` and `webhook/errors` of Kubernetes 1.36.
  */
-import type { StatusDetails } from "../../api/mod.ts";
+import { parseExactJson, printExactJson, type StatusDetails } from "../../api/mod.ts";
 import {
   type AdmissionRequest,
   internalError,
@@ -45,7 +45,7 @@ export async function sendReview(
   request: AdmissionRequest,
   parts: { readonly call: CallWebhook; readonly uid: string; readonly requestKind: Kind },
 ): Promise<WebhookResult> {
-  const body = JSON.stringify(reviewOf(request, parts.uid, parts.requestKind));
+  const body = printExactJson(reviewOf(request, parts.uid, parts.requestKind));
   try {
     const text = await parts.call(webhook.target, body, { timeoutMs: webhook.timeoutMs });
     return resultOf(webhook, text, parts.uid);
@@ -81,7 +81,7 @@ function resultOf(webhook: ReviewingWebhook, text: string, uid: string): Webhook
 
 function reviewIn(text: string): Json {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text) as Json;
   } catch {
     const message = `couldn't get version/kind; json parse error: ${jsonError(text)}`;
     throw new WebhookCallError(`failed to call webhook: ${message}`);
@@ -142,7 +142,7 @@ function operationsIn(text: string): readonly Json[] {
     new WebhookCallError(`received undecodable patch in webhook response: ${message}`);
   let operations: Json;
   try {
-    operations = JSON.parse(text);
+    operations = parseExactJson(text) as Json;
   } catch {
     throw undecodable(jsonError(text));
   }

@@ -2,6 +2,7 @@
  * Reads the body of a request, as text or bytes within the size limit, as an object of a kind, or as DeleteOptions. It reports
  * duplicate keys, which JSON.parse accepts, rejects JSON that is nested too deeply, and reads YAML and the formats of decoders.
  */
+import { parseExactJson, printExactJson } from "../../api/mod.ts";
 import {
   badRequest,
   type Draft,
@@ -106,7 +107,7 @@ function parseJson(text: string, kind: Kind): ParsedBody {
 
 function parsedValue(text: string, kind: Kind): DraftValue {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text) as DraftValue;
   } catch {
     throw unrecognized(kind, text, `couldn't get version/kind; json parse error: ${jsonError(text)}`);
   }
@@ -131,7 +132,7 @@ function unrecognized(kind: Kind, text: string, why: string): StatusError {
 
 async function yamlSource(text: string, kind: Kind): Promise<BodySource> {
   const { value, duplicates } = await parseYaml(text, (why) => unrecognized(kind, text, why));
-  const json = JSON.stringify(value);
+  const json = printExactJson(value);
   const source = parseJson(json, kind);
   let first: Draft | undefined = source.draft;
   return () => {

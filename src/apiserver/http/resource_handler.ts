@@ -2,7 +2,7 @@
  * Requests about objects: from the URL, the query and the body to a verb of the registry, and back to a response. It also
  * reads the patches of all content types and the autoscaling/v1 Scale of any kind.
  */
-import { apiVersionOf } from "../../api/mod.ts";
+import { apiVersionOf, parseExactJson } from "../../api/mod.ts";
 import { scaleTable } from "../kinds/mod.ts";
 import {
   badRequest,
@@ -259,7 +259,7 @@ function parsedJson(text: string): { readonly value: Json; readonly duplicates: 
   const { depth, members } = structureOf(text);
   if (depth > maxDepth) throw badRequest("error decoding patch: exceeded max depth");
   try {
-    const value: Json = JSON.parse(text);
+    const value = parseExactJson(text) as Json;
     return { value, duplicates: members === membersOf(value) ? [] : duplicateKeys(text) };
   } catch {
     return undefined;

@@ -2,7 +2,7 @@
  * Responses with objects, lists, Statuses and warnings. An object in its stored version is sent as the JSON that the storage
  * has, without parsing or writing it again.
  */
-import { apiVersionOf } from "../../api/mod.ts";
+import { apiVersionOf, parseExactJson, printExactJson } from "../../api/mod.ts";
 import { type JsonObject, type Kind, StatusError } from "../model/mod.ts";
 import type { Page, Representation } from "../registry/mod.ts";
 import { contentTypes, type Format, type Negotiated } from "./media_types.ts";
@@ -133,10 +133,9 @@ function textResponse(
   retryAfterSeconds?: number,
 ): Promise<Response> | Response {
   const { negotiated, isPretty, warnings } = format;
-  if (negotiated.format === "yaml") return yamlResponse(object ?? JSON.parse(json ?? "null"), code, format);
-  const text = isPretty
-    ? JSON.stringify(object ?? JSON.parse(json ?? "null"), undefined, 2)
-    : json ?? JSON.stringify(object);
+  const parsed = () => object ?? parseExactJson(json ?? "null") as JsonObject;
+  if (negotiated.format === "yaml") return yamlResponse(parsed(), code, format);
+  const text = isPretty ? printExactJson(parsed(), 2) : json ?? printExactJson(object);
   return bytesResponse(`${text}\n`, code, contentTypes.json, warnings, retryAfterSeconds);
 }
 

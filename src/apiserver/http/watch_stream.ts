@@ -6,7 +6,7 @@
  * were sent. The stream ends at its timeout, when its kind changes, when the server stops, and with the signal of the request.
  */
 import { onAbort } from "../../async/mod.ts";
-import { apiVersionOf } from "../../api/mod.ts";
+import { apiVersionOf, printExactJson } from "../../api/mod.ts";
 import { expired, type JsonObject, type Kind, StatusError } from "../model/mod.ts";
 import { eventOf, isShownAsStored, type Matcher, type ObjectEvent, represent, representAll } from "../registry/mod.ts";
 import type { Cursor, Snapshot, StoredObject } from "../storage/mod.ts";
@@ -257,7 +257,7 @@ export function transformedEventWriter(
 ): EventWriter {
   let table = options;
   const textOf = (object: JsonObject): string => {
-    const text = JSON.stringify(transformObject(kind, object, transform, table, now()));
+    const text = printExactJson(transformObject(kind, object, transform, table, now()));
     // Only the first table of a watch has the column definitions.
     table = { ...table, isHeadless: true };
     return text;

@@ -3,6 +3,7 @@
  * its common errors have the messages of go-yaml. yamlText() writes sorted keys and unindented lists, quotes texts that YAML
  * 1.1 would read as another type, and folds long lines at the same places as go-yaml.
  */
+import { parseExactJson, printExactJson } from "../../api/mod.ts";
 import type { YamlDocument, YamlProblem } from "../../yaml/mod.ts";
 import type { Json, JsonObject, StatusError } from "../model/mod.ts";
 
@@ -41,9 +42,7 @@ function keyAt(text: string, position: number): string {
 
 function jsonOf(document: YamlDocument, malformed: (why: string) => StatusError): Json {
   try {
-    const text = JSON.stringify(document.value()) ?? "null";
-    const value: Json = JSON.parse(text);
-    return value;
+    return parseExactJson(printExactJson(document.value()) ?? "null") as Json;
   } catch (error) {
     throw malformed(`error converting YAML to JSON: ${error instanceof Error ? error.message : "unreadable"}`);
   }

@@ -59,6 +59,7 @@ export function goJson(value: Json): string {
     const fields = Object.keys(value).sort().map((key) => `${goJson(key)}:${goJson(value[key] ?? null)}`);
     return `{${fields.join(",")}}`;
   }
+  if (typeof value === "bigint") return String(value);
   const json = JSON.stringify(value);
   if (typeof value !== "string" || !/[<>&\u2028\u2029]/.test(json)) return json;
   return json.replace(/[<>&\u2028\u2029]/g, (character) => htmlEscapes.get(character) ?? character);
@@ -81,7 +82,7 @@ export function goPlain(value: Json): string {
 export function goSyntax(value: Json): string {
   if (value === null) return "interface {}(nil)";
   if (isJsonArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
+  if (!isJsonObject(value)) return typeof value === "bigint" ? String(value) : JSON.stringify(value);
   const fields = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${goSyntax(value[key] ?? null)}`);
   return `map[string]interface {}{${fields.join(", ")}}`;
 }
@@ -91,6 +92,7 @@ export function goType(value: Json): string {
   if (value === null) return "<nil>";
   if (isJsonArray(value)) return "[]interface {}";
   if (isJsonObject(value)) return "map[string]interface {}";
+  if (typeof value === "bigint") return "int64";
   if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
   return typeof value === "boolean" ? "bool" : "string";
 }
@@ -100,7 +102,7 @@ export function jsonTypeName(value: Json): string {
   if (value === null) return "null";
   if (isJsonArray(value)) return "array";
   if (typeof value === "boolean") return "bool";
-  return typeof value;
+  return typeof value === "bigint" ? "number" : typeof value;
 }
 
 /**

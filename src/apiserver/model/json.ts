@@ -6,8 +6,8 @@
  * has chosen uses `read` and `put`.
  */
 
-/** A JSON value that never changes. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+/** A JSON value that never changes. An integer that a number cannot represent exactly is a bigint. */
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 
 /** A JSON object that never changes, such as a stored object. */
 export interface JsonObject {
@@ -15,7 +15,7 @@ export interface JsonObject {
 }
 
 /** A JSON value that its owner may change. */
-export type DraftValue = null | boolean | number | string | DraftValue[] | Draft;
+export type DraftValue = null | boolean | number | bigint | string | DraftValue[] | Draft;
 
 /** A JSON object that its owner may change: an object that is not stored yet. */
 export interface Draft {
@@ -30,6 +30,11 @@ export function isDraft(value: DraftValue | undefined): value is Draft {
 /** True for an object, false for an array and null. */
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True for a number, also for an integer that only a bigint can represent. */
+export function isJsonNumber(value: Json | undefined): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
 }
 
 /** True for an array. */

@@ -5,6 +5,7 @@ export {
   type DraftValue,
   isDraft,
   isJsonArray,
+  isJsonNumber,
   isJsonObject,
   isSameJson,
   type Json,

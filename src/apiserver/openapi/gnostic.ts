@@ -5,6 +5,7 @@
  * A message is a table from JSON keys to field numbers. Keys with the prefix "x-" are extensions with their value as text;
  * other unknown keys are left out.
  */
+import { printExactJson } from "../../api/mod.ts";
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from "../model/mod.ts";
 type Encode = (value: Json) => Uint8Array;
 
@@ -219,7 +220,7 @@ function namedMessage(name: string, value: Uint8Array): Uint8Array {
 /** Any value, as YAML; JSON is valid YAML. */
 function anything(value: Json): Uint8Array {
   const writer = new ProtoWriter();
-  writer.text(2, JSON.stringify(value));
+  writer.text(2, printExactJson(value));
   return writer.bytes();
 }
 

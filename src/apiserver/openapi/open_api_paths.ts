@@ -3,6 +3,7 @@
  * request, and again after a kind of its group has changed. Its ETag, and its hash in the index, come from its input, so that
  * the index does not need the documents.
  */
+import { printExactJson } from "../../api/mod.ts";
 import { createHash } from "node:crypto";
 import { CustomKind } from "../crd/mod.ts";
 import { serverVersion } from "../discovery/mod.ts";
@@ -44,7 +45,7 @@ export function openApiPaths(kinds: KindRegistry): PathHandler {
 
 function indexResponse(request: Request, documents: Documents): Response {
   const paths = documents.paths().map((path) => [path, { serverRelativeURL: urlOf(path, documents.hash(path)) }]);
-  const text = JSON.stringify({ paths: Object.fromEntries(paths) });
+  const text = printExactJson({ paths: Object.fromEntries(paths) });
   // kube-apiserver has the same Content-Type here.
   return cached(request, text, { etag: hashOf(text), type: "text/plain; charset=utf-8" });
 }
@@ -136,7 +137,7 @@ class Documents {
     if (subject === undefined) return "";
     const known = this.#hashes.get(path);
     if (known !== undefined) return known;
-    const hash = hashOf(JSON.stringify([serverVersion, path, subject.kinds.map(partsOf)]));
+    const hash = hashOf(printExactJson([serverVersion, path, subject.kinds.map(partsOf)]));
     this.#hashes.set(path, hash);
     return hash;
   }
@@ -145,7 +146,7 @@ class Documents {
     const hash = this.hash(path);
     const known = this.#texts.get(path);
     if (known?.hash === hash) return known.text;
-    const text = JSON.stringify(this.#document(path));
+    const text = printExactJson(this.#document(path));
     this.#texts.set(path, { hash, text });
     return text;
   }
@@ -156,7 +157,7 @@ class Documents {
     const documents: JsonObject[] = [];
     for (const path of this.paths()) documents.push(this.#document(path));
     const swagger = swaggerOf(documents, serverVersion);
-    const body = form === "json" ? JSON.stringify(swagger) : encodeSwagger(swagger);
+    const body = form === "json" ? printExactJson(swagger) : encodeSwagger(swagger);
     this.#swagger = { form, hash, body };
     return body;
   }

@@ -6,7 +6,8 @@
  * - `v:"a"`: the item of a set with this value
  * - `i:0`: the item at this index
  */
-import { goJson, isJsonArray, isJsonObject, type Json, type ListSchema } from "../model/mod.ts";
+import { parseExactJson, printExactJson } from "../../api/mod.ts";
+import { goJson, isJsonArray, isJsonNumber, isJsonObject, type Json, type ListSchema } from "../model/mod.ts";
 
 /** Cache of the elements of field names: a string that was a key before is much cheaper as a key than a new one. */
 const fieldElements = new Map<string, string>();
@@ -102,8 +103,7 @@ export function canonicalElement(element: string): string | undefined {
 
 function parsed(text: string): Json {
   try {
-    const value: Json = JSON.parse(text);
-    return value;
+    return parseExactJson(text) as Json;
   } catch (error) {
     throw problem(error instanceof Error ? error.message : String(error));
   }
@@ -147,7 +147,7 @@ function compareKeys(left: Json, right: Json): number {
 function compareValues(left: Json, right: Json): number {
   const order = typeRank(left) - typeRank(right);
   if (order !== 0) return order;
-  if (typeof left === "number" && typeof right === "number") return left - right;
+  if (isJsonNumber(left) && isJsonNumber(right)) return left < right ? -1 : left > right ? 1 : 0;
   const [leftText, rightText] = [
     typeof left === "string" ? left : goJson(left),
     typeof right === "string" ? right : goJson(right),
@@ -156,7 +156,7 @@ function compareValues(left: Json, right: Json): number {
 }
 
 function typeRank(value: Json): number {
-  if (typeof value === "number") return 0;
+  if (isJsonNumber(value)) return 0;
   if (typeof value === "string") return 1;
   if (typeof value === "boolean") return 2;
   if (isJsonArray(value)) return 3;
@@ -172,10 +172,10 @@ export function elementText(element: string): string {
     case "k": {
       const keys = parsed(rest);
       const pairs = isJsonObject(keys) ? Object.entries(keys) : [];
-      return `[${pairs.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(",")}]`;
+      return `[${pairs.map(([name, value]) => `${name}=${printExactJson(value)}`).join(",")}]`;
     }
     case "v":
-      return `[=${JSON.stringify(parsed(rest))}]`;
+      return `[=${printExactJson(parsed(rest))}]`;
     default:
       return `[${rest}]`;
   }

@@ -4,7 +4,7 @@
  */
 import { goPlain, goSyntax, goType } from "../model/mod.ts";
 import type { Json, ListSchema, ScalarSchema, TypeSchema } from "../model/mod.ts";
-import { isJsonArray, isJsonObject } from "../model/mod.ts";
+import { isJsonArray, isJsonNumber, isJsonObject } from "../model/mod.ts";
 import { elementText, FieldsError, type FieldsProblem, itemElement } from "./_element.ts";
 import { fieldTypeOf } from "./_shape.ts";
 
@@ -47,7 +47,7 @@ function scalarProblem(value: Json, type: ScalarSchema): string | undefined {
   switch (type.type) {
     case "integer":
     case "number":
-      return typeof value === "number" ? undefined : `expected numeric (int or float), got ${goType(value)}`;
+      return isJsonNumber(value) ? undefined : `expected numeric (int or float), got ${goType(value)}`;
     case "boolean":
       return typeof value === "boolean" ? undefined : `expected boolean, got &{${goPlain(value)}}`;
     case "string":

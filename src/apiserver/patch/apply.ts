@@ -43,7 +43,7 @@ import {
 } from "./managed_fields.ts";
 import { type FieldContext, unownedFields, updateManagers } from "./update.ts";
 import { compareFields, ownedFields } from "./compare_fields.ts";
-import type { StatusCause } from "../../api/mod.ts";
+import { parseExactJson, type StatusCause } from "../../api/mod.ts";
 
 /** An apply. */
 export interface ApplyFields extends FieldContext {
@@ -265,8 +265,7 @@ function bytesOf(annotations: JsonObject): number {
 
 function parsed(text: string): Json | undefined {
   try {
-    const value: Json = JSON.parse(text);
-    return value;
+    return parseExactJson(text) as Json;
   } catch {
     return undefined;
   }

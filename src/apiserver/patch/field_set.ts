@@ -6,6 +6,7 @@
  * the set; `{".": {}, ...}` means the field and fields below it. `{}` at the root is the empty set. Sets never change, and
  * their keys have the order of fieldsV1.
  */
+import { printExactJson } from "../../api/mod.ts";
 import { isJsonObject, type Json } from "../model/mod.ts";
 import { canonicalElement, compareElements, elementText, FieldsError } from "./_element.ts";
 
@@ -225,7 +226,7 @@ export function pathText(path: FieldPath): string {
 export function readFieldSet(value: Json): FieldSet {
   if (value === null) return noFields;
   if (!isJsonObject(value)) {
-    throw new FieldsError([{ path: "", message: `not a set of fields: ${JSON.stringify(value)}` }]);
+    throw new FieldsError([{ path: "", message: `not a set of fields: ${printExactJson(value)}` }]);
   }
   return readLevel(value).level;
 }
@@ -239,7 +240,7 @@ function readLevel(value: { readonly [key: string]: Json }): { level: FieldSet; 
     if (element === undefined) continue;
     const under = value[key] ?? null;
     if (under !== null && !isJsonObject(under)) {
-      throw new FieldsError([{ path: "", message: `not a set of fields: ${JSON.stringify(under)}` }]);
+      throw new FieldsError([{ path: "", message: `not a set of fields: ${printExactJson(under)}` }]);
     }
     const set = under === null ? noFields : belowOf(readLevel(under));
     const earlier = found.get(element);

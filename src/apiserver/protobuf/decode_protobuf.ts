@@ -6,6 +6,7 @@
  *
  * Caveats: Go writes zero values of fields; the decoder of the kind drops those that have no meaning.
  */
+import { parseExactJson } from "../../api/mod.ts";
 import { type WireScalarName, wireStruct } from "../kinds/mod.ts";
 import type { WireStruct, WireType } from "../kinds/mod.ts";
 import { badRequest, type Draft, type DraftValue, isDraft, put, read, StatusError } from "../model/mod.ts";
@@ -254,7 +255,7 @@ function embedded(bytes: Uint8Array): DraftValue {
   const text = partsOf(bytes).texts.get(1) ?? "";
   if (text === "") return null;
   try {
-    return JSON.parse(text);
+    return parseExactJson(text) as DraftValue;
   } catch {
     throw badRequest("the body of the request is not protobuf: its JSON cannot be parsed");
   }

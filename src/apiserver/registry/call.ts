@@ -2,6 +2,7 @@
  * What a verb of the registry gets and returns: a Call (one request, from HTTP, from the action of a subresource, or from
  * another part of the server), the RegistryParts that all verbs share, and a Representation as the result.
  */
+import { printExactJson } from "../../api/mod.ts";
 import type { Clock, Random } from "../../async/mod.ts";
 import type { AdmissionPlugin, Draft, JsonObject, Kind, Subject, User, WriteContext } from "../model/mod.ts";
 import type { ObjectStorage } from "../storage/mod.ts";
@@ -67,7 +68,7 @@ class UnstoredRepresentation implements Representation {
   }
 
   get json(): string {
-    return this.#json ??= JSON.stringify(this.object);
+    return this.#json ??= printExactJson(this.object);
   }
 }
 

@@ -117,7 +117,7 @@ function checkType(place: Place, field: string, type: FieldType, value: DraftVal
       if (typeof value !== "string") throw mistyped(title, value, path, "string");
       return;
     case "integer":
-      if (typeof value !== "number" || !Number.isInteger(value)) throw mistyped(title, value, path, "int64");
+      if (typeof value !== "bigint" && !Number.isInteger(value)) throw mistyped(title, value, path, "int64");
       return;
     case "strings":
       return checkStrings(title, path, value);

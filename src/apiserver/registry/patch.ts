@@ -2,6 +2,7 @@
  * The verb patch: applies a patch to the live state, and again to a newer one after a concurrent write. So a patch without a
  * resourceVersion never conflicts. The algorithms are in patch/; this file adds decoding, errors and field ownership.
  */
+import { printExactJson } from "../../api/mod.ts";
 import {
   badRequest,
   type Draft,
@@ -256,14 +257,14 @@ function fieldText(object: JsonObject, old: JsonObject, key: string, type: TypeS
   if (isTouched || !isJsonObject(value)) return goJson(value);
   if (key === "metadata") return metadataText(value);
   const schema = type.kind === "struct" ? type.fields.get(key) : undefined;
-  return schema?.kind === "map" ? goJson(value) : JSON.stringify(value);
+  return schema?.kind === "map" ? goJson(value) : printExactJson(value);
 }
 
 function metadataText(metadata: JsonObject): string {
   const fields = metadataOrder.filter((key) => Object.hasOwn(metadata, key)).map((key) => {
     const value = metadata[key] ?? null;
     // Lists of structs are already in the order of Go; maps are sorted.
-    return `${goJson(key)}:${isJsonObject(value) ? goJson(value) : JSON.stringify(value)}`;
+    return `${goJson(key)}:${isJsonObject(value) ? goJson(value) : printExactJson(value)}`;
   });
   return `{${fields.join(",")}}`;
 }

@@ -5,6 +5,7 @@
  * The storage keeps the text, which takes a quarter of the memory of the object. The newest few thousand states also keep
  * the object (RecentObjects); the others parse it again on access. A state never changes.
  */
+import { parseExactJson, printExactJson } from "../../api/mod.ts";
 import type { JsonObject } from "../model/mod.ts";
 
 /** One state of one object. */
@@ -26,7 +27,7 @@ export class StoredObject {
     this.namespace = namespace;
     this.name = namespace === "" ? key : key.slice(namespace.length + 1);
     this.revision = revision;
-    this.json = JSON.stringify(object);
+    this.json = printExactJson(object);
     this.#recent = recent;
     this.#object = object;
     recent?.add(this);
@@ -34,7 +35,7 @@ export class StoredObject {
 
   get object(): JsonObject {
     if (this.#object !== undefined) return this.#object;
-    const object: JsonObject = JSON.parse(this.json);
+    const object = parseExactJson(this.json) as JsonObject;
     this.#object = object;
     this.#recent?.add(this);
     return object;

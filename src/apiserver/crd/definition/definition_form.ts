@@ -3,6 +3,7 @@
  * all versions have in common stands once at the top, and messages name fields by it (`spec.validation`). Also prints parts
  * of a definition as Go prints its internal types: all fields, in Go's order, with their Go names.
  */
+import { printExactJson } from "../../../api/mod.ts";
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import { objectAt, objectsAt, textAt } from "../../kinds/mod.ts";
 import { type CrdNames, readNames } from "./crd_spec.ts";
@@ -140,7 +141,7 @@ export function goRule(rule: ValidationRule): string {
 /** Like Go's encoding/json for a struct: fields in order, HTML characters escaped. */
 function jsonInOrder(value: Json): string {
   const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escape);
+  return printExactJson(value).replace(/[<>&\u2028\u2029]/g, escape);
 }
 
 /** The versions as messages print them. */

@@ -3,6 +3,7 @@
  * a webhook. The response is validated as on the real server: the same number of objects, in the desired version, with
  * unchanged metadata except labels and annotations.
  */
+import { parseExactJson, printExactJson } from "../../../api/mod.ts";
 import {
   draftOf,
   isJsonArray,
@@ -91,7 +92,8 @@ class WebhookConverter implements Converter {
     if (callWebhook === undefined) throw conversionError(`${title} failed: no webhook can be called`);
     try {
       const options = { timeoutMs: webhookTimeoutMs };
-      return JSON.parse(await callWebhook(targetOf(this.#webhook.clientConfig), JSON.stringify(review), options));
+      const text = await callWebhook(targetOf(this.#webhook.clientConfig), printExactJson(review), options);
+      return parseExactJson(text) as Json;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw conversionError(`${title} failed: ${reason.replace(/^failed to call webhook: /, "")}`);

@@ -5,6 +5,7 @@ import {
   goJson,
   humanDuration,
   isJsonArray,
+  isJsonNumber,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -79,9 +80,9 @@ function cellOf(column: Column, found: readonly Json[] | undefined, now: number)
     case "string":
       return printed(value);
     case "integer":
-      return typeof value === "number" ? Math.trunc(value) : null;
+      return typeof value === "bigint" ? value : typeof value === "number" ? Math.trunc(value) : null;
     case "number":
-      return typeof value === "number" ? value : null;
+      return isJsonNumber(value) ? value : null;
     case "boolean":
       return typeof value === "boolean" ? value : null;
     case "date":

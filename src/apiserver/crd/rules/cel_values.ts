@@ -2,6 +2,7 @@
  * celValueOf(): the CEL value of a JSON value and its schema. Values are converted when a rule reads them. Lists of type set
  * and map compare and concatenate as such; null in a nullable field counts as absent.
  */
+import { printExactJson } from "../../../api/mod.ts";
 import {
   CelDuration,
   CelError,
@@ -15,7 +16,15 @@ import {
   parseRfc3339,
   type Value,
 } from "../../cel/mod.ts";
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
+import {
+  isJsonArray,
+  isJsonNumber,
+  isJsonObject,
+  isSameJson,
+  type Json,
+  type JsonObject,
+  read,
+} from "../../model/mod.ts";
 import { escapeName, unescapeName, withResourceFields } from "./cel_types.ts";
 import { goTypeOf, isInt64, type SchemaProps, valueSchema } from "../schema/mod.ts";
 
@@ -33,9 +42,9 @@ export function celValueOf(json: Json, schema: SchemaProps): Value {
     case "string":
       return textValue(json, schema);
     case "number":
-      return typeof json === "number" ? json : mistyped("float", json);
+      return isJsonNumber(json) ? Number(json) : mistyped("float", json);
     case "integer":
-      return typeof json === "number" && isInt64(json) ? BigInt(json) : mistyped("int", json);
+      return isJsonNumber(json) && isInt64(json) ? BigInt(json) : mistyped("int", json);
     case "boolean":
       return typeof json === "boolean" ? json : mistyped("bool", json);
     default:
@@ -53,7 +62,7 @@ function mistyped(type: string, json: Json): CelError {
 
 function intOrString(json: Json): Value {
   if (typeof json === "string") return json;
-  if (typeof json === "number" && isInt64(json)) return BigInt(json);
+  if (isJsonNumber(json) && isInt64(json)) return BigInt(json);
   return new CelError("invalid data, expected XIntOrString value to be either a string or integer");
 }
 
@@ -216,16 +225,16 @@ export class JsonList extends CelList {
 class JsonSet extends JsonList {
   override equals(other: CelList): Value {
     if (this.size !== other.size) return false;
-    const mine = new Set(this.json.map((item) => JSON.stringify(item)));
-    if (other instanceof JsonList) return other.json.every((item) => mine.has(JSON.stringify(item)));
+    const mine = new Set(this.json.map((item) => printExactJson(item)));
+    if (other instanceof JsonList) return other.json.every((item) => mine.has(printExactJson(item)));
     for (const item of itemsOf(other)) if (!this.#holds(item)) return false;
     return true;
   }
 
   override plus(other: CelList): CelList {
     if (other instanceof JsonList) {
-      const mine = new Set(this.json.map((item) => JSON.stringify(item)));
-      return new JsonSet([...this.json, ...other.json.filter((item) => !mine.has(JSON.stringify(item)))], this.items);
+      const mine = new Set(this.json.map((item) => printExactJson(item)));
+      return new JsonSet([...this.json, ...other.json.filter((item) => !mine.has(printExactJson(item)))], this.items);
     }
     const added = [...itemsOf(other)].filter((item) => !this.#holds(item));
     return new ExtendedList(this, added);
@@ -268,8 +277,8 @@ class JsonMapList extends JsonList {
   }
 
   #keyOf(item: Json): string {
-    if (!isJsonObject(item)) return JSON.stringify(item);
-    return JSON.stringify(this.#keys.map((key) => read(item, key) ?? null));
+    if (!isJsonObject(item)) return printExactJson(item);
+    return printExactJson(this.#keys.map((key) => read(item, key) ?? null));
   }
 }
 

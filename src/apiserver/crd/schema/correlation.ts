@@ -4,6 +4,7 @@
  *
  * Items of a list of type map are matched by their keys; every other list is compared as one value.
  */
+import { printExactJson } from "../../../api/mod.ts";
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import { type SchemaProps, valueSchema } from "./schema_props.ts";
 
@@ -101,7 +102,7 @@ export class OldItems {
       if (value === undefined || value === null || typeof value === "object") return undefined;
       values.push(value);
     }
-    return JSON.stringify(values);
+    return printExactJson(values);
   }
 }
 

@@ -153,7 +153,7 @@ function fieldProblem(key: string, value: DraftValue): string | undefined {
     case "text":
       return typeof value === "string" ? undefined : mistyped(value, into("string"));
     case "integer":
-      return typeof value === "number" ? undefined : mistyped(value, into("int64"));
+      return typeof value === "number" || typeof value === "bigint" ? undefined : mistyped(value, into("int64"));
     case "list":
       return Array.isArray(value)
         ? undefined

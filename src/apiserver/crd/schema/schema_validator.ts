@@ -5,10 +5,12 @@
  * With a correlation (on updates), errors of unchanged values are dropped, as CRDValidationRatcheting does. When none of
  * several schemas (anyOf, oneOf) matches, the errors of the one with the most matches are reported too.
  */
+import { printExactJson } from "../../../api/mod.ts";
 import {
   goFloat,
   goQuote,
   isJsonArray,
+  isJsonNumber,
   isJsonObject,
   isSameJson,
   type Json,
@@ -87,7 +89,7 @@ function compileEnumCheck(values: readonly Json[]): Check {
   const others = values.filter((value) => value !== null && typeof value === "object");
   return (value, path, result) => {
     if (value !== null && (scalars.has(value) || others.some((other) => isSameJson(other, value)))) return;
-    const shown = values.map((each) => typeof each === "string" ? each : JSON.stringify(each)).join(" ");
+    const shown = values.map((each) => typeof each === "string" ? each : printExactJson(each)).join(" ");
     result.add({ code: "enum", path, value, values, message: `${path} in body should be one of [${shown}]` });
   };
 }
@@ -218,9 +220,9 @@ export function usedFormat(schema: SchemaProps): string {
   }
 }
 
-/** True for a number that Go decodes as int64. */
-export function isInt64(value: number): boolean {
-  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
+/** True for a number that Go decodes as int64. A bigint always is one. */
+export function isInt64(value: number | bigint): boolean {
+  return typeof value === "bigint" || Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
 
 /** The Go type of a decoded value, for messages. */
@@ -228,7 +230,7 @@ export function goTypeOf(value: Json): string {
   if (value === null) return "<nil>";
   if (isJsonArray(value)) return "[]interface {}";
   if (isJsonObject(value)) return "map[string]interface {}";
-  if (typeof value === "number") return isInt64(value) ? "int64" : "float64";
+  if (isJsonNumber(value)) return isInt64(value) ? "int64" : "float64";
   return typeof value === "boolean" ? "bool" : "string";
 }
 
@@ -240,6 +242,7 @@ function kindOf(value: Json): readonly [type: string, format: string] {
     case "string":
       return ["string", ""];
     case "number":
+    case "bigint":
       return isInt64(value) ? ["integer", "int64"] : ["number", "float64"];
     default:
       return isJsonArray(value) ? ["array", ""] : ["object", ""];
@@ -274,7 +277,7 @@ function compileTypeCheck(schema: SchemaProps): Check {
 }
 
 type StringCheck = (value: string, path: string, result: SchemaResult) => void;
-type NumberCheck = (value: number, path: string, result: SchemaResult) => void;
+type NumberCheck = (value: number | bigint, path: string, result: SchemaResult) => void;
 
 /** Compiles the checks of strings; undefined when there are none. */
 function compileStringChecks(schema: SchemaProps): StringCheck | undefined {
@@ -334,7 +337,7 @@ function compileNumberChecks(schema: SchemaProps): NumberCheck | undefined {
   }
   const title = `value must be of type ${type ?? ""} ${format === "" ? "(default format)" : `with format ${format}`}`;
   return (value, path, result) => {
-    const checkRange = (number: number, what: string): boolean => {
+    const checkRange = (number: number | bigint, what: string): boolean => {
       if (fits === undefined || fits(number)) return true;
       result.add({ code: "composite", path, message: `${what} ${title} in ${path}` });
       return false;
@@ -356,13 +359,13 @@ function compileNumberChecks(schema: SchemaProps): NumberCheck | undefined {
 }
 
 /** Checks the range of a type and format; undefined when it has no limits. */
-function rangeOf(type: string | undefined, format: string): ((value: number) => boolean) | undefined {
+function rangeOf(type: string | undefined, format: string): ((value: number | bigint) => boolean) | undefined {
   if (type === "integer") {
     return format === "int32"
-      ? (value) => Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31
+      ? (value) => typeof value === "number" && Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31
       : (value) => isInt64(value);
   }
-  return type === "number" && format === "float" ? (value) => Number.isFinite(Math.fround(value)) : undefined;
+  return type === "number" && format === "float" ? (value) => Number.isFinite(Math.fround(Number(value))) : undefined;
 }
 
 interface Limit {
@@ -372,18 +375,25 @@ interface Limit {
   readonly isNative: boolean;
 }
 
-function checkLimit(value: number, limit: number, how: Limit, path: string, result: SchemaResult): void {
+function checkLimit(value: number | bigint, limit: number, how: Limit, path: string, result: SchemaResult): void {
   const isInteger = how.isNative && isInt64(value);
   const bound = isInteger ? Math.trunc(limit) : limit;
-  const distance = how.isMax ? value - bound : bound - value;
-  if (how.isExclusive ? distance < 0 : distance <= 0) return;
+  // Comparing a bigint with a number is exact.
+  const isInside = how.isMax ? value < bound : value > bound;
+  if (isInside || (!how.isExclusive && value == bound)) return;
   const than = how.isMax ? "less than" : "greater than";
   const shown = isInteger ? String(bound) : goFloat(bound);
   const message = `${path} in body should be ${than}${how.isExclusive ? "" : " or equal to"} ${shown}`;
   result.add({ code: "invalid", path, value, message });
 }
 
-function checkMultiple(value: number, factor: number, isNative: boolean, path: string, result: SchemaResult): void {
+function checkMultiple(
+  value: number | bigint,
+  factor: number,
+  isNative: boolean,
+  path: string,
+  result: SchemaResult,
+): void {
   const whole = isNative ? Math.trunc(factor) : factor;
   const shown = isNative ? String(whole) : goFloat(whole);
   if (whole <= 0) {
@@ -391,7 +401,7 @@ function checkMultiple(value: number, factor: number, isNative: boolean, path: s
     result.add({ code: "invalid", path, value: whole, message });
     return;
   }
-  const isMultiple = isNative ? value % whole === 0 : isJsonInteger(whole < 1 ? 1 / whole * value : value / whole);
+  const isMultiple = isNative ? isMultipleOf(value, whole) : isFractionMultiple(Number(value), whole);
   if (isMultiple) return;
   result.add({
     code: "invalid",
@@ -399,6 +409,14 @@ function checkMultiple(value: number, factor: number, isNative: boolean, path: s
     value,
     message: `${path} in body should be a multiple of ${shown}`,
   });
+}
+
+function isMultipleOf(value: number | bigint, factor: number): boolean {
+  return typeof value === "bigint" ? value % BigInt(factor) === 0n : value % factor === 0;
+}
+
+function isFractionMultiple(value: number, factor: number): boolean {
+  return isJsonInteger(factor < 1 ? 1 / factor * value : value / factor);
 }
 
 /** True for a number that is an integer up to rounding errors. */

@@ -2,6 +2,7 @@
  * Problems: collects the errors of an object while its rules check it (field.ErrorList of apimachinery), and FieldPath: the path
  * of the field that is checked (field.Path). A path becomes text only for a field that has an error.
  */
+import { printExactJson } from "../../../api/mod.ts";
 import { type FieldError, isJsonObject, type Json, type JsonObject } from "../../model/mod.ts";
 
 /** The path of a field. */
@@ -79,25 +80,25 @@ export class Problems {
   notSupported(path: FieldPath, value: Json, supported: readonly string[]): void {
     const detail = supported.length === 0
       ? ""
-      : `supported values: ${supported.map((known) => JSON.stringify(known)).join(", ")}`;
+      : `supported values: ${supported.map((known) => printExactJson(known)).join(", ")}`;
     this.#errors.push({ type: "NotSupported", field: path.toString(), value, detail });
   }
 
   /** A NotSupported error for an object, whose fields are shown in this order. */
   notSupportedStruct(path: FieldPath, value: JsonObject, supported: readonly string[]): void {
-    const detail = `supported values: ${supported.map((known) => JSON.stringify(known)).join(", ")}`;
-    this.#errors.push({ type: "NotSupported", field: path.toString(), value, shown: JSON.stringify(value), detail });
+    const detail = `supported values: ${supported.map((known) => printExactJson(known)).join(", ")}`;
+    this.#errors.push({ type: "NotSupported", field: path.toString(), value, shown: printExactJson(value), detail });
   }
 
   /** @param value an object is shown with its fields in this order, as Go shows structs */
   duplicate(path: FieldPath, value: Json, detail = ""): void {
-    const shown = isJsonObject(value) ? { shown: JSON.stringify(value) } : {};
+    const shown = isJsonObject(value) ? { shown: printExactJson(value) } : {};
     this.#errors.push({ type: "Duplicate", field: path.toString(), value, detail, ...shown });
   }
 
   /** An Invalid error for an object, whose fields are shown in this order. */
   invalidStruct(path: FieldPath, value: JsonObject, detail: string): void {
-    this.#errors.push({ type: "Invalid", field: path.toString(), value, shown: JSON.stringify(value), detail });
+    this.#errors.push({ type: "Invalid", field: path.toString(), value, shown: printExactJson(value), detail });
   }
 
   notFound(path: FieldPath, value: Json, detail = ""): void {

@@ -5,6 +5,7 @@
  *
  * Caveats: the draft is changed in place.
  */
+import { printExactJson } from "../../../api/mod.ts";
 import { type Draft, type DraftValue, isDraft, put } from "../../model/mod.ts";
 import { canonicalQuantity, QuantityError } from "./quantity.ts";
 import { canonicalMicroTime, canonicalTime, TimeError } from "./times.ts";
@@ -151,7 +152,9 @@ class Decoder {
     }
   }
 
-  #integer(value: DraftValue, type: WireScalar): number {
+  #integer(value: DraftValue, type: WireScalar): number | bigint {
+    if (typeof value === "bigint" && type.scalar === "int64") return value;
+    if (typeof value === "bigint") throw this.#mismatchOf(`number ${value}`, type.goName);
     if (typeof value !== "number") throw this.#mismatch(value, type.goName);
     const fits = Number.isInteger(value) &&
       (type.scalar === "int64" || Math.abs(value) <= maxInt32 || value === -maxInt32 - 1);
@@ -175,7 +178,7 @@ class Decoder {
   }
 
   #quantity(value: DraftValue): string {
-    const text = typeof value === "string" ? value.trim() : JSON.stringify(value);
+    const text = typeof value === "string" ? value.trim() : printExactJson(value);
     try {
       return canonicalQuantity(text);
     } catch (error) {

@@ -30,6 +30,8 @@ export function textAt(object: JsonObject, key: string): string {
 /** A number, or undefined. */
 export function findNumber(object: JsonObject, key: string): number | undefined {
   const value = read(object, key);
+  // The checks of built-in kinds compare with small numbers; the stored value stays exact.
+  if (typeof value === "bigint") return Number(value);
   return typeof value === "number" ? value : undefined;
 }
 

@@ -190,7 +190,7 @@ function writtenZero(scalar: WireScalarName): string | number | boolean | null |
 /**
  * The default that the type declares, without the zeros that kube-openapi publishes for fields that are always written.
  */
-function declaredDefault(field: WireField): string | number | boolean | undefined {
+function declaredDefault(field: WireField): string | number | bigint | boolean | undefined {
   const value: Json | undefined = field.default;
   // The zero value of a pointer is nil, so any other default was declared.
   if (field.isPointer && typeof value !== "object") return value;
