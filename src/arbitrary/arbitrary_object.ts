@@ -6,6 +6,7 @@
  * Caveats: a rule, or a pattern that JavaScript cannot read, that random values cannot satisfy is an error which names the
  * field; the test then gives values for it.
  */
+import { parseExactJson, printExactJson } from "../api/mod.ts";
 import fc from "fast-check";
 import { type VersionSchema, versionSchemaOf } from "../apiserver/mod.ts";
 import type { Json, StructuralSchema } from "../schema/mod.ts";
@@ -118,7 +119,9 @@ class ValueSource {
       case "string":
         return this.#strings(schema, path);
       case "integer":
-        return integers(schema);
+        return isUnbounded64(schema)
+          ? fc.oneof({ weight: 3, arbitrary: integers(schema) }, largeIntegers)
+          : integers(schema);
       case "number":
         return numbers(schema);
       case "boolean":
@@ -154,7 +157,7 @@ class ValueSource {
     const keys = schema["x-kubernetes-list-map-keys"] ?? [];
     switch (schema["x-kubernetes-list-type"]) {
       case "set":
-        return fc.uniqueArray(item, { ...lengths, selector: (value) => JSON.stringify(value) });
+        return fc.uniqueArray(item, { ...lengths, selector: (value) => printExactJson(value) });
       case "map":
         return fc.uniqueArray(item, { ...lengths, selector: (value) => keysText(value, keys) });
       default:
@@ -233,6 +236,14 @@ const formats: Readonly<Record<string, fc.Arbitrary<string>>> = {
   uri: fc.webUrl(),
 };
 
+/** True for a field that can have an integer which only a bigint represents. */
+function isUnbounded64({ format, minimum, maximum, multipleOf }: StructuralSchema): boolean {
+  return format === "int64" && minimum === undefined && maximum === undefined && multipleOf === undefined;
+}
+
+/** Integers of 64 bits beyond the numbers of JavaScript. */
+const largeIntegers = fc.bigInt({ min: 2n ** 53n + 1n, max: 2n ** 63n - 1n });
+
 function integers(schema: StructuralSchema): fc.Arbitrary<number> {
   const { multipleOf = 1, format } = schema;
   const [least, most] = format === "int32"
@@ -256,14 +267,14 @@ function numbers(schema: StructuralSchema): fc.Arbitrary<number> {
 
 function keysText(value: Json, keys: readonly string[]): string {
   const fields = new Map(Object.entries(typeof value === "object" && value !== null ? value : {}));
-  return JSON.stringify(keys.map((key) => fields.get(key) ?? null));
+  return printExactJson(keys.map((key) => fields.get(key) ?? null));
 }
 
 /** The value as JSON: fast-check makes objects without a prototype. */
 function plain<T extends object>(value: T): JsonObject {
-  return JSON.parse(JSON.stringify(value));
+  return parseExactJson(printExactJson(value)) as JsonObject;
 }
 
 function jsonOf(schema: StructuralSchema): JsonObject {
-  return JSON.parse(JSON.stringify(schema));
+  return parseExactJson(printExactJson(schema)) as JsonObject;
 }

@@ -5,7 +5,7 @@
  * Guarantees: the same seed gives the same objects. The error shows the smallest object that fast-check finds.
  */
 import fc from "fast-check";
-import { apiVersionOf } from "../api/mod.ts";
+import { apiVersionOf, parseExactJson, printExactJson } from "../api/mod.ts";
 import { type VersionSchema, versionSchemaOf } from "../apiserver/mod.ts";
 import { customDefinitions } from "../manager/mod.ts";
 import type { Crd, CrdVersion, Json } from "../schema/mod.ts";
@@ -108,7 +108,7 @@ function assertRoundTrip(webhook: ConversionWebhook, { from, to, options }: Roun
   const problem = problemOf(webhook, object, { from, to }) ?? String(errorInstance);
   throw new Error(
     `Cannot convert ${kind} from ${from.name} to ${to.name} and back: ${problem}\n` +
-      `Object: ${JSON.stringify(object, undefined, 2)}\nFound with seed ${seed}`,
+      `Object: ${printExactJson(object, 2)}\nFound with seed ${seed}`,
   );
 }
 
@@ -134,7 +134,8 @@ function problemOf(
 
 /** Converts a copy, as the webhook gets one over the network. */
 function converted(webhook: ConversionWebhook, object: JsonObject, { apiVersion }: Version): JsonObject {
-  return JSON.parse(JSON.stringify(webhook.convert(structuredClone(object), apiVersion)));
+  const copy = webhook.convert(structuredClone(object), apiVersion);
+  return parseExactJson(printExactJson(copy)) as JsonObject;
 }
 
 /** A conversion may add to these. */
@@ -144,7 +145,7 @@ const extensible: ReadonlySet<string> = new Set(["metadata.labels", "metadata.an
 function firstDifference(before: Json | undefined, after: Json | undefined, path: string): string | undefined {
   const [old, current] = [fieldsOf(before), fieldsOf(after)];
   if (old === undefined || current === undefined || Array.isArray(before) !== Array.isArray(after)) {
-    const isEqual = JSON.stringify(before) === JSON.stringify(after) || (extensible.has(path) && before === undefined);
+    const isEqual = printExactJson(before) === printExactJson(after) || (extensible.has(path) && before === undefined);
     return isEqual ? undefined : `${path} was ${shown(before)} and is ${shown(after)}`;
   }
   const added = extensible.has(path) ? [] : [...current.keys()].filter((key) => !old.has(key));
@@ -161,5 +162,5 @@ function fieldsOf(value: Json | undefined): ReadonlyMap<string, Json> | undefine
 }
 
 function shown(value: Json | undefined): string {
-  return value === undefined ? "absent" : JSON.stringify(value);
+  return value === undefined ? "absent" : printExactJson(value);
 }

@@ -7,7 +7,7 @@
  */
 
 /** Any JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
  * A rule in the Common Expression Language (CEL) that the API server checks on every write. Attach rules to a schema with
