@@ -379,8 +379,9 @@ function checkLimit(value: number | bigint, limit: number, how: Limit, path: str
   const isInteger = how.isNative && isInt64(value);
   const bound = isInteger ? Math.trunc(limit) : limit;
   // Comparing a bigint with a number is exact.
-  const isInside = how.isMax ? value < bound : value > bound;
-  if (isInside || (!how.isExclusive && value == bound)) return;
+  const [isBelow, isAbove] = [value < bound, value > bound];
+  const isOutside = how.isMax ? isAbove : isBelow;
+  if (!isOutside && (isBelow || isAbove || !how.isExclusive)) return;
   const than = how.isMax ? "less than" : "greater than";
   const shown = isInteger ? String(bound) : goFloat(bound);
   const message = `${path} in body should be ${than}${how.isExclusive ? "" : " or equal to"} ${shown}`;
