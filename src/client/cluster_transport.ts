@@ -9,7 +9,15 @@
  * and the old client closes its connections as their requests end (behaviour 78). A pair that is half written, or not
  * PEM, leaves the old one in use.
  */
-import { type Clock, onAbort, type Random, systemClock, systemRandom, TokenBucket } from "../async/mod.ts";
+import {
+  type Clock,
+  onAbort,
+  type Random,
+  systemClock,
+  systemRandom,
+  TokenBucket,
+  untilAborted,
+} from "../async/mod.ts";
 import { type Logger, logger as loggerOf, printable } from "../observe/mod.ts";
 import {
   type Environment,
@@ -79,7 +87,16 @@ export type ClusterTransport = Transport & Disposable;
  */
 export function clusterTransport(access: ClusterAccess, options: ClusterTransportOptions = {}): ClusterTransport {
   const cluster = new Cluster(access, options);
-  return Object.assign((request: Request) => cluster.send(request), { [Symbol.dispose]: () => cluster.close() });
+  // At once, also while a token file or a certificate is read from a file system that does not answer.
+  const transport = (request: Request) =>
+    untilAborted(discardWhenAborted(cluster.send(request), request.signal), request.signal);
+  return Object.assign(transport, { [Symbol.dispose]: () => cluster.close() });
+}
+
+async function discardWhenAborted(sending: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  const response = await sending;
+  if (signal.aborted) await discard(response);
+  return response;
 }
 
 const isWatch = /[?&]watch=(true|1)(&|$)/;

@@ -4,7 +4,7 @@
  * Guarantees: at most `maxBytes` of a body are in memory, whatever content-length says; a body that is shorter than its
  * content-length, or that stalls, is an error; the stream is cancelled unless it was read to its end (behaviours 81, 90).
  */
-import type { Clock } from "../async/mod.ts";
+import { type Clock, onAbort } from "../async/mod.ts";
 import { releaseBytes } from "../runtime/mod.ts";
 import { unreachable, UnreachableError } from "./unreachable_error.ts";
 
@@ -36,8 +36,11 @@ export async function readBody(response: Response, options: ReadBodyOptions): Pr
   }
   const reader = response.body.getReader();
   using watchdog = new StallWatchdog(reader, options);
+  // The transport may never end the stream.
+  using _aborting = onAbort(signal, () => void reader.cancel(signal.reason).catch(() => {}));
   try {
     const { text, sizeBytes } = await collect(reader, watchdog, options);
+    signal.throwIfAborted(); // A cancelled read looks like the end of the body.
     if (sizeBytes < announcedBytes && sizeBytes < maxBytes) {
       throw new UnreachableError({
         action,

@@ -299,7 +299,7 @@ export class Manager {
     }
     errors.push(...await this.#stopPhase(others));
     cachesStop.abort();
-    await caches;
+    if (caches !== undefined) errors.push(...await this.#endOfCaches(caches));
     errors.push(...await this.#stopPhase(webhooks), ...await this.#stopPhase(http));
     return errors;
   }
@@ -323,7 +323,8 @@ export class Manager {
       } catch (error) {
         throw term.lost === undefined ? error : new AggregateError([term.lost, error], String(error));
       } finally {
-        await recording;
+        const nameWork = () => "the Event about the leader";
+        await withinGrace(recording, { kill: killing.signal, nameWork, clock: this.#clock }).catch(() => undefined);
       }
     }, stop);
   }
@@ -366,6 +367,15 @@ export class Manager {
     const nameWork = () => `${group.name} (${group.running.join(", ")})`;
     try {
       return await withinGrace(group.stop(), { kill: this.#killing.signal, nameWork, clock: this.#clock });
+    } catch (error) {
+      return [error];
+    }
+  }
+
+  async #endOfCaches(caches: Promise<void>): Promise<readonly unknown[]> {
+    try {
+      await withinGrace(caches, { kill: this.#killing.signal, nameWork: () => "the caches", clock: this.#clock });
+      return [];
     } catch (error) {
       return [error];
     }

@@ -261,6 +261,18 @@ test("[48] run() does not wait for a reconcile that ignores a lost Lease, and th
   assertMatch(String(error.errors[1]), /Cannot stop the controllers: it did not end when it was aborted/);
 });
 
+test("[48] a process whose Lease is lost ends although none of its requests ever settles", async () => {
+  const client = new Client(() => new Promise<Response>(() => {}));
+  const b = await leading([greeter()], { client, gracefulShutdownTimeoutMs: Infinity });
+  await b.lose();
+  let error: unknown;
+  b.running.then((result) => error = result);
+  // Each part that waits for such a request has one second.
+  for (let second = 0; second < 4 && error === undefined; second++) await b.clock.advance(1_000);
+  const [first] = error instanceof AggregateError ? error.errors : [error];
+  assert(first instanceof LeaseLostError, String(error));
+});
+
 test("[63] a controller whose reconciles throw does not affect another controller", async () => {
   const broken = controller("broken").for(Namespace).reconcile(() => Promise.reject(new Error("no luck")));
   await using b = createTestManager([broken, greeter()]);

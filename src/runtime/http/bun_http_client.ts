@@ -8,15 +8,15 @@
  * watch needs its own.
  */
 import { Buffer } from "node:buffer";
-import { onAbort } from "../process/mod.ts";
 import { type BunSocket, connectionClosed, dial, type SocketTarget } from "./bun_socket.ts";
 import { ClientExchange, type ClientExchangeOptions } from "./client_exchange.ts";
 import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
+import { systemTimers, type Timers } from "./timers.ts";
 
 /** Makes a client that connects directly. */
 export function bunHttpClient(options: HttpClientOptions): HttpClient {
   const addedHeaders = checkedHeaders(options.headers ?? {});
-  const connections = new ConnectionPool();
+  const connections = new ConnectionPool(options.timers ?? systemTimers);
   return {
     async fetch(request, { longLived = false } = {}) {
       const { method, signal } = request;
@@ -82,7 +82,12 @@ interface ClientRequest extends Pick<ClientExchangeOptions, "method" | "signal" 
  */
 class ConnectionPool {
   readonly #idle = new Map<string, ClientConnection[]>();
+  readonly #timers: Timers;
   #isClosed = false;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
 
   /** Sends a request over an idle connection, or over a new one. @throws the error of the connection or of the signal */
   async send(target: SocketTarget, request: ClientRequest): Promise<Response> {
@@ -119,20 +124,10 @@ class ConnectionPool {
     if (at >= 0) connections.splice(at, 1);
   }
 
-  /** Connects. If the request was aborted in the meantime, the connection is kept for the next request. */
-  #connect(origin: string, target: SocketTarget, signal: AbortSignal): Promise<ClientConnection> {
-    return new Promise((resolve, reject) => {
-      const listening = onAbort(signal, () => reject(signal.reason));
-      dial(target).then((socket) => {
-        listening[Symbol.dispose]();
-        const connection: ClientConnection = new ClientConnection(socket, () => this.#remove(origin, connection));
-        if (signal.aborted) this.#keep(origin, connection);
-        else resolve(connection);
-      }, (error) => {
-        listening[Symbol.dispose]();
-        reject(error);
-      });
-    });
+  async #connect(origin: string, target: SocketTarget, signal: AbortSignal): Promise<ClientConnection> {
+    const socket = await dial(target, { signal, timers: this.#timers });
+    const connection: ClientConnection = new ClientConnection(socket, () => this.#remove(origin, connection));
+    return connection;
   }
 }
 

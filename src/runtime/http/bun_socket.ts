@@ -2,9 +2,14 @@
  * BunSocket: one TCP connection, with or without TLS, over the sockets of Bun. They read on the thread that parses. A
  * stream of 50 MB costs a quarter of the CPU of Bun's fetch, which wakes a second thread for every TLS record.
  *
- * Guarantees: dial() resolves after the certificate of the server was verified, so nothing is sent to another server;
- * the end of a connection is reported once.
+ * Guarantees: dial() resolves after the certificate of the server was verified, so nothing is sent to another server; it
+ * settles within 20 s, or at once when its signal aborts; the end of a connection is reported once.
  */
+
+import { onAbort } from "../process/mod.ts";
+import { refuseWeakCertificate, type ServerCertificate } from "./certificates.ts";
+import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
+import type { Timers } from "./timers.ts";
 
 /** Where to connect, and which certificates to trust. */
 export interface SocketTarget {
@@ -38,6 +43,8 @@ interface NativeSocket {
   unref(): void;
   setKeepAlive(isOn: boolean, initialDelayMs: number): boolean;
   setNoDelay(isOn: boolean): boolean;
+  /** `false`: with the certificates of its issuers. */
+  getPeerCertificate(isAbbreviated: false): ServerCertificate;
 }
 
 interface NativeHandlers {
@@ -63,14 +70,34 @@ const keepAliveMs = 30_000;
 
 const empty = new Uint8Array(0);
 
-/** Connects. @throws the error of the system or of BoringSSL, with its `code` */
-export function dial(target: SocketTarget): Promise<BunSocket> {
+/** Options of {@link dial}. */
+export interface DialOptions {
+  /** Ends the connection while it is being opened. */
+  readonly signal: AbortSignal;
+  readonly timers: Timers;
+}
+
+/** Connects. @throws the error of the system or of BoringSSL, with its `code`; the reason of the signal */
+export function dial(target: SocketTarget, options: DialOptions): Promise<BunSocket> {
+  const { signal, timers } = options;
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const socket = new BunSocket();
-    const onReady = () => resolve(socket);
+    const limit = (step: string) => timers.timer(connectStepMs, () => onFailure(stepTimedOut(step)));
+    const onReady = () => {
+      release();
+      resolve(socket);
+    };
     const onFailure = (error: Error) => {
-      reject(error);
+      release();
+      reject(signal.aborted ? signal.reason : error);
       socket.end(error);
+    };
+    let timer = limit("the connection");
+    const listening = onAbort(signal, () => onFailure(connectionClosed()));
+    const release = () => {
+      timer[Symbol.dispose]();
+      listening[Symbol.dispose]();
     };
     const { tls } = target;
     Bun.connect({
@@ -80,13 +107,18 @@ export function dial(target: SocketTarget): Promise<BunSocket> {
           native.setNoDelay(true);
           native.setKeepAlive(true, keepAliveMs);
           socket.attach(native);
-          if (tls === undefined) onReady();
+          if (socket.hasEnded) return;
+          if (tls === undefined) return onReady();
+          timer[Symbol.dispose]();
+          timer = limit("the TLS handshake");
         },
-        handshake(_native, hasSucceeded, error) {
+        handshake(native, hasSucceeded, error) {
           // Without verification, a wrong name is reported as a failure too; after a real failure the socket closes.
-          const isTrusted = tls?.rejectUnauthorized === false || (hasSucceeded && error === null);
-          if (isTrusted) onReady();
-          else onFailure(error ?? connectionClosed());
+          if (tls?.rejectUnauthorized === false) return onReady();
+          if (!hasSucceeded || error !== null) return onFailure(error ?? connectionClosed());
+          const weakness = refuseWeakCertificate(native.getPeerCertificate(false), tls?.serverName ?? "");
+          if (weakness === undefined) onReady();
+          else onFailure(weakness);
         },
         data: (_native, bytes) => socket.onBytes(bytes),
         drain: () => socket.flush(),

@@ -1,4 +1,5 @@
 /** The HTTP client as its users see it: options, requests, closing. */
+import type { Timers } from "./timers.ts";
 
 /** Options of {@link httpClient}. Certificates and keys are PEM text. */
 export interface HttpClientOptions {
@@ -16,6 +17,16 @@ export interface HttpClientOptions {
   readonly proxy?: string;
   /** Sent with every request, each value on its own line, which fetch cannot do. @default {} */
   readonly headers?: Readonly<Record<string, readonly string[]>>;
+  /** The timers of the time limits for new connections. @default those of the system */
+  readonly timers?: Timers;
+}
+
+/** Milliseconds for each step of a new connection: TCP, the proxy, TLS. The handshake timeout of client-go is the same. */
+export const connectStepMs = 10_000;
+
+/** The error of a step of a new connection that took too long. */
+export function stepTimedOut(step: string): Error {
+  return Object.assign(new Error(`${step} took longer than ${connectStepMs} ms`), { code: "ETIMEDOUT" });
 }
 
 /** Options of one request. */

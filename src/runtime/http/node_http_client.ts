@@ -7,7 +7,8 @@ import * as https from "node:https";
 import { onAbort, runtimeName } from "../process/mod.ts";
 import { explainRefusedCertificate } from "./certificates.ts";
 import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
-import { tunnelAgent } from "./tunnel_agent.ts";
+import { directAgent, type OpeningOptions, tunnelAgent } from "./secure_agent.ts";
+import { systemTimers } from "./timers.ts";
 
 /** Bytes read ahead of the consumer before the socket is paused. */
 const readAheadBytes = 256 * 1024;
@@ -20,10 +21,11 @@ const poolOptions = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 60_000 }
 
 /** Makes a client of node:https. */
 export function nodeHttpClient(options: HttpClientOptions): HttpClient {
-  const { ca, cert, key, serverName, insecureSkipTlsVerify = false, proxy, headers = {} } = options;
+  const { ca, cert, key, serverName, insecureSkipTlsVerify = false, proxy, headers = {}, timers = systemTimers } =
+    options;
   const tls = { ca, cert, key, rejectUnauthorized: !insecureSkipTlsVerify, minVersion: "TLSv1.2" } as const;
   const settings = { ...poolOptions, ...tls, ...(serverName === undefined ? {} : { servername: serverName }) };
-  const secure = proxy === undefined ? new https.Agent(settings) : tunnelAgent(proxy, settings);
+  const secure = proxy === undefined ? directAgent(settings, timers) : tunnelAgent(proxy, settings, timers);
   const plain = new http.Agent(poolOptions);
   return {
     async fetch(request) {
@@ -56,8 +58,13 @@ function send({ request, body, agent, headers }: Outgoing): Promise<Response> {
   const { signal } = request;
   return new Promise((resolve, reject) => {
     const start = agent instanceof https.Agent ? https.request : http.request;
-    const outgoing = start(request.url, { method: request.method, headers, agent });
-    const listening = onAbort(signal, () => outgoing.destroy());
+    // The agent gets these options, and ends a connection that it is opening for an aborted request.
+    const settings: http.RequestOptions & OpeningOptions = { method: request.method, headers, agent, opening: signal };
+    const outgoing = start(request.url, settings);
+    const listening = onAbort(signal, () => {
+      reject(signal.reason); // A request without a socket may never emit "close".
+      outgoing.destroy();
+    });
     const onEnd = () => listening[Symbol.dispose]();
     // While `reusedSocket` is true, Deno repeats a request whose kept connection breaks, even a POST.
     outgoing.on("socket", () => outgoing.reusedSocket = false);
@@ -65,9 +72,6 @@ function send({ request, body, agent, headers }: Outgoing): Promise<Response> {
     outgoing.on("error", (error) => {
       onEnd();
       reject(signal.aborted ? signal.reason : error);
-    });
-    outgoing.on("close", () => {
-      if (signal.aborted) reject(signal.reason);
     });
     outgoing.end(body);
   });
@@ -100,12 +104,17 @@ function responseOf(incoming: http.IncomingMessage, signal: AbortSignal, onEnd: 
   return new Response(streamOf(incoming, signal, onEnd), init);
 }
 
-/** The body as a stream. It pauses the socket while its reader is behind, and ends it when the reader cancels. */
+/**
+ * The body as a stream. It pauses the socket while its reader is behind, and ends it when the reader cancels. An abort is
+ * its end at once.
+ */
 function streamOf(incoming: http.IncomingMessage, signal: AbortSignal, onEnd: () => void): ReadableStream<Uint8Array> {
   let isOpen = true;
+  let aborting: Disposable | undefined;
   const finish = (act: () => void) => {
     if (!isOpen) return;
     isOpen = false;
+    aborting?.[Symbol.dispose]();
     onEnd();
     act();
   };
@@ -121,6 +130,7 @@ function streamOf(incoming: http.IncomingMessage, signal: AbortSignal, onEnd: ()
       incoming.on("end", () => finish(() => controller.close()));
       incoming.on("error", fail);
       incoming.on("close", () => fail());
+      aborting = onAbort(signal, () => fail());
     },
     pull() {
       incoming.resume();

@@ -14,3 +14,29 @@ export function onAbort(signal: AbortSignal, act: () => void): Disposable {
   signal.addEventListener("abort", act, { once: true });
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", act) };
 }
+
+/**
+ * Settles as `work` does, or rejects with the reason of `signal` at once when that aborts first. The work continues;
+ * `onLate` gets its result, to release what it holds.
+ */
+export function untilAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  onLate: (result: T) => void = () => {},
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const listening = onAbort(signal, () => {
+      isLate = true;
+      reject(signal.reason);
+    });
+    work.then((result) => {
+      listening[Symbol.dispose]();
+      if (isLate) onLate(result);
+      else resolve(result);
+    }, (error) => {
+      listening[Symbol.dispose]();
+      reject(error);
+    });
+  });
+}

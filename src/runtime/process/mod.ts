@@ -1,5 +1,5 @@
 /** This process, its standard streams, and other processes. */
-export { onAbort } from "./abort.ts";
+export { onAbort, untilAborted } from "./abort.ts";
 export {
   type ChildResult,
   runAttached,

@@ -1,0 +1,260 @@
+/**
+ * The agents of node:https: directAgent() for connections to the server itself, tunnelAgent() for those through a proxy,
+ * by CONNECT for `http(s)://` and by the SOCKS5 protocol for `socks5://`. TLS to the API server runs inside the tunnel,
+ * so the proxy sees only a host name and encrypted bytes.
+ *
+ * Guarantees: the answer of a proxy and a TLS handshake have 10 s each, however many bytes arrive; a connection that is
+ * opened for an aborted request ends at once. A peer that goes silent therefore keeps no socket for longer.
+ */
+import * as http from "node:http";
+import * as https from "node:https";
+import { connect, type Socket } from "node:net";
+import * as tls from "node:tls";
+import type { Duplex } from "node:stream";
+import { onAbort, untilAborted } from "../process/mod.ts";
+import { refuseWeakCertificate } from "./certificates.ts";
+import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
+import type { Timers } from "./timers.ts";
+
+type OnConnect = (error: Error | null, stream: Duplex) => void;
+
+/** Options of a request that the agent gets too. */
+export interface OpeningOptions {
+  /** Ends the connection while it is being opened. */
+  readonly opening?: AbortSignal;
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** An agent that connects to the server itself. */
+export function directAgent(settings: https.AgentOptions, timers: Timers): https.Agent {
+  const checkServerIdentity = (name: string, certificate: tls.PeerCertificate) =>
+    refuseWeakCertificate(certificate, name) ?? tls.checkServerIdentity(name, certificate);
+  return new DirectAgent({ ...settings, checkServerIdentity }, timers);
+}
+
+/** An agent whose connections go through `proxy`. @throws TypeError for a malformed URL or an unknown scheme. */
+export function tunnelAgent(proxy: string, settings: https.AgentOptions, timers: Timers): https.Agent {
+  const url = proxyUrl(proxy);
+  const open: OpenTunnel = url.protocol.startsWith("socks") ? connectBySocks : connectByHttp;
+  return new TunnelAgent((target, signal) => open(url, target, signal), settings, timers);
+}
+
+class DirectAgent extends https.Agent {
+  readonly #timers: Timers;
+
+  constructor(settings: https.AgentOptions, timers: Timers) {
+    super(settings);
+    this.#timers = timers;
+  }
+
+  override createConnection(
+    options: https.RequestOptions & OpeningOptions,
+    onConnect?: OnConnect,
+  ): Duplex | null | undefined {
+    const socket = super.createConnection(options, onConnect);
+    if (!(socket instanceof tls.TLSSocket)) return socket;
+    // Bounded as one step, because the socket does not say when TCP is connected.
+    const step = new Step("the connection", { timers: this.#timers, signal: options.opening });
+    onAbort(step.signal, () => void socket.destroy(step.signal.reason));
+    for (const event of ["secureConnect", "error", "close"]) socket.once(event, () => step[Symbol.dispose]());
+    return socket;
+  }
+}
+
+/** One step of opening a connection: its signal aborts when the request does, or after 10 s. */
+class Step implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #parts: readonly Disposable[];
+
+  constructor(name: string, options: { readonly timers: Timers; readonly signal: AbortSignal | undefined }) {
+    const { timers, signal } = options;
+    const abort = (reason: unknown) => this.#controller.abort(reason);
+    const timer = timers.timer(connectStepMs, () => abort(stepTimedOut(name)));
+    this.#parts = signal === undefined ? [timer] : [timer, onAbort(signal, () => abort(signal.reason))];
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    for (const part of this.#parts) part[Symbol.dispose]();
+  }
+}
+
+class TunnelAgent extends https.Agent {
+  readonly #open: (target: Target, signal: AbortSignal) => Promise<Socket>;
+  readonly #settings: https.AgentOptions;
+  readonly #timers: Timers;
+
+  constructor(
+    open: (target: Target, signal: AbortSignal) => Promise<Socket>,
+    settings: https.AgentOptions,
+    timers: Timers,
+  ) {
+    super(settings);
+    this.#open = open;
+    this.#settings = settings;
+    this.#timers = timers;
+  }
+
+  // The runtimes call this for each new connection, and wait for the callback if it returns nothing.
+  override createConnection(
+    options: https.RequestOptions & OpeningOptions,
+    onConnect: OnConnect = () => {},
+  ): undefined {
+    const host = String(options.host ?? options.hostname).replace(/^\[|\]$/g, "");
+    const target = { host, port: Number(options.port ?? 443) };
+    this.#connect(target, options.opening).then(
+      (secure) => onConnect(null, secure),
+      (error) => fail(onConnect, error instanceof Error ? error : new Error("the request was aborted")),
+    );
+    return undefined;
+  }
+
+  async #connect(target: Target, signal: AbortSignal | undefined): Promise<tls.TLSSocket> {
+    const socket = await this.#tunnel(target, signal);
+    using step = new Step("the TLS handshake", { timers: this.#timers, signal });
+    try {
+      return await untilAborted(this.#secure(socket, target.host), step.signal);
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+  }
+
+  async #tunnel(target: Target, signal: AbortSignal | undefined): Promise<Socket> {
+    using step = new Step("its answer", { timers: this.#timers, signal });
+    return await this.#open(target, step.signal);
+  }
+
+  #secure(socket: Socket, host: string): Promise<tls.TLSSocket> {
+    const { ca, cert, key, servername, rejectUnauthorized, minVersion } = this.#settings;
+    const name = servername ?? host;
+    // SNI cannot hold an address; the certificate is still checked against it, as `host`.
+    const sni = servername ?? (/^[\d.]+$|:/.test(host) ? "" : host);
+    return new Promise((resolve, reject) => {
+      const secure = tls.connect({
+        socket,
+        host: name,
+        ca,
+        cert,
+        key,
+        rejectUnauthorized,
+        minVersion,
+        servername: sni,
+        checkServerIdentity: (_, certificate) =>
+          refuseWeakCertificate(certificate, name) ?? tls.checkServerIdentity(name, certificate),
+      });
+      secure.once("secureConnect", () => resolve(secure));
+      secure.on("error", reject); // Stays, so that a late error of a given up connection is no unhandled one.
+      secure.once("close", () => reject(connectionClosed()));
+    });
+  }
+}
+
+function connectionClosed(): Error {
+  return Object.assign(new Error("the connection was closed during the TLS handshake"), { code: "ECONNRESET" });
+}
+
+/** Calls back with an error and without a stream, which the type of the callback does not allow. */
+function fail(onConnect: OnConnect, error: Error): void {
+  Reflect.apply(onConnect, undefined, [error]);
+}
+
+type OpenTunnel = (proxy: URL, target: Target, signal: AbortSignal) => Promise<Socket>;
+
+/** Requests a tunnel from an HTTP proxy. */
+function connectByHttp(proxy: URL, target: Target, signal: AbortSignal): Promise<Socket> {
+  const start = proxy.protocol === "https:" ? https.request : http.request;
+  const authority = `${target.host.includes(":") ? `[${target.host}]` : target.host}:${target.port}`;
+  const headers: Record<string, string> = { host: authority };
+  if (proxy.username !== "") headers["proxy-authorization"] = `Basic ${btoa(credentialsOf(proxy).join(":"))}`;
+  return new Promise((resolve, reject) => {
+    const request = start({
+      host: proxy.hostname.replace(/^\[|\]$/g, ""),
+      port: proxy.port === "" ? (proxy.protocol === "https:" ? 443 : 80) : Number(proxy.port),
+      method: "CONNECT",
+      path: authority,
+      headers,
+      agent: false,
+    });
+    const giveUp = () => {
+      request.destroy();
+      reject(proxyError(proxy, stateOf(signal.reason), signal.reason));
+    };
+    const listening = onAbort(signal, giveUp);
+    request.once("close", () => listening[Symbol.dispose]());
+    request.once("connect", (response, socket) => {
+      listening[Symbol.dispose]();
+      if (signal.aborted) return void socket.destroy();
+      if (response.statusCode === 200) return resolve(socket);
+      socket.destroy();
+      reject(proxyError(proxy, `it answered ${response.statusCode} to CONNECT ${authority}`));
+    });
+    request.once("response", (response) => {
+      response.destroy();
+      reject(proxyError(proxy, `it answered ${response.statusCode} to CONNECT ${authority}`));
+    });
+    request.on("error", (error) => reject(proxyError(proxy, error.message, error)));
+    request.end();
+  });
+}
+
+/** Requests a tunnel from a SOCKS5 proxy, which resolves the host name itself. */
+async function connectBySocks(proxy: URL, target: Target, signal: AbortSignal): Promise<Socket> {
+  const { SocksClient } = await import("socks");
+  const [userId, password] = credentialsOf(proxy);
+  const host = proxy.hostname.replace(/^\[|\]$/g, "");
+  const port = proxy.port === "" ? 1080 : Number(proxy.port);
+  // Our own socket, because the library cannot end the one that it opens.
+  const socket = connect({ host, port });
+  using _listening = onAbort(signal, () => void socket.destroy());
+  try {
+    await untilAborted(connected(socket), signal);
+    const connecting = SocksClient.createConnection({
+      command: "connect",
+      timeout: connectStepMs,
+      destination: target,
+      existing_socket: socket,
+      proxy: { host, port, type: 5, ...(userId === "" ? {} : { userId, password }) },
+    });
+    return (await untilAborted(connecting, signal)).socket;
+  } catch (error) {
+    socket.destroy();
+    throw proxyError(proxy, stateOf(error), error);
+  }
+}
+
+function connected(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once("connect", resolve);
+    socket.on("error", reject);
+  });
+}
+
+function stateOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function proxyUrl(proxy: string): URL {
+  const url = URL.parse(proxy);
+  if (url === null || !["http:", "https:", "socks5:", "socks5h:"].includes(url.protocol)) {
+    throw new TypeError(`Cannot use proxy: its URL is not of the form http://, https:// or socks5://host:port`);
+  }
+  return url;
+}
+
+function credentialsOf(proxy: URL): [user: string, password: string] {
+  return [decodeURIComponent(proxy.username), decodeURIComponent(proxy.password)];
+}
+
+/** The error names the proxy by host and port only, because its URL may contain a password. */
+function proxyError(proxy: URL, state: string, cause?: unknown): Error {
+  const error = new Error(`Cannot connect through proxy "${proxy.host}": ${state}`, { cause });
+  return Object.assign(error, { code: "ERR_PROXY" });
+}
