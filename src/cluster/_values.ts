@@ -8,6 +8,7 @@ export function timeText(ms: number): string {
 /** The JSON text of a value with sorted keys: equal values give equal texts. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => {
+    if (typeof item === "bigint") return { int64: String(item) };
     if (typeof item !== "object" || item === null || Array.isArray(item)) return item;
     const entries = Object.entries(item).filter(([, inner]) => inner !== undefined);
     return Object.fromEntries(entries.sort(([left], [right]) => left < right ? -1 : 1));

@@ -2,7 +2,7 @@
  * What an API server in this process needs for controllers: their CustomResourceDefinitions and their webhooks. The webhooks
  * are called as functions with the same bodies that would go over the network, so no certificate and no socket is needed.
  */
-import { builtin } from "../api/mod.ts";
+import { builtin, printExactJson } from "../api/mod.ts";
 import { type CallWebhook, WebhookCallError } from "../apiserver/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import { type Client, isAlreadyExists } from "../client/mod.ts";
@@ -24,7 +24,7 @@ export async function installCustomResources(
 ): Promise<void> {
   const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   for (const crd of customDefinitions(controllers, { address: service })) {
-    await client.raw(path, { method: "POST", body: JSON.stringify(crd), signal }).catch((error: unknown) => {
+    await client.raw(path, { method: "POST", body: printExactJson(crd), signal }).catch((error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
     });
   }

@@ -3,7 +3,7 @@
  * the API server. A deleted one is emptied, kind by kind, and finalized when nothing is left; until then its conditions say
  * what remains, as in kube-controller-manager.
  */
-import { builtin, type Infer, type Resource } from "../api/mod.ts";
+import { builtin, type Infer, printExactJson, type Resource } from "../api/mod.ts";
 import { ApiError, type Client, Discovery, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import {
   controller,
@@ -118,7 +118,7 @@ async function finalize(namespace: Namespace, toolbox: Toolbox): Promise<void> {
   const live = await toolbox.client.find(builtin.Namespace, `${name}`, { signal: toolbox.signal });
   if (live === undefined) return;
   const finalizers = live.spec.finalizers?.filter((finalizer) => finalizer !== "kubernetes");
-  const body = JSON.stringify({ ...live, spec: { ...live.spec, finalizers } });
+  const body = printExactJson({ ...live, spec: { ...live.spec, finalizers } });
   await toolbox.client.raw(`/api/v1/namespaces/${name}/finalize`, { method: "PUT", body, signal: toolbox.signal })
     .catch((error: unknown) => {
       if (!isNotFound(error)) throw error;

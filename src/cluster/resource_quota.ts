@@ -2,7 +2,7 @@
  * The ResourceQuota controller: writes the usage of each quota into its status. Admission admits nothing before the first
  * count, and adds what it admits to the status. This controller counts again when objects are deleted or change.
  */
-import { builtin, type KubeObject, type Resource } from "../api/mod.ts";
+import { builtin, type KubeObject, printExactJson, type Resource } from "../api/mod.ts";
 import { addAmounts, type Amounts, coversScopes, meterOf } from "../apiserver/mod.ts";
 import { type Client, Discovery, isConflict, isNotFound } from "../client/mod.ts";
 import { controller, type ControllerDefinition, done, requeueAfter } from "../controller/mod.ts";
@@ -99,8 +99,8 @@ async function usedOf(
     const collection = resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
     const { items } = await client.list(resource, { namespace: quota.metadata.namespace, signal });
     for (const item of items) {
-      const object = JSON.parse(JSON.stringify(item));
-      if (!coversScopes(JSON.parse(JSON.stringify(quota)), collection, object)) continue;
+      const object = JSON.parse(printExactJson(item));
+      if (!coversScopes(JSON.parse(printExactJson(quota)), collection, object)) continue;
       const usage = [...meter.usage(object, now)].filter(([name]) => used.has(name));
       used = addAmounts(used, new Map(usage));
     }

@@ -5,7 +5,7 @@
  * Guarantees: a kind whose versions differ and that nothing converts is a TypeError, because an API server would show the
  * content of one version under the name of another; so is a version that the conversion does not know.
  */
-import { apiVersionOf, type Resource, resourceName } from "../api/mod.ts";
+import { apiVersionOf, printExactJson, type Resource, resourceName } from "../api/mod.ts";
 import type { Crd, CrdVersion, CustomResource } from "../schema/mod.ts";
 import { type ConversionWebhook, type WebhookAddress, webhookConfigurations } from "../webhook/mod.ts";
 import type { OperatorController } from "./operator_controller.ts";
@@ -117,7 +117,7 @@ function mergedDefinition([first, ...others]: readonly Crd[]): Crd {
 
 function isSameSchema(some: CrdVersion, other: CrdVersion): boolean {
   // defineResource() sorts the keys.
-  return JSON.stringify(some.schema) === JSON.stringify(other.schema);
+  return printExactJson(some.schema) === printExactJson(other.schema);
 }
 
 /** Without a conversion, the API server changes only the apiVersion: that is right where all versions are the same. */

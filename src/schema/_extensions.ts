@@ -5,6 +5,7 @@
  * map keys that the items do not have) is a TypeError at definition time.
  * Source of the names and literals in rules: the escaping rules of `x-kubernetes-validations`, Kubernetes 1.36.
  */
+import { printExactJson } from "../api/mod.ts";
 import { cannotDefine, type Place } from "./_place.ts";
 import type { Draft } from "./_scalars.ts";
 import { innerOf, metaOf, type Schema } from "./_zod.ts";
@@ -62,7 +63,7 @@ export function nullable(schema: StructuralSchema, place: Place): Draft {
   const draft: Draft = { ...rest, nullable: true };
   if (members === undefined) return draft;
   const literals = members.map((value) => celLiteral(value, schema.type === "number"));
-  const message = `must be one of ${members.map((value) => JSON.stringify(value)).join(", ")}`;
+  const message = `must be one of ${members.map((value) => printExactJson(value)).join(", ")}`;
   addRules(draft, [{ rule: `self in [${literals.join(", ")}]`, message }], place);
   return draft;
 }
@@ -141,7 +142,7 @@ const keywords: ReadonlySet<string> = new Set(
 export function celName(name: string, place: Place): string {
   if (keywords.has(name)) return `__${name}__`;
   if (!/^[A-Za-z_.\/-][A-Za-z0-9_.\/-]*$/.test(name)) {
-    throw cannotDefine(place, `has the property ${JSON.stringify(name)}, which CEL cannot name`);
+    throw cannotDefine(place, `has the property ${printExactJson(name)}, which CEL cannot name`);
   }
   return name.replaceAll("__", "__underscores__").replaceAll(".", "__dot__").replaceAll("-", "__dash__")
     .replaceAll("/", "__slash__");
@@ -149,7 +150,7 @@ export function celName(name: string, place: Place): string {
 
 /** `text` as a CEL string literal. */
 export function celText(text: string): string {
-  return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  return `'${printExactJson(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
 /** A scalar as a CEL literal. CEL compares an integer with a double only when both literals are written as doubles. */

@@ -2,12 +2,15 @@
  * JSON values of a CRD: validated on input, written in one canonical order of keys, so that the same definition always
  * gives the same text.
  */
+import { printExactJson } from "../api/mod.ts";
 import { cannotDefine, type Place } from "./_place.ts";
 import type { Json } from "./structural_schema.ts";
 
 /** `value` as JSON. @throws TypeError when JSON would lose a part of it. */
 export function toJson(value: unknown, place: Place): Json {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "bigint") {
+    return value;
+  }
   if (typeof value === "number" && Number.isFinite(value)) return value;
   if (Array.isArray(value)) return value.map((item) => toJson(item, place));
   if (typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype) {
@@ -33,5 +36,5 @@ function copied(value: unknown): unknown {
 
 /** True when both are the same JSON, regardless of the order of keys. */
 export function sameJson(left: unknown, right: unknown): boolean {
-  return JSON.stringify(canonical(left)) === JSON.stringify(canonical(right));
+  return printExactJson(canonical(left)) === printExactJson(canonical(right));
 }

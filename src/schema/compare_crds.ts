@@ -6,6 +6,7 @@
  * CEL rules cannot be compared by meaning, so any change that may narrow them is reported.
  * Caveats: a wider schema is not reported, unless it needs a new rule (an enum that becomes nullable).
  */
+import { printExactJson } from "../api/mod.ts";
 import type { Crd, CrdVersion } from "./crd.ts";
 import { sameJson } from "./_json.ts";
 import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
@@ -171,8 +172,8 @@ function isMap(schema: StructuralSchema): boolean {
 
 function compareValues(old: StructuralSchema, next: StructuralSchema, path: string): BreakingChange[] {
   const changes: BreakingChange[] = [];
-  const kept = next.enum === undefined ? undefined : new Set(next.enum.map((value) => JSON.stringify(value)));
-  const gone = (old.enum ?? []).filter((value) => kept !== undefined && !kept.has(JSON.stringify(value)));
+  const kept = next.enum === undefined ? undefined : new Set(next.enum.map((value) => printExactJson(value)));
+  const gone = (old.enum ?? []).filter((value) => kept !== undefined && !kept.has(printExactJson(value)));
   if (gone.length > 0) changes.push(breaking("narrowed", path, `no longer allows ${listed(gone)}`));
   if (old.enum === undefined && next.enum !== undefined) {
     changes.push(breaking("narrowed", path, `allows only ${listed(next.enum)}`));
@@ -192,9 +193,9 @@ function compareValues(old: StructuralSchema, next: StructuralSchema, path: stri
 /** A new default is harmless: objects without the field had no value there. */
 function compareDefaults(old: StructuralSchema, next: StructuralSchema, path: string): BreakingChange[] {
   if (old.default === undefined) return [];
-  const before = JSON.stringify(old.default);
+  const before = printExactJson(old.default);
   if (next.default === undefined) return [breaking("default", path, `loses its default ${before}`)];
-  return [breaking("default", path, `changes its default from ${before} to ${JSON.stringify(next.default)}`)];
+  return [breaking("default", path, `changes its default from ${before} to ${printExactJson(next.default)}`)];
 }
 
 function compareBounds(old: StructuralSchema, next: StructuralSchema, path: string): BreakingChange[] {
@@ -303,7 +304,7 @@ function compareElements(old: StructuralSchema, next: StructuralSchema, path: st
 }
 
 function listed(values: readonly unknown[]): string {
-  return values.map((value) => JSON.stringify(value)).join(", ");
+  return values.map((value) => printExactJson(value)).join(", ");
 }
 
 function breaking(kind: BreakingChange["kind"], path: string, state: string): BreakingChange {

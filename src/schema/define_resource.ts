@@ -6,7 +6,7 @@
  * when the module loads; the message names the field and says how to fix it. Parsing leaves metadata unchanged and
  * reports a key `__proto__`, which zod would drop silently.
  */
-import { apiVersionOf, type DeepReadonly, type Scope, type StringMap } from "../api/mod.ts";
+import { apiVersionOf, type DeepReadonly, printExactJson, type Scope, type StringMap } from "../api/mod.ts";
 import { z } from "zod";
 import type {
   CustomObject,
@@ -133,7 +133,7 @@ function crdOf(parts: CrdParts): Crd {
     },
     spec: { group, scope, names, versions, ...(conversion === undefined ? {} : { conversion }) },
   });
-  const bytes = new TextEncoder().encode(JSON.stringify(crd)).length;
+  const bytes = new TextEncoder().encode(printExactJson(crd)).length;
   if (bytes > maxCrdBytes) {
     throw cannotDefine(place, `makes a CRD of ${bytes} bytes, the API server stores at most ${maxCrdBytes}`);
   }
@@ -240,7 +240,7 @@ function checkGroup(kind: string, group: string, annotations: Readonly<Record<st
   const isDomain = group.length <= 253 &&
     /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(group);
   if (!isDomain) {
-    throw cannotDefine(rootPlace(kind), `has the group ${JSON.stringify(group)}, which must be a domain with a dot`);
+    throw cannotDefine(rootPlace(kind), `has the group ${printExactJson(group)}, which must be a domain with a dot`);
   }
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return;
   const approval = Object.hasOwn(annotations, approvalAnnotation) ? annotations[approvalAnnotation] : undefined;
@@ -259,7 +259,7 @@ function checkLabel(kind: string, what: string, text: string): void {
     throw cannotDefine(
       rootPlace(kind),
       `has the ${what} ${
-        JSON.stringify(text)
+        printExactJson(text)
       }, which must have 1 to 63 letters, digits or hyphens and begin with a letter`,
     );
   }

@@ -5,6 +5,7 @@
  * Guarantees: checks all keywords of a StructuralSchema except CEL rules, which only the API server evaluates; ignores
  * unknown formats, as the API server does; does not change its input.
  */
+import { printExactJson } from "../api/mod.ts";
 import { sameJson } from "./_json.ts";
 import type { StructuralSchema } from "./structural_schema.ts";
 import { z } from "zod";
@@ -95,7 +96,7 @@ function hasType(value: unknown, type: NonNullable<StructuralSchema["type"]>): b
 function scalarProblems(schema: StructuralSchema, value: unknown): readonly Finding[] {
   const findings: Finding[] = [];
   if (schema.enum !== undefined && !schema.enum.some((one) => sameJson(one, value))) {
-    findings.push(`is ${shown(value)}, which is none of ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`);
+    findings.push(`is ${shown(value)}, which is none of ${schema.enum.map((one) => printExactJson(one)).join(", ")}`);
   }
   const format = formatProblem(schema, value);
   // The name of the format explains more than the long pattern beside it.
@@ -153,7 +154,7 @@ function duplicateProblem(
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   const seen = new Set<string>();
   for (const item of value) {
-    const identity = JSON.stringify(
+    const identity = printExactJson(
       listType === "map" && isObject(item) ? keys.map((key) => Object.hasOwn(item, key) ? item[key] : null) : item,
     );
     if (seen.has(identity)) return invalid(at, `has two items ${identity}`);
@@ -193,7 +194,7 @@ function lost({ path }: At, value: unknown): ObjectProblem {
 }
 
 function pathTo(path: string, name: string): string {
-  if (!/^[\w$-]+$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  if (!/^[\w$-]+$/.test(name)) return `${path}[${printExactJson(name)}]`;
   return path === "" ? name : `${path}.${name}`;
 }
 
@@ -246,7 +247,7 @@ function formatProblem(schema: StructuralSchema, value: unknown): Finding | unde
 
 /** A value for a message, cut to 60 characters. */
 function shown(value: unknown): string {
-  return cut(JSON.stringify(value) ?? String(value));
+  return cut(printExactJson(value) ?? String(value));
 }
 
 function cut(text: string): string {

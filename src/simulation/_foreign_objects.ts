@@ -6,7 +6,7 @@
  * Caveats: the status may change, because the cluster writes it. A change is found by its entry in managedFields, so one
  * that sets the same fields within the second of the previous write is not found.
  */
-import { controllerOf, type KubeObject, type OwnerReference } from "../api/mod.ts";
+import { controllerOf, type KubeObject, type OwnerReference, printExactJson } from "../api/mod.ts";
 import type { VirtualClock } from "../async/mod.ts";
 import { type SimulatedServer, userFieldManager } from "./_simulated_server.ts";
 import type { Trace } from "./trace.ts";
@@ -138,7 +138,7 @@ export class ForeignObjects {
 
 /** The field managers other than the user, with their times and fields. Those of the status are left out. */
 function writersOf({ metadata: { managedFields = [] } }: KubeObject): string {
-  return JSON.stringify(
+  return printExactJson(
     managedFields.filter(({ manager, subresource }) => manager !== userFieldManager && subresource !== "status"),
   );
 }

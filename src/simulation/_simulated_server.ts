@@ -3,7 +3,7 @@
  * simulation needs: Deployments, StatefulSets and ReplicaSets become available without Pods, and dependents of deleted owners
  * are collected. It does much less than SimulatedCluster and is many times faster.
  */
-import { apiVersionOf, type KubeObject, splitKey } from "../api/mod.ts";
+import { apiVersionOf, type KubeObject, parseExactJson, printExactJson, splitKey } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { runTurns, seededRandom, type VirtualClock } from "../async/mod.ts";
 import { ApiError, Client, type Transport } from "../client/mod.ts";
@@ -306,7 +306,7 @@ export class SimulatedServer implements Disposable {
   async #send(path: string, method: Method, body: object): Promise<void> {
     const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     const url = `${path}?fieldManager=${userFieldManager}`;
-    await this.client.raw(url, { method, body: JSON.stringify(body), contentType });
+    await this.client.raw(url, { method, body: printExactJson(body), contentType });
   }
 
   #noteChange(): void {
@@ -372,7 +372,7 @@ function isDependentOf({ metadata }: KubeObject, uid: string): boolean {
 
 /** A merge patch that changes one of the fields that a write has set. @returns undefined when there is no such field */
 function conflictingPatch(text: string): object | undefined {
-  const body: unknown = JSON.parse(text);
+  const body = parseExactJson(text);
   if (!isRecord(body)) return undefined;
   const spec = Object.hasOwn(body, "spec") ? body.spec : undefined;
   if (isRecord(spec)) {

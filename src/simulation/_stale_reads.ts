@@ -2,7 +2,7 @@
  * Reads that a server cannot answer from its newest state: a watch cache that shows an older revision, and a history that was
  * compacted, so that watches from older versions get 410.
  */
-import { initialEventsEnd, type KubeObject } from "../api/mod.ts";
+import { initialEventsEnd, type KubeObject, parseExactJson, printExactJson } from "../api/mod.ts";
 import type { Transport } from "../client/mod.ts";
 
 interface List {
@@ -33,7 +33,7 @@ export async function fetchStale(
   url.searchParams.set("resourceVersionMatch", "Exact");
   const response = await server(new Request(url, { headers: listHeaders(request.headers), signal: request.signal }));
   if (isList || !response.ok) return response;
-  const list: List = JSON.parse(await response.text());
+  const list = parseExactJson(await response.text()) as List;
   watchUrl.searchParams.delete("resourceVersionMatch");
   watchUrl.searchParams.set("watch", "true");
   const watch = await server(new Request(watchUrl, { headers: request.headers, signal: request.signal }));
@@ -61,7 +61,7 @@ function initialEvents({ apiVersion, kind, items }: List, revision: number): str
   const added = items.map((item) => ({ type: "ADDED", object: { ...names, ...item } }));
   const annotations = { [initialEventsEnd]: "true" };
   const end = { ...names, metadata: { resourceVersion: String(revision), annotations } };
-  return [...added, { type: "BOOKMARK", object: end }].map((line) => `${JSON.stringify(line)}\n`).join("");
+  return [...added, { type: "BOOKMARK", object: end }].map((line) => `${printExactJson(line)}\n`).join("");
 }
 
 function prefixedWith(text: string): TransformStream<Uint8Array, Uint8Array> {

@@ -5,7 +5,7 @@
  * Guarantees: delivered lines keep the order of the server. A change that is merged away is followed by a later change of the
  * same object.
  */
-import type { KubeObject } from "../api/mod.ts";
+import { type KubeObject, parseExactJson, printExactJson } from "../api/mod.ts";
 import { initialEventsEnd } from "../api/mod.ts";
 import { errorStatus } from "./_messages.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
@@ -92,7 +92,7 @@ export class WatchPipe {
   /** Delivers lines to the operator. */
   send(lines: readonly WatchLine[]): void {
     if (this.#isOver || lines.length === 0) return;
-    const text = lines.map(({ type, object, text }) => `${text ?? JSON.stringify({ type, object })}\n`).join("");
+    const text = lines.map(({ type, object, text }) => `${text ?? printExactJson({ type, object })}\n`).join("");
     this.#downstream?.enqueue(encoder.encode(text));
   }
 
@@ -138,7 +138,7 @@ export class WatchPipe {
   }
 
   #push(text: string): void {
-    const { type, object }: { type: string; object: KubeObject } = JSON.parse(text);
+    const { type, object } = parseExactJson(text) as { type: string; object: KubeObject };
     this.lines.push({ type, object, isInitial: this.#isInitial, text });
     if (type === "BOOKMARK" && object.metadata.annotations?.[initialEventsEnd] === "true") this.#isInitial = false;
   }
@@ -242,7 +242,7 @@ function applyFault(
       pipe.end({ kind: "closed" });
       return false;
     case "corrupt":
-      pipe.sendText(JSON.stringify(line).slice(0, 40));
+      pipe.sendText(printExactJson(line).slice(0, 40));
       pipe.end({ kind: "closed" });
       return false;
     case "gone":

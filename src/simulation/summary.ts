@@ -3,7 +3,7 @@
  * often each object was created and deleted. UIDs are replaced by names, so that a reference to another object of the same
  * name is a difference.
  */
-import type { KubeObject } from "../api/mod.ts";
+import { type KubeObject, printExactJson } from "../api/mod.ts";
 import { ignoredCollections, type SimulatedServer } from "./_simulated_server.ts";
 
 /** The result of a run. */
@@ -107,11 +107,11 @@ class Flattener {
   }
 
   #scalar(value: unknown, path: string): string {
-    if (typeof value !== "string") return JSON.stringify(value);
+    if (typeof value !== "string") return printExactJson(value);
     if (timePattern.test(value)) return "<time>";
     const name = this.#names.get(value);
     if (name !== undefined) return `<uid of ${name}>`;
-    return path.endsWith(".uid") ? "<uid of a deleted object>" : JSON.stringify(value);
+    return path.endsWith(".uid") ? "<uid of a deleted object>" : printExactJson(value);
   }
 }
 

@@ -5,7 +5,7 @@
  * over, with a message. Fields of another program are not: that program would write them again. --force-conflicts takes
  * these, too.
  */
-import type { Infer } from "../../api/mod.ts";
+import { type Infer, printExactJson } from "../../api/mod.ts";
 import { ApiError, isConflict, retryOnConflict } from "../../client/mod.ts";
 import { type Crd, type CrdChange, crdChanges, CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import { commandFailure, type CrdContext, definitionName, withPermissionAdvice } from "./crd_context.ts";
@@ -164,5 +164,5 @@ export function printChanges({ name, changes }: CrdResult, session: Session): vo
 }
 
 function lineOf(sign: "-" | "+", path: string, value: unknown): string {
-  return escaped(`${sign} ${path}: ${JSON.stringify(value)}`);
+  return escaped(`${sign} ${path}: ${printExactJson(value)}`);
 }

@@ -4,6 +4,7 @@
  * Guarantees: tables have colours only on a terminal without NO_COLOR (https://no-color.org); text that a cluster sent stays
  * on its line and cannot control the terminal.
  */
+import { printExactJson } from "../../api/mod.ts";
 import { escaped } from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
 import { printYaml } from "../../yaml/mod.ts";
@@ -81,7 +82,7 @@ export function formatValue(value: object, format: ObjectFormat): string {
 
 /** JSON whose texts cannot control a terminal. Only texts contain such characters, and there the escape means the same. */
 function safeJson(value: unknown, indent: number): string {
-  return escapedLines(`${JSON.stringify(value, undefined, indent)}\n`);
+  return escapedLines(`${printExactJson(value, indent)}\n`);
 }
 
 /** The YAML of `value`; as JSON, which is YAML, too, where a text without quotes could control a terminal. */
