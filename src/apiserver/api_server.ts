@@ -145,6 +145,11 @@ export class ApiServer implements Disposable {
       : this.#start.then(() => this.#handler.handle(request, connection));
   };
 
+  /** True if the sender of a request is known. A listener reads no body of an unknown one. */
+  authenticates(request: Request, connection: Connection = {}): boolean {
+    return this.#handler.authenticates(request, connection);
+  }
+
   /** The number of open watches. */
   get watches(): number {
     return this.#watches.size;

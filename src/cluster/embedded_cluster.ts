@@ -184,6 +184,8 @@ async function listen(
     port,
     tls: { cert, key },
     handler: guarded((request, connection) => api.server.fetch(request, connection)),
+    // Every process of this machine may connect. Without the token it takes no memory here.
+    readsBody: (request, connection) => refusal(request) === undefined && api.server.authenticates(request, connection),
     // There are many watches, and idle ones must stay open.
     limits: { maxConnections: 2_000, idleTimeoutMs: 0, maxHeaderBytes: 64 * 1024, maxUrlBytes: 32 * 1024 },
     onError,
@@ -206,12 +208,14 @@ const hosts: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]", "
  * name can be changed to such an address (DNS rebinding); the headers Origin and Host show both.
  */
 function guarded(handler: ServeHandler): ServeHandler {
-  return (request, connection) => {
-    if (request.headers.has("origin")) return forbidden("Requests from web pages are forbidden");
-    const host = (request.headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
-    if (!hosts.has(host)) return forbidden("This server serves loopback addresses only");
-    return handler(request, connection);
-  };
+  return (request, connection) => refusal(request) ?? handler(request, connection);
+}
+
+/** The refusal of a request; undefined for one that is served. */
+function refusal(request: Request): Response | undefined {
+  if (request.headers.has("origin")) return forbidden("Requests from web pages are forbidden");
+  const host = (request.headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
+  return hosts.has(host) ? undefined : forbidden("This server serves loopback addresses only");
 }
 
 function forbidden(message: string): Response {

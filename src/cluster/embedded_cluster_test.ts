@@ -1,4 +1,5 @@
 /** Tests of the start, and of the transport that lets sockets be served between requests. */
+import * as tls from "node:tls";
 import { VirtualClock } from "../async/mod.ts";
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
@@ -56,6 +57,19 @@ test("start() resolves when all nodes exist and are ready for Pods", async () =>
 test("start() creates no nodes without workloads", async () => {
   await using cluster = await EmbeddedCluster.start({ nodes: 40, workloads: false, onError: fail });
   assertEquals((await cluster.client.list(builtin.Node)).items.length, 0);
+});
+
+test("a client without the token gets 401 before it has sent its body", async () => {
+  await using cluster = await EmbeddedCluster.start({ nodes: 0, onError: fail });
+  const { port } = new URL(cluster.url);
+  const socket = tls.connect({ host: "127.0.0.1", port: Number(port), rejectUnauthorized: false });
+  const received = new Promise<string>((resolve, reject) => {
+    socket.once("data", (bytes: Uint8Array) => resolve(new TextDecoder().decode(bytes)));
+    socket.once("error", reject);
+  });
+  socket.write("POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n{");
+  assertEquals((await received).split(" ")[1], "401");
+  await new Promise((resolve) => socket.once("close", resolve).end());
 });
 
 function fail(error: unknown): never {

@@ -97,6 +97,16 @@ export class HttpHandler {
     }
   }
 
+  /** True if the sender of a request is known, so that its body is worth reading. It needs no body. */
+  authenticates(request: Request, connection: Connection): boolean {
+    try {
+      return this.#options.authenticator.authenticate(request, connection.clientName) !== undefined;
+    } catch (error) {
+      if (error instanceof StatusError) return false;
+      throw error;
+    }
+  }
+
   #known(info: RequestInfo): KnownKind | undefined {
     if (!info.isResourceRequest) return undefined;
     return this.#options.registry.kinds.find(info.group, info.version, info.resource);

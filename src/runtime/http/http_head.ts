@@ -104,7 +104,7 @@ export function parseRequestHead(bytes: Uint8Array, limits: RequestHeadLimits): 
   if (lines.length - 1 > limits.maxHeaderFields) {
     throw new RequestError(431, `more than ${limits.maxHeaderFields} fields`);
   }
-  const headers = parseFields(lines, requestError, uniqueRequestFields);
+  const headers = parseFields(lines, requestError, { form: requestFieldLine, uniqueNames: uniqueRequestFields });
   return {
     method,
     target,
@@ -171,16 +171,29 @@ function linesOf(bytes: Uint8Array): readonly string[] {
   return text.split("\r\n");
 }
 
+/**
+ * A field line of a request. Bytes above 127 have no meaning that programs agree on (RFC 9110, 5.5), and no client of an API
+ * server sends them.
+ */
+const requestFieldLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t -~]*)$/;
 /** The form of a field line: a name without a space before its colon, and a value without control characters. */
 export const fieldLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t -~\x80-\xff]*)$/;
 
-function parseFields(lines: readonly string[], makeError: MakeError, uniqueNames?: ReadonlySet<string>): Headers {
+interface FieldRules {
+  readonly form: RegExp;
+  readonly uniqueNames: ReadonlySet<string>;
+}
+
+const responseFields: FieldRules = { form: fieldLine, uniqueNames: new Set() };
+
+function parseFields(lines: readonly string[], makeError: MakeError, rules = responseFields): Headers {
+  const { form, uniqueNames } = rules;
   const headers = new Headers();
   for (let index = 1; index < lines.length; index++) {
-    const [, name, value] = fieldLine.exec(lines[index] ?? "") ?? [];
+    const [, name, value] = form.exec(lines[index] ?? "") ?? [];
     if (name === undefined || value === undefined) throw makeError("a field of its head is malformed");
     const key = name.toLowerCase();
-    if (uniqueNames?.has(key) && headers.has(key)) throw makeError(`its head has two ${key} fields`);
+    if (uniqueNames.has(key) && headers.has(key)) throw makeError(`its head has two ${key} fields`);
     headers.append(key, trimmed(value));
   }
   return headers;

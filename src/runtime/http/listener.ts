@@ -8,8 +8,16 @@
 import * as net from "node:net";
 import * as tls from "node:tls";
 import { isKeyPair } from "./certificates.ts";
-import type { CertificatePair, ConnectionInfo, ServeHandler, ServeLimits, ServeTls } from "./serve_options.ts";
+import type {
+  CertificatePair,
+  ConnectionInfo,
+  ReadsBody,
+  ServeHandler,
+  ServeLimits,
+  ServeTls,
+} from "./serve_options.ts";
 import { type ConnectionHost, ServerConnection } from "./server_connection.ts";
+import { type Claim, SharedBudget } from "./shared_budget.ts";
 import type { Timers } from "./timers.ts";
 
 /** A server cannot start because another process uses the port. The command line has its own exit code for it. */
@@ -31,6 +39,7 @@ export interface ListenOptions {
   readonly port: number;
   readonly tls: ServeTls | undefined;
   readonly handler: ServeHandler;
+  readonly readsBody: ReadsBody | undefined;
   readonly limits: ServeLimits;
   readonly onError: (error: unknown) => void;
   readonly timers: Timers;
@@ -50,11 +59,6 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   return listener;
 }
 
-/** A handshake or a connection that waits for its client. */
-interface Waiting {
-  destroy(): void;
-}
-
 /** All connections of one server. */
 export class Listener implements ConnectionHost {
   readonly server: net.Server;
@@ -62,14 +66,15 @@ export class Listener implements ConnectionHost {
   readonly limits: ServeLimits;
   readonly timers: Timers;
   readonly onError: (error: unknown) => void;
-  readonly waiting = new Set<Waiting>();
-  bufferedBytes = 0;
+  readonly readsBody: ReadsBody | undefined;
+  readonly bodies: SharedBudget;
   isDraining = false;
   readonly #options: ListenOptions;
   readonly #sockets = new Set<net.Socket>();
+  readonly #slots: SharedBudget;
   readonly #connections = new Set<ServerConnection>();
   /** TLS handshakes in progress, by the address and port of the client. */
-  readonly #handshakes = new Map<string, Disposable>();
+  readonly #handshakes = new Map<string, Handshake>();
   #tlsServer: tls.Server | undefined;
   #onEmpty: (() => void) | undefined;
 
@@ -79,6 +84,9 @@ export class Listener implements ConnectionHost {
     this.limits = options.limits;
     this.timers = options.timers;
     this.onError = options.onError;
+    this.readsBody = options.readsBody;
+    this.bodies = new SharedBudget(options.limits.maxBufferedBytes);
+    this.#slots = new SharedBudget(options.limits.maxConnections);
     if (options.tls !== undefined) this.#tlsServer = this.#createTlsServer(options.tls);
     this.server = net.createServer((socket) => this.#accept(socket));
   }
@@ -114,49 +122,41 @@ export class Listener implements ConnectionHost {
     await isEmpty;
   }
 
+  /**
+   * At the limit, the connection that has waited longest for its client ends, so that many slow clients do not lock out a
+   * fast one. Without such a connection the new one is refused.
+   */
   #accept(socket: net.Socket): void {
-    if (!this.#makeRoom()) return void socket.destroy();
+    const slot = this.#slots.claim(socket.remoteAddress ?? "", () => socket.destroy());
+    if (!slot.take(1)) return void socket.destroy();
     this.#sockets.add(socket);
     socket.on("error", () => {});
-    socket.once("close", () => this.#remove(socket));
+    socket.once("close", () => this.#remove(socket, slot));
     socket.setNoDelay(true);
     if (this.#tlsServer === undefined) {
-      this.#run(socket, { remoteAddress: socket.remoteAddress ?? "", isTls: false });
+      this.#run(socket, slot, { remoteAddress: socket.remoteAddress ?? "", isTls: false });
     } else {
-      this.#startHandshake(socket);
+      this.#startHandshake(socket, slot);
       this.#tlsServer.emit("connection", socket);
     }
   }
 
-  /**
-   * At the limit, ends the connection that has waited longest for its client, so that many slow clients do not lock out
-   * a fast one. @returns false if none waits
-   */
-  #makeRoom(): boolean {
-    if (this.#sockets.size < this.limits.maxConnections) return true;
-    const [longest] = this.waiting;
-    if (longest === undefined) return false;
-    this.waiting.delete(longest);
-    longest.destroy();
-    return true;
-  }
-
-  #remove(socket: net.Socket): void {
+  #remove(socket: net.Socket, slot: Claim): void {
+    slot[Symbol.dispose]();
     this.#sockets.delete(socket);
     if (this.#sockets.size === 0) this.#onEmpty?.();
   }
 
-  #startHandshake(socket: net.Socket): void {
+  #startHandshake(socket: net.Socket, slot: Claim): void {
     const key = clientOf(socket);
-    const waiting = { destroy: () => void socket.destroy() };
-    const timer = this.timers.timer(this.limits.headerTimeoutMs, waiting.destroy);
+    const timer = this.timers.timer(this.limits.headerTimeoutMs, () => socket.destroy());
     const end = () => {
       timer[Symbol.dispose]();
-      this.waiting.delete(waiting);
+      slot.isWaiting = false;
       if (this.#handshakes.get(key) === handshake) this.#handshakes.delete(key);
     };
-    const handshake = { [Symbol.dispose]: end };
-    this.waiting.add(waiting);
+    const handshake: Handshake = { slot, [Symbol.dispose]: end };
+    slot.isWaiting = true;
     this.#handshakes.set(key, handshake);
     socket.once("close", end);
   }
@@ -176,19 +176,27 @@ export class Listener implements ConnectionHost {
       ...clientOptions,
     });
     server.on("secureConnection", (socket: tls.TLSSocket) => {
-      this.#handshakes.get(clientOf(socket))?.[Symbol.dispose]();
+      const handshake = this.#handshakes.get(clientOf(socket));
+      // The client was refused or timed out meanwhile.
+      if (handshake === undefined) return void socket.destroy();
+      handshake[Symbol.dispose]();
       const clientName = socket.authorized ? commonNameOf(socket) : undefined;
-      this.#run(socket, { remoteAddress: socket.remoteAddress ?? "", isTls: true, clientName });
+      this.#run(socket, handshake.slot, { remoteAddress: socket.remoteAddress ?? "", isTls: true, clientName });
     });
     server.on("tlsClientError", (_error, socket) => socket.destroy());
     return server;
   }
 
-  #run(socket: net.Socket, info: ConnectionInfo): void {
-    const connection = new ServerConnection(socket, info, this);
+  #run(socket: net.Socket, slot: Claim, info: ConnectionInfo): void {
+    const connection = new ServerConnection(socket, { info, slot }, this);
     this.#connections.add(connection);
     connection.run().catch(this.onError).finally(() => this.#connections.delete(connection));
   }
+}
+
+/** A TLS handshake in progress. */
+interface Handshake extends Disposable {
+  readonly slot: Claim;
 }
 
 function clientOf(socket: net.Socket): string {

@@ -60,9 +60,9 @@ export interface Server extends AsyncDisposable {
  * ```
  */
 export async function serve(options: ServeOptions): Promise<Server> {
-  const { hostname = "127.0.0.1", port = 0, tls, handler, onError, clock = systemTimers } = options;
+  const { hostname = "127.0.0.1", port = 0, tls, handler, readsBody, onError, clock = systemTimers } = options;
   const limits = { ...defaultServeLimits, ...options.limits };
-  const listener = await listen({ hostname, port, tls, handler, onError, limits, timers: clock });
+  const listener = await listen({ hostname, port, tls, handler, readsBody, onError, limits, timers: clock });
   return {
     hostname,
     port: listener.port,

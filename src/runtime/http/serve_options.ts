@@ -19,7 +19,10 @@ export interface ServeTls extends CertificatePair {
 export interface ServeLimits {
   /** Bytes of the body of a request; a larger one gets status 413. @default 7340032 (7 MiB) */
   readonly maxBodyBytes: number;
-  /** Bytes of the bodies in memory, over all connections; a body above it gets status 503. @default 67108864 (64 MiB) */
+  /**
+   * Bytes of the bodies in memory, over all connections. One more ends the unfinished body that has waited longest for its
+   * client, with status 503. @default 67108864 (64 MiB)
+   */
   readonly maxBufferedBytes: number;
   /** Bytes of the head of a request. @default 16384 */
   readonly maxHeaderBytes: number;
@@ -32,10 +35,12 @@ export interface ServeLimits {
   /** Milliseconds from the end of the head to the end of the body. @default 10000 */
   readonly bodyTimeoutMs: number;
   /**
-   * Milliseconds that a connection may wait for its next request, and that a write may wait for a client that reads
-   * nothing. A response whose handler is quiet is never cut. 0: no limit. @default 90000
+   * Milliseconds that a connection may wait for its next request. A response whose handler is quiet is never cut. 0: no
+   * limit. @default 90000
    */
   readonly idleTimeoutMs: number;
+  /** Milliseconds in which a client must read 64 KiB of a response that it does not read fast enough. @default 10000 */
+  readonly writeTimeoutMs: number;
   /** Open connections. One more replaces the connection that has waited longest for its client. @default 100 */
   readonly maxConnections: number;
 }
@@ -50,6 +55,7 @@ export const defaultServeLimits: ServeLimits = {
   headerTimeoutMs: 10_000,
   bodyTimeoutMs: 10_000,
   idleTimeoutMs: 90_000,
+  writeTimeoutMs: 10_000,
   maxConnections: 100,
 };
 
@@ -67,9 +73,17 @@ export interface ConnectionInfo {
  */
 export type ServeHandler = (request: Request, connection: ConnectionInfo) => Response | Promise<Response>;
 
+/** Whether the body of a request is read. The request has no body yet. */
+export type ReadsBody = (request: Request, connection: ConnectionInfo) => boolean;
+
 /** Options of {@link serve}. */
 export interface ServeOptions {
   readonly handler: ServeHandler;
+  /**
+   * False for the requests of clients that the handler rejects without their bodies: it gets them without one, and the
+   * connection ends after the response. So unknown clients take no memory. @default every body is read
+   */
+  readonly readsBody?: ReadsBody;
   /** The address to listen on. @default "127.0.0.1" */
   readonly hostname?: string;
   /** 0: any free port. @default 0 */

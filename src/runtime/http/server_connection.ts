@@ -10,24 +10,31 @@ import { joined } from "./bytes.ts";
 import { bodyDecoder, bodyTooLarge, requestRules } from "./http_body.ts";
 import { findHeadEnd, parseRequestHead, RequestError, type RequestHead } from "./http_head.ts";
 import { type ByteSink, writeResponse } from "./response_writer.ts";
-import type { ConnectionInfo, ServeHandler, ServeLimits } from "./serve_options.ts";
+import type { ConnectionInfo, ReadsBody, ServeHandler, ServeLimits } from "./serve_options.ts";
+import type { Claim, SharedBudget } from "./shared_budget.ts";
 import type { Timers } from "./timers.ts";
 
 /** The state that all connections of one server share. */
 export interface ConnectionHost {
   readonly handler: ServeHandler;
+  readonly readsBody: ReadsBody | undefined;
   readonly limits: ServeLimits;
   readonly timers: Timers;
   readonly onError: (error: unknown) => void;
   /** True if responses ask their clients to reconnect elsewhere. */
   readonly isDraining: boolean;
-  /** Bytes of the bodies in memory, over all connections. */
-  bufferedBytes: number;
-  /** Connections that wait for their clients, the longest wait first. At the limit, the first one is ended. */
-  readonly waiting: Set<{ destroy(): void }>;
+  /** The bytes of the bodies in memory, over all connections. */
+  readonly bodies: SharedBudget;
 }
 
-/** A client that still sends would reset the connection and lose the error, so we read on for a moment (RFC 9112, 9.6). */
+/** One accepted connection. */
+export interface AcceptedConnection {
+  readonly info: ConnectionInfo;
+  /** Its part of the limit of connections; waiting while the server waits for the client. */
+  readonly slot: Claim;
+}
+
+/** How long the end of a connection waits for the client to close it too. */
 const lingerMs = 1_000;
 
 /** The connection of one client. */
@@ -35,17 +42,19 @@ export class ServerConnection {
   readonly #socket: Socket;
   readonly #host: ConnectionHost;
   readonly #info: ConnectionInfo;
+  readonly #slot: Claim;
   readonly #source: ByteSource;
   readonly #sink: ByteSink;
   #request: AbortController | undefined;
   #mustClose = false;
 
-  constructor(socket: Socket, info: ConnectionInfo, host: ConnectionHost) {
+  constructor(socket: Socket, { info, slot }: AcceptedConnection, host: ConnectionHost) {
     this.#socket = socket;
     this.#info = info;
+    this.#slot = slot;
     this.#host = host;
     this.#source = new ByteSource(socket, () => this.#request?.abort(clientLeft()));
-    this.#sink = socketSink(socket, host);
+    this.#sink = { write: (bytes) => this.#write(bytes) };
   }
 
   /** Ends the connection now; the signal of a request in flight aborts. */
@@ -66,12 +75,12 @@ export class ServerConnection {
   async run(): Promise<void> {
     try {
       while (!this.#mustClose && await this.#serveOne());
-      this.#socket.end();
     } catch (error) {
       if (error instanceof RequestError) await this.#sendError(error);
       else if (!this.#source.hasEnded && !this.#mustClose) this.#host.onError(error);
+      else this.#socket.destroy();
     } finally {
-      this.#host.waiting.delete(this);
+      await this.#end();
       this.#socket.destroy();
     }
   }
@@ -80,19 +89,33 @@ export class ServerConnection {
   async #serveOne(): Promise<boolean> {
     const head = await this.#readHead();
     if (head === undefined) return false;
-    const body = await this.#readBody(head);
-    const controller = new AbortController();
-    this.#request = controller;
     try {
-      const request = requestOf(head, body, this.#info, controller.signal);
-      const response = await this.#callHandler(request);
-      const keepsAlive = head.keepsAlive && !this.#mustClose && !this.#host.isDraining;
+      const { response, isBodyLeft } = await this.#answer(head);
+      const keepsAlive = head.keepsAlive && !isBodyLeft && !this.#mustClose && !this.#host.isDraining;
       const isSent = await writeResponse(this.#sink, response, { method: head.method, keepsAlive });
       return isSent && keepsAlive;
     } finally {
       this.#request = undefined;
-      this.#host.bufferedBytes -= body?.length ?? 0;
     }
+  }
+
+  /** Reads the body and calls the handler. The memory of the body is free before the response is written. */
+  async #answer(head: RequestHead): Promise<{ readonly response: Response; readonly isBodyLeft: boolean }> {
+    const { bodies, readsBody } = this.#host;
+    const controller = new AbortController();
+    const hasBody = announcesBody(head);
+    if (hasBody && readsBody !== undefined) {
+      const request = requestOf(head, undefined, this.#info, controller.signal);
+      if (!readsBody(request, this.#info)) {
+        this.#request = controller;
+        return { response: await this.#callHandler(request), isBodyLeft: true };
+      }
+    }
+    using claim = bodies.claim(this.#info.remoteAddress, () => this.#source.fail(bodiesTooLarge()));
+    const body = hasBody ? await this.#readBody(head, claim) : undefined;
+    this.#request = controller;
+    const request = requestOf(head, body, this.#info, controller.signal);
+    return { response: await this.#callHandler(request), isBodyLeft: false };
   }
 
   async #callHandler(request: Request): Promise<Response> {
@@ -134,41 +157,34 @@ export class ServerConnection {
     return end;
   }
 
-  async #readBody(head: RequestHead): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const { limits } = this.#host;
-    const { framing } = head;
-    if (framing.kind === "none" || (framing.kind === "length" && framing.bytes === 0)) return undefined;
+  async #readBody({ method, framing, expectsContinue }: RequestHead, claim: Claim): Promise<Uint8Array<ArrayBuffer>> {
+    const { maxBodyBytes, bodyTimeoutMs } = this.#host.limits;
     const isLength = framing.kind === "length";
-    if (isLength && framing.bytes > limits.maxBodyBytes) throw bodyTooLarge(limits.maxBodyBytes);
-    if (head.method === "GET" || head.method === "HEAD") throw new RequestError(400, `a ${head.method} has a body`);
-    const decoder = bodyDecoder(framing, requestRules(limits.maxBodyBytes));
-    const body = new ByteCollector(isLength ? framing.bytes : limits.maxBodyBytes);
-    if (head.expectsContinue) await this.#sink.write(continueBytes);
+    if (isLength && framing.bytes > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
+    if (method === "GET" || method === "HEAD") throw new RequestError(400, `a ${method} has a body`);
+    const decoder = bodyDecoder(framing, requestRules(maxBodyBytes));
+    const body = new ByteCollector(isLength ? framing.bytes : maxBodyBytes);
+    if (expectsContinue) await this.#sink.write(continueBytes);
     // Created when the body is not there yet: a small body arrives with its head.
     let deadline: Disposable | undefined;
-    let heldBytes = 0;
+    claim.isWaiting = true;
     try {
       while (!decoder.isComplete) {
         if (this.#source.bytes.length === 0) {
-          deadline ??= this.#deadline(limits.bodyTimeoutMs, "the body took too long");
+          deadline ??= this.#deadline(bodyTimeoutMs, "the body took too long");
           if (!await this.#source.more()) throw clientLeft();
         }
         const receivedBytes = this.#source.bytes.length;
-        body.add(decoder.take(this.#source.bytes));
+        const part = decoder.take(this.#source.bytes);
         const takenBytes = receivedBytes - decoder.excessBytes;
+        if (!claim.take(takenBytes)) throw bodiesTooLarge();
+        body.add(part);
         this.#source.consume(takenBytes);
-        heldBytes += takenBytes;
-        this.#host.bufferedBytes += takenBytes;
-        if (this.#host.bufferedBytes > limits.maxBufferedBytes) {
-          throw new RequestError(503, "the bodies in memory are too large together");
-        }
       }
-      const bytes = body.bytes();
-      this.#host.bufferedBytes += bytes.length;
-      return bytes;
+      return body.bytes();
     } finally {
+      claim.isWaiting = false;
       deadline?.[Symbol.dispose]();
-      this.#host.bufferedBytes -= heldBytes;
     }
   }
 
@@ -185,15 +201,15 @@ export class ServerConnection {
    * @param state The reason that the client gets after that; undefined to end the connection without one.
    */
   #deadline(ms: number, state: string | undefined): Disposable {
-    const { timers, waiting } = this.#host;
-    waiting.add(this);
+    const { timers } = this.#host;
+    this.#slot.isWaiting = true;
     const timer = ms === 0
       ? undefined
       : timers.timer(ms, () => state === undefined ? this.destroy() : this.#source.fail(new RequestError(408, state)));
     return {
       [Symbol.dispose]: () => {
         timer?.[Symbol.dispose]();
-        waiting.delete(this);
+        this.#slot.isWaiting = false;
       },
     };
   }
@@ -203,19 +219,67 @@ export class ServerConnection {
     const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(text.length) };
     const response = new Response(text, { status: error.status, headers });
     await writeResponse(this.#sink, response, { method: "", keepsAlive: false });
-    await new Promise<void>((resolve) => {
-      if (this.#source.hasEnded) return resolve();
-      const linger = this.#host.timers.timer(lingerMs, () => this.#socket.destroy());
-      this.#socket.removeAllListeners("data");
-      this.#socket.on("data", () => {});
-      this.#socket.once("close", () => {
-        linger[Symbol.dispose]();
-        resolve();
-      });
-      this.#socket.resume();
-      this.#socket.end();
-    });
   }
+
+  /** Writes as fast as the client reads. A client that reads nothing for the time limit is cut off. */
+  async #write(bytes: Uint8Array): Promise<boolean> {
+    const { writeTimeoutMs } = this.#host.limits;
+    for (let at = 0; at < bytes.length; at += maxPieceBytes) {
+      if (this.#socket.destroyed || !this.#socket.writable) return false;
+      const piece = bytes.length <= maxPieceBytes ? bytes : bytes.subarray(at, at + maxPieceBytes);
+      if (this.#socket.write(piece)) continue;
+      using _deadline = this.#deadline(writeTimeoutMs, undefined);
+      await drained(this.#socket);
+    }
+    return !this.#socket.destroyed;
+  }
+
+  /**
+   * Ends the connection after its last byte was sent. A client that still sends would reset it and lose the response, so we
+   * read on for a moment (RFC 9112, 9.6).
+   */
+  async #end(): Promise<void> {
+    const { timers, limits } = this.#host;
+    if (this.#socket.destroyed) return;
+    this.#slot.isWaiting = true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let timer = timers.timer(limits.writeTimeoutMs, resolve);
+    this.#socket.once("close", resolve);
+    this.#socket.removeAllListeners("data");
+    this.#socket.on("data", () => {});
+    this.#socket.resume();
+    this.#socket.end(() => {
+      timer[Symbol.dispose]();
+      if (this.#source.hasEnded) resolve();
+      else timer = timers.timer(lingerMs, resolve);
+    });
+    await promise;
+    timer[Symbol.dispose]();
+  }
+}
+
+/** The largest piece of a write, so that a slow client is measured by what it reads. */
+const maxPieceBytes = 64 * 1024;
+
+/** Resolves when the socket can take more, or has closed. */
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      socket.off("drain", settle);
+      socket.off("close", settle);
+      resolve();
+    };
+    socket.on("drain", settle);
+    socket.on("close", settle);
+  });
+}
+
+function announcesBody({ framing }: RequestHead): boolean {
+  return framing.kind === "chunked" || (framing.kind === "length" && framing.bytes > 0);
+}
+
+function bodiesTooLarge(): RequestError {
+  return new RequestError(503, "the bodies in memory are too large together");
 }
 
 const continueBytes = new TextEncoder().encode("HTTP/1.1 100 Continue\r\n\r\n");
@@ -237,28 +301,6 @@ function requestOf(
   } catch {
     throw new RequestError(400, "the method, the host or the target is not valid in HTTP");
   }
-}
-
-/** Writes to a socket as fast as the client reads; ends the connection if it reads nothing for the idle time. */
-function socketSink(socket: Socket, host: ConnectionHost): ByteSink {
-  return {
-    write(bytes) {
-      if (socket.destroyed || !socket.writable) return Promise.resolve(false);
-      if (socket.write(bytes)) return Promise.resolve(true);
-      return new Promise((resolve) => {
-        const { idleTimeoutMs } = host.limits;
-        const timer = idleTimeoutMs === 0 ? undefined : host.timers.timer(idleTimeoutMs, () => socket.destroy());
-        const settle = () => {
-          timer?.[Symbol.dispose]();
-          socket.off("drain", settle);
-          socket.off("close", settle);
-          resolve(!socket.destroyed);
-        };
-        socket.on("drain", settle);
-        socket.on("close", settle);
-      });
-    },
-  };
 }
 
 /** Bytes in one array that grows by doubling, so that memory follows the received bytes, not the announced length. */
