@@ -402,7 +402,11 @@ function checkMultiple(
     result.add({ code: "invalid", path, value: whole, message });
     return;
   }
-  const isMultiple = isNative ? isMultipleOf(value, whole) : isFractionMultiple(Number(value), whole);
+  const isMultiple = !isNative
+    ? isJsonInteger(whole < 1 ? 1 / whole * Number(value) : Number(value) / whole)
+    : typeof value === "bigint"
+    ? value % BigInt(whole) === 0n
+    : value % whole === 0;
   if (isMultiple) return;
   result.add({
     code: "invalid",
@@ -410,14 +414,6 @@ function checkMultiple(
     value,
     message: `${path} in body should be a multiple of ${shown}`,
   });
-}
-
-function isMultipleOf(value: number | bigint, factor: number): boolean {
-  return typeof value === "bigint" ? value % BigInt(factor) === 0n : value % factor === 0;
-}
-
-function isFractionMultiple(value: number, factor: number): boolean {
-  return isJsonInteger(factor < 1 ? 1 / factor * value : value / factor);
 }
 
 /** True for a number that is an integer up to rounding errors. */
