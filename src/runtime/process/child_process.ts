@@ -2,12 +2,17 @@
  * Running other programs: spawn() collects their output, runAttached() gives them the terminal of this process.
  *
  * Guarantees: there is no shell, so the arguments reach the program unchanged. spawn() bounds the output and the time of
- * the program; it ends a program with SIGKILL and waits until the program is gone. A program that cannot be started is a
- * result, like every other outcome; only an abort throws.
+ * the program, and of all that it starts: they are a process group, which one SIGKILL ends. The result does not wait for
+ * a process that inherited the outputs of the program. A program that cannot be started is a result, like every other
+ * outcome; only an abort throws, at once.
+ *
+ * Caveats: a program that may ask at the terminal stays in the group of this process, or the terminal would stop it; only
+ * the program itself is killed then. A process that leaves its group, as a daemon does, lives on.
  */
 import { type ChildProcess, spawn as nodeSpawn } from "node:child_process";
+import process from "node:process";
 import { clearTimeout, setTimeout } from "node:timers";
-import { onAbort } from "./abort.ts";
+import { onAbort, untilAborted } from "./abort.ts";
 
 /** Options of {@link spawn}. */
 export interface SpawnOptions {
@@ -36,6 +41,9 @@ export type SpawnResult =
 
 const defaultOutputBytes = 1024 * 1024;
 
+/** Milliseconds after the end of a program in which its last output is read, if another process keeps its pipes open. */
+const drainMs = 250;
+
 /** Runs the program `argv[0]` with the other elements as its arguments, and collects its output. */
 export async function spawn(argv: readonly string[], options: SpawnOptions = {}): Promise<SpawnResult> {
   const [program, ...args] = argv;
@@ -48,6 +56,7 @@ export async function spawn(argv: readonly string[], options: SpawnOptions = {})
       env: { ...env },
       cwd: workingDirectory,
       shell: false,
+      detached: hasOwnGroup(options),
       stdio: [stdin === "inherit" ? "inherit" : "pipe", "pipe", "pipe"],
     });
   } catch (error) {
@@ -56,41 +65,74 @@ export async function spawn(argv: readonly string[], options: SpawnOptions = {})
   return await finish(child, options);
 }
 
+function hasOwnGroup({ stdin }: SpawnOptions): boolean {
+  return stdin !== "inherit" && process.platform !== "win32";
+}
+
 async function finish(child: ChildProcess, options: SpawnOptions): Promise<SpawnResult> {
   const { stdin = "", timeoutMs = Infinity, maxOutputBytes = defaultOutputBytes, signal } = options;
-  let killedFor: "timedOut" | "tooMuchOutput" | "aborted" | undefined;
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<Ending>();
+  let killedFor: "timedOut" | "tooMuchOutput" | undefined;
   const kill = (reason: NonNullable<typeof killedFor>) => {
     killedFor ??= reason;
-    child.kill("SIGKILL");
+    killAll(child, hasOwnGroup(options));
+    stop({ kind: "exit", code: null, signal: "SIGKILL" });
   };
   const timer = timeoutMs === Infinity ? undefined : setTimeout(() => kill("timedOut"), timeoutMs);
-  const listening = signal && onAbort(signal, () => kill("aborted"));
   const stdout = collect(child.stdout, maxOutputBytes, () => kill("tooMuchOutput"));
   const stderr = collect(child.stderr, maxOutputBytes, () => kill("tooMuchOutput"));
   child.stdin?.on("error", () => {}); // The program may end before it has read its input.
   if (stdin !== "inherit") child.stdin?.end(stdin);
   try {
-    const ending = await ended(child);
-    if (killedFor === "aborted") throw signal?.reason;
+    const running = Promise.race([ended(child, () => killAll(child, hasOwnGroup(options))), stopped]);
+    const ending = await (signal === undefined ? running : untilAborted(running, signal));
     if (ending.kind === "error") return notStarted(ending.error);
     const output = { stdout: stdout(), stderr: stderr() };
     if (killedFor !== undefined) return { kind: killedFor, ...output };
     if (ending.code === null) return { kind: "killed", by: ending.signal ?? "a signal", ...output };
     return { kind: "ended", code: ending.code, ...output };
+  } catch (reason) {
+    killAll(child, hasOwnGroup(options));
+    throw reason;
   } finally {
     clearTimeout(timer);
-    listening?.[Symbol.dispose]();
+    // Whoever keeps the other ends open no longer keeps this process alive.
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
   }
+}
+
+function killAll(child: ChildProcess, hasGroup: boolean): void {
+  try {
+    if (hasGroup && child.pid !== undefined) return void process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // The whole group has ended, or it was never made.
+  }
+  child.kill("SIGKILL");
 }
 
 type Ending =
   | { readonly kind: "error"; readonly error: unknown }
   | { readonly kind: "exit"; readonly code: number | null; readonly signal: string | null };
 
-function ended(child: ChildProcess): Promise<Ending> {
+/**
+ * The end of a program and of its output.
+ *
+ * @param onLeftOver Called if another process still has the pipes: it belongs to the program, as no daemon would keep them.
+ */
+function ended(child: ChildProcess, onLeftOver: () => void): Promise<Ending> {
   return new Promise((resolve) => {
+    let draining: ReturnType<typeof setTimeout> | undefined;
     child.once("error", (error) => resolve({ kind: "error", error }));
-    child.once("close", (code, signal) => resolve({ kind: "exit", code, signal }));
+    child.once("exit", (code, signal) => {
+      draining = setTimeout(() => {
+        onLeftOver();
+        resolve({ kind: "exit", code, signal });
+      }, drainMs);
+    });
+    child.once("close", (code, signal) => {
+      clearTimeout(draining);
+      resolve({ kind: "exit", code, signal });
+    });
   });
 }
 
@@ -100,9 +142,9 @@ function collect(stream: ChildProcess["stdout"], maxBytes: number, onOverflow: (
   let text = "";
   let sizeBytes = 0;
   stream?.on("data", (chunk: Uint8Array) => {
+    text += decoder.decode(chunk.subarray(0, Math.max(0, maxBytes - sizeBytes)), { stream: true });
     sizeBytes += chunk.length;
-    if (sizeBytes > maxBytes) return onOverflow();
-    text += decoder.decode(chunk, { stream: true });
+    if (sizeBytes > maxBytes) onOverflow();
   });
   stream?.on("error", () => {});
   return () => text + decoder.decode();
