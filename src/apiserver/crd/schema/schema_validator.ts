@@ -378,10 +378,8 @@ interface Limit {
 function checkLimit(value: number | bigint, limit: number, how: Limit, path: string, result: SchemaResult): void {
   const isInteger = how.isNative && isInt64(value);
   const bound = isInteger ? Math.trunc(limit) : limit;
-  // Comparing a bigint with a number is exact.
-  const [isBelow, isAbove] = [value < bound, value > bound];
-  const isOutside = how.isMax ? isAbove : isBelow;
-  if (!isOutside && (isBelow || isAbove || !how.isExclusive)) return;
+  const isInside = how.isMax ? value < bound : value > bound;
+  if (isInside || (!how.isExclusive && (how.isMax ? value <= bound : value >= bound))) return;
   const than = how.isMax ? "less than" : "greater than";
   const shown = isInteger ? String(bound) : goFloat(bound);
   const message = `${path} in body should be ${than}${how.isExclusive ? "" : " or equal to"} ${shown}`;
@@ -402,11 +400,9 @@ function checkMultiple(
     result.add({ code: "invalid", path, value: whole, message });
     return;
   }
-  const isMultiple = !isNative
-    ? isJsonInteger(whole < 1 ? 1 / whole * Number(value) : Number(value) / whole)
-    : typeof value === "bigint"
-    ? value % BigInt(whole) === 0n
-    : value % whole === 0;
+  const isMultiple = isNative
+    ? Number(BigInt(value) % BigInt(whole)) === 0
+    : isJsonInteger(whole < 1 ? 1 / whole * Number(value) : Number(value) / whole);
   if (isMultiple) return;
   result.add({
     code: "invalid",
