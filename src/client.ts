@@ -44,6 +44,7 @@ export {
   UnreachableError,
   type UnreachableErrorOptions,
   type UnreachableReason,
+  type WriteObserver,
   type WriteOptions,
 } from "./client/mod.ts";
 export {

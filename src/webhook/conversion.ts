@@ -40,7 +40,7 @@ export interface ConversionWebhook {
   /** Distinguishes it from admission webhooks. */
   readonly kind: "converting";
   /** All kinds share this path. */
-  readonly path: typeof conversionPath;
+  readonly path: string;
   /** The kind in the version of the hub. */
   readonly resource: Resource;
   /** The kind in each of its versions, the hub first. */
