@@ -75,6 +75,7 @@ export {
   type WatchOptions,
 } from "./api/mod.ts";
 export {
+  type ConfiguredLogging,
   type Counter,
   type Gauge,
   type Histogram,

@@ -43,6 +43,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--tls-server-name",
   "--token",
   "--versions",
+  "--webhook-namespace",
   "--webhook-from",
   "--webhook-host",
   "--webhook-port",

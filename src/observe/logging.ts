@@ -133,7 +133,7 @@ const levels = { debug: "debug", info: "info", warn: "warning", error: "error" }
  * console.assert(lines[0]?.endsWith("key=default/a token=\"[masked]\"\n"));
  * ```
  */
-export function configureLogging(options: LoggingOptions): Disposable {
+export function configureLogging(options: LoggingOptions): ConfiguredLogging {
   const { level = "info", format = "text", write, color = false, quiet = [], silent = [], now } = options;
   const lineOf = format === "json" ? jsonLine : textLine;
   const style = { hasColor: color, isVerbose: level === "debug" };
@@ -163,11 +163,18 @@ export function configureLogging(options: LoggingOptions): Disposable {
     ],
   });
   return {
+    flush: () => filter.flush(),
     [Symbol.dispose]: () => {
       filter.flush();
       resetSync();
     },
   };
+}
+
+/** Logging that has been configured. Disposing it ends the output. */
+export interface ConfiguredLogging extends Disposable {
+  /** Writes how often the last warnings were repeated, so that other output can follow. */
+  flush(): void;
 }
 
 interface TimedRecord {

@@ -1,5 +1,6 @@
 /** Logs and metrics, each a thin seam over a library, and what makes text safe to show. */
 export {
+  type ConfiguredLogging,
   configureLogging,
   type Fields,
   type Logger,

@@ -5,7 +5,14 @@
  * whatever names a cluster sent (security 19).
  */
 import { z } from "zod";
-import { configureLogging, escaped, logger, MetricsRegistry, redactText } from "../../observe/mod.ts";
+import {
+  type ConfiguredLogging,
+  configureLogging,
+  escaped,
+  logger,
+  MetricsRegistry,
+  redactText,
+} from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
 import { flag, oneOf } from "../flags/mod.ts";
 import {
@@ -50,7 +57,7 @@ export class Session implements Disposable {
   readonly metrics: MetricsRegistry;
   #verbosity = 0;
   #format: LogFlags["logFormat"] = "text";
-  #logging: Disposable | undefined;
+  #logging: ConfiguredLogging | undefined;
   readonly #statusLine: StatusLine;
 
   constructor(operator: Operator, processEnvironment: FullProcessEnvironment) {
@@ -167,6 +174,7 @@ export class Session implements Disposable {
 
   /** Writes why the command failed: one line, or a log record in JSON. With -v its causes follow, for a defect with stacks. */
   printError(failure: Failure, error: unknown): void {
+    this.#logging?.flush();
     const { message, advice, code } = failure;
     const showsDetails = this.#verbosity > 0 && code !== exitCode.usage;
     if (this.#format === "json") {
@@ -178,6 +186,7 @@ export class Session implements Disposable {
 
   /** Resolves when everything that was written has left the process. */
   async flush(): Promise<void> {
+    this.#logging?.flush();
     await Promise.all([this.processEnvironment.stdout.flush(), this.processEnvironment.stderr.flush()]);
   }
 
