@@ -22,6 +22,21 @@ export function checkedObject<R extends Resource>(resource: R, value: unknown): 
   return { kind: "valid", object: typedObject(resource, value) };
 }
 
+/**
+ * The first field of an object that does not have the type of its kind, as `spec.replicas: expected a number`; undefined
+ * when there is none. Without a schema only the outermost fields are known.
+ */
+export function misshapenField(resource: Resource, value: unknown): string | undefined {
+  const checked = checkedObject(resource, value);
+  if (checked.kind === "invalid") return checked.issues.map(({ path, message }) => `${path}: ${message}`)[0];
+  const names = ["metadata", "spec", "status", "data"];
+  const wrong = names.find((name) => {
+    const field = fieldOf(value, name);
+    return field !== undefined && (typeof field !== "object" || field === null || Array.isArray(field));
+  });
+  return wrong === undefined ? undefined : `${wrong}: expected an object`;
+}
+
 /** Returns `value` with the type that the API server says it has. The only type assertion of this folder. */
 export function typedObject<R extends Resource>(_resource: R, value: unknown): Infer<R> {
   return value as Infer<R>;

@@ -8,7 +8,7 @@
 import type { ApiStatus } from "../api/mod.ts";
 import { z } from "zod";
 import { type BoundedIssue, boundedParse, dotPath } from "../schema/mod.ts";
-import { parseJson } from "./_decode.ts";
+import { fieldOf, parseJson } from "./_decode.ts";
 
 /** The operation of a request on an object. */
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
@@ -114,6 +114,12 @@ export function decodeAdmissionReview(text: string): DecodedReview {
     }
   }
   const { userInfo, dryRun, object, oldObject, ...rest } = request;
+  if (request.operation === "UPDATE") {
+    for (const [field, value] of [["object", object], ["oldObject", oldObject]] as const) {
+      const problem = shapeProblem(value);
+      if (problem !== undefined) return { kind: "malformed", message: `request.${field}${problem}` };
+    }
+  }
   return {
     kind: "review",
     version: apiVersion === "admission.k8s.io/v1" ? "v1" : "v1beta1",
@@ -134,6 +140,14 @@ export function encodeAdmissionReview(version: AdmissionVersion, uid: string, re
     kind: "AdmissionReview",
     response: { uid, ...response },
   });
+}
+
+/** What the API server never sends as a side of an UPDATE; undefined for an object with metadata. */
+function shapeProblem(value: unknown): string | undefined {
+  if (value === undefined || value === null) return ": expected an object";
+  const metadata = fieldOf(value, "metadata");
+  const isObject = typeof metadata === "object" && metadata !== null && !Array.isArray(metadata);
+  return isObject ? undefined : ".metadata: expected an object";
 }
 
 /** Go writes an absent object as null. */

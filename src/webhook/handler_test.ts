@@ -108,7 +108,13 @@ test("[67] null and absent objects: DELETE has only the old object, CONNECT may 
     allowed: true,
   });
   for (const nothing of [{ object: null, oldObject: null }, { object: undefined, oldObject: undefined }]) {
-    for (const operation of ["CREATE", "UPDATE", "DELETE", "CONNECT"]) {
+    // An UPDATE always has both objects: without them it is malformed.
+    const update = await reviewResult(handler, webhookRequest(validate, review({ operation: "UPDATE", ...nothing })));
+    assertEquals([update.response.status.code, update.response.status.message], [
+      400,
+      "request.object: expected an object",
+    ]);
+    for (const operation of ["CREATE", "DELETE", "CONNECT"]) {
       for (const path of [validate, mutate]) {
         const result = await reviewResult(handler, webhookRequest(path, review({ operation, ...nothing })));
         assertEquals(result.response, { uid: "7f0a", allowed: true });

@@ -13,7 +13,7 @@
 import { apiVersionOf, type Infer, type LabelSelector, type Resource, type StatusCause } from "../api/mod.ts";
 import type { JsonPatchOperation } from "../client/mod.ts";
 import type { AdmissionOperation, AdmissionRequest, AdmissionUser } from "./admission_review.ts";
-import { checkedObject, deepFrozen, isBeingDeleted, typedObject } from "./_decode.ts";
+import { checkedObject, deepFrozen, isBeingDeleted, misshapenField, typedObject } from "./_decode.ts";
 import { jsonPatch } from "./json_patch.ts";
 
 /** What a handler gets beside the object: the user, the operation, and the original request. */
@@ -219,13 +219,14 @@ export function validating<R extends Resource>(
   };
 }
 
-function validate<R extends Resource>(
+async function validate<R extends Resource>(
   resource: R,
   handlers: ValidatingHandlers<R>,
   request: AdmissionRequest,
   ctx: AdmissionContext,
-): Verdict | Promise<Verdict> {
+): Promise<Verdict> {
   const { operation, object, oldObject } = request;
+  const { update, delete: remove } = handlers;
   switch (operation) {
     case "CREATE": {
       if (handlers.create === undefined || object === undefined) return allow();
@@ -238,15 +239,39 @@ function validate<R extends Resource>(
     }
     case "UPDATE":
       // Objects stored under an older schema must stay editable, so neither side is validated against the current schema.
-      if (handlers.update === undefined || object === undefined || isBeingDeleted(object)) return allow();
-      return handlers.update(typedObject(resource, object), typedObject(resource, oldObject ?? object), ctx);
+      if (update === undefined || object === undefined || isBeingDeleted(object)) return allow();
+      return await unlessMisshapen(
+        resource,
+        [object, oldObject],
+        () => update(typedObject(resource, object), typedObject(resource, oldObject ?? object), ctx),
+      );
     case "DELETE":
-      if (handlers.delete === undefined || oldObject === undefined) return allow();
-      return handlers.delete(typedObject(resource, oldObject), ctx);
+      if (remove === undefined || oldObject === undefined) return allow();
+      return await unlessMisshapen(resource, [oldObject], () => remove(typedObject(resource, oldObject), ctx));
     case "CONNECT":
       return allow();
     default:
       return operation satisfies never;
+  }
+}
+
+/**
+ * The verdict of a handler whose objects were not validated. If it throws and an object does not have the shape of its
+ * kind, the request is at fault and not the handler: the verdict is a denial with code 400.
+ */
+async function unlessMisshapen(
+  resource: Resource,
+  objects: readonly unknown[],
+  decide: () => Verdict | Promise<Verdict>,
+): Promise<Verdict> {
+  try {
+    return await decide();
+  } catch (error) {
+    for (const object of objects) {
+      const problem = misshapenField(resource, object);
+      if (problem !== undefined) return deny(`${resource.kind} is malformed: ${problem}`, { code: 400 });
+    }
+    throw error;
   }
 }
 

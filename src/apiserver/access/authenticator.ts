@@ -67,7 +67,7 @@ const extraPrefix = "impersonate-extra-";
 /**
  * The user that a request impersonates, or its sender.
  *
- * @throws StatusError 403 when the sender has no permission, 400 when groups are given without a user
+ * @throws StatusError 403 when the sender has no permission, 400 when groups are given without a user or a key is malformed
  */
 export function impersonated(request: Request, sender: User, authorizer: Authorizer): User {
   if (!hasImpersonation(request)) return sender;
@@ -75,7 +75,7 @@ export function impersonated(request: Request, sender: User, authorizer: Authori
   const uid = request.headers.get("impersonate-uid") ?? "";
   const groups = listed(request, "impersonate-group");
   const extra = extraOf(request);
-  if (name === null) {
+  if (name === null || name === "") {
     if (groups.length === 0 && extra.size === 0 && uid === "") return sender;
     throw badRequest(`requested ${goUser(uid, groups, extra)} without impersonating a user name`);
   }
@@ -146,7 +146,15 @@ function extraOf(request: Request): ReadonlyMap<string, readonly string[]> {
   const extra = new Map<string, readonly string[]>();
   for (const header of request.headers.keys()) {
     if (!header.startsWith(extraPrefix)) continue;
-    extra.set(decodeURIComponent(header.slice(extraPrefix.length)), listed(request, header));
+    extra.set(decodedKey(header.slice(extraPrefix.length)), listed(request, header));
   }
   return extra;
+}
+
+function decodedKey(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    throw badRequest(`invalid escape in the header ${extraPrefix}${key}`);
+  }
 }
