@@ -32,6 +32,7 @@ export {
   Masked,
   type NewObject,
   type NotFoundError,
+  type OidcProvider,
   type Patch,
   type PatchValue,
   type PemSource,

@@ -54,6 +54,12 @@ test("one file imports the YAML library, so that it can be replaced by another o
   assertEquals(importers.map((file) => relative(root, file)), ["src/yaml/yaml.ts"]);
 });
 
+test("[security 4] the binary has nothing of @kubernetes/client-node, and no tar or JSONPath code", () => {
+  const names = bundledPackages(join(root, "main.ts")).map(({ name }) => name);
+  assert(names.length > 5, names.join(" "));
+  assertEquals(names.filter((name) => /^@kubernetes\/|^tar|jsonpath|openid|^ws$/.test(name)), []);
+});
+
 test("[security 23] every package in the binary has a licence that permits it", () => {
   const packages = bundledPackages(join(root, "main.ts"));
   assert(packages.length > 10);

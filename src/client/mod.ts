@@ -59,6 +59,7 @@ export {
   loadKubeconfig,
   type LoadKubeconfigOptions,
   Masked,
+  type OidcProvider,
   type PemSource,
 } from "./kubeconfig/mod.ts";
 export { measuredTransport, type MeasuredTransportOptions } from "./measured_transport.ts";

@@ -90,7 +90,7 @@ async function liveNamespaces(session: Session, typed: ReadonlyMap<string, strin
   const overrides = { kubeconfig, context, cluster, user };
   const home = homeDirectory(environment);
   const { credentials } = await loadClusterAccess({ overrides, environment, home, workingDirectory });
-  if (credentials.kind === "exec" || credentials.kind === "authProvider") return [];
+  if (credentials.kind === "exec" || credentials.kind === "oidc") return [];
   using connection = await connect(flags, session);
   const never = new AbortController().signal;
   using limited = scope(never, { timeoutMs: clusterTimeoutMs, clock });

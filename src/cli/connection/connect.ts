@@ -114,7 +114,7 @@ export async function credentialsAdvice(access: ClusterAccess, now: number): Pro
     case "exec":
       return `Check the output of the plugin "${credentials.plugin.command}"; logging in with it again may help`;
     case "basic":
-    case "authProvider":
+    case "oidc":
       return "Log in again with the tool that wrote the kubeconfig";
     default:
       return credentials satisfies never;

@@ -9,9 +9,9 @@ import { type Clock, untilAborted } from "../../async/mod.ts";
 import { type Logger, printable } from "../../observe/mod.ts";
 import { type Environment, readText } from "../../runtime/mod.ts";
 import { type ClusterAccess, CredentialsError, Masked } from "../kubeconfig/mod.ts";
-import { authProviderToken } from "./auth_provider.ts";
 import { bearer, type Credential, type ExpiringCredential } from "./credential.ts";
 import { type ExecPolicy, runExecPlugin } from "./exec_plugin.ts";
+import { OidcTokens } from "./oidc.ts";
 
 /** Provides the credential for each request. */
 export interface CredentialSource {
@@ -46,8 +46,10 @@ export function credentialSource(access: ClusterAccess, options: CredentialSourc
       return new RenewingSource((signal) => readTokenFile(credentials.path, options.clock, signal), options);
     case "exec":
       return new RenewingSource((signal) => runExecPlugin(access, credentials.plugin, { ...options, signal }), options);
-    case "authProvider":
-      return new RenewingSource(() => authProviderToken(access, credentials, options), options);
+    case "oidc": {
+      const tokens = new OidcTokens(credentials.provider, options);
+      return new RenewingSource((signal) => tokens.renew(signal), options);
+    }
     default:
       return credentials satisfies never;
   }

@@ -76,7 +76,7 @@ export async function runExecPlugin(
 }
 
 /** @throws CredentialsError when the policy does not allow `command`, which was found in $PATH as `program`. */
-export function checkExecPolicy(command: string, program: string | undefined, policy: ExecPolicy): void {
+function checkExecPolicy(command: string, program: string | undefined, policy: ExecPolicy): void {
   switch (policy.kind) {
     case "allowAll":
       return;

@@ -33,6 +33,22 @@ export interface ExecPlugin {
   readonly directory: string;
 }
 
+/** The auth provider `oidc` of a user: an OpenID Connect issuer and tokens of it. */
+export interface OidcProvider {
+  /** The https:// URL of the issuer; undefined if the kubeconfig has none, and then the tokens cannot be renewed. */
+  readonly issuer: string | undefined;
+  /** The name of the client that the tokens were issued to. */
+  readonly clientId: string;
+  /** The secret of the client, if it has one. */
+  readonly clientSecret: Masked | undefined;
+  /** The token that the API server gets. */
+  readonly idToken: Masked | undefined;
+  /** The token that the issuer gets for a new `idToken`. */
+  readonly refreshToken: Masked | undefined;
+  /** The certificates that sign the certificate of the issuer; undefined for those of the system. */
+  readonly certificateAuthority: PemSource | undefined;
+}
+
 /** How the client authenticates, apart from a client certificate. */
 export type Credentials =
   | { readonly kind: "none" }
@@ -40,7 +56,7 @@ export type Credentials =
   | { readonly kind: "tokenFile"; readonly path: string }
   | { readonly kind: "basic"; readonly username: string; readonly password: Masked }
   | { readonly kind: "exec"; readonly plugin: ExecPlugin }
-  | { readonly kind: "authProvider"; readonly name: string; readonly config: Masked };
+  | { readonly kind: "oidc"; readonly provider: OidcProvider };
 
 /** The user to act as, as with `kubectl --as`. */
 export interface Impersonation {

@@ -125,7 +125,7 @@ test("credentials have an order of precedence, and contradictions are refused", 
     ["username: u, password: p", "basic"],
     [exec, "exec"],
     [`${exec}, client-certificate: certs/c.pem, client-key: certs/k.pem`, "none"],
-    ["auth-provider: { name: oidc, config: { id-token: x } }", "authProvider"],
+    ["auth-provider: { name: oidc, config: { id-token: x } }", "oidc"],
     ["", "none"],
   ];
   for (const [user, kind] of kinds) {

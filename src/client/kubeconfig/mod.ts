@@ -7,9 +7,11 @@ export {
   type Impersonation,
   KubeconfigError,
   Masked,
+  type OidcProvider,
   type PemSource,
 } from "./cluster_access.ts";
 export { Kubeconfig, kubeconfigPaths, loadKubeconfig, type LoadKubeconfigOptions } from "./kubeconfig.ts";
 export { loadClusterAccess, type LoadClusterAccessOptions } from "./load_cluster_access.ts";
 export type { KubeconfigOverrides } from "./resolve_access.ts";
 export { firstProblemOnly } from "./first_problem.ts";
+export { isSafeUrl, proxyFromEnvironment } from "./proxy_rules.ts";

@@ -23,6 +23,13 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
+/** True for a URL that secrets may be sent to: https://, or http:// on this machine. */
+export function isSafeUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.username === "" && url.password === "" &&
+    (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(bareHost(url))));
+}
+
 /** The host of a URL without the brackets of IPv6, in lower case. */
 export function bareHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").toLowerCase();

@@ -3,7 +3,7 @@
  * and applies the flags. The order of precedence is that of `DirectClientConfig` in client-go.
  *
  * The order for credentials: a token of the command line, then token file, token, user name and password, exec plugin,
- * auth provider. A client certificate is used in place of a plugin or provider, and together with the others.
+ * the auth provider `oidc`. A client certificate is used in place of a plugin or provider, and together with the others.
  */
 import { namespaceProblem } from "../../api/mod.ts";
 import { printable } from "../../observe/mod.ts";
@@ -15,6 +15,7 @@ import {
   type Impersonation,
   KubeconfigError,
   Masked,
+  type OidcProvider,
   type PemSource,
 } from "./cluster_access.ts";
 import {
@@ -28,7 +29,7 @@ import {
   type Kubeconfig,
   type UserEntry,
 } from "./kubeconfig.ts";
-import { bareHost, isLoopback, proxyFromEnvironment } from "./proxy_rules.ts";
+import { bareHost, isLoopback, isSafeUrl, proxyFromEnvironment } from "./proxy_rules.ts";
 
 /** Values of flags. Each field has the name and the meaning of a flag of kubectl. */
 export interface KubeconfigOverrides {
@@ -285,7 +286,7 @@ function credentialsOf(
     return { credentials: { kind: "token", token: new Masked(overrides.token) }, clientCertificate };
   }
   const credentials = fromEntry(chosen);
-  const isPlugin = credentials.kind === "exec" || credentials.kind === "authProvider";
+  const isPlugin = credentials.kind === "exec" || credentials.kind === "oidc";
   // A plugin is not run if there is a client certificate.
   return {
     credentials: isPlugin && clientCertificate !== undefined ? { kind: "none" } : credentials,
@@ -312,7 +313,50 @@ function fromEntry(chosen: Chosen): Credentials {
   if (user.exec !== undefined) return { kind: "exec", plugin: pluginOf(user.exec, name, chosen) };
   const provider = user["auth-provider"];
   if (provider === undefined) return { kind: "none" };
-  return { kind: "authProvider", name: provider.name, config: new Masked(JSON.stringify(provider.config)) };
+  return { kind: "oidc", provider: oidcOf(provider, name, directory) };
+}
+
+/** What to do about the auth providers that run a program of the kubeconfig; kubectl 1.26 dropped them. */
+const migrations: ReadonlyMap<string, string> = new Map([
+  ["gcp", "install gke-gcloud-auth-plugin, and run: gcloud container clusters get-credentials CLUSTER"],
+  ["azure", "install kubelogin, and run: kubelogin convert-kubeconfig"],
+]);
+
+/** @throws KubeconfigError for any provider but `oidc`, and for values that must not be used. */
+function oidcOf(entry: NonNullable<UserEntry["auth-provider"]>, userName: string, directory: string): OidcProvider {
+  const providerError = (state: string) => new KubeconfigError(`Cannot use user "${userName}": ${state}`);
+  if (entry.name !== "oidc") {
+    const advice = migrations.get(entry.name);
+    throw providerError(
+      advice === undefined
+        ? `its auth provider "${printable(entry.name, 64)}" is not known; use an exec plugin`
+        : `its auth provider "${entry.name}" was removed from Kubernetes clients in version 1.26; ${advice}`,
+    );
+  }
+  const config = new Map(Object.entries(entry.config));
+  const textOf = (key: string) => config.get(key) || undefined;
+  const maskedOf = (key: string) => textOf(key) === undefined ? undefined : new Masked(textOf(key) ?? "");
+  const issuer = textOf("idp-issuer-url");
+  if (issuer !== undefined && !isSafeUrl(issuer)) {
+    throw providerError("the idp-issuer-url of its auth provider is not a URL that starts with https://");
+  }
+  const clientId = textOf("client-id") ?? "";
+  if (clientId === "" && textOf("refresh-token") !== undefined) {
+    throw providerError("the client-id of its auth provider is missing");
+  }
+  const data = textOf("idp-certificate-authority-data"), path = textOf("idp-certificate-authority");
+  return {
+    issuer,
+    clientId,
+    clientSecret: maskedOf("client-secret"),
+    idToken: maskedOf("id-token"),
+    refreshToken: maskedOf("refresh-token"),
+    certificateAuthority: data !== undefined
+      ? { kind: "data", pem: new Masked(decodePem(data, "idp-certificate-authority")) }
+      : path !== undefined
+      ? { kind: "file", path: resolvePath(directory, path) }
+      : undefined,
+  };
 }
 
 function pluginOf(exec: ExecEntry, userName: string, chosen: Chosen): ExecPlugin {
