@@ -8,6 +8,7 @@ import {
   type Account,
   AccountAuthenticator,
   bootstrapRbac,
+  escalationCheck,
   RbacAuthorizer,
   RequestAuthenticator,
   TokenAuthority,
@@ -83,9 +84,9 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   const tokens = new TokenAuthority({ clock, objects: storage, fixed });
   const kindOf = ({ group, version, resource }: Attributes) => kinds.find(group, version, resource)?.kind.kind;
   const hasUsers = options.tokens !== undefined || accounts.length > 0;
-  const authorizer = hasUsers
-    ? new RbacAuthorizer(options.tokens === undefined ? withBootstrapRbac(storage) : storage, { accounts, kindOf })
-    : { authorize: () => ({ isAllowed: true, reason: "" }) };
+  const roles = options.tokens === undefined ? withBootstrapRbac(storage) : storage;
+  const rbac = hasUsers ? new RbacAuthorizer(roles, { accounts, kindOf }) : undefined;
+  const authorizer = rbac ?? { authorize: () => ({ isAllowed: true, reason: "" }) };
   const authenticator = options.tokens === undefined
     ? new AccountAuthenticator(accounts, admin, authorizer)
     : new RequestAuthenticator({ tokens, authorizer });
@@ -119,6 +120,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
         newUid: () => newUid(random),
       }),
       builtin.last,
+      ...(rbac === undefined ? [] : [escalationCheck(roles, rbac)]),
     ],
     paths: [discoveryPaths(kinds), openApiPaths(kinds)],
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],

@@ -2,6 +2,7 @@
 export { impersonated, RequestAuthenticator, type RequestAuthenticatorOptions } from "./authenticator.ts";
 export { type Account, AccountAuthenticator, withBootstrapRbac } from "./accounts.ts";
 export { bootstrapRbac } from "./bootstrap_rbac.ts";
+export { escalationCheck } from "./escalation.ts";
 export { RbacAuthorizer, type RbacAuthorizerOptions } from "./rbac.ts";
 export { serviceAccountUser, TokenAuthority, type TokenAuthorityOptions } from "./token_authority.ts";
 export { accessReviews } from "./access_reviews.ts";

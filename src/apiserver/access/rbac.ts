@@ -104,7 +104,7 @@ function subjectOf(binding: JsonObject, user: User, namespace: string): string |
 }
 
 /** The rules of a role. */
-function rulesOf(role: JsonObject): readonly PolicyRule[] {
+export function rulesOf(role: JsonObject): readonly PolicyRule[] {
   return objectsAt(role, "rules").map((rule) => ({
     verbs: textsAt(rule, "verbs"),
     apiGroups: textsAt(rule, "apiGroups"),

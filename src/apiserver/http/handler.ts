@@ -112,9 +112,15 @@ export class HttpHandler {
     return this.#options.registry.kinds.find(info.group, info.version, info.resource);
   }
 
-  /** Requests about unknown kinds are not counted, because they would create metrics without limit. */
+  /**
+   * Requests about unknown kinds are not counted, and unknown subresources have one name, because each new label would create
+   * a metric.
+   */
   #count(context: Context | undefined, method: string, code: number, ms: number): void {
-    if (context?.known !== undefined) this.#options.metrics.observe(context.info, method, code, ms);
+    if (context?.known === undefined) return;
+    const { info, known } = context;
+    const isServed = info.subresource === "" || known.kind.subresources.has(info.subresource);
+    this.#options.metrics.observe(isServed ? info : { ...info, subresource: "other" }, method, code, ms);
   }
 
   async #serve(request: Request, context: Context): Promise<Response> {

@@ -57,6 +57,9 @@ export function requestMetrics(
   };
 }
 
+/** The methods of the API. A client may send any other, so they have one label. */
+const methods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"]);
+
 function verbText(info: RequestInfo, method: string): string {
   switch (info.verb) {
     case "list":
@@ -64,7 +67,8 @@ function verbText(info: RequestInfo, method: string): string {
     case "deletecollection":
       return info.verb.toUpperCase();
     default:
-      return info.verb === "get" ? "GET" : method;
+      if (info.verb === "get") return "GET";
+      return methods.has(method) ? method : "other";
   }
 }
 
