@@ -378,7 +378,7 @@ async function pemOf(source: PemSource | undefined): Promise<string | undefined>
   if (source.kind === "data") return source.pem.reveal();
   let text: string;
   try {
-    text = await readText(source.path, { maxBytes: 4 * 1024 * 1024 });
+    text = await readText(source.path, { maxBytes: 4 * 1024 * 1024, isRegular: true });
   } catch (cause) {
     throw new CredentialsError(`Cannot read "${source.path}": ${printable(String(cause))}`, { cause });
   }

@@ -7,6 +7,7 @@
  * before the first byte is written. A symbolic link at the target is replaced, not followed (security 6).
  */
 import { randomUUID } from "node:crypto";
+import type { Stats } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
@@ -14,6 +15,8 @@ import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 export interface ReadTextOptions {
   /** The most bytes of the file. @default 16777216 (16 MiB) */
   readonly maxBytes?: number;
+  /** Refuses what is not a regular file with the code `EINVAL`; a FIFO without a writer is never read to its end. @default false */
+  readonly isRegular?: boolean;
 }
 
 const chunkBytes = 64 * 1024;
@@ -24,7 +27,10 @@ const chunkBytes = 64 * 1024;
  * @throws Error with the `code` of the system (ENOENT, EACCES, EISDIR); RangeError when the file is too large.
  */
 export async function readText(path: string, options: ReadTextOptions = {}): Promise<string> {
-  const { maxBytes = 16 * 1024 * 1024 } = options;
+  const { maxBytes = 16 * 1024 * 1024, isRegular = false } = options;
+  if (isRegular && !(await stat(path)).isFile()) {
+    throw Object.assign(new Error(`Cannot read file "${path}": it is not a regular file`), { code: "EINVAL" });
+  }
   const file = await open(path, "r");
   try {
     const decoder = new TextDecoder();
@@ -98,7 +104,8 @@ export async function removePath(path: string): Promise<void> {
 
 /** Facts about one file or folder. */
 export interface FileStat {
-  readonly kind: "file" | "directory" | "other";
+  /** "pipe": a FIFO or a socket, whose reader may wait for ever. */
+  readonly kind: "file" | "directory" | "pipe" | "other";
   readonly sizeBytes: number;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
@@ -113,7 +120,7 @@ export async function fileStat(path: string): Promise<FileStat | undefined> {
   try {
     const found = await stat(path);
     return {
-      kind: found.isFile() ? "file" : found.isDirectory() ? "directory" : "other",
+      kind: kindOf(found),
       sizeBytes: found.size,
       modifiedAt: found.mtimeMs,
       mode: found.mode & 0o7777,
@@ -123,6 +130,12 @@ export async function fileStat(path: string): Promise<FileStat | undefined> {
     if (isMissingFile(error)) return undefined;
     throw error;
   }
+}
+
+function kindOf(found: Stats): FileStat["kind"] {
+  if (found.isFile()) return "file";
+  if (found.isDirectory()) return "directory";
+  return found.isFIFO() || found.isSocket() ? "pipe" : "other";
 }
 
 /** `path` relative to the folder `base`; an absolute `path` stays unchanged. */

@@ -123,7 +123,7 @@ export async function credentialsAdvice(access: ClusterAccess, now: number): Pro
 
 async function expiryOf(source: PemSource): Promise<number | undefined> {
   try {
-    const pem = source.kind === "data" ? source.pem.reveal() : await readText(source.path);
+    const pem = source.kind === "data" ? source.pem.reveal() : await readText(source.path, { isRegular: true });
     return Date.parse(new X509Certificate(pem).validTo);
   } catch {
     return undefined; // an unreadable certificate only makes the advice less exact

@@ -132,7 +132,7 @@ async function readTokenFile(path: string, clock: Clock, signal: AbortSignal): P
   signal.throwIfAborted();
   let text: string;
   try {
-    text = await readText(path, { maxBytes: 1024 * 1024 });
+    text = await readText(path, { maxBytes: 1024 * 1024, isRegular: true });
   } catch (cause) {
     throw new CredentialsError(`Cannot read token file "${path}": ${printable(String(cause))}`, { cause });
   }

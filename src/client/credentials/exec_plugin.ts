@@ -139,7 +139,7 @@ async function clusterInfo(access: ClusterAccess, plugin: ExecPlugin): Promise<u
     ? undefined
     : certificateAuthority.kind === "data"
     ? certificateAuthority.pem.reveal()
-    : await readText(certificateAuthority.path, { maxBytes: 1024 * 1024 });
+    : await readText(certificateAuthority.path, { maxBytes: 1024 * 1024, isRegular: true });
   return {
     server,
     "tls-server-name": serverName,

@@ -144,7 +144,7 @@ function refused(status: number, value: unknown): CredentialsError {
 
 async function readPem(path: string, signal: AbortSignal): Promise<string> {
   try {
-    return await untilAborted(readText(path, { maxBytes: maxAnswerBytes }), signal);
+    return await untilAborted(readText(path, { maxBytes: maxAnswerBytes, isRegular: true }), signal);
   } catch (cause) {
     throw new CredentialsError(`Cannot read idp-certificate-authority "${path}"`, { cause });
   }

@@ -8,7 +8,7 @@
  */
 import { z } from "zod";
 import { mask, printable } from "../../observe/mod.ts";
-import { directoryOf, type Environment, findText, joinPath, resolvePath } from "../../runtime/mod.ts";
+import { directoryOf, type Environment, fileStat, findText, joinPath, resolvePath } from "../../runtime/mod.ts";
 import { parseYaml, type YamlPosition } from "../../yaml/mod.ts";
 import { KubeconfigError } from "./cluster_access.ts";
 import { firstProblemOnly } from "./first_problem.ts";
@@ -115,10 +115,17 @@ function listSeparator(list: string): string {
   return list.includes(";") || /^[A-Za-z]:[\\/]/.test(list) ? ";" : ":";
 }
 
+/** Pipes that this process has inherited, as from `--kubeconfig <(command)`, have a writer. */
+const inheritedPipe = /^\/(dev\/(fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/;
+
 async function read(path: string): Promise<string | undefined> {
   try {
+    if ((await fileStat(path))?.kind === "pipe" && !inheritedPipe.test(path)) {
+      throw new KubeconfigError(`Cannot read kubeconfig "${path}": it is a pipe or a socket, not a file`);
+    }
     return await findText(path, { maxBytes: maxFileBytes });
   } catch (cause) {
+    if (cause instanceof KubeconfigError) throw cause;
     const state = cause instanceof RangeError ? "it is larger than 1 MiB" : printable(String(cause));
     throw new KubeconfigError(`Cannot read kubeconfig "${path}": ${state}`, { cause });
   }

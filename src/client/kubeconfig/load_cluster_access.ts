@@ -10,7 +10,7 @@ import { type Logger, logger as loggerOf, printable } from "../../observe/mod.ts
 import { directoryOf, type Environment, fileStat, findText, joinPath, resolvePath } from "../../runtime/mod.ts";
 import { type ClusterAccess, KubeconfigError, Masked } from "./cluster_access.ts";
 import { kubeconfigPaths, loadKubeconfig } from "./kubeconfig.ts";
-import { type KubeconfigOverrides, resolveAccess } from "./resolve_access.ts";
+import { checkFiles, type KubeconfigOverrides, resolveAccess, serverUrl } from "./resolve_access.ts";
 
 /** Options of {@link loadClusterAccess}. */
 export interface LoadClusterAccessOptions {
@@ -104,16 +104,22 @@ async function inClusterAccess(options: LoadClusterAccessOptions): Promise<Clust
     ? joinPath(serviceAccountDirectory, "ca.crt")
     : resolvePath(workingDirectory, overrides.certificateAuthority);
   const { token, as: user } = overrides;
-  return {
+  const own = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const what = overrides.server === undefined ? "KUBERNETES_SERVICE_HOST and _PORT" : "--server";
+  const url = serverUrl(overrides.server ?? own, what);
+  const access: ClusterAccess = {
     source: { kind: "inCluster" },
-    server: (overrides.server ?? `https://${host.includes(":") ? `[${host}]` : host}:${port}`).replace(/\/+$/, ""),
+    server: url.href.replace(/\/+$/, ""),
     namespace: overrides.namespace ?? await ownNamespace(options, directoryOf(tokenPath)),
     certificateAuthority: { kind: "file", path: caPath },
     insecureSkipTlsVerify: false,
     serverName: overrides.tlsServerName,
     proxy: undefined,
     clientCertificate: undefined,
-    credentials: token === undefined
+    // The token is not sent over http, which is for loopback only.
+    credentials: url.protocol === "http:"
+      ? { kind: "none" }
+      : token === undefined
       ? { kind: "tokenFile", path: tokenPath }
       : { kind: "token", token: new Masked(token) },
     impersonate: user === undefined
@@ -122,6 +128,8 @@ async function inClusterAccess(options: LoadClusterAccessOptions): Promise<Clust
     user: "the service account",
     requestTimeoutMs: overrides.requestTimeoutMs,
   };
+  await checkFiles(access);
+  return access;
 }
 
 /** The server would answer "not found" to each request with an invalid namespace. */

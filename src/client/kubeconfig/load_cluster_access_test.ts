@@ -156,7 +156,7 @@ test("a Pod uses its service account if there is no kubeconfig", async () => {
   await using folder = await folderWith({ ...serviceAccount, config: simple });
   const environment = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
   const access = await accessOf(folder, {}, { environment });
-  assertEquals([access.server, access.namespace, access.source.kind], ["https://[fd00::1]:443", "own", "inCluster"]);
+  assertEquals([access.server, access.namespace, access.source.kind], ["https://[fd00::1]", "own", "inCluster"]);
   assertEquals(access.credentials, { kind: "tokenFile", path: `${folder.path}/serviceaccount/token` });
   assertEquals(access.certificateAuthority, { kind: "file", path: `${folder.path}/serviceaccount/ca.crt` });
   const both = { ...environment, KUBECONFIG: `${folder.path}/config` };

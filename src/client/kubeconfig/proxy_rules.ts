@@ -40,7 +40,7 @@ function matches(rule: string, host: string, port: string): boolean {
   if (rule === "") return false;
   if (rule === "*") return true;
   const slash = rule.indexOf("/");
-  if (slash > 0) return isInNetwork(host, rule.slice(0, slash), Number(rule.slice(slash + 1)));
+  if (slash >= 0) return isInNetwork(host, rule.slice(0, slash), rule.slice(slash + 1));
   const { name, rulePort } = splitPort(rule);
   if (rulePort !== undefined && rulePort !== port) return false;
   const address = addressBits(name);
@@ -60,21 +60,24 @@ function splitPort(rule: string): { readonly name: string; readonly rulePort: st
   return { name: rule.slice(0, colon), rulePort: rule.slice(colon + 1) };
 }
 
-function isInNetwork(host: string, network: string, prefix: number): boolean {
+/** A rule that is not a network matches nothing: `10.0.0.0/` would otherwise be every address. */
+function isInNetwork(host: string, network: string, prefixText: string): boolean {
   const own = addressBits(host);
   const base = addressBits(network);
   if (own === undefined || base === undefined || own.length !== base.length) return false;
-  if (!Number.isInteger(prefix) || prefix < 0 || prefix > base.length) return false;
-  return own.slice(0, prefix) === base.slice(0, prefix);
+  const prefix = /^\d{1,3}$/.test(prefixText) ? Number(prefixText) : Infinity;
+  return prefix <= base.length && own.slice(0, prefix) === base.slice(0, prefix);
 }
 
 /** The bits of an address as 32 or 128 characters `0` and `1`; undefined if `text` is not an address. */
 function addressBits(text: string): string | undefined {
-  if (/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) {
-    const bytes = text.split(".").map(Number);
-    return bytes.some((byte) => byte > 255) ? undefined : bytes.map((byte) => bits(byte, 8)).join("");
+  if (/^\d+(\.\d+){3}$/.test(text)) {
+    // Go refuses leading zeros, which some programs read as octal numbers.
+    const parts = text.split(".");
+    const isValid = parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
+    return isValid ? parts.map((part) => bits(Number(part), 8)).join("") : undefined;
   }
-  if (!text.includes(":")) return undefined;
+  if (!/^[\da-f.]*:[\da-f:.]*$/.test(text)) return undefined;
   // The URL parser accepts every notation of IPv6 and writes one of them.
   const url = URL.parse(`http://[${text}]/`);
   if (url === null) return undefined;

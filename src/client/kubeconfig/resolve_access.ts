@@ -82,7 +82,8 @@ export interface ResolveOptions {
 export async function resolveAccess(kubeconfig: Kubeconfig, options: ResolveOptions): Promise<ClusterAccess> {
   const { overrides, environment } = options;
   const chosen = chooseEntries(kubeconfig, overrides);
-  const url = serverUrl(overrides.server ?? chosen.cluster.value.server, chosen.clusterName);
+  const what = chosen.clusterName === undefined ? "--server" : `server of cluster "${printable(chosen.clusterName)}"`;
+  const url = serverUrl(overrides.server ?? chosen.cluster.value.server, what);
   const trust = trustOf(chosen.cluster, options);
   const isPlain = url.protocol === "http:";
   const access: ClusterAccess = {
@@ -178,16 +179,16 @@ function namesOf(entries: ReadonlyMap<string, unknown>): string {
 }
 
 /** @throws KubeconfigError when it is not a URL, or one that must not be used. */
-function serverUrl(server: string | undefined, clusterName: string | undefined): URL {
-  const what = clusterName === undefined ? "--server" : `server of cluster "${printable(clusterName)}"`;
+export function serverUrl(server: string | undefined, what: string): URL {
   if (server === undefined) throw new KubeconfigError(`Cannot use ${what}: it is missing`);
   const url = URL.parse(server);
+  const shown = printable(server.replace(/^([^/]*\/\/)?[^/?#]*@/, "$1…@"));
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw new KubeconfigError(`Cannot use ${what}: "${printable(server)}" is not a URL that starts with https://`);
+    throw new KubeconfigError(`Cannot use ${what}: "${shown}" is not a URL that starts with https://`);
   }
   if (url.protocol === "http:" && !isLoopback(bareHost(url))) {
     throw new KubeconfigError(
-      `Cannot use ${what}: "${printable(server)}" is unencrypted, which is allowed on this machine only; use https://`,
+      `Cannot use ${what}: "${shown}" is unencrypted, which is allowed on this machine only; use https://`,
     );
   }
   if (url.username !== "" || url.password !== "") {
@@ -257,7 +258,7 @@ function impersonationOf(user: UserEntry, overrides: KubeconfigOverrides): Imper
 }
 
 /** Reports missing files now instead of at the first request. */
-async function checkFiles(access: ClusterAccess): Promise<void> {
+export async function checkFiles(access: ClusterAccess): Promise<void> {
   const { certificateAuthority, clientCertificate, credentials } = access;
   const sources: [string, PemSource | undefined][] = [
     ["certificate-authority", certificateAuthority],
@@ -267,8 +268,13 @@ async function checkFiles(access: ClusterAccess): Promise<void> {
   ];
   for (const [what, source] of sources) {
     if (source?.kind !== "file") continue;
-    if ((await fileStat(source.path)) !== undefined) continue;
-    throw new KubeconfigError(`Cannot read ${what} "${source.path}": it does not exist`);
+    const found = await fileStat(source.path).catch((cause: unknown) => {
+      throw new KubeconfigError(`Cannot read ${what} "${source.path}": ${printable(String(cause))}`, { cause });
+    });
+    if (found?.kind === "file") continue;
+    // It is read again when it changes, so a pipe cannot be used; without a writer, reading it would never end.
+    const state = found === undefined ? "it does not exist" : "it is not a regular file";
+    throw new KubeconfigError(`Cannot read ${what} "${source.path}": ${state}`);
   }
 }
 
