@@ -1,6 +1,7 @@
 /** YAML: the only folder that knows the YAML library. */
 export {
   parseYaml,
+  parseYamlInTurns,
   type ParseYamlOptions,
   printYaml,
   type PrintYamlOptions,

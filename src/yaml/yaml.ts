@@ -4,10 +4,11 @@
  *
  * Guarantees: text that printYaml() writes has the same meaning in YAML 1.1, which kubectl and the API server read, and in
  * YAML 1.2: every text that one of them could read as another value is quoted, because in YAML 1.1 `y`, `on` and `no` are
- * booleans and an unquoted property `y` is lost. parseYaml() never throws; a document with too many aliases is refused before
- * it grows. Integers of 64 bits are exact in both directions.
+ * booleans and an unquoted property `y` is lost. parseYaml() never throws, and its work is bounded: the library needs
+ * microseconds for each token, and more than linear time for deep nesting, for aliases and for long numbers, so a text with
+ * more of them than the limits below is one problem instead of a document. Integers of 64 bits are exact in both directions.
  */
-import { Document, isScalar, LineCounter, parseDocument, type Tags, visit } from "yaml";
+import { Composer, Document, isScalar, Lexer, LineCounter, Parser, type Tags, visit, YAMLParseError } from "yaml";
 
 /** Options of {@link printYaml}. */
 export interface PrintYamlOptions {
@@ -69,21 +70,64 @@ export interface YamlProblem extends YamlPosition {
 
 /** A parsed YAML text. */
 export interface YamlDocument {
-  /** In the order of the text; empty when it is valid. A key that occurs twice is no problem: the last value counts. */
+  /**
+   * In the order of the text, at most 20; empty when it is valid. A key that occurs twice is no problem: the last value
+   * counts. With the code `TOO_LARGE` the text is above a limit, and has no value.
+   */
   readonly problems: readonly YamlProblem[];
-  /** Returns the places of the keys that occurred before in the same map, in the order of the text. */
+  /** Returns the places of keys that occurred before in the same map, in the order of the text, at most 100. */
   duplicateKeys(): readonly YamlPosition[];
-  /** Returns the value. @throws ReferenceError when it has more than 100 resolved aliases, or an alias without an anchor */
+  /** Returns the value. @throws Error when it has more than 100 resolved aliases, an alias without an anchor, or a wrong merge */
   value(): unknown;
 }
 
 /** Limit of resolved aliases, so that a small text does not become a large value. */
 const maxAliasCount = 100;
+/** The most tokens of a text, about 0.6 s of work. A CRD of 20,000 lines has 160,000. */
+const maxTokens = 250_000;
+/** The most aliases; the library looks for each in the whole text. */
+const maxAliases = 1_000;
+/** The most collections inside each other. Objects of Kubernetes have less than 50. */
+const maxDepth = 200;
+/** The most digits of an integer. */
+const maxDigits = 400;
+/** The most problems: the library finds one for nearly each token of a text that is no YAML. */
+const maxProblems = 20;
+const maxDuplicateKeys = 100;
+/** Tokens between two pauses, about 20 ms of work. */
+const tokensPerTurn = 10_000;
 
 /** Parses a text with one YAML document. */
-export function parseYaml(text: string, { dialect = "core" }: ParseYamlOptions = {}): YamlDocument {
+export function parseYaml(text: string, options: ParseYamlOptions = {}): YamlDocument {
+  const parsing = parse(text, options);
+  while (true) {
+    const step = parsing.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As {@link parseYaml}, with a pause after each 20 ms of work. @param pause lets the event loop turn */
+export async function parseYamlInTurns(
+  text: string,
+  options: ParseYamlOptions,
+  pause: () => Promise<void>,
+): Promise<YamlDocument> {
+  const parsing = parse(text, options);
+  while (true) {
+    const step = parsing.next();
+    if (step.done === true) return step.value;
+    await pause();
+  }
+}
+
+const integer = /^\s*[-+]?(?:0x[\da-f_]+|0[ob]?[0-7_]+|[\d_:]+)\s*$/i;
+
+/** Parses in steps; each `next()` is one. */
+function* parse(text: string, { dialect = "core" }: ParseYamlOptions): Generator<void, YamlDocument, void> {
   const lines = new LineCounter();
-  const document = parseDocument(text, {
+  lines.addNewLine(0);
+  const parser = new Parser(lines.addNewLine);
+  const composer = new Composer({
     ...(dialect === "go" ? { version: "1.1", customTags: asGoReads } : { schema: "core", merge: false }),
     // The library compares each key with all others of its map.
     uniqueKeys: false,
@@ -91,14 +135,57 @@ export function parseYaml(text: string, { dialect = "core" }: ParseYamlOptions =
     intAsBigInt: true,
     lineCounter: lines,
   });
+  const documents: Document.Parsed[] = [];
+  let tokens = 0, aliases = 0, failures = 0, longestNumber = 0;
+  const excess = () => {
+    if (tokens > maxTokens) return `more than ${maxTokens} tokens`;
+    if (aliases > maxAliases) return `more than ${maxAliases} aliases`;
+    if (parser.stack.length > maxDepth) return `more than ${maxDepth} collections inside each other`;
+    if (longestNumber > maxDigits) return `an integer of more than ${maxDigits} digits`;
+    return undefined;
+  };
+  for (const token of new Lexer().lex(text)) {
+    tokens++;
+    if (token.startsWith("*")) aliases++;
+    if (token.length > maxDigits && integer.test(token)) longestNumber = token.length;
+    const offset = parser.offset;
+    for (const part of parser.next(token)) {
+      if (part.type === "error" || part.type === "directive") failures++;
+      documents.push(...composer.next(part));
+    }
+    const state = excess();
+    if (state !== undefined) return tooLarge(state, { offset, line: lines.linePos(offset).line });
+    // The rest would be read as other errors.
+    if (failures > maxProblems || documents.length > 1) break;
+    if (tokens % tokensPerTurn === 0) yield;
+  }
+  yield;
+  for (const part of parser.end()) documents.push(...composer.next(part));
+  documents.push(...composer.end(true, text.length));
+  const [document, second] = documents;
+  if (document === undefined) throw new TypeError("Cannot parse YAML: the library returned no document");
+  const several = second === undefined
+    ? []
+    : [new YAMLParseError([second.range[0], second.range[1]], "MULTIPLE_DOCS", "Source contains multiple documents")];
   const at = (offset: number): YamlPosition => ({ offset, line: lines.linePos(offset).line });
-  const problems = document.errors.map(({ code, message, pos: [offset] }) => {
+  const problems = [...document.errors, ...several].slice(0, maxProblems).map(({ code, message, pos: [offset] }) => {
     return { ...at(offset), code, message: message.split("\n")[0] ?? "" };
   });
   return {
     problems,
-    duplicateKeys: () => duplicateOffsets(document).map(at),
+    duplicateKeys: () => duplicateOffsets(document).slice(0, maxDuplicateKeys).map(at),
     value: () => document.toJS({ maxAliasCount, reviver: (_key, value) => asNumber(value) }),
+  };
+}
+
+function tooLarge(state: string, position: YamlPosition): YamlDocument {
+  const message = `the text has ${state}`;
+  return {
+    problems: [{ ...position, code: "TOO_LARGE", message }],
+    duplicateKeys: () => [],
+    value() {
+      throw new RangeError(`Cannot read YAML: ${message}`);
+    },
   };
 }
 

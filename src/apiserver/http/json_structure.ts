@@ -82,12 +82,20 @@ interface Level {
   index: number;
 }
 
-/** The paths of duplicate keys, as a strict decoder reports them: `spec.ports[0].name`. */
+/** The most duplicate keys that are reported, as `sigs.k8s.io/json`. */
+const maxDuplicates = 100;
+/** The most characters of their paths: each may be as long as the text. */
+const maxPathCharacters = 64 * 1024;
+
+/** The paths of the first duplicate keys, as a strict decoder reports them: `spec.ports[0].name`. */
 export function duplicateKeys(text: string): readonly string[] {
   const found: string[] = [];
   const levels: Level[] = [];
   let isKeyNext = false;
+  let [counted, characters] = [0, 0];
   for (let at = 0; at < text.length; at++) {
+    for (; counted < found.length; counted++) characters += found[counted]?.length ?? 0;
+    if (counted >= maxDuplicates || characters > maxPathCharacters) break;
     const code = text.charCodeAt(at);
     const level = levels.at(-1);
     if (code === quote) {

@@ -4,22 +4,46 @@
  * 1.1 would read as another type, and folds long lines at the same places as go-yaml.
  */
 import { parseExactJson, printExactJson } from "../../api/mod.ts";
+import { nextTurn } from "../../runtime/mod.ts";
 import type { YamlDocument, YamlProblem } from "../../yaml/mod.ts";
-import type { Json, JsonObject, StatusError } from "../model/mod.ts";
+import { type Json, type JsonObject, StatusError } from "../model/mod.ts";
+import { membersOf, structureOf } from "./json_structure.ts";
 
 /** YAML as JSON, with the duplicate keys that a strict decoder reports. @param malformed creates the error */
 export async function parseYaml(
   text: string,
   malformed: (why: string) => StatusError,
 ): Promise<{ readonly value: Json; readonly duplicates: readonly string[] }> {
+  const json = jsonIn(text);
+  if (json !== undefined) return { value: json, duplicates: [] };
   // Loaded on first use, because most servers in tests get no YAML.
   const yaml = await import("../../yaml/mod.ts");
-  const document = yaml.parseYaml(text, { dialect: "go" });
+  const document = await yaml.parseYamlInTurns(text, { dialect: "go" }, nextTurn);
   const [problem] = document.problems;
+  if (problem?.code === "TOO_LARGE") throw tooLarge(problem.message);
   if (problem !== undefined) throw malformed(`yaml: ${messageOf(text, problem)}`);
   const duplicates = document.duplicateKeys()
     .map(({ line, offset }) => `line ${line}: key ${keyAt(text, offset)} already set in map`);
   return { value: jsonOf(document, malformed), duplicates };
+}
+
+/** JSON is YAML, and much faster to parse. @returns undefined for other texts, and for JSON with duplicate keys */
+function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined;
+  const { depth, members } = structureOf(text);
+  if (depth > maxJsonDepth) return undefined;
+  try {
+    const value = parseExactJson(text);
+    return members === membersOf(value) ? value as Json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const maxJsonDepth = 200;
+
+function tooLarge(why: string): StatusError {
+  return new StatusError(413, "RequestEntityTooLarge", `Request entity too large: ${why}. Send it as JSON`);
 }
 
 function messageOf(text: string, { code, message, offset, line }: YamlProblem): string {

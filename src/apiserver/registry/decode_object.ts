@@ -26,9 +26,24 @@ export function decodeObject(kinds: KindRegistry, call: Call, body: ParsedBody):
   const unknown = kind.decode(draft);
   const unknownMetadata = decodeMetadata(draft, kind);
   if (call.fieldValidation !== "Ignore") {
-    reportStrict(call, [...body.duplicates, ...unknownMetadata, ...unknown]);
+    reportStrict(call, bounded([...body.duplicates, ...unknownMetadata, ...unknown]));
   }
   return draft;
+}
+
+/** The most problems that are reported, as `sigs.k8s.io/json`, and the most characters of all: a key may be very long. */
+const [maxProblems, maxCharacters] = [100, 64 * 1024];
+
+function bounded(problems: readonly string[]): readonly string[] {
+  const shown: string[] = [];
+  let characters = 0;
+  for (const problem of problems) {
+    if (shown.length === maxProblems || characters > maxCharacters) break;
+    const text = problem.slice(0, maxCharacters);
+    characters += text.length;
+    shown.push(text);
+  }
+  return shown;
 }
 
 /** Rejects or warns about unknown and duplicate fields, depending on `fieldValidation`. */
