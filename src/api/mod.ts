@@ -39,6 +39,7 @@ export {
   type WatchEvent,
   type WatchOptions,
 } from "./list_watch.ts";
+export { PageTokens } from "./page_tokens.ts";
 export { controllerOf, controllerReference, isControlledBy } from "./owner.ts";
 export {
   combinedSelector,

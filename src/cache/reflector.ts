@@ -18,6 +18,7 @@ import {
   type ListPage,
   type ListWatch,
   type ObjectKey,
+  PageTokens,
   type ResourceVersion,
 } from "../api/mod.ts";
 import { Backoff, type Clock, type Random, scope, systemClock, systemRandom } from "../async/mod.ts";
@@ -372,15 +373,16 @@ async function readList<T>(request: ListRequest<T>, signal: AbortSignal): Promis
   const first = await readPage(request, start, signal);
   const replacement = request.target.beginReplace();
   take(first, replacement);
-  let next = first.continue;
-  while (next !== undefined && next !== "") {
+  const tokens = new PageTokens();
+  let next = tokens.after(first);
+  while (next !== undefined) {
     const options = { ...(start.limit ? { limit: start.limit } : {}), continue: next };
     const page = await readFurtherPage(request, options, signal);
     if (page === undefined || page.resourceVersion !== first.resourceVersion) {
       return { ...await readWhole(request, signal), isPaged: true };
     }
     take(page, replacement);
-    next = page.continue;
+    next = tokens.after(page);
   }
   const isPaged = first.continue !== undefined && first.continue !== "";
   return { replacement, version: first.resourceVersion, isPaged };

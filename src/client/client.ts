@@ -6,6 +6,7 @@ import {
   type ListOptions,
   type ListPage,
   type ListWatch,
+  PageTokens,
   printExactJson,
   type Resource,
   splitKey,
@@ -195,12 +196,13 @@ export class Client {
     resource: R,
     options: CollectionOptions & ListOptions = {},
   ): AsyncGenerator<ListPage<Infer<R>>, void, void> {
+    const tokens = new PageTokens();
     let page = await this.list(resource, { limit: 500, ...options });
     yield page;
-    while (page.continue !== undefined) {
+    for (let next = tokens.after(page); next !== undefined; next = tokens.after(page)) {
       // A continue token contains the version of its snapshot; the server rejects a version beside it.
       const { resourceVersion: _, resourceVersionMatch: __, ...rest } = options;
-      page = await this.list(resource, { limit: 500, ...rest, continue: page.continue });
+      page = await this.list(resource, { limit: 500, ...rest, continue: next });
       yield page;
     }
   }

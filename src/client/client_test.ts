@@ -98,8 +98,9 @@ test("listAll() reads all pages of one snapshot", async () => {
 });
 
 test("pages() sends no more requests when its reader stops", async () => {
+  let tokens = 0;
   const { client, sent } = testClient(() =>
-    Response.json({ kind: "ConfigMapList", metadata: { continue: "again" }, items: [] })
+    Response.json({ kind: "ConfigMapList", metadata: { continue: `${++tokens}` }, items: [] })
   );
   let pages = 0;
   for await (const _ of client.pages(ConfigMap)) if (++pages === 3) break;

@@ -19,6 +19,9 @@ export interface WriteTarget<R extends Resource> {
   readonly sent?: () => unknown;
 }
 
+/** The most bytes of one object: five times what kube-apiserver accepts as a request (3 MiB). */
+const maxObjectBytes = 16 * 1024 * 1024;
+
 /** The requests of one client. */
 export class ObjectRequests {
   readonly #requester: Requester;
@@ -47,7 +50,7 @@ export class ObjectRequests {
 
   /** Sends a request, and decodes the object in its response. */
   async object<R extends Resource>(resource: R, outgoing: OutgoingRequest): Promise<Infer<R>> {
-    const text = await this.#requester.text(outgoing);
+    const text = await this.#requester.text({ maxBytes: maxObjectBytes, ...outgoing });
     return decoded(outgoing.action, () => {
       const object = decodeObject<Infer<R> & Partial<KubeObject>>(text);
       if (object.kind === undefined) {
@@ -79,7 +82,11 @@ export class ObjectRequests {
     const action = `delete ${objectText(resource, key)}`;
     const outgoing = { action, method: "DELETE", path: objectPath(resource, key), signal: options.signal } as const;
     const send = async () => {
-      const text = await this.#requester.text({ ...outgoing, body: this.deleteBody(options) });
+      const text = await this.#requester.text({
+        maxBytes: maxObjectBytes,
+        ...outgoing,
+        body: this.deleteBody(options),
+      });
       return decoded(action, () => decodeObject<ApiStatus | Infer<R>>(text));
     };
     const observer = this.#observerOf(options);

@@ -31,6 +31,8 @@ export interface OutgoingRequest {
   /** @default "application/json" */
   readonly contentType?: string;
   readonly signal?: AbortSignal;
+  /** The most bytes of the response, if that is less than the limit of the client. @default the limit of the client */
+  readonly maxBytes?: number;
 }
 
 /** The most bytes of the body of an error. */
@@ -69,7 +71,9 @@ export class Requester {
   async text(outgoing: OutgoingRequest): Promise<string> {
     using child = scope(outgoing.signal ?? never, { timeoutMs: this.#requestTimeoutMs, clock: this.#clock });
     const response = await this.#send(outgoing, child.signal);
-    return await readBody(response, this.#bodyOptions(outgoing.action, child.signal));
+    const options = this.#bodyOptions(outgoing.action, child.signal);
+    const maxBytes = Math.min(options.maxBytes, outgoing.maxBytes ?? Infinity);
+    return await readBody(response, { ...options, maxBytes });
   }
 
   /**
@@ -168,6 +172,8 @@ function textOf(text: string): string {
 
 /** The most warnings that one client remembers. */
 const maxWarnings = 256;
+/** The most characters of a Warning header that are read: kube-apiserver writes at most 4 KiB of warnings. */
+const maxWarningLength = 8 * 1024;
 
 /**
  * Logs the warnings of the API server (the Warning header of RFC 7234 with code 299): deprecated versions, ignored
@@ -195,7 +201,7 @@ class Warnings {
 
 /** The texts of `299 - "..."`. One header may contain several; other codes are about caches. */
 export function warningTexts(header: string): readonly string[] {
-  const found = header.matchAll(/(?:^|,)\s*299 [^\s"]+ "((?:[^"\\]|\\.)*)"/g);
+  const found = header.slice(0, maxWarningLength).matchAll(/(?:^|,)\s*299 [^\s"]+ "((?:[^"\\]|\\.)*)"/g);
   return [...found].map((match) => printable((match[1] ?? "").replaceAll(/\\(.)/g, "$1"))).filter((text) =>
     text !== ""
   );

@@ -18,11 +18,11 @@ export interface WatchLinesOptions {
   readonly action: string;
   /** Removes `metadata.managedFields` from the objects. @default true */
   readonly dropManagedFields?: boolean;
-  /** Longest line in UTF-16 code units. @default 67108864 (64 Mi) */
+  /** Longest line in UTF-16 code units. @default 16777216 (16 Mi): an object has at most 3 MiB (kube-apiserver's limit) */
   readonly maxLineLength?: number;
 }
 
-const defaultMaxLineLength = 64 * 1024 * 1024;
+const defaultMaxLineLength = 16 * 1024 * 1024;
 
 /**
  * Reads watch events until the body ends or the consumer leaves.

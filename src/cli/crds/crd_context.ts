@@ -4,7 +4,7 @@
  *
  * Guarantees: a 403 becomes an error that contains the missing RBAC rule.
  */
-import { type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
+import { type KubeObject, PageTokens, type Resource, resourceName } from "../../api/mod.ts";
 import { isForbidden, isGone } from "../../client/mod.ts";
 import { type Crd, CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import { type Call, CommandError, crdsOf, exitCode, selectControllers, type Session } from "../command/mod.ts";
@@ -128,6 +128,7 @@ export async function* storedObjects(
   options: StoredObjectsOptions = {},
 ): AsyncGenerator<readonly KubeObject[], void, void> {
   const { metadataOnly = false } = options;
+  let tokens = new PageTokens();
   for (let next: string | undefined = "";;) {
     const page = await withPermissionAdvice({ resource, verbs: ["get", "list"] }, async () => {
       const token = next === "" ? undefined : next;
@@ -140,10 +141,11 @@ export async function* storedObjects(
     });
     if (page === undefined) {
       next = "";
+      tokens = new PageTokens();
       continue;
     }
     yield page.items;
-    next = page.continue;
+    next = tokens.after(page);
     if (next === undefined) return;
   }
 }
