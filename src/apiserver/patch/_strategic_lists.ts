@@ -324,17 +324,32 @@ function sortedBy(items: readonly DraftValue[], order: readonly DraftValue[], or
   const remaining = items.filter((item) => !isDeleted(item));
   const positions = positionsIn(order, ordering);
   const positionOf = (item: DraftValue): number | undefined => positions.get(identityOf(item, ordering));
-  // An insertion sort as in kube-apiserver: an item without a position goes before the one that it is compared with.
-  for (let index = 1; index < remaining.length; index++) {
-    for (let at = index; at > 0; at--) {
-      const [left, right] = [remaining[at - 1] ?? null, remaining[at] ?? null];
-      const [leftPosition, rightPosition] = [positionOf(left), positionOf(right)];
-      if (leftPosition !== undefined && rightPosition !== undefined && rightPosition >= leftPosition) break;
-      remaining[at - 1] = right;
-      remaining[at] = left;
+  return [...insertionSorted(remaining, positionOf), ...items.filter(isDeleted)];
+}
+
+/**
+ * The result of the insertion sort of kube-apiserver, in linearithmic time. There, an item with a position moves left until
+ * one with a position that is not greater, and an item without one moves to the front. So an item without a position ends
+ * before the item that had the least position at that moment, and after all others if there was none.
+ */
+function insertionSorted(
+  items: readonly DraftValue[],
+  positionOf: (item: DraftValue) => number | undefined,
+): DraftValue[] {
+  const placed: { readonly item: DraftValue; readonly position: number; readonly before: DraftValue[] }[] = [];
+  const last: DraftValue[] = [];
+  let least: (typeof placed)[number] | undefined;
+  for (const item of items) {
+    const position = positionOf(item);
+    if (position === undefined) (least?.before ?? last).push(item);
+    else {
+      const entry = { item, position, before: [] };
+      placed.push(entry);
+      if (least === undefined || position < least.position) least = entry;
     }
   }
-  return [...remaining, ...items.filter(isDeleted)];
+  placed.sort((left, right) => left.position - right.position);
+  return [...placed.flatMap(({ item, before }) => [...before.reverse(), item]), ...last.reverse()];
 }
 
 /** Merges two lists: the next item is the one that comes first in the live list, else that of the patch. */
