@@ -214,6 +214,7 @@ export class WrittenObjects<T extends KubeObject> {
     for (const [key, entry] of [...this.#entries]) {
       const isNewer = (compareResourceVersions(entry.version, version) ?? 0) > 0;
       const shown = listed.get(key)?.metadata.resourceVersion;
+      if (shown !== undefined) entry.isUnseen = false;
       for (const write of entry.writes) {
         if (write.isOvertaken || !mayHaveMissed(write, { version, shown })) continue;
         notifications.push(() => this.#notify(key, write, isNewer ? entry.state : listed.get(key)));
@@ -282,7 +283,7 @@ function isExplainedObject(
     const part = isPlainObject(sent) && Object.hasOwn(sent, name) ? sent[name] : absent;
     // A value that was sent explains any change; of a list, nothing smaller is compared.
     if (part !== absent && !isPlainObject(part)) continue;
-    if (part !== absent && before === undefined) continue;
+    if (part !== absent && (before === undefined || after === undefined)) continue;
     if (!isExplainedObject(part === absent ? undefined : part, before, after, undefined, ignoredIn?.(name))) {
       return false;
     }

@@ -182,6 +182,8 @@ test("a response with no other difference than what was sent has no intervening 
   assertEquals(await notifiedAfter({ data: { list: ["x", "y"] } }, { ...base, data: { a: "1", list: ["x", "y"] } }), 0);
   assertEquals(await notifiedAfter({ status: { ready: true } }, { ...base, status: { ready: true } }), 0);
   assertEquals(await notifiedAfter({ data: { a: null } }, { ...base, data: { list: ["x"] } }), 0);
+  const withoutLabels = { ...base, metadata: { labels: undefined } };
+  assertEquals(await notifiedAfter({ metadata: { labels: { app: null } } }, withoutLabels), 0);
   assertEquals(await notifiedAfter(undefined, { ...base, data: { b: "1" } }), 0, "a write of the whole object");
 });
 

@@ -28,8 +28,13 @@ import type { Cause } from "./request.ts";
 
 /** Receives what the writes of a controller lead to. */
 export interface WriteThroughListener {
-  /** An object that a reconcile of `key` wrote or found on the server is deleted. No other event reports that. */
+  /** An object that a reconcile of `key` wrote is deleted. No other event reports that. */
   onMissing(key: ObjectKey, resource: Resource, object: KubeObject): void;
+  /**
+   * The server has just shown an object that the cache has passed without having it: it is deleted by now, or the cache
+   * could not read it.
+   */
+  onUnseen(key: ObjectKey, resource: Resource, object: KubeObject): void;
   /** The watch has shown a write of `key` before its response came: the causes that match are the key's own. */
   onShownBefore(key: ObjectKey, isOwn: (cause: Cause) => boolean): void;
 }
@@ -86,7 +91,7 @@ export class WriteThrough {
   /** Puts an object into the caches that a reconcile of `key` has read from the server. */
   observeLive(key: ObjectKey, resource: Resource, object: KubeObject): void {
     const isMissing = this.#options.caches.writeThrough(resource, object) === "missing";
-    if (isMissing) this.#options.listener.onMissing(key, resource, object);
+    if (isMissing) this.#options.listener.onUnseen(key, resource, object);
   }
 
   /** True while an attempt of `key` must wait for {@link settle}. */

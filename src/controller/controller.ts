@@ -42,6 +42,9 @@ export interface ControllerDependencies {
   readonly reconcileMetrics?: ReconcileMetrics;
 }
 
+/** Milliseconds until a key is reconciled again that has found an object which the cache does not show. */
+const unseenRequeueMs = 1_000;
+
 /** Part of a resync period by which it may be longer. */
 const resyncJitter = 0.1;
 
@@ -65,6 +68,7 @@ export class Controller {
       ...{ controller: definition.name, client, caches, clock, log: this.#log },
       listener: {
         onMissing: (key, resource, object) => this.#enqueueMissing(key, resource, object),
+        onUnseen: (key, resource, object) => this.#enqueueUnseen(key, resource, object),
         onShownBefore: (key, isOwn) => this.#ignoresOwnWrites && this.queue.retract(key, isOwn),
       },
     });
@@ -209,6 +213,12 @@ export class Controller {
     this.#deletedDependents.record(resource, object);
     const cause: Cause = { source: resourceName(resource), change: "deleted", key: keyOf(object) };
     this.queue.add(key, { cause });
+  }
+
+  /** Enqueues the key after a delay, because an object that the cache cannot read would be found again and again. */
+  #enqueueUnseen(key: ObjectKey, resource: Resource, object: KubeObject): void {
+    const cause: Cause = { source: resourceName(resource), change: "requeue", key: keyOf(object) };
+    this.queue.addAfter(key, unseenRequeueMs, { cause });
   }
 
   async #runWorkers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
