@@ -54,8 +54,9 @@ class DirectAgent extends https.Agent {
   override createConnection(
     options: https.RequestOptions & OpeningOptions,
     onConnect?: OnConnect,
-  ): Duplex | null | undefined {
-    const socket = super.createConnection(options, onConnect);
+  ): Duplex {
+    // Some versions of the types of Node say that it may return nothing; the class of Node never does.
+    const socket = super.createConnection(options, onConnect) as Duplex;
     if (!(socket instanceof tls.TLSSocket)) return socket;
     // Bounded as one step, because the socket does not say when TCP is connected.
     const step = new Step("the connection", { timers: this.#timers, signal: options.opening });
@@ -106,14 +107,15 @@ class TunnelAgent extends https.Agent {
   override createConnection(
     options: https.RequestOptions & OpeningOptions,
     onConnect: OnConnect = () => {},
-  ): undefined {
+  ): Duplex {
     const host = String(options.host ?? options.hostname).replace(/^\[|\]$/g, "");
     const target = { host, port: Number(options.port ?? 443) };
     this.#connect(target, options.opening).then(
       (secure) => onConnect(null, secure),
       (error) => fail(onConnect, error instanceof Error ? error : new Error("the request was aborted")),
     );
-    return undefined;
+    // Some versions of the types of Node require a stream; the runtimes accept that there is none yet.
+    return undefined as unknown as Duplex;
   }
 
   async #connect(target: Target, signal: AbortSignal | undefined): Promise<tls.TLSSocket> {
