@@ -169,6 +169,6 @@ test("[85] a run whose output was closed ends as after a signal", async () => {
   const running = startCommandLine(operatorOf([]), process, server);
   let code: number | undefined;
   running.then((ended) => code = ended);
-  for (let step = 0; step < 500 && code === undefined; step++) await process.clock.advance(100);
+  for (let step = 0; step < 50_000 && code === undefined; step++) await process.clock.advance(100);
   assertEquals(code, 0, process.err);
 });

@@ -73,7 +73,7 @@ test("[85] run --selector is sent with each list and watch of the primary kind, 
   let code: number | undefined;
   running.then((ended) => code = ended);
   const lists = () => server.requests.filter((line) => line.includes("resourceVersion"));
-  for (let step = 0; step < 500 && code === undefined; step++) {
+  for (let step = 0; step < 50_000 && code === undefined; step++) {
     if (lists().length > 1) process.signal("SIGTERM");
     await process.clock.advance(100);
   }

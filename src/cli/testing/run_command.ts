@@ -47,6 +47,7 @@ export async function runCommandLine(
   let isOver = false;
   const end = () => void (isOver = true);
   ending.then(end, end);
-  for (let step = 0; step < 5_000 && !isOver; step++) await process.clock.advance(200);
+  // Files and modules are read in real time, which takes as many turns as it takes.
+  while (!isOver) await process.clock.advance(200);
   return { code: await ending, out: process.out, err: process.err };
 }
