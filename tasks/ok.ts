@@ -28,6 +28,7 @@ export const okSteps: readonly Step[] = [
       "bench",
       "tests/*_test.ts",
       "tests/attacks",
+      "tests/scenario",
       "tests/simulation",
     ],
   },
