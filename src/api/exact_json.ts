@@ -92,3 +92,21 @@ export function isSameScalar(one: unknown, other: unknown): boolean {
   if (typeof one === "bigint") return typeof other === "number" && Number.isInteger(other) && BigInt(other) === one;
   return typeof other === "bigint" && isSameScalar(other, one);
 }
+
+/** True when two JSON values are equal. The order of the keys of an object does not matter. */
+export function isDeepEqual(left: unknown, right: unknown): boolean {
+  if (isSameScalar(left, right)) return true;
+  if (Array.isArray(left)) {
+    return Array.isArray(right) && left.length === right.length &&
+      left.every((item, at) => isDeepEqual(item, right[at]));
+  }
+  if (!isJsonObject(left) || !isJsonObject(right)) return false;
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isDeepEqual(left[key], right[key]));
+}
+
+/** True for an object, and not for a list or null. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -85,4 +85,4 @@ export {
   StatefulSet,
   ValidatingWebhookConfiguration,
 } from "./builtin.ts";
-export { isSameScalar, parseExactJson, printExactJson } from "./exact_json.ts";
+export { isDeepEqual, isJsonObject, isSameScalar, parseExactJson, printExactJson } from "./exact_json.ts";

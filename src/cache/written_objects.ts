@@ -14,7 +14,14 @@
  * event tells it, or a list that leaves a doubt.
  * Caveats: versions must be comparable; for other servers nothing is written through, and the watch shows each write.
  */
-import { compareResourceVersions, type KubeObject, type ObjectKey, type ResourceVersion } from "../api/mod.ts";
+import {
+  compareResourceVersions,
+  isDeepEqual,
+  isJsonObject,
+  type KubeObject,
+  type ObjectKey,
+  type ResourceVersion,
+} from "../api/mod.ts";
 
 /** Who wrote a state of an object: a controller of this process, during a reconcile. */
 export interface Writer {
@@ -68,7 +75,7 @@ interface Entry<T> {
 }
 
 /** Where a state from the server stands relative to what was written. */
-export type Order = "older" | "same" | "newer" | "unknown";
+type Order = "older" | "same" | "newer" | "unknown";
 
 /** A change of another client that a writer did not see, because its own write followed. */
 export interface InterveningChange<T> {
@@ -89,9 +96,9 @@ export class WrittenObjects<T extends KubeObject> {
   readonly #entries = new Map<ObjectKey, Entry<T>>();
   /** The last known version of each deleted UID. */
   readonly #deleted = new Map<string, ResourceVersion | undefined>();
-  readonly #onIntervening: (change: InterveningChange<T>, key: ObjectKey) => void;
+  readonly #onIntervening: (change: InterveningChange<T>) => void;
 
-  constructor(onIntervening: (change: InterveningChange<T>, key: ObjectKey) => void) {
+  constructor(onIntervening: (change: InterveningChange<T>) => void) {
     this.#onIntervening = onIntervening;
   }
 
@@ -140,7 +147,7 @@ export class WrittenObjects<T extends KubeObject> {
     entry.writes.push(write);
     const isExplained = own.sent === undefined || base === undefined || state === undefined ||
       isExplainedBy(own.sent, base, state);
-    return isExplained ? undefined : () => this.#notify(key, write, state);
+    return isExplained ? undefined : () => this.#notify(write, state);
   }
 
   /** Records a write whose response came later than that of a newer write: its event is no change of another client. */
@@ -173,7 +180,7 @@ export class WrittenObjects<T extends KubeObject> {
       return order === 0 ? "same" : "newer";
     }
     entry.isUnseen = false;
-    this.#notifyOvertaken(key, entry, version);
+    this.#notifyOvertaken(entry, version);
     return "older";
   }
 
@@ -217,7 +224,7 @@ export class WrittenObjects<T extends KubeObject> {
       if (shown !== undefined) entry.isUnseen = false;
       for (const write of entry.writes) {
         if (write.isOvertaken || !mayHaveMissed(write, { version, shown })) continue;
-        notifications.push(() => this.#notify(key, write, isNewer ? entry.state : listed.get(key)));
+        notifications.push(() => this.#notify(write, isNewer ? entry.state : listed.get(key)));
       }
       if (isNewer) onNewer(key, entry.state);
       else this.#entries.delete(key);
@@ -242,70 +249,42 @@ export class WrittenObjects<T extends KubeObject> {
     }
   }
 
-  #notifyOvertaken(key: ObjectKey, entry: Entry<T>, version: ResourceVersion): void {
+  #notifyOvertaken(entry: Entry<T>, version: ResourceVersion): void {
     for (const write of entry.writes) {
       if (!write.isOvertaken && liesBetween(version, write) && !isBySame(entry.writes, version, write.writer)) {
-        this.#notify(key, write, entry.state);
+        this.#notify(write, entry.state);
       }
     }
   }
 
-  #notify(key: ObjectKey, write: Write<T>, current: T | undefined): void {
+  #notify(write: Write<T>, current: T | undefined): void {
     write.isOvertaken = true;
-    this.#onIntervening({ old: write.base, current, writer: write.writer }, key);
+    this.#onIntervening({ old: write.base, current, writer: write.writer });
   }
 }
 
-/** Fields of the metadata that every write changes. */
-const bookkeeping: ReadonlySet<string> = new Set(["resourceVersion", "generation", "managedFields"]);
-
-/** True when the two states differ only in what was sent. */
+/** True when the two states differ only in what was sent, and in what every write changes. */
 function isExplainedBy(sent: unknown, base: KubeObject, state: KubeObject): boolean {
-  return isExplainedObject(sent, base, state, (name) => name === "metadata" ? bookkeeping : nothing);
+  return isExplained(sent, withoutBookkeeping(base), withoutBookkeeping(state));
 }
 
-const nothing: ReadonlySet<string> = new Set();
+function withoutBookkeeping({ metadata, ...rest }: KubeObject): unknown {
+  const { resourceVersion: _version, generation: _generation, managedFields: _fields, ...kept } = metadata;
+  return { ...rest, metadata: kept };
+}
 
-/** @param ignoredIn returns the fields to ignore inside of a field; only used at the top */
-function isExplainedObject(
-  sent: unknown,
-  base: unknown,
-  state: unknown,
-  ignoredIn?: (name: string) => ReadonlySet<string>,
-  ignored = nothing,
-): boolean {
+function isExplained(sent: unknown, base: unknown, state: unknown): boolean {
   if (base === state) return true;
-  if (!isPlainObject(base) || !isPlainObject(state)) return isDeepEqual(base, state);
+  if (!isJsonObject(base) || !isJsonObject(state)) return isDeepEqual(base, state);
   for (const name of new Set([...Object.keys(base), ...Object.keys(state)])) {
-    if (ignored.has(name)) continue;
     const [before, after] = [base[name], state[name]];
     if (before === after) continue;
-    const part = isPlainObject(sent) && Object.hasOwn(sent, name) ? sent[name] : absent;
+    const isSent = isJsonObject(sent) && Object.hasOwn(sent, name);
     // A value that was sent explains any change; of a list, nothing smaller is compared.
-    if (part !== absent && !isPlainObject(part)) continue;
-    if (part !== absent && (before === undefined || after === undefined)) continue;
-    if (!isExplainedObject(part === absent ? undefined : part, before, after, undefined, ignoredIn?.(name))) {
-      return false;
-    }
+    if (isSent && (!isJsonObject(sent[name]) || before === undefined || after === undefined)) continue;
+    if (!isExplained(isSent ? sent[name] : undefined, before, after)) return false;
   }
   return true;
-}
-
-const absent = Symbol("absent");
-
-function isDeepEqual(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left) && Array.isArray(right)) {
-    return left.length === right.length && left.every((item, index) => isDeepEqual(item, right[index]));
-  }
-  if (!isPlainObject(left) || !isPlainObject(right)) return false;
-  const names = Object.keys(left);
-  return names.length === Object.keys(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && isDeepEqual(left[name], right[name]));
-}
-
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** True for a version after the one that was read and before the one that was written. */

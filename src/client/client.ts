@@ -14,6 +14,7 @@ import {
   type WatchOptions,
 } from "../api/mod.ts";
 import { scope } from "../async/mod.ts";
+import { logger } from "../observe/mod.ts";
 import { isNotFound } from "./api_error.ts";
 import {
   type ApplyConfiguration,
@@ -92,8 +93,9 @@ export class Client {
    */
   constructor(transport: Transport, options: ClientOptions = {}) {
     this.#transport = transport;
-    this.#options = options;
-    this.#requests = new ObjectRequests(new Requester(transport, options), options);
+    // The logger is looked up once, also for the clients of all attempts that are made from this one.
+    this.#options = { ...options, logger: options.logger ?? logger("client") };
+    this.#requests = new ObjectRequests(new Requester(transport, this.#options), this.#options);
   }
 
   /** Returns a client of the same server whose writes are validated and not stored. */

@@ -7,6 +7,7 @@
  *   (`NormalizationCache`).
  */
 import {
+  isJsonObject,
   isSameScalar,
   type KubeObject,
   parseExactJson,
@@ -29,7 +30,7 @@ export interface FieldDifference {
 export function findDifferences(live: unknown, desired: unknown, field = ""): readonly FieldDifference[] {
   const first = firstDifference(live, desired);
   if (first === undefined) return [];
-  if (!isObject(desired) || !isObject(live) || first === "") return [{ field, live, desired }];
+  if (!isJsonObject(desired) || !isJsonObject(live) || first === "") return [{ field, live, desired }];
   return Object.entries(desired).flatMap(([key, below]) => {
     const isPresent = Object.hasOwn(live, key);
     if (!isPresent && (isEmptyList(below) || below === null)) return [];
@@ -49,7 +50,7 @@ export function hasDesiredValues(live: unknown, desired: unknown): boolean {
 export function firstDifference(live: unknown, desired: unknown): string | undefined {
   if (desired === undefined) return undefined;
   if (Array.isArray(desired)) return firstListDifference(live, desired);
-  if (isObject(desired)) return firstObjectDifference(live, desired);
+  if (isJsonObject(desired)) return firstObjectDifference(live, desired);
   return isSameScalar(live, desired) ? undefined : "";
 }
 
@@ -65,7 +66,7 @@ function firstListDifference(live: unknown, desired: readonly unknown[]): string
 function firstObjectDifference(live: unknown, desired: Json): string | undefined {
   for (const [key, value] of Object.entries(desired)) {
     if (value === undefined) continue;
-    if (!isObject(live) || !Object.hasOwn(live, key)) {
+    if (!isJsonObject(live) || !Object.hasOwn(live, key)) {
       if (isEmptyList(value) || value === null) continue;
       return key;
     }
@@ -82,23 +83,6 @@ function pathBelow(below: string): string {
 /** The server leaves empty lists out of its responses. */
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
-}
-
-/** True when two JSON values are equal. The order of the keys of an object does not matter. */
-export function isDeepEqual(left: unknown, right: unknown): boolean {
-  if (isSameScalar(left, right)) return true;
-  if (Array.isArray(left)) {
-    return Array.isArray(right) && left.length === right.length &&
-      left.every((item, at) => isDeepEqual(item, right[at]));
-  }
-  if (!isObject(left) || !isObject(right)) return false;
-  const keys = Object.keys(left);
-  return keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && isDeepEqual(left[key], right[key]));
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -124,7 +108,7 @@ function collectExtraFields(fields: Json, place: FieldDifference, found: FieldDi
     if (step === ".") continue;
     const field = `${place.field}${place.field === "" ? "" : "."}${step.slice(2)}`;
     const here = { field, live: follow(place.live, step), desired: follow(place.desired, step) };
-    const isWhole = !isObject(below) || Object.keys(below).length === 0;
+    const isWhole = !isJsonObject(below) || Object.keys(below).length === 0;
     if (here.desired === undefined) found.push(here);
     else if (!isWhole) collectExtraFields(below, here, found);
     else if (!step.startsWith("v:") && hasExtraKeys(here.live, here.desired)) found.push(here);
@@ -134,7 +118,7 @@ function collectExtraFields(fields: Json, place: FieldDifference, found: FieldDi
 /** True when `live` has a key at any depth that `desired` does not have. */
 function hasExtraKeys(live: unknown, desired: unknown): boolean {
   if (Array.isArray(live) && Array.isArray(desired)) return live.some((item, at) => hasExtraKeys(item, desired[at]));
-  if (!isObject(live) || !isObject(desired)) return false;
+  if (!isJsonObject(live) || !isJsonObject(desired)) return false;
   return Object.keys(live).some((key) => {
     const below = Object.hasOwn(desired, key) ? desired[key] : undefined;
     return below === undefined || hasExtraKeys(live[key], below);
@@ -146,7 +130,7 @@ function follow(value: unknown, step: string): unknown {
   const selector = step.slice(2);
   switch (step.slice(0, 2)) {
     case "f:":
-      return isObject(value) && Object.hasOwn(value, selector) ? value[selector] : undefined;
+      return isJsonObject(value) && Object.hasOwn(value, selector) ? value[selector] : undefined;
     case "k:": {
       const keys = parseExactJson(selector);
       return Array.isArray(value) ? value.find((item) => hasKeys(item, keys)) : undefined;
@@ -164,7 +148,7 @@ function follow(value: unknown, step: string): unknown {
 
 /** Our object may lack keys that the server defaults, such as a port's protocol. A missing key therefore matches. */
 function hasKeys(item: unknown, keys: unknown): boolean {
-  if (!isObject(item) || !isObject(keys)) return false;
+  if (!isJsonObject(item) || !isJsonObject(keys)) return false;
   return Object.entries(keys).every(([key, value]) => item[key] === undefined || hasDesiredValues(item[key], value));
 }
 

@@ -3,9 +3,8 @@
  * delivers the event, so it is synchronous and must be cheap. If a predicate throws, the change counts: one unnecessary
  * reconcile is better than a missing one.
  */
-import type { KubeObject } from "../api/mod.ts";
+import { isDeepEqual, type KubeObject } from "../api/mod.ts";
 import type { Writer } from "../cache/mod.ts";
-import { isDeepEqual } from "./_diff.ts";
 
 /**
  * What happened to an object in the cache; the argument of a {@link Predicate}. `writtenBy` is the controller and the key
