@@ -69,6 +69,10 @@ export const bars: readonly Bar[] = [
   // The promise is 50 ms at 200 requests a second.
   { caseName: "webhook", metric: "p99Us", limit: 50_000, bar: 1, aim: 0.2 },
   { caseName: "webhook", metric: "freshP99Us", limit: 50_000, bar: 1, aim: 0.2 },
+  // Peak memory under attack, of the released binary; CPU for a file.
+  { caseName: "hostile-webhook", metric: "maxRssBytes", limit: 200 * 2 ** 20, bar: 1, aim: 0.8 },
+  { caseName: "hostile-server", metric: "maxRssBytes", limit: 256 * 2 ** 20, bar: 1, aim: 0.8 },
+  { caseName: "hostile-kubeconfig", metric: "cpuMs", limit: 1_000, bar: 1, aim: 0.5 },
   // The embedded API server.
   { caseName: "apiserver", metric: "created", peer: kubernetes, bar: 3, aim: 6 },
   { caseName: "apiserver", metric: "cpuUsPerCreate", peer: kubernetes, bar: 0.33, aim: 0.1 },

@@ -106,9 +106,10 @@ function containsOneOf(parts: readonly string[]): (subject: { readonly name: str
   return ({ name }) => parts.some((part) => name.includes(part));
 }
 
-/** The Go program is always needed: it is the load generator. */
+/** The Go program is the load generator of most cases. */
 function programsOf(selected: readonly Case[]): ReadonlySet<ProgramName> {
-  return new Set(["go", ...selected.flatMap(({ subjects }) => subjects.map(({ program }) => program))]);
+  const load: readonly ProgramName[] = selected.every(({ makesOwnLoad = false }) => makesOwnLoad) ? [] : ["go"];
+  return new Set([...load, ...selected.flatMap(({ subjects }) => subjects.map(({ program }) => program))]);
 }
 
 async function runCase(one: Case, selection: Selection): Promise<{ facts: Facts; result: CaseResult }> {

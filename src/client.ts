@@ -54,6 +54,7 @@ export {
   type Bookmark,
   type BuiltinResource,
   compareResourceVersions,
+  InvalidResponseError,
   isSelected,
   type KeyParts,
   type KubeList,

@@ -15,6 +15,8 @@ export interface BundledPackage {
   readonly version: string;
   /** An SPDX expression, from the package itself. */
   readonly license: string | undefined;
+  /** Where it is installed, relative to the repository. */
+  readonly folder: string;
   /** The checksum of its archive in deno.lock: `sha512-` and Base64. */
   readonly integrity: string | undefined;
 }
@@ -30,9 +32,9 @@ const lockFile = z.object({
   npm: z.record(z.string(), z.object({ integrity: z.string().optional(), scripts: z.boolean().optional() })),
 });
 
-/** Reads deno.lock. @throws ZodError when it is not a lockfile */
-export function readLock(): LockFile {
-  return lockFile.parse(JSON.parse(readFileSync(join(root, "deno.lock"), "utf8")));
+/** Reads a lock file. @throws ZodError when it is not a lockfile */
+export function readLock(file: string = join(root, "deno.lock")): LockFile {
+  return lockFile.parse(JSON.parse(readFileSync(file, "utf8")));
 }
 
 /** Bundles a module and names the packages in it, sorted. @throws Error when Bun cannot bundle it */
@@ -43,7 +45,7 @@ export function bundledPackages(entry: string): readonly BundledPackage[] {
     const { name, version, license } = manifest.parse(
       JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")),
     );
-    return { name, version, license, integrity: integrityOf(lock, name, version) };
+    return { name, version, license, folder, integrity: integrityOf(lock, name, version) };
   });
 }
 

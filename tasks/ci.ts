@@ -1,32 +1,70 @@
 /**
- * What `.ci/run` runs: the gate, then the compiled binary against a real control plane. The last line it prints is
+ * What `.ci/run` runs: the gate, fuzzing, an audit of the dependencies, and the compiled binary against real control planes. The last line it prints is
  * `N passed, N failed, N skipped`.
  */
 import process from "node:process";
 import { okSteps } from "./ok.ts";
-import { report, runSteps, type Step } from "./steps.ts";
+import { endWithSignals, report, runSteps, type Step } from "./steps.ts";
 
+const pool = ["deno", "run", "-A", "tests/controlplane/pool.ts", "--workers", "2", "--apply", "crds"] as const;
+
+/**
+ * Replicas with Leases of seconds: on a busy machine a leader would lose its Lease. They wait most of the time, so they
+ * run beside each other and beside one light step, never beside a heavy one.
+ */
+const electionTests = [
+  "tests/e2e/failover_test.ts",
+  "tests/e2e/failover_network_test.ts",
+  "tests/e2e/failover_lease_test.ts",
+  "tests/e2e/leader_election_test.ts",
+] as const;
+
+/** The longest ones first. */
 const clusterTests = [
-  ...["deno", "test", "-A", "--no-check", "--quiet"],
-  ...["tests/e2e", "tests/controlplane", "tests/conformance"],
-  // Done by the gate already.
-  "--ignore=tests/conformance/recordings_test.ts",
-];
+  ...["tests/conformance/conformance_test.ts", "tests/e2e/new_test.ts", "tests/conformance/go_libraries_test.ts"],
+  ...["tests/e2e/foreign_clients_test.ts", "tests/e2e/foo_test.ts", "tests/e2e/crash_points_test.ts"],
+  ...["tests/controlplane", "tests/conformance", "tests/e2e"],
+] as const;
 
+/** What the gate has done already, and what runs apart. */
+const otherTests = ["tests/conformance/recordings_test.ts", ...electionTests] as const;
+
+const compile = "compile";
+
+/** They come first, because the tests on control planes are the longest step. */
 const clusterSteps: readonly Step[] = [
-  { name: "compile", command: ["sh", "compile.sh"] },
+  { name: compile, command: ["sh", "compile.sh"] },
+  {
+    name: "tests on real control planes",
+    command: [...pool, ...otherTests.flatMap((file) => ["--without", file]), ...clusterTests],
+    after: [compile],
+    load: 2,
+  },
+  { name: "elections on real control planes", command: [...pool, ...electionTests], after: [compile], load: 2 },
   {
     name: "compile the example operator",
     command: ["sh", "compile.sh", "--entry", "examples/operator/main.ts", "--outfile", "dist/website-operator"],
   },
-  { name: "the example operator", command: ["dist/website-operator", "dev", "website", "--until-settled"] },
-  { name: "every single fault", command: ["dist/controller", "simulate", "--all", "--seeds", "0"] },
   {
-    name: "tests on a real control plane",
-    command: ["deno", "run", "-A", "tests/controlplane/with.ts", "--apply", "crds", "--", ...clusterTests],
+    name: "the example operator",
+    command: ["dist/website-operator", "dev", "website", "--until-settled"],
+    after: ["compile the example operator"],
   },
+  { name: "every single fault", command: ["dist/controller", "simulate", "--all", "--seeds", "0"], after: [compile] },
+];
+
+const otherSteps: readonly Step[] = [
+  // At the lowest priority of the system, so it takes only what the other steps leave.
+  // With one seed, so that this gate fails because of a change; `deno task fuzz` chooses another one each time.
+  {
+    name: "fuzz",
+    command: ["deno", "run", "-A", "tests/fuzz/fuzz.ts", "--minutes", "5", "--seed", "1349106017"],
+    load: 0,
+  },
+  { name: "audit", command: ["deno", "run", "-A", "tasks/audit.ts"] },
 ];
 
 const only = process.argv[2];
-const steps = only === "cluster" ? clusterSteps : [...okSteps, ...clusterSteps];
+const steps = only === "cluster" ? clusterSteps : [...clusterSteps, ...otherSteps, ...okSteps];
+endWithSignals();
 process.exit(report(await runSteps(steps)) ? 0 : 1);

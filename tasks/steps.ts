@@ -1,9 +1,16 @@
 /**
- * Steps: how the gate runs its parts. Each step is one command whose output is passed through; the counts that Deno's
- * and Bun's test runners print are added up, so that the gate can end with one line that counts everything.
+ * Steps: how the gate runs its parts. Each step is one command. Steps run at the same time as far as their order and
+ * the processors allow (schedule.ts); the counts that Deno's and Bun's test runners print are added up, so that the gate
+ * can end with one line that counts everything.
+ *
+ * Guarantees: each step has an outcome. A step that cannot be started, is killed, or waits for one that failed, counts
+ * as failed.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { availableParallelism, constants } from "node:os";
 import process from "node:process";
+import { runInOrder } from "./schedule.ts";
+import { StepOutput } from "./step_output.ts";
 
 /** Tests counted so far. */
 export interface Counts {
@@ -16,6 +23,10 @@ export interface Counts {
 export interface Step {
   readonly name: string;
   readonly command: readonly string[];
+  /** Names of the steps whose results it uses; it starts when they have succeeded. @default none */
+  readonly after?: readonly string[];
+  /** Processors that it keeps busy; a step that measures time claims more than it uses. @default 1 */
+  readonly load?: number;
 }
 
 /** How a step ended. */
@@ -25,18 +36,39 @@ export interface Outcome extends Counts {
   readonly seconds: number;
 }
 
-const none: Counts = { passed: 0, failed: 0, skipped: 0 };
+/** Starts a command; its output goes to `onOutput`. Resolves with the exit code. */
+export type RunCommand = (command: readonly string[], onOutput: (text: string) => void) => Promise<number>;
 
-/** Runs the steps one after the other, all of them even when one fails, and reports. */
-export async function runSteps(steps: readonly Step[]): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (const step of steps) {
-    console.log(`\n=== ${step.name}: ${step.command.join(" ")}`);
-    const outcome = await runStep(step);
-    console.log(`=== ${step.name}: ${outcome.ok ? "ok" : "FAILED"} (${outcome.seconds.toFixed(1)} s)`);
-    outcomes.push(outcome);
+/** What steps run with. */
+export interface StepsOptions {
+  /** The sum of the loads of the steps that run at the same time. @default one more than there are processors */
+  readonly capacity?: number;
+  /** @default a child process */
+  readonly run?: RunCommand;
+  /** @default stdout */
+  readonly print?: (text: string) => void;
+}
+
+const none: Counts = { passed: 0, failed: 0, skipped: 0 };
+const heartbeatMs = 60_000;
+
+/** Runs all steps, the first ones first, and returns their outcomes in the order of `steps`. */
+export async function runSteps(steps: readonly Step[], options: StepsOptions = {}): Promise<readonly Outcome[]> {
+  const { capacity = availableParallelism() + 1, run = runCommand } = options;
+  const output = new StepOutput(options.print ?? ((text) => process.stdout.write(text)));
+  const outcomes = new Map<string, Outcome>();
+  const startedAt = performance.now();
+  const heartbeat = setInterval(() => output.heartbeat(secondsSince(startedAt)), heartbeatMs);
+  try {
+    await runInOrder(steps, capacity, async (step) => {
+      const failed = (step.after ?? []).filter((name) => outcomes.get(name)?.ok !== true);
+      const outcome = failed.length > 0 ? notRun(step, failed, output) : await runStep(step, run, output);
+      outcomes.set(step.name, outcome);
+    });
+  } finally {
+    clearInterval(heartbeat);
   }
-  return outcomes;
+  return steps.map(({ name }) => outcomes.get(name) ?? { name, ok: false, seconds: 0, ...none });
 }
 
 /** Prints a line per step and, last, the line that counts. Returns true when every step went well. */
@@ -51,7 +83,7 @@ export function report(outcomes: readonly Outcome[]): boolean {
 }
 
 /** A step without tests of its own counts as one; a step that failed counts at least one failure. */
-function countable(outcome: Outcome): Counts {
+export function countable(outcome: Outcome): Counts {
   const { passed, failed, skipped, ok } = outcome;
   if (passed + failed + skipped === 0) return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
   return { passed, failed: ok ? failed : Math.max(1, failed), skipped };
@@ -65,29 +97,60 @@ function sum(left: Counts, right: Counts): Counts {
   };
 }
 
-async function runStep(step: Step): Promise<Outcome> {
+async function runStep({ name, command }: Step, run: RunCommand, output: StepOutput): Promise<Outcome> {
   const startedAt = performance.now();
-  const { code, output } = await passThrough(step.command);
-  const seconds = (performance.now() - startedAt) / 1000;
-  return { name: step.name, ok: code === 0, seconds, ...countTests(output) };
+  const chunks: string[] = [];
+  output.start(name, command.join(" "));
+  const code = await run(command, (text) => {
+    chunks.push(text);
+    output.write(name, text);
+  }).catch((error: unknown) => {
+    output.write(name, `Cannot run ${command.join(" ")}: ${error instanceof Error ? error.message : error}\n`);
+    return 1;
+  });
+  const [ok, seconds] = [code === 0, secondsSince(startedAt)];
+  output.end(name, `${ok ? "ok" : `FAILED with ${code}`} (${seconds.toFixed(1)} s)`);
+  return { name, ok, seconds, ...countTests(chunks.join("")) };
 }
 
-/** Runs a command with its output shown as it comes; returns the output as well. */
-function passThrough(command: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
+function notRun({ name, command }: Step, failed: readonly string[], output: StepOutput): Outcome {
+  output.start(name, command.join(" "));
+  output.end(name, `FAILED: not run, because "${failed.join('" and "')}" failed`);
+  return { name, ok: false, seconds: 0, ...none };
+}
+
+function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000;
+}
+
+/** The commands that run. They end when the gate is told to end. */
+const children = new Set<ChildProcess>();
+
+/** Ends the commands that run when this process gets a signal to end, and then this process. */
+export function endWithSignals(): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      for (const child of children) child.kill(signal);
+      process.exit(128 + constants.signals[signal]);
+    });
+  }
+}
+
+function runCommand(command: readonly string[], onOutput: (text: string) => void): Promise<number> {
   const [name = "", ...args] = command;
   // The Deno that runs this, wherever it came from: `npx deno` puts none on everybody's PATH.
   const program = name === "deno" ? process.execPath : name;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: process.env });
-    const chunks: string[] = [];
-    const collect = (to: NodeJS.WriteStream) => (chunk: Uint8Array) => {
-      to.write(chunk);
-      chunks.push(new TextDecoder().decode(chunk));
-    };
-    child.stdout.on("data", collect(process.stdout));
-    child.stderr.on("data", collect(process.stderr));
+    children.add(child);
+    child.stdout.setEncoding("utf8").on("data", onOutput);
+    child.stderr.setEncoding("utf8").on("data", onOutput);
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code: code ?? 1, output: chunks.join("") }));
+    child.on("close", (code, signal) => {
+      children.delete(child);
+      if (signal !== null) onOutput(`${name} was ended by ${signal}\n`);
+      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+    });
   });
 }
 

@@ -16,12 +16,10 @@ const freeText: ReadonlySet<string> = new Set([
   "--as-group",
   "--cert-secret",
   "--connect-timeout",
-  "--group",
   "--health-probe-bind-address",
   "--image",
   "--ingress-class",
   "--jobs",
-  "--kind",
   "--leader-election-id",
   "--leader-election-lease-duration",
   "--leader-election-renew-deadline",
@@ -30,6 +28,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--name",
   "--nodes",
   "--plan",
+  "--points",
   "--port",
   "--replicas",
   "--request-timeout",
@@ -42,7 +41,6 @@ const freeText: ReadonlySet<string> = new Set([
   "--timeout",
   "--tls-server-name",
   "--token",
-  "--versions",
   "--webhook-namespace",
   "--webhook-from",
   "--webhook-host",
@@ -75,10 +73,9 @@ test("every flag completes its value, unless that can be anything", async () => 
   assertEquals([...unused], []);
 });
 
-test("the words of --faults, --owns, --workload and of further enumerations are completed", async () => {
+test("the words of --faults, --workload and of further enumerations are completed", async () => {
   const cases: readonly (readonly [line: readonly string[], some: readonly string[]])[] = [
     [["simulate", "foo", "--faults", "c"], ["crash"]],
-    [["new", "x", "--owns", "S"], ["Service", "StatefulSet"]],
     [["simulate", "foo", "--workload", ""], controllers[0]?.workloads?.map(({ name }) => name) ?? []],
     [["run", "--graceful-shutdown-timeout", ""], ["forever"]],
     [["run", "pods", "-o", ""], ["text", "json"]],

@@ -41,6 +41,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   "webhook.ts": { rank: 7, imports: "lower" },
   "schema.ts": { rank: 7, imports: "lower" },
   "testing.ts": { rank: 7, imports: "lower" },
+  "bin.ts": { rank: 7, imports: "lower" },
   controllers: { rank: 8, imports: ["mod.ts", "client.ts", "cache.ts", "webhook.ts", "schema.ts"] },
 };
 
@@ -96,6 +97,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "manifests",
     "doctor",
     "dev",
+    "compile",
     "new",
     "simulate",
     "completions",
@@ -106,7 +108,8 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
 const testFile = /_test\.ts$|\/testing\//;
 
 /** What test files inside src may import from tests/. */
-const testSupport = /^tests\/(testing\.ts|loopback\.ts|until\.ts|fakes\/.+|controlplane\/certificate_authority\.ts)$/;
+const testSupport =
+  /^tests\/(testing\.ts|loopback\.ts|until\.ts|free_port\.ts|fakes\/.+|controlplane\/certificate_authority\.ts)$/;
 
 /** A file with more lines than this is more than one thing. */
 const maxFileLines = 500;
@@ -120,6 +123,27 @@ const clocks: ReadonlySet<string> = new Set([
   "Math.random",
   "AbortSignal.timeout",
 ]);
+
+/**
+ * The files that may write to a terminal: LineWriter, the streams below it, and the protocol of worker processes. All other
+ * text passes LineWriter, which escapes it.
+ */
+const rawWriters: ReadonlySet<string> = new Set([
+  "src/observe/line_writer.ts",
+  "src/runtime/process/standard_streams.ts",
+  "src/runtime/process/worker_process.ts",
+]);
+/** The file whose expressions look for terminal sequences. */
+const safeText = "src/observe/safe_text.ts";
+/** The files that hand the streams of the process to a LineWriter. */
+const streamOwners: ReadonlySet<string> = new Set([
+  "src/apiserver/api_server.ts",
+  "src/cli/command/operator.ts",
+  "src/runtime/mod.ts",
+  "src/runtime/process/mod.ts",
+]);
+const streamNames: ReadonlySet<string> = new Set(["standardOutput", "standardError"]);
+const outputNames: ReadonlySet<string> = new Set(["stdout", "stderr", "output", "terminal", ...streamNames]);
 
 const root = dirname(import.meta.dirname ?? ".");
 
@@ -315,6 +339,38 @@ function timeRule(context: Context): Deno.lint.LintVisitor {
   };
 }
 
+/** Text reaches a terminal, a pipe or a log through LineWriter only. */
+function outputsRule(context: Context): Deno.lint.LintVisitor {
+  const path = pathOf(context.filename);
+  if (!path.startsWith("src/") || testFile.test(path) || rawWriters.has(path)) return {};
+  const refuse = (node: Deno.lint.Node, what: string) =>
+    context.report({ node, message: `Cannot ${what} here: LineWriter writes, and escapes what it writes` });
+  const checkText = (node: Deno.lint.Literal | Deno.lint.TemplateElement) => {
+    const isSequence = /\\(?:u001b|u\{1b\}|x1b|033|u009b|x9b)/i.test(node.raw) && path !== safeText;
+    if (isSequence) refuse(node, "say a terminal sequence");
+  };
+  return {
+    Identifier(node) {
+      if (node.name === "console" && isFree(node)) refuse(node, "say console");
+    },
+    // A use needs the import.
+    ImportSpecifier(node) {
+      const name = node.imported.type === "Identifier" ? node.imported.name : node.imported.value;
+      if (streamNames.has(String(name)) && !streamOwners.has(path)) refuse(node, `say ${name}`);
+    },
+    MemberExpression({ object, property }) {
+      if (property.type !== "Identifier") return;
+      const isProcess = object.type === "Identifier" && runtimeNames.has(object.name);
+      if (isProcess && (property.name === "stdout" || property.name === "stderr")) refuse(property, "say its streams");
+      const owner = object.type === "MemberExpression" ? object.property : object;
+      const isOutput = owner.type === "Identifier" && outputNames.has(owner.name);
+      if (isOutput && property.name === "write" && path !== "src/cli/command/operator.ts") refuse(property, "write");
+    },
+    Literal: checkText,
+    TemplateElement: checkText,
+  };
+}
+
 function fileRule(context: Context): Deno.lint.LintVisitor {
   const path = pathOf(context.filename);
   if (!path.startsWith("src/")) return {};
@@ -326,7 +382,7 @@ function fileRule(context: Context): Deno.lint.LintVisitor {
       if (lines > maxFileLines && !/^\/\*\* .*Do not edit\. \*\/$/m.test(text.slice(0, 400))) {
         context.report({ node, message: `Cannot grow past ${maxFileLines} lines: it has ${lines}` });
       }
-      if (!text.startsWith("/**") && !path.endsWith("_test.ts")) {
+      if (!/^(#!.*\n)?\/\*\*/.test(text) && !path.endsWith("_test.ts")) {
         context.report({ node, message: "Cannot tell what this file is for: it has no header comment" });
       }
     },
@@ -343,6 +399,7 @@ const plugin: Deno.lint.Plugin = {
     imports: { create: importsRule },
     runtime: { create: runtimeRule },
     time: { create: timeRule },
+    outputs: { create: outputsRule },
     file: { create: fileRule },
   },
 };

@@ -139,6 +139,16 @@ const violations: readonly (readonly [path: string, source: string, rule: string
   ["src/mod.ts", 'export * from "./api/mod.ts";', "file", "Cannot export *"],
   ["src/cache/a.ts", 'import { x } from "./testing/x.ts";', "imports", "does not know what only tests use"],
   ["src/apiserver/http/a.ts", 'import { x } from "../cel/x.ts";', "imports", "use src/apiserver/cel/mod.ts"],
+  ["src/cache/a.ts", "console.log(1);", "outputs", "Cannot say console here"],
+  ["src/cli/a.ts", "const log = globalThis.console;", "outputs", "Cannot say console here"],
+  ["src/cli/a.ts", "process_.stdout.write(name);", "outputs", "Cannot write here"],
+  ["src/cli/a.ts", "session.processEnvironment.stderr.write(name);", "outputs", "Cannot write here"],
+  ["src/cli/a.ts", "stdout.write(name);", "outputs", "Cannot write here"],
+  ["src/cli/a.ts", 'import { standardError } from "../runtime/mod.ts";', "outputs", "Cannot say standardError here"],
+  ["src/runtime/a.ts", "process.stderr.end(name);", "outputs", "Cannot say its streams here"],
+  ["src/cli/a.ts", 'const red = "\\u001b[31m";', "outputs", "Cannot say a terminal sequence here"],
+  ["src/cli/a.ts", "const red = `\\x1b[${code}m`;", "outputs", "Cannot say a terminal sequence here"],
+  ["src/cli/a.ts", "const red = /\\u001b/;", "outputs", "Cannot say a terminal sequence here"],
   ["src/cache/a.ts", "\n".repeat(501), "file", "Cannot grow past 500 lines: it has 502"],
 ];
 
@@ -174,6 +184,9 @@ const legal: readonly (readonly [path: string, source: string])[] = [
   ["src/cache/a.ts", "const at = new Date(0);\nconst held = { process: 1 };\nheld.process;\nfoo.Deno;"],
   ["src/cli/a.ts", "const process = start();\nprocess.exit;\nrun((Bun) => Bun.size);"],
   ["src/api/mod.ts", 'export * as builtin from "./builtin.ts";'],
+  ["src/observe/line_writer.ts", 'this.#output.write("\\u001b[0m");'],
+  ["src/cli/a_test.ts", 'console.log("\\u001b[0m");'],
+  ["src/cli/a.ts", "session.console; sink.write(bytes);"],
   ["main.ts", "Deno.exit(Date.now());"],
 ];
 

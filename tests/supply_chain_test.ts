@@ -7,11 +7,10 @@ import { join, relative } from "node:path";
 import config from "../deno.json" with { type: "json" };
 import { bundledPackages, readLock } from "../tasks/_bundled_packages.ts";
 import { root } from "../tasks/_root.ts";
+import { licensesFile, permissiveLicenses, thirdPartyLicenses } from "../tasks/licenses.ts";
 import { billOfMaterials, bunVersion } from "../tasks/sbom.ts";
 import { assert, assertEquals, assertStringIncludes, test } from "./testing.ts";
 
-/** Permissive licences. */
-const permissive = new Set(["0BSD", "Apache-2.0", "BSD-3-Clause", "ISC", "MIT", "Unlicense"]);
 /** Folders of the engine, and the packages that each may import. */
 const core: ReadonlyMap<string, readonly string[]> = new Map([
   ["async", []],
@@ -31,6 +30,9 @@ test("[security 23] the lockfile is frozen, each package in it has its checksum,
   // tasks/bun.sh replaces Bun's install script.
   assertEquals(packages.filter(([, { scripts }]) => scripts === true).map(([name]) => name), [`bun@${bunVersion()}`]);
   assert(!("allowScripts" in config));
+  for (const [name, { integrity, scripts }] of Object.entries(readLock(join(root, "tests/runtimes/deno.lock")).npm)) {
+    assert(integrity?.startsWith("sha512-") === true && scripts !== true, name);
+  }
   for (const [name, version] of Object.entries(config.imports)) {
     assert(/^(npm:.*@\d+\.\d+\.\d+|\.\/.*)$/.test(version), `${name} has no exact version: ${version}`);
   }
@@ -63,8 +65,30 @@ test("[security 4] the binary has nothing of @kubernetes/client-node, and no tar
 test("[security 23] every package in the binary has a licence that permits it", () => {
   const packages = bundledPackages(join(root, "main.ts"));
   assert(packages.length > 10);
-  const others = packages.filter(({ license = "none" }) => !permissive.has(license));
+  const others = packages.filter(({ license = "none" }) => !permissiveLicenses.has(license));
   assertEquals(others.map(({ name, license }) => `${name}: ${license}`), []);
+});
+
+test("[security 23] THIRD_PARTY_LICENSES has the licence of each package in the binary, and of the runtime", () => {
+  const packages = bundledPackages(join(root, "main.ts"));
+  const text = readFileSync(join(root, licensesFile), "utf8");
+  assert(text === thirdPartyLicenses(packages), "run: deno task licenses");
+  for (const { name, version } of packages) assertStringIncludes(text, `\n${name} ${version} (`);
+  assertStringIncludes(text, `Bun ${bunVersion()} `);
+  assert(text.split("Permission is hereby granted").length > 10);
+});
+
+test("[security 24] a release has checksums, the bill of materials, the licences and signed provenance", () => {
+  const text = readFileSync(join(root, ".github", "workflows", "release.yml"), "utf8");
+  const [before = "", after = ""] = text.split("sha256sum * > SHA256SUMS");
+  for (const file of ["controller.cdx.json", licensesFile]) assertStringIncludes(before, file);
+  assertStringIncludes(after, "attest-build-provenance");
+  assertStringIncludes(after, "subject-path: dist/release/*");
+  assertStringIncludes(after, "dist/release/*");
+  const told = readFileSync(join(root, "SECURITY.md"), "utf8");
+  for (const word of ["SHA256SUMS", "controller.cdx.json", licensesFile, "gh attestation verify", "deno task audit"]) {
+    assertStringIncludes(told, word);
+  }
 });
 
 test("[security 24] the bill of materials names each package with its checksum, the runtime, and the binary", () => {

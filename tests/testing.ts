@@ -1,8 +1,9 @@
 /**
- * The `test` function and the assertions of all tests, on Deno and on Bun.
+ * The `test` function and the assertions of all tests, on Deno, on Bun and on Node.
  *
- * Deno's sanitizers (leaked timers, sockets, files) stay on. The name of a skipped test includes the reason, so a
- * report always shows it. Assertions come from node:assert, which both runtimes print well.
+ * Deno's sanitizers (leaked operations and resources) are off, as they are by default since Deno 2.9; to look for leaks, run
+ * `deno test -A --sanitize-ops --sanitize-resources FILE`. Tests of killed processes do not pass it: a kill is not waited
+ * for. The name of a skipped test includes the reason, so a report always shows it. Assertions come from node:assert, which all runtimes print well.
  */
 import assertModule from "node:assert/strict";
 
@@ -13,14 +14,23 @@ interface BunTest {
   skip(name: string, fn: TestFunction): void;
 }
 
-/** Bun's default time limit is 5 s; ours only ends a test that hangs. */
-const bunTimeoutMs = 60_000;
+/** The part of node:test that this file uses; the types of the module are not loaded on the other runtimes. */
+interface NodeTest {
+  (name: string, options: { readonly timeout: number }, fn: TestFunction): void;
+  skip(name: string, fn: TestFunction): void;
+}
 
+/** The default time limit of Bun is 5 s, Node has none; ours only ends a test that hangs, also on a busy machine. */
+const timeoutMs = 600_000;
+
+const isDeno = "Deno" in globalThis;
 const bunTest: BunTest | undefined = "Bun" in globalThis ? (await import("bun" + ":test")).test : undefined;
+const nodeTest: NodeTest | undefined = isDeno || bunTest ? undefined : (await import("node" + ":test")).test;
 
 /** Registers a test. The name is a sentence that says what must hold. */
 export function test(name: string, fn: TestFunction): void {
-  if (bunTest !== undefined) bunTest(name, fn, { timeout: bunTimeoutMs });
+  if (bunTest !== undefined) bunTest(name, fn, { timeout: timeoutMs });
+  else if (nodeTest !== undefined) nodeTest(name, { timeout: timeoutMs }, async () => await fn());
   else Deno.test(name, async () => await fn());
 }
 
@@ -28,6 +38,7 @@ export function test(name: string, fn: TestFunction): void {
 test.skip = function skip(name: string, reason: string): void {
   const label = `${name} [skipped: ${reason}]`;
   if (bunTest !== undefined) bunTest.skip(label, () => {});
+  else if (nodeTest !== undefined) nodeTest.skip(label, () => {});
   else Deno.test({ name: label, ignore: true, fn: () => {} });
 };
 

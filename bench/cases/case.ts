@@ -54,6 +54,8 @@ export interface Case {
   readonly name: string;
   readonly title: (scale: Scale) => string;
   readonly subjects: readonly Subject[];
+  /** True for a case that needs no load generator, which is the Go program. @default false */
+  readonly makesOwnLoad?: boolean;
   readonly run: (setting: Setting) => Promise<Outcome>;
 }
 

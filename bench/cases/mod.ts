@@ -4,6 +4,9 @@ import { apiserverMemoryCase } from "./apiserver_memory.ts";
 import { apiserverStartCase } from "./apiserver_start.ts";
 import type { Case } from "./case.ts";
 import { growthCase } from "./growth.ts";
+import { hostileKubeconfigCase } from "./hostile_kubeconfig.ts";
+import { hostileServerCase } from "./hostile_server.ts";
+import { hostileWebhookCase } from "./hostile_webhook.ts";
 import { latencyCase } from "./latency.ts";
 import { queueCase } from "./queue.ts";
 import { reconcileCase } from "./reconcile.ts";
@@ -27,4 +30,7 @@ export const cases: readonly Case[] = [
   apiserverCase,
   apiserverStartCase,
   apiserverMemoryCase,
+  hostileWebhookCase,
+  hostileServerCase,
+  hostileKubeconfigCase,
 ];

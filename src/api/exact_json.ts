@@ -10,10 +10,6 @@
 
 /** `JSON` with source text access (ECMAScript 2026), which V8 and JavaScriptCore have, and TypeScript does not know yet. */
 interface JsonWithSource {
-  parse(
-    text: string,
-    reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
-  ): unknown;
   rawJSON(text: string): unknown;
 }
 
@@ -21,7 +17,6 @@ const json: JsonWithSource = JSON as unknown as JsonWithSource;
 
 /** 2^53 has 16 digits. */
 const minDigits = 16;
-const integer = /^-?\d+$/;
 const [minInt64, maxInt64] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 /**
@@ -37,24 +32,160 @@ const [minInt64, maxInt64] = [-(2n ** 63n), 2n ** 63n - 1n];
  * ```
  */
 export function parseExactJson(text: string): unknown {
-  if (!hasLongNumber(text)) return JSON.parse(text);
-  return json.parse(text, (_key, value, { source }) => exactNumber(value, source));
+  const first = nextLongNumber(text, 0);
+  if (first === undefined) return JSON.parse(text);
+  const marked = withMarkedIntegers(text, first);
+  const value: unknown = JSON.parse(marked);
+  return marked === text ? value : withIntegers(value);
+}
+
+/** Matches each text with a number of at least 10^99, and some others. */
+const largeNumber = /[eE]\+?\d{3}|\d{100}/;
+
+/**
+ * Parses JSON of others as {@link parseExactJson}, and refuses a number outside of the range of a float64: it would become
+ * Infinity, which is printed as null.
+ *
+ * @throws SyntaxError when it is malformed, or has such a number.
+ */
+export function parseFiniteJson(text: string): unknown {
+  const value = parseExactJson(text);
+  if (largeNumber.test(text) && !isFiniteValue(value)) {
+    throw new SyntaxError("a number is outside of the range of a float64");
+  }
+  return value;
+}
+
+/** A loop, because the text may nest deeper than the stack. */
+function isFiniteValue(root: unknown): boolean {
+  const values = [root];
+  while (values.length > 0) {
+    const value = values.pop();
+    if (typeof value === "number" && !Number.isFinite(value)) return false;
+    if (typeof value === "object" && value !== null) { for (const inner of Object.values(value)) values.push(inner); }
+  }
+  return true;
+}
+
+/** Where a number is in a text. */
+interface NumberPlace {
+  readonly start: number;
+  readonly end: number;
 }
 
 /**
- * True for text with a number of 16 digits or more, or with text in a string that looks like one. It looks at every 16th
+ * The first number of 16 digits or more after `from`, or text in a string that looks like one. It looks at every 16th
  * character only, because one of them is in such a number; a regular expression took as long as JSON.parse (measured on V8).
  */
-function hasLongNumber(text: string): boolean {
+function nextLongNumber(text: string, from: number): NumberPlace | undefined {
   const { length } = text;
-  for (let at = minDigits - 1; at < length; at += minDigits) {
+  for (let at = from + minDigits - 1; at < length; at += minDigits) {
     if (!isDigit(text.charCodeAt(at))) continue;
     let start = at, end = at + 1;
-    while (start > 0 && isDigit(text.charCodeAt(start - 1))) start--;
+    while (start > from && isDigit(text.charCodeAt(start - 1))) start--;
     while (end < length && isDigit(text.charCodeAt(end))) end++;
-    if (end - start >= minDigits && isNumberStart(text, start)) return true;
+    if (end - start >= minDigits && isNumberStart(text, start)) {
+      return { start: text.charAt(start - 1) === "-" ? start - 1 : start, end };
+    }
+    // Each digit is looked at once: a text of a million digits would need hours otherwise.
+    at = end;
   }
-  return false;
+  return undefined;
+}
+
+/**
+ * Stands before the digits of an integer that became a string. JSON.parse with a reviver needs ten times the memory of the
+ * text. It is random, so no text can contain it.
+ */
+let mark: string | undefined;
+
+/** After so many, the parts become one string: a short string needs more memory than its characters. */
+const maxParts = 1024;
+
+/** `text`, with a string in place of each integer that a number cannot represent. Malformed text stays malformed. */
+function withMarkedIntegers(text: string, first: NumberPlace): string {
+  mark ??= crypto.randomUUID().replaceAll("-", "").slice(0, 24);
+  const begin = `"${mark}`;
+  let done = "", parts: string[] = [];
+  /** The text before `copied` is in `done` and `parts`. The first string that ends behind the last place begins at `quote`. */
+  let copied = 0, quote = quoteAfter(text, 0);
+  for (let place: NumberPlace | undefined = first; place !== undefined; place = nextLongNumber(text, place.end)) {
+    const { start, end } = place;
+    let close = -1;
+    while (quote < start) {
+      close = endOfString(text, quote);
+      if (close > start) break;
+      quote = quoteAfter(text, close + 1);
+    }
+    const digits = text.slice(start, end);
+    if (close > start || !isExactInteger(digits) || continuesNumber(text, end)) continue;
+    parts.push(text.slice(copied, start), begin, digits, '"');
+    copied = end;
+    if (parts.length < maxParts) continue;
+    done += parts.join("");
+    parts = [];
+  }
+  return copied === 0 ? text : done + parts.join("") + text.slice(copied);
+}
+
+/** True for an integer that a number cannot represent and an int64 can. */
+function isExactInteger(digits: string): boolean {
+  if (digits.length > 20 || Number.isSafeInteger(Number(digits)) || /^-?0/.test(digits)) return false;
+  // An int64 has 19 digits at most; a bigint only for the comparison is garbage.
+  if (digits.length < 19) return true;
+  const exact = BigInt(digits);
+  return exact >= minInt64 && exact <= maxInt64;
+}
+
+/** True if the digits before `at` are a part of a fraction, of a number with an exponent, or of a malformed name. */
+function continuesNumber(text: string, at: number): boolean {
+  let next = at;
+  while (" \n\r\t".includes(text.charAt(next)) && next < text.length) next++;
+  return ".eE:".includes(text.charAt(next)) && next < text.length;
+}
+
+function quoteAfter(text: string, from: number): number {
+  const at = text.indexOf('"', from);
+  return at < 0 ? text.length : at;
+}
+
+/** The index of the quote that ends the string which begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === 92) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}
+
+/** Puts the integers back, in place. */
+function withIntegers(root: unknown): unknown {
+  const waiting: unknown[] = [];
+  const visit = (value: unknown): unknown => {
+    if (typeof value === "string") return integerOf(value);
+    if (typeof value === "object" && value !== null) waiting.push(value);
+    return value;
+  };
+  const result = visit(root);
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    if (Array.isArray(part)) {
+      for (let at = 0; at < part.length; at++) {
+        const item: unknown = part[at], exact = visit(item);
+        if (exact !== item) part[at] = exact;
+      }
+    } else if (typeof part === "object" && part !== null) {
+      for (const [name, item] of Object.entries(part)) {
+        const exact = visit(item);
+        if (exact !== item) Object.defineProperty(part, name, { value: exact });
+      }
+    }
+  }
+  return result;
+}
+
+function integerOf(text: string): string | bigint {
+  return mark !== undefined && text.startsWith(mark) ? BigInt(text.slice(mark.length)) : text;
 }
 
 /** One comparison: "0" to "9" are 48 to 57, which is 48 with 0 to 9 in the lower bits. */
@@ -66,13 +197,6 @@ function isDigit(code: number): boolean {
 function isNumberStart(text: string, start: number): boolean {
   const before = text.charAt(start - 1) === "-" ? start - 1 : start;
   return before === 0 || " \n\r\t:,[".includes(text.charAt(before - 1));
-}
-
-function exactNumber(value: unknown, source: string | undefined): unknown {
-  if (typeof value !== "number" || Number.isSafeInteger(value) || source === undefined) return value;
-  if (!integer.test(source)) return value;
-  const exact = BigInt(source);
-  return exact >= minInt64 && exact <= maxInt64 ? exact : value;
 }
 
 /** Prints JSON. A bigint is printed as a number. @param indent as the third argument of JSON.stringify */

@@ -39,6 +39,7 @@ export {
   type WatchEvent,
   type WatchOptions,
 } from "./list_watch.ts";
+export { checkObject, InvalidResponseError, toStatus, wrongType } from "./response_shape.ts";
 export { PageTokens } from "./page_tokens.ts";
 export { controllerOf, controllerReference, isControlledBy } from "./owner.ts";
 export {
@@ -85,4 +86,11 @@ export {
   StatefulSet,
   ValidatingWebhookConfiguration,
 } from "./builtin.ts";
-export { isDeepEqual, isJsonObject, isSameScalar, parseExactJson, printExactJson } from "./exact_json.ts";
+export {
+  isDeepEqual,
+  isJsonObject,
+  isSameScalar,
+  parseExactJson,
+  parseFiniteJson,
+  printExactJson,
+} from "./exact_json.ts";

@@ -3,6 +3,7 @@
  * server that repeats a token, or that never ends a list, cannot keep a reader busy for ever.
  */
 import type { ListPage } from "./list_watch.ts";
+import { InvalidResponseError } from "./response_shape.ts";
 
 /** At 500 objects a page, more objects than etcd holds. */
 const maxPages = 10_000;
@@ -16,16 +17,18 @@ export class PageTokens {
   /**
    * Takes a page and returns the token of the next one; undefined if it is the last.
    *
-   * @throws Error when the server makes no progress: a token that was used, that is too long, or one too many
+   * @throws InvalidResponseError when the server makes no progress: a token that was used, that is too long, or one too many
    */
   after(page: ListPage<unknown>): string | undefined {
     const { continue: token } = page;
     if (token === undefined || token === "") return undefined;
-    if (this.#used.has(token)) throw new Error("Cannot read list: the server repeats a continue token");
+    if (this.#used.has(token)) throw new InvalidResponseError("Cannot read list: the server repeats a continue token");
     if (token.length > maxTokenLength) {
-      throw new Error(`Cannot read list: a continue token is longer than ${maxTokenLength} characters`);
+      throw new InvalidResponseError(`Cannot read list: a continue token is longer than ${maxTokenLength} characters`);
     }
-    if (this.#used.size >= maxPages) throw new Error(`Cannot read list: it has more than ${maxPages} pages`);
+    if (this.#used.size >= maxPages) {
+      throw new InvalidResponseError(`Cannot read list: it has more than ${maxPages} pages`);
+    }
     this.#used.add(token);
     return token;
   }

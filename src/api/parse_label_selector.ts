@@ -28,20 +28,26 @@ function requirementsIn(text: string): readonly string[] {
     if (character === "," && depth === 0) parts.push("");
     else parts[parts.length - 1] += character;
   }
-  return parts.map((part) => part.trim());
+  return parts.map(trimmed);
 }
 
-const [key, value] = ["[^\\s=!(),<>]+", "[^\\s=!(),<>]*"];
-const equality = new RegExp(`^(${key})\\s*(==|=|!=)\\s*(${value})$`);
-const membership = new RegExp(`^(${key})\\s+(in|notin)\\s*\\(([^()=!<>]*)\\)$`);
-const existence = new RegExp(`^(!?)\\s*(${key})$`);
+/** The white space of the server. JavaScript has more, such as U+00A0. */
+const blank = " \\t\\r\\n";
+const [key, value] = [`[^${blank}=!(),<>]+`, `[^${blank}=!(),<>]*`];
+const equality = new RegExp(`^(${key})[${blank}]*(==|=|!=)[${blank}]*(${value})$`);
+const membership = new RegExp(`^(${key})[${blank}]+(in|notin)[${blank}]*\\(([^()=!<>]*)\\)$`);
+const existence = new RegExp(`^(!?)[${blank}]*(${key})$`);
+
+function trimmed(text: string): string {
+  return text.replace(/^[ \t\r\n]+/, "").replace(/(?<![ \t\r\n])[ \t\r\n]+$/, "");
+}
 
 function parseRequirement(text: string): LabelRequirement {
   const [, equalKey, sign, single = ""] = equality.exec(text) ?? [];
   if (equalKey !== undefined) return checked(equalKey, sign === "!=" ? "NotIn" : "In", [single]);
   const [, memberKey, word, list = ""] = membership.exec(text) ?? [];
   if (memberKey !== undefined) {
-    const values = list.split(",").map((part) => part.trim());
+    const values = list.split(",").map(trimmed);
     return checked(memberKey, word === "notin" ? "NotIn" : "In", values);
   }
   const [, negation, lonelyKey] = existence.exec(text) ?? [];

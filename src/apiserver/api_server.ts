@@ -8,7 +8,8 @@
  * Caveats: it is for development and tests. Its objects exist only in memory.
  */
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
-import { MetricsRegistry } from "../observe/mod.ts";
+import { LineWriter, MetricsRegistry, redactText } from "../observe/mod.ts";
+import { standardError } from "../runtime/mod.ts";
 import {
   type BodyDecoder,
   type Connection,
@@ -64,7 +65,9 @@ export interface ApiServerOptions {
   readonly bookmarkMs?: number;
   /** Namespaces that exist from the start, if the server serves namespaces. @default the system namespaces */
   readonly namespaces?: readonly string[];
-  /** Called with each unexpected error; the client gets a 500. @default console.error */
+  /** Called before each request, for work that depends on the time. @default nothing */
+  readonly beforeRequest?: () => void;
+  /** Called with each unexpected error; the client gets a 500. @default writes it to stderr, without secrets */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -97,6 +100,7 @@ export class ApiServer implements Disposable {
   readonly registry: Registry;
   readonly #watches: Watches;
   readonly #handler: HttpHandler;
+  readonly #beforeRequest: () => void;
   /** Pending until the first namespaces exist. */
   #start: Promise<void> | undefined;
 
@@ -105,6 +109,7 @@ export class ApiServer implements Disposable {
     const storage = options.storage ?? new ObjectStorage();
     this.kinds = kinds;
     this.storage = storage;
+    this.#beforeRequest = options.beforeRequest ?? (() => {});
     for (const family of options.families ?? []) kinds.set(family);
     const lifecycle = namespaceLifecycle({
       objects: storage,
@@ -132,7 +137,7 @@ export class ApiServer implements Disposable {
       decoders: options.decoders ?? [],
       checks: options.checks ?? [{ name: "ping", check: () => undefined }],
       metrics: requestMetrics(options.metrics ?? new MetricsRegistry(), () => storage.collections()),
-      onError: options.onError ?? ((error) => console.error(error)),
+      onError: options.onError ?? reportError,
     });
     const namespaces = this.#missing(options.namespaces ?? systemNamespaces);
     if (namespaces.length > 0) this.#start = this.#createNamespaces(namespaces);
@@ -140,6 +145,7 @@ export class ApiServer implements Disposable {
 
   /** Handles one request; never rejects. It is a Transport of src/client. */
   readonly fetch = (request: Request, connection?: Connection): Promise<Response> => {
+    this.#beforeRequest();
     return this.#start === undefined
       ? this.#handler.handle(request, connection)
       : this.#start.then(() => this.#handler.handle(request, connection));
@@ -176,4 +182,10 @@ export class ApiServer implements Disposable {
     }
     this.#start = undefined;
   }
+}
+
+/** The default of `onError`. */
+function reportError(error: unknown): void {
+  const text = error instanceof Error ? error.stack ?? String(error) : String(error);
+  new LineWriter(standardError).writeLines(...redactText(text).split("\n"));
 }

@@ -31,7 +31,15 @@ import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type
 import { openApiPaths } from "./openapi/mod.ts";
 import { builtinAdmission, priorityCollection, type SetUsed } from "./plugins/mod.ts";
 import { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
-import { KindRegistry, loopbackCall, metadataText, newUid, type Registry, timestamp } from "./registry/mod.ts";
+import {
+  EventExpiry,
+  KindRegistry,
+  loopbackCall,
+  metadataText,
+  newUid,
+  type Registry,
+  timestamp,
+} from "./registry/mod.ts";
 import { ObjectStorage } from "./storage/mod.ts";
 
 /** Options of {@link kubernetesApi}. */
@@ -50,7 +58,7 @@ export interface KubernetesApiOptions {
   readonly webhookServices?: ReadonlyMap<string, string>;
   /** @default over HTTPS */
   readonly callWebhook?: CallWebhook;
-  /** Called with each unexpected error; the client gets a 500. @default console.error */
+  /** Called with each unexpected error; the client gets a 500. @default writes it to stderr, without secrets */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -129,6 +137,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
       ...tokenHandlers({ tokens, objects: storage, now }),
     ],
     reviews: [...accessReviews({ authorizer, tokens, now }), ...actionReviews(now)],
+    beforeRequest: new EventExpiry({ storage, clock }).run,
     ...onError,
   });
   // It lives as long as the storage that it watches.

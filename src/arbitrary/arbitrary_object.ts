@@ -10,6 +10,7 @@ import { parseExactJson, printExactJson } from "../api/mod.ts";
 import fc from "fast-check";
 import { type VersionSchema, versionSchemaOf } from "../apiserver/mod.ts";
 import type { Json, StructuralSchema } from "../schema/mod.ts";
+import { toBase64 } from "../runtime/mod.ts";
 
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json };
@@ -223,7 +224,7 @@ const formats: Readonly<Record<string, fc.Arbitrary<string>>> = {
   datetime: instants.map((date) => `${date.toISOString().slice(0, 19)}Z`),
   date: instants.map((date) => date.toISOString().slice(0, 10)),
   duration: fc.integer({ min: 0, max: 86_400 }).map((seconds) => `${seconds}s`),
-  byte: fc.uint8Array({ maxLength: 9 }).map((bytes) => new Uint8Array(bytes).toBase64()),
+  byte: fc.uint8Array({ maxLength: 9 }).map((bytes) => toBase64(new Uint8Array(bytes))),
   uuid: fc.uuid(),
   uuid4: fc.uuid({ version: 4 }),
   ipv4: fc.ipV4(),

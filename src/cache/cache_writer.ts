@@ -358,6 +358,8 @@ export interface ExpectedKind {
   readonly apiVersion: string;
   /** The kind, as `Deployment`. */
   readonly kind: string;
+  /** The namespace of all objects. @default any */
+  readonly namespace?: string;
 }
 
 /** Options of an {@link ObjectFilter}. */
@@ -399,6 +401,10 @@ export class ObjectFilter<T extends KubeObject> {
       this.#options.onSkip("it is of another kind", { apiVersion, kind, expected: expected.kind, key });
       return undefined;
     }
+    if (expected?.namespace !== undefined && object.metadata.namespace !== expected.namespace) {
+      this.#options.onSkip("it is in another namespace", { expected: expected.namespace, key: keyOf(object) });
+      return undefined;
+    }
     return keyOf(object);
   }
 
@@ -417,7 +423,8 @@ export class ObjectFilter<T extends KubeObject> {
     const { transform, expected, freeze, onSkip } = this.#options;
     try {
       // Servers omit kind and apiVersion from the items of a list of a built-in kind.
-      const named = expected !== undefined && !object.kind ? { ...object, ...expected } : object;
+      const { apiVersion, kind } = expected ?? object;
+      const named = expected !== undefined && !object.kind ? { ...object, apiVersion, kind } : object;
       const transformed = transform(named);
       return freeze ? deepFreeze(transformed) : transformed;
     } catch (error) {

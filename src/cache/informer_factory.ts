@@ -199,9 +199,12 @@ export class InformerFactory {
       listWatch: listWatch(resource, scope),
       selects: (object) => isInScope(object, scope),
       project: scope.projection === "metadata" ? onlyMetadata : undefined,
-      expected: scope.projection === "metadata"
-        ? { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" }
-        : { apiVersion: apiVersionOf(resource), kind: resource.kind },
+      expected: {
+        ...(scope.projection === "metadata"
+          ? { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" }
+          : { apiVersion: apiVersionOf(resource), kind: resource.kind }),
+        namespace: scope.namespace,
+      },
     });
   }
 }

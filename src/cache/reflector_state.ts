@@ -211,9 +211,9 @@ export class WatchError extends Error {
   readonly status: ApiStatus;
 
   constructor(status: ApiStatus) {
-    super(status?.message ?? `Cannot continue watching: ${status?.reason ?? "the server sent an ERROR event"}`);
-    this.code = status?.code;
-    this.reason = status?.reason;
+    super(status.message ?? `Cannot continue watching: ${status.reason ?? "the server sent an ERROR event"}`);
+    this.code = status.code;
+    this.reason = status.reason;
     this.status = status;
   }
 }

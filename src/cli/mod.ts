@@ -10,3 +10,4 @@ export {
 } from "./command/mod.ts";
 export { flag, type FlagSyntax } from "./flags/mod.ts";
 export { operatorCli } from "./operator_cli.ts";
+export { packageCli } from "./package_cli.ts";

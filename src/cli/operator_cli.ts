@@ -7,6 +7,7 @@
  */
 import { type AddHelpTextContext, Command, CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
 import {
+  CommandError,
   type CommandLine,
   configureHelp,
   type ExitCode,
@@ -24,8 +25,9 @@ import {
   unknownCommandError,
 } from "./command/mod.ts";
 import { UsageError } from "./flags/mod.ts";
+import { isCompiledByBun } from "../runtime/mod.ts";
 
-/** All commands, in the order of help. */
+/** The commands of an operator, in the order of help. */
 export const subcommands: readonly SubcommandEntry[] = [
   {
     name: "run",
@@ -36,11 +38,6 @@ export const subcommands: readonly SubcommandEntry[] = [
     name: "dev",
     summary: "run controllers on a Kubernetes API in this process, for development",
     load: async () => (await import("./dev/mod.ts")).dev,
-  },
-  {
-    name: "new",
-    summary: "write the first files of a new controller",
-    load: async () => (await import("./new/mod.ts")).newController,
   },
   {
     name: "simulate",
@@ -97,19 +94,32 @@ export const subcommands: readonly SubcommandEntry[] = [
  * ```
  */
 export async function operatorCli(operator: Operator, replaced: ProcessEnvironment = {}): Promise<number> {
+  return await runCommands(operator, subcommands, replaced);
+}
+
+/** Runs a command line with the commands of `table`. It never throws, see {@link operatorCli}. */
+export async function runCommands(
+  operator: Operator,
+  table: readonly SubcommandEntry[],
+  replaced: ProcessEnvironment = {},
+): Promise<number> {
   using session = new Session(operator, processEnvironmentWith(replaced));
   const unhandled = Promise.withResolvers<ExitCode>();
   using _listening = session.processEnvironment.onUnhandledRejection((error) => {
     unhandled.resolve(report(session, new Error(`Cannot continue: unhandled ${describe(error)}`, { cause: error })));
   });
-  const code = await Promise.race([runReported(session), unhandled.promise]);
-  await session.flush();
-  return code;
+  const code = await Promise.race([runReported(session, table), unhandled.promise]);
+  await session.end();
+  const { failure } = session.processEnvironment.stdout;
+  if (code !== exitCode.done || failure === undefined) return code;
+  const failed = report(session, new CommandError(`Cannot print: ${failure.message}`, { code: exitCode.failed }));
+  await session.end();
+  return failed;
 }
 
-async function runReported(session: Session): Promise<ExitCode> {
+async function runReported(session: Session, table: readonly SubcommandEntry[]): Promise<ExitCode> {
   try {
-    return await runProgram(session);
+    return await runProgram(session, table);
   } catch (error) {
     return report(session, error);
   }
@@ -131,20 +141,21 @@ function describe(error: unknown): string {
  *
  * @throws UsageError, or the error of the command
  */
-async function runProgram(session: Session): Promise<ExitCode> {
+async function runProgram(session: Session, table: readonly SubcommandEntry[]): Promise<ExitCode> {
   const { args } = session.processEnvironment;
+  refuseRuntimeVariables(session);
   if (args[0] === "__complete") {
-    return await (await import("./completions/mod.ts")).answerShell(args.slice(1), session, subcommands);
+    return await (await import("./completions/mod.ts")).answerShell(args.slice(1), session, table);
   }
-  const line: CommandLine = { args, operator: session.operator, table: subcommands };
+  const line: CommandLine = { args, operator: session.operator, table };
   const unknown = await unknownCommandError({ ...line, args: args[0] === "help" ? args.slice(1) : args });
   if (unknown !== undefined) throw unknown;
   let code: ExitCode = exitCode.done;
   const root = createRootCommand(session, line);
-  for (const { name, summary } of subcommands) root.command(name).summary(summary);
+  for (const { name, summary } of table) root.command(name).summary(summary);
   root.hook("preSubcommand", async (_root, command) => {
     const name = command.name();
-    const subcommand = await subcommands.find((entry) => entry.name === name)?.load();
+    const subcommand = await table.find((entry) => entry.name === name)?.load();
     if (subcommand === undefined) return;
     subcommand.define(command, session.operator);
     command.exitOverride(usageErrorsOf(`${session.operator.name} ${name}`));
@@ -163,6 +174,22 @@ async function runProgram(session: Session): Promise<ExitCode> {
   return code;
 }
 
+/** With these variables, Bun loads other code, or lets a debugger take the process over with its credentials. */
+const runtimeVariables = [
+  "BUN_OPTIONS",
+  "BUN_INSPECT",
+  "BUN_INSPECT_CONNECT_TO",
+  "BUN_INSPECT_NOTIFY",
+  "BUN_INSPECT_PRELOAD",
+];
+
+/** @throws UsageError in a compiled program whose runtime was told to do something else (security 28) */
+function refuseRuntimeVariables({ environment }: Session): void {
+  const found = runtimeVariables.find((name) => (environment[name] ?? "") !== "");
+  if (found === undefined || !isCompiledByBun()) return;
+  throw new UsageError(`Cannot start: the variable ${found} changes the runtime inside of this program`, "Unset it");
+}
+
 /** Turns `help run` into `run --help`: commander's own help command would show a command that is not defined yet. */
 function helpAsFlag(args: readonly string[]): readonly string[] {
   const [first, second] = args;
@@ -170,7 +197,7 @@ function helpAsFlag(args: readonly string[]): readonly string[] {
 }
 
 function createRootCommand(session: Session, line: CommandLine): CommandUnknownOpts {
-  const { operator, processEnvironment: { stdout, stderr } } = session;
+  const { operator } = session;
   const root = new Command(operator.name)
     .description(operator.description ?? `Runs the controllers ${controllerNames(session)}.`)
     .usage("<command> [options]")
@@ -181,8 +208,8 @@ function createRootCommand(session: Session, line: CommandLine): CommandUnknownO
     .enablePositionalOptions()
     .exitOverride(usageErrorsOf(operator.name, leadingFlagAdvice(line)))
     .configureOutput({
-      writeOut: (text) => void stdout.write(text),
-      writeErr: (text) => void stderr.write(text),
+      writeOut: (text) => session.printDocument(text),
+      writeErr: (text) => session.infoDocument(text), // the help of a command line without a command
       outputError: () => {}, // printed later, in one line, with the exit code
       getOutHasColors: () => false,
       getErrHasColors: () => false,
@@ -205,17 +232,19 @@ function controllerNames(session: Session): string {
 }
 
 function rootHelp(context: AddHelpTextContext, session: Session): string {
-  const { name, controllers } = session.operator;
-  const first = controllers[0]?.name ?? "NAME";
+  const { name, controllers: [first] } = session.operator;
   return [
     "",
-    helpText(context, `Controllers: ${controllerNames(session)}`),
-    "",
-    "Examples:",
-    `  ${name} install-crds ${first}    # once per cluster`,
-    `  ${name} run ${first}             # until Ctrl-C`,
-    "",
+    ...(first === undefined ? [] : [
+      helpText(context, `Controllers: ${controllerNames(session)}`),
+      "",
+      "Examples:",
+      `  ${name} install-crds ${first.name}    # once per cluster`,
+      `  ${name} run ${first.name}             # until Ctrl-C`,
+      "",
+    ]),
     "Exit codes:",
     ...exitCodeList.map(({ code, meaning }) => helpText(context, meaning, `  ${String(code).padStart(2)}  `)),
+    helpText(context, "128 and its number: a signal ended it early", "      "),
   ].join("\n");
 }

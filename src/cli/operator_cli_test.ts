@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, test } from ".
 import type { Transport } from "../client/mod.ts";
 import { emptyList, podController, websiteController } from "./testing/test_kinds.ts";
 import { TestProcess } from "./testing/test_process.ts";
-import { createProcess, runCommandLine, startCommandLine } from "./testing/run_command.ts";
+import { createProcess, endOf, runCommandLine, startCommandLine } from "./testing/run_command.ts";
 import { FakeServer, statusResponse } from "./testing/fake_server.ts";
 import { flagsOf } from "./flags/flag.ts";
 import { operatorCli, subcommands } from "./operator_cli.ts";
@@ -177,7 +177,7 @@ test("version prints the version of the program before the error about the serve
   assertEquals(JSON.parse(alone.out).clientVersion, { gitVersion: "1.2.3" });
   const both = await call("version", new FakeServer({}).transport);
   assertEquals(both.code, 0, both.err);
-  assertMatch(both.out, /^Client Version: 1.2.3\nRuntime: (deno|bun) [^\n]+\nServer Version: v1.36.3\n$/);
+  assertMatch(both.out, /^Client Version: 1.2.3\nRuntime: (deno|bun|node) [^\n]+\nServer Version: v1.36.3\n$/);
   const refused = await call("version", () => Promise.resolve(statusResponse(401, "Unauthorized", "no")));
   assertEquals(refused.code, 4);
   assertMatch(refused.out, /^Client Version: 1.2.3\nRuntime: [^\n]+\n$/);
@@ -201,12 +201,13 @@ test("run starts the controllers that can run, and logs the others", async () =>
   const process = new TestProcess(["run", "--all"], { HOME: "/nonexistent" });
   const server = new FakeServer({ "GET /api/v1/pods?watch": endlessStream, "GET /api/v1/pods": emptyList });
   const running = operatorCli(operator, withTransport(process, server.transport));
-  for (let hop = 0; hop < 500 && !process.err.includes("starting workers"); hop++) await process.clock.advance(10);
+  let isOver = false;
+  running.finally(() => isOver = true);
+  while (!isOver && !process.err.includes("starting workers")) await process.clock.advance(10);
   assertMatch(process.err, /controller cannot run yet +controller=website reason=.* is not installed/);
   assertMatch(process.err, /INFO +controller.pods +starting workers/);
   assert(process.signal("SIGTERM"));
-  for (let hop = 0; hop < 50; hop++) await process.clock.advance(10);
-  assertEquals(await running, 0);
+  assertEquals(await endOf(running, process, 10), 0);
 });
 
 /** A watch of a kind without objects, which ends when it is aborted. */
@@ -262,9 +263,13 @@ test("install-crds of controllers without custom resources says so and sends no 
 /** What a program writes that ends with an unhandled error. */
 async function writtenByDefect(...flags: readonly string[]): Promise<string> {
   const process = new TestProcess(["run", "pods", ...flags], { HOME: "/nonexistent" });
-  const never: Transport = () => new Promise(() => {});
+  let requests = 0;
+  const never: Transport = () => {
+    requests++;
+    return new Promise(() => {});
+  };
   const running = operatorCli(operator, withTransport(process, never));
-  for (let hop = 0; hop < 50; hop++) await process.clock.advance(1);
+  while (requests === 0) await process.clock.advance(1);
   process.reject(new TypeError("x is not a function"));
   assertEquals(await running, 70);
   return process.err;

@@ -3,6 +3,7 @@
  * the other versions are printed before the error, as in kubectl.
  */
 import { z } from "zod";
+import { redactText } from "../observe/mod.ts";
 import { processFacts, runtimeName, runtimeVersion } from "../runtime/mod.ts";
 import { connect, connectionFlags, waitForServer } from "./connection/mod.ts";
 import { exitCode, type Session, subcommand } from "./command/mod.ts";
@@ -42,13 +43,15 @@ export const version = subcommand({
       using connection = await connect(flags, session);
       const { clock, random } = session.processEnvironment;
       const { signal } = new AbortController();
-      serverVersion = await waitForServer(connection, {
+      const version = await waitForServer(connection, {
         timeoutMs: flags.connectTimeout,
         clock,
         random,
         signal,
         retries: false,
       });
+      // The text is the server's: it may repeat the token.
+      serverVersion = version === undefined ? undefined : redactText(version);
     } finally {
       print(session, flags.output, serverVersion);
     }
@@ -62,9 +65,9 @@ function print(session: Session, output: ObjectFormat | undefined, serverVersion
   if (output !== undefined) {
     const server = serverVersion === undefined ? {} : { serverVersion: { gitVersion: serverVersion } };
     const value = { clientVersion: { gitVersion: session.version }, runtime, ...server };
-    return session.print(formatValue(value, output));
+    return session.printDocument(formatValue(value, output));
   }
-  session.print(`Client Version: ${session.version}\n`);
-  session.print(`Runtime: ${runtime.name} ${runtime.version} (${runtime.platform})\n`);
-  if (serverVersion !== undefined) session.print(`Server Version: ${oneLine(serverVersion)}\n`);
+  session.print(`Client Version: ${session.version}`);
+  session.print(`Runtime: ${runtime.name} ${runtime.version} (${runtime.platform})`);
+  if (serverVersion !== undefined) session.print(`Server Version: ${oneLine(serverVersion)}`);
 }

@@ -1,4 +1,5 @@
 /** Client: the verbs of the Kubernetes API over a Transport. `encoder.ts` writes requests, `requester.ts` sends them. */
+import { z } from "zod";
 import {
   builtin,
   type Infer,
@@ -32,7 +33,6 @@ import {
   type TokenRequestOptions,
   type WriteOptions,
 } from "./client_options.ts";
-import { decodeList, decodeObject } from "./decoder.ts";
 import {
   collectionText,
   encodeWhole,
@@ -46,11 +46,14 @@ import {
   withQuery,
   writeQuery,
 } from "./encoder.ts";
-import { decoded, ObjectRequests } from "./object_requests.ts";
+import { ObjectRequests } from "./object_requests.ts";
 import { Requester } from "./requester.ts";
+import { parseResponse } from "./response_shape.ts";
 import type { Transport } from "./transport.ts";
 import { watchLines } from "./watch_lines.ts";
 import { fieldsOf, type WriteObserver } from "./write_observer.ts";
+
+const tokenRequestSchema = z.object({ status: z.object({ token: z.string(), expirationTimestamp: z.string() }) });
 
 const metadataObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -136,7 +139,7 @@ export class Client {
     const { subresource, resourceVersion, metadataOnly = false, signal } = options;
     const path = withQuery(objectPath(resource, key, subresource), { resourceVersion });
     const accept = metadataOnly ? metadataObject : undefined;
-    return await this.#requests.object(resource, {
+    return await this.#requests.object({ resource, key, subresource }, {
       action: `get ${objectText(resource, key)}`,
       method: "GET",
       path,
@@ -183,8 +186,8 @@ export class Client {
     });
     const action = `list ${collectionText(resource, namespace)}`;
     const accept = metadataOnly ? metadataList : undefined;
-    const text = await this.#requests.requester.text({ action, method: "GET", path, accept, signal });
-    return decoded(action, () => decodeList<Infer<R>>(text, { dropManagedFields: !keepManagedFields }));
+    const outgoing = { action, method: "GET", path, accept, signal } as const;
+    return await this.#requests.page<R>(resource, outgoing, { dropManagedFields: !keepManagedFields });
   }
 
   /**
@@ -462,7 +465,7 @@ export class Client {
     const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec });
     const action = `create a token of ${objectText(builtin.ServiceAccount, serviceAccountKey)}`;
     const text = await this.#requests.requester.text({ action, method: "POST", path, body, signal });
-    return decoded(action, () => decodeObject<{ readonly status: TokenRequest }>(text)).status;
+    return parseResponse(text, action, tokenRequestSchema).status;
   }
 
   /**

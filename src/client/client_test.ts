@@ -33,7 +33,7 @@ test("a Resource may be any object literal", async () => {
     scope: "Cluster",
   };
   const { client, sent } = testClient(() =>
-    Response.json({ apiVersion: "example.dev/v1", kind: "Widget", metadata: {}, spec: { size: 2 } })
+    Response.json({ apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "w" }, spec: { size: 2 } })
   );
   assertEquals((await client.get(widget, "w")).spec.size, 2);
   assertEquals(sent[0]?.path, "/apis/example.dev/v1/widgets/w");
@@ -164,8 +164,9 @@ test("create() adds apiVersion and kind, and posts to the namespace of the objec
     apiVersion: "v1",
     kind: "ConfigMap",
   });
-  await client.create(Namespace, { metadata: { generateName: "test-" }, spec: {} });
-  assertEquals(sent[1]?.path, "/api/v1/namespaces");
+  const other = testClient(() => Response.json({ apiVersion: "v1", kind: "Namespace", metadata: { name: "test-1" } }));
+  await other.client.create(Namespace, { metadata: { generateName: "test-" }, spec: {} });
+  assertEquals(other.sent[0]?.path, "/api/v1/namespaces");
 });
 
 test("an object of another kind, or without a required name, is refused before it is sent", async () => {
@@ -259,7 +260,9 @@ test("patch() sends each kind of patch with its content type", async () => {
 });
 
 test("apply() sends an apply patch with its field manager", async () => {
-  const { client, sent } = testClient(() => Response.json(configMap()));
+  const { client, sent } = testClient(() =>
+    Response.json(configMap("a", { apiVersion: "apps/v1", kind: "Deployment" }))
+  );
   await client.apply(Deployment, { metadata: { name: "a", namespace: "ns" }, spec: { replicas: 3 } }, {
     fieldManager: "foo",
     force: true,
@@ -278,7 +281,9 @@ test("apply() sends an apply patch with its field manager", async () => {
 });
 
 test("delete() returns whether the object was removed or is terminating", async () => {
-  const deleting = configMap("a", { metadata: { name: "a", deletionTimestamp: "2026-01-01T00:00:00Z" } });
+  const deleting = configMap("a", {
+    metadata: { name: "a", namespace: "ns", deletionTimestamp: "2026-01-01T00:00:00Z" },
+  });
   const responses = [Response.json({ kind: "Status", status: "Success" }), Response.json(deleting)];
   const { client, sent } = testClient(() => responses.shift() ?? status(409, "Conflict"));
   const preconditions = { uid: "u", resourceVersion: resourceVersion("5") };

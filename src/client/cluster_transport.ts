@@ -18,7 +18,7 @@ import {
   TokenBucket,
   untilAborted,
 } from "../async/mod.ts";
-import { type Logger, logger as loggerOf, printable } from "../observe/mod.ts";
+import { liveSecrets, type Logger, logger as loggerOf, printable } from "../observe/mod.ts";
 import {
   type Environment,
   fileStat,
@@ -27,6 +27,7 @@ import {
   isKeyPair,
   processFacts,
   readText,
+  toBase64,
 } from "../runtime/mod.ts";
 import { type Credential, type CredentialSource, credentialSource, type ExecPolicy } from "./credentials/mod.ts";
 import { type ClusterAccess, CredentialsError, type PemSource } from "./kubeconfig/mod.ts";
@@ -95,7 +96,7 @@ export function clusterTransport(access: ClusterAccess, options: ClusterTranspor
 
 async function discardWhenAborted(sending: Promise<Response>, signal: AbortSignal): Promise<Response> {
   const response = await sending;
-  if (signal.aborted) await discard(response);
+  if (signal.aborted) discard(response);
   return response;
 }
 
@@ -132,6 +133,7 @@ class Cluster {
     }
     const { environment = {}, execPolicy = { kind: "allowAll" }, userAgent = "controller" } = options;
     const { os, arch } = processFacts();
+    addProxySecrets(access.proxy);
     this.#server = access.server;
     this.#userAgent = `${userAgent} (${os}/${arch}) pintle`;
     this.#source = credentialSource(access, { clock, logger, environment, execPolicy });
@@ -179,14 +181,14 @@ class Cluster {
     try {
       renewed = await this.#source.current(request.signal);
     } catch (error) {
-      if (request.signal.aborted) await discard(response);
+      if (request.signal.aborted) discard(response);
       request.signal.throwIfAborted();
       const state = printable(error instanceof Error ? error.message : String(error));
       this.#logger.warn("renewing rejected credentials failed", { error: state });
       return response;
     }
     if (renewed === credential) return response;
-    await discard(response);
+    discard(response);
     return await this.#sendOnce(request, renewed);
   }
 
@@ -338,6 +340,7 @@ class Connections implements Disposable {
     const ca = await pemOf(certificateAuthority);
     const cert = await pemOf(clientCertificate?.certificate);
     const key = await pemOf(clientCertificate?.key);
+    liveSecrets.add(key ?? "");
     if (cert !== undefined && key !== undefined && !isKeyPair(cert, key)) {
       throw new CredentialsError("Cannot use client certificate: it and its key are not a pair");
     }
@@ -365,6 +368,24 @@ class Connections implements Disposable {
   }
 }
 
+/** The password of a proxy, and what Proxy-Authorization sends of it. */
+function addProxySecrets(proxy: string | undefined): void {
+  const url = proxy === undefined ? null : URL.parse(proxy);
+  if (url === null || url.password === "") return;
+  const [username, password] = [url.username, url.password].map(unescaped);
+  liveSecrets.add(url.password);
+  liveSecrets.add(`${password}`);
+  liveSecrets.add(toBase64(`${username}:${password}`));
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 async function identityOf(sources: readonly PemSource[]): Promise<string> {
   let identity = "";
   for (const source of sources) {
@@ -383,6 +404,13 @@ async function pemOf(source: PemSource | undefined): Promise<string | undefined>
     throw new CredentialsError(`Cannot read "${source.path}": ${printable(String(cause))}`, { cause });
   }
   // A file that is being written may not have its end yet.
-  if (/-----BEGIN [^-]+-----[^]+-----END [^-]+-----/.test(text)) return text;
+  if (hasPemBlock(text)) return text;
   throw new CredentialsError(`Cannot use "${source.path}": it has no complete PEM block`);
+}
+
+/** Takes linear time: one expression for both marks would look for the second one from each of the first ones. */
+function hasPemBlock(text: string): boolean {
+  const begin = text.search(/-----BEGIN [^-]+-----/);
+  const end = text.lastIndexOf("-----END ");
+  return begin >= 0 && end > begin && /^-----END [^-]{1,64}-----/.test(text.slice(end, end + 80));
 }

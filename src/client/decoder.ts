@@ -1,15 +1,27 @@
 /**
  * The decoder: typed objects from the text of the server. It is the one file of the client with type assertions: the
- * server has validated what it stored, so nothing is checked again.
+ * server has validated spec and status against the schema of the kind, so they are not checked again, except for the
+ * kinds in `response_shape.ts`.
  *
- * Guarantees: nesting deeper than 512 levels is a SyntaxError instead of a stack overflow in later code (behaviour 95);
+ * Guarantees: an object is of the requested kind and name, and its metadata has the declared types; nesting deeper than 512 levels is a SyntaxError instead of a stack overflow in later code (behaviour 95);
  * `__proto__` is an ordinary key, as in JSON.parse (behaviour 94). withoutManagedFields() removes only the
  * `managedFields` of the metadata of the objects themselves.
  */
-import { type KubeObject, type ListPage, parseExactJson, type ResourceVersion } from "../api/mod.ts";
+import {
+  apiVersionOf,
+  checkObject,
+  keyOf,
+  type KubeObject,
+  type ListPage,
+  parseExactJson,
+  type Resource,
+  type ResourceVersion,
+  wrongType,
+} from "../api/mod.ts";
+import { inShapeOf } from "./response_shape.ts";
 
 /** Deeper than any schema, less than any stack allows. kube-apiserver accepts 10,000. */
-const maxDepth = 512;
+export const maxDepth = 512;
 
 /** Shorter texts are not checked, because they cannot nest deep enough to matter. */
 const minCheckedLength = 4096;
@@ -26,25 +38,69 @@ export function parseJson(text: string): unknown {
   return parseExactJson(text);
 }
 
-/** Parses one object. @throws SyntaxError when the text is not JSON or not an object. */
-export function decodeObject<T>(text: string): T {
-  const value = parseJson(text);
-  if (!isObject(value)) throw new SyntaxError("the response is not a JSON object");
-  return value as T;
+/** What the response to a request must be. */
+export interface ExpectedObject {
+  readonly resource: Resource;
+  /** `namespace/name`, or `name`; undefined if the server chooses the name. */
+  readonly key: string | undefined;
+  /** True if the object may be of another kind, as for a subresource such as `scale`. @default false */
+  readonly isOtherKind?: boolean;
 }
 
-/** Parses one page of a list. @throws SyntaxError when the text is not a list. */
-export function decodeList<T>(text: string, options: DecodeOptions): ListPage<T> {
-  const value = parseJson(options.dropManagedFields ? withoutManagedFields(text, "list") : text);
+const partialObject = "PartialObjectMetadata";
+const partialList = "PartialObjectMetadataList";
+
+/** Parses one object. @throws SyntaxError when the text is not JSON or not the expected object. */
+export function decodeObject<T>(text: string, expected: ExpectedObject): T {
+  const value = parseJson(text);
+  if (!isObject(value)) throw new SyntaxError("the response is not a JSON object");
+  return expectObject(value, expected) as T;
+}
+
+/** Checks that a parsed response is the expected object. @throws SyntaxError when it is not */
+export function expectObject(value: Record<string, unknown>, expected: ExpectedObject): Record<string, unknown> {
+  const { resource, key, isOtherKind = false } = expected;
+  const apiVersion = apiVersionOf(resource);
+  const isPartial = value.kind === partialObject;
+  const isOfKind = isPartial || (value.kind === resource.kind && (value.apiVersion ?? apiVersion) === apiVersion);
+  if (value.kind === undefined || (!isOtherKind && !isOfKind)) {
+    throw new SyntaxError(`the response is not a ${apiVersion} ${resource.kind}`);
+  }
+  const problem = checkObject(value);
+  if (problem !== undefined) throw new SyntaxError(problem);
+  const { metadata } = value as unknown as KubeObject;
+  if (metadata.name === undefined) throw new SyntaxError("metadata.name is missing");
+  if (key !== undefined && keyOf({ metadata }) !== key) throw new SyntaxError("the response is another object");
+  return isPartial || isOtherKind ? value : inShapeOf(resource, value);
+}
+
+/** Checks one parsed page of a list, see `list_reader.ts`. @throws SyntaxError when the value is not a list. */
+export function decodeList<T>(value: unknown, resource: Resource, options: DecodeOptions): ListPage<T> {
   if (!isObject(value) || !isObject(value.metadata)) throw new SyntaxError("the response is not a list");
-  // Go writes an empty slice of some types as null.
-  const found = value.items ?? [];
-  if (!Array.isArray(found)) throw new SyntaxError("the response has no list of items");
-  const items = withTypes(found as Partial<KubeObject>[], value);
+  // A Table has rows and a Status nothing: both would be an empty list.
+  if (typeof value.kind !== "string" || !value.kind.endsWith("List")) {
+    throw new SyntaxError("the response is not a list");
+  }
+  const { resourceVersion = "", continue: next } = value.metadata;
+  if (typeof resourceVersion !== "string") {
+    throw new SyntaxError(wrongType("metadata.resourceVersion", resourceVersion, "a string"));
+  }
+  const items = withTypes(itemsOf(value, resource), value);
   if (options.dropManagedFields) items.forEach((item) => dropManagedFields(item));
-  const { resourceVersion, continue: next } = value.metadata;
-  const page = { items: items as T[], resourceVersion: (resourceVersion ?? "") as ResourceVersion };
+  const page = { items: items as T[], resourceVersion: resourceVersion as ResourceVersion };
   return typeof next === "string" && next !== "" ? { ...page, continue: next } : page;
+}
+
+function itemsOf(list: Record<string, unknown>, resource: Resource): Partial<KubeObject>[] {
+  // Go writes an empty slice of some types as null.
+  const items: unknown = list.items ?? [];
+  if (!Array.isArray(items)) throw new SyntaxError(wrongType("items", items, "an array"));
+  for (let index = 0; index < items.length; index++) {
+    const problem = checkObject(items[index]);
+    if (problem !== undefined) throw new SyntaxError(`items[${index}]: ${problem}`);
+    if (list.kind !== partialList) items[index] = inShapeOf(resource, items[index]);
+  }
+  return items;
 }
 
 /** Adds apiVersion and kind to the items of built-in kinds; the server writes them only once, in the list. */
@@ -75,8 +131,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** Counts all brackets first, which is fast and may only count too many; then, if necessary, those outside strings. */
 function checkDepth(text: string): void {
   if (depthOf(text, false) > maxDepth && depthOf(text, true) > maxDepth) {
-    throw new SyntaxError(`the response nests deeper than ${maxDepth} levels`);
+    throw tooDeep();
   }
+}
+
+/** The error for a text that nests deeper than {@link maxDepth}. */
+export function tooDeep(): SyntaxError {
+  return new SyntaxError(`the response nests deeper than ${maxDepth} levels`);
 }
 
 function depthOf(text: string, skipsStrings: boolean): number {

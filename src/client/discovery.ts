@@ -11,7 +11,7 @@ import type { KubeObject, Resource } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
 import { type Logger, logger as loggerOf } from "../observe/mod.ts";
 import type { Client } from "./client.ts";
-import { firstProblemOnly } from "./kubeconfig/mod.ts";
+import { parseResponse } from "./response_shape.ts";
 
 /** One kind that the server serves. */
 export interface DiscoveredKind {
@@ -114,7 +114,7 @@ export class Discovery {
 
   async #read(root: "/api" | "/apis", signal: AbortSignal | undefined): Promise<readonly DiscoveredKind[]> {
     const text = await this.#client.raw(root, { accept: acceptedForms, signal });
-    const parsed = parseRoot(text, root);
+    const parsed = parseResponse(text, `discover the kinds of ${root}`, rootContent);
     if (parsed.kind === "aggregated") return parsed.kinds;
     const lists = await Promise.all(parsed.paths.map((path) => this.#readVersion(path, signal)));
     return lists.flat();
@@ -131,15 +131,9 @@ export class Discovery {
   }
 }
 
-/** Reads the version of the API server. @throws ApiError, UnreachableError, SyntaxError when it is not an API server. */
+/** Reads the version of the API server. @throws ApiError, UnreachableError, InvalidResponseError. */
 export async function serverVersion(client: Client, signal?: AbortSignal): Promise<ServerVersion> {
-  const text = await client.raw("/version", { signal });
-  const version: Partial<ServerVersion> | null = JSON.parse(text);
-  const { major, minor, gitVersion, platform = "" } = version ?? {};
-  if (typeof gitVersion !== "string" || typeof major !== "string" || typeof minor !== "string") {
-    throw new SyntaxError("Cannot read the server's version: the response to /version is not that of Kubernetes");
-  }
-  return { major, minor, gitVersion, platform };
+  return parseResponse(await client.raw("/version", { signal }), "read the server's version", serverVersionSchema);
 }
 
 function fullNames({ resource, singular }: DiscoveredKind): readonly string[] {
@@ -147,6 +141,13 @@ function fullNames({ resource, singular }: DiscoveredKind): readonly string[] {
   return [plural, singular, kind.toLowerCase()]
     .flatMap((name) => [name, `${name}.${group}`, `${name}.${version}.${group}`, `${name}.${version}`]);
 }
+
+const serverVersionSchema = z.object({
+  major: z.string(),
+  minor: z.string(),
+  gitVersion: z.string(),
+  platform: z.string().default(""),
+});
 
 /** The Accept header for the aggregated form, with the old form as alternative. */
 const acceptedForms =
@@ -204,25 +205,19 @@ type RootContent =
   | { readonly kind: "aggregated"; readonly kinds: readonly DiscoveredKind[] }
   | { readonly kind: "paths"; readonly paths: readonly string[] };
 
-/** Parses the response of a root. @throws SyntaxError when it has an unknown form. */
-function parseRoot(text: string, root: "/api" | "/apis"): RootContent {
-  const value: unknown = JSON.parse(text);
-  const whole = aggregated.safeParse(value, firstProblemOnly);
-  if (whole.success) return { kind: "aggregated", kinds: fromAggregated(whole.data) };
-  const core = coreVersions.safeParse(value, firstProblemOnly);
-  if (core.success) return { kind: "paths", paths: core.data.versions.map((version) => segments("/api", version)) };
-  const groups = groupList.safeParse(value, firstProblemOnly);
-  if (groups.success) return { kind: "paths", paths: groups.data.groups.flatMap(pathsOf) };
-  throw new SyntaxError(`Cannot discover kinds: the response to ${root} has a form that Kubernetes does not have`);
-}
+/** The answer to `/api` and `/apis` in each of its forms. */
+const rootContent = z.union([
+  aggregated.transform((document): RootContent => ({ kind: "aggregated", kinds: fromAggregated(document) })),
+  coreVersions.transform(({ versions }): RootContent => ({
+    kind: "paths",
+    paths: versions.map((version) => segments("/api", version)),
+  })),
+  groupList.transform(({ groups }): RootContent => ({ kind: "paths", paths: groups.flatMap(pathsOf) })),
+]);
 
-/** Parses the kinds of one group version in the old form. @throws SyntaxError when it has another form. */
+/** Parses the kinds of one group version in the old form. @throws InvalidResponseError when it has another form. */
 function parseGroupVersion(text: string, path: string): readonly DiscoveredKind[] {
-  const parsed = resourceList.safeParse(JSON.parse(text), firstProblemOnly);
-  if (!parsed.success) {
-    throw new SyntaxError(`Cannot discover kinds: the response to ${path} has a form that Kubernetes does not have`);
-  }
-  const { groupVersion, resources } = parsed.data;
+  const { groupVersion, resources } = parseResponse(text, `discover the kinds of ${path}`, resourceList);
   const slash = groupVersion.indexOf("/");
   const group = slash < 0 ? "" : groupVersion.slice(0, slash);
   const version = groupVersion.slice(slash + 1);

@@ -209,7 +209,7 @@ test("a response of an unknown form is an error", async () => {
   const { discovery: found } = discovery({ "/api": { kind: "Other" }, "/apis": aggregatedGroups() });
   await assertRejects(
     () => found.resources(),
-    /^Cannot discover kinds: the response to \/api has a form that Kubernetes does not have$/,
+    /^Cannot discover the kinds of \/api: its response cannot be used: it has an unknown form$/,
   );
 });
 
@@ -218,6 +218,9 @@ test("serverVersion() reads the version, and throws for another response", async
   const client = (body: unknown) => new Client(() => Promise.resolve(Response.json(body)));
   const { goVersion: _, ...expected } = version;
   assertEquals(await serverVersion(client(version)), expected);
-  await assertRejects(() => serverVersion(client({ hello: "world" })), /not that of Kubernetes$/);
-  await assertRejects(() => serverVersion(client(null)), /not that of Kubernetes$/);
+  await assertRejects(
+    () => serverVersion(client({ hello: "world" })),
+    /cannot be used: major: expected string, received undefined$/,
+  );
+  await assertRejects(() => serverVersion(client(null)), /cannot be used: expected object, received null$/);
 });

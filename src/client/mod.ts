@@ -63,6 +63,8 @@ export {
   type PemSource,
 } from "./kubeconfig/mod.ts";
 export { measuredTransport, type MeasuredTransportOptions } from "./measured_transport.ts";
+export { InvalidResponseError } from "../api/mod.ts";
+export { parseResponse } from "./response_shape.ts";
 export { retryOnConflict, type RetryOnConflictOptions } from "./retry.ts";
 export { guardSends, sendGuardOf, type Transport } from "./transport.ts";
 export {

@@ -2,12 +2,31 @@
  * ObjectRequests: sends the requests of a Client whose responses are objects, decodes the objects, and reports what became
  * of each write to the observer (`write_observer.ts`).
  */
-import { type ApiStatus, apiVersionOf, type Infer, keyOf, type KubeObject, type Resource } from "../api/mod.ts";
+import {
+  type ApiStatus,
+  type Infer,
+  InvalidResponseError,
+  keyOf,
+  type KubeObject,
+  type ListPage,
+  type Resource,
+  toStatus,
+} from "../api/mod.ts";
 import type { ClientOptions, DeleteOptions, DeleteResult, WriteOptions } from "./client_options.ts";
-import { decodeObject } from "./decoder.ts";
+import { decodeList, decodeObject, type DecodeOptions, type ExpectedObject, isObject, parseJson } from "./decoder.ts";
 import { objectPath, objectText } from "./encoder.ts";
+import { ListReader } from "./list_reader.ts";
 import type { OutgoingRequest, Requester } from "./requester.ts";
+import { unusable } from "./response_shape.ts";
 import { deleteResult, isOutcomeUnknown, isRemoved, removedUid, type WriteObserver } from "./write_observer.ts";
+
+/** The object of a request. */
+interface ObjectTarget<R extends Resource> {
+  readonly resource: R;
+  /** As in {@link WriteTarget}. */
+  readonly key: string | undefined;
+  readonly subresource?: string;
+}
 
 /** What a write is about. */
 export interface WriteTarget<R extends Resource> {
@@ -49,23 +68,32 @@ export class ObjectRequests {
   }
 
   /** Sends a request, and decodes the object in its response. */
-  async object<R extends Resource>(resource: R, outgoing: OutgoingRequest): Promise<Infer<R>> {
+  async object<R extends Resource>(target: ObjectTarget<R>, outgoing: OutgoingRequest): Promise<Infer<R>> {
     const text = await this.#requester.text({ maxBytes: maxObjectBytes, ...outgoing });
-    return decoded(outgoing.action, () => {
-      const object = decodeObject<Infer<R> & Partial<KubeObject>>(text);
-      if (object.kind === undefined) {
-        throw new SyntaxError(`the response is not a ${apiVersionOf(resource)} ${resource.kind}`);
-      }
-      return object;
-    });
+    const { resource, key, subresource } = target;
+    const isOtherKind = subresource !== undefined && subresource !== "status";
+    return decoded(outgoing.action, () => decodeObject<Infer<R>>(text, { resource, key, isOtherKind }));
+  }
+
+  /** Sends a request, and decodes the page of a list in its response while it arrives. */
+  async page<R extends Resource>(
+    resource: R,
+    outgoing: OutgoingRequest,
+    options: DecodeOptions,
+  ): Promise<ListPage<Infer<R>>> {
+    const { action } = outgoing;
+    const reader = new ListReader({ action, ...options });
+    await this.#requester.chunks(outgoing, (chunk) => decoded(action, () => reader.push(chunk)));
+    return decoded(action, () => decodeList<Infer<R>>(reader.end(), resource, options));
   }
 
   /** Sends a write, and reports what became of it. */
   async write<R extends Resource>(target: WriteTarget<R>, outgoing: OutgoingRequest): Promise<Infer<R>> {
     const { resource, key, options, sent } = target;
     const observer = this.#observerOf(options);
-    if (observer === undefined) return await this.object(resource, outgoing);
-    const response = await observed(() => this.object(resource, outgoing), observer, target);
+    const expected = { resource, key, subresource: options.subresource };
+    if (observer === undefined) return await this.object(expected, outgoing);
+    const response = await observed(() => this.object(expected, outgoing), observer, target);
     const object = response as KubeObject;
     if (options.subresource !== undefined && options.subresource !== "status") {
       if (key !== undefined) await observer.onUnknown(resource, key);
@@ -87,7 +115,7 @@ export class ObjectRequests {
         ...outgoing,
         body: this.deleteBody(options),
       });
-      return decoded(action, () => decodeObject<ApiStatus | Infer<R>>(text));
+      return decoded(action, () => decodeDeletion<Infer<R>>(text, { resource, key }));
     };
     const observer = this.#observerOf(options);
     if (observer === undefined) return deleteResult(await send());
@@ -118,13 +146,20 @@ export class ObjectRequests {
   }
 }
 
+/** The response to a deletion: a Status, or the object that is still there. */
+function decodeDeletion<T>(text: string, expected: ExpectedObject): ApiStatus | T {
+  const value = parseJson(text);
+  if (isObject(value) && value.kind === "Status") return toStatus(value);
+  return decodeObject<T>(text, expected);
+}
+
 /** Adds the action to the error of a response that cannot be decoded. */
 export function decoded<T>(action: string, decode: () => T): T {
   try {
     return decode();
   } catch (cause) {
-    const state = cause instanceof SyntaxError ? cause.message : String(cause);
-    throw new SyntaxError(`Cannot ${action}: its response cannot be decoded: ${state}`, { cause });
+    if (cause instanceof InvalidResponseError) throw cause;
+    throw unusable(action, cause instanceof Error ? cause.message : String(cause), cause);
   }
 }
 

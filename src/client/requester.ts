@@ -5,13 +5,13 @@
  * Guarantees: an error status becomes an ApiError made from at most 64 KiB of body; every body is read to its end or
  * cancelled; an error below HTTP is an UnreachableError; an abort rejects with the reason of the signal.
  */
-import type { ApiStatus } from "../api/mod.ts";
-import { type Clock, scope, systemClock } from "../async/mod.ts";
+import { type ApiStatus, toStatus } from "../api/mod.ts";
+import { type Clock, scope, systemClock, untilAborted } from "../async/mod.ts";
 import { type Logger, logger as loggerOf, printable } from "../observe/mod.ts";
 import { ApiError, reasonOf } from "./api_error.ts";
 import type { ClientOptions } from "./client_options.ts";
 import { isObject, parseJson } from "./decoder.ts";
-import { discard, readBody, type ReadBodyOptions, retryAfterMs } from "./response.ts";
+import { discard, readBody, type ReadBodyOptions, readChunks, retryAfterMs } from "./response.ts";
 import type { Transport } from "./transport.ts";
 import { unreachable } from "./unreachable_error.ts";
 
@@ -67,13 +67,30 @@ export class Requester {
     this.#warnings = new Warnings(logger);
   }
 
-  /** Sends a request and reads the body of its response. @throws ApiError, UnreachableError, RangeError, the reason of the signal. */
+  /** Sends a request and reads the body of its response. @throws ApiError, UnreachableError, InvalidResponseError, the reason of the signal. */
   async text(outgoing: OutgoingRequest): Promise<string> {
+    return await this.#read(outgoing, readBody);
+  }
+
+  /**
+   * Sends a request and reads the body of its response in chunks.
+   *
+   * @param take Gets each chunk, and keeps none. It may throw an InvalidResponseError.
+   * @throws as `text()`, and what `take` throws.
+   */
+  async chunks(outgoing: OutgoingRequest, take: (chunk: Uint8Array) => void): Promise<void> {
+    await this.#read(outgoing, (response, options) => readChunks(response, options, take));
+  }
+
+  async #read<T>(
+    outgoing: OutgoingRequest,
+    read: (response: Response, options: ReadBodyOptions) => Promise<T>,
+  ): Promise<T> {
     using child = scope(outgoing.signal ?? never, { timeoutMs: this.#requestTimeoutMs, clock: this.#clock });
     const response = await this.#send(outgoing, child.signal);
     const options = this.#bodyOptions(outgoing.action, child.signal);
     const maxBytes = Math.min(options.maxBytes, outgoing.maxBytes ?? Infinity);
-    return await readBody(response, { ...options, maxBytes });
+    return await read(response, { ...options, maxBytes });
   }
 
   /**
@@ -93,7 +110,8 @@ export class Requester {
     const request = new Request(placeholderOrigin + path, { method, headers, body, signal });
     let response: Response;
     try {
-      response = await this.#transport(request);
+      // A transport may neither answer nor obey the abort.
+      response = await untilAborted(discardedIfLate(this.#transport(request), signal), signal);
     } catch (error) {
       if (outgoing.signal?.aborted) throw outgoing.signal.reason;
       throw isKnown(error) ? error : unreachable(signal.aborted ? signal.reason : error, action);
@@ -106,7 +124,7 @@ export class Requester {
   async #apiError(response: Response, action: string, signal: AbortSignal): Promise<ApiError> {
     const waitMs = retryAfterMs(response.headers);
     if (response.status >= 300 && response.status < 400) {
-      await discard(response);
+      discard(response);
       const message = "the server redirects, and redirects are not followed";
       return new ApiError({ code: response.status, message }, { action });
     }
@@ -137,6 +155,12 @@ export class Requester {
   }
 }
 
+async function discardedIfLate(sending: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  const response = await sending;
+  if (signal.aborted) await discard(response);
+  return response;
+}
+
 /** True for errors of transports that are not wrapped in an UnreachableError. */
 function isKnown(error: unknown): boolean {
   return error instanceof Error &&
@@ -155,7 +179,7 @@ function parsedStatus(text: string): ApiStatus | undefined {
   if (!text.startsWith("{")) return undefined;
   try {
     const value = parseJson(text);
-    return isObject(value) && value.kind === "Status" ? value : undefined;
+    return isObject(value) && value.kind === "Status" ? toStatus(value) : undefined;
   } catch {
     return undefined;
   }

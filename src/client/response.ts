@@ -1,9 +1,10 @@
 /**
  * Reading responses: whole bodies with limits on bytes and on waiting, and the Retry-After header.
  *
- * Guarantees: at most `maxBytes` of a body are in memory, whatever content-length says; a body that is shorter than its
+ * Guarantees: at most `maxBytes` of a body are read, whatever content-length says; a body that is shorter than its
  * content-length, or that stalls, is an error; the stream is cancelled unless it was read to its end (behaviours 81, 90).
  */
+import { InvalidResponseError } from "../api/mod.ts";
 import { type Clock, onAbort } from "../async/mod.ts";
 import { releaseBytes } from "../runtime/mod.ts";
 import { unreachable, UnreachableError } from "./unreachable_error.ts";
@@ -24,14 +25,33 @@ export interface ReadBodyOptions {
 /**
  * Reads the body as UTF-8.
  *
- * @throws UnreachableError when it breaks off, RangeError when it is too large, the reason of the signal.
+ * @throws UnreachableError when it breaks off, InvalidResponseError when it is too large, the reason of the signal.
  */
 export async function readBody(response: Response, options: ReadBodyOptions): Promise<string> {
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  await readChunks(response, options, (chunk) => void parts.push(decoder.decode(chunk, { stream: true })));
+  parts.push(decoder.decode());
+  return parts.length <= 2 ? (parts[0] ?? "") + (parts[1] ?? "") : parts.join("");
+}
+
+/**
+ * Reads the body in chunks.
+ *
+ * @param take Gets each chunk, and keeps none. The body is cancelled when it throws.
+ * @throws UnreachableError when it breaks off, InvalidResponseError when it is too large, the reason of the signal, an
+ * InvalidResponseError of `take`.
+ */
+export async function readChunks(
+  response: Response,
+  options: ReadBodyOptions,
+  take: (chunk: Uint8Array) => void,
+): Promise<void> {
   const { action, maxBytes, whenLarger, signal } = options;
-  if (response.body === null) return "";
+  if (response.body === null) return;
   const announcedBytes = contentLength(response);
   if (announcedBytes > maxBytes && whenLarger === "throw") {
-    await response.body.cancel();
+    discard(response);
     throw tooLarge(action, maxBytes);
   }
   const reader = response.body.getReader();
@@ -39,7 +59,7 @@ export async function readBody(response: Response, options: ReadBodyOptions): Pr
   // The transport may never end the stream.
   using _aborting = onAbort(signal, () => void reader.cancel(signal.reason).catch(() => {}));
   try {
-    const { text, sizeBytes } = await collect(reader, watchdog, options);
+    const sizeBytes = await collect(reader, watchdog, { ...options, take });
     signal.throwIfAborted(); // A cancelled read looks like the end of the body.
     if (sizeBytes < announcedBytes && sizeBytes < maxBytes) {
       throw new UnreachableError({
@@ -48,32 +68,28 @@ export async function readBody(response: Response, options: ReadBodyOptions): Pr
         state: `the response broke off after ${sizeBytes} of ${announcedBytes} bytes`,
       });
     }
-    return text;
   } catch (error) {
     reader.cancel().catch(() => {});
     if (signal.aborted) throw signal.reason;
     if (watchdog.hasStalled) throw new UnreachableError({ action, reason: { kind: "timeout", detail: "stalled" } });
-    throw error instanceof RangeError ? error : unreachable(error, action);
+    throw error instanceof InvalidResponseError ? error : unreachable(error, action);
   }
 }
 
-/** Cancels a body that is not needed, so that its connection becomes free. */
-export async function discard(response: Response): Promise<void> {
-  try {
-    await response.body?.cancel();
-  } catch {
-    // The stream is broken already.
-  }
+/**
+ * Cancels a body that is not needed, so that its connection becomes free. Nothing waits for that: a transport may have
+ * cloned the response, and then the stream ends only when the other one does.
+ */
+export function discard(response: Response): void {
+  response.body?.cancel().catch(() => {}); // The stream may be broken already.
 }
 
 async function collect(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   watchdog: StallWatchdog,
-  options: ReadBodyOptions,
-): Promise<{ text: string; sizeBytes: number }> {
-  const { action, maxBytes, whenLarger } = options;
-  const decoder = new TextDecoder();
-  const parts: string[] = [];
+  options: ReadBodyOptions & { readonly take: (chunk: Uint8Array) => void },
+): Promise<number> {
+  const { action, maxBytes, whenLarger, take } = options;
   let sizeBytes = 0;
   while (true) {
     const { done, value } = await reader.read();
@@ -84,18 +100,17 @@ async function collect(
     watchdog.touch();
     sizeBytes += value.length;
     if (sizeBytes <= maxBytes) {
-      parts.push(decoder.decode(value, { stream: true }));
+      take(value);
       releaseBytes(value);
     } else if (whenLarger === "throw") throw tooLarge(action, maxBytes);
     else {
-      parts.push(decoder.decode(value.subarray(0, value.length - (sizeBytes - maxBytes)), { stream: true }));
+      take(value.subarray(0, value.length - (sizeBytes - maxBytes)));
       sizeBytes = maxBytes;
-      await reader.cancel();
+      reader.cancel().catch(() => {});
       break;
     }
   }
-  parts.push(decoder.decode());
-  return { text: parts.length <= 2 ? (parts[0] ?? "") + (parts[1] ?? "") : parts.join(""), sizeBytes };
+  return sizeBytes;
 }
 
 /** Cancels a reader that got no bytes for a while. It needs one timer per `stallMs`, none per chunk. */
@@ -141,8 +156,8 @@ function contentLength(response: Response): number {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
-function tooLarge(action: string, maxBytes: number): RangeError {
-  return new RangeError(`Cannot ${action}: the response is larger than ${maxBytes} bytes`);
+function tooLarge(action: string, maxBytes: number): InvalidResponseError {
+  return new InvalidResponseError(`Cannot ${action}: the response is larger than ${maxBytes} bytes`);
 }
 
 /** Longest wait for a Retry-After header, in milliseconds: a server that asks for a year is wrong or hostile (security 21). */

@@ -54,7 +54,7 @@ export async function sendWithRetries(request: RetryableRequest, options: RetryO
       if (tooLargeVersion.test(text)) return copy;
     }
     logger.debug("retrying request", { status: response.status, delayMs, attempts });
-    await discard(response);
+    discard(response);
     await clock.sleep(delayMs, request.signal);
   }
 }

@@ -130,7 +130,7 @@ export function unreachable(error: unknown, action: string): UnreachableError {
   return new UnreachableError({ action, reason, cause: error, ...(isProxy || isOther ? { state: text } : {}) });
 }
 
-/** Codes of OpenSSL, of Node and of the system, as the HTTP clients of both runtimes set them. */
+/** Codes of OpenSSL, of Node and of the system, as the HTTP clients of all runtimes set them. */
 const reasonsByCode: ReadonlyMap<string, UnreachableReason> = new Map<string, UnreachableReason>([
   ["ECONNREFUSED", { kind: "unreachable", detail: "refused" }],
   ["ConnectionRefused", { kind: "unreachable", detail: "refused" }],

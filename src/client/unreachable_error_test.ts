@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
 import { unreachable, UnreachableError } from "./unreachable_error.ts";
 
-test("unreachable() maps errors of both runtimes to the same reasons", () => {
+test("unreachable() maps errors of all runtimes to the same reasons", () => {
   const withCode = (code: string) => Object.assign(new TypeError("fetch failed"), { code });
   const cases: readonly (readonly [unknown, string])[] = [
     [withCode("ECONNREFUSED"), "unreachable.refused"],

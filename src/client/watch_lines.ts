@@ -6,7 +6,7 @@
  * an event becomes MALFORMED, a stream that ends inside a line throws; chunks may end anywhere, also inside a character;
  * the body is cancelled in every case. A line costs one decode (shared by its chunk), one search and one JSON.parse.
  */
-import type { WatchEvent } from "../api/mod.ts";
+import { checkObject, InvalidResponseError, toStatus, type WatchEvent } from "../api/mod.ts";
 import { onAbort } from "../async/mod.ts";
 import { releaseBytes } from "../runtime/mod.ts";
 import { dropManagedFields, isObject, parseJson, withoutManagedFields } from "./decoder.ts";
@@ -27,7 +27,7 @@ const defaultMaxLineLength = 16 * 1024 * 1024;
 /**
  * Reads watch events until the body ends or the consumer leaves.
  *
- * @throws UnreachableError when the stream breaks, RangeError when a line is too long, the reason of the signal.
+ * @throws UnreachableError when the stream breaks, InvalidResponseError when a line is too long, the reason of the signal.
  */
 export async function* watchLines<T>(
   body: ReadableStream<Uint8Array>,
@@ -71,7 +71,7 @@ async function read(
   }
 }
 
-/** Parses one line. The `cause` of a MALFORMED event is a SyntaxError for malformed JSON, else a TypeError. */
+/** Parses one line. The `cause` of a MALFORMED event is a SyntaxError for malformed JSON, else an InvalidResponseError. */
 function parseEvent<T>(line: string, dropsManagedFields: boolean): WatchEvent<T> {
   let event: unknown;
   try {
@@ -79,15 +79,21 @@ function parseEvent<T>(line: string, dropsManagedFields: boolean): WatchEvent<T>
   } catch (cause) {
     return { type: "MALFORMED", line, cause };
   }
-  if (!isEvent<T>(event)) {
-    return {
-      type: "MALFORMED",
-      line,
-      cause: new TypeError("Cannot use watch event: its type is unknown or it has no object"),
-    };
+  const problem = isEvent<T>(event) ? problemOf(event) : "its type is unknown or it has no object";
+  if (!isEvent<T>(event) || problem !== undefined) {
+    return { type: "MALFORMED", line, cause: new InvalidResponseError(`Cannot use watch event: ${problem}`) };
   }
-  if (dropsManagedFields && event.type !== "ERROR") dropManagedFields(event.object);
+  if (event.type === "ERROR") return { type: "ERROR", object: toStatus(event.object) };
+  if (dropsManagedFields) dropManagedFields(event.object);
   return event;
+}
+
+/** What is wrong with the object of an event; undefined if nothing is. */
+function problemOf(event: Exclude<WatchEvent<unknown>, { type: "MALFORMED" }>): string | undefined {
+  if (event.type === "ERROR") return undefined;
+  const problem = checkObject(event.object);
+  if (problem !== undefined || event.type !== "BOOKMARK") return problem;
+  return event.object.metadata.resourceVersion === undefined ? "a bookmark has no version" : undefined;
 }
 
 function isEvent<T>(value: unknown): value is Exclude<WatchEvent<T>, { type: "MALFORMED" }> {
@@ -133,7 +139,7 @@ class LineSplitter {
     this.#maxLength = maxLength;
   }
 
-  /** Takes a chunk and calls `emit` for each complete line. @throws RangeError when a line is too long. */
+  /** Takes a chunk and calls `emit` for each complete line. @throws InvalidResponseError when a line is too long. */
   push(chunk: Uint8Array, emit: (line: string) => void): void {
     const text = this.#decoder.decode(chunk, { stream: true });
     let start = 0;
@@ -166,7 +172,7 @@ class LineSplitter {
     return line;
   }
 
-  #tooLong(): RangeError {
-    return new RangeError(`Cannot read watch: a line is longer than ${this.#maxLength} characters`);
+  #tooLong(): InvalidResponseError {
+    return new InvalidResponseError(`Cannot read watch: a line is longer than ${this.#maxLength} characters`);
   }
 }

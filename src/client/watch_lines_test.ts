@@ -1,6 +1,6 @@
 /** Tests of watchLines(): any chunks, any end, no event lost silently. */
 import fc from "fast-check";
-import type { KubeObject, WatchEvent } from "../api/mod.ts";
+import { InvalidResponseError, type KubeObject, type WatchEvent } from "../api/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../tests/testing.ts";
 import { UnreachableError } from "./unreachable_error.ts";
 import { watchLines, type WatchLinesOptions } from "./watch_lines.ts";
@@ -114,7 +114,7 @@ test("[13, 14] a line that is not an event is MALFORMED, and the stream continue
   const events = await eventsOf([encoder.encode(lines.join("\n") + "\n")]);
   assertEquals(events.map(({ type }) => type), ["ADDED", ...Array<"MALFORMED">(6).fill("MALFORMED"), "ADDED"]);
   const causes = events.map((event) => event.type === "MALFORMED" ? event.cause : undefined);
-  assert(causes[1] instanceof SyntaxError && causes[2] instanceof TypeError);
+  assert(causes[1] instanceof SyntaxError && causes[2] instanceof InvalidResponseError);
   const second = events[1];
   assertEquals(second?.type === "MALFORMED" && second.line, "not json");
 });

@@ -3,10 +3,10 @@
  * the watch shows it. The runtime of controllers observes the client of each attempt.
  *
  * A response shows the stored object, or that the object is removed. After a timeout, a broken connection or an error of
- * the server itself, a write may have taken effect or not; and the response to a write of a subresource such as `scale`
+ * the server itself, or an answer that cannot be used, a write may have taken effect or not; and the response to a write of a subresource such as `scale`
  * does not show the object. Then only a read tells.
  */
-import type { ApiStatus, KubeObject, Resource } from "../api/mod.ts";
+import { type ApiStatus, InvalidResponseError, type KubeObject, type Resource } from "../api/mod.ts";
 import { ApiError } from "./api_error.ts";
 import type { DeleteResult, JsonPatchOperation, Patch } from "./client_options.ts";
 import { UnreachableError } from "./unreachable_error.ts";
@@ -30,6 +30,8 @@ export interface WriteObserver {
 export function isOutcomeUnknown(error: unknown, signal: AbortSignal | undefined): boolean {
   if (error instanceof ApiError) return error.code >= 500;
   if (error instanceof UnreachableError) return mayHaveBeenSent(error);
+  // The server has answered the write with something that does not show the object.
+  if (error instanceof InvalidResponseError) return true;
   return signal?.aborted === true;
 }
 

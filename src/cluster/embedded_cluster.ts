@@ -9,7 +9,8 @@ import { httpsWebhookCaller, type KubernetesApi, kubernetesApi } from "../apiser
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import type { ManagerOptions, OperatorController } from "../manager/mod.ts";
-import { nextTurn, serve, type ServeHandler, type Server } from "../runtime/mod.ts";
+import { liveSecrets } from "../observe/mod.ts";
+import { nextTurn, serve, type ServeHandler, type Server, toBase64, toHex } from "../runtime/mod.ts";
 import { issueCertificates, type IssuedCertificates } from "../webhook/mod.ts";
 import { ControllerAccounts } from "./controller_accounts.ts";
 import { installWebhooks, webhookCaller } from "./controller_setup.ts";
@@ -159,7 +160,9 @@ export class EmbeddedCluster implements AsyncDisposable {
 }
 
 function newToken(): string {
-  return crypto.getRandomValues(new Uint8Array(32)).toHex();
+  const token = toHex(crypto.getRandomValues(new Uint8Array(32)));
+  liveSecrets.add(token);
+  return token;
 }
 
 const administrator = {
@@ -244,7 +247,7 @@ interface KubeconfigParts {
 
 /** A kubeconfig as JSON, which is valid YAML, with the same entries that kind writes. */
 function kubeconfigText({ name, namespace = "default", url, ca, token }: KubeconfigParts): string {
-  const data = new TextEncoder().encode(ca).toBase64();
+  const data = toBase64(ca);
   const config = {
     apiVersion: "v1",
     kind: "Config",

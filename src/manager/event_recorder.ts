@@ -15,7 +15,7 @@ import { builtin, type ObjectMeta } from "../api/mod.ts";
 import { type Clock, jittered, onAbort, type Random, type Recovery, TokenBucket } from "../async/mod.ts";
 import { ApiError, type Client, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import type { EventNote, EventSink } from "../controller/mod.ts";
-import type { Logger } from "../observe/mod.ts";
+import { liveSecrets, type Logger } from "../observe/mod.ts";
 import { microTime } from "./election/mod.ts";
 
 /** Options of an {@link EventRecorder}. */
@@ -189,7 +189,7 @@ function bodyOf(note: EventNote, now: number, options: EventRecorderOptions): Ev
     action: note.action ?? "Reconcile",
     reason: note.reason,
     regarding: { apiVersion, kind, name, namespace, uid, resourceVersion },
-    note: truncated(note.note),
+    note: truncated(liveSecrets.mask(note.note)),
     type: note.type,
   };
 }

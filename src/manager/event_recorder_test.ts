@@ -22,7 +22,10 @@ interface TestRecorder extends AsyncDisposable {
 
 type Respond = (sent: Sent, attempt: number) => Response | Error;
 
-const storeEvent: Respond = ({ body }) => Response.json({ apiVersion: "events.k8s.io/v1", kind: "Event", ...body });
+const storeEvent: Respond = ({ path, body }) => {
+  const [, namespace, name] = /\/namespaces\/([^/]+)\/events\/?(.*)$/.exec(path) ?? [];
+  return Response.json({ apiVersion: "events.k8s.io/v1", kind: "Event", metadata: { namespace, name }, ...body });
+};
 
 /** A recorder in front of the API server `respond`. */
 function startRecorder(respond: Respond = storeEvent): TestRecorder {

@@ -414,6 +414,16 @@ interface WithinGraceOptions {
 /** Milliseconds that work has to end after the abort. */
 const maxAbortMs = 1_000;
 
+/** A part of the process did not end when it was aborted. The others have ended. */
+export class StopTimeoutError extends Error {
+  override readonly name = "StopTimeoutError";
+
+  /** @param work What did not end. */
+  constructor(work: string) {
+    super(`Cannot stop ${work}: it did not end when it was aborted`);
+  }
+}
+
 /**
  * Waits for work to end, but not longer than a second after `kill`. JavaScript cannot end a function that ignores its
  * signal; it can only stop waiting and report it.
@@ -426,7 +436,7 @@ async function withinGrace<T>(work: Promise<T>, options: WithinGraceOptions): Pr
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
   using _killing = onAbort(kill, () => {
     clock.sleep(maxAbortMs, waiting.signal).then(
-      () => reject(new Error(`Cannot stop ${nameWork()}: it did not end when it was aborted`)),
+      () => reject(new StopTimeoutError(nameWork())),
       () => undefined,
     );
   });

@@ -46,7 +46,7 @@ export {
 } from "./health/mod.ts";
 export { customDefinitions, type DefinitionOptions, isCustomResource, withConversions } from "./custom_definitions.ts";
 export type { ParkedKey, RetryingKey } from "./controller_group.ts";
-export { Manager, type ManagerElection, type ManagerOptions } from "./manager.ts";
+export { Manager, type ManagerElection, type ManagerOptions, StopTimeoutError } from "./manager.ts";
 export {
   type FlagReader,
   type ObjectName,

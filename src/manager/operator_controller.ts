@@ -191,6 +191,11 @@ export type WorkloadStep =
     | { readonly kind: "delete"; readonly object: ObjectName }
     /** Kills the operator process. It is restarted after the next step. */
     | { readonly kind: "stop" }
+    /**
+     * Nothing happens until `toMs` milliseconds after the start of the run, for controllers that act at certain times. The
+     * time is absolute, so that runs with and without faults reach the same times of day. A run begins at midnight UTC.
+     */
+    | { readonly kind: "advance"; readonly toMs: number }
   )
   & {
     /** The next step follows immediately, while the controllers are still busy. @default false */

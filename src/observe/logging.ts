@@ -3,8 +3,8 @@
  * look. A thin seam over @logtape/logtape.
  *
  * Guarantees: until a program calls configureLogging() nothing is written, so a library stays quiet; each record is one
- * write; secrets are removed from every field (`redact.ts`) and control characters are escaped in both formats; a field
- * is at most 4 KiB. Stacks are shown of defects only (`defect.ts`). Identical warnings and errors are written once in 30 s,
+ * write; secrets are removed from every field (`redact.ts`) and control characters are escaped in both formats
+ * (`line_writer.ts`); a field is at most 4 KiB. Stacks are shown of defects only (`defect.ts`). Identical warnings and errors are written once in 30 s,
  * with their number in the field `repeated`, unless the level is debug (`repetition_filter.ts`). A second call of
  * configureLogging() replaces the first one.
  *
@@ -19,7 +19,11 @@ import {
   resetSync,
 } from "@logtape/logtape";
 import { stacksToShow } from "./defect.ts";
-import { escaped, isSecretName, mask, type Plain, redact, redactText } from "./redact.ts";
+import { type Line, LineWriter, type Tone } from "./line_writer.ts";
+import { mask } from "./live_secrets.ts";
+import { type Plain, redact, redactText } from "./redact.ts";
+import { escaped } from "./safe_text.ts";
+import { isSecretName } from "./secret_names.ts";
 import { RepetitionFilter } from "./repetition_filter.ts";
 
 /** The values of a log record. They must be safe to show: no Secret data, no tokens. */
@@ -134,15 +138,25 @@ const levels = { debug: "debug", info: "info", warn: "warning", error: "error" }
  * ```
  */
 export function configureLogging(options: LoggingOptions): ConfiguredLogging {
-  const { level = "info", format = "text", write, color = false, quiet = [], silent = [], now } = options;
-  const lineOf = format === "json" ? jsonLine : textLine;
-  const style = { hasColor: color, isVerbose: level === "debug" };
-  const filter = new RepetitionFilter<TimedRecord>((timed, repeated) => write(lineOf(timed, repeated, style)));
+  const { write, color: hasColors = false } = options;
+  return configureLineLogging(options, new LineWriter({ write }, { hasColors }));
+}
+
+/** {@link configureLogging} for a writer that other output shares. */
+export function configureLineLogging(
+  options: Omit<LoggingOptions, "write" | "color">,
+  writer: LineWriter,
+): ConfiguredLogging {
+  const { level = "info", format = "text", quiet = [], silent = [], now } = options;
+  const linesOf = format === "json" ? jsonLines : textLines;
+  const isVerbose = level === "debug";
+  const write = (timed: TimedRecord, repeated: number) => writer.writeLines(...linesOf(timed, repeated, isVerbose));
+  const filter = new RepetitionFilter<TimedRecord>(write);
   const line = (record: LogRecord) => {
     const timed = { record, at: now?.() ?? record.timestamp };
-    if (!style.isVerbose && isProblem(record)) return filter.add(identityOf(record), timed, timed.at);
+    if (!isVerbose && isProblem(record)) return filter.add(identityOf(record), timed, timed.at);
     filter.expire(timed.at);
-    write(lineOf(timed, 1, style));
+    write(timed, 1);
   };
   configureSync({
     reset: true,
@@ -183,11 +197,6 @@ interface TimedRecord {
   readonly at: number;
 }
 
-interface Style {
-  readonly hasColor: boolean;
-  readonly isVerbose: boolean;
-}
-
 function isProblem({ level }: LogRecord): boolean {
   return level === "warning" || level === "error" || level === "fatal";
 }
@@ -207,14 +216,14 @@ const levelNames = {
   fatal: "FATAL",
 } as const satisfies Record<LogtapeLevel, string>;
 
-const levelColors = {
-  trace: "90",
-  debug: "90",
-  info: "36",
-  warning: "33",
-  error: "31",
-  fatal: "31;1",
-} as const satisfies Record<LogtapeLevel, string>;
+const levelTones = {
+  trace: "faint",
+  debug: "faint",
+  info: "info",
+  warning: "warning",
+  error: "error",
+  fatal: "fatal",
+} as const satisfies Record<LogtapeLevel, Tone>;
 
 const categoryWidth = 12;
 const messageWidth = 40;
@@ -223,25 +232,28 @@ const messageWidth = 40;
  * A record for people: `time LEVEL category message key=value…` in columns, as zap's development encoder writes it.
  * Stack traces follow as indented lines, so that no line of a stack can look like a record.
  */
-function textLine({ record, at }: TimedRecord, repeated: number, style: Style): string {
+function textLines({ record, at }: TimedRecord, repeated: number, isVerbose: boolean): readonly Line[] {
   const level = levelNames[record.level].padEnd(5);
   const fields = [...shownFields(record), ...repeatedField(repeated)].map(([name, value]) =>
     `${fieldName(name)}=${textValue(value)}`
   );
   const message = messageOf(record);
   const columns = [
-    new Date(at).toISOString(),
-    style.hasColor ? `\u001b[${levelColors[record.level]}m${level}\u001b[0m` : level,
     categoryOf(record).padEnd(categoryWidth),
     fields.length === 0 ? message : message.padEnd(messageWidth),
     ...fields,
   ];
-  const stacks = stacksOf(record, style).map((stack) => stack.split("\n").map((line) => `    ${escaped(line)}\n`));
-  return `${columns.join(" ")}\n${stacks.flat().join("")}`;
+  const stacks = stacksOf(record, isVerbose).flatMap((stack) => stack.split("\n").map((line) => `    ${line}`));
+  const first = [
+    `${new Date(at).toISOString()} `,
+    { text: level, tone: levelTones[record.level] },
+    ` ${columns.join(" ")}`,
+  ];
+  return [first, ...stacks];
 }
 
 /** A record for programs: one JSON object on one line. */
-function jsonLine({ record, at }: TimedRecord, repeated: number, style: Style): string {
+function jsonLines({ record, at }: TimedRecord, repeated: number, isVerbose: boolean): readonly Line[] {
   const members: [string, string][] = [
     ["ts", quoted(new Date(at).toISOString())],
     ["level", quoted(levelNames[record.level].toLowerCase())],
@@ -253,16 +265,17 @@ function jsonLine({ record, at }: TimedRecord, repeated: number, style: Style): 
     members.push([reserved.has(name) ? `field.${name}` : name, jsonValue(value)]);
   }
   for (const [name, value] of repeatedField(repeated)) members.push([name, jsonValue(value)]);
-  const stacks = stacksOf(record, style);
+  const stacks = stacksOf(record, isVerbose);
   if (stacks.length > 0) members.push(["stack", quoted(stacks.join("\n"))]);
-  return `{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(",")}}\n`;
+  return [`{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(",")}}`];
 }
 
 /** The fields as plain data without secrets. Undefined fields are left out. */
 function shownFields(record: LogRecord): [string, Plain][] {
   const shown: [string, Plain][] = [];
   for (const [name, value] of Object.entries(record.properties)) {
-    if (value !== undefined) shown.push([name, isSecretName(name) && value !== null ? mask : redact(value)]);
+    if (value === undefined) continue;
+    shown.push([redactText(name), isSecretName(name) && value !== null ? mask : redact(value)]);
   }
   return shown;
 }
@@ -273,7 +286,7 @@ function messageOf(record: LogRecord): string {
 }
 
 function categoryOf(record: LogRecord): string {
-  return escaped(cut(record.category.slice(1).join(".")));
+  return escaped(cut(redactText(record.category.slice(1).join("."))));
 }
 
 function fieldName(name: string): string {
@@ -297,7 +310,7 @@ function repeatedField(repeated: number): [string, Plain][] {
   return repeated === 1 ? [] : [["repeated", repeated]];
 }
 
-function stacksOf(record: LogRecord, { isVerbose }: Style): string[] {
+function stacksOf(record: LogRecord, isVerbose: boolean): string[] {
   const stacks = Object.values(record.properties).flatMap((value) => stacksToShow(value, isVerbose));
   return stacks.map((stack) => cut(redactText(stack)));
 }

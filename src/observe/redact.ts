@@ -1,67 +1,39 @@
 /**
- * Values and text from elsewhere, made safe to show. redact() is the one place that removes secrets (security 5);
- * escaped() and printable() remove what could move a cursor, begin a second line or reverse text (security 19).
+ * Values made safe to show: redact() and redactText() are the one place that removes secrets (security 5).
  *
- * redact() handles every field of every log record. It masks values under names such as Authorization, token, password
- * or client-key-data at any depth; `data` and `stringData` of Secrets; the status of ExecCredentials and the output of
- * exec plugins; the last-applied annotation; and, inside any text, bearer tokens, private keys, passwords in URLs and
- * the secret lines of a kubeconfig.
+ * redact() handles every field of every log record. It masks values under secret names (`secret_names.ts`) at any depth;
+ * `data` and `stringData` of Secrets; the status of ExecCredentials and the output of exec plugins; and, inside any text,
+ * the credentials of this process (`live_secrets.ts`) and what looks like a secret (`secret_shapes.ts`).
  *
- * Guarantees: the result is plain, finite data for any input, also for cycles, getters that throw and endless
- * structures. The patterns take linear time: their repetitions are bounded, or cannot start inside what they scanned.
+ * Guarantees: the result is plain, finite data for any input, also for cycles, getters that throw and endless structures,
+ * and takes linear time.
  */
-
-/** The text that replaces a secret. */
-export const mask = "[masked]";
+import { liveSecrets, mask } from "./live_secrets.ts";
+import { isSecretName } from "./secret_names.ts";
+import { maskShapes } from "./secret_shapes.ts";
 
 /** Plain data: the types of JSON. */
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
 
-/** Names whose values are secret, in lower case and without `-`, `_` and `.`. */
-const secretNames: ReadonlySet<string> = new Set([
-  "accesstoken",
-  "apikey",
-  "authorization",
-  "bearertoken",
-  "clientkeydata",
-  "clientsecret",
-  "cookie",
-  "execoutput",
-  "idtoken",
-  "passphrase",
-  "passwd",
-  "password",
-  "privatekey",
-  "proxyauthorization",
-  "refreshtoken",
-  "secretkey",
-  "setcookie",
-  "stdout",
-  "token",
-  // kubectl.kubernetes.io/last-applied-configuration holds the whole object, so a Secret's data as well.
-  "kubectlkubernetesio/lastappliedconfiguration",
-]);
-
-/** Longer texts are cut before they are searched; a log field is shorter anyway. */
+/** Longer texts are cut; a log field is shorter anyway. */
 const maxTextLength = 16_384;
+/** Longer texts are cut before they are searched. */
+const maxSearchedLength = 4 * maxTextLength;
 const maxDepth = 8;
 const maxEntries = 200;
 const maxValues = 2_000;
 
 /** `text` without its secrets. */
 export function redactText(text: string): string {
-  // A Secret as JSON or YAML inside a text: the end of its data is unknown, so the whole text is masked.
-  if (/\bkind["']?\s{0,8}[:=]\s{0,8}["']?(?:Secret|ExecCredential)(?:List)?\b/.test(text)) return mask;
-  return text.slice(0, maxTextLength)
-    .replace(/-----BEGIN ([A-Z0-9 ]{0,40})PRIVATE KEY-----[^]*?(?:-----END \1PRIVATE KEY-----|$)/g, mask)
-    .replace(/(last-applied-configuration\\*["']?\s{0,8}[:=]\s{0,8})[^]*$/g, `$1${mask}`)
-    .replace(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, `$1 ${mask}`)
-    .replace(/(?<![\w-])eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g, mask)
-    .replace(/(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,1024}@/g, `$1${mask}@`)
-    .replace(
-      /\b((?:id-|access-|refresh-|bearer-)?token|password|client-key-data|client-secret)(\\*["']?\s{0,8}[:=]\s{0,8}\\*["']?)[^\s"'\\,;&}]+/gi,
-      `$1$2${mask}`,
-    );
+  return maskShapes(liveSecrets.mask(searched(text))).slice(0, maxTextLength);
+}
+
+/** The part of a text to search. It ends between two words, so that it has no beginning of a secret. */
+function searched(text: string): string {
+  if (text.length <= maxSearchedLength) return text;
+  const cut = text.slice(0, maxSearchedLength);
+  const end = Math.max(cut.lastIndexOf(" "), cut.lastIndexOf("\n"));
+  return end > maxTextLength ? cut.slice(0, end) : cut;
 }
 
 /** The message of an error and of its causes, without secrets. */
@@ -88,11 +60,6 @@ export function redact(value: unknown): Plain {
   } catch (error) {
     return `[unreadable: ${errorText(error)}]`;
   }
-}
-
-/** True when the value under this name is secret. */
-export function isSecretName(name: string): boolean {
-  return secretNames.has(name.toLowerCase().replace(/[-_.]/g, ""));
 }
 
 /** One walk through one value. It bounds how much it copies. */
@@ -133,7 +100,11 @@ class Redaction {
       if (value instanceof URL) return redactText(value.href);
       const json = "toJSON" in value && typeof value.toJSON === "function" ? value.toJSON() : value;
       if (json !== value) return this.plain(json, depth + 1, isKnownSecret);
-      return this.#entries(Object.entries(value), depth, isKnownSecret || isSecret(value));
+      return this.#entries(
+        Object.entries(isNamedSecret(value) ? { ...value, value: mask } : value),
+        depth,
+        isKnownSecret || isSecret(value),
+      );
     } finally {
       this.#open.delete(value);
     }
@@ -141,6 +112,10 @@ class Redaction {
 
   #array(values: Iterable<unknown>, depth: number, isKnownSecret: boolean): Plain {
     const plain: Plain[] = [];
+    // A pair such as `["authorization", "…"]`, which is how headers are listed.
+    if (Array.isArray(values) && values.length === 2 && typeof values[0] === "string" && isSecretName(values[0])) {
+      return [redactText(values[0]), mask];
+    }
     for (const value of values) {
       if (plain.length >= maxEntries) return [...plain, "[…]"];
       plain.push(this.plain(value, depth + 1, isKnownSecret));
@@ -155,7 +130,7 @@ class Redaction {
         plain.push(["…", "[…]"]);
         break;
       }
-      const name = String(key);
+      const name = redactText(String(key));
       plain.push([name, this.#value(name, value, depth, isKnownSecret)]);
     }
     // fromEntries defines properties instead of assigning them, so `__proto__` stays an ordinary key.
@@ -163,7 +138,7 @@ class Redaction {
   }
 
   #value(name: string, value: unknown, depth: number, isKnownSecret: boolean): Plain {
-    if (isSecretName(name) && value !== undefined && value !== null) return mask;
+    if (value !== undefined && value !== null && (isSecretName(name) || name === "stdout")) return mask;
     if (isKnownSecret && (name === "data" || name === "stringData" || name === "status")) return maskedValues(value);
     return this.plain(value, depth + 1, isKnownSecret && name === "items");
   }
@@ -181,28 +156,7 @@ function isSecret(value: object): boolean {
   return kind === "Secret" || kind === "SecretList" || kind === "ExecCredential";
 }
 
-/** C0 and C1 controls, DEL, line and paragraph separators, bidirectional controls, zero-width characters, lone surrogates. */
-const unsafe =
-  // deno-lint-ignore no-control-regex
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Surrogate}/gu;
-
-/** `text` with every unsafe character written as `\uXXXX`, so that a log shows what was there. */
-export function escaped(text: string): string {
-  return text.replace(unsafe, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-/** Terminal sequences: CSI, OSC and those of two characters, matched with their parameters. */
-// deno-lint-ignore no-control-regex
-const escapeSequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
-// deno-lint-ignore no-control-regex
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/g;
-
-/**
- * `text` on one line and without its unsafe characters and escape sequences, so that it reads well in an error message.
- *
- * @param maxLength The most characters of the result, without the ellipsis.
- */
-export function printable(text: string, maxLength = 1024): string {
-  const clean = text.slice(0, maxLength * 2).replace(escapeSequences, "").replace(unprintable, " ").trim();
-  return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength)}…`;
+/** True for a pair such as `{ name: "API_TOKEN", value: "…" }`, which is how variables and headers are listed. */
+function isNamedSecret(value: object): boolean {
+  return "value" in value && "name" in value && typeof value.name === "string" && isSecretName(value.name);
 }

@@ -1,21 +1,22 @@
 /**
  * Files and paths.
  *
- * Guarantees: readText() reads a bounded number of bytes, because a path may lead to a device or to a very large file.
+ * Guarantees: readText() reads a bounded number of bytes, because a path may lead to a device or to a very large file, and
+ * it never waits for the writer of a FIFO.
  * writeFile() replaces a file as a whole, so that a reader sees the old content or the new one: it writes to a new file
  * beside the target (O_EXCL, so an existing file or link is refused), syncs it and renames it. The permissions are set
  * before the first byte is written. A symbolic link at the target is replaced, not followed (security 6).
  */
 import { randomUUID } from "node:crypto";
-import type { Stats } from "node:fs";
-import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 /** Options of {@link readText}. */
 export interface ReadTextOptions {
   /** The most bytes of the file. @default 16777216 (16 MiB) */
   readonly maxBytes?: number;
-  /** Refuses what is not a regular file with the code `EINVAL`; a FIFO without a writer is never read to its end. @default false */
+  /** Also refuses devices, such as /dev/null, with the code `EINVAL`. @default false */
   readonly isRegular?: boolean;
 }
 
@@ -24,14 +25,12 @@ const chunkBytes = 64 * 1024;
 /**
  * Reads a file as UTF-8.
  *
- * @throws Error with the `code` of the system (ENOENT, EACCES, EISDIR); RangeError when the file is too large.
+ * @throws Error with the `code` of the system (ENOENT, EACCES, EISDIR), `EINVAL` for a FIFO or a socket; RangeError with
+ * the code `EFBIG` when the file is too large.
  */
 export async function readText(path: string, options: ReadTextOptions = {}): Promise<string> {
   const { maxBytes = 16 * 1024 * 1024, isRegular = false } = options;
-  if (isRegular && !(await stat(path)).isFile()) {
-    throw Object.assign(new Error(`Cannot read file "${path}": it is not a regular file`), { code: "EINVAL" });
-  }
-  const file = await open(path, "r");
+  const file = await openForReading(path, isRegular);
   try {
     const decoder = new TextDecoder();
     const chunk = new Uint8Array(chunkBytes);
@@ -40,12 +39,27 @@ export async function readText(path: string, options: ReadTextOptions = {}): Pro
       const { bytesRead } = await file.read(chunk, 0, chunk.length);
       if (bytesRead === 0) return text + decoder.decode();
       sizeBytes += bytesRead;
-      if (sizeBytes > maxBytes) throw new RangeError(`Cannot read file "${path}": larger than ${maxBytes} bytes`);
+      if (sizeBytes > maxBytes) {
+        const error = new RangeError(`Cannot read file "${path}": larger than ${maxBytes} bytes`);
+        throw Object.assign(error, { code: "EFBIG" });
+      }
       text += decoder.decode(chunk.subarray(0, bytesRead), { stream: true });
     }
   } finally {
     await file.close();
   }
+}
+
+/** Pipes that this process has inherited, as from `--kubeconfig <(command)`, have a writer. */
+const inheritedPipe = /^\/(dev\/(fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/;
+
+async function openForReading(path: string, isRegular: boolean): Promise<FileHandle> {
+  const found = await stat(path);
+  if (isRegular ? !found.isFile() : kindOf(found) === "pipe" && !inheritedPipe.test(path)) {
+    throw Object.assign(new Error(`Cannot read file "${path}": it is not a regular file`), { code: "EINVAL" });
+  }
+  // The file may become a FIFO or a terminal before it is opened: neither is waited for.
+  return await open(path, inheritedPipe.test(path) ? "r" : constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
 }
 
 /** Reads a file as {@link readText} does; undefined if the file does not exist. */
@@ -92,14 +106,65 @@ export async function writeFile(
   }
 }
 
-/** Creates a folder and its missing parents with the permission bits `mode`. An existing folder stays unchanged. */
+/**
+ * Creates a folder and its missing parents with the permission bits `mode`. An existing folder stays unchanged. It does
+ * not use the option `recursive`, with which Node tries for ever where the system creates no folder, as in /proc.
+ */
 export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
-  await mkdir(path, { recursive: true, mode });
+  const problem = await makeOneDirectory(path, mode);
+  if (problem === undefined) return;
+  const parent = dirname(path);
+  if (!(problem instanceof Error && "code" in problem && problem.code === "ENOENT") || parent === path) throw problem;
+  await makeDirectory(parent, mode);
+  const second = await makeOneDirectory(path, mode);
+  if (second !== undefined) throw second;
+}
+
+/** Creates a folder, unless it exists. @returns the error, if there is none afterwards */
+async function makeOneDirectory(path: string, mode: number): Promise<unknown> {
+  try {
+    await mkdir(path, { mode });
+    return undefined;
+  } catch (error) {
+    const found = await stat(path).catch(() => undefined);
+    return found?.isDirectory() === true ? undefined : error;
+  }
+}
+
+/** Gives a file or a folder another path, which must not exist. */
+export async function movePath(from: string, to: string): Promise<void> {
+  await rename(from, to);
+}
+
+/** True if something has this name, also a link that leads nowhere. */
+export async function pathExists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (isMissingFile(error)) return false;
+    throw error;
+  }
 }
 
 /** Removes a file, or a folder with its content, if it exists. */
 export async function removePath(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
+}
+
+/** The names of the entries of a folder, sorted; none if it does not exist. */
+export async function directoryEntries(path: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(path)).sort();
+  } catch (error) {
+    if (isMissingFile(error)) return [];
+    throw error;
+  }
+}
+
+/** Removes an empty folder, also when this process can open no more files. */
+export async function removeEmptyDirectory(path: string): Promise<void> {
+  await rmdir(path);
 }
 
 /** Facts about one file or folder. */

@@ -91,6 +91,15 @@ test("[security 6] makeDirectory() creates folders for the owner only, and remov
   assert((await fileStat(path)) === undefined);
 });
 
+test("makeDirectory() rejects where a file is in the way, and where the system creates no folder", async () => {
+  await using folder = await Folder.make();
+  await write(join(folder.path, "file"), "");
+  await assertRejects(() => makeDirectory(join(folder.path, "file")), /EEXIST|exists/);
+  await assertRejects(() => makeDirectory(join(folder.path, "file", "a", "b")), /ENOTDIR/);
+  if (await fileStat("/proc/self") === undefined) return;
+  await assertRejects(() => makeDirectory("/proc/pintle/a"), /ENOENT/); // with `recursive`, Node 22 waits for ever
+});
+
 test("resolvePath() resolves a relative path from the given folder", () => {
   assertEquals([resolvePath("/a/b", "c/d"), resolvePath("/a/b", "../c"), resolvePath("/a/b", "/c")], [
     "/a/b/c/d",

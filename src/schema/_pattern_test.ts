@@ -17,6 +17,10 @@ const table: readonly (readonly [regexp: RegExp, expected: string])[] = [
   [/[[:alpha:]]/, "[\\[:alpha:]]"],
   [/[\b\]]/, "[\\x08\\]]"],
   [/\0/, "\\x00"],
+  // Not as a literal, in which Bun makes an escaped backslash of the escape of é.
+  [new RegExp("[a-\\d\\B]\\é"), "[a\\-\\dB]é"],
+  [/a{00}b{02,010}c{03,}/, "a{0}b{2,10}c{3,}"],
+  [/(?:a{10}|b){100}(?:c{2}){3}/, "(?:a{10}|b){100}(?:c{2}){3}"],
 ];
 
 for (const [regexp, expected] of table) {
@@ -32,8 +36,15 @@ const refused: readonly (readonly [regexp: RegExp, what: RegExp])[] = [
   [/(?<a>b)\k<a>/, /a backreference/],
   [/a{1001}/, /a repetition above 1000/],
   [/a{2,1001}/, /a repetition above 1000/],
+  [/(?:a{1,100}b*){11}/, /repetitions inside each other above 1000/],
+  [/((a{10}){10}b){11}/, /repetitions inside each other above 1000/],
   [/[^]a]/, /an empty character class/],
   [/\cA/, /\\c/],
+  [new RegExp("\\p{L}"), /\\p without the flag u/],
+  [new RegExp("\\u{1F600}"), /\\u without the flag u/],
+  [new RegExp("\\01"), /an octal escape/],
+  [/\p{Cn}/u, /\\p\{Cn\}/],
+  [/(?<$a>b)/, /a group name/],
   [/\p{Script=Greek}/u, /\\p\{Script=Greek\}/],
   [/[a-b]/v, /the flag v/],
   [/a/y, /the flag y/],

@@ -6,6 +6,7 @@
  * A small value, as a person writes it, is validated to its end, so that all its problems are reported together.
  */
 import { z } from "zod";
+import { dotPath } from "./dot_path.ts";
 import { rawIssues, withMessages } from "./_zod.ts";
 
 /** The result of {@link boundedParse}. */
@@ -38,6 +39,14 @@ export function boundedParse<T extends z.ZodType>(schema: T, value: unknown): Bo
     kind: "invalid",
     issues: reported.map(({ path, message }) => ({ path, message: message.slice(0, maxMessageCharacters) })),
   };
+}
+
+/** As {@link boundedParse}. @throws {SyntaxError} with the first problem */
+export function parseBounded<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const parsed = boundedParse(schema, value);
+  if (parsed.kind === "valid") return parsed.value;
+  const [issue] = parsed.issues;
+  throw new SyntaxError(`Cannot read a value: at ${dotPath(issue?.path ?? []) || "the top"}: ${issue?.message}`);
 }
 
 /** True for a value with few parts. Stops counting at the limit. */

@@ -43,7 +43,7 @@ const randomSequences = 3;
 
 type Method = "POST" | "PATCH" | "DELETE";
 
-type ServerStep = Exclude<WorkloadStep, { kind: "stop" }>;
+type ServerStep = Exclude<WorkloadStep, { kind: "stop" | "advance" }>;
 
 /** The server of one run. */
 export class SimulatedServer implements Disposable {

@@ -179,7 +179,12 @@ class Run implements AsyncDisposable {
         this.#stepRevisions.push(0);
         continue;
       }
-      await this.#server.perform(step);
+      if (step.kind === "advance") {
+        this.#parts.trace.add("user", `waits until ${step.toMs / 1000} s`);
+        await this.#runUntil(step.toMs);
+      } else {
+        await this.#server.perform(step);
+      }
       if (isStopped) {
         this.#startAll();
         this.#restarts++;
@@ -194,16 +199,8 @@ class Run implements AsyncDisposable {
 
   /** Checks that nothing is written for a minute, and then the state at the end. */
   async checkEnd(): Promise<void> {
-    const { clock } = this.#parts;
     const { writes } = this.#proxy.counts;
-    const until = clock.monotonic() + finalQuietMs;
-    for (let events = 0; events < maxEvents; events++) {
-      await runTurns();
-      if (await this.#runNext()) continue;
-      const leftMs = until - clock.monotonic();
-      if (leftMs <= 0) break;
-      await clock.advance(Math.min(clock.nextTimerInMs ?? leftMs, leftMs));
-    }
+    await this.#runUntil(this.#parts.clock.monotonic() + finalQuietMs);
     const more = this.#proxy.counts.writes - writes;
     if (more > 0) {
       this.#report("quiescence", `${more} writes in the ${finalQuietMs / 1000} s after everything had settled`);
@@ -233,6 +230,19 @@ class Run implements AsyncDisposable {
     await drain();
     this.#server[Symbol.dispose]();
     await drain();
+  }
+
+  /** Runs everything that happens until a time, in milliseconds since the start of the run. */
+  async #runUntil(untilMs: number): Promise<void> {
+    const { clock } = this.#parts;
+    const hours = Math.ceil(Math.max(0, untilMs - clock.monotonic()) / 3_600_000);
+    for (let events = 0; events < maxEvents * (1 + hours); events++) {
+      await runTurns();
+      if (await this.#runNext()) continue;
+      const leftMs = untilMs - clock.monotonic();
+      if (leftMs <= 0) return;
+      await clock.advance(Math.min(clock.nextTimerInMs ?? leftMs, leftMs));
+    }
   }
 
   /** Advances the clock until everything has settled, or until the operator has made a number of writes. */

@@ -1,5 +1,7 @@
 /** Tests that each kind of fault happens, and that no violation is reported for a correct controller. */
 import { assert, assertEquals, assertMatch, test } from "../../tests/testing.ts";
+import { builtin } from "../api/mod.ts";
+import { controller, manifest, requeueAfter } from "../controller/mod.ts";
 import { baselineOf } from "./_baseline.ts";
 import type { Fault } from "./fault_plan.ts";
 import { type RetryingProcess, RetryTracker, runSchedule } from "./schedule.ts";
@@ -104,6 +106,29 @@ test("a process that was stopped while a user deleted its dependents creates the
   assertEquals(violations, []);
   assertEquals(summary.outcomes, ["done", "done", "done"]);
   assertEquals(summary.fields.get("configmaps default/welcome .data.text"), '"welcome"');
+});
+
+test("advance lets time pass until the same time in runs with and without faults", async () => {
+  const hourly = controller("hourly").for(builtin.Secret).owns(builtin.ConfigMap).reconcile(async (ctx) => {
+    const { name = "", namespace } = ctx.object.metadata;
+    const hours = Math.floor((ctx.clock.now() - Date.UTC(2026, 0, 1)) / 3_600_000);
+    if (hours >= 2) {
+      await ctx.apply(manifest(builtin.ConfigMap, { metadata: { name, namespace }, data: { hour: "reached" } }));
+    }
+    return requeueAfter(3_600_000);
+  });
+  const object = { apiVersion: "v1", kind: "Secret", metadata: { name: "a", namespace: "default" } };
+  const steps = [{ kind: "create", object }, { kind: "advance", toMs: 1.5 * 3_600_000 }] as const;
+  const early = { controllers: [hourly], workload: { name: "early", steps } };
+  assertEquals((await runSchedule(early)).summary.fields.get("configmaps default/a .data.hour"), undefined);
+  const workload = { name: "late", steps: [...steps, { kind: "advance", toMs: 2.5 * 3_600_000 }] } as const;
+  const late = { controllers: [hourly], workload };
+  const plan = { faults: [{ kind: "crash", write: 1, moment: "before", downMs: 1_000 }] } as const;
+  for (const faults of [undefined, plan]) {
+    const { summary, totals, trace } = await runSchedule({ ...late, plan: faults });
+    assertEquals(summary.fields.get("configmaps default/a .data.hour"), '"reached"', trace.timeline());
+    assert(totals.virtualMs >= 2.5 * 3_600_000 && totals.virtualMs < 2.6 * 3_600_000);
+  }
 });
 
 const never = -Infinity;

@@ -18,6 +18,8 @@ export interface SimulateOptions {
   readonly workloads: readonly Workload[];
   /** Runs every single fault. @default true */
   readonly singles?: boolean;
+  /** Single faults per workload, spread evenly over all that are possible. @default all */
+  readonly points?: number;
   /** Storms per workload. @default 0 */
   readonly storms?: number;
   /** Seed of the first storm. @default 1 */
@@ -137,15 +139,16 @@ class Simulation {
 
   /** Simulates one workload. */
   async run(workload: string): Promise<void> {
-    const { singles = true, storms = 0, maxFindings = 3, signal } = this.#options;
+    const { singles = true, points = Infinity, storms = 0, maxFindings = 3, signal } = this.#options;
     const reference = await this.#reference(workload, 1);
     if (reference.violations.length > 0) {
       const schedule = { workload, plan: { faults: [] }, seed: 1, replicas: 1 };
       this.#findings.push(await this.#findingOf(schedule, reference.violations));
       return;
     }
-    const planned = singles ? await this.#planSingles(workload, reference) : [];
-    for (const { kind } of planned) if (kind !== undefined) this.#coverageOf(kind).all++;
+    const possible = singles ? await this.#planSingles(workload, reference) : [];
+    for (const { kind } of possible) if (kind !== undefined) this.#coverageOf(kind).all++;
+    const planned = spread(possible, points);
     const limit = this.#findings.length + maxFindings;
     const schedules = concat<CoveringSchedule>(planned, await this.#planStorms(workload, reference));
     if (planned.length + storms >= minSchedulesForWorkers) this.#workers ??= this.#options.workers?.();
@@ -244,6 +247,12 @@ class Simulation {
       other.violations[0]?.message === first?.message
     );
   }
+}
+
+/** At most `count` of the values, as far from each other as possible. */
+function spread<Value>(values: readonly Value[], count: number): readonly Value[] {
+  const step = Math.max(1, values.length / count);
+  return values.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
 }
 
 function* concat<Value>(...all: readonly Iterable<Value>[]): Generator<Value> {

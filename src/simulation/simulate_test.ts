@@ -86,6 +86,25 @@ test("[security 7] simulate() finds a request that is not declared, also one who
   }]]]);
 });
 
+test("points limits the single faults, spread over the kinds, and the report says how many there are", async () => {
+  const countOf = async (points: number | undefined) => {
+    const { covered } = await simulate({ controller: correct, workloads: [create], points });
+    const counts = [...covered.values()];
+    const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+    return {
+      tested: sum(counts.map(({ tested }) => tested)),
+      all: sum(counts.map(({ all }) => all)),
+      kinds: counts.filter(({ tested }) => tested > 0).length,
+    };
+  };
+  const all = await countOf(undefined);
+  assertEquals(all.tested, all.all);
+  const some = await countOf(10);
+  assertEquals([some.tested, some.all], [10, all.all]);
+  assert(some.kinds > 3, `${some.kinds}`);
+  assertEquals((await countOf(0)).tested, 0);
+});
+
 test("storms find nothing in a correct controller, also with several replicas", async () => {
   const { findings, schedules } = await simulate({
     controller: correct,

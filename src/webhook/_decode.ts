@@ -2,7 +2,7 @@
  * The decoder of this folder: where a value the API server sent becomes an object of a Resource's type. The one place with
  * a type assertion.
  */
-import { type Infer, parseExactJson, type Resource } from "../api/mod.ts";
+import { type Infer, parseFiniteJson, type Resource } from "../api/mod.ts";
 import type { CustomResource, ParseIssue } from "../schema/mod.ts";
 
 /** The result of validating an object. */
@@ -78,23 +78,44 @@ type ParsedJson =
 
 /** Deepest nesting of JSON. kube-apiserver itself stops at 10000, and real objects need about 20. */
 const maxDepth = 200;
-/**
- * The most objects and lists of a body. Two objects of 1.5 MiB, the limit of etcd, have fewer; each costs 60 bytes and more
- * in memory, and a body of 6 MB could have two million.
- */
-const maxContainers = 400_000;
 /** The most fields of one object. An object of 1.5 MiB with more would have less than 16 bytes for each. */
 const maxFields = 100_000;
+/** The most integers that need a bigint. Real objects have a few; each costs 300 bytes while it is parsed. */
+const maxExactIntegers = 10_000;
+/**
+ * The most bytes that a parsed body may need, as `weights` estimates them. Two objects of 1.5 MiB with a text in every 15
+ * bytes need less than those of an AdmissionReview; a ConversionReview has all objects of a list.
+ */
+export const maxParsedBytes = { admission: 24 * 1024 * 1024, conversion: 40 * 1024 * 1024 } as const;
 
-const quote = 34, backslash = 92, colon = 58;
+/** Bytes in memory, measured on Bun for bodies of one kind. The characters of texts are not counted: 7 MiB limits them. */
+const weights = {
+  container: 80,
+  /** A value that is a text. */
+  text: 80,
+  /** An item of a list, or a field. A growing list has room for as many items again. */
+  item: 24,
+  /** A field of an object with more fields than `wideFields`, which becomes a hash table. */
+  wideField: 80,
+  /** The fields of an object in their order. The engine describes each shape once; {@link Shapes} counts them. */
+  shape: 500,
+} as const;
+
+/** Objects with more fields have no shape. */
+const wideFields = 64;
+
+/** A number with fewer digits is exact. The longest int64 has 19. */
+const minExactDigits = 16, maxExactDigits = 19;
+
+const quote = 34, backslash = 92, comma = 44, colon = 58;
 
 /** Parses the JSON of an untrusted client: limits its structure first, and returns errors instead of throwing them. */
-export function parseJson(text: string): ParsedJson {
+export function parseJson(text: string, maxBytes: number = maxParsedBytes.admission): ParsedJson {
   if (text === "") return { kind: "malformed", message: "the request body is empty" };
-  const excess = excessOf(text);
+  const excess = excessOf(text, maxBytes);
   if (excess !== undefined) return { kind: "malformed", message: excess };
   try {
-    const value = parseExactJson(text);
+    const value = parseFiniteJson(text);
     return { kind: "parsed", value };
   } catch {
     return { kind: "malformed", message: "the request body is not JSON" };
@@ -102,32 +123,92 @@ export function parseJson(text: string): ParsedJson {
 }
 
 /** What a text has too much of, counted before it is parsed; undefined when it is within the limits. */
-function excessOf(text: string): string | undefined {
+function excessOf(text: string, maxBytes: number): string | undefined {
   /** The fields of the object at each depth. */
   const fields = new Uint32Array(maxDepth + 1);
-  let depth = 0, containers = 0;
+  const shapes = new Shapes();
+  let depth = 0, bytes = 0, exactIntegers = 0, textAt = 0;
   for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+    const code = text.charCodeAt(at);
+    switch (code) {
       case quote:
+        textAt = at;
         at = endOfString(text, at);
+        bytes += weights.text;
         break;
-      case colon:
-        fields[depth] = (fields[depth] ?? 0) + 1;
-        if ((fields[depth] ?? 0) > maxFields) return `an object has more than ${maxFields} fields`;
+      case colon: {
+        const count = (fields[depth] ?? 0) + 1;
+        fields[depth] = count;
+        if (count > maxFields) return `an object has more than ${maxFields} fields`;
+        // The text before it was a name.
+        bytes -= weights.text;
+        if (count > wideFields) bytes += weights.wideField;
+        else if (shapes.add(depth, text, textAt, at)) bytes += weights.shape;
+        break;
+      }
+      case comma:
+        bytes += weights.item;
         break;
       case 91: // [
       case 123: // {
         if (++depth > maxDepth) return `JSON is nested deeper than ${maxDepth}`;
-        if (++containers > maxContainers) return `JSON has more than ${maxContainers} objects and lists`;
         fields[depth] = 0;
+        shapes.begin(depth);
+        bytes += weights.container;
         break;
       case 93: // ]
       case 125: // }
         if (depth > 0) depth--;
         break;
+      default: {
+        if (!isDigit(code)) break;
+        const start = at;
+        while (isDigit(text.charCodeAt(at + 1))) at++;
+        if (at + 1 - start < minExactDigits || !isExactInteger(text, start, at + 1)) break;
+        if (++exactIntegers > maxExactIntegers) return `JSON has more than ${maxExactIntegers} integers beyond 2^53`;
+      }
     }
+    if (bytes > maxBytes) return `JSON has more objects, fields and values than ${maxBytes} bytes can hold`;
   }
   return undefined;
+}
+
+/** Nobody can choose names that have the same hash. */
+const hashSeed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+const shapeBits = 20;
+
+/** Counts the different shapes of objects. Two shapes with the same hash count once. */
+class Shapes {
+  readonly #seen = new Uint8Array(2 ** shapeBits / 8);
+  /** The shape of the open object at each depth, so far. */
+  readonly #hashes = new Uint32Array(maxDepth + 1);
+
+  /** Begins an object. */
+  begin(depth: number): void {
+    this.#hashes[depth] = hashSeed;
+  }
+
+  /** Adds the field whose name is between `start` and `end`. @returns true for a new shape */
+  add(depth: number, text: string, start: number, end: number): boolean {
+    let hash = this.#hashes[depth] ?? 0;
+    for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);
+    this.#hashes[depth] = hash;
+    const index = (hash ^ (hash >>> 15)) >>> (32 - shapeBits), bit = 1 << (index & 7), byte = index >>> 3;
+    const seen = this.#seen[byte] ?? 0;
+    this.#seen[byte] = seen | bit;
+    return (seen & bit) === 0;
+  }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** True for digits that are an integer which no number represents, and not a part of a fraction or of an exponent. */
+function isExactInteger(text: string, start: number, end: number): boolean {
+  if (end - start > maxExactDigits || ".eE+".includes(text.charAt(start - 1))) return false;
+  const isPart = end < text.length && ".eE".includes(text.charAt(end));
+  return !isPart && !Number.isSafeInteger(Number(text.slice(start, end)));
 }
 
 /** The index of the quote that ends the string which begins at `start`. */

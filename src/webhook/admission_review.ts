@@ -97,6 +97,7 @@ const reviewSchema = z.object({
     // Checked below without a copy: zod would copy the objects and drop a key `__proto__`.
     object: z.unknown().optional(),
     oldObject: z.unknown().optional(),
+    options: z.unknown().optional(),
     dryRun: z.boolean().nullish(),
   }),
 });
@@ -108,17 +109,15 @@ export function decodeAdmissionReview(text: string): DecodedReview {
   const checked = boundedParse(reviewSchema, parsed.value);
   if (checked.kind === "invalid") return { kind: "malformed", message: issuesText(checked.issues) };
   const { apiVersion, request } = checked.value;
-  for (const field of ["object", "oldObject"] as const) {
+  for (const field of ["object", "oldObject", "options"] as const) {
     if (!isOptionalObject(request[field])) {
       return { kind: "malformed", message: `request.${field}: expected an object or null` };
     }
   }
-  const { userInfo, dryRun, object, oldObject, ...rest } = request;
-  if (request.operation === "UPDATE") {
-    for (const [field, value] of [["object", object], ["oldObject", oldObject]] as const) {
-      const problem = shapeProblem(value);
-      if (problem !== undefined) return { kind: "malformed", message: `request.${field}${problem}` };
-    }
+  const { userInfo, dryRun, object, oldObject, options: _, ...rest } = request;
+  for (const field of sidesOf[request.operation]) {
+    const problem = shapeProblem(request[field], request.operation);
+    if (problem !== undefined) return { kind: "malformed", message: `request.${field}${problem}` };
   }
   return {
     kind: "review",
@@ -142,9 +141,18 @@ export function encodeAdmissionReview(version: AdmissionVersion, uid: string, re
   });
 }
 
-/** What the API server never sends as a side of an UPDATE; undefined for an object with metadata. */
-function shapeProblem(value: unknown): string | undefined {
+/** The states that the API server sends with each operation. A CONNECT has only the options of the connection. */
+const sidesOf = {
+  CREATE: ["object"],
+  UPDATE: ["object", "oldObject"],
+  DELETE: ["oldObject"],
+  CONNECT: [],
+} as const satisfies Record<AdmissionRequest["operation"], readonly ("object" | "oldObject")[]>;
+
+/** What the API server never sends as a state; undefined for an object, of an UPDATE with metadata. */
+function shapeProblem(value: unknown, operation: AdmissionRequest["operation"]): string | undefined {
   if (value === undefined || value === null) return ": expected an object";
+  if (operation !== "UPDATE") return undefined;
   const metadata = fieldOf(value, "metadata");
   const isObject = typeof metadata === "object" && metadata !== null && !Array.isArray(metadata);
   return isObject ? undefined : ".metadata: expected an object";

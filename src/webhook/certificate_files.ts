@@ -6,7 +6,7 @@
  * last valid pair stays in use (behaviour 71).
  */
 import { type Clock, systemClock } from "../async/mod.ts";
-import { type Logger, logger } from "../observe/mod.ts";
+import { liveSecrets, type Logger, logger } from "../observe/mod.ts";
 import { type CertificatePair, fileStat, findText, isKeyPair, joinPath } from "../runtime/mod.ts";
 import type { CertificateSource } from "./certificates.ts";
 
@@ -57,6 +57,7 @@ async function identityOf(certPath: string, keyPath: string): Promise<string> {
 
 async function readPair(certPath: string, keyPath: string): Promise<CertificatePair | undefined> {
   const [cert, key] = await Promise.all([findText(certPath), findText(keyPath)]);
+  liveSecrets.add(key ?? "");
   if (cert === undefined || key === undefined || !isWhole(cert) || !isKeyPair(cert, key)) return undefined;
   return { cert, key };
 }

@@ -6,6 +6,7 @@
  * X.509 library is loaded on first use, so a command without webhooks does not pay for it.
  */
 import type { CertificatePair } from "../runtime/mod.ts";
+import { toBase64, toHex } from "../runtime/mod.ts";
 
 /** Options of {@link issueCertificates}. */
 export interface IssueOptions {
@@ -123,11 +124,11 @@ async function keyPem(keys: CryptoKeyPair): Promise<string> {
 function serialNumber(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[0] = (bytes[0] ?? 0) & 0x7f | 0x40;
-  return bytes.toHex();
+  return toHex(bytes);
 }
 
 function pemOf(label: string, der: ArrayBuffer): string {
-  const lines = new Uint8Array(der).toBase64().match(/.{1,64}/g) ?? [];
+  const lines = toBase64(new Uint8Array(der)).match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
 }
 

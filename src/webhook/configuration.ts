@@ -12,6 +12,7 @@ import type { ConfigurationTarget, WebhookClientConfig } from "./live_configurat
 import type { ConversionWebhook } from "./conversion.ts";
 import type { Webhook } from "./handler.ts";
 import type { AdmissionWebhook } from "./webhook.ts";
+import { toBase64 } from "../runtime/mod.ts";
 
 /** The address of the webhooks. */
 export type WebhookAddress =
@@ -127,7 +128,7 @@ function conversionOf(webhook: ConversionWebhook, options: WebhookConfigurationO
 
 function clientConfigOf(path: string, options: WebhookConfigurationOptions): WebhookClientConfig {
   const { address, caBundle } = options;
-  const trust = caBundle === undefined ? {} : { caBundle: new TextEncoder().encode(caBundle).toBase64() };
+  const trust = caBundle === undefined ? {} : { caBundle: toBase64(caBundle) };
   switch (address.kind) {
     case "service": {
       const { namespace, name, port = 443 } = address;

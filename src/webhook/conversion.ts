@@ -7,9 +7,10 @@
  */
 import { apiVersionOf, type Infer, printExactJson, type Resource, resourceName } from "../api/mod.ts";
 import { z } from "zod";
+import { redactText } from "../observe/mod.ts";
 import { boundedParse } from "../schema/mod.ts";
 import { issuesText } from "./admission_review.ts";
-import { fieldOf, parseJson, typedObject } from "./_decode.ts";
+import { fieldOf, maxParsedBytes, misshapenField, parseJson, typedObject } from "./_decode.ts";
 
 /** The path that all conversion webhooks share, as in controller-runtime. */
 export const conversionPath = "/convert";
@@ -128,6 +129,11 @@ export function converting<Hub extends Resource>(hub: Hub, spokes: readonly Spok
   };
 }
 
+/** The error of a review that asks for what no conversion can do: the fault of its sender. */
+class UnusableObjectError extends Error {
+  override readonly name = "UnusableObjectError";
+}
+
 function convert<Hub extends Resource>(
   known: ReadonlyMap<string, Spoke<Hub>>,
   object: unknown,
@@ -136,7 +142,7 @@ function convert<Hub extends Resource>(
   const current = String(fieldOf(object, "apiVersion"));
   const from = known.get(current), to = known.get(desired);
   if (from === undefined || to === undefined) {
-    throw new Error(`Cannot convert object from "${current}" to "${desired}": version unknown`);
+    throw new UnusableObjectError(`Cannot convert object from "${current}" to "${desired}": version unknown`);
   }
   if (from === to) return object;
   return withIdentityOf(object, desired, to.fromHub(from.toHub(object)));
@@ -158,40 +164,71 @@ function withIdentityOf(source: unknown, apiVersion: string, converted: unknown)
 const reviewSchema = z.object({
   apiVersion: z.enum(["apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"]),
   kind: z.literal("ConversionReview"),
-  request: z.object({ uid: z.string().min(1), desiredAPIVersion: z.string(), objects: z.array(z.unknown()) }),
+  request: z.object({ uid: z.string().min(1), desiredAPIVersion: z.string().max(512), objects: z.array(z.unknown()) }),
 });
 
-/** The response to a ConversionReview, or the reason why the request is malformed. */
+/** The response to a ConversionReview, with the error of the operator's own code; or why the request is malformed. */
 export type ConvertedReview =
   | { readonly kind: "converted"; readonly text: string; readonly failure?: unknown }
   | { readonly kind: "malformed"; readonly message: string };
 
 /** Responds to the body of a request to `/convert`: with all objects converted, or with one failure. */
 export function handleConversionReview(text: string, webhooks: readonly ConversionWebhook[]): ConvertedReview {
-  const parsed = parseJson(text);
+  const parsed = parseJson(text, maxParsedBytes.conversion);
   if (parsed.kind === "malformed") return parsed;
   const checked = boundedParse(reviewSchema, parsed.value);
   if (checked.kind === "invalid") return { kind: "malformed", message: issuesText(checked.issues) };
   const { apiVersion, request } = checked.value;
+  const wrong = request.objects.findIndex((object) => !isVersioned(object));
+  if (wrong >= 0) {
+    return { kind: "malformed", message: `request.objects[${wrong}]: expected an object with apiVersion and kind` };
+  }
   const respond = (response: object, failure?: unknown): ConvertedReview => ({
     kind: "converted",
     text: printExactJson({ apiVersion, kind: "ConversionReview", response: { uid: request.uid, ...response } }),
     failure,
   });
   try {
-    const convertedObjects = request.objects.map((object) =>
-      webhookFor(webhooks, object).convert(object, request.desiredAPIVersion)
-    );
+    const convertedObjects = request.objects.map((object) => convertOne(webhooks, object, request.desiredAPIVersion));
     return respond({ convertedObjects, result: { status: "Success" } });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return respond({ convertedObjects: [], result: { status: "Failure", message } }, error);
+    const message = redactText(error instanceof Error ? error.message : String(error));
+    return respond(
+      { convertedObjects: [], result: { status: "Failure", message } },
+      error instanceof UnusableObjectError ? undefined : error,
+    );
   }
+}
+
+/** A stored object may break the schema of today, so its shape is looked at only when its conversion has failed. */
+function convertOne(webhooks: readonly ConversionWebhook[], object: unknown, desired: string): unknown {
+  const webhook = webhookFor(webhooks, object);
+  try {
+    return webhook.convert(object, desired);
+  } catch (cause) {
+    const resource = webhook.resources.find((one) => apiVersionOf(one) === fieldOf(object, "apiVersion"));
+    const problem = resource === undefined ? undefined : misshapenField(resource, object);
+    if (problem === undefined) throw cause;
+    throw new UnusableObjectError(`Cannot convert object to "${desired}": ${problem}`, { cause });
+  }
+}
+
+/** Characters of a version, and of a kind; names of Kubernetes have at most 317. */
+const maxNameCharacters = 512;
+
+/** True for what the API server sends: an object with a version and a kind, and with metadata if any. */
+function isVersioned(object: unknown): boolean {
+  const isShort = (value: unknown) => typeof value === "string" && value.length <= maxNameCharacters;
+  if (typeof object !== "object" || object === null || Array.isArray(object)) return false;
+  const metadata = fieldOf(object, "metadata");
+  const hasMetadata = metadata === undefined ||
+    (typeof metadata === "object" && metadata !== null && !Array.isArray(metadata));
+  return hasMetadata && isShort(fieldOf(object, "apiVersion")) && isShort(fieldOf(object, "kind"));
 }
 
 function webhookFor(webhooks: readonly ConversionWebhook[], object: unknown): ConversionWebhook {
   const apiVersion = String(fieldOf(object, "apiVersion")), kind = fieldOf(object, "kind");
   const found = webhooks.find((webhook) => webhook.resource.kind === kind && webhook.apiVersions.includes(apiVersion));
-  if (found === undefined) throw new Error(`Cannot convert ${apiVersion} ${String(kind)}: kind unknown`);
+  if (found === undefined) throw new UnusableObjectError(`Cannot convert ${apiVersion} ${String(kind)}: kind unknown`);
   return found;
 }

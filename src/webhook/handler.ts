@@ -7,7 +7,16 @@
  * so that the user sees our message and not a timeout.
  */
 import { type Clock, scope, systemClock, untilAborted } from "../async/mod.ts";
-import { type Counter, type Gauge, type Histogram, type Logger, logger, MetricsRegistry } from "../observe/mod.ts";
+import {
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type Logger,
+  logger,
+  MetricsRegistry,
+  printable,
+  redactText,
+} from "../observe/mod.ts";
 import type { ConnectionInfo } from "../runtime/mod.ts";
 import {
   type AdmissionRequest,
@@ -19,6 +28,8 @@ import { type ConversionWebhook, handleConversionReview } from "./conversion.ts"
 import type { AdmissionDecision, AdmissionWebhook, Denied } from "./webhook.ts";
 import { type ApiStatus, printExactJson } from "../api/mod.ts";
 import { fieldOf } from "./_decode.ts";
+import { LargeTexts, type LargeTextTurn, minLargeBytes } from "./large_texts.ts";
+import { toBase64 } from "../runtime/mod.ts";
 
 /** A webhook that an operator can serve: for admission or for conversion. */
 export type Webhook = AdmissionWebhook | ConversionWebhook;
@@ -77,6 +88,7 @@ class Handler {
   readonly #log: Logger;
   readonly #maxConcurrent: number;
   readonly #clientName: string | undefined;
+  readonly #largeTexts = new LargeTexts();
   #running = 0;
 
   constructor(webhooks: readonly Webhook[], options: WebhookHandlerOptions) {
@@ -123,22 +135,23 @@ class Handler {
   }
 
   async #admit(webhook: AdmissionWebhook, request: Request, url: URL): Promise<Response> {
-    const body = await bodyOf(request);
-    if (body.kind === "refused") return admission("v1", "", deniedResponse(body.code, body.message));
-    const review = decodeAdmissionReview(body.text);
+    using child = scope(request.signal, { timeoutMs: handlerTimeoutMs(webhook, url), clock: this.#clock });
+    const read = await this.#read(request, child.signal, decodeAdmissionReview);
+    if (read.kind === "refused") return admission("v1", "", deniedResponse(read.code, read.message));
+    using _turn = read.turn;
+    const review = read.value;
     if (review.kind === "malformed") {
       this.#log.warn("rejecting a malformed AdmissionReview", { path: webhook.path, reason: review.message });
       return admission("v1", "", deniedResponse(400, review.message));
     }
     const { uid } = review.request;
-    return admission(review.version, uid, await this.#respond(webhook, review.request, request.signal, url));
+    return admission(review.version, uid, await this.#respond(webhook, review.request, child.signal));
   }
 
   async #respond(
     webhook: AdmissionWebhook,
     request: AdmissionRequest,
     signal: AbortSignal,
-    url: URL,
   ): Promise<AdmissionResponse> {
     const { group, version, kind } = request.kind;
     const { resource } = webhook;
@@ -148,71 +161,116 @@ class Handler {
         `this webhook is for ${resource.kind} ${resource.version}, not for ${kind} ${version}`,
       );
     }
-    using child = scope(signal, { timeoutMs: handlerTimeoutMs(webhook, url), clock: this.#clock });
     try {
-      return responseOf(webhook, request, await untilAborted(webhook.decide(request, child.signal), child.signal));
+      return responseOf(webhook, request, await untilAborted(webhook.decide(request, signal), signal));
     } catch (error) {
       const { name, namespace } = request;
-      if (child.signal.aborted) {
+      if (signal.aborted) {
         this.#log.warn("webhook timed out", { webhook: webhook.name, name, namespace });
         return deniedResponse(504, `webhook "${webhook.name}" took too long`);
       }
       this.#metrics.panics.inc();
       this.#log.error("webhook failed", { webhook: webhook.name, name, namespace, error });
-      return deniedResponse(500, `webhook "${webhook.name}" failed: ${error instanceof Error ? error.message : error}`);
+      // Whoever may create an object reads this.
+      const state = redactText(error instanceof Error ? error.message : String(error));
+      return deniedResponse(500, `webhook "${webhook.name}" failed: ${state}`);
     }
   }
 
   async #convert(request: Request): Promise<Response> {
-    const body = await bodyOf(request);
-    if (body.kind === "refused") return text(body.code, body.message);
-    const converted = handleConversionReview(body.text, this.#conversion);
+    const read = await this.#read(
+      request,
+      request.signal,
+      (text) => handleConversionReview(text, this.#conversion),
+    );
+    if (read.kind === "refused") return text(read.code, read.message);
+    using _turn = read.turn;
+    const converted = read.value;
     if (converted.kind === "malformed") return text(400, converted.message);
     if (converted.failure !== undefined) this.#log.error("conversion failed", { error: converted.failure });
     return json(converted.text);
   }
+
+  /**
+   * Reads and decodes the body. A large one waits for its turn, which lasts until `turn` is disposed; it ends here if the
+   * body cannot be read or is refused. The text is garbage when this has returned.
+   */
+  async #read<T>(request: Request, signal: AbortSignal, decode: (text: string) => T): Promise<Decoded<T> | Refused> {
+    const held: { turn?: LargeTextTurn } = {};
+    const take = async (bytes: number) => held.turn = await this.#largeTexts.take(bytes, signal);
+    let isHandedOver = false;
+    try {
+      const contentType = request.headers.get("content-type") ?? "";
+      const announced = request.headers.get("content-length");
+      const text = announced !== null || request.body === null
+        ? await readWhole(request, Number(announced), take)
+        : await readParts(request.body, take);
+      if (text === undefined) return tooLarge;
+      if (text === "") return { kind: "refused", code: 400, message: "the request body is empty" };
+      if (!isJson.test(contentType)) {
+        return { kind: "refused", code: 400, message: "the content type is not application/json" };
+      }
+      const value = decode(text);
+      isHandedOver = true;
+      return { kind: "decoded", value, turn: held.turn };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return { kind: "refused", code: 504, message: "the request waited too long behind other large requests" };
+    } finally {
+      if (!isHandedOver) held.turn?.[Symbol.dispose]();
+    }
+  }
 }
 
-type Body =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "refused"; readonly code: number; readonly message: string };
+/** Waits for the turn of a body with these bytes. */
+type TakeTurn = (bytes: number) => Promise<LargeTextTurn>;
 
-async function bodyOf(request: Request): Promise<Body> {
-  const contentType = request.headers.get("content-type") ?? "";
-  const bytes = await boundedBytes(request);
-  if (bytes?.byteLength === 0) return { kind: "refused", code: 400, message: "the request body is empty" };
-  if (bytes === undefined) {
-    return { kind: "refused", code: 413, message: `the request body is larger than ${maxBodyBytes} bytes` };
-  }
-  if (!/^application\/json\s*(;|$)/i.test(contentType)) {
-    return { kind: "refused", code: 400, message: "the content type is not application/json" };
-  }
-  return { kind: "text", text: new TextDecoder().decode(bytes) };
+/** @returns undefined when the body is too large */
+async function readWhole(request: Request, announcedBytes: number, take: TakeTurn): Promise<string | undefined> {
+  if (announcedBytes > maxBodyBytes) return undefined;
+  if (announcedBytes >= minLargeBytes) await take(announcedBytes);
+  // The runtime decodes the bytes in place if they are ASCII; an array of them would be a second copy.
+  const text = await request.text();
+  return text.length <= maxBodyBytes ? text : undefined;
 }
 
-/** The body; undefined when it is too large. A body of unknown length is read only up to the limit. */
-async function boundedBytes(request: Request): Promise<Uint8Array | undefined> {
-  const announced = request.headers.get("content-length");
-  if (announced !== null || request.body === null) {
-    if (Number(announced) > maxBodyBytes) return undefined;
-    const whole = new Uint8Array(await request.arrayBuffer());
-    return whole.length > maxBodyBytes ? undefined : whole;
-  }
-  const parts: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const part of request.body) {
+/**
+ * A body of unknown length is read only up to the limit. It waits for its turn when it has become large.
+ *
+ * @returns undefined when the body is too large
+ */
+async function readParts(body: ReadableStream<Uint8Array>, take: TakeTurn): Promise<string | undefined> {
+  const decoder = new TextDecoder();
+  let text = "", sizeBytes = 0, turn: LargeTextTurn | undefined;
+  for await (const part of body) {
     sizeBytes += part.length;
     if (sizeBytes > maxBodyBytes) return undefined;
-    parts.push(part);
+    if (turn !== undefined) turn.add(part.length);
+    else if (sizeBytes >= minLargeBytes) turn = await take(sizeBytes);
+    text += decoder.decode(part, { stream: true });
   }
-  const whole = new Uint8Array(sizeBytes);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return text + decoder.decode();
 }
+
+const isJson = /^application\/json\s*(;|$)/i;
+
+interface Decoded<T> {
+  readonly kind: "decoded";
+  readonly value: T;
+  readonly turn: LargeTextTurn | undefined;
+}
+
+interface Refused {
+  readonly kind: "refused";
+  readonly code: number;
+  readonly message: string;
+}
+
+const tooLarge: Refused = {
+  kind: "refused",
+  code: 413,
+  message: `the request body is larger than ${maxBodyBytes} bytes`,
+};
 
 /** One second less than the API server waits. Its `timeout` parameter may be shorter than the configured timeout. */
 function handlerTimeoutMs(webhook: AdmissionWebhook, url: URL): number {
@@ -302,21 +360,16 @@ const maxWarningCharacters = 256;
 
 function warningsOf(warnings: readonly string[] = []): Pick<AdmissionResponse, "warnings"> {
   if (warnings.length === 0) return {};
-  return { warnings: warnings.map((warning) => printable(warning).slice(0, maxWarningCharacters)) };
+  return { warnings: warnings.map((warning) => printable(warning, maxWarningCharacters - 1)) };
 }
 
 /** The API server writes messages into headers and log lines: they must be one line of bounded length. */
 function bounded(message: string): string {
-  return printable(message).slice(0, 4096);
-}
-
-function printable(text: string): string {
-  // deno-lint-ignore no-control-regex -- the pattern is meant to match control characters
-  return text.replaceAll(/[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+/g, " ");
+  return printable(message, 4095);
 }
 
 function base64(text: string): string {
-  return new TextEncoder().encode(text).toBase64();
+  return toBase64(text);
 }
 
 /** The metrics of one path. */

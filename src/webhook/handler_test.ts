@@ -108,7 +108,7 @@ test("[67] null and absent objects: DELETE has only the old object, CONNECT may 
     allowed: true,
   });
   for (const nothing of [{ object: null, oldObject: null }, { object: undefined, oldObject: undefined }]) {
-    // An UPDATE always has both objects: without them it is malformed.
+    // Only a CONNECT has no object: other reviews without theirs are malformed.
     const update = await reviewResult(handler, webhookRequest(validate, review({ operation: "UPDATE", ...nothing })));
     assertEquals([update.response.status.code, update.response.status.message], [
       400,
@@ -116,8 +116,11 @@ test("[67] null and absent objects: DELETE has only the old object, CONNECT may 
     ]);
     for (const operation of ["CREATE", "DELETE", "CONNECT"]) {
       for (const path of [validate, mutate]) {
-        const result = await reviewResult(handler, webhookRequest(path, review({ operation, ...nothing })));
-        assertEquals(result.response, { uid: "7f0a", allowed: true });
+        const { response } = await reviewResult(handler, webhookRequest(path, review({ operation, ...nothing })));
+        assertEquals(
+          [response.allowed, response.status?.code],
+          operation === "CONNECT" ? [true, undefined] : [false, 400],
+        );
       }
     }
   }
@@ -156,7 +159,7 @@ test("[69] a handler that throws gives a denial with 500", async () => {
   })], { metrics });
   const { response } = await reviewResult(handler, webhookRequest(validate, review()));
   assertEquals([response.allowed, response.status.code, response.status.reason], [false, 500, "InternalError"]);
-  assertEquals(response.status.message, 'webhook "validate.pools.nodes.example.dev" failed: no database [31m');
+  assertEquals(response.status.message, 'webhook "validate.pools.nodes.example.dev" failed: no database');
   assertStringIncludes(await metrics.render(), "controller_runtime_webhook_panics_total 1");
 });
 
@@ -270,4 +273,28 @@ test("two webhooks cannot have the same path, and options are validated when the
   assertThrows(() => validating(Pool, {}, { name: "short" }), /not three or more words/);
   assertThrows(() => validating(Pool, {}, { path: "/a b" }), /path "\/a b" is malformed/);
   assertThrows(() => validating(Pool, {}, { timeoutSeconds: 31 }), /not within 1 to 30/);
+});
+
+test("[66] large bodies that end early or are refused do not keep the turn of others", async () => {
+  const handler = webhookHandler([strict]);
+  const large = JSON.stringify({ ...review(), padding: "x".repeat(1_500_000) });
+  const url = `http://webhook${validate}`;
+  const headers = { "content-type": "application/json" };
+  for (let count = 0; count < 3; count++) {
+    let isFirst = true;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (!isFirst) return controller.error(new Error("the client has gone"));
+        isFirst = false;
+        controller.enqueue(new TextEncoder().encode(large));
+      },
+    });
+    await handler(new Request(url, { method: "POST", headers, body })).catch(() => undefined);
+    const text = new Request(url, { method: "POST", headers: { "content-type": "text/plain" }, body: large });
+    assertStringIncludes(await (await handler(text)).text(), "the content type is not application/json");
+  }
+  let status: number | undefined;
+  void handler(new Request(url, { method: "POST", headers, body: large })).then((response) => status = response.status);
+  await drain(20);
+  assertEquals(status, 200);
 });

@@ -8,6 +8,7 @@ import { builtin, type Resource } from "../api/mod.ts";
 import { type Client, type JsonPatchOperation, retryOnConflict } from "../client/mod.ts";
 import { fieldOf } from "./_decode.ts";
 import type { Clock } from "../async/mod.ts";
+import { toBase64 } from "../runtime/mod.ts";
 
 /** The annotation with the original client configurations during a local run, by the name of their webhook. */
 export const savedConfigAnnotation = "pintle.dev/webhooks-before-local";
@@ -156,7 +157,7 @@ interface PublishOptions {
  */
 export async function publishCaBundle(bundle: string, options: PublishOptions): Promise<number> {
   const { client, targets, clock, signal } = options;
-  const caBundle = new TextEncoder().encode(bundle).toBase64();
+  const caBundle = toBase64(bundle);
   let changed = 0;
   for (const target of targets) {
     await retryOnConflict(async () => {

@@ -10,8 +10,9 @@
  */
 import { z } from "zod";
 import type { Clock } from "../async/mod.ts";
-import { isProcessAlive, processFacts, processSpace } from "../runtime/mod.ts";
+import { fromBase64, isProcessAlive, processFacts, processSpace } from "../runtime/mod.ts";
 import { type Client, type JsonPatchOperation, retryOnConflict } from "../client/mod.ts";
+import { boundedParse } from "../schema/mod.ts";
 import {
   annotationPointer,
   type ConfigurationTarget,
@@ -76,7 +77,8 @@ export interface LocalRunTrace {
 /** The mark of a configuration; undefined without one. */
 export function localRunOf({ annotations = {} }: Pick<LiveConfiguration, "annotations">): LocalRun | undefined {
   const parsed = parseJson(annotations[localRunAnnotation] ?? "");
-  return parsed.kind === "parsed" ? localRunSchema.safeParse(parsed.value).data : undefined;
+  const checked = boundedParse(localRunSchema, parsed.kind === "parsed" ? parsed.value : undefined);
+  return checked.kind === "valid" ? checked.value : undefined;
 }
 
 /** Finds the configurations that local runs have changed or created. */
@@ -102,7 +104,7 @@ function traceOf(target: ConfigurationTarget, live: LiveConfiguration): LocalRun
 
 function pemOf(base64: string): string | undefined {
   try {
-    return new TextDecoder().decode(Uint8Array.fromBase64(base64));
+    return new TextDecoder().decode(fromBase64(base64));
   } catch {
     return undefined;
   }

@@ -28,6 +28,7 @@ import { type CertificateSource, fixedCertificate, issueCertificates } from "./c
 import { type LocalRunIdentity, localRunOf, type LocalRunTrace, markOf } from "./local_run.ts";
 import { parseJson } from "./_decode.ts";
 import { resourceVersion } from "../api/mod.ts";
+import { toBase64 } from "../runtime/mod.ts";
 
 /** Options of {@link localWebhooks}. */
 export interface LocalWebhooksOptions {
@@ -60,7 +61,7 @@ const dayMs = 24 * 3_600_000;
 export async function localWebhooks(options: LocalWebhooksOptions): Promise<LocalWebhooks> {
   const { client, targets, host, run, clock = systemClock } = options;
   const { ca, cert, key } = await issueCertificates({ hosts: [host], now: clock.now(), lifetimeMs: dayMs });
-  const caBundle = new TextEncoder().encode(ca).toBase64();
+  const caBundle = toBase64(ca);
   return {
     certificates: fixedCertificate({ cert, key }),
     ca,

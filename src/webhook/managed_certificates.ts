@@ -14,8 +14,8 @@
 import { builtin, type ObjectMeta, splitKey } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
 import { type Client, isAlreadyExists, isConflict } from "../client/mod.ts";
-import { type Gauge, type Logger, logger, MetricsRegistry } from "../observe/mod.ts";
-import { type CertificatePair, isKeyPair } from "../runtime/mod.ts";
+import { type Gauge, liveSecrets, type Logger, logger, MetricsRegistry } from "../observe/mod.ts";
+import { type CertificatePair, fromBase64, isKeyPair, toBase64 } from "../runtime/mod.ts";
 import {
   canonicalHost,
   type CertificateFacts,
@@ -260,6 +260,7 @@ const fields = {
 /** Reads the state. Invalid fields count as absent. */
 async function stateOf(secret: builtin.Secret): Promise<CertificateState> {
   const data = secret.data ?? {};
+  for (const field of [fields.key, fields.nextKey]) liveSecrets.add(decoded(data[field] ?? ""));
   const read = (field: string) => Object.hasOwn(data, field) ? decoded(data[field] ?? "") : "";
   return {
     current: await pairOf(read(fields.cert), read(fields.key)),
@@ -339,13 +340,13 @@ async function pairOf(cert: string, key: string): Promise<StoredPair | undefined
 
 function dataOf(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(texts).map(([field, text]) => [field, new TextEncoder().encode(text).toBase64()]),
+    Object.entries(texts).map(([field, text]) => [field, toBase64(text)]),
   );
 }
 
 function decoded(base64: string): string {
   try {
-    return new TextDecoder().decode(Uint8Array.fromBase64(base64));
+    return new TextDecoder().decode(fromBase64(base64));
   } catch {
     return "";
   }

@@ -22,7 +22,9 @@ function clusterWithConfigurations(): FakeApi {
     webhooks: [{ name: "a", clientConfig }, { name: "b", clientConfig }],
   });
   const conversion = { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig } };
-  api.put(crdPath, { kind: "CustomResourceDefinition", metadata: { name: "pools" }, spec: { conversion } });
+  const names = { plural: "pools", kind: "Pool" };
+  const spec = { group: "nodes.example.dev", scope: "Namespaced", names, versions: [], conversion };
+  api.put(crdPath, { kind: "CustomResourceDefinition", metadata: { name: "pools.nodes.example.dev" }, spec });
   return api;
 }
 

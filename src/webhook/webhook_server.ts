@@ -27,6 +27,7 @@ export interface WebhookServerOptions {
   readonly drainDelayMs?: number;
   /** Milliseconds that open requests then get. @default 10000 */
   readonly graceMs?: number;
+  /** @default those of `serve()`, with 12 MiB for the bodies in memory */
   readonly limits?: Partial<ServeLimits>;
   /** @default none */
   readonly metrics?: MetricsRegistry;
@@ -41,6 +42,9 @@ export interface WebhookRunOptions {
   /** Closes everything at once. @default never */
   readonly kill?: AbortSignal;
 }
+
+/** A large body becomes ten times as many bytes of objects; the ones behind it wait as bytes. */
+const maxBufferedBytes = 12 * 1024 * 1024;
 
 const never = new AbortController().signal;
 
@@ -118,7 +122,7 @@ export class WebhookServer {
     this.#server = await serve({
       hostname,
       port,
-      limits,
+      limits: { maxBufferedBytes, ...limits },
       clock: this.#clock,
       tls: { ...pair, clientCa },
       handler,

@@ -7,8 +7,21 @@
  * booleans and an unquoted property `y` is lost. parseYaml() never throws, and its work is bounded: the library needs
  * microseconds for each token, and more than linear time for deep nesting, for aliases and for long numbers, so a text with
  * more of them than the limits below is one problem instead of a document. Integers of 64 bits are exact in both directions.
+ * What JSON cannot express is a problem too: a key that is a list, a map or an alias, and a number that is not finite.
  */
-import { Composer, Document, isScalar, Lexer, LineCounter, Parser, type Tags, visit, YAMLParseError } from "yaml";
+import {
+  Composer,
+  Document,
+  isAlias,
+  isCollection,
+  isScalar,
+  Lexer,
+  LineCounter,
+  Parser,
+  type Tags,
+  visit,
+  YAMLParseError,
+} from "yaml";
 
 /** Options of {@link printYaml}. */
 export interface PrintYamlOptions {
@@ -22,7 +35,11 @@ export interface PrintYamlOptions {
 export function printYaml(value: unknown, { sortKeys = true, style = "plain" }: PrintYamlOptions = {}): string {
   const isGo = style === "go";
   const version = isGo ? "1.1" : "1.2";
-  const document = new Document(value, { aliasDuplicateObjects: false, sortMapEntries: sortKeys, version });
+  const document = new Document(value, {
+    ...{ aliasDuplicateObjects: false, sortMapEntries: sortKeys, version },
+    customTags: (tags) =>
+      tags.filter((tag) => tag !== "merge" && (typeof tag === "string" || !tag.tag.endsWith(":merge"))),
+  });
   const needsQuotes = isGo ? readAsAnotherType(document) : isSpecialIn11;
   visit(document, {
     Scalar(_key, scalar) {
@@ -32,15 +49,19 @@ export function printYaml(value: unknown, { sortKeys = true, style = "plain" }: 
   return document.toString(isGo ? { indentSeq: false, lineWidth: 0, singleQuote: true } : { lineWidth: 0 });
 }
 
+/** Readers drop it at the start of a text. */
+const byteOrderMark = "\ufeff";
+
 /** True for texts with a meaning in YAML 1.1 but not in YAML 1.2. */
 function isSpecialIn11(text: string): boolean {
-  return /^(y|n|yes|no|on|off|<<|=)$/i.test(text) || /^[-+]?\.?[0-9]/.test(text);
+  return /^(y|n|yes|no|on|off|<<|=)$/i.test(text) || /^[-+]?\.?[0-9]/.test(text) || text.includes(byteOrderMark);
 }
 
 /** True for texts that a tag of the document's own version reads as another type. */
 function readAsAnotherType({ schema }: Document): (text: string) => boolean {
   const patterns = schema.tags.flatMap((tag) => tag.default === true && "test" in tag ? tag.test ?? [] : []);
-  return (text) => patterns.some((pattern) => pattern.test(text));
+  // A merge has no tag here.
+  return (text) => text === "<<" || text.includes(byteOrderMark) || patterns.some((pattern) => pattern.test(text));
 }
 
 /** Options of {@link parseYaml}. */
@@ -50,6 +71,8 @@ export interface ParseYamlOptions {
    * times and numbers of base 60. @default "core"
    */
   readonly dialect?: "core" | "go";
+  /** The most tokens of the text. @default 250000, about 0.6 s of work; a CRD of 20,000 lines has 160,000 */
+  readonly maxTokens?: number;
 }
 
 /** A place in a YAML text. */
@@ -77,14 +100,17 @@ export interface YamlDocument {
   readonly problems: readonly YamlProblem[];
   /** Returns the places of keys that occurred before in the same map, in the order of the text, at most 100. */
   duplicateKeys(): readonly YamlPosition[];
-  /** Returns the value. @throws Error when it has more than 100 resolved aliases, an alias without an anchor, or a wrong merge */
+  /**
+   * Returns the value, which consists of values of JSON and bigints.
+   *
+   * @throws Error when it has more than 100 resolved aliases, an alias without an anchor, a wrong merge, or a tag such as
+   * `!!set` whose values JSON does not have
+   */
   value(): unknown;
 }
 
 /** Limit of resolved aliases, so that a small text does not become a large value. */
 const maxAliasCount = 100;
-/** The most tokens of a text, about 0.6 s of work. A CRD of 20,000 lines has 160,000. */
-const maxTokens = 250_000;
 /** The most aliases; the library looks for each in the whole text. */
 const maxAliases = 1_000;
 /** The most collections inside each other. Objects of Kubernetes have less than 50. */
@@ -122,19 +148,32 @@ export async function parseYamlInTurns(
 
 const integer = /^\s*[-+]?(?:0x[\da-f_]+|0[ob]?[0-7_]+|[\d_:]+)\s*$/i;
 
+/** A carriage return alone ends a line, which the library does not know. The length stays the same. */
+function withLineFeeds(text: string): string {
+  return text.includes("\r") ? text.replace(/\r(?!\n)/g, "\n") : text;
+}
+
 /** Parses in steps; each `next()` is one. */
-function* parse(text: string, { dialect = "core" }: ParseYamlOptions): Generator<void, YamlDocument, void> {
+function* parse(
+  text: string,
+  { dialect = "core", maxTokens = 250_000 }: ParseYamlOptions,
+): Generator<void, YamlDocument, void> {
   const lines = new LineCounter();
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
   const composer = new Composer({
     ...(dialect === "go" ? { version: "1.1", customTags: asGoReads } : { schema: "core", merge: false }),
+    // See partsOutsideJson(): the library needs seconds for bytes, sets and ordered maps.
+    resolveKnownTags: false,
     // The library compares each key with all others of its map.
     uniqueKeys: false,
     prettyErrors: false,
+    // A warning of the library goes to standard error.
+    logLevel: "error",
     intAsBigInt: true,
     lineCounter: lines,
   });
+  const at = (offset: number): YamlPosition => ({ offset, line: lines.linePos(offset).line });
   const documents: Document.Parsed[] = [];
   let tokens = 0, aliases = 0, failures = 0, longestNumber = 0;
   const excess = () => {
@@ -144,17 +183,20 @@ function* parse(text: string, { dialect = "core" }: ParseYamlOptions): Generator
     if (longestNumber > maxDigits) return `an integer of more than ${maxDigits} digits`;
     return undefined;
   };
-  for (const token of new Lexer().lex(text)) {
+  for (const token of new Lexer().lex(withLineFeeds(text))) {
     tokens++;
     if (token.startsWith("*")) aliases++;
     if (token.length > maxDigits && integer.test(token)) longestNumber = token.length;
     const offset = parser.offset;
+    if (token.startsWith('"') && hasManyBadEscapes(token)) {
+      return refused("BAD_DQ_ESCAPE", "the text has many invalid escape sequences", at(offset));
+    }
     for (const part of parser.next(token)) {
       if (part.type === "error" || part.type === "directive") failures++;
       documents.push(...composer.next(part));
     }
     const state = excess();
-    if (state !== undefined) return tooLarge(state, { offset, line: lines.linePos(offset).line });
+    if (state !== undefined) return refused("TOO_LARGE", `the text has ${state}`, at(offset));
     // The rest would be read as other errors.
     if (failures > maxProblems || documents.length > 1) break;
     if (tokens % tokensPerTurn === 0) yield;
@@ -167,26 +209,91 @@ function* parse(text: string, { dialect = "core" }: ParseYamlOptions): Generator
   const several = second === undefined
     ? []
     : [new YAMLParseError([second.range[0], second.range[1]], "MULTIPLE_DOCS", "Source contains multiple documents")];
-  const at = (offset: number): YamlPosition => ({ offset, line: lines.linePos(offset).line });
-  const problems = [...document.errors, ...several].slice(0, maxProblems).map(({ code, message, pos: [offset] }) => {
+  const errors = [...document.errors, ...several].slice(0, maxProblems).map(({ code, message, pos: [offset] }) => {
     return { ...at(offset), code, message: message.split("\n")[0] ?? "" };
   });
+  const problems = errors.length > 0 ? errors : partsOutsideJson(document, at);
   return {
     problems,
     duplicateKeys: () => duplicateOffsets(document).slice(0, maxDuplicateKeys).map(at),
-    value: () => document.toJS({ maxAliasCount, reviver: (_key, value) => asNumber(value) }),
+    value: () => {
+      // The library has a value for texts with errors, too.
+      const outside = errors.length > 0 ? undefined : problems[0];
+      if (outside !== undefined) throw new RangeError(`Cannot read YAML: ${outside.message}`);
+      return document.toJS({ maxAliasCount, reviver: (_key, value) => asNumber(value) });
+    },
   };
 }
 
-function tooLarge(state: string, position: YamlPosition): YamlDocument {
-  const message = `the text has ${state}`;
+/** A document without a value. */
+function refused(code: string, message: string, position: YamlPosition): YamlDocument {
   return {
-    problems: [{ ...position, code: "TOO_LARGE", message }],
+    problems: [{ ...position, code, message }],
     duplicateKeys: () => [],
     value() {
       throw new RangeError(`Cannot read YAML: ${message}`);
     },
   };
+}
+
+const escape = /\\(?:[0abetnvfr "/\\N_LP\t\r\n]|x[\da-f]{2}|u[\da-f]{4}|U[\da-f]{8}|(.?))/gis;
+
+/** The library creates an error for each escape sequence that it does not know. */
+function hasManyBadEscapes(token: string): boolean {
+  let count = 0;
+  for (const [, bad] of token.matchAll(escape)) {
+    if (bad !== undefined && ++count > maxProblems) return true;
+  }
+  return false;
+}
+
+const binaryTag = "tag:yaml.org,2002:binary";
+const withoutJson = "a tag makes a value that JSON does not have";
+
+/** True for sets, ordered maps and times, which readers would take for objects without fields. */
+function hasTagWithoutJson({ tag }: { readonly tag?: string | undefined }): boolean {
+  return tag !== undefined && /^tag:yaml\.org,2002:(set|omap|pairs|timestamp)$/.test(tag);
+}
+
+/** The text of bytes in base 64, as Go reads them; undefined for other bytes. */
+function textOf(base64: string): string | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(base64.replace(/\s/g, "")), (character) => character.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What has no equivalent in JSON. Bytes become text. Go programs refuse it; JavaScript would print the key, and read Infinity. */
+function partsOutsideJson(document: Document.Parsed, at: (offset: number) => YamlPosition): readonly YamlProblem[] {
+  const problems: YamlProblem[] = [];
+  const add = (node: { readonly range?: readonly number[] | null }, code: string, message: string) => {
+    problems.push({ ...at(node.range?.[0] ?? 0), code, message });
+    return problems.length < maxProblems ? undefined : visit.BREAK;
+  };
+  visit(document, {
+    Collection(_key, collection) {
+      return hasTagWithoutJson(collection) ? add(collection, "TAG_WITHOUT_JSON", withoutJson) : undefined;
+    },
+    Pair(_key, { key }) {
+      if (!isCollection(key) && !isAlias(key)) return undefined;
+      return add(key, "KEY_IS_NO_TEXT", "a key is a list, a map or an alias");
+    },
+    Scalar(_key, scalar) {
+      const { value } = scalar;
+      if (scalar.tag === binaryTag) {
+        const text = textOf(String(value));
+        if (text === undefined) return add(scalar, "TAG_WITHOUT_JSON", withoutJson);
+        scalar.value = text;
+        return undefined;
+      }
+      if (hasTagWithoutJson(scalar)) return add(scalar, "TAG_WITHOUT_JSON", withoutJson);
+      if ((typeof value !== "number" && typeof value !== "bigint") || Number.isFinite(Number(value))) return undefined;
+      return add(scalar, "NUMBER_OUT_OF_RANGE", "a number is outside of the range of a float64");
+    },
+  });
+  return problems;
 }
 
 /** As in JSON, an integer is a bigint only if a number cannot represent it exactly, and it fits in an int64. */
@@ -210,11 +317,22 @@ function duplicateOffsets(document: Document.Parsed): readonly number[] {
   return offsets.sort((a, b) => a - b);
 }
 
-/** Go does not have the times and the base 60 numbers of YAML 1.1. */
+/** A number with a point, and one with an exponent: each has a digit before the exponent. */
+const withPoint = /^[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*\.[0-9_]*)$/;
+const withExponent = /^[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)[eE][-+]?[0-9]+$/;
+
+/**
+ * Go does not have the times and the base 60 numbers of YAML 1.1, and reads `.` and `e5` as text, of which the library makes
+ * NaN.
+ */
 function asGoReads(tags: Tags): Tags {
-  return tags.filter((tag) => {
+  return tags.map((tag) => {
+    if (typeof tag === "string" || tag.collection !== undefined || !tag.tag.endsWith(":float")) return tag;
+    if (tag.format === "EXP") return { ...tag, test: withExponent };
+    return tag.test?.test(".") === true ? { ...tag, test: withPoint } : tag;
+  }).filter((tag) => {
     if (typeof tag === "string") return true;
     const isSexagesimal = "format" in tag && tag.format === "TIME";
-    return !isSexagesimal && !tag.tag.endsWith(":timestamp");
+    return !isSexagesimal && !/:(timestamp|binary|omap|pairs|set)$/.test(tag.tag);
   });
 }

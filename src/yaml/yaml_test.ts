@@ -64,3 +64,35 @@ test("[94] a key __proto__ and more than a hundred aliases", () => {
   ];
   assertThrows(() => parseYaml(laughs.join("\n")).value(), /alias/i);
 });
+
+test("a tag whose values JSON does not have is an error, and bytes are text as in Go", () => {
+  for (const tagged of ["!!set {a, b}", "!!omap [a: 1]", "!!timestamp 2001-01-01", "!!binary /w=="]) {
+    const read = () => parseYaml(`a: ${tagged}\n`).value();
+    assertThrows(read, /^Cannot read YAML: /);
+  }
+  assertEquals(parseYaml("!!binary aGk=\n", { dialect: "go" }).value(), "hi");
+});
+
+test("a key << is quoted in both styles, so it is not read as a merge", () => {
+  for (const style of ["plain", "go"] as const) {
+    const text = printYaml({ "<<": { a: 1 } }, { style });
+    assertEquals(parseYaml(text, { dialect: "go" }).value(), { "<<": { a: 1 } });
+  }
+});
+
+test("the dialect go reads a number only where there is a digit, as a short commit id may be e5", () => {
+  const texts = [".", "+.", "e5", "-e3", ".e5", "E10", "._1"];
+  for (const text of texts) assertEquals(parseYaml(text, { dialect: "go" }).value(), text);
+  for (const text of texts) assertEquals(parseYaml(printYaml(text), { dialect: "go" }).value(), text);
+  assertEquals(parseYaml("[1., .5, 1_0.5, 1e3, 1.5E+2, -.5e1, 0x1F]", { dialect: "go" }).value(), [
+    ...[1, 0.5, 10.5, 1000, 150, -5, 31],
+  ]);
+});
+
+test("a carriage return alone ends a line, and a text that begins with a byte order mark is quoted", () => {
+  assertEquals(parseYaml("a: 1\rb: 2\r").value(), { a: 1, b: 2 });
+  for (const style of ["plain", "go"] as const) {
+    const text = printYaml("\ufeff", { style });
+    assertEquals(parseYaml(text).value(), "\ufeff", JSON.stringify(text));
+  }
+});

@@ -5,7 +5,7 @@
  * The rules: a list ends with an error after a bounded number of requests; a body or a line is cancelled at its limit,
  * with no more of it read than the limit and one chunk; the warnings of one answer are few.
  */
-import { builtin } from "../../src/api/mod.ts";
+import { builtin, InvalidResponseError } from "../../src/api/mod.ts";
 import { seededRandom } from "../../src/async/mod.ts";
 import { Client } from "../../src/client/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../testing.ts";
@@ -43,11 +43,11 @@ test("a list without an end, or with a huge token, ends after a bounded number o
   assertEquals(huge.requests(), 1);
 });
 
-/** A body of `start` and then spaces or letters for ever. */
-function endlessBody(start: string, filler: string) {
+/** A body of `start` and then `filler` for ever, in chunks of `repeats` of them. */
+function endlessBody(start: string, filler: string, repeats = 256 * 1024) {
   let sizeBytes = 0;
   let isCancelled = false;
-  const chunk = new TextEncoder().encode(filler.repeat(256 * 1024));
+  const chunk = new TextEncoder().encode(filler.repeat(repeats));
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       const bytes = sizeBytes === 0 ? new TextEncoder().encode(start) : chunk.slice();
@@ -78,6 +78,41 @@ test("an object without an end is cancelled at 16 MiB, for every verb that gets 
   }
 });
 
+test("[security 21] a page of a list without an end is cancelled at its limit, whatever it consists of", async () => {
+  const list = '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[';
+  const pages: Readonly<Record<string, readonly [start: string, part: string, maxBytes: number, state: RegExp]>> = {
+    "small items": [list, '{"metadata":{"name":"a"}},', 8 * mebibyte, /has more than 200000 items$/],
+    "items without a value": [list, "1,", 2 * mebibyte, /has more than 200000 items$/],
+    "one item": [`${list}{"a":"`, "x", 17 * mebibyte, /an item with more than 16777216 bytes$/],
+    "one item of fields": [`${list}{"a":1`, ',"a":1', 17 * mebibyte, /an item with more than 16777216 bytes$/],
+    "items of empty objects": [
+      list,
+      `[${"{},".repeat(999)}{}],`,
+      7 * mebibyte,
+      /more than 3000000 values, and more than one for 10 bytes$/,
+    ],
+    "white space in the items": [list, " ", 17 * mebibyte, /an item with more than 16777216 bytes$/],
+    "white space before the list": [" ", " ", 17 * mebibyte, /more than 16777216 bytes beside its items$/],
+    "white space behind the list": [`${list}]}`, "\n", 17 * mebibyte, /more than 16777216 bytes beside its items$/],
+    "one text in the metadata": [
+      '{"metadata":{"a":"',
+      "x",
+      17 * mebibyte,
+      /more than 16777216 bytes beside its items$/,
+    ],
+    "fields beside the items": [`${list}]`, ',"a":1', 17 * mebibyte, /more than 16777216 bytes beside its items$/],
+    "arrays of items": [`${list}]`, ',"items":[]', 17 * mebibyte, /more than 16777216 bytes beside its items$/],
+    "depth": [`${list}`, "[", mebibyte, /nests deeper than 512 levels$/],
+  };
+  for (const [name, [start, part, maxBytes, state]] of Object.entries(pages)) {
+    const answer = endlessBody(start, part, Math.ceil(256 * 1024 / part.length));
+    const client = new Client(() => Promise.resolve(new Response(answer.body)));
+    const error = await assertRejects(() => client.list(ConfigMap), state);
+    assert(error instanceof InvalidResponseError && error.message.startsWith("Cannot list ConfigMap"), error.message);
+    assert(answer.isCancelled() && answer.sizeBytes() <= maxBytes, `${name}: ${answer.sizeBytes()} bytes`);
+  }
+});
+
 test("a line of a watch without an end is cancelled at 16 Mi characters", async () => {
   for (
     const start of ['{"type":"ADDED","object":{"a":"', " ", '{"type":"ADDED","object":{"metadata":{"managedFields":[']
@@ -102,7 +137,7 @@ test("an answer with hundreds of kilobytes of warnings is logged briefly", async
     `299 - "${"\\".repeat(400_000)}`,
   ];
   for (const warning of headers) {
-    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: {} };
+    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "a", name: "b" } };
     const client = new Client(() => Promise.resolve(Response.json(object, { headers: { warning } })), { logger });
     await client.get(ConfigMap, "a/b");
   }

@@ -8,7 +8,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { seededRandom, VirtualClock } from "../../src/async/mod.ts";
-import { clusterTransport, KubeconfigError, loadClusterAccess } from "../../src/client/mod.ts";
+import {
+  clusterTransport,
+  KubeconfigError,
+  type KubeconfigOverrides,
+  loadClusterAccess,
+} from "../../src/client/mod.ts";
 import { CertificateAuthority } from "../controlplane/certificate_authority.ts";
 import { LoopbackServer } from "../loopback.ts";
 import { assert, assertEquals, assertRejects, test } from "../testing.ts";
@@ -204,5 +209,63 @@ test("a rule of NO_PROXY matches what it says exactly, and a malformed one match
     const isInside = Math.floor(host / 2 ** (32 - prefix)) === Math.floor(network / 2 ** (32 - prefix));
     const rule = `${textOf(network)}/${prefix}`;
     assertEquals(await isProxied(textOf(host), rule), !isInside, `${textOf(host)} in ${rule}`);
+  }
+});
+
+test("[security 2] in a Pod, a flag that would have no effect is refused before the token is read", async () => {
+  await using folder = await Folder.create();
+  await writeFile(`${folder.path}/token`, "the token");
+  await writeFile(`${folder.path}/ca.crt`, pem);
+  const environment = { KUBERNETES_SERVICE_HOST: "10.96.0.1", KUBERNETES_SERVICE_PORT: "443" };
+  const load = (overrides: KubeconfigOverrides) =>
+    loadClusterAccess({ environment, overrides, serviceAccountDirectory: folder.path });
+  const table: readonly (readonly [KubeconfigOverrides, RegExp])[] = [
+    [
+      { insecureSkipTlsVerify: true },
+      /^Cannot use --insecure-skip-tls-verify in a Pod: any server could get the token/,
+    ],
+    [{ insecureSkipTlsVerify: true, server: "https://10.0.0.1" }, /--insecure-skip-tls-verify in a Pod/],
+    [{ context: "x" }, /^Cannot use --context in a Pod: there is no kubeconfig/],
+    [{ cluster: "x" }, /--cluster in a Pod/],
+    [{ user: "x" }, /--user in a Pod/],
+    [{ clientCertificate: "x" }, /--client-certificate in a Pod/],
+    [{ clientKey: "x" }, /--client-key in a Pod/],
+    [{ asGroups: ["x"] }, /--as-group or --as-uid in a Pod: a user is missing/],
+    [{ asUid: "x" }, /a user is missing/],
+  ];
+  for (const [overrides, expected] of table) {
+    const error = await assertRejects(() => load(overrides), expected);
+    assert(error instanceof KubeconfigError, String(error));
+  }
+  assertEquals(
+    (await load({ insecureSkipTlsVerify: false, as: "ann", asGroups: ["x"] })).credentials.kind,
+    "tokenFile",
+  );
+});
+
+test("[security 21] a CA file of megabytes with broken marks is refused after linear work", async () => {
+  await using folder = await Folder.create();
+  const path = `${folder.path}/ca`;
+  const random = seededRandom(21);
+  const marks = [
+    "-----BEGIN CERTIFICATE-----\n",
+    "-----BEGIN ",
+    "-----END",
+    "-----",
+    "-",
+    "QUJD\n",
+    "-----BEGIN X-----",
+  ];
+  for (let round = 0; round < 6; round++) {
+    const piece = Array.from({ length: 1 + round }, () => marks[Math.floor(random.next() * marks.length)]).join("");
+    const text = `-----BEGIN CERTIFICATE-----\n${piece}`.repeat(100_000).slice(0, 3_500_000);
+    await writeFile(path, text);
+    const overrides = { server: "https://127.0.0.1:1", token: "t", certificateAuthority: path };
+    using transport = clusterTransport(await loadClusterAccess({ environment: {}, overrides }));
+    // With quadratic work, each round takes a quarter of an hour, and the test does not end.
+    await assertRejects(
+      () => transport(new Request("https://kubernetes.invalid/api")),
+      /it has no complete PEM block$/,
+    );
   }
 });

@@ -101,16 +101,29 @@ test("all problems of a small object are reported together", async () => {
   ]);
 });
 
+/** Of what together may need 24 MiB of memory in an AdmissionReview, and 40 MiB in a ConversionReview. */
+const tooMuch = "more objects, fields and values than";
+
 const excesses: readonly (readonly [body: string, message: string])[] = [
-  [reviewOf(list(Array(400_001).fill("{}"))), "more than 400000 objects and lists"],
-  [reviewOf(list(Array(200_001).fill("[[]]"))), "more than 400000 objects and lists"],
+  [reviewOf(list(Array(420_000).fill("{}"))), tooMuch],
+  [reviewOf(list(Array(280_000).fill("[[]]"))), tooMuch],
+  [reviewOf(list(Array(440_000).fill('""'))), tooMuch],
+  [reviewOf(list(Array(1_800_000).fill("1"))), tooMuch],
+  [reviewOf(list(Array.from({ length: 80_000 }, (_, at) => `{"k${at}":1}`))), tooMuch],
+  [
+    reviewOf(list(Array.from({ length: 80_000 }, (_, at) => `{"a${at % 300}":1,"b${Math.floor(at / 300)}":1}`))),
+    tooMuch,
+  ],
+  [reviewOf(list(Array(5).fill(record(Array(90_000).fill("1"))))), tooMuch],
+  [reviewOf(list(Array(10_001).fill("9007199254740993"))), "more than 10000 integers beyond 2^53"],
+  [reviewOf(list(Array(10_001).fill("-9223372036854775808"))), "more than 10000 integers beyond 2^53"],
   [reviewOf(record(Array(100_001).fill("1"))), "more than 100000 fields"],
   [reviewOf(`{"a":${record(Array(100_001).fill("1"))}}`), "more than 100000 fields"],
   [reviewOf(`${"[".repeat(300)}${"]".repeat(300)}`), "nested deeper than 200"],
 ];
 
-for (const [body, message] of excesses) {
-  test(`[95] a review with ${message} is refused before it is parsed`, async () => {
+for (const [index, [body, message]] of excesses.entries()) {
+  test(`[95] a review with ${message} is refused before it is parsed (${index})`, async () => {
     const { text, messages } = await send(body);
     assertStringIncludes(JSON.parse(text).response.status.message, message);
     assertEquals(messages, 0);
@@ -122,6 +135,25 @@ test("many fields in many objects are no excess, and text that looks like JSON i
   const objects = list(Array(50_000).fill('{"name":"a:{[","size":1}'));
   const { text } = await send(reviewOf(`{"objects":${objects},"texts":["${"{[:".repeat(500_000)}"]}`));
   assertEquals(JSON.parse(text).response.allowed, true);
+});
+
+test("[95] dense objects of the size that etcd can hold are within the limits", async () => {
+  const size = 3 * 1024 * 1024;
+  const filled = (part: (at: number) => string) =>
+    list(Array.from({ length: Math.floor(size / (part(0).length + 1)) }, (_, at) => part(at)));
+  const parts = [
+    // A managedFields entry, a small object, an address, a floating point number, microseconds since 1970.
+    (at: number) => `{"k:${at % 1000 + 1000}":{"f:terminationMessagePath":{},"f:imagePullPolicy":{},"f:image":{}}}`,
+    () => '{"name":"a","value":"b","size":1,"ready":true}',
+    () => '"10.20.30.40"',
+    () => "0.30000000000000004",
+    () => "1700000000000000",
+  ];
+  for (const part of parts) {
+    const { text } = await send(reviewOf(`{"few":${filled(part)}}`));
+    // Its schema refuses it, so it was parsed.
+    assertStringIncludes(JSON.parse(text).response.status.message, "Thing is invalid");
+  }
 });
 
 test("a conversion with wrong objects gets a small answer", async () => {

@@ -53,6 +53,65 @@ test("[94] a YAML text of any pattern is parsed or refused within its budget, wi
   assert(refused > 20, `${refused} are refused`);
 });
 
+/** Texts with one part that JSON cannot express, at a random place between valid parts, and the line of the part. */
+function textOutsideJson(): readonly [text: string, line: number] {
+  const keys = [
+    "? [a, b]\n: 1",
+    "? {a: 1}\n: 1",
+    "{a: 1}: x",
+    "[[]]: x",
+    "*anchor : x",
+    "? *anchor\n: 1",
+    "? - a\n  - b\n: 1",
+  ];
+  const numbers = [
+    "1e999",
+    "-1e999",
+    ".inf",
+    "-.Inf",
+    ".nan",
+    "9".repeat(320),
+    `-${"9".repeat(399)}`,
+    `1${"0".repeat(310)}.5`,
+  ];
+  const odd = [
+    ...keys,
+    ...numbers.map((number) => `n: ${number}`),
+    ...numbers.map((number) => `n: [1, {m: ${number}}]`),
+  ];
+  const lines = ["first: &anchor text", ...Array.from({ length: below(50) }, (_, index) => `k${index}: [${index}]`)];
+  return [[...lines, odd[below(odd.length)], "last: 1"].join("\n"), lines.length + 1];
+}
+
+test("[security 17] keys that are no text and numbers that are not finite are refused with their line", () => {
+  for (let round = 0; round < 300; round++) {
+    const [text, line] = textOutsideJson();
+    for (const dialect of ["core", "go"] as const) {
+      const { problems } = parseYaml(text, { dialect });
+      assertEquals(problems.map((problem) => problem.line), [line], `${dialect}: ${text}`);
+      assert(["KEY_IS_NO_TEXT", "NUMBER_OUT_OF_RANGE"].includes(problems[0]?.code ?? ""), text);
+    }
+  }
+  const many = parseYaml("[a]: .inf\n".repeat(20_000));
+  assertEquals(many.problems.length, 20);
+});
+
+test("[security 17] tags of YAML 1.1 and broken escapes cost no more than other text", () => {
+  for (const tag of ["!!set", "!!omap", "!!pairs", "!!timestamp"]) {
+    for (const tagged of [`${tag} ${"x".repeat(1_000_000)}`, `${tag} [${"a: 1,".repeat(20_000)}]`]) {
+      assertEquals(parseYaml(`a: ${tagged}`, { dialect: "go" }).problems.map(({ code }) => code), ["TAG_WITHOUT_JSON"]);
+    }
+  }
+  for (const bytes of ["QUJD".repeat(500_000), "~".repeat(1_000_000), "/w==".repeat(250_000)]) {
+    const { problems } = parseYaml(`a: !!binary ${bytes}`, { dialect: "go" });
+    assertEquals(problems.length, bytes.startsWith("Q") ? 0 : 1);
+  }
+  const [problem, ...others] = parseYaml(`a: 1\nb: "${"\\x".repeat(1_000_000)}"`).problems;
+  assertEquals([problem?.code, problem?.line, others], ["BAD_DQ_ESCAPE", 2, []]);
+  const valid = String.raw`\0\a\b\e\t\n\v\f\r\"\/\\\N\_\L\P\x41\u0041\U00000041\ `;
+  assertEquals(parseYaml(`a: "${valid.repeat(100)}"`).problems, []);
+});
+
 test("a large YAML text is parsed in many turns", async () => {
   for (const lines of [1_000, 10_000, 30_000]) {
     let turns = 0;

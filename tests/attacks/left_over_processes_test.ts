@@ -6,6 +6,7 @@
  * and whenever it keeps the pipes.
  */
 import { readFileSync } from "node:fs";
+import process from "node:process";
 import { nextTurn, spawn, type SpawnResult } from "../../src/runtime/mod.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
 
@@ -102,6 +103,28 @@ test("an abort rejects at once and ends what the plugin started", async () => {
       assertEquals(outcome, reason);
       assert(await untilGone(Number(text)), `${grandchild} ${redirection} lives on`);
       await rm(folder, { recursive: true });
+    }
+  }
+});
+
+test("[security 4] a plugin whose processes leave its group settles, and what still writes to its pipes ends", async () => {
+  // A new session is no member of the group: only the closed pipes reach it.
+  const grandchildren = [
+    { name: "waits", script: "echo $$ >&2; exec sleep 600", ends: false },
+    { name: "writes", script: "echo $$ >&2; while echo line; do :; done; exit 1", ends: true },
+  ];
+  for (const { name, script, ends } of grandchildren) {
+    for (const plugin of ["exit 0", "wait", "kill -9 $$"]) {
+      const result = await spawn(["/bin/sh", "-c", `setsid /bin/sh -c ${quoted(script)} &\n${plugin}`], {
+        env: { PATH: "/usr/bin:/bin" },
+        maxOutputBytes: 10_000,
+        timeoutMs: 500,
+      });
+      assert("stderr" in result, `${name} ${plugin}: ${result.kind}`);
+      const pid = Number(/\d+/.exec(result.stderr)?.[0]);
+      assert(pid > 0, `${name} ${plugin}: ${result.stderr}`);
+      if (ends) assert(await untilGone(pid), `${name} ${plugin} lives on`);
+      else if (isRunning(pid)) process.kill(pid, "SIGKILL");
     }
   }
 });

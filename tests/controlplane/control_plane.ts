@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { randomUUID } from "node:crypto";
+import { freePort } from "../free_port.ts";
 import { type Binaries, buildControlPlane } from "./build.ts";
 import { CertificateAuthority } from "./certificate_authority.ts";
 import { logPath } from "./daemon.ts";
@@ -20,7 +21,6 @@ import { loopback } from "./flags.ts";
 import { contextName, fillFolder, kubeconfigPath, writePrivate } from "./folder.ts";
 import { type Credentials, kubeconfigText } from "./kubeconfig.ts";
 import type { ControlPlaneOptions, KubeconfigOptions, KubectlOptions, KubectlResult } from "./options.ts";
-import { twoFreePorts } from "./ports.ts";
 import { run } from "./run.ts";
 import { Servers } from "./servers.ts";
 
@@ -72,7 +72,7 @@ export class ControlPlane implements AsyncDisposable {
 
   static async #startOnce(binaries: Binaries, options: ControlPlaneOptions): Promise<ControlPlane> {
     const { apiServerArgs = [], manifests = [], startTimeoutMs = 60_000 } = options;
-    const [etcd, apiServer] = await twoFreePorts();
+    const [etcd, apiServer] = [await freePort(), await freePort()];
     const dir = mkdtempSync(join(tmpdir(), "pintle-controlplane-"));
     const server = `https://${loopback}:${apiServer}`;
     const description: Description = { dir, server, binaries, token: randomUUID(), nobodyToken: randomUUID() };

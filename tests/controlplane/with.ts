@@ -12,6 +12,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { buildControlPlane } from "./build.ts";
+import { withPidFile } from "./command.ts";
 import { ControlPlane } from "./control_plane.ts";
 import { descriptionVariable, unavailableVariable } from "./description.ts";
 
@@ -51,7 +52,8 @@ async function runCommand(
   environment: Readonly<Record<string, string>>,
   pidPath: string,
 ): Promise<number> {
-  const child = spawn("/bin/sh", ["-c", 'echo $$ >"$0" && exec "$@"', pidPath, ...command], {
+  const [shell, ...args] = withPidFile(command, pidPath);
+  const child = spawn(shell, args, {
     stdio: "inherit",
     env: { ...process.env, ...environment },
   });

@@ -87,7 +87,7 @@ export class CrashEnvironment implements AsyncDisposable {
   }
 
   /** Runs a step of a workload; an error of the server is an outcome. */
-  async perform(step: Exclude<WorkloadStep, { kind: "stop" }>): Promise<void> {
+  async perform(step: Exclude<WorkloadStep, { kind: "stop" | "advance" }>): Promise<void> {
     try {
       await this.#do(step);
       this.outcomes.push("done");
@@ -133,7 +133,7 @@ export class CrashEnvironment implements AsyncDisposable {
     }
   }
 
-  async #do(step: Exclude<WorkloadStep, { kind: "stop" }>): Promise<void> {
+  async #do(step: Exclude<WorkloadStep, { kind: "stop" | "advance" }>): Promise<void> {
     switch (step.kind) {
       case "create": {
         const { apiVersion, kind, metadata: { name = "" } } = step.object;

@@ -122,8 +122,8 @@ async function played(
 }
 
 /** Runs the steps of the workload, as a user would. */
-function playable({ steps }: Workload): readonly Exclude<WorkloadStep, { kind: "stop" }>[] {
-  return steps.filter((step) => step.kind !== "stop");
+function playable({ steps }: Workload): readonly Exclude<WorkloadStep, { kind: "stop" | "advance" }>[] {
+  return steps.filter((step) => step.kind !== "stop" && step.kind !== "advance");
 }
 
 /** The differences from the expected state, without fields that differ between runs without a crash. */

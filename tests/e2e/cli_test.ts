@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { type ControlPlane } from "../controlplane/mod.ts";
 import { run } from "../controlplane/run.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
+import { freePort } from "../free_port.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../testing.ts";
 import { Binary, binaryPath, type Ending, runBinary, type StartOptions } from "./_binary.ts";
 import { exampleFoo, installFoo, removeFoo, TestNamespace } from "./_cluster.ts";
@@ -159,7 +160,7 @@ test("[84] a missing kubeconfig is exit code 3 and names the searched places", a
 });
 
 controlPlaneTest("[84] an unreachable server is exit code 5, after --connect-timeout", async (controlPlane) => {
-  const closed = await closedPort();
+  const closed = await freePort();
   const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${closed}` });
   const startedAt = performance.now();
   const args = ["run", "foo", "--connect-timeout", "1s"];
@@ -366,7 +367,7 @@ test("a folder's .env and bunfig.toml do not change the binary's behaviour", asy
 });
 
 controlPlaneTest("[61] a signal during the wait for the server ends the process normally", async (controlPlane) => {
-  const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${await closedPort()}` });
+  const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${await freePort()}` });
   await using binary = new Binary(["run", "foo", "-v"], { kubeconfig });
   await binary.logged(/server not reached, retrying/);
   binary.signal("SIGINT");
@@ -376,15 +377,4 @@ controlPlaneTest("[61] a signal during the wait for the server ends the process 
 
 async function resourceVersionOf(controlPlane: ControlPlane): Promise<string> {
   return await controlPlane.kubectlOutput(["get", crd, "--output=jsonpath={.metadata.resourceVersion}"]);
-}
-
-/** A port without a listener. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

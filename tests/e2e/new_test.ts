@@ -1,23 +1,22 @@
 /**
- * `controller new` with the compiled binary: the files in an empty folder are formatted, linted, type-checked, tested,
- * run on the embedded API server, and compiled, without a change. Needs no cluster. Run with:
+ * `controller new` of a clone: the files in an empty folder are formatted, linted, type-checked, tested,
+ * run on the embedded API server, and compiled, without a change. Needs no cluster. package_test.ts has the same for the package. Run with:
  *
- *   ./compile.sh && deno test -A tests/e2e/new_test.ts
+ *   deno test -A tests/e2e/new_test.ts
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { root } from "../../tasks/_root.ts";
 import { run } from "../controlplane/run.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
-import { runBinary } from "./_binary.ts";
 
-/** A folder written by the binary. */
+/** A folder that `new` has written. */
 async function written(...args: readonly string[]): Promise<{ readonly path: string } & Disposable> {
   const above = mkdtempSync(join(tmpdir(), "pintle-e2e-"));
   const path = join(above, "project");
-  const { code, stderr } = await runBinary(["new", ...args, "--dir", path]);
-  assertEquals(code, 0, stderr);
+  await there(root, deno, "run", "-A", "src/bin.ts", "new", ...args, "--dir", path);
   return { path, [Symbol.dispose]: () => rmSync(above, { recursive: true }) };
 }
 

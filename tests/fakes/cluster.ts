@@ -107,7 +107,9 @@ export class FakeCluster {
     if (before !== undefined && expected !== undefined && expected !== before.metadata.resourceVersion) {
       return statusResponse(409, "Conflict");
     }
-    this.put(target, { ...before, ...patch, metadata: { ...before?.metadata, ...patch.metadata } });
+    // A merge patch removes what is null.
+    const merged = JSON.stringify({ ...before, ...patch, metadata: { ...before?.metadata, ...patch.metadata } });
+    this.put(target, JSON.parse(merged, (_key, value) => value === null ? undefined : value));
     return Response.json(this.#objects.get(target), { status: before === undefined ? 201 : 200 });
   }
 

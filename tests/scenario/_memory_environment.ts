@@ -158,7 +158,7 @@ export class MemoryEnvironment implements CaseEnvironment, AsyncDisposable {
     }
     this.#writesAtStart = 0;
     if (!this.#programs.some((program) => program.usesFiles)) return false;
-    for (let turn = 0; turn < 2; turn++) await writeFile(`${this.#kubeconfig}.wait`, "", { flush: true });
+    for (let turn = 0; turn < 20; turn++) await writeFile(`${this.#kubeconfig}.wait`, "", { flush: true });
     return false;
   }
 

@@ -9,6 +9,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign, timingSafeEqual,
 import type { Clock } from "../../async/mod.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectReader, read, type User } from "../model/mod.ts";
 import { objectAt } from "../kinds/mod.ts";
+import { fromBase64, toBase64 } from "../../runtime/mod.ts";
 
 /** Options of a {@link TokenAuthority}. */
 export interface TokenAuthorityOptions {
@@ -143,13 +144,13 @@ function digestOf(token: string): Uint8Array {
 }
 
 function encode(value: unknown): string {
-  return new TextEncoder().encode(JSON.stringify(value)).toBase64({ alphabet: "base64url", omitPadding: true });
+  return toBase64(JSON.stringify(value), "base64url");
 }
 
 /** @returns undefined for invalid base64 */
 function decode(text: string): Uint8Array | undefined {
   try {
-    return Uint8Array.fromBase64(text, { alphabet: "base64url" });
+    return fromBase64(text, "base64url");
   } catch {
     return undefined;
   }

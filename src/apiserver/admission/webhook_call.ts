@@ -3,7 +3,7 @@
  * controller in the same process can be called without a network.
  */
 import { type Clock, scope } from "../../async/mod.ts";
-import { type HttpClient, httpClient } from "../../runtime/mod.ts";
+import { fromBase64, type HttpClient, httpClient } from "../../runtime/mod.ts";
 import { isJsonObject, type Json } from "../model/mod.ts";
 
 /** The address of a webhook: a URL or a service, as in `clientConfig`. */
@@ -41,7 +41,7 @@ export class WebhookCallError extends Error {
 export function targetOf(config: Json | undefined): WebhookTarget {
   if (!isJsonObject(config)) return {};
   const { url, service, caBundle } = config;
-  const pem = typeof caBundle === "string" ? new TextDecoder().decode(Uint8Array.fromBase64(caBundle)) : undefined;
+  const pem = typeof caBundle === "string" ? new TextDecoder().decode(fromBase64(caBundle)) : undefined;
   if (!isJsonObject(service)) return { ...(typeof url === "string" ? { url } : {}), caBundle: pem };
   const { namespace, name, path = "/", port = 443 } = service;
   return {

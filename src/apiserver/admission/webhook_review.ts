@@ -2,7 +2,7 @@
  * The AdmissionReview of one webhook: what is sent to it, what its answer means, and the Status of a denial. Sources:
  * apiserver `admission/plugin/webhook` and `webhook/errors` of Kubernetes 1.36.
  */
-import { parseExactJson, printExactJson, type StatusDetails } from "../../api/mod.ts";
+import { parseFiniteJson, printExactJson, type StatusDetails } from "../../api/mod.ts";
 import {
   type AdmissionRequest,
   internalError,
@@ -17,6 +17,7 @@ import {
 } from "../model/mod.ts";
 import { requestFields } from "./cel_variables.ts";
 import { type CallWebhook, WebhookCallError, type WebhookTarget } from "./webhook_call.ts";
+import { fromBase64 } from "../../runtime/mod.ts";
 
 /** The webhook that reviews. */
 export interface ReviewingWebhook {
@@ -81,7 +82,7 @@ function resultOf(webhook: ReviewingWebhook, text: string, uid: string): Webhook
 
 function reviewIn(text: string): Json {
   try {
-    return parseExactJson(text) as Json;
+    return parseFiniteJson(text) as Json;
   } catch {
     const message = `couldn't get version/kind; json parse error: ${jsonError(text)}`;
     throw new WebhookCallError(`failed to call webhook: ${message}`);
@@ -130,7 +131,7 @@ function patchOf({ patch, patchType }: JsonObject, isMutating: boolean): readonl
 
 function decodedPatch(patch: string): string {
   try {
-    return new TextDecoder().decode(Uint8Array.fromBase64(patch));
+    return new TextDecoder().decode(fromBase64(patch));
   } catch {
     const message = "couldn't get version/kind; json parse error: illegal base64 data in response.patch";
     throw new WebhookCallError(`failed to call webhook: ${message}`);
@@ -142,7 +143,7 @@ function operationsIn(text: string): readonly Json[] {
     new WebhookCallError(`received undecodable patch in webhook response: ${message}`);
   let operations: Json;
   try {
-    operations = parseExactJson(text) as Json;
+    operations = parseFiniteJson(text) as Json;
   } catch {
     throw undecodable(jsonError(text));
   }

@@ -241,7 +241,7 @@ class Planner {
     const evaluates = parts.map((part) => this.plan(part));
     if (name === "or" || name === "orValue") return orElse(evaluates, name === "orValue");
     const run = this.#implementation(name, found?.overloadIds ?? [], parts);
-    const costOf = callCostOf(name);
+    const costOf = callCostOf(name, parts[1]?.kind === "literal");
     if (needsResult(name)) return callWithResultCost(evaluates, run, costOf);
     const [first, second, third] = evaluates;
     if (first !== undefined && second === undefined) {

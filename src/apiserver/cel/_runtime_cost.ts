@@ -2,6 +2,7 @@
  * The cost of calls at run time, by their arguments: the numbers of cel-go and of Kubernetes' cost estimator. One unit is
  * about one comparison. The limit on their sum is the protection against hostile rules.
  */
+import { patternSize } from "../model/mod.ts";
 import { CelFormat } from "./string_formats.ts";
 import { CelList, CelMap, CelOpaque, itemsOf, sizeOf, type Value } from "./values.ts";
 
@@ -19,7 +20,19 @@ const fixed: CallCost = () => 1;
 const throughTarget: CallCost = ([target = null]) => Math.ceil(sizeOf(target) * perCharacter);
 const throughTargetTwice: CallCost = ([target = null]) => Math.ceil(sizeOf(target) * 2 * perCharacter);
 const throughItems: CallCost = ([target = null]) => traversal(target);
-const pattern: CallCost = ([text = null, expression = null]) => patternCost(sizeOf(text), sizeOf(expression));
+const pattern: CallCost = ([text = null, expression = null]) => {
+  const source = typeof expression === "string" ? expression : "";
+  const cost = patternCost(sizeOf(text), sizeOf(expression));
+  return cost + repetitionCost(sizeOf(text), source);
+};
+/** Not of the cache of patterns: a rule must have the same cost each time. */
+const computedPattern: CallCost = (args, result) => {
+  const [, expression] = args;
+  return pattern(args, result) + (typeof expression === "string" ? compileCost(expression) : 0);
+};
+/** The named zones of a calendar take longer than the call. */
+const zoned: CallCost = (args) => args.length > 1 ? zoneCost : 1;
+const zoneCost = 50;
 const smaller: CallCost = ([left = null, right = null]) =>
   left instanceof CelOpaque ? 1 : Math.ceil(Math.min(sizeOf(left), sizeOf(right)) * perCharacter);
 
@@ -29,8 +42,12 @@ const byName: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
     throughTarget,
     "url lowerAscii upperAscii substring trim cidr isIP isCIDR ip quantity isQuantity semver isSemver",
   ),
-  ...named(throughTargetTwice, "replace split ip.isCanonical"),
+  ...named(throughTargetTwice, "split ip.isCanonical"),
+  ["replace", (args, result = null) => Math.max(throughTargetTwice(args, result), throughText(result))],
+  ["format", (args, result = null) => Math.max(throughTarget(args, result), throughText(result))],
   ...named(pattern, "find findAll matches"),
+  ...named(zoned, "getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear"),
+  ...named(zoned, "getHours getMinutes getSeconds getMilliseconds"),
   ...named(smaller, "_==_ _!=_"),
   ["join", (_args, result = null) => Math.ceil(sizeOf(result) * 2 * perCharacter)],
   ["containsIP", ([cidr = null, other = null]) => holdsCost(cidr, other, 0)],
@@ -44,7 +61,7 @@ const byName: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ["@in", ([, container = null]) => container instanceof CelList ? container.size : 1],
   ["_+_", ([left = null, right = null]) => sumCost(left, right)],
   ["contains", ([text = null, part = null]) => Math.ceil(sizeOf(text) / 10) * Math.ceil(sizeOf(part) / 10)],
-  ...named(throughTarget, "startsWith endsWith bytes format strings.quote"),
+  ...named(throughTarget, "startsWith endsWith bytes strings.quote"),
   ...named(compared, "_<_ _<=_ _>_ _>=_"),
   ["string", ([value = null]) => value instanceof Uint8Array ? Math.ceil(value.length * perCharacter) : 1],
   ["slice", (_args, result = null) => sizeOf(result) + 1 + listCost],
@@ -62,11 +79,12 @@ const byName: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ["sets.equivalent", ([left = null, right = null]) => 1 + 2 * sizeOf(left) * sizeOf(right)],
 ]);
 
-const byResult: ReadonlySet<string> = new Set(["join", "slice", "lists.range"]);
+const byResult: ReadonlySet<string> = new Set(["join", "slice", "lists.range", "replace", "format"]);
 
-/** The cost of a function. */
-export function callCostOf(name: string): CallCost {
-  return byName.get(name) ?? fixed;
+/** The cost of a function. @param isCompiled false for a pattern that the expression computes */
+export function callCostOf(name: string, isCompiled = true): CallCost {
+  const cost = byName.get(name) ?? fixed;
+  return cost === pattern && !isCompiled ? computedPattern : cost;
 }
 
 /** True when the cost depends on the result of the call. */
@@ -91,6 +109,24 @@ function sumCost(left: Value, right: Value): number {
 
 function patternCost(text: number, expression: number): number {
   return Math.ceil((1 + text) * perCharacter) * Math.ceil(expression * perPatternCharacter);
+}
+
+/** The cost of a new text, which may be much longer than those that it is made of. */
+function throughText(text: Value): number {
+  return typeof text === "string" ? Math.ceil(text.length * perCharacter) : 1;
+}
+
+/** Steps of a match that cost one unit. */
+const stepsPerUnit = 8;
+
+/** What counted repetitions add to a match: kube-apiserver counts the characters of the pattern only. */
+function repetitionCost(text: number, source: string): number {
+  return Math.ceil(Math.max(0, patternSize(source) - source.length) * text / stepsPerUnit);
+}
+
+/** The cost of compiling a pattern that an expression has computed. */
+function compileCost(source: string): number {
+  return 4 * patternSize(source);
 }
 
 function holdsCost(cidr: Value, other: Value, base: number): number {

@@ -95,19 +95,32 @@ export function calendarOf(value: CelTimestamp, zone: string): Date | CelError {
   return new Date(ms + offset * 60_000);
 }
 
+const maxZones = 100;
+const zones = new Map<string, Intl.DateTimeFormat>();
+
+/** The calendar of a zone. The last ones are cached: creating one takes as long as hundreds of uses. */
+function zoneFormat(zone: string): Intl.DateTimeFormat {
+  const found = zones.get(zone);
+  if (found !== undefined) return found;
+  const created = new Intl.DateTimeFormat("en-US", {
+    timeZone: zone,
+    hourCycle: "h23",
+    era: "short",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
+  if (zones.size >= maxZones) zones.clear();
+  zones.set(zone, created);
+  return created;
+}
+
 function inNamedZone(ms: number, zone: string): Date | CelError {
   try {
-    const format = new Intl.DateTimeFormat("en-US", {
-      timeZone: zone,
-      hourCycle: "h23",
-      era: "short",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-    });
+    const format = zoneFormat(zone);
     const parts = new Map(format.formatToParts(ms).map((part) => [part.type, Number(part.value)]));
     const [year = 0, month = 1, day = 1] = [parts.get("year"), parts.get("month"), parts.get("day")];
     const local = new Date(Date.UTC(2000, month - 1, day, parts.get("hour"), parts.get("minute"), parts.get("second")));

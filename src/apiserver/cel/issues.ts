@@ -13,10 +13,10 @@ const maxIssues = 100;
 
 /** Formats issues like the real server: `ERROR: <input>:1:6: undefined field 'x'` and the line. */
 export function formatIssues(source: string, issues: readonly Issue[]): string {
-  const placed = issues.map((issue) => ({ issue, place: placeOf(source, issue.offset) }));
-  placed.sort((left, right) => left.place.line - right.place.line || left.place.column - right.place.column);
-  const shown = placed.slice(0, maxIssues).map(({ issue, place }) => formatIssue(issue, place));
-  if (placed.length > maxIssues) shown.push(`${placed.length - maxIssues} more errors were truncated`);
+  const sorted = issues.toSorted((left, right) => left.offset - right.offset);
+  // Only of those that are shown: finding a place takes a look at the whole source, and there may be very many issues.
+  const shown = sorted.slice(0, maxIssues).map((issue) => formatIssue(issue, placeOf(source, issue.offset)));
+  if (sorted.length > maxIssues) shown.push(`${sorted.length - maxIssues} more errors were truncated`);
   return shown.join("\n");
 }
 

@@ -6,6 +6,7 @@
  * goes to `onError`; `handle` never rejects.
  */
 import type { Clock, Random } from "../../async/mod.ts";
+import { redactText } from "../../observe/mod.ts";
 import {
   type Attributes,
   type Authenticator,
@@ -159,7 +160,7 @@ export class HttpHandler {
       return new StatusError(499, "ClientClosedRequest", "the client has left");
     }
     this.#options.onError(error);
-    return internalError(error instanceof Error ? error.message : String(error));
+    return internalError(redactText(error instanceof Error ? error.message : String(error)));
   }
 }
 

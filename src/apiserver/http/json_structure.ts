@@ -8,6 +8,8 @@ export interface Structure {
   readonly depth: number;
   /** Members of all objects, duplicates counted. */
   readonly members: number;
+  /** All objects and lists. */
+  readonly collections: number;
 }
 
 const quote = 34;
@@ -21,17 +23,18 @@ const closeObject = 125;
 
 /** Counts depth and members. For a text that is not JSON, the numbers have no meaning. */
 export function structureOf(text: string): Structure {
-  let [depth, maxDepth, members] = [0, 0, 0];
+  let [depth, maxDepth, members, collections] = [0, 0, 0, 0];
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code === quote) index = stringEnd(text, index);
     else if (code === colon) members++;
     else if (code === openObject || code === openList) {
       depth++;
+      collections++;
       if (depth > maxDepth) maxDepth = depth;
     } else if (code === closeObject || code === closeList) depth--;
   }
-  return { depth: maxDepth, members };
+  return { depth: maxDepth, members, collections };
 }
 
 /** The bracket that opens the first value deeper than `limit`, where a decoder stops. */

@@ -2,7 +2,7 @@
  * Reads the body of a request, as text or bytes within the size limit, as an object of a kind, or as DeleteOptions. It reports
  * duplicate keys, which JSON.parse accepts, rejects JSON that is nested too deeply, and reads YAML and the formats of decoders.
  */
-import { parseExactJson, printExactJson } from "../../api/mod.ts";
+import { parseFiniteJson, printExactJson } from "../../api/mod.ts";
 import {
   badRequest,
   type Draft,
@@ -49,13 +49,39 @@ function checkAnnounced(request: Request, limit: number): void {
   if (Number(request.headers.get("content-length") ?? "0") > limit) throw bodyTooLarge(limit);
 }
 
+/** Objects and lists of a body. Each costs ten microseconds where a kind has many defaults and rules. */
+const maxCollections = 120_000;
+
+/** @throws StatusError 413 when a body has too many objects and lists */
+export function checkCollections(count: number): void {
+  if (count <= maxCollections) return;
+  const message = `Request entity too large: it has more than ${maxCollections} objects and lists`;
+  throw new StatusError(413, "RequestEntityTooLarge", message);
+}
+
 /** 413. */
 export function bodyTooLarge(limit: number): StatusError {
   return new StatusError(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
 }
 
 /** Parses the body again for each attempt of a write. */
-export type BodySource = () => ParsedBody;
+export interface BodySource {
+  (): ParsedBody;
+  /** True for a body whose work should be done in several turns of the event loop. */
+  readonly isLarge: boolean;
+}
+
+/** Characters of a body whose work is done in several turns: 20 ms for each step. */
+const largeBody = 256 * 1024;
+
+function sourceOf(source: () => ParsedBody, size: number): BodySource {
+  return Object.assign(source, { isLarge: size > largeBody });
+}
+
+/** True for a text that has the work of a large body. */
+export function isLargeText(text: string): boolean {
+  return text.length > largeBody;
+}
 
 /**
  * Reads a body, and returns a source of drafts.
@@ -71,16 +97,16 @@ export async function bodySource(
   const format = bodyFormat(request.headers.get("content-type"), decoders);
   if (typeof format === "object") {
     const bytes = await readBytes(request);
-    return () => ({ draft: decoded(format, bytes, kind), duplicates: [], text: "" });
+    return sourceOf(() => ({ draft: decoded(format, bytes, kind), duplicates: [], text: "" }), bytes.byteLength);
   }
   const text = await readBody(request);
   if (format === "yaml") return await yamlSource(text, kind);
   let first: ParsedBody | undefined = parseJson(text, kind);
-  return () => {
+  return sourceOf(() => {
     const parsed = first ?? parseJson(text, kind);
     first = undefined;
     return parsed;
-  };
+  }, text.length);
 }
 
 function decoded(format: BodyDecoder, bytes: Uint8Array, kind: Kind): Draft {
@@ -93,7 +119,8 @@ function decoded(format: BodyDecoder, bytes: Uint8Array, kind: Kind): Draft {
 }
 
 function parseJson(text: string, kind: Kind): ParsedBody {
-  const { depth, members } = structureOf(text);
+  const { depth, members, collections } = structureOf(text);
+  checkCollections(collections);
   if (depth > maxDepth) {
     const why = `json parse error: invalid character '${openingAt(text, maxDepth)}' exceeded max depth`;
     throw unrecognized(kind, text, `couldn't get version/kind; ${why}`);
@@ -107,7 +134,7 @@ function parseJson(text: string, kind: Kind): ParsedBody {
 
 function parsedValue(text: string, kind: Kind): DraftValue {
   try {
-    return parseExactJson(text) as DraftValue;
+    return parseFiniteJson(text) as DraftValue;
   } catch {
     throw unrecognized(kind, text, `couldn't get version/kind; json parse error: ${jsonError(text)}`);
   }
@@ -135,11 +162,11 @@ async function yamlSource(text: string, kind: Kind): Promise<BodySource> {
   const json = printExactJson(value);
   const source = parseJson(json, kind);
   let first: Draft | undefined = source.draft;
-  return () => {
+  return sourceOf(() => {
     const draft = first ?? parseJson(json, kind).draft;
     first = undefined;
     return { draft, duplicates, text };
-  };
+  }, text.length);
 }
 
 const fieldTypes: ReadonlyMap<string, string> = new Map([
@@ -183,7 +210,7 @@ async function readValue(request: Request, decoders: readonly BodyDecoder[]): Pr
 
 function parse(text: string): Json {
   try {
-    return JSON.parse(text);
+    return parseFiniteJson(text) as Json;
   } catch {
     throw badRequest(`couldn't get version/kind; json parse error: ${jsonError(text)}`);
   }

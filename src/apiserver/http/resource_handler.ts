@@ -2,7 +2,8 @@
  * Requests about objects: from the URL, the query and the body to a verb of the registry, and back to a response. It also
  * reads the patches of all content types and the autoscaling/v1 Scale of any kind.
  */
-import { apiVersionOf, parseExactJson } from "../../api/mod.ts";
+import { apiVersionOf, parseFiniteJson } from "../../api/mod.ts";
+import { nextTurn } from "../../runtime/mod.ts";
 import { scaleTable } from "../kinds/mod.ts";
 import {
   badRequest,
@@ -28,7 +29,7 @@ import {
 import { duplicateKeys, membersOf, structureOf } from "./json_structure.ts";
 import { negotiate, unsupported } from "./media_types.ts";
 import { deleteParameters, listParameters, type WriteOptionsKind, writeParameters } from "./query_options.ts";
-import { bodySource, maxDepth, readBody, readDeleteOptions } from "./read_body.ts";
+import { bodySource, checkCollections, isLargeText, maxDepth, readBody, readDeleteOptions } from "./read_body.ts";
 import type { RequestInfo } from "./request_info.ts";
 import { listResponse, objectResponse, plainObjectResponse, type ResponseFormat, responseFormat } from "./response.ts";
 import { checkRoute, notAllowed } from "./route.ts";
@@ -132,7 +133,8 @@ async function decodedBody(exchange: Exchange, options: WriteOptionsKind) {
   const { request, kind, services } = exchange;
   const call = writingCall(exchange, options);
   const source = await bodySource(request, kind, kind.hasStrategicMerge ? services.decoders : []);
-  return { call, next: () => decodeObject(services.registry.kinds, call, source()) };
+  const next = () => decodeObject(services.registry.kinds, call, source());
+  return { call: source.isLarge ? { ...call, pause: nextTurn } : call, next };
 }
 
 async function handleDelete(exchange: Exchange): Promise<Response> {
@@ -224,7 +226,8 @@ async function handlePatch(exchange: Exchange): Promise<Response> {
     const { code, result } = await services.registry.patchScale(call, info.name, body);
     return await scaleResponse(result.object, code, format);
   }
-  const { code, result } = await services.registry.patch(call, info.name, body);
+  const paused = isLargeText(text) ? { ...call, pause: nextTurn } : call;
+  const { code, result } = await services.registry.patch(paused, info.name, body);
   return await objectResponse(kind, result, code, format);
 }
 
@@ -256,10 +259,11 @@ async function parsePatch(type: PatchType, text: string, validation: FieldValida
 }
 
 function parsedJson(text: string): { readonly value: Json; readonly duplicates: readonly string[] } | undefined {
-  const { depth, members } = structureOf(text);
+  const { depth, members, collections } = structureOf(text);
+  checkCollections(collections);
   if (depth > maxDepth) throw badRequest("error decoding patch: exceeded max depth");
   try {
-    const value = parseExactJson(text) as Json;
+    const value = parseFiniteJson(text) as Json;
     return { value, duplicates: members === membersOf(value) ? [] : duplicateKeys(text) };
   } catch {
     return undefined;

@@ -6,6 +6,7 @@
  * were sent. The stream ends at its timeout, when its kind changes, when the server stops, and with the signal of the request.
  */
 import { onAbort } from "../../async/mod.ts";
+import { redactText } from "../../observe/mod.ts";
 import { apiVersionOf, printExactJson } from "../../api/mod.ts";
 import { expired, type JsonObject, type Kind, StatusError } from "../model/mod.ts";
 import { eventOf, isShownAsStored, type Matcher, type ObjectEvent, represent, representAll } from "../registry/mod.ts";
@@ -201,7 +202,7 @@ function bookmark(kind: Kind, revision: number, isInitialEnd: boolean): JsonObje
 
 function asStatusError(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
-  return new StatusError(500, "InternalError", error instanceof Error ? error.message : String(error));
+  return new StatusError(500, "InternalError", redactText(error instanceof Error ? error.message : String(error)));
 }
 
 /** Writes the events of one watch. */

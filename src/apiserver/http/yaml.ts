@@ -3,7 +3,7 @@
  * its common errors have the messages of go-yaml. yamlText() writes sorted keys and unindented lists, quotes texts that YAML
  * 1.1 would read as another type, and folds long lines at the same places as go-yaml.
  */
-import { parseExactJson, printExactJson } from "../../api/mod.ts";
+import { parseExactJson, parseFiniteJson, printExactJson } from "../../api/mod.ts";
 import { nextTurn } from "../../runtime/mod.ts";
 import type { YamlDocument, YamlProblem } from "../../yaml/mod.ts";
 import { type Json, type JsonObject, StatusError } from "../model/mod.ts";
@@ -33,7 +33,7 @@ function jsonIn(text: string): Json | undefined {
   const { depth, members } = structureOf(text);
   if (depth > maxJsonDepth) return undefined;
   try {
-    const value = parseExactJson(text);
+    const value = parseFiniteJson(text);
     return members === membersOf(value) ? value as Json : undefined;
   } catch {
     return undefined;

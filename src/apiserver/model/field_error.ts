@@ -80,18 +80,24 @@ export function formatFieldErrors(errors: readonly FieldError[]): { message: str
   const causes: StatusCause[] = [];
   let left = maxCharacters;
   for (const error of errors) {
-    const message = fieldErrorBody(error);
-    left -= error.field.length + message.length;
+    const message = cut(fieldErrorBody(error));
+    const field = cut(error.field);
+    left -= field.length + message.length;
     if (left < 0 && causes.length > 0) {
       unique.add(`and ${errors.length - causes.length} more errors`);
       break;
     }
-    unique.add(`${error.field}: ${message}`);
-    causes.push({ reason: reasons[error.type], message, field: error.field });
+    unique.add(`${field}: ${message}`);
+    causes.push({ reason: reasons[error.type], message, field });
   }
   const texts = [...unique];
   const message = texts.length === 1 ? texts[0] ?? "" : texts.length === 0 ? "" : `[${texts.join(", ")}]`;
   return { message, causes };
+}
+
+/** A single value, or a key, may be as long as the request. */
+function cut(text: string): string {
+  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters)}…`;
 }
 
 function hasValue(type: FieldErrorType): boolean {

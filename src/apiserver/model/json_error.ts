@@ -17,7 +17,7 @@ const contexts: Readonly<Record<Exclude<Expected, "nothing">, string>> = {
 
 const endOfInput = "unexpected end of JSON input";
 
-/** The error of Go for a text that JSON.parse does not accept. */
+/** The error of Go for a text that JSON.parse does not accept, or that has a number outside of a float64. */
 export function jsonError(text: string): string {
   const open: ("{" | "[")[] = [];
   let expected: Expected = "value";
@@ -138,6 +138,8 @@ function afterNumber(text: string, start: number, open: readonly ("{" | "[")[]):
     if (digits === null) return numberError(text, at + 1 + signed, "in exponent of numeric literal");
     at += 1 + signed + digits[0].length;
   }
+  const number = text.slice(start, at);
+  if (!Number.isFinite(Number(number))) return `json: cannot unmarshal number ${number} into Go value of type float64`;
   return { at, expected: afterValue(open) };
 }
 

@@ -50,7 +50,7 @@ export {
   utf8Length,
 } from "./formats.ts";
 export { goFloat, goJson, goPlain, goQuote, goSyntax, goType, humanDuration, jsonTypeName } from "./go_text.ts";
-export { Pattern, type PatternMatch } from "./pattern.ts";
+export { Pattern, type PatternMatch, patternOf, patternSize } from "./pattern.ts";
 export { jsonError } from "./json_error.ts";
 export { type FieldError, fieldErrorBody, type FieldErrorType, formatFieldErrors } from "./field_error.ts";
 export type {

@@ -11,7 +11,7 @@ import { RE2JS, RE2JSSyntaxException, RE2Set } from "re2js";
  * Instructions that one compiled pattern may have. Go's limit is 128 MiB, which re2js needs a second to compile; a match
  * costs up to one step per instruction and character, so the limit also bounds the time of a match.
  */
-const maxProgramSize = 100_000;
+const maxProgramSize = 40_000;
 
 /** Where a match stands: indices of UTF-16 code units, the end exclusive. */
 export interface PatternMatch {
@@ -32,12 +32,20 @@ export interface PatternMatch {
  */
 export class Pattern {
   readonly source: string;
+  /** The number of instructions, estimated. */
+  readonly size: number;
   readonly #compiled: RE2JS;
 
   /** @throws {SyntaxError} with the text of Go's `regexp.Compile` */
   constructor(source: string) {
     this.source = source;
+    this.size = patternSize(source);
     this.#compiled = compile(source);
+  }
+
+  /** The most steps of a match with a text: one for each instruction and character. */
+  workOn(text: string): number {
+    return this.size * text.length;
   }
 
   /** True when the pattern matches somewhere in the text. */
@@ -66,10 +74,24 @@ export class Pattern {
   }
 }
 
+const maxCached = 500;
+const cache = new Map<string, Pattern>();
+
+/** A compiled pattern. The last ones are cached: schemas repeat a few patterns many times. @throws {SyntaxError} */
+export function patternOf(source: string): Pattern {
+  let found = cache.get(source);
+  if (found === undefined) {
+    found = new Pattern(source);
+    if (cache.size >= maxCached) cache.clear();
+    cache.set(source, found);
+  }
+  return found;
+}
+
 /** @param original What error texts quote where the whole pattern is wrong. */
 function compile(source: string, original = source): RE2JS {
   try {
-    if (estimateProgramSize(source) <= maxProgramSize) return RE2JS.compile(source);
+    if (patternSize(source) <= maxProgramSize) return RE2JS.compile(source);
     // Only parses: as in Go, a syntax error takes precedence.
     new RE2Set().add(source);
   } catch (error) {
@@ -132,7 +154,7 @@ function withoutGroupNames(source: string): string {
  * How many instructions a pattern compiles to, as far as its source shows it: `(a{100}){10}` are a thousand times `a`.
  * Broken patterns have some size too; the compiler rejects them afterwards.
  */
-function estimateProgramSize(source: string): number {
+export function patternSize(source: string): number {
   const outer: number[] = [];
   let size = 0;
   /** The part of `size` that a repetition repeats. */

@@ -65,8 +65,9 @@ export function forbidden(subject: Subject, why: string): StatusError {
 export function invalid(subject: Subject, errors: readonly FieldError[]): StatusError {
   const { message, causes } = formatFieldErrors(errors);
   const title = subject.group === "" ? subject.resource : `${subject.resource}.${subject.group}`;
+  const name = shownName(subject);
   const details: StatusDetails = {
-    ...(subject.name === "" ? {} : { name: subject.name }),
+    ...(name === "" ? {} : { name }),
     ...(subject.group === "" ? {} : { group: subject.group }),
     ...(subject.resource === "" ? {} : { kind: subject.resource }),
     causes,
@@ -74,7 +75,7 @@ export function invalid(subject: Subject, errors: readonly FieldError[]): Status
   return new StatusError(
     422,
     "Invalid",
-    `${title} "${subject.name}" is invalid${message === "" ? "" : `: ${message}`}`,
+    `${title} "${name}" is invalid${message === "" ? "" : `: ${message}`}`,
     details,
   );
 }
@@ -119,13 +120,21 @@ function forbiddenTitle(subject: Subject): string {
 }
 
 function titled(subject: Subject): string {
-  const { group, resource, name } = subject;
-  return `${group === "" ? resource : `${resource}.${group}`} "${name}"`;
+  const { group, resource } = subject;
+  return `${group === "" ? resource : `${resource}.${group}`} "${shownName(subject)}"`;
+}
+
+/** Characters of a name in a Status; valid names have at most 253. */
+const maxNameCharacters = 1024;
+
+/** A name of a body may have 3 MB, and stands several times in a Status. */
+function shownName({ name }: Subject): string {
+  return name.length <= maxNameCharacters ? name : `${name.slice(0, maxNameCharacters)}…`;
 }
 
 function detailsOf(subject: Subject): StatusDetails {
   return {
-    ...(subject.name === "" ? {} : { name: subject.name }),
+    ...(subject.name === "" ? {} : { name: shownName(subject) }),
     ...(subject.group === "" ? {} : { group: subject.group }),
     ...(subject.resource === "" ? {} : { kind: subject.resource }),
   };

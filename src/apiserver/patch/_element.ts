@@ -6,7 +6,7 @@
  * - `v:"a"`: the item of a set with this value
  * - `i:0`: the item at this index
  */
-import { parseExactJson, printExactJson } from "../../api/mod.ts";
+import { parseFiniteJson, printExactJson } from "../../api/mod.ts";
 import { goJson, isJsonArray, isJsonNumber, isJsonObject, type Json, type ListSchema } from "../model/mod.ts";
 
 /** Cache of the elements of field names: a string that was a key before is much cheaper as a key than a new one. */
@@ -103,7 +103,7 @@ export function canonicalElement(element: string): string | undefined {
 
 function parsed(text: string): Json {
   try {
-    return parseExactJson(text) as Json;
+    return parseFiniteJson(text) as Json;
   } catch (error) {
     throw problem(error instanceof Error ? error.message : String(error));
   }

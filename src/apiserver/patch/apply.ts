@@ -43,7 +43,7 @@ import {
 } from "./managed_fields.ts";
 import { type FieldContext, unownedFields, updateManagers } from "./update.ts";
 import { compareFields, ownedFields } from "./compare_fields.ts";
-import { parseExactJson, type StatusCause } from "../../api/mod.ts";
+import { parseFiniteJson, type StatusCause } from "../../api/mod.ts";
 
 /** An apply. */
 export interface ApplyFields extends FieldContext {
@@ -265,7 +265,7 @@ function bytesOf(annotations: JsonObject): number {
 
 function parsed(text: string): Json | undefined {
   try {
-    return parseExactJson(text) as Json;
+    return parseFiniteJson(text) as Json;
   } catch {
     return undefined;
   }
@@ -296,28 +296,37 @@ function sorted(managers: Managers): readonly { readonly identity: string; reado
   return all.sort((left, right) => left.text < right.text ? -1 : 1);
 }
 
-/** 409 with a cause for each field. */
+/** Characters of all conflicts that are listed. Each manager may conflict in each field. */
+const maxConflictCharacters = 256 * 1024;
+
+/** 409 with a cause for each field. Of very many conflicts only the first are listed. */
 export function applyConflict(conflicts: readonly FieldConflict[]): StatusError {
-  const causes = conflicts.map(({ manager, path }): StatusCause => ({
-    reason: "FieldManagerConflict",
-    message: `conflict with ${managerText(manager)}`,
-    field: pathText(path),
-  }));
-  return new StatusError(409, "Conflict", messageOf(conflicts), { causes });
+  const causes: StatusCause[] = [];
+  let left = maxConflictCharacters;
+  for (const { manager, path } of conflicts) {
+    const [message, field] = [`conflict with ${managerText(manager)}`, pathText(path)];
+    left -= message.length + field.length;
+    if (left < 0 && causes.length > 0) break;
+    causes.push({ reason: "FieldManagerConflict", message, field });
+  }
+  return new StatusError(409, "Conflict", messageOf(conflicts, causes), { causes });
 }
 
-function messageOf(conflicts: readonly FieldConflict[]): string {
-  const [first] = conflicts;
-  if (first !== undefined && conflicts.length === 1) {
-    return `Apply failed with 1 conflict: conflict with ${managerText(first.manager)}: ${pathText(first.path)}`;
-  }
+/** @param listed the causes of the first conflicts */
+function messageOf(conflicts: readonly FieldConflict[], listed: readonly StatusCause[]): string {
+  const [only] = listed;
+  if (conflicts.length === 1) return `Apply failed with 1 conflict: ${only?.message}: ${only?.field}`;
   const lines: string[] = [];
   let current: string | undefined;
-  for (const { manager, identity, path } of conflicts) {
-    if (identity !== current) lines.push(`conflicts with ${managerText(manager)}:`);
-    current = identity;
-    lines.push(`- ${pathText(path)}`);
-  }
+  listed.forEach(({ field }, index) => {
+    const conflict = conflicts[index];
+    if (conflict !== undefined && conflict.identity !== current) {
+      lines.push(`conflicts with ${managerText(conflict.manager)}:`);
+      current = conflict.identity;
+    }
+    lines.push(`- ${field}`);
+  });
+  if (listed.length < conflicts.length) lines.push(`and ${conflicts.length - listed.length} more`);
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
 }
 

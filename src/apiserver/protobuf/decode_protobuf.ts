@@ -6,11 +6,12 @@
  *
  * Caveats: Go writes zero values of fields; the decoder of the kind drops those that have no meaning.
  */
-import { parseExactJson } from "../../api/mod.ts";
+import { parseFiniteJson } from "../../api/mod.ts";
 import { type WireScalarName, wireStruct } from "../kinds/mod.ts";
 import type { WireStruct, WireType } from "../kinds/mod.ts";
 import { badRequest, type Draft, type DraftValue, isDraft, put, read, StatusError } from "../model/mod.ts";
 import { protoFields } from "./generated/proto_fields.ts";
+import { toBase64 } from "../../runtime/mod.ts";
 
 /** The media type of the encoding. */
 export const protobufType = "application/vnd.kubernetes.protobuf";
@@ -25,7 +26,7 @@ export function decodeProtobuf(bytes: Uint8Array): Draft {
   const { apiVersion, kind, raw } = envelope(bytes.subarray(magic.length));
   const name = messageOf(apiVersion, kind);
   const draft: Draft = { kind, apiVersion };
-  readInto(draft, name, structOf(name), raw);
+  readInto(draft, name, structOf(name), new ProtoReader(raw));
   return draft;
 }
 
@@ -75,13 +76,12 @@ function structOf(name: string): WireStruct {
 }
 
 /** @param struct the type of the fields; the fields of a nested message belong to the outer struct */
-function readInto(draft: Draft, message: string, struct: WireStruct, bytes: Uint8Array): void {
+function readInto(draft: Draft, message: string, struct: WireStruct, reader: ProtoReader): void {
   const fields = protoMessage(message);
-  const reader = new ProtoReader(bytes);
   for (let tag = reader.tag(); tag !== undefined; tag = reader.tag()) {
     const field = fields?.get(tag.field);
     if (field?.kind === "nested" && tag.wire === 2) {
-      readInto(draft, field.message, struct, reader.bytes());
+      readInto(draft, field.message, struct, reader.inner());
       continue;
     }
     const type = field?.kind === "field" ? struct.fields.get(field.name)?.type : undefined;
@@ -100,12 +100,11 @@ function add(draft: Draft, name: string, type: WireType, reader: ProtoReader): v
     const existing = read(draft, name);
     const map: Draft = isDraft(existing) ? existing : {};
     if (!isDraft(existing)) put(draft, name, map);
-    readEntry(map, type.values, reader.bytes());
+    readEntry(map, type.values, reader.inner());
   } else put(draft, name, readValue(type, reader));
 }
 
-function readEntry(map: Draft, values: WireType, bytes: Uint8Array): void {
-  const reader = new ProtoReader(bytes);
+function readEntry(map: Draft, values: WireType, reader: ProtoReader): void {
   let key = "";
   let value: DraftValue = emptyOf(values);
   for (let tag = reader.tag(); tag !== undefined; tag = reader.tag()) {
@@ -122,12 +121,12 @@ function readValue(type: WireType, reader: ProtoReader): DraftValue {
       return readLeaf(type.scalar, reader);
     case "struct": {
       const draft: Draft = {};
-      readInto(draft, type.name, wireStruct(type.name), reader.bytes());
+      readInto(draft, type.name, wireStruct(type.name), reader.message());
       return draft;
     }
     // A list in a list or a map is a separate message with its items in field 1.
     case "list": {
-      const inner = new ProtoReader(reader.bytes());
+      const inner = reader.message();
       const items: DraftValue[] = [];
       for (let tag = inner.tag(); tag !== undefined; tag = inner.tag()) {
         if (tag.field === 1) items.push(readValue(type.items, inner));
@@ -137,7 +136,7 @@ function readValue(type: WireType, reader: ProtoReader): DraftValue {
     }
     case "map": {
       const map: Draft = {};
-      readEntry(map, type.values, reader.bytes());
+      readEntry(map, type.values, reader.inner());
       return map;
     }
     default:
@@ -195,7 +194,7 @@ function readLeaf(scalar: WireScalarName, reader: ProtoReader): DraftValue {
     case "boolean":
       return reader.integer() !== 0;
     case "bytes":
-      return reader.bytes().toBase64();
+      return toBase64(reader.bytes());
     case "time":
       return timeOf(reader.bytes(), "seconds");
     case "microTime":
@@ -254,11 +253,26 @@ function intOrString(bytes: Uint8Array): DraftValue {
 function embedded(bytes: Uint8Array): DraftValue {
   const text = partsOf(bytes).texts.get(1) ?? "";
   if (text === "") return null;
+  let value: DraftValue;
   try {
-    return parseExactJson(text) as DraftValue;
+    value = parseFiniteJson(text) as DraftValue;
   } catch {
     throw badRequest("the body of the request is not protobuf: its JSON cannot be parsed");
   }
+  if (isDeep(value)) throw badRequest(`the body of the request is not protobuf: its JSON is deeper than ${maxDepth}`);
+  return value;
+}
+
+/** As in other bodies. */
+const maxDepth = 1000;
+
+function isDeep(value: DraftValue): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) return true;
+    level = level.flatMap((part) => typeof part === "object" && part !== null ? Object.values(part) : []);
+  }
+  return false;
 }
 
 /** A tag: the number and the wire type of the next field. */
@@ -268,16 +282,22 @@ interface ProtoTag {
   readonly wire: number;
 }
 
+/** Messages that become an object or a list. An empty one has two bytes, and its defaults and rules cost microseconds. */
+const maxMessages = 120_000;
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Reads one message in the protobuf wire format. It has no knowledge of message types. */
 class ProtoReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
+  /** Shared by the readers of all messages of a body. */
+  readonly #messages: { count: number };
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, messages = { count: 0 }) {
     this.#bytes = bytes;
+    this.#messages = messages;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -302,6 +322,20 @@ class ProtoReader {
     const length = Number(this.#varint());
     const at = this.#take(length);
     return this.#bytes.subarray(at, at + length);
+  }
+
+  /** A reader of the message at this place. */
+  inner(): ProtoReader {
+    return new ProtoReader(this.bytes(), this.#messages);
+  }
+
+  /** As {@link inner}, for a message that becomes an object or a list. @throws StatusError 413 when there are too many */
+  message(): ProtoReader {
+    if (++this.#messages.count > maxMessages) {
+      const text = `Request entity too large: it has more than ${maxMessages} objects and lists`;
+      throw new StatusError(413, "RequestEntityTooLarge", text);
+    }
+    return this.inner();
   }
 
   text(): string {

@@ -29,6 +29,8 @@ export interface Call extends KnownKind {
   /** CreateOptions, UpdateOptions, ... as admission sees them. */
   readonly options: JsonObject;
   readonly signal: AbortSignal;
+  /** Lets the event loop turn between the steps of a large request. @default none: the request is small */
+  pause?(): Promise<void>;
   /** Throws a StatusError (403) if the user may not do this. Called before an update creates an object. */
   authorize(verb: string, name: string): void;
   /** Adds a Warning header to the response, once for each text. */

@@ -43,8 +43,10 @@ export async function create(parts: RegistryParts, call: Call, body: Body): Prom
   wipeSystemFields(metadata);
   matchNamespace(metadata, storageNamespace(call));
   dropDuplicateOwners(draft, false, (text) => call.warn(text));
+  if (call.pause !== undefined) await call.pause();
   const tracked = trackFields(parts, call, undefined, draft);
   if (tracked !== undefined) await tracked;
+  if (call.pause !== undefined) await call.pause();
   const name = metadataText(draft, "name");
   const admission = { operation: "CREATE", name, object: draft, oldObject: undefined } as const;
   const pending = admit(parts, call, admission);
@@ -69,6 +71,7 @@ export async function finishCreate(parts: RegistryParts, call: Call, draft: Draf
   nameDraft(parts, call, metadata);
   matchNamespace(metadata, storageNamespace(call));
   validateNew(parts, call, draft);
+  if (call.pause !== undefined) await call.pause();
   const name = metadataText(draft, "name");
   const admission = { operation: "CREATE", name, object: draft, oldObject: undefined } as const;
   const pending = validateAdmission(parts, call, admission);
@@ -139,12 +142,7 @@ export function storeWithinSizeLimit<Result>(object: JsonObject, store: (object:
     if (!(error instanceof ObjectTooLargeError)) throw error;
   }
   const { managedFields: _, ...metadata } = readMetadata(object);
-  try {
-    return store({ ...object, metadata });
-  } catch (error) {
-    if (error instanceof ObjectTooLargeError) throw new StatusError(500, "", "etcdserver: request is too large");
-    throw error;
-  }
+  return store({ ...object, metadata });
 }
 
 function nameTakenError(call: Call, draft: Draft, name: string, existing: StoredObject | undefined): StatusError {

@@ -8,6 +8,7 @@ import { badRequest, type Draft, type DraftValue, type FieldError, invalid, type
 import type { Call } from "./call.ts";
 import type { KindRegistry } from "./kind_registry.ts";
 import { decodeMetadata, decodingTitle, metadataText } from "./metadata.ts";
+import { toHex } from "../../runtime/mod.ts";
 
 /** A parsed body. */
 export interface ParsedBody {
@@ -149,5 +150,5 @@ export function summary(text: string): string {
   const bytes = new TextEncoder().encode(text);
   const isCut = bytes.length > 30;
   if (text.startsWith("{")) return isCut ? `${new TextDecoder().decode(bytes.slice(0, 30))} ...` : text;
-  return isCut ? `${bytes.slice(0, 30).toHex()} ...` : bytes.toHex();
+  return isCut ? `${toHex(bytes.slice(0, 30))} ...` : toHex(bytes);
 }

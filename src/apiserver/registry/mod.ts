@@ -12,6 +12,7 @@ export {
 } from "./call.ts";
 export { decodeObject, type ParsedBody, summary, unregistered } from "./decode_object.ts";
 export type { DeleteOptions } from "./delete.ts";
+export { EventExpiry, type EventExpiryOptions } from "./event_expiry.ts";
 export { type KindFamily, type KindListener, KindRegistry, type KnownKind } from "./kind_registry.ts";
 export { type Matcher, parseLabelSelector, SelectorError } from "./label_selector.ts";
 export { generatedName, metadataText, metadataTexts, newUid, readMetadata, timestamp } from "./metadata.ts";

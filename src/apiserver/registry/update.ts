@@ -109,13 +109,16 @@ async function tryUpdate(parts: RegistryParts, call: Call, change: Change): Prom
   if (stored === undefined) return await createMissing(parts, call, change);
   const old = (await represent(stored, kind)).object;
   checkUid(call, change, old);
+  if (call.pause !== undefined) await call.pause();
   const draft = await change.next(old);
+  if (call.pause !== undefined) await call.pause();
   checkName(call, draft, change.name);
   const admitted = await admit(parts, call, { operation: "UPDATE", name: change.name, object: draft, oldObject: old });
   const next = admitted ?? draft;
   dropDuplicateOwners(next, true, (text) => call.warn(text));
   checkVersion(call, next, old);
   validateChange(parts, call, next, old);
+  if (call.pause !== undefined) await call.pause();
   keepManagedFieldsIfOnlyTimesDiffer(next, old);
   metadataOf(next)["resourceVersion"] = metadataText(old, "resourceVersion");
   await validateAdmission(parts, call, { operation: "UPDATE", name: change.name, object: next, oldObject: old });

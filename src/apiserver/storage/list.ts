@@ -10,6 +10,7 @@ import type { JsonObject } from "../model/mod.ts";
 import type { Snapshot } from "./change_log.ts";
 import type { ObjectStorage } from "./storage.ts";
 import type { StoredObject } from "./stored_object.ts";
+import { fromBase64, toBase64 } from "../../runtime/mod.ts";
 
 /** What to list. The caller has validated the combination of parameters. */
 export interface ListQuery {
@@ -170,7 +171,7 @@ export function continueAfter(key: string, revision: number): string {
 export function encodeContinue(token: ContinueToken): string {
   const text = JSON.stringify({ v: tokenVersion, rv: token.revision ?? -1, start: token.from });
   const bytes = new TextEncoder().encode(text);
-  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+  return toBase64(bytes, "base64url");
 }
 
 /** @throws StatusError 400 when the token is malformed */
@@ -207,7 +208,7 @@ function parsed(text: string): { v?: unknown; rv?: unknown; start?: unknown } {
 
 function decoded(text: string): string | undefined {
   try {
-    return new TextDecoder().decode(Uint8Array.fromBase64(text, { alphabet: "base64url" }));
+    return new TextDecoder().decode(fromBase64(text, "base64url"));
   } catch {
     return undefined;
   }

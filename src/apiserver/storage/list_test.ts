@@ -2,6 +2,7 @@ import { assert, assertEquals, assertThrows, test } from "../../../tests/testing
 import { StatusError } from "../model/mod.ts";
 import { decodeContinue, encodeContinue, listObjects, type ListQuery, type ListResult } from "./list.ts";
 import { ObjectStorage } from "./storage.ts";
+import { toBase64 } from "../../runtime/mod.ts";
 
 const everything: ListQuery = { namespace: "", resourceVersion: "", match: "", limit: 0, continue: "" };
 
@@ -127,7 +128,7 @@ const badTokens: readonly { readonly token: string; readonly why: string }[] = [
 ];
 
 function encode(token: object): string {
-  return new TextEncoder().encode(JSON.stringify(token)).toBase64({ alphabet: "base64url", omitPadding: true });
+  return toBase64(JSON.stringify(token), "base64url");
 }
 
 for (const { token, why } of badTokens) {

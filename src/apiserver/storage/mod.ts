@@ -12,5 +12,12 @@ export {
   parseResourceVersion,
   resourceVersionTooLarge,
 } from "./list.ts";
-export { atRevision, ObjectStorage, ObjectTooLargeError, type StorageChange, type StorageOptions } from "./storage.ts";
+export {
+  atRevision,
+  ObjectStorage,
+  ObjectTooLargeError,
+  type StorageChange,
+  StorageFullError,
+  type StorageOptions,
+} from "./storage.ts";
 export { storageKey, StoredObject } from "./stored_object.ts";

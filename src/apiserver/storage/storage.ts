@@ -1,7 +1,7 @@
 /**
  * ObjectStorage: the etcd and the watch cache of this API server, in memory. One revision counts the writes to all
- * collections. Each collection is an immutable sorted map, so each stored revision can be listed as it was. The history that
- * watches read is bounded in number and size.
+ * collections. Each collection is an immutable sorted map, so each stored revision can be listed as it was. The objects are
+ * bounded in size, and the history that watches read in number and size.
  *
  * Guarantees: a write is one synchronous step, and readers see all of it or nothing. Revisions only grow. The cost of an
  * operation on one object grows only logarithmically with the number of objects. The storage neither changes nor copies the
@@ -9,7 +9,7 @@
  *
  * Caveats: it has no kinds, no validation and no HTTP.
  */
-import { isJsonObject, type JsonObject, type ObjectReader, read } from "../model/mod.ts";
+import { isJsonObject, type JsonObject, type ObjectReader, read, StatusError } from "../model/mod.ts";
 import { type Change, Cursor, type CursorOptions, type Snapshot } from "./change_log.ts";
 import { RecentObjects, storageKey, StoredObject } from "./stored_object.ts";
 import { ChangeLog } from "./change_log.ts";
@@ -19,12 +19,14 @@ import { OrderedMap } from "./ordered_map.ts";
 export interface StorageOptions {
   /** Changes in the history, over all collections. @default 20000 */
   readonly maxHistoryChanges?: number;
-  /** Characters of JSON in the history. @default 134217728 */
+  /** Characters of JSON in the history, the states before and after each change. @default 134217728 */
   readonly maxHistoryBytes?: number;
   /** The revision to start from. @default 0 */
   readonly firstRevision?: number;
   /** Number of states, the newest ones, that keep the object besides its JSON. @default 4096 */
   readonly maxRecentObjects?: number;
+  /** Characters of JSON in all objects together. @default 268435456 (256 MiB; etcd has a quota of 2 GiB) */
+  readonly maxBytes?: number;
   /** Characters of JSON in one object. @default 1572864 (1.5 MiB, the limit of a request to etcd) */
   readonly maxObjectBytes?: number;
 }
@@ -35,10 +37,22 @@ export interface StorageChange {
   readonly change: Change;
 }
 
-/** The object is larger than `maxObjectBytes`. */
-export class ObjectTooLargeError extends Error {
-  override readonly name = "ObjectTooLargeError";
+/** The object is larger than `maxObjectBytes`. Its Status is that of kube-apiserver when etcd rejects the request. */
+export class ObjectTooLargeError extends StatusError {
+  constructor() {
+    super(500, "", "etcdserver: request is too large");
+  }
 }
+
+/** The storage has no space for a larger object, until others are deleted. Its Status is that of a full etcd. */
+export class StorageFullError extends StatusError {
+  constructor() {
+    super(500, "", "etcdserver: mvcc: database space exceeded");
+  }
+}
+
+/** What updates may use above `maxBytes`, so that a full storage can be emptied: deletions write timestamps first. */
+const updateReserve = 1 / 16;
 
 /**
  * The objects of all kinds.
@@ -59,18 +73,22 @@ export class ObjectStorage implements ObjectReader {
   readonly #maxHistoryChanges: number;
   readonly #maxHistoryBytes: number;
   readonly #maxObjectBytes: number;
+  readonly #maxBytes: number;
   readonly #recent: RecentObjects;
   readonly #options: StorageOptions;
   /** The collections of the stored changes, oldest change first, from index `#oldest` on. */
   #order: Collection[] = [];
   #oldest = 0;
   #historyBytes = 0;
+  /** Characters of JSON in all objects. */
+  #bytes = 0;
   #revision: number;
 
   constructor(options: StorageOptions = {}) {
     const { maxHistoryChanges = 20_000, maxHistoryBytes = 128 * 1024 * 1024, firstRevision = 0 } = options;
     this.#options = options;
     this.#maxObjectBytes = options.maxObjectBytes ?? 1.5 * 1024 * 1024;
+    this.#maxBytes = options.maxBytes ?? 256 * 1024 * 1024;
     this.#recent = new RecentObjects(options.maxRecentObjects ?? 4096);
     if (!(maxHistoryChanges >= 0)) {
       throw new RangeError(`Cannot create a storage: maxHistoryChanges is ${maxHistoryChanges}`);
@@ -87,6 +105,7 @@ export class ObjectStorage implements ObjectReader {
     for (const [name, store] of this.#collections) copy.#collections.set(name, new Collection(name, store));
     copy.#order = this.#order.slice(this.#oldest).map(({ name }) => copy.#open(name));
     copy.#historyBytes = this.#historyBytes;
+    copy.#bytes = this.#bytes;
     copy.#revision = this.#revision;
     return copy;
   }
@@ -131,6 +150,8 @@ export class ObjectStorage implements ObjectReader {
     const key = storageKey(namespace, name);
     if (store.items.get(key) !== undefined) return undefined;
     const current = this.#stamped(key, namespace, object);
+    this.#checkSpace(current);
+    this.#revision = current.revision;
     this.#apply(store, { kind: "added", revision: current.revision, current, previous: undefined });
     return current;
   }
@@ -144,6 +165,8 @@ export class ObjectStorage implements ObjectReader {
     const store = this.#open(collection);
     if (store.items.get(previous.key) !== previous) return undefined;
     const current = this.#stamped(previous.key, previous.namespace, object);
+    this.#checkSpace(current, previous);
+    this.#revision = current.revision;
     this.#apply(store, { kind: "modified", revision: current.revision, current, previous });
     return current;
   }
@@ -157,6 +180,7 @@ export class ObjectStorage implements ObjectReader {
     const store = this.#open(collection);
     if (store.items.get(previous.key) !== previous) return undefined;
     const current = this.#stamped(previous.key, previous.namespace, previous.object);
+    this.#revision = current.revision;
     this.#apply(store, { kind: "deleted", revision: current.revision, current, previous });
     return current;
   }
@@ -214,6 +238,16 @@ export class ObjectStorage implements ObjectReader {
     return this.#collections.get(collection)?.cursors ?? 0;
   }
 
+  /** Characters of JSON in all objects. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Characters of JSON that the history keeps. */
+  get historyBytes(): number {
+    return this.#historyBytes;
+  }
+
   /** The collections that ever had an object, with the number of objects now. */
   *collections(): IterableIterator<{ readonly collection: string; readonly size: number }> {
     for (const [collection, { items }] of this.#collections) yield { collection, size: items.size };
@@ -228,17 +262,22 @@ export class ObjectStorage implements ObjectReader {
   #stamped(key: string, namespace: string, object: JsonObject): StoredObject {
     const revision = this.#revision + 1;
     const stored = new StoredObject(key, namespace, revision, atRevision(object, revision), this.#recent);
-    if (stored.json.length > this.#maxObjectBytes) {
-      throw new ObjectTooLargeError(`Cannot store "${key}": it has ${stored.json.length} characters`);
-    }
-    // Not before the check above, which may throw.
-    this.#revision = revision;
+    if (stored.json.length > this.#maxObjectBytes) throw new ObjectTooLargeError();
     return stored;
+  }
+
+  /** @throws StorageFullError */
+  #checkSpace(current: StoredObject, previous?: StoredObject): void {
+    const growth = current.json.length - (previous?.json.length ?? 0);
+    const limit = this.#maxBytes * (previous === undefined ? 1 : 1 + updateReserve);
+    if (growth > 0 && this.#bytes + growth > limit) throw new StorageFullError();
   }
 
   #apply(store: Collection, change: Change): void {
     this.#order.push(store);
-    this.#historyBytes += change.current.json.length;
+    const { kind, current, previous } = change;
+    this.#bytes += (kind === "deleted" ? 0 : current.json.length) - (previous?.json.length ?? 0);
+    this.#historyBytes += sizeOf(change);
     store.apply(change);
     while (this.#order.length - this.#oldest > this.#maxHistoryChanges || this.#historyBytes > this.#maxHistoryBytes) {
       if (!this.#dropOldest()) break;
@@ -252,7 +291,7 @@ export class ObjectStorage implements ObjectReader {
   #dropOldest(): boolean {
     const change = this.#order[this.#oldest]?.log.dropOldest();
     if (change === undefined) return false;
-    this.#historyBytes -= change.current.json.length;
+    this.#historyBytes -= sizeOf(change);
     this.#oldest++;
     if (this.#oldest >= 1024 && this.#oldest * 2 >= this.#order.length) {
       this.#order = this.#order.slice(this.#oldest);
@@ -260,6 +299,11 @@ export class ObjectStorage implements ObjectReader {
     }
     return true;
   }
+}
+
+/** A change keeps both states in memory. */
+function sizeOf({ current, previous }: Change): number {
+  return current.json.length + (previous?.json.length ?? 0);
 }
 
 /** The object with another resourceVersion: a copy of the two outer levels, with apiVersion, kind and metadata first. */

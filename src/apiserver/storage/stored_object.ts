@@ -3,7 +3,7 @@
  * watches (cachingObject in kube-apiserver has the same purpose).
  *
  * The storage keeps the text, which takes a quarter of the memory of the object. The newest few thousand states also keep
- * the object (RecentObjects); the others parse it again on access. A state never changes.
+ * the object (RecentObjects), as long as they are small together; the others parse it again on access. A state never changes.
  */
 import { parseExactJson, printExactJson } from "../../api/mod.ts";
 import type { JsonObject } from "../model/mod.ts";
@@ -54,25 +54,50 @@ export function storageKey(namespace: string, name: string): string {
 
 /** A state that can release its object. */
 interface Releasable {
+  readonly json: string;
   release(): void;
 }
+
+/** Characters of JSON in the states that keep their objects: an object takes about four times the memory of its text. */
+const maxRecentCharacters = 64 * 1024 * 1024;
 
 /** The states that keep their objects, first in, first out. A state that is read again is added again. */
 export class RecentObjects {
   readonly #size: number;
   /** Grows to its size, because most storages in tests have few objects. */
-  readonly #ring: Releasable[] = [];
+  readonly #ring: (Releasable | undefined)[] = [];
   #next = 0;
+  /** The oldest state. */
+  #first = 0;
+  #count = 0;
+  #characters = 0;
 
   /** @param size the number of states that keep their objects */
   constructor(size: number) {
     this.#size = Math.max(1, size);
   }
 
-  /** Adds a state, and releases the oldest one when the ring is full. */
+  /** Characters of JSON in the states that keep their objects. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Adds a state, and releases the oldest ones when the ring is full, or its states are too large together. */
   add(state: Releasable): void {
-    this.#ring[this.#next]?.release();
+    if (this.#count === this.#size) this.#releaseOldest();
     this.#ring[this.#next] = state;
     this.#next = (this.#next + 1) % this.#size;
+    this.#count++;
+    this.#characters += state.json.length;
+    while (this.#characters > maxRecentCharacters && this.#count > 1) this.#releaseOldest();
+  }
+
+  #releaseOldest(): void {
+    const state = this.#ring[this.#first];
+    this.#ring[this.#first] = undefined;
+    this.#first = (this.#first + 1) % this.#size;
+    this.#count--;
+    this.#characters -= state?.json.length ?? 0;
+    state?.release();
   }
 }

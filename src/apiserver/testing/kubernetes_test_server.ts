@@ -1,7 +1,8 @@
 /** KubernetesTestServer: kubernetesApi() in memory for tests, with a virtual clock, a seed, and short functions for requests. */
 import { seededRandom, VirtualClock } from "../../async/mod.ts";
-import { kubernetesApi } from "../kubernetes_api.ts";
+import { type KubernetesApi, kubernetesApi } from "../kubernetes_api.ts";
 import type { User } from "../model/mod.ts";
+import { ObjectStorage } from "../storage/mod.ts";
 
 /** A complete response. */
 export interface KubernetesTestResponse {
@@ -22,12 +23,22 @@ export const testAdmin: User = {
 export class KubernetesTestServer implements Disposable {
   readonly clock = new VirtualClock();
   readonly errors: unknown[] = [];
-  readonly #api = kubernetesApi({
-    clock: this.clock,
-    random: seededRandom(1),
-    tokens: new Map([["admin", testAdmin], ["jane", { ...testAdmin, name: "jane", groups: ["system:authenticated"] }]]),
-    onError: (error) => this.errors.push(error),
-  });
+  readonly #api: KubernetesApi;
+
+  /** @param storage of the server @default an empty storage */
+  constructor(storage: ObjectStorage = new ObjectStorage()) {
+    this.#api = kubernetesApi({
+      clock: this.clock,
+      random: seededRandom(1),
+      storage,
+      tokens: new Map([["admin", testAdmin], ["jane", {
+        ...testAdmin,
+        name: "jane",
+        groups: ["system:authenticated"],
+      }]]),
+      onError: (error) => this.errors.push(error),
+    });
+  }
 
   /** Sends a request, as admin by default, and reads the response. */
   async send(
@@ -44,7 +55,9 @@ export class KubernetesTestServer implements Disposable {
         ...(body === undefined ? undefined : { "content-type": "application/json" }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === "string" || body instanceof Uint8Array ? body as BodyInit : JSON.stringify(body) }),
     });
     const response = await this.#api.server.fetch(request);
     const text = await response.text();

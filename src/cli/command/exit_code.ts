@@ -4,7 +4,15 @@
  * Guarantees: an error is classified together with its causes, because layers in between add a sentence of their own: the
  * first known error in the chain decides. An unknown error is a defect of this program, 70.
  */
-import { ApiError, isForbidden, isUnauthorized, isUnreachable, KubeconfigError } from "../../client/mod.ts";
+import {
+  ApiError,
+  InvalidResponseError,
+  isForbidden,
+  isUnauthorized,
+  isUnreachable,
+  KubeconfigError,
+} from "../../client/mod.ts";
+import { ListenError } from "../../runtime/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 
 /**
@@ -107,8 +115,11 @@ export function failureOf(error: unknown): Failure {
     if (failure !== undefined) return failure;
   }
   const text = error instanceof Error ? error.message : String(error);
-  const message = text.startsWith("Cannot ") ? text : `Cannot continue: ${text || "an error without a message"}`;
-  return { code: exitCode.internal, message, advice: "This is a defect of the program: -v shows the stack trace" };
+  return {
+    code: exitCode.internal,
+    message: withGrammar(text),
+    advice: "This is a defect of the program: -v shows the stack trace",
+  };
 }
 
 function knownFailure(error: unknown): Failure | undefined {
@@ -120,30 +131,37 @@ function knownFailure(error: unknown): Failure | undefined {
   if (isUnauthorized(error)) return permissionFailure(error, "Check the credentials of the kubeconfig's user");
   if (isForbidden(error)) return permissionFailure(error, "Ask for the permission, or use another user");
   if (error instanceof ApiError) return { code: exitCode.failed, message: error.message, advice: undefined };
-  if (isUnreachable(error)) return { code: exitCode.unreachable, message: error.message, advice: error.hint };
-  if (error instanceof Error && isFileError(error.cause)) {
-    return { code: exitCode.failed, message: error.message, advice: undefined };
+  if (error instanceof InvalidResponseError) {
+    return {
+      code: exitCode.failed,
+      message: error.message,
+      advice: "Check whether the address is that of an API server",
+    };
   }
+  if (isUnreachable(error)) return { code: exitCode.unreachable, message: error.message, advice: error.hint };
   if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
     return { code: exitCode.portInUse, message: `Cannot listen: ${error.message}`, advice: "Choose another port" };
+  }
+  if (error instanceof Error && (error instanceof ListenError || isSystemError(error) || isSystemError(error.cause))) {
+    return { code: exitCode.failed, message: withGrammar(error.message), advice: undefined };
   }
   return undefined;
 }
 
-const fileErrors: ReadonlySet<unknown> = new Set([
-  "EACCES",
-  "EDQUOT",
-  "EISDIR",
-  "ENOENT",
-  "ENOSPC",
-  "ENOTDIR",
-  "EPERM",
-  "EROFS",
+/** What the machine answers about files, devices and limits. A code that only a defect leads to, as EBADF, is not here. */
+const systemErrors: ReadonlySet<unknown> = new Set([
+  ...["EACCES", "EADDRNOTAVAIL", "EAGAIN", "EBUSY", "EDQUOT", "EEXIST", "EFBIG", "EINVAL", "EIO", "EISDIR", "ELOOP"],
+  ...["EMFILE", "EMLINK", "ENAMETOOLONG", "ENFILE", "ENODEV", "ENOENT", "ENOMEM", "ENOSPC", "ENOTDIR", "ENOTEMPTY"],
+  ...["ENOTSUP", "ENXIO", "EPERM", "EROFS", "ETXTBSY", "EXDEV"],
 ]);
 
-/** True for an error of the file system, such as a full disk: not a defect of this program. */
-function isFileError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && fileErrors.has(error.code);
+/** True for an error of the machine, such as a full disk: not a defect of this program. */
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && systemErrors.has(error.code);
+}
+
+function withGrammar(text: string): string {
+  return text.startsWith("Cannot ") ? text : `Cannot continue: ${text || "an error without a message"}`;
 }
 
 function permissionFailure(error: ApiError, advice: string): Failure {

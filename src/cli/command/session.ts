@@ -1,30 +1,22 @@
 /**
  * Session: one call of an operator's program. Commands use it instead of the process.
  *
- * Guarantees: stdout gets results and nothing else; messages on stderr are one line each, with control characters escaped,
- * whatever names a cluster sent (security 19).
+ * Guarantees: stdout gets results and nothing else; messages on stderr are one line each. Both are written by a LineWriter,
+ * so that no text of others controls the terminal or begins a line (security 19).
  */
 import { z } from "zod";
 import {
   type ConfiguredLogging,
-  configureLogging,
-  escaped,
+  configureLineLogging,
+  type Line,
+  LineWriter,
   logger,
   MetricsRegistry,
   redactText,
 } from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
 import { flag, oneOf } from "../flags/mod.ts";
-import {
-  hasColors,
-  type LiveLines,
-  oneLine,
-  type Paint,
-  paintFor,
-  plainProgress,
-  type Progress,
-  StatusLine,
-} from "../output/mod.ts";
+import { hasColors, type LiveLines, oneLine, plainProgress, type Progress } from "../output/mod.ts";
 import { exitCode, type Failure } from "./exit_code.ts";
 import { type FullProcessEnvironment, type Operator, versionOf } from "./operator.ts";
 
@@ -58,16 +50,19 @@ export class Session implements Disposable {
   #verbosity = 0;
   #format: LogFlags["logFormat"] = "text";
   #logging: ConfiguredLogging | undefined;
-  readonly #statusLine: StatusLine;
+  readonly #results: LineWriter;
+  readonly #messages: LineWriter;
+  readonly #atEnd: (() => Promise<void>)[] = [];
+  #hasEnded = false;
 
   constructor(operator: Operator, processEnvironment: FullProcessEnvironment) {
     this.operator = operator;
     this.processEnvironment = processEnvironment;
     this.metrics = operator.metrics ?? new MetricsRegistry();
-    this.#statusLine = new StatusLine(
-      processEnvironment.stderr,
-      paintFor(processEnvironment.stderr, processEnvironment.environment),
-    );
+    const { stdout, stderr, environment } = processEnvironment;
+    const writerOf = (output: TextWriter) => new LineWriter(output, { hasColors: hasColors(output, environment) });
+    this.#results = writerOf(stdout);
+    this.#messages = writerOf(stderr);
   }
 
   /** The environment variables. */
@@ -96,33 +91,32 @@ export class Session implements Disposable {
   ): void {
     this.#verbosity = flags.verbose;
     this.#format = flags.logFormat;
-    const { stderr, clock } = this.processEnvironment;
-    this.#logging = configureLogging({
-      level: flags.verbose > 0 ? "debug" : "info",
-      format: flags.logFormat,
-      color: hasColors(stderr, this.environment),
-      quiet,
-      silent,
-      now: () => clock.now(),
-      write: (text) => this.#writeError(text),
-    });
+    const { clock } = this.processEnvironment;
+    const options = { level: flags.verbose > 0 ? "debug" : "info", format: flags.logFormat, quiet, silent } as const;
+    this.#logging = configureLineLogging({ ...options, now: () => clock.now() }, this.#messages);
   }
 
-  /** Colours for text on stdout. */
-  get paint(): Paint {
-    return paintFor(this.processEnvironment.stdout, this.environment);
+  /** Writes lines of a result to stdout. */
+  print(...lines: readonly Line[]): void {
+    this.#messages.hideStatus();
+    this.#results.writeLines(...lines);
   }
 
-  /** Writes a result to stdout, unchanged. */
-  print(text: string): void {
-    this.#statusLine.hide();
-    this.processEnvironment.stdout.write(text);
+  /** Writes a result of several lines to stdout, such as YAML, JSON, a script or a help text. */
+  printDocument(text: string): void {
+    this.#messages.hideStatus();
+    this.#results.writeDocument(text);
   }
 
   /** Writes a message to stderr: one line that begins with the program's name, or a log record in JSON. */
   info(text: string): void {
     if (this.#format === "json") return logger("cli").info(text);
-    this.#writeError(`${this.operator.name}: ${oneLine(redactText(text))}\n`);
+    this.#messages.writeLines(this.#messageOf(text));
+  }
+
+  /** Writes a text of several lines to stderr, such as the help of a command line without a command. */
+  infoDocument(text: string): void {
+    this.#messages.writeDocument(text);
   }
 
   /** Shows the progress of a long operation on stderr. On a terminal the line disappears when the Progress is disposed. */
@@ -130,8 +124,8 @@ export class Session implements Disposable {
     const { stderr, clock } = this.processEnvironment;
     if (!stderr.isTerminal || this.#format === "json") return plainProgress((text) => this.info(text), clock);
     return {
-      report: (text) => this.#statusLine.show(`${this.operator.name}: ${redactText(text)}`),
-      [Symbol.dispose]: () => this.#statusLine.hide(),
+      report: (text) => this.#showStatus(this.#messageOf(text)),
+      [Symbol.dispose]: () => this.#messages.hideStatus(),
     };
   }
 
@@ -140,35 +134,14 @@ export class Session implements Disposable {
     const { stderr } = this.processEnvironment;
     if (!stderr.isTerminal || this.environment.TERM === "dumb" || this.#format === "json") return undefined;
     return {
-      show: (lines) => this.#statusLine.show(...lines),
-      [Symbol.dispose]: () => this.#statusLine.hide(),
-    };
-  }
-
-  /** stdout for controllers that print while LiveLines or a Progress are shown: each write hides those first. */
-  get output(): TextWriter {
-    const [statusLine, { stdout }] = [this.#statusLine, this.processEnvironment];
-    return {
-      write(text) {
-        statusLine.hide();
-        return stdout.write(text);
-      },
-      flush: () => stdout.flush(),
-      probe: () => stdout.probe?.(),
-      get isOpen() {
-        return stdout.isOpen;
-      },
-      get failure() {
-        return stdout.failure;
-      },
-      isTerminal: stdout.isTerminal,
-      columns: stdout.columns,
+      show: (lines) => this.#showStatus(...lines),
+      [Symbol.dispose]: () => this.#messages.hideStatus(),
     };
   }
 
   /** Asks the user a question. Assumptions: `stdin` is a terminal. @returns The answer; undefined at the end of input */
   async prompt(question: string): Promise<string | undefined> {
-    this.#writeError(`${oneLine(redactText(question))} `);
+    this.#messages.writePrompt(oneLine(redactText(question)));
     return await this.processEnvironment.stdin.readLine();
   }
 
@@ -181,11 +154,20 @@ export class Session implements Disposable {
       return logger("cli").error(message, { advice, exitCode: code, error: showsDetails ? error : undefined });
     }
     this.info(advice === undefined ? message : `${message}. ${advice}`);
-    if (showsDetails) this.#writeError(detailLines(error, code === exitCode.internal));
+    if (showsDetails) this.#messages.writeLines(...detailLines(error, code === exitCode.internal));
   }
 
-  /** Resolves when everything that was written has left the process. */
-  async flush(): Promise<void> {
+  /** Registers what must be gone when the command has ended, however it ends. */
+  atEnd(remove: () => Promise<void>): void {
+    this.#atEnd.push(remove);
+  }
+
+  /** Removes what was registered, and what a terminal shows in place; resolves when all output has left the process. */
+  async end(): Promise<void> {
+    for (const remove of this.#atEnd.splice(0).reverse()) await remove().catch(() => {});
+    // What still runs must show no more lines that are overwritten in place.
+    this.#hasEnded = true;
+    this.#messages.hideStatus();
     this.#logging?.flush();
     await Promise.all([this.processEnvironment.stdout.flush(), this.processEnvironment.stderr.flush()]);
   }
@@ -194,15 +176,18 @@ export class Session implements Disposable {
     this.#logging?.[Symbol.dispose]();
   }
 
-  #writeError(text: string): void {
-    this.#statusLine.hide();
-    this.processEnvironment.stderr.write(text);
+  #showStatus(...lines: readonly Line[]): void {
+    if (!this.#hasEnded) this.#messages.showStatus(...lines);
+  }
+
+  #messageOf(text: string): string {
+    return `${this.operator.name}: ${oneLine(redactText(text))}`;
   }
 }
 
 /** The details as indented lines, so that no line of a message in them looks like one of this program. */
-function detailLines(error: unknown, hasStacks: boolean): string {
-  return redactText(detailsOf(error, hasStacks)).split("\n").map((line) => `    ${escaped(line)}\n`).join("");
+function detailLines(error: unknown, hasStacks: boolean): readonly string[] {
+  return redactText(detailsOf(error, hasStacks)).split("\n").map((line) => `    ${line}`);
 }
 
 /** An error and its causes, with or without their stacks. Bounded, because causes can form a cycle. */

@@ -195,7 +195,7 @@ export async function answerShell(
   const parts = { operator: session.operator, table, source: createValueSource(session) };
   const { candidates, paths } = await complete(words, parts);
   const keptLength = isBash ? lengthKeptByBash(words.at(-1) ?? "", first) : 0;
-  session.print(`${paths}\n${candidates.map((candidate) => lineOf(candidate, keptLength)).join("")}`);
+  session.printDocument(`${paths}\n${candidates.map((candidate) => lineOf(candidate, keptLength)).join("")}`);
   return exitCode.done;
 }
 

@@ -31,7 +31,7 @@ export const completions = subcommand({
   flags: z.object({}),
   run({ positionals: [shell = ""], session }) {
     if (!isShell(shell)) throw new UsageError(`Cannot complete in "${shell}": ${listOf(shells)}`);
-    session.print(completionScript(shell, session.operator.name));
+    session.printDocument(completionScript(shell, session.operator.name));
     return Promise.resolve(exitCode.done);
   },
 });

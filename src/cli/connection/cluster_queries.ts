@@ -1,7 +1,14 @@
 /** Two questions about a cluster that need no permission: whether it serves a kind, and what this user may do. */
 import { z } from "zod";
 import type { Resource } from "../../api/mod.ts";
-import { ApiError, type Client, isForbidden, isNotFound } from "../../client/mod.ts";
+import {
+  ApiError,
+  type Client,
+  InvalidResponseError,
+  isForbidden,
+  isNotFound,
+  parseResponse,
+} from "../../client/mod.ts";
 import type { Connection } from "./connect.ts";
 
 /** The fields of a kind that discovery needs. */
@@ -17,9 +24,10 @@ export async function isServed(connection: Connection, kind: ServedKind, signal:
   const root = kind.group === "" ? "/api" : `/apis/${kind.group}`;
   try {
     const text = await connection.client.raw(`${root}/${kind.version}`, { signal });
-    const response = discoveryResponse.safeParse(JSON.parse(text));
-    return !response.success || response.data.resources.some(({ name }) => name === kind.plural);
+    const { resources } = parseResponse(text, `discover the kinds of ${root}`, discoveryResponse);
+    return resources.some(({ name }) => name === kind.plural);
   } catch (error) {
+    if (error instanceof InvalidResponseError) return true;
     if (isNotFound(error)) return false;
     if (isForbidden(error)) return true;
     throw error;
@@ -55,6 +63,6 @@ export async function isAllowed(
   const spec = { resourceAttributes };
   const body = JSON.stringify({ apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec });
   const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-  const response = review.safeParse(JSON.parse(await client.raw(path, { method: "POST", body, signal })));
-  return response.success && response.data.status.allowed;
+  const text = await client.raw(path, { method: "POST", body, signal });
+  return parseResponse(text, "review the permissions of this user", review).status.allowed;
 }

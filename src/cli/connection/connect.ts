@@ -47,9 +47,11 @@ export async function connect(flags: ConnectFlags, session: Session): Promise<Co
     workingDirectory: processFacts().workingDirectory,
   });
   const requestTimeoutMs = flags.requestTimeout === 0 ? Infinity : flags.requestTimeout;
-  const connections = new DisposableStack();
+  const transports: ClusterTransport[] = [];
   const createClient = () => {
-    return new Client(connections.use(createTransport(access, session)), { requestTimeoutMs, clock });
+    const transport = createTransport(access, session);
+    transports.push(transport);
+    return new Client(transport, { requestTimeoutMs, clock });
   };
   return {
     client: createClient(),
@@ -59,7 +61,9 @@ export async function connect(flags: ConnectFlags, session: Session): Promise<Co
     server: access.server,
     userText: access.user === "" ? "an anonymous user" : `user "${access.user}"`,
     credentialsAdvice: () => credentialsAdvice(access, clock.now()),
-    [Symbol.dispose]: () => connections.dispose(),
+    [Symbol.dispose]() {
+      for (const transport of transports.splice(0)) transport[Symbol.dispose]();
+    },
   };
 }
 

@@ -8,7 +8,15 @@
  */
 import { z } from "zod";
 import { Backoff, type Clock, isAbortOf, type Random, scope } from "../../async/mod.ts";
-import { ApiError, isForbidden, isUnauthorized, isUnreachable, type UnreachableError } from "../../client/mod.ts";
+import {
+  ApiError,
+  InvalidResponseError,
+  isForbidden,
+  isUnauthorized,
+  isUnreachable,
+  parseResponse,
+  type UnreachableError,
+} from "../../client/mod.ts";
 import { logger } from "../../observe/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
 import { formatDuration } from "../flags/mod.ts";
@@ -76,7 +84,7 @@ async function requestVersion(connection: Connection, leftMs: number, options: W
   using attempt = scope(signal, { timeoutMs: leftMs, clock });
   try {
     const text = await connection.client.raw("/version", { signal: attempt.signal });
-    return { kind: "reached", version: versionResponse.parse(JSON.parse(text)).gitVersion };
+    return { kind: "reached", version: parseResponse(text, "read the version", versionResponse).gitVersion };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (isForbidden(error)) return { kind: "reached", version: undefined };
@@ -86,7 +94,7 @@ async function requestVersion(connection: Connection, leftMs: number, options: W
     if (error instanceof ApiError) {
       return { kind: isTemporary(error) ? "temporary" : "permanent", error: statusError(connection, error) };
     }
-    if (error instanceof SyntaxError || error instanceof z.ZodError) {
+    if (error instanceof InvalidResponseError) {
       return { kind: "permanent", error: notKubernetesError(connection, error) };
     }
     throw error;

@@ -9,7 +9,6 @@ import { type Infer, printExactJson } from "../../api/mod.ts";
 import { ApiError, isConflict, retryOnConflict } from "../../client/mod.ts";
 import { type Crd, type CrdChange, crdChanges, CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import { commandFailure, type CrdContext, definitionName, withPermissionAdvice } from "./crd_context.ts";
-import { escaped } from "../../observe/mod.ts";
 import { formatObjects } from "../output/mod.ts";
 import type { Session } from "../command/mod.ts";
 
@@ -139,7 +138,7 @@ export function crdName(crd: { readonly metadata: { readonly name?: string } }):
 export function resultLine(result: CrdResult, dryRun: "client" | "server" | undefined): string {
   const done = result.change === "unchecked" ? "applied" : result.change;
   const suffix = dryRun === undefined ? "" : dryRun === "client" ? " (dry run)" : " (server dry run)";
-  return `${result.name} ${done}${suffix}\n`;
+  return `${result.name} ${done}${suffix}`;
 }
 
 /** Prints the definitions or their names, for --output. */
@@ -148,21 +147,21 @@ export function printObjects(
   format: "yaml" | "json" | "name" | undefined,
   session: Session,
 ): void {
-  if (format === "name") return results.forEach((result) => session.print(`${result.name}\n`));
-  if (format !== undefined) session.print(formatObjects(results.map(({ object }) => object), format));
+  if (format === "name") return results.forEach((result) => session.print(result.name));
+  if (format !== undefined) session.printDocument(formatObjects(results.map(({ object }) => object), format));
 }
 
 /** Prints the fields that would change, under the name of the definition: `-` before, `+` after. */
 export function printChanges({ name, changes }: CrdResult, session: Session): void {
   if (changes.length === 0) return;
-  const { paint } = session;
-  session.print(`${paint(`--- ${name} (cluster)`, "strong")}\n${paint(`+++ ${name} (this program)`, "strong")}\n`);
+  const headers = [`--- ${name} (cluster)`, `+++ ${name} (this program)`];
+  session.print(...headers.map((text) => ({ text, tone: "strong" } as const)));
   for (const change of changes) {
-    if ("before" in change) session.print(`${paint(lineOf("-", change.path, change.before), "error")}\n`);
-    if ("after" in change) session.print(`${paint(lineOf("+", change.path, change.after), "success")}\n`);
+    if ("before" in change) session.print({ text: lineOf("-", change.path, change.before), tone: "error" });
+    if ("after" in change) session.print({ text: lineOf("+", change.path, change.after), tone: "success" });
   }
 }
 
 function lineOf(sign: "-" | "+", path: string, value: unknown): string {
-  return escaped(`${sign} ${path}: ${printExactJson(value)}`);
+  return `${sign} ${path}: ${printExactJson(value)}`;
 }

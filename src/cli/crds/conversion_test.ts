@@ -10,6 +10,7 @@ import { clockController, cronTabConversion, CronTabV1, CronTabV2 } from "../../
 import { CrdResource } from "../../schema/mod.ts";
 import { issueCertificates, savedConfigAnnotation, webhookHandler } from "../../webhook/mod.ts";
 import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
+import { toBase64 } from "../../runtime/mod.ts";
 
 const name = "crontabs.clock.example.dev";
 const path = "/convert";
@@ -75,7 +76,7 @@ test("install-crds publishes the authorities that the controllers have created, 
   assertStringIncludes(first.err, "the conversion webhook ops/op-webhook has no certificate authority yet");
   const { ca } = await issueCertificates({ hosts: ["op-webhook.ops.svc"], now: 0, lifetimeMs: 3_600_000 });
   await client.create(builtin.Namespace, { metadata: { name: "ops" }, spec: {} });
-  const data = { "ca.crt": new TextEncoder().encode(ca).toBase64() };
+  const data = { "ca.crt": toBase64(ca) };
   await client.create(builtin.Secret, { metadata: { namespace: "ops", name: "op-webhook" }, data });
   const caBundle = data["ca.crt"];
   for (let run = 0; run < 2; run++) {

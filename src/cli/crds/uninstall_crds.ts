@@ -18,7 +18,8 @@ import {
   selectCrds,
   withPermissionAdvice,
 } from "./crd_context.ts";
-import { type Cell, count, table } from "../output/mod.ts";
+import type { Cell } from "../../observe/mod.ts";
+import { count, table } from "../output/mod.ts";
 import { crdName } from "./apply_crd.ts";
 import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
 import { commandLineOnly, durationMs, flag, UsageError } from "../flags/mod.ts";
@@ -84,7 +85,7 @@ async function uninstall(call: Call<UninstallFlags>): Promise<ExitCode> {
   const context = { connection, session, signal };
   const definitions = await findDefinitions(crds, context);
   if (definitions.length === 0) return exitCode.done;
-  if (flags.dryRun || !flags.yes) session.print(table(rowsOf(definitions), session.paint));
+  if (flags.dryRun || !flags.yes) session.print(...table(rowsOf(definitions)));
   warn(definitions, context);
   if (flags.dryRun) return exitCode.done;
   if (!flags.yes && !(await isConfirmed(definitions, context))) {
@@ -99,7 +100,7 @@ async function findDefinitions(crds: readonly Crd[], context: CrdContext): Promi
   const { session } = context;
   for (const crd of crds) {
     const live = await readCrd(context, crd.metadata.name, ["delete"]);
-    if (live === undefined) session.print(`${crdName(crd)} not found\n`);
+    if (live === undefined) session.print(`${crdName(crd)} not found`);
     else definitions.push({ crd: live, inventory: await inventoryOf(live, session.operator.controllers, context) });
   }
   return definitions;
@@ -158,6 +159,6 @@ async function remove(
       if (!isNotFound(error)) throw error;
     }
   }
-  const onGone = (crd: StoredCrd) => session.print(`${crdName(crd)} deleted\n`);
+  const onGone = (crd: StoredCrd) => session.print(`${crdName(crd)} deleted`);
   await awaitGone(definitions.map(({ crd }) => crd), { timeoutMs, onGone }, context);
 }

@@ -3,7 +3,7 @@
  * CRDs of the controllers, and the controllers themselves. It needs no cluster, no container engine and no download.
  *
  * Guarantees: it changes nothing outside of this process except the kubeconfig file, which only its owner can read and which
- * is removed at the end, even after a second signal; the server only accepts the credentials in that file, on loopback.
+ * is removed at the end, also after a second signal or a defect; the server only accepts the credentials in that file, on loopback.
  */
 import { type Scope, scope } from "../../async/mod.ts";
 import { clusterLoggers, EmbeddedCluster, installCustomResources } from "../../cluster/mod.ts";
@@ -12,14 +12,17 @@ import { logger } from "../../observe/mod.ts";
 import { type DevArguments, type DevFlags, devFlags, parseDevArguments } from "./dev_flags.ts";
 import { createNamespaces, DevRun, interruptedError } from "./dev_run.ts";
 import { KubeconfigFile } from "./kubeconfig_file.ts";
-import { type Call, crdsOf, type ExitCode, exitCode, type Operator, subcommand } from "../command/mod.ts";
 import {
-  configureControllers,
-  controllerFlagGroups,
-  linePrinter,
+  type Call,
+  crdsOf,
+  type ExitCode,
+  exitCode,
   listenForInterrupts,
-  outputClosed,
-} from "../run/mod.ts";
+  type Operator,
+  subcommand,
+} from "../command/mod.ts";
+import { shellWord } from "../output/mod.ts";
+import { configureControllers, controllerFlagGroups, linePrinter, outputClosed } from "../run/mod.ts";
 
 /** The command. */
 export const dev = subcommand({
@@ -46,14 +49,11 @@ export const dev = subcommand({
   async run(call) {
     const { command } = parseDevArguments(call);
     const { stdin } = call.session.processEnvironment;
-    // A terminal sends Ctrl-C to the command, too: the command decides whether to end.
-    using interrupts = listenForInterrupts(
-      call.session,
-      command.length > 0 && stdin.isTerminal ? ["SIGTERM"] : undefined,
-    );
+    // A terminal sends Ctrl-C and Ctrl-\ to the command, too: the command decides whether to end.
+    const isShared = command.length > 0 && stdin.isTerminal;
+    using interrupts = listenForInterrupts(call.session, isShared ? { handled: ["SIGHUP", "SIGTERM"] } : {});
     using stopping = scope(interrupts.stop);
-    await using cleanup = new AsyncDisposableStack(); // runs even after a second signal
-    return await Promise.race([interrupts.forced, runUntilStopped(stopping, call, cleanup)]);
+    return await Promise.race([interrupts.forced, runUntilStopped(stopping, call)]);
   },
 });
 
@@ -66,7 +66,6 @@ function clusterLoggersBeside({ controllers }: Operator): readonly string[] {
 async function runUntilStopped(
   stopping: Scope,
   call: Call<DevFlags>,
-  cleanup: AsyncDisposableStack,
 ): Promise<ExitCode> {
   const { session, flags } = call;
   const { clock, random } = session.processEnvironment;
@@ -88,7 +87,7 @@ async function runUntilStopped(
       random,
     });
     const { writeKubeconfig: path } = flags;
-    const file = cleanup.use(await KubeconfigFile.write(cluster.kubeconfig, { path, name, session }));
+    const file = await KubeconfigFile.write(cluster.kubeconfig, { path, name, session });
     if (!flags.quiet) printConnection(call, cluster, file);
     await createNamespaces(cluster.client, namespaces, stopping.signal);
     await installCustomResources(cluster.client, controllers, stopping.signal);
@@ -107,12 +106,12 @@ async function configure(
   { controllers, namespaces }: Pick<DevArguments, "controllers" | "namespaces">,
   stopping: Scope,
 ): Promise<readonly OperatorController[]> {
-  const { operator, output, metrics, processEnvironment: { clock } } = session;
-  const print = linePrinter({ stdout: output, stopping, clock });
+  const { operator, metrics } = session;
+  const print = linePrinter({ session, stopping });
   return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, metrics, print });
 }
 
 function printConnection({ session }: Call<DevFlags>, cluster: EmbeddedCluster, file: KubeconfigFile): void {
   session.info(`the API server for development, not for production, is ${cluster.url}`);
-  session.info(`export KUBECONFIG=${file.path}`);
+  session.info(`export KUBECONFIG=${shellWord(file.path)}`);
 }

@@ -13,7 +13,8 @@ import { showLiveTable } from "./live_table.ts";
 import { Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
 import { processFacts, runAttached } from "../../runtime/mod.ts";
 import { builtin, combinedSelector, keyOf, type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
-import { type Cell, count, type LiveLines, type Paint, table, type Tone } from "../output/mod.ts";
+import type { Cell, Line, Tone } from "../../observe/mod.ts";
+import { count, type LiveLines, table } from "../output/mod.ts";
 
 /** The cluster, the controllers and the flags of a run. */
 interface DevRunOptions {
@@ -101,8 +102,8 @@ export class DevRun {
   #printSummary(): ExitCode {
     const { session, controllers, flags } = this.#options;
     const { failures, reconciled } = this.convergence;
-    if (session.processEnvironment.stdout.isTerminal) session.print("\n");
-    session.print(summaryOf(controllers, this.convergence, session.paint));
+    if (session.processEnvironment.stdout.isTerminal) session.print("");
+    session.print(...summaryOf(controllers, this.convergence, { isOver: true }));
     const [first] = failures;
     if (first === undefined) {
       if (!flags.quiet) session.info(`settled: ${count(reconciled, "object")} reconciled`);
@@ -247,7 +248,7 @@ async function showTable(
   },
 ): Promise<void> {
   while (!signal.aborted) {
-    const lines = summaryOf(controllers, convergence).trimEnd().split("\n");
+    const lines = summaryOf(controllers, convergence, { isOver: false });
     const hidden = lines.length - maxRows;
     live.show(hidden > 0 ? [...lines.slice(0, maxRows), `and ${hidden} more`] : lines);
     await clock.sleep(frameMs, signal).catch(() => {});
@@ -256,25 +257,24 @@ async function showTable(
 
 /**
  * Returns the table: each controller, the number of objects that it reconciled, and its state.
- *
- * @param paint The colours of the result; undefined for the state before the end.
  */
 function summaryOf(
   controllers: readonly OperatorController[],
   convergence: Convergence,
-  paint?: Paint,
-): string {
+  { isOver }: { readonly isOver: boolean },
+): readonly Line[] {
   const rows = controllers.map(({ name }): readonly Cell[] => {
     const reconciled = count(convergence.reconciledBy(name), "object");
-    return [name, reconciled, stateOf(name, convergence, paint !== undefined)];
+    return [name, reconciled, stateOf(name, convergence, isOver)];
   });
-  return table([["CONTROLLER", "RECONCILED", "STATE"], ...rows], paint);
+  return table([["CONTROLLER", "RECONCILED", "STATE"], ...rows]);
 }
 
-/** At the end, a controller that waits for objects has settled. */
+/** At the end, a controller that waits for objects has settled. Only the result has colours. */
 function stateOf(name: string, convergence: Convergence, isOver: boolean): Cell {
   const now = convergence.activityOf(name);
   const activity = isOver && now === "waiting" ? "settled" : now;
   const failed = convergence.failures.filter(({ controller }) => controller === name).length;
-  return { text: activity === "failed" ? `${failed} failed` : activity, tone: tones[activity] };
+  const text = activity === "failed" ? `${failed} failed` : activity;
+  return isOver ? { text, tone: tones[activity] } : text;
 }

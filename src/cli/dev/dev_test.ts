@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../../tests/free_port.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
 import { builtin, keyOf } from "../../api/mod.ts";
 import { controller, type ControllerDefinition, done, manifest, TerminalError } from "../../controller/mod.ts";
@@ -148,15 +149,6 @@ test("--port and --write-kubeconfig set the address and the file; the current co
   assertEquals([await ended(), existsSync(path)], [0, false]);
 });
 
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => listener.once("listening", resolve));
-  const address = listener.address();
-  await new Promise((resolve) => listener.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
 test("[84] a port in use is exit code 8", async () => {
   await using site = await folder();
   const other = createServer().listen(0, "127.0.0.1");
@@ -192,7 +184,7 @@ test("[84] a kubeconfig that cannot be written is exit code 1", async () => {
   for (
     const [line, environment] of [
       [`--write-kubeconfig ${inFile}`, {}],
-      ["", { XDG_RUNTIME_DIR: join(site.path, "file") }],
+      ["", { XDG_RUNTIME_DIR: "/proc" }],
     ] as const
   ) {
     const { code, err } = await dev(line, { environment });
@@ -218,7 +210,7 @@ async function startDev(options: RunOptions, ...words: readonly string[]) {
 
 test("[61] the first signal ends dev with 0 and removes its kubeconfig, which only the owner could read", async () => {
   await using site = await folder();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const { process, file, ended } = await startDev(site.options);
     assertEquals((await stat(file)).mode & 0o777, 0o600);
     process.signal(signal);
@@ -234,6 +226,42 @@ test("[61] a second signal ends dev with 1, and the kubeconfig is removed, too",
   process.signal("SIGINT");
   assertEquals(await ended(), 1);
   assert(!existsSync(file));
+});
+
+test("[61] SIGQUIT ends dev at once with 131, and a defect with 70; the kubeconfig is removed", async () => {
+  await using site = await folder();
+  for (const code of [131, 70]) {
+    const { process, file, ended } = await startDev(site.options);
+    if (code === 131) process.signal("SIGQUIT");
+    else process.reject(new TypeError("broken"));
+    assertEquals(await ended(), code);
+    assert(!existsSync(file));
+  }
+});
+
+test("[security 6] a variable for temporary files that names no folder is ignored", async () => {
+  await using site = await folder();
+  await writeFile(join(site.path, "file"), "");
+  const before = await readdir(".");
+  const values = [
+    "",
+    ".",
+    "relative",
+    "./x",
+    join(site.path, "file"),
+    join(site.path, "none"),
+    `${site.path}/\u001b[2J`,
+  ];
+  for (const value of values) {
+    const environment = { XDG_RUNTIME_DIR: value, TMPDIR: value, TEMP: value };
+    const { process, file, ended } = await startDev({ environment });
+    assertMatch(file, /^\/tmp\/op-dev-[0-9a-f-]+\/kubeconfig\.yaml$/);
+    process.signal("SIGTERM");
+    assertEquals(await ended(), 0);
+    assert(!existsSync(file));
+  }
+  assertEquals(await readdir("."), before);
+  assertEquals(await readdir(site.path), ["file"]);
 });
 
 test("a signal before the controllers have settled is exit code 1", async () => {

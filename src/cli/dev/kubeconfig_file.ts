@@ -6,10 +6,12 @@
  */
 import {
   directoryOf,
+  fileStat,
   findText,
   joinPath,
   makeDirectory,
   processFacts,
+  removeEmptyDirectory,
   removePath,
   resolvePath,
   writeFile,
@@ -25,8 +27,8 @@ interface KubeconfigFileOptions {
   readonly session: Session;
 }
 
-/** A kubeconfig file that is removed when this is disposed. */
-export class KubeconfigFile implements AsyncDisposable {
+/** A kubeconfig file that is removed at the end of the session. */
+export class KubeconfigFile {
   readonly path: string;
   readonly #text: string;
   /** The temporary folder, which is removed with the file. */
@@ -40,24 +42,31 @@ export class KubeconfigFile implements AsyncDisposable {
 
   /** Writes the file. @throws CommandError when another file exists, or writing fails */
   static async write(text: string, { path, name, session }: KubeconfigFileOptions): Promise<KubeconfigFile> {
-    const folder = path === undefined ? temporaryFolder(session) : undefined;
+    const folder = path === undefined ? await temporaryFolder(session) : undefined;
     const whole = folder === undefined
       ? resolvePath(processFacts().workingDirectory, path ?? "")
       : joinPath(folder, "kubeconfig.yaml");
+    const file = new KubeconfigFile(whole, text, folder);
     try {
+      if (hasControls(whole)) throw new Error("the path has control characters");
       if (folder === undefined) await assertOurs(whole, name);
-      await makeDirectory(directoryOf(whole));
-      await writeFile(whole, text);
+      const writing = makeDirectory(directoryOf(whole)).then(() => writeFile(whole, text));
+      // The session may end while the file is being written.
+      session.atEnd(async () => {
+        await writing.catch(() => {});
+        await file.#remove();
+      });
+      await writing;
     } catch (error) {
-      if (folder !== undefined) await removePath(folder).catch(() => {});
       throw error instanceof CommandError ? error : cannotWrite(whole, error);
     }
-    return new KubeconfigFile(whole, text, folder);
+    return file;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (await findText(this.path).catch(() => undefined) !== this.#text) return;
-    await removePath(this.#folder ?? this.path);
+  async #remove(): Promise<void> {
+    if (this.#folder === undefined && await findText(this.path) !== this.#text) return;
+    await removePath(this.path).catch(() => {});
+    if (this.#folder !== undefined) await removeEmptyDirectory(this.#folder);
   }
 }
 
@@ -90,9 +99,25 @@ function cannotWrite(path: string, error: unknown): CommandError {
   });
 }
 
-/** Several clusters can run at a time, so that each has its own folder. */
-function temporaryFolder({ operator, environment }: Session): string {
+/**
+ * Several clusters can run at a time, so that each has its own folder. A variable that names no folder is ignored; a relative
+ * path would lead into the working folder.
+ */
+async function temporaryFolder({ operator, environment }: Session): Promise<string> {
+  const name = `${operator.name}-dev-${crypto.randomUUID().slice(0, 18)}`;
   const { XDG_RUNTIME_DIR, TMPDIR, TEMP } = environment;
-  const base = XDG_RUNTIME_DIR ?? TMPDIR ?? TEMP ?? "/tmp";
-  return joinPath(base, `${operator.name}-dev-${crypto.randomUUID().slice(0, 18)}`);
+  for (const base of [XDG_RUNTIME_DIR, TMPDIR, TEMP]) {
+    if (base !== undefined && await isFolder(base)) return joinPath(base, name);
+  }
+  return joinPath("/tmp", name);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  if (path === "" || resolvePath("/", path) !== path || hasControls(path)) return false;
+  return (await fileStat(path).catch(() => undefined))?.kind === "directory";
+}
+
+/** A terminal and a shell would read such a path as something else. */
+function hasControls(path: string): boolean {
+  return /\p{Cc}|[\u2028\u2029]/u.test(path);
 }

@@ -4,7 +4,8 @@
  */
 import type { Clock } from "../../async/mod.ts";
 import type { Manager, OperatorController } from "../../manager/mod.ts";
-import { approximateDuration, type Cell, type LiveLines, table } from "../output/mod.ts";
+import type { Line } from "../../observe/mod.ts";
+import { approximateDuration, type LiveLines, shellWord, table, toned } from "../output/mod.ts";
 import type { Convergence } from "../run/mod.ts";
 
 /** What the table shows. */
@@ -35,24 +36,20 @@ export async function showLiveTable(live: LiveLines, options: LiveTableOptions, 
 }
 
 /** The lines of the table. */
-export function liveTable(options: LiveTableOptions): readonly Cell[] {
+export function liveTable(options: LiveTableOptions): readonly Line[] {
   const { controllers } = options;
   const shown = controllers.slice(0, maxControllers);
   const rows = shown.map(({ name }) => rowOf(name, options));
   const header = ["CONTROLLER", "OBJECTS", "QUEUED", "RUNNING", "FAILING", "LAST ERROR"];
-  const [head = "", ...lines] = table([header, ...rows.map(({ cells }) => cells)]).trimEnd().split("\n");
+  const [head = "", ...lines] = table([header, ...rows.map(({ cells }) => cells)]);
   const more = controllers.length - shown.length;
   return [
     { text: "", tone: "muted" },
-    ...(controllers.length === 0 ? [] : [{ text: head, tone: "strong" } as const]),
-    ...lines.slice(0, shown.length).map((text, index) => rows[index]?.isFailing === true ? red(text) : text),
+    ...(controllers.length === 0 ? [] : [toned(head, "strong")]),
+    ...lines.map((line, index) => rows[index]?.isFailing === true ? toned(line, "error") : line),
     ...(more > 0 ? [`and ${more} more`] : []),
-    ...hintsOf(options).map((text): Cell => ({ text, tone: "muted" })),
+    ...hintsOf(options).map((text): Line => ({ text, tone: "muted" })),
   ];
-}
-
-function red(text: string): Cell {
-  return { text, tone: "error" };
 }
 
 function rowOf(
@@ -94,7 +91,7 @@ function hintsOf({ controllers, outcomes, program, kubeconfig, hasSamples }: Liv
   return [
     "",
     "try in another terminal:",
-    ...[`export KUBECONFIG=${kubeconfig}`, ...tries].map((line) => `  ${line}`),
+    ...[`export KUBECONFIG=${shellWord(kubeconfig)}`, ...tries].map((line) => `  ${line}`),
     "end: Ctrl-C",
   ];
 }

@@ -6,6 +6,7 @@ import { builtin } from "../../api/mod.ts";
 import { VirtualClock } from "../../async/mod.ts";
 import { controller, done } from "../../controller/mod.ts";
 import { withSamples } from "../../manager/mod.ts";
+import { cellsOf } from "../../observe/mod.ts";
 import { Convergence } from "../run/mod.ts";
 import { createProcess, startCommandLine } from "../testing/run_command.ts";
 import type { TestTerminal } from "../testing/test_process.ts";
@@ -37,7 +38,9 @@ function options(changes: Partial<LiveTableOptions> = {}): LiveTableOptions {
 }
 
 function textsOf(changes: Partial<LiveTableOptions> = {}): readonly string[] {
-  return liveTable(options(changes)).map((cell) => typeof cell === "string" ? cell : cell.text);
+  return liveTable(options(changes)).map((line) =>
+    cellsOf(line).map((cell) => typeof cell === "string" ? cell : cell.text).join("")
+  );
 }
 
 test("[102] the live table shows what each controller has to do, what to try next and how to end", () => {

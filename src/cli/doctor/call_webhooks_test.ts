@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { systemClock } from "../../async/mod.ts";
 import { withSamples, withWebhooks } from "../../manager/mod.ts";
-import { isProcessAlive, nextTurn, processSpace, spawn } from "../../runtime/mod.ts";
+import { isProcessAlive, nextTurn, processSpace, spawn, toBase64 } from "../../runtime/mod.ts";
 import { allow, defaulting, deny, fixedCertificate, issueCertificates, validating } from "../../webhook/mod.ts";
 import { WebhookServer } from "../../webhook/mod.ts";
 import { emptyList, Website, websiteController } from "../testing/test_kinds.ts";
@@ -20,7 +20,7 @@ const validates = validating(Website, { create: () => deny("no") });
 const controllers = [withWebhooks(websiteController, [defaults, validates])];
 const sample = { apiVersion: "example.dev/v1", kind: "Website", metadata: { name: "shop" }, spec: {} };
 const sampled = [withSamples(withWebhooks(websiteController, [validates]), [sample])];
-const base64 = (text: string) => new TextEncoder().encode(text).toBase64();
+const base64 = (text: string) => toBase64(text);
 
 function responses(others: Readonly<Record<string, FakeResponse>>): Readonly<Record<string, FakeResponse>> {
   return {
@@ -35,7 +35,8 @@ function configuration(name: string, clientConfig: object, more: object = {}, me
   const webhook = { name, clientConfig, failurePolicy: "Fail", sideEffects: "None", timeoutSeconds: 5, ...more };
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "X",
+    // The one of its path, see doctor().
+    kind: "",
     metadata: { name: "op", uid: "u1", resourceVersion: "5", ...metadata },
     webhooks: [webhook],
   };
@@ -47,7 +48,12 @@ async function doctor(
   operatorControllers: readonly (typeof controllers)[number][] = controllers,
   args: readonly string[] = [],
 ): Promise<CommandResult & { readonly server: FakeServer }> {
-  const server = new FakeServer(responses(others));
+  const named = Object.entries(responses(others)).map(([line, response]) => {
+    const kind = line === `GET ${mutatingPath}` ? "MutatingWebhookConfiguration" : "ValidatingWebhookConfiguration";
+    const isNameless = typeof response === "object" && "kind" in response && response.kind === "";
+    return [line, isNameless ? { ...response, kind } : response] as const;
+  });
+  const server = new FakeServer(Object.fromEntries(named));
   const process = createProcess(["doctor", ...args], { transport: server.transport });
   const operator = { name: "op", version: "1.0.0", controllers: operatorControllers };
   const code = await startCommandLine(operator, process, server.transport);
@@ -238,7 +244,7 @@ test("[100] doctor --fix removes what a killed local run has left, and leaves a 
         if (isRemoved) return statusResponse(404, "NotFound", "gone");
         const live = objects[renewals - 1] ?? {};
         if (isAlive) renewals = 2;
-        return Response.json(live);
+        return Response.json({ ...live, kind: "MutatingWebhookConfiguration" });
       },
       [`DELETE ${mutatingPath}`]: () => {
         isRemoved = true;

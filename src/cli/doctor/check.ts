@@ -3,7 +3,8 @@ import type { ExitCode, Session } from "../command/mod.ts";
 import { isForbidden } from "../../client/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import type { CrdContext } from "../crds/mod.ts";
-import { type Cell, formatValue, type ObjectFormat, table } from "../output/mod.ts";
+import { type Cell, redactText } from "../../observe/mod.ts";
+import { formatValue, type ObjectFormat, table } from "../output/mod.ts";
 
 /** The groups of checks, in their order. */
 type CheckKind = "cluster" | "definition" | "permission" | "lease" | "webhook" | "finalizer";
@@ -76,16 +77,16 @@ export async function unknownIfForbidden(check: () => Promise<Finding>): Promise
 
 /** Prints the checks: one line each, or one value in `format`. */
 export function printChecks(checks: readonly Check[], format: ObjectFormat | undefined, session: Session): void {
-  if (format === undefined) return session.print(table(checks.map(rowOf), session.paint));
+  if (format === undefined) return session.print(...table(checks.map(rowOf)));
   const values = checks.map(({ about, subject, verdict, state, advice }) => ({
     check: about,
     subject,
     status: verdict.kind,
-    state,
+    state: redactText(state),
     ...(advice === undefined ? {} : { advice }),
   }));
   const canRun = checks.every(({ verdict }) => verdict.kind !== "failed");
-  session.print(formatValue({ canRun, checks: values }, format));
+  session.printDocument(formatValue({ canRun, checks: values }, format));
 }
 
 const verdicts = {
@@ -96,5 +97,5 @@ const verdicts = {
 } as const satisfies Record<Verdict["kind"], Cell>;
 
 function rowOf({ about, subject, verdict, state, advice }: Check): readonly Cell[] {
-  return [verdicts[verdict.kind], about, subject, advice === undefined ? state : `${state}. ${advice}`];
+  return [verdicts[verdict.kind], about, subject, redactText(advice === undefined ? state : `${state}. ${advice}`)];
 }

@@ -1,6 +1,8 @@
 /** The checks of the cluster itself: can it be reached, as which user, and who holds the Lease of the operator? */
 import { z } from "zod";
 import { builtin, type Infer } from "../../api/mod.ts";
+import { printable } from "../../observe/mod.ts";
+import { parseBounded } from "../../schema/mod.ts";
 import { CommandError } from "../command/mod.ts";
 import { type Connection, waitForServer } from "../connection/mod.ts";
 import type { CrdContext } from "../crds/mod.ts";
@@ -42,8 +44,8 @@ async function findUser({ client }: Connection, signal: AbortSignal): Promise<st
   const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" });
   const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
   try {
-    const response = selfReview.safeParse(JSON.parse(await client.raw(path, { method: "POST", body, signal })));
-    return response.success ? `user "${response.data.status.userInfo.username}"` : undefined;
+    const response = parseBounded(selfReview, JSON.parse(await client.raw(path, { method: "POST", body, signal })));
+    return `user "${response.status.userInfo.username}"`;
   } catch {
     return undefined; // the name is only printed
   }
@@ -63,9 +65,10 @@ export async function checkLease(context: DoctorContext): Promise<readonly Check
 function leaseFinding(lease: Infer<typeof builtin.Lease> | undefined, now: number, isUsed: boolean): Finding {
   // A Lease that a user created may have no spec.
   const spec: Partial<builtin.Lease["spec"]> = lease?.spec ?? {};
-  const { holderIdentity: holder = "", renewTime, leaseDurationSeconds = 0 } = spec;
-  if (holder === "") return ok("no holder");
-  const ageMs = now - Date.parse(renewTime ?? "");
+  const { holderIdentity = "", renewTime, leaseDurationSeconds = 0 } = spec;
+  if (holderIdentity === "") return ok("no holder");
+  const holder = printable(holderIdentity, 253);
+  const ageMs = Math.max(0, now - Date.parse(renewTime ?? ""));
   if (Number.isNaN(ageMs)) return warning(`held by ${holder}, which never renewed it`);
   const state = `held by ${holder}, renewed ${approximateDuration(ageMs)} ago`;
   // Caveats: by this machine's clock, which can differ from the holder's.

@@ -3,15 +3,17 @@
  * check, and says what is missing and how to get it.
  *
  * Guarantees: it changes nothing, except with --fix; its exit code is 0 exactly when `run` could start, otherwise the exit code that `run` would
- * end with; what this user may not read is reported as unknown, which is not a failure.
+ * end with; what this user may not read is reported as unknown, which is not a failure; a check that gets no answer has failed
+ * after one minute, a webhook after three.
  */
 import { z } from "zod";
-import { ApiError, isUnreachable } from "../../client/mod.ts";
+import { isAbortOf, scope, untilAborted } from "../../async/mod.ts";
+import { ApiError, InvalidResponseError, isUnreachable } from "../../client/mod.ts";
 import { type Call, CommandError, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
 import { connect, connectionFlags } from "../connection/mod.ts";
-import { commandLineOnly, flag, namespaceName, oneOf } from "../flags/mod.ts";
+import { commandLineOnly, flag, formatDuration, namespaceName, oneOf } from "../flags/mod.ts";
 import { electionFlags } from "../run/mod.ts";
-import { type Check, type DoctorContext, printChecks, unknown } from "./check.ts";
+import { type Check, type DoctorContext, failed, printChecks, unknown } from "./check.ts";
 import { checkCluster, checkLease } from "./check_cluster.ts";
 import { checkDefinitions, checkFinalizers } from "./check_definitions.ts";
 import { checkPermissions } from "./check_permissions.ts";
@@ -101,7 +103,7 @@ async function runChecks(call: Call<DoctorFlags>): Promise<readonly Check[]> {
   };
   const checks = [clusterCheck];
   if (flags.fix) checks.push(...await fixLocalRuns(context));
-  for (const [about, check] of furtherChecks) checks.push(...await orUnknown(about, () => check(context)));
+  for (const [about, check] of furtherChecks) checks.push(...await resultOf(about, check, context));
   return checks;
 }
 
@@ -113,12 +115,29 @@ const furtherChecks = [
   ["finalizer", checkFinalizers],
 ] as const;
 
-/** Turns the failure of one group of checks into an unknown result, so that the other groups still run. */
-async function orUnknown(about: Check["about"], check: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
+/** Milliseconds for one group of checks. Webhooks have limits of their own, up to 30 s for each. */
+const maxMs = (about: Check["about"]) => about === "webhook" ? 180_000 : 60_000;
+
+type CheckGroup = (context: DoctorContext) => Promise<readonly Check[]>;
+
+/**
+ * Runs one group of checks. Its failure is a result, so that the other groups still run. A server that does not answer a
+ * check would not answer `run` either, so a silent check has failed.
+ */
+async function resultOf(about: Check["about"], check: CheckGroup, context: DoctorContext): Promise<readonly Check[]> {
+  const { clock } = context.session.processEnvironment;
+  using limited = scope(context.signal, { timeoutMs: maxMs(about), clock });
   try {
-    return await check();
+    return await untilAborted(check({ ...context, signal: limited.signal }), limited.signal);
   } catch (error) {
-    if (!(error instanceof ApiError) && !isUnreachable(error)) throw error;
+    if (isAbortOf(limited.signal, error)) {
+      const state = `no answer within ${formatDuration(maxMs(about))}`;
+      return [{ about, subject: "", ...failed(exitCode.unreachable, state, "Check the health of the API server") }];
+    }
+    if (isUnreachable(error)) {
+      return [{ about, subject: "", ...failed(exitCode.unreachable, error.message, error.hint) }];
+    }
+    if (!(error instanceof ApiError) && !(error instanceof InvalidResponseError)) throw error;
     return [{ about, subject: "", ...unknown(error.message) }];
   }
 }

@@ -6,6 +6,7 @@ import { converting, defaulting } from "../../webhook/mod.ts";
 import { emptyList, Website, websiteController } from "../testing/test_kinds.ts";
 import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
 import { type FakeResponse, FakeServer, statusResponse } from "../testing/fake_server.ts";
+import { toBase64 } from "../../runtime/mod.ts";
 
 const crdPath = "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/websites.example.dev";
 const reviewPath = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -153,9 +154,9 @@ test("a missing permission that only some clusters need is a warning", async () 
 
 function lease(holderIdentity: string, renewTime: string, leaseDurationSeconds = 15): object {
   return {
-    apiVersion: "v1",
+    apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    metadata: {},
+    metadata: { namespace: "default", name: "controller" },
     spec: { holderIdentity, renewTime, leaseDurationSeconds },
   };
 }
@@ -204,16 +205,17 @@ test("doctor counts objects whose deletion waits for a finalizer", async () => {
 const served = withWebhooks(websiteController, [defaulting(Website, (site) => site)]);
 const configurationPath = "GET /apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/controller";
 const secretPath = "GET /api/v1/namespaces/default/secrets/controller-webhook";
-const base64 = (text: string) => new TextEncoder().encode(text).toBase64();
+const secretName = { namespace: "default", name: "controller-webhook" };
+const base64 = (text: string) => toBase64(text);
 
 function configuration(
   caBundle: string,
   name = served.webhooks?.[0]?.kind === "mutating" ? served.webhooks[0].name : "",
 ) {
   return {
-    apiVersion: "v1",
-    kind: "X",
-    metadata: {},
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: { name: "controller" },
     webhooks: [{ name, clientConfig: { caBundle: base64(caBundle) } }],
   };
 }
@@ -246,7 +248,12 @@ test("the webhook check compares certificate and authorities, and prints how lon
     notBefore: new Date("2025-12-01T00:00:00Z"),
     notAfter: new Date("2026-01-31T00:00:00Z"),
   });
-  const secret = { apiVersion: "v1", kind: "Secret", metadata: {}, data: { "tls.crt": base64(pair.certificate) } };
+  const secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: secretName,
+    data: { "tls.crt": base64(pair.certificate) },
+  };
   const both = `${foreign.certificate}\n${authority.certificate}`;
   const good = await doctor({ [configurationPath]: configuration(both), [secretPath]: secret }, "", [served]);
   assertEquals(good.code, 0, good.out);
@@ -291,4 +298,15 @@ test("[84] a cluster that cannot be reached, or refuses us, ends the context", a
   );
   assertEquals(gone.code, 5);
   assertEquals(refused.err.split("\n").length, 2);
+});
+
+test("[101] a check that gets no answer has failed within its limit, and the others are reported", async () => {
+  const silent = () => new Promise<never>(() => {});
+  const groups = [[reviewPath, "permission"], [leasePath, "lease"], [crdPath, "definition"]] as const;
+  for (const [path, about] of groups) {
+    const { code, out } = await doctor({ [path]: silent });
+    assertEquals(code, 5, out);
+    assertMatch(out, new RegExp(`FAILED +${about} +no answer within 1m\\. Check the health of the API server`));
+    for (const [, other] of groups) assertStringIncludes(out, other);
+  }
 });

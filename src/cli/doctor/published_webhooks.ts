@@ -3,6 +3,7 @@ import { builtin } from "../../api/mod.ts";
 import { CrdResource } from "../../schema/mod.ts";
 import type { ConfigurationTarget, WebhookClientConfig } from "../../webhook/mod.ts";
 import type { DoctorContext } from "./check.ts";
+import { fromBase64 } from "../../runtime/mod.ts";
 
 /** One webhook of a configuration. */
 export interface PublishedWebhook {
@@ -83,7 +84,7 @@ async function readConversion(
 export function pemOf(base64: string | undefined): string | undefined {
   if (base64 === undefined || base64 === "") return undefined;
   try {
-    return new TextDecoder().decode(Uint8Array.fromBase64(base64));
+    return new TextDecoder().decode(fromBase64(base64));
   } catch {
     return undefined;
   }

@@ -8,6 +8,7 @@
 import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { z } from "zod";
 import type { Environment } from "../../runtime/mod.ts";
+import { boundedParse } from "../../schema/mod.ts";
 import { environmentName, type Flag, type FlagSchema, flagsOf } from "./flag.ts";
 
 /** The command line, or a variable that stands in for a flag, cannot be used. Nothing was done and no request was sent. */
@@ -48,11 +49,11 @@ export function readFlags<Schema extends FlagSchema>(
   const typed = new Map(Object.entries(command.opts()));
   const flags = flagsOf(schema);
   const raw = flags.map((flag) => [flag.key, typedValue(flag, typed) ?? environmentValue(flag, sources)]);
-  const parsed = schema.safeParse(Object.fromEntries(raw.filter(([, value]) => value !== undefined)));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
+  const parsed = boundedParse(schema, Object.fromEntries(raw.filter(([, value]) => value !== undefined)));
+  if (parsed.kind === "valid") return parsed.value;
+  const [issue] = parsed.issues;
   const flag = flags.find((flag) => flag.key === issue?.path[0]);
-  if (flag === undefined) throw new TypeError("Cannot read flags: an unknown flag is invalid", { cause: parsed.error });
+  if (flag === undefined) throw new TypeError("Cannot read flags: an unknown flag is invalid", { cause: issue });
   const isTyped = typedValue(flag, typed) !== undefined;
   const name = isTyped ? flag.longName : environmentName(sources.operatorName, flag);
   const value = isTyped ? typedValue(flag, typed) : environmentValue(flag, sources);

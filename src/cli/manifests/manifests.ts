@@ -25,7 +25,9 @@ export const manifests = subcommand({
   ],
   flags: manifestFlags,
   run({ positionals, flags, session }) {
-    session.print(formatObjects(objectsOf(createInstallPlan(positionals, flags, session), flags), flags.output));
+    session.printDocument(
+      formatObjects(objectsOf(createInstallPlan(positionals, flags, session), flags), flags.output),
+    );
     return Promise.resolve(exitCode.done);
   },
 });

@@ -5,22 +5,29 @@
  * Guarantees: no existing file is overwritten; all files are written, or none; no cluster is needed.
  */
 import { z } from "zod";
-import { commandLineOnly, flag, text, UsageError } from "../flags/mod.ts";
-import { joinPath, processFacts, relativePath, resolvePath } from "../../runtime/mod.ts";
-import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
+import { commandLineOnly, flag, oneOf, text, UsageError } from "../flags/mod.ts";
+import { joinPath, processFacts, relativePath, resolvePath, runtimeName } from "../../runtime/mod.ts";
+import { type Call, type ExitCode, exitCode, listenForInterrupts, subcommand } from "../command/mod.ts";
+import { shellWord } from "../output/mod.ts";
 import { dependentKindNames, selectDependentKinds } from "./dependent_kinds.ts";
 import { checkedVersions, deriveNames } from "./names.ts";
 import { findLibrary, type Library, type ProjectFile, writeProject } from "./project_files.ts";
 import {
+  firstCommands,
+  gitignoreText,
+  type LibrarySpec,
+  readmeText,
+  type Runtime,
+  runtimeFiles,
+  runtimes,
+} from "./runtime_files.ts";
+import {
   controllerText,
   conversionTestText,
   conversionText,
-  denoJsonText,
   desiredText,
-  gitignoreText,
   mainText,
   type ProjectSpec,
-  readmeText,
   resourceText,
   sampleText,
   testText,
@@ -61,10 +68,16 @@ const newFlags = z.object({
     completes: "directory",
     example: "--dir operators/website",
   }),
+  runtime: flag(oneOf(runtimes).optional(), {
+    ...commandLineOnly,
+    flags: "--runtime <name>",
+    about: `${runtimes.join(", ")}: what tests and runs the files (default: the one that runs this command)`,
+    example: "--runtime deno",
+  }),
   library: flag(text().optional(), {
     ...commandLineOnly,
     flags: "--library <folder>",
-    about: "a clone of Pintle (default: the clone that this program was built from)",
+    about: "a clone of Pintle, instead of the package",
     completes: "directory",
     example: "--library ../pintle",
   }),
@@ -96,18 +109,25 @@ export const newController = subcommand({
 
 async function writeFiles({ positionals, flags, session }: Call<NewFlags>): Promise<ExitCode> {
   const project = projectOf(positionals, flags);
+  const runtime = flags.runtime ?? runtimeName;
   const library = await findLibrary(flags.library);
   const shown = flags.dir ?? project.names.controller;
   const folder = resolvePath(processFacts().workingDirectory, shown);
-  const files = filesOf(project, library, folder);
+  if (/\p{Cc}|[\u2028\u2029]/u.test(shown)) {
+    throw new UsageError("Cannot write to the folder of --dir: its name has control characters", "Example: --dir site");
+  }
+  const files = filesOf(project, { library, folder, runtime });
   if (flags.dryRun) {
     const printed = files.map(({ name, text, ...file }) => `==> ${joinPath(shown, name)} <==\n${file.shown ?? text}`);
-    session.print(printed.join("\n"));
+    session.printDocument(printed.join("\n"));
     return exitCode.done;
   }
-  await writeProject(folder, files);
-  session.print(files.map(({ name }) => `${joinPath(shown, name)}\n`).join(""));
-  session.info(`next: cd ${shown} && deno task test && deno task dev`);
+  using interrupts = listenForInterrupts(session, { mode: "undo" });
+  const writing = writeProject(folder, files, interrupts.stop);
+  const forced = await Promise.race([interrupts.forced, writing]);
+  if (forced !== undefined) return forced;
+  session.print(...files.map(({ name }) => joinPath(shown, name)));
+  session.info(`next: cd ${shellWord(shown)} && ${firstCommands(runtime)}`);
   return exitCode.done;
 }
 
@@ -126,10 +146,10 @@ function projectOf(positionals: readonly string[], { kind, group, owns, versions
 
 function filesOf(
   project: ProjectSpec,
-  { folder: library, version, lock }: Library,
-  folder: string,
+  { library, folder, runtime }: { readonly library: Library; readonly folder: string; readonly runtime: Runtime },
 ): readonly ProjectFile[] {
-  const link = linkOf(library, folder);
+  const { version, clone } = library;
+  const spec: LibrarySpec = { version, clone: clone === undefined ? undefined : linkOf(clone.folder, folder) };
   return [
     { name: "resource.ts", text: resourceText(project) },
     ...(project.versions.length === 1 ? [] : [
@@ -145,11 +165,13 @@ function filesOf(
     { name: "controller_test.ts", text: testText(project) },
     { name: "sample.json", text: sampleText(project) },
     { name: "main.ts", text: mainText(project) },
-    { name: "deno.json", text: denoJsonText(project, link, version) },
+    ...runtimeFiles(project, spec, runtime),
     { name: ".gitignore", text: gitignoreText() },
-    { name: "README.md", text: readmeText(project, link) },
-    // With the lock file of the library, all packages have the versions that the library was tested with.
-    ...(lock === undefined ? [] : [{ name: "deno.lock", text: lock, shown: "(the lock file of the library)\n" }]),
+    { name: "README.md", text: readmeText(project, spec, runtime) },
+    // With the lock file of the clone, all packages have the versions that the library was tested with.
+    ...(clone?.lock === undefined || runtime !== "deno"
+      ? []
+      : [{ name: "deno.lock", text: clone.lock, shown: "(the lock file of the library)\n" }]),
   ];
 }
 

@@ -1,14 +1,16 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
-import { podController } from "../testing/test_kinds.ts";
+import { runtimeName } from "../../runtime/mod.ts";
+import { packageCommands } from "../package_cli.ts";
 import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
 
-const operator = { name: "controller", version: "1.2.3", controllers: [podController] };
+const operator = { name: "controller", version: "1.2.3", controllers: [] };
 
 async function call(...words: readonly string[]): Promise<CommandResult> {
-  return await runCommandLine(operator, ["new", ...words]);
+  return await runCommandLine(operator, ["new", ...words], { commands: packageCommands });
 }
 
 /** A temporary folder, removed after the test. */
@@ -16,6 +18,9 @@ async function folder(): Promise<{ readonly path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), "pintle-new-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
+
+/** The clone that these tests are part of, also when they are compiled to another folder. */
+const fromClone = ["--library", fileURLToPath(new URL("../../../", import.meta.url)).replace(/dist\/node\/$/, "")];
 
 const names = [
   ".gitignore",
@@ -33,7 +38,7 @@ const names = [
 test("new writes all files, readable by every user, and prints the next commands", async () => {
   await using site = await folder();
   const dir = join(site.path, "operators", "web-site");
-  const { code, out, err } = await call("web-site", "--dir", dir);
+  const { code, out, err } = await call("web-site", "--runtime", "deno", ...fromClone, "--dir", dir);
   assertEquals([code, out.trimEnd().split("\n").length], [0, names.length]);
   assertEquals(err, `controller: next: cd ${dir} && deno task test && deno task dev\n`);
   assertEquals((await readdir(dir)).sort(), names);
@@ -51,7 +56,19 @@ test("new writes all files, readable by every user, and prints the next commands
 test("--dry-run prints the files and writes nothing", async () => {
   await using site = await folder();
   const dir = join(site.path, "shop");
-  const { code, out, err } = await call("shop", "--kind", "Store", "--owns", "Service", "--dir", dir, "--dry-run");
+  const { code, out, err } = await call(
+    "shop",
+    "--kind",
+    "Store",
+    "--owns",
+    "Service",
+    "--dir",
+    dir,
+    "--dry-run",
+    ...fromClone,
+    "--runtime",
+    "deno",
+  );
   assertEquals([code, err, await readdir(site.path)], [0, "", []]);
   for (const name of names) assertStringIncludes(out, `==> ${join(dir, name)} <==\n`);
   assertStringIncludes(out, "export function desiredService(object: Store)");
@@ -61,7 +78,18 @@ test("--dry-run prints the files and writes nothing", async () => {
 test("new --versions writes the older versions, the conversion and its tests", async () => {
   await using site = await folder();
   const dir = join(site.path, "shop");
-  const { code, err } = await call("shop", "--versions", "v1,v2beta1,v2", "--owns", "ConfigMap", "--dir", dir);
+  const { code, err } = await call(
+    "shop",
+    "--versions",
+    "v1,v2beta1,v2",
+    "--owns",
+    "ConfigMap",
+    "--dir",
+    dir,
+    "--runtime",
+    "deno",
+    ...fromClone,
+  );
   assertEquals(code, 0, err);
   const added = ["conversion.ts", "conversion_test.ts", "resource_v1.ts", "resource_v2beta1.ts"];
   assertEquals((await readdir(dir)).sort(), [...names, ...added].sort());
@@ -98,12 +126,12 @@ test("[84] a folder that cannot be created is exit code 1", async () => {
 test("deno.json links the library by a relative path when it is near, else by its absolute path", async () => {
   await using site = await folder();
   const library = join(site.path, "pintle");
-  await call("x", "--dir", library); // any folder
+  await mkdir(library);
   await writeFile(join(library, "deno.json"), '{ "name": "@pintle/controller", "version": "9.8.7" }');
   await writeFile(join(library, "deno.lock"), "the library's");
   const linksIn = async (...path: readonly string[]) => {
     const dir = join(site.path, ...path);
-    const { code, err } = await call("shop", "--library", library, "--dir", dir);
+    const { code, err } = await call("shop", "--runtime", "deno", "--library", library, "--dir", dir);
     assertEquals(code, 0, err);
     assertEquals(await readFile(join(dir, "deno.lock"), "utf8"), "the library's");
     const { links, imports } = JSON.parse(await readFile(join(dir, "deno.json"), "utf8"));
@@ -112,6 +140,26 @@ test("deno.json links the library by a relative path when it is near, else by it
   };
   assertEquals(await linksIn("shop"), ["../pintle"]);
   assertEquals(await linksIn("a", "b", "shop"), [library]);
+});
+
+test("the files are for the runtime that runs new, unless --runtime names another one", async () => {
+  await using site = await folder();
+  for (const runtime of ["node", "deno", "bun"]) {
+    const dir = join(site.path, runtime);
+    const flags = runtime === runtimeName ? [] : ["--runtime", runtime];
+    const { code, err } = await call("web-site", ...flags, ...fromClone, "--dir", dir);
+    assertEquals(code, 0, err);
+    const described = runtime === "deno" ? ["deno.json", "deno.lock"] : ["package.json", "tsconfig.json"];
+    const others = names.filter((name) => !name.startsWith("deno."));
+    assertEquals((await readdir(dir)).sort(), [...others, ...described].sort());
+    const readme = await readFile(join(dir, "README.md"), "utf8");
+    assertStringIncludes(
+      readme,
+      runtime === "node" ? "npm test " : `${runtime} ${runtime === "deno" ? "task" : "run"} test`,
+    );
+    const file = JSON.parse(await readFile(join(dir, described[0] ?? ""), "utf8"));
+    for (const task of ["test", "dev", "simulate", "compile"]) assert(task in (file.scripts ?? file.tasks), task);
+  }
 });
 
 const refusals: readonly (readonly [line: string, message: string])[] = [

@@ -1,5 +1,6 @@
 /**
- * The files that `new` writes: kind, desired state, controller, program, test, sample, deno.json, .gitignore and README.
+ * The files that `new` writes: kind, desired state, controller, program, test and sample. They are the
+ * same for all runtimes; runtime_files.ts has the others.
  *
  * Guarantees: `deno fmt` leaves the sources unchanged, whatever the names: parts that can become long have their own line.
  */
@@ -123,11 +124,15 @@ export function conversionTestText(project: ProjectSpec): string {
     ...older.flatMap(({ version, constant: resource }) => [
       "",
       `test("an object of ${version} is reconciled, and both versions show it", async () => {`,
-      `  await using world = await World.start({ controllers: [${constant}] });`,
-      `  await world.create(${resource}, { name, spec: sample.spec });`,
-      "  await world.settled();",
-      `  assert.equal(world.get(${kind}, key).apiVersion, apiVersion);`,
-      `  assert.equal(world.get(${resource}, key).status?.ready, true);`,
+      `  const world = await World.start({ controllers: [${constant}] });`,
+      "  try {",
+      `    await world.create(${resource}, { name, spec: sample.spec });`,
+      "    await world.settled();",
+      `    assert.equal(world.get(${kind}, key).apiVersion, apiVersion);`,
+      `    assert.equal(world.get(${resource}, key).status?.ready, true);`,
+      "  } finally {",
+      "    await world[Symbol.asyncDispose]();",
+      "  }",
       "});",
     ]),
   );
@@ -236,7 +241,7 @@ export function mainText({ names: { constant, controller } }: ProjectSpec): stri
 }
 
 /** Joins lines into the text of a file. */
-function text(...lines: readonly string[]): string {
+export function text(...lines: readonly string[]): string {
   return `${lines.join("\n")}\n`;
 }
 
@@ -270,93 +275,23 @@ export function sampleText(project: ProjectSpec): string {
   });
 }
 
-/** deno.json. @param library Path of the library, from the new folder */
-export function denoJsonText(
-  { names: { controller }, versions }: ProjectSpec,
-  library: string,
-  version: string,
-): string {
-  const specifier = `jsr:@pintle/controller@${version}`;
-  return json({
-    version: "0.1.0",
-    links: [library],
-    imports: {
-      "@pintle/controller": specifier,
-      "@pintle/controller/testing": `${specifier}/testing`,
-      ...(versions.length > 1 ? { "@pintle/controller/webhook": `${specifier}/webhook` } : {}),
-    },
-    tasks: {
-      dev: `deno run -A main.ts dev ${controller} --samples`,
-      test: "deno test -A --no-check",
-      ok: "deno fmt --check && deno lint && deno check && deno test -A --no-check",
-      compile: `sh '${library.replaceAll("'", "'\\''")}/compile.sh' --entry main.ts --outfile dist/${controller}`,
-    },
-    fmt: { lineWidth: 120, proseWrap: "preserve" },
-    exclude: ["dist"],
-  });
-}
-
-/** .gitignore */
-export function gitignoreText(): string {
-  return text("dist/", "node_modules/");
-}
-
-/** README.md. @param library Path of the library */
-export function readmeText({ names, dependents, versions }: ProjectSpec, library: string): string {
-  const { controller, kind, group, singular } = names;
-  const owned = dependents.map((dependent) => `one ${dependent.kind}`).join(" and ");
-  return text(
-    `# ${controller}`,
-    "",
-    `A Kubernetes controller. For each ${kind} (\`${group}\`) it creates ${owned}.`,
-    "",
-    "```sh",
-    "deno task test       # in memory, without a cluster",
-    "deno task dev        # on a Kubernetes API in the same process, with the sample; Ctrl-C ends it",
-    `deno task compile    # writes dist/${controller}`,
-    "```",
-    "",
-    "Without Deno on the machine, write `npx -y deno` instead of `deno`. `deno task dev` prints the kubeconfig to use with",
-    `kubectl: \`kubectl get ${singular}\`.`,
-    "",
-    "- [resource.ts](resource.ts): the kind",
-    ...(versions.length > 1
-      ? [
-        `- ${
-          versions.slice(0, -1).map((version) => `[resource_${version}.ts](resource_${version}.ts)`).join(", ")
-        }: its older versions`,
-        "- [conversion.ts](conversion.ts): how its versions are converted",
-      ]
-      : []),
-    "- [desired.ts](desired.ts): the objects that it needs",
-    "- [controller.ts](controller.ts): what the controller watches and writes",
-    "- [main.ts](main.ts): the program",
-    "",
-    "On a cluster:",
-    "",
-    "```sh",
-    `dist/${controller} install-crds                         # waits until the server serves the kind`,
-    `kubectl apply -f sample.json`,
-    `dist/${controller} run ${controller}`,
-    "```",
-    "",
-    `The library is the clone of Pintle at \`${library}\` (\`links\` in deno.json). See its README for more.`,
-  );
-}
-
-function json(value: object): string {
+/** Writes JSON as `deno fmt` does. */
+export function json(value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 /** controller_test.ts */
 export function testText({ names, dependents }: ProjectSpec): string {
   const { kind, constant, controller } = names;
-  const start = [
-    `  await using world = await World.start({ controllers: [${constant}] });`,
-    `  await world.create(${kind}, { name, spec: sample.spec });`,
-    "  await world.settled();",
+  const each = (line: (kind: string) => string) => indented(kindsOf(dependents).map(line), 2);
+  const body = (title: string, ...lines: readonly string[]) => [
+    "",
+    `test("${title}", async () => {`,
+    "  await inWorld(async (world) => {",
+    ...lines,
+    "  });",
+    "});",
   ];
-  const each = (line: (kind: string) => string) => indented(kindsOf(dependents).map(line));
   return text(
     `/** Tests of ${controller} in memory: an API server, a cluster, and a clock that the test advances. */`,
     'import assert from "node:assert/strict";',
@@ -370,33 +305,44 @@ export function testText({ names, dependents }: ProjectSpec): string {
     "const { name } = sample.metadata;",
     "const key = `default/${name}`;",
     "",
+    "/** Runs a test in a world in which the controller has reconciled the sample. */",
+    "async function inWorld(body: (world: World) => Promise<void>): Promise<void> {",
+    `  const world = await World.start({ controllers: [${constant}] });`,
+    "  try {",
+    `    await world.create(${kind}, { name, spec: sample.spec });`,
+    "    await world.settled();",
+    "    await body(world);",
+    "  } finally {",
+    "    await world[Symbol.asyncDispose]();",
+    "  }",
+    "}",
+    "",
     `test("a ${kind} gets its objects and becomes ready", async () => {`,
-    ...start,
+    "  await inWorld((world) => {",
     ...dependents.map(({ kind, expected: [actual, field] }) =>
-      `  assert.equal(${actual(`world.get(${kind}, key)`)}, sample.spec.${field});`
+      `    assert.equal(${actual(`world.get(${kind}, key)`)}, sample.spec.${field});`
     ),
-    `  assert.equal(world.get(${kind}, key).status?.ready, true);`,
+    `    assert.equal(world.get(${kind}, key).status?.ready, true);`,
+    "    return Promise.resolve();",
+    "  });",
     "});",
-    "",
-    'test("a deleted object is created again", async () => {',
-    ...start,
-    ...each((kind) => `await world.delete(${kind}, key);`),
-    "  await world.settled();",
-    ...each((kind) => `assert.ok(world.find(${kind}, key));`),
-    "});",
-    "",
-    `test("the objects of a deleted ${kind} are deleted", async () => {`,
-    ...start,
-    `  await world.delete(${kind}, key);`,
-    "  await world.settled();",
-    ...each((kind) => `assert.equal(world.find(${kind}, key), undefined);`),
-    "});",
-    "",
-    'test("a converged controller writes nothing", async () => {',
-    ...start,
-    "  const { revision } = world;",
-    "  await world.settled({ quietMs: 60_000 });",
-    "  assert.equal(world.revision, revision);",
-    "});",
+    ...body(
+      "a deleted object is created again",
+      ...each((kind) => `await world.delete(${kind}, key);`),
+      "    await world.settled();",
+      ...each((kind) => `assert.ok(world.find(${kind}, key));`),
+    ),
+    ...body(
+      `the objects of a deleted ${kind} are deleted`,
+      `    await world.delete(${kind}, key);`,
+      "    await world.settled();",
+      ...each((kind) => `assert.equal(world.find(${kind}, key), undefined);`),
+    ),
+    ...body(
+      "a converged controller writes nothing",
+      "    const { revision } = world;",
+      "    await world.settled({ quietMs: 60_000 });",
+      "    assert.equal(world.revision, revision);",
+    ),
   );
 }

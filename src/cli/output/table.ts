@@ -5,35 +5,36 @@
  * on its line and cannot control the terminal.
  */
 import { printExactJson } from "../../api/mod.ts";
-import { escaped } from "../../observe/mod.ts";
+import { type Cell, cellsOf, escaped, type Line, type Tone } from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
 import { printYaml } from "../../yaml/mod.ts";
 import { oneLine } from "./text.ts";
-
-/** One field of a table: text, optionally with a meaning that decides its colour. */
-export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 /** Spaces between two columns, as in kubectl. */
 const gap = 3;
 
 /** Lays out `rows` in aligned columns, one line each. */
-export function table(rows: readonly (readonly Cell[])[], paint: Paint = (text) => text): string {
+export function table(rows: readonly (readonly Cell[])[]): readonly Line[] {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, column) => widths[column] = Math.max(widths[column] ?? 0, width(textOf(cell))));
   }
-  return rows.map((row) => `${lineOf(row, widths, paint)}\n`).join("");
+  return rows.map((row) => lineOf(row, widths));
 }
 
-function lineOf(row: readonly Cell[], widths: readonly number[], paint: Paint): string {
-  const cells = row.map((cell, column) => {
+function lineOf(row: readonly Cell[], widths: readonly number[]): readonly Cell[] {
+  return row.flatMap((cell, column) => {
     const text = textOf(cell);
-    const shown = typeof cell === "string" ? text : paint(text, cell.tone);
+    const shown = typeof cell === "string" ? text : { ...cell, text };
     // No padding after the last text of a line.
     const isLast = row.slice(column + 1).every((other) => textOf(other) === "");
-    return isLast ? shown : shown + " ".repeat((widths[column] ?? 0) - width(text) + gap);
+    return isLast ? [shown] : [shown, " ".repeat((widths[column] ?? 0) - width(text) + gap)];
   });
-  return cells.join("").trimEnd();
+}
+
+/** `line` in one tone. */
+export function toned(line: Line, tone: Tone): Cell {
+  return { text: cellsOf(line).map((cell) => typeof cell === "string" ? cell : cell.text).join(""), tone };
 }
 
 function textOf(cell: Cell): string {
@@ -44,24 +45,9 @@ function width(text: string): number {
   return [...text].length;
 }
 
-/** What a colour means. */
-export type Tone = "success" | "error" | "warning" | "muted" | "strong";
-
-/** Colours a text, or returns it unchanged where colours are not shown. */
-export type Paint = (text: string, tone: Tone) => string;
-
-/** SGR parameters: green, red, yellow, dim, bold. */
-const codes = { success: 32, error: 31, warning: 33, muted: 2, strong: 1 } as const satisfies Record<Tone, number>;
-
 /** True when `writer` shows colours. */
 export function hasColors(writer: TextWriter, environment: Environment): boolean {
   return writer.isTerminal && (environment.NO_COLOR ?? "") === "" && environment.TERM !== "dumb";
-}
-
-/** Returns the Paint for `writer`. */
-export function paintFor(writer: TextWriter, environment: Environment): Paint {
-  if (!hasColors(writer, environment)) return (text) => text;
-  return (text, tone) => text === "" ? text : `\u001b[${codes[tone]}m${text}\u001b[0m`;
 }
 
 /** A format for programs. */

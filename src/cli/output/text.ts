@@ -26,6 +26,11 @@ export function resourceText({ group, resource }: { readonly group: string; read
   return subresource === undefined ? `${kind}` : `${kind}/${subresource}`;
 }
 
+/** Returns `text` as one word for a shell, in quotes where that is necessary. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** `1 object`, `12 objects`. */
 export function count(number: number, noun: string): string {
   return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;

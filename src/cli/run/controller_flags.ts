@@ -2,11 +2,10 @@
  * The flags of controllers: help shows those of all controllers of the operator; those of the selected controllers are read
  * before anything else, to configure these controllers.
  */
-import type { Clock, Scope } from "../../async/mod.ts";
+import type { Scope } from "../../async/mod.ts";
 import { type OperatorController, type RunSetup, withConversions } from "../../manager/mod.ts";
-import { escaped } from "../../observe/mod.ts";
-import { findText, type TextWriter, writeFile } from "../../runtime/mod.ts";
-import type { ExtraFlags, FlagGroup, Operator } from "../command/mod.ts";
+import { findText, writeFile } from "../../runtime/mod.ts";
+import type { ExtraFlags, FlagGroup, Operator, Session } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 
 /** What configures controllers. */
@@ -91,17 +90,17 @@ const probeMs = 250;
 
 /** Where lines are printed, and what ends when nobody reads them any more. */
 interface LinePrinterOptions {
-  readonly stdout: TextWriter;
+  readonly session: Pick<Session, "print" | "processEnvironment">;
   /** Aborted with {@link outputClosed} when the reader has closed stdout. */
   readonly stopping: Scope;
-  readonly clock: Clock;
 }
 
 /**
- * Returns a function that prints lines with escaped control characters. From the first line on, it also notices between two
+ * Returns a function that prints lines. From the first line on, it also notices between two
  * lines that the reader has left: `run pods | head -1` ends, even if no Pod ever changes again.
  */
-export function linePrinter({ stdout, stopping, clock }: LinePrinterOptions): RunSetup["print"] {
+export function linePrinter({ session, stopping }: LinePrinterOptions): RunSetup["print"] {
+  const { stdout, clock } = session.processEnvironment;
   const isClosed = () => !(stdout.isOpen ?? true);
   const watchReader = async () => {
     for (; !isClosed(); await clock.sleep(probeMs, stopping.signal)) stdout.probe?.();
@@ -109,7 +108,7 @@ export function linePrinter({ stdout, stopping, clock }: LinePrinterOptions): Ru
   };
   let watching: Promise<void> | undefined;
   return async (line) => {
-    stdout.write(`${escaped(line)}\n`);
+    session.print(line);
     await stdout.flush();
     watching ??= watchReader().catch(() => {}); // stopped
     if (!isClosed()) return;

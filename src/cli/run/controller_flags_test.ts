@@ -6,14 +6,16 @@ import {
   assertStringIncludes,
   test,
 } from "../../../tests/testing.ts";
-import { scope, VirtualClock } from "../../async/mod.ts";
+import { type Clock, scope, VirtualClock } from "../../async/mod.ts";
 import { builtin } from "../../api/mod.ts";
 import { controller, done } from "../../controller/mod.ts";
 import { type OperatorController, type RunSetup, withFlags } from "../../manager/mod.ts";
 import type { TextWriter } from "../../runtime/mod.ts";
 import { z } from "../../schema/mod.ts";
 import { FakeServer } from "../testing/fake_server.ts";
-import { createProcess, runCommandLine, startCommandLine } from "../testing/run_command.ts";
+import { createProcess, endOf, runCommandLine, startCommandLine } from "../testing/run_command.ts";
+import { TestProcess } from "../testing/test_process.ts";
+import { Session } from "../command/mod.ts";
 import { flag } from "../flags/flag.ts";
 import { linePrinter, outputClosed } from "./controller_flags.ts";
 
@@ -118,10 +120,14 @@ class FakeOutput implements TextWriter {
   }
 }
 
+function sessionOf(stdout: TextWriter, clock: Clock = new VirtualClock()): Session {
+  return new Session({ name: "op", controllers: [] }, { ...new TestProcess([]), stdout, clock });
+}
+
 test("[security 19] a printed line has no control characters, whatever it contains", async () => {
   const output = new FakeOutput();
   using stopping = scope(new AbortController().signal);
-  const print = linePrinter({ stdout: output, stopping, clock: new VirtualClock() });
+  const print = linePrinter({ session: sessionOf(output), stopping });
   await print("Pod a\u001b[31m\r\nPod b \u202egnp.exe\u0000");
   await print(JSON.stringify({ name: "ü\u2028\u001b" }));
   assert(!stopping.signal.aborted, "the output is open");
@@ -132,7 +138,7 @@ test("[security 19] a printed line has no control characters, whatever it contai
 test("print() fails when the output fails, and ends the run when its reader closed it", async () => {
   const output = new FakeOutput();
   using stopping = scope(new AbortController().signal);
-  const print = linePrinter({ stdout: output, stopping, clock: new VirtualClock() });
+  const print = linePrinter({ session: sessionOf(output), stopping });
   output.isOpen = false;
   output.failure = new Error("ENOSPC");
   await assertRejects(() => print("b"), /^Cannot print: ENOSPC$/);
@@ -150,7 +156,7 @@ test("[85] a reader that leaves between two lines ends the run, without a furthe
     probe: () => void (output.isOpen &&= !isReaderGone),
   });
   using stopping = scope(new AbortController().signal);
-  const print = linePrinter({ stdout, stopping, clock });
+  const print = linePrinter({ session: sessionOf(stdout, clock), stopping });
   isReaderGone = true;
   await clock.advance(60_000);
   assert(!stopping.signal.aborted, "nothing was printed: a run that prints nothing goes on");
@@ -167,8 +173,5 @@ test("[85] a run whose output was closed ends as after a signal", async () => {
   const process = createProcess(["run", "greeter"], { transport: server });
   Object.assign(process.stdout, { isOpen: false });
   const running = startCommandLine(operatorOf([]), process, server);
-  let code: number | undefined;
-  running.then((ended) => code = ended);
-  for (let step = 0; step < 50_000 && code === undefined; step++) await process.clock.advance(100);
-  assertEquals(code, 0, process.err);
+  assertEquals(await endOf(running, process, 100), 0, process.err);
 });

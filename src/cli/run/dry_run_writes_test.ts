@@ -9,14 +9,20 @@ import { logDryRunWrites } from "./dry_run_writes.ts";
 function dryRun(status = 200): { readonly client: Client; readonly lines: string[] } & Disposable {
   const lines: string[] = [];
   const logging = configureLogging({ level: "debug", write: (text) => lines.push(text.trimEnd()) });
-  const response = { apiVersion: "v1", kind: "X", metadata: {} };
+  // The server stores what it gets.
+  const store = (body: object) => Response.json({ apiVersion: "v1", kind: "Node", metadata: { name: "n1" }, ...body });
   const client = new Client(
-    logDryRunWrites(() =>
-      Promise.resolve(status === 200 ? Response.json(response) : statusResponse(status, "Invalid", "no"))
+    logDryRunWrites(async (request) =>
+      status === 200
+        ? store(request.method === "GET" ? found : request.method === "DELETE" ? gone : await request.json())
+        : statusResponse(status, "Invalid", "no")
     ),
   ).dryRunClient();
   return { client, lines, [Symbol.dispose]: () => logging[Symbol.dispose]() };
 }
+
+const found = { kind: "ConfigMap", metadata: { namespace: "a", name: "b" } };
+const gone = { kind: "Status", status: "Success" };
 
 /** The lines about writes, without time and level. */
 function loggedWrites(lines: readonly string[]): readonly string[] {

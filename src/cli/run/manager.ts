@@ -22,7 +22,7 @@ import { logger, type MetricsRegistry, runtimeMetrics } from "../../observe/mod.
 import { joinPath, processFacts, readText, type Server } from "../../runtime/mod.ts";
 import type { Connection } from "../connection/mod.ts";
 import type { BindAddress, RunFlags, ServingFlags } from "./run_flags.ts";
-import type { OperatorEndpoints, Session } from "../command/mod.ts";
+import { CommandError, exitCode, type OperatorEndpoints, type Session } from "../command/mod.ts";
 import { logDryRunWrites } from "./dry_run_writes.ts";
 import { UsageError } from "../flags/mod.ts";
 import { createWebhookRunnable } from "./webhooks.ts";
@@ -180,10 +180,24 @@ async function serveMetrics(address: BindAddress, flags: ServingFlags, parts: En
       "Use --metrics-bind-address 127.0.0.1:8080, or set --cert-dir",
     );
   }
-  const [cert, key] = await Promise.all(
-    ["tls.crt", "tls.key"].map((file) => readText(joinPath(flags.certDir ?? "", file))),
-  );
-  return await serveEndpoints({ ...served, reviewer, tls: { cert: cert ?? "", key: key ?? "" } });
+  const [cert, key] = await Promise.all([
+    readCertificate(joinPath(flags.certDir, "tls.crt")),
+    readCertificate(joinPath(flags.certDir, "tls.key")),
+  ]);
+  return await serveEndpoints({ ...served, reviewer, tls: { cert, key } });
+}
+
+async function readCertificate(path: string): Promise<string> {
+  try {
+    return await readText(path, { isRegular: true });
+  } catch (cause) {
+    const state = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(`Cannot read certificate "${path}": ${state}`, {
+      code: exitCode.failed,
+      advice: "--cert-dir needs a folder with tls.crt and tls.key",
+      cause,
+    });
+  }
 }
 
 function listed(name: string | undefined): readonly string[] | undefined {

@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { freePort } from "../../../tests/free_port.ts";
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { systemClock } from "../../async/mod.ts";
 import { Client } from "../../client/mod.ts";
 import { EventLoopWatchdog, Manager, withFlags } from "../../manager/mod.ts";
 import { MetricsRegistry } from "../../observe/mod.ts";
-import { serve } from "../../runtime/mod.ts";
 import { createEndpoints } from "./manager.ts";
 import { emptyList, podController, websiteController } from "../testing/test_kinds.ts";
 import { createProcess, startCommandLine } from "../testing/run_command.ts";
@@ -44,17 +44,6 @@ async function responses(endpoints: OperatorEndpoints | undefined, paths: readon
     stop.abort();
     await Promise.all(running);
   }
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  await using server = await serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    handler: () => new Response(),
-    onError: () => {},
-  });
-  return server.port;
 }
 
 test("probes and metrics have the names that Kubernetes uses, and there are no other endpoints", async () => {

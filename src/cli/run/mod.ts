@@ -6,6 +6,6 @@ export {
   namespacesOf,
   outputClosed,
 } from "./controller_flags.ts";
-export { listenForInterrupts, run } from "./run.ts";
+export { run } from "./run.ts";
 export { electionFlags, selectorFlag } from "./run_flags.ts";
 export { type Activity, Convergence, stillFailing } from "./run_once.ts";

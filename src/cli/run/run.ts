@@ -4,18 +4,17 @@
  * Guarantees: nothing is written to the cluster before a check has shown that a controller can run; the first signal lets
  * running reconciles finish and the exit code is 0, the second one ends the command at once with 1 (behaviour 61).
  */
-import { type Scope, scope } from "../../async/mod.ts";
-import { LeaseForbiddenError, LeaseLostError, type OperatorController } from "../../manager/mod.ts";
+import { type Scope, scope, untilAborted } from "../../async/mod.ts";
+import { LeaseForbiddenError, LeaseLostError, type OperatorController, StopTimeoutError } from "../../manager/mod.ts";
 import { logger } from "../../observe/mod.ts";
-import type { SignalName } from "../../runtime/mod.ts";
 import {
   type Call,
   CommandError,
   crdsOf,
   type ExitCode,
   exitCode,
+  listenForInterrupts,
   selectNamedOrAll,
-  type Session,
   subcommand,
 } from "../command/mod.ts";
 import { connect, type Connection, waitForServer } from "../connection/mod.ts";
@@ -37,7 +36,7 @@ import { Convergence, interruptedError, runOnce } from "./run_once.ts";
 export const run = subcommand({
   description: [
     "Runs controllers in one process over one shared cache, until a signal ends them.",
-    "The first SIGINT or SIGTERM lets running reconciles finish, the second one ends at once.",
+    "The first SIGINT, SIGTERM or SIGHUP lets running reconciles finish, the second one ends at once.",
   ].join(" "),
   positionals: { syntax: "[names...]", about: "controllers to run, unless --all is given" },
   examples: [
@@ -62,11 +61,14 @@ async function runUntilStopped(stopping: Scope, call: Call<RunFlags>): Promise<E
   const { clock, random } = session.processEnvironment;
   const { signal: stop } = stopping;
   const namespaces = namespacesOf(flags);
-  const plan = { controllers: await configure(call, namespaces, stopping), namespaces, flags, session };
   try {
+    // Nothing has begun that must be finished, so a signal ends these steps even if a hook or a request never settles.
+    const controllers = await untilAborted(configure(call, namespaces, stopping), stop);
+    const plan = { controllers, namespaces, flags, session };
     using connection = await connect(flags, session);
-    const version = await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal: stop });
-    await assertRunnable(connection, plan, stop);
+    const options = { timeoutMs: flags.connectTimeout, clock, random, signal: stop };
+    const version = await untilAborted(waitForServer(connection, options), stop);
+    await untilAborted(assertRunnable(connection, plan, stop), stop);
     logger("cli").info("server reached", { server: connection.server, version });
     await runManager(connection, plan, stopping);
   } catch (error) {
@@ -95,10 +97,10 @@ async function configure(
   namespaces: readonly string[],
   stopping: Scope,
 ): Promise<readonly OperatorController[]> {
-  const { session: { operator, processEnvironment, metrics }, flags: { allNamespaces }, extraFlags: flags } = call;
+  const { session, flags: { allNamespaces }, extraFlags: flags } = call;
   const controllers = selectedControllers(call);
-  const { stdout, clock } = processEnvironment;
-  const print = linePrinter({ stdout, stopping, clock });
+  const { operator, metrics } = session;
+  const print = linePrinter({ session, stopping });
   return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, metrics, print });
 }
 
@@ -151,38 +153,10 @@ function withExitCode(error: unknown): unknown {
       const advice = "Start it again: it then waits for the lease";
       return new CommandError(cause.message, { code: exitCode.leaseLost, advice, cause });
     }
+    if (cause instanceof StopTimeoutError) {
+      const advice = "A reconcile, a handler or a hook ignores its signal: see which one ran last with -v";
+      return new CommandError(cause.message, { code: exitCode.failed, advice, cause });
+    }
   }
   return error;
-}
-
-/** The signals of a long-running command. While this is not disposed, they do not end the process. */
-interface Interrupts extends Disposable {
-  /** Aborts with the first signal. */
-  readonly stop: AbortSignal;
-  /** Resolves with the exit code at the second signal. */
-  readonly forced: Promise<ExitCode>;
-}
-
-/** Listens for SIGINT and SIGTERM. @param handled Those that end the command; the other one is ignored */
-export function listenForInterrupts(
-  session: Session,
-  handled: readonly SignalName[] = ["SIGINT", "SIGTERM"],
-): Interrupts {
-  const log = logger("cli");
-  const stopping = new AbortController();
-  const forced = Promise.withResolvers<ExitCode>();
-  const listening = session.processEnvironment.onSignal(["SIGINT", "SIGTERM"], (signal) => {
-    if (!handled.includes(signal)) return;
-    if (stopping.signal.aborted) {
-      log.warn("received a second signal, ending at once", { signal });
-      return forced.resolve(exitCode.failed);
-    }
-    log.info("received a signal, finishing running reconciles", { signal });
-    stopping.abort(new DOMException(`Ended by ${signal}`, "AbortError"));
-  });
-  return {
-    stop: stopping.signal,
-    forced: forced.promise,
-    [Symbol.dispose]: () => listening[Symbol.dispose](),
-  };
 }

@@ -10,7 +10,7 @@ import {
   TerminalError,
 } from "../../controller/mod.ts";
 import { emptyList } from "../testing/test_kinds.ts";
-import { type CommandResult, createProcess, runCommandLine, startCommandLine } from "../testing/run_command.ts";
+import { type CommandResult, createProcess, endOf, runCommandLine, startCommandLine } from "../testing/run_command.ts";
 
 const maps = "/api/v1/namespaces/shop/configmaps";
 
@@ -122,8 +122,7 @@ test("run --once ends with 1 when a signal interrupts it, and names an object th
   const ending = startCommandLine(operator, process, cluster.transport);
   while (!process.err.includes("reconcile failed")) await process.clock.advance(1);
   assert(process.signal("SIGTERM"));
-  for (let step = 0; step < 100; step++) await process.clock.advance(10);
-  assertEquals(await ending, 1);
+  assertEquals(await endOf(ending, process, 10), 1);
   assertMatch(
     process.err,
     /everything: a signal ended the run before, and exposer shop\/a still failed: Cannot do it: never/,
@@ -136,7 +135,8 @@ test("run --dry-run logs each write and the response of the server", async () =>
   cluster.intercept = (request, path) => {
     if (request.method !== "PATCH") return intercept(request, path);
     assert(request.url.includes("dryRun=All"));
-    const response = { apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name: "a" }, spec: {} };
+    const name = new URL(request.url).pathname.split("/").at(-1);
+    const response = { apiVersion: "v1", kind: "Service", metadata: { namespace: "shop", name }, spec: {} };
     return Response.json(response, { status: 201 });
   };
   const { code, err } = await once(cluster, [exposing()], "--dry-run");

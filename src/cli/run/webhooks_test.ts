@@ -54,7 +54,10 @@ async function writesOfStart(
   const server = new FakeServer({
     [`GET ${path}`]: live,
     [`DELETE ${path}`]: recordWrite,
-    [`PATCH ${path}`]: recordWrite,
+    [`PATCH ${path}`]: async (request) => {
+      await recordWrite(request);
+      return Response.json(configuration(labelled));
+    },
     [`POST ${reviewPath}`]: { status: { allowed: flags.isAllowed ?? true } },
   });
   const { dryRun = false, certDir, webhookHost, run = controllers, isInCluster = false } = flags;
@@ -173,7 +176,10 @@ async function startLocally(
   const server = new FakeServer({
     [`GET ${path}`]: live,
     [`DELETE ${path}`]: recordWrite,
-    [`PATCH ${path}`]: recordWrite,
+    [`PATCH ${path}`]: async (request) => {
+      await recordWrite(request);
+      return Response.json(configuration(labelled));
+    },
     [`POST ${created}`]: async (request) => {
       writes.push(`POST ${new URL(request.url).pathname}`);
       return Response.json(await request.json());

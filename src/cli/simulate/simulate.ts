@@ -6,7 +6,7 @@
  * the exit code is 1 when there is a finding.
  */
 import { type OperatorController, withConversions, type Workload } from "../../manager/mod.ts";
-import { configureLogging } from "../../observe/mod.ts";
+import { type Cell, configureLogging, type Line } from "../../observe/mod.ts";
 import {
   defaultWorkloads,
   type Fault,
@@ -29,7 +29,7 @@ import {
 } from "./worker_processes.ts";
 import { type SimulateFlags, simulateFlags } from "./simulate_flags.ts";
 import { UsageError } from "../flags/mod.ts";
-import { approximateDuration, type Cell, count, type Paint, table } from "../output/mod.ts";
+import { approximateDuration, count, table } from "../output/mod.ts";
 
 /** The command. */
 export const simulateCommand = subcommand({
@@ -107,6 +107,7 @@ async function simulateController(
   return await simulate({
     ...subject,
     workers: () => workers.checkersOf(subject.controller),
+    points: flags.points,
     storms: flags.seeds,
     firstSeed: flags.seed,
     ...(flags.faults.length === 0 ? {} : { kinds: new Set(flags.faults) }),
@@ -128,25 +129,25 @@ async function replayPlan(
       if (finding !== undefined) found.push(finding);
       else if (timeline) {
         const { trace } = await runSchedule({ controllers: [controller], workload, plan, seed, replicas });
-        session.print(trace.timeline());
+        session.printDocument(trace.timeline());
       }
     }
   }
-  if (output === "json") session.print(`${JSON.stringify(found, undefined, 2)}\n`);
-  else for (const finding of found) session.print(findingText(finding, session.operator.name));
+  if (output === "json") session.printDocument(`${JSON.stringify(found, undefined, 2)}\n`);
+  else for (const finding of found) session.printDocument(findingText(finding, session.operator.name));
   if (found.length === 0) session.info("no violation with this plan");
   return found.length === 0 ? exitCode.done : exitCode.failed;
 }
 
 function printReports({ flags, session }: Call<SimulateFlags>, reports: readonly SimulateReport[]): ExitCode {
   const findings = reports.flatMap((report) => report.findings);
-  if (flags.output === "json") session.print(reportJson(reports, session.operator.name));
+  if (flags.output === "json") session.printDocument(reportJson(reports, session.operator.name));
   else {
-    for (const finding of findings) session.print(findingText(finding, session.operator.name));
-    session.print(summaryTable(reports, session.paint));
+    for (const finding of findings) session.printDocument(findingText(finding, session.operator.name));
+    session.print(...summaryTable(reports));
     const [only] = reports.length === 1 ? reports : [];
-    if (only !== undefined) session.print(coverageTable(only));
-    session.print(`${totalText(reports)}\n`);
+    if (only !== undefined) session.print(...coverageTable(only));
+    session.print(totalText(reports));
   }
   return findings.length === 0 ? exitCode.done : exitCode.failed;
 }
@@ -157,7 +158,7 @@ function muteLogging(verbosity: number): Disposable {
 }
 
 /** A table with one row for each controller. */
-function summaryTable(reports: readonly SimulateReport[], paint: Paint): string {
+function summaryTable(reports: readonly SimulateReport[]): readonly Line[] {
   const header = ["CONTROLLER", "SCHEDULES", "FAULT POINTS", "VIOLATIONS"];
   const rows = reports.map(({ controller, schedules, covered, findings }): readonly Cell[] => {
     const all = [...covered.values()];
@@ -166,11 +167,11 @@ function summaryTable(reports: readonly SimulateReport[], paint: Paint): string 
     const tone = findings.length === 0 ? "success" : "error";
     return [controller, String(schedules), `${tested} of ${points}`, { text: String(findings.length), tone }];
   });
-  return table([header, ...rows], paint);
+  return table([header, ...rows]);
 }
 
 /** A table with one row for each kind of fault: how many of its fault points were simulated. */
-function coverageTable({ covered }: SimulateReport): string {
+function coverageTable({ covered }: SimulateReport): readonly Line[] {
   const rows = faultKinds.flatMap((kind) => {
     const count = covered.get(kind);
     return count === undefined ? [] : [[`  ${kind}`, `${count.tested} of ${count.all}`]];

@@ -1,12 +1,13 @@
 /** The flags of `simulate`. */
 import { z } from "zod";
+import { parseBounded } from "../../schema/mod.ts";
 import { faultKinds, type FaultPlan, faultPlanSchema } from "../../simulation/mod.ts";
 import { commandLineOnly, flag, oneOf, text, wholeNumber } from "../flags/mod.ts";
 
 /** Parses a fault plan; undefined when the text is not a fault plan. */
 export function parseFaultPlan(text: string): FaultPlan | undefined {
   try {
-    return faultPlanSchema.safeParse(JSON.parse(text)).data;
+    return parseBounded(faultPlanSchema, JSON.parse(text));
   } catch {
     return undefined;
   }
@@ -33,6 +34,12 @@ export const simulateFlags = z.object({
     flags: "--seeds <count>",
     about: "number of storms (random combinations of faults) for each workload",
     example: "--seeds 1000",
+  }),
+  points: flag(wholeNumber(0, 1_000_000).optional(), {
+    ...commandLineOnly,
+    flags: "--points <count>",
+    about: "number of single faults for each workload, spread evenly over all that are possible (default: all)",
+    example: "--points 100",
   }),
   seed: flag(wholeNumber(0, 2_000_000_000).prefault("1"), {
     ...commandLineOnly,

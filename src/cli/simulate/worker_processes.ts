@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { OperatorController, Workload } from "../../manager/mod.ts";
 import { answerWorkerRequests, coreCount, type WorkerProcess } from "../../runtime/mod.ts";
+import { parseBounded } from "../../schema/mod.ts";
 import { type CheckSchedule, faultPlanSchema, invariantNames, ScheduleChecker } from "../../simulation/mod.ts";
 import type { Session } from "../command/mod.ts";
 
@@ -56,7 +57,7 @@ export class SimulationWorkers implements Disposable {
     return this.#workers.map((worker): CheckSchedule => async (schedule) => {
       const { workload, plan, seed, replicas } = schedule;
       const sent = { controller: controller.name, workload, plan, seed, replicas };
-      return response.parse(JSON.parse(await worker.request(JSON.stringify(sent))));
+      return parseBounded(response, JSON.parse(await worker.request(JSON.stringify(sent))));
     });
   }
 
@@ -73,9 +74,9 @@ export async function runSimulationWorker(subjects: readonly SimulatedController
   await answerWorkerRequests((line) => handleRequest(checkers, line));
 }
 
-/** Returns the response to a request. @throws ZodError when it is not a request */
+/** Returns the response to a request. @throws SyntaxError when it is not a request */
 export async function handleRequest(checkers: ReadonlyMap<string, ScheduleChecker>, line: string): Promise<string> {
-  const { controller, ...schedule } = request.parse(JSON.parse(line));
+  const { controller, ...schedule } = parseBounded(request, JSON.parse(line));
   const checker = checkers.get(controller);
   if (checker === undefined) {
     throw new TypeError(`Cannot simulate controller "${controller}": this worker does not know it`);

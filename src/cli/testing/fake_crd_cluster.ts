@@ -209,7 +209,7 @@ export class FakeCrdCluster {
     const storedIn = crd?.spec.versions.find(({ storage }) => storage)?.name ?? "";
     const next = storedIn === held.storedIn ? held : { ...held, storedIn, resourceVersion: ++this.#version };
     this.#objects = this.#objects.map((one) => one === held ? next : one);
-    return Response.json(objectOf(next));
+    return Response.json({ ...objectOf(next), apiVersion: pathname.split("/").slice(2, 4).join("/") });
   }
 }
 

@@ -2,7 +2,8 @@
 import type { Transport } from "../../client/mod.ts";
 import type { Environment } from "../../runtime/mod.ts";
 import type { Operator } from "../command/operator.ts";
-import { operatorCli } from "../operator_cli.ts";
+import type { SubcommandEntry } from "../command/mod.ts";
+import { runCommands, subcommands } from "../operator_cli.ts";
 import { TestProcess, type TestTerminal } from "./test_process.ts";
 
 /** How a command ended. */
@@ -18,6 +19,8 @@ export interface RunOptions {
   readonly transport?: Transport;
   readonly environment?: Environment;
   readonly terminal?: TestTerminal;
+  /** @default the commands of an operator */
+  readonly commands?: readonly SubcommandEntry[];
 }
 
 /** Creates the process for a command line. */
@@ -30,10 +33,15 @@ export function createProcess(
 }
 
 /** Starts the command line of an operator. @returns Its exit code */
-export function startCommandLine(operator: Operator, process: TestProcess, transport?: Transport): Promise<number> {
+export function startCommandLine(
+  operator: Operator,
+  process: TestProcess,
+  transport?: Transport,
+  commands: readonly SubcommandEntry[] = subcommands,
+): Promise<number> {
   const { args, environment, clock, random, stdin, stdout, stderr, onSignal, onUnhandledRejection } = process;
   const replaced = { args, environment, clock, random, stdin, stdout, stderr, onSignal, onUnhandledRejection };
-  return operatorCli(operator, { ...replaced, transport });
+  return runCommands(operator, commands, { ...replaced, transport });
 }
 
 /** Runs a command line to its end, and advances its clock meanwhile. */
@@ -43,11 +51,16 @@ export async function runCommandLine(
   options: RunOptions = {},
 ): Promise<CommandResult> {
   const process = createProcess(args, options);
-  const ending = startCommandLine(operator, process, options.transport);
+  const code = await endOf(startCommandLine(operator, process, options.transport, options.commands), process);
+  return { code, out: process.out, err: process.err };
+}
+
+/** Advances the clock of a command line that runs until it has ended. @returns Its exit code */
+export async function endOf(ending: Promise<number>, process: TestProcess, stepMs = 200): Promise<number> {
   let isOver = false;
   const end = () => void (isOver = true);
   ending.then(end, end);
-  // Files and modules are read in real time, which takes as many turns as it takes.
-  while (!isOver) await process.clock.advance(200);
-  return { code: await ending, out: process.out, err: process.err };
+  // Files and modules are read in real time, which takes as many turns as it takes: more on a busy machine.
+  while (!isOver) await process.clock.advance(stepMs);
+  return await ending;
 }

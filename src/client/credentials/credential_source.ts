@@ -7,7 +7,7 @@
  */
 import { type Clock, untilAborted } from "../../async/mod.ts";
 import { type Logger, printable } from "../../observe/mod.ts";
-import { type Environment, readText } from "../../runtime/mod.ts";
+import { type Environment, readText, toBase64 } from "../../runtime/mod.ts";
 import { type ClusterAccess, CredentialsError, Masked } from "../kubeconfig/mod.ts";
 import { bearer, type Credential, type ExpiringCredential } from "./credential.ts";
 import { type ExecPolicy, runExecPlugin } from "./exec_plugin.ts";
@@ -56,7 +56,7 @@ export function credentialSource(access: ClusterAccess, options: CredentialSourc
 }
 
 function basic(username: string, password: string): Masked {
-  return new Masked(`Basic ${new TextEncoder().encode(`${username}:${password}`).toBase64()}`);
+  return new Masked(`Basic ${toBase64(`${username}:${password}`)}`);
 }
 
 function constantSource(authorization: Masked | undefined): CredentialSource {

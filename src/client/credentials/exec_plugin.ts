@@ -17,6 +17,7 @@ import {
   spawn,
   type SpawnResult,
   standardInput,
+  toBase64,
 } from "../../runtime/mod.ts";
 import { type ClusterAccess, CredentialsError, type ExecPlugin, firstProblemOnly, Masked } from "../kubeconfig/mod.ts";
 import { bearer, type ExpiringCredential } from "./credential.ts";
@@ -144,7 +145,7 @@ async function clusterInfo(access: ClusterAccess, plugin: ExecPlugin): Promise<u
     server,
     "tls-server-name": serverName,
     "insecure-skip-tls-verify": insecureSkipTlsVerify || undefined,
-    "certificate-authority-data": pem === undefined ? undefined : new TextEncoder().encode(pem).toBase64(),
+    "certificate-authority-data": pem === undefined ? undefined : toBase64(pem),
     "proxy-url": proxy,
     config: plugin.clusterConfig,
   };

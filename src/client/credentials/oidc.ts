@@ -12,7 +12,7 @@
 import { z } from "zod";
 import { type Clock, scope, untilAborted } from "../../async/mod.ts";
 import type { Logger } from "../../observe/mod.ts";
-import { type Environment, httpClient, readText } from "../../runtime/mod.ts";
+import { type Environment, fromBase64, httpClient, readText } from "../../runtime/mod.ts";
 import {
   CredentialsError,
   firstProblemOnly,
@@ -184,8 +184,8 @@ function oidcError(state: string): CredentialsError {
 function lifeMs(token: Masked, clock: Clock): number {
   try {
     const payload = token.reveal().split(".")[1] ?? "";
-    const bytes = Uint8Array.fromBase64(payload, { alphabet: "base64url" });
-    const { exp } = z.object({ exp: z.number() }).parse(JSON.parse(new TextDecoder().decode(bytes)));
+    const bytes = fromBase64(payload, "base64url");
+    const { exp } = z.object({ exp: z.number() }).parse(JSON.parse(new TextDecoder().decode(bytes)), firstProblemOnly);
     return Math.max(0, exp * 1000 - clock.now() - leewayMs);
   } catch {
     return unknownLifeMs;

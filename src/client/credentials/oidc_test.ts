@@ -7,6 +7,7 @@ import { assertEquals, assertRejects, test } from "../../../tests/testing.ts";
 import { Masked, type OidcProvider } from "../kubeconfig/mod.ts";
 import { pemData, RecordingLogger } from "../testing/cluster_access.ts";
 import { OidcTokens } from "./oidc.ts";
+import { toBase64 } from "../../runtime/mod.ts";
 
 const never = new AbortController().signal;
 const ca = await CertificateAuthority.create("issuer");
@@ -14,8 +15,7 @@ const pair = await ca.issue({ commonName: "s", usage: "server", hosts: ["127.0.0
 
 /** A JWT that expires after `lifeMs`. */
 function token(clock: VirtualClock, lifeMs: number, subject = "jane"): string {
-  const encode = (value: object) =>
-    new TextEncoder().encode(JSON.stringify(value)).toBase64({ alphabet: "base64url", omitPadding: true });
+  const encode = (value: object) => toBase64(JSON.stringify(value), "base64url");
   return `${encode({ alg: "none" })}.${encode({ sub: subject, exp: (clock.now() + lifeMs) / 1000 })}.c2ln`;
 }
 

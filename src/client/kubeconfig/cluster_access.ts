@@ -4,7 +4,7 @@
  *
  * Guarantees: secrets in it are {@link Masked}, so the value can be logged (security 5).
  */
-import { mask } from "../../observe/mod.ts";
+import { liveSecrets, mask } from "../../observe/mod.ts";
 
 /** PEM text, or a file with PEM text, which may be replaced while the program runs. */
 export type PemSource =
@@ -118,7 +118,7 @@ export class CredentialsError extends KubeconfigError {
 
 /**
  * A secret text that only `reveal()` returns. Tokens, passwords and keys are Masked from the moment they are read, so a
- * log record, an error or a printed configuration shows `[masked]`.
+ * log record, an error or a printed configuration shows `[masked]`; so does a log record with a text that contains it.
  *
  * @example
  * ```ts
@@ -131,18 +131,24 @@ export class CredentialsError extends KubeconfigError {
  */
 export class Masked {
   readonly #text: string;
+  readonly #isCredential: boolean;
 
   /**
    * Masks a text.
    *
    * @param text The secret.
+   * @param options Whether logs mask the text wherever it occurs, inside of other texts as well.
    */
-  constructor(text: string) {
+  constructor(text: string, { isCredential = true }: { readonly isCredential?: boolean } = {}) {
     this.#text = text;
+    this.#isCredential = isCredential;
+    if (isCredential) liveSecrets.add(text);
   }
 
   /** The secret text. Use it in a request and nowhere else. */
   reveal(): string {
+    // A credential that is in use is not forgotten.
+    if (this.#isCredential) liveSecrets.add(this.#text);
     return this.#text;
   }
 

@@ -149,7 +149,7 @@ test("[security 17] malformed, ambiguous, huge and exploding YAML is refused and
     ["clusters: {}", /^Cannot use kubeconfig "\/config": at clusters: /],
     ["just text", /^Cannot use kubeconfig "\/config": at the top: /],
     ["kind: Pod", /^Cannot use kubeconfig "\/config": at kind: /],
-    [`# ${"x".repeat(1024 * 1024)}`, /^Cannot read kubeconfig "\/config": it is larger than 1 MiB$/],
+    [`# ${"x".repeat(4 * 1024 * 1024)}`, /^Cannot read kubeconfig "\/config": it is larger than 4 MiB$/],
   ];
   for (const [text, pattern] of cases) {
     const message = await errorMessage(text);

@@ -103,6 +103,7 @@ async function inClusterAccess(options: LoadClusterAccessOptions): Promise<Clust
   const caPath = overrides.certificateAuthority === undefined
     ? joinPath(serviceAccountDirectory, "ca.crt")
     : resolvePath(workingDirectory, overrides.certificateAuthority);
+  refuseUnusedFlags(overrides);
   const { token, as: user } = overrides;
   const own = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const what = overrides.server === undefined ? "KUBERNETES_SERVICE_HOST and _PORT" : "--server";
@@ -130,6 +131,31 @@ async function inClusterAccess(options: LoadClusterAccessOptions): Promise<Clust
   };
   await checkFiles(access);
   return access;
+}
+
+/** Flags that the access of a Pod has no use for. Without them the program would do something else than was asked for. */
+const unusedFlags = {
+  context: "--context",
+  cluster: "--cluster",
+  user: "--user",
+  clientCertificate: "--client-certificate",
+  clientKey: "--client-key",
+} as const satisfies { readonly [Name in keyof KubeconfigOverrides]?: string };
+
+function refuseUnusedFlags(overrides: KubeconfigOverrides): void {
+  const inPod = (flag: string, state: string) => new KubeconfigError(`Cannot use ${flag} in a Pod: ${state}`);
+  if (overrides.insecureSkipTlsVerify === true) {
+    throw inPod(
+      "--insecure-skip-tls-verify",
+      "any server could get the token of the service account; use --certificate-authority",
+    );
+  }
+  for (const [name, flag] of Object.entries(unusedFlags)) {
+    if (Reflect.get(overrides, name) !== undefined) throw inPod(flag, "there is no kubeconfig; pass --kubeconfig");
+  }
+  if (overrides.as === undefined && (overrides.asUid !== undefined || (overrides.asGroups ?? []).length > 0)) {
+    throw inPod("--as-group or --as-uid", "a user is missing; pass --as too");
+  }
 }
 
 /** The server would answer "not found" to each request with an invalid namespace. */

@@ -8,12 +8,7 @@ import type { Environment } from "../../runtime/mod.ts";
 export function proxyFromEnvironment(url: URL, environment: Environment): string | undefined {
   const name = url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
   const proxy = environment[name] || environment[name.toLowerCase()] || undefined;
-  if (proxy === undefined) return undefined;
-  const host = bareHost(url);
-  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
-  if (isLoopback(host)) return undefined;
-  const exceptions = environment.NO_PROXY || environment.no_proxy || "";
-  if (exceptions.split(",").some((rule) => matches(rule.trim().toLowerCase(), host, port))) return undefined;
+  if (proxy === undefined || !usesProxy(url, environment.NO_PROXY || environment.no_proxy || "")) return undefined;
   // Go reads `proxy:3128` as http://proxy:3128.
   return proxy.includes("://") ? proxy : `http://${proxy}`;
 }
@@ -35,42 +30,82 @@ export function bareHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
 }
 
-/** One rule of NO_PROXY: `*`, a CIDR, an address, `.suffix`, or a name (also a suffix), each with an optional port. */
-function matches(rule: string, host: string, port: string): boolean {
-  if (rule === "") return false;
-  if (rule === "*") return true;
-  const slash = rule.indexOf("/");
-  if (slash >= 0) return isInNetwork(host, rule.slice(0, slash), rule.slice(slash + 1));
-  const { name, rulePort } = splitPort(rule);
-  if (rulePort !== undefined && rulePort !== port) return false;
-  const address = addressBits(name);
-  if (address !== undefined) {
-    const own = addressBits(host);
-    return own !== undefined && own.length === address.length && own === address;
-  }
-  const suffix = name.startsWith("*.") ? name.slice(1) : name;
-  return suffix.startsWith(".") ? host.endsWith(suffix) : host === suffix || host.endsWith(`.${suffix}`);
+/** False for loopback, and for a host that a rule of NO_PROXY names. A rule that cannot be parsed names no host. */
+function usesProxy(url: URL, noProxy: string): boolean {
+  const host = bareHost(url);
+  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+  const address = addressOf(host);
+  if (host === "localhost" || (address !== undefined && isLoopbackAddress(address))) return false;
+  const rules = noProxy.split(",").map((rule) => rule.trim().toLowerCase()).filter((rule) => rule !== "");
+  return !rules.some((rule) => rule === "*" || matches(rule, { host, port, address }));
 }
 
-function splitPort(rule: string): { readonly name: string; readonly rulePort: string | undefined } {
-  const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(rule);
-  if (bracketed !== null) return { name: bracketed[1] ?? "", rulePort: bracketed[2] };
-  const colon = rule.indexOf(":");
-  if (colon < 0 || rule.indexOf(":", colon + 1) >= 0) return { name: rule, rulePort: undefined };
-  return { name: rule.slice(0, colon), rulePort: rule.slice(colon + 1) };
+/** The host and port of a request. */
+interface Target {
+  readonly host: string;
+  readonly port: string;
+  /** The bits of `host`, if it is an address. */
+  readonly address: string | undefined;
 }
 
-/** A rule that is not a network matches nothing: `10.0.0.0/` would otherwise be every address. */
-function isInNetwork(host: string, network: string, prefixText: string): boolean {
-  const own = addressBits(host);
-  const base = addressBits(network);
-  if (own === undefined || base === undefined || own.length !== base.length) return false;
-  const prefix = /^\d{1,3}$/.test(prefixText) ? Number(prefixText) : Infinity;
-  return prefix <= base.length && own.slice(0, prefix) === base.slice(0, prefix);
+/** One rule: a network, an address, `.suffix`, or a name (also a suffix); the last three with an optional port. */
+function matches(rule: string, target: Target): boolean {
+  const network = networkOf(rule);
+  if (network !== undefined) return target.address?.length === network.length && isInNetwork(target.address, network);
+  const { name, port = "" } = splitPort(rule) ?? { name: rule };
+  if (name === "" || (port !== "" && port !== target.port)) return false;
+  const address = addressOf(name);
+  if (address !== undefined || target.address !== undefined) return address === target.address;
+  const suffix = asciiName(name.startsWith("*.") ? name.slice(1) : name);
+  if (suffix.startsWith(".")) return target.host.endsWith(suffix);
+  return target.host === suffix || target.host.endsWith(`.${suffix}`);
+}
+
+/** As SplitHostPort of Go: undefined for a rule without a port, and for one whose colons or brackets are ambiguous. */
+function splitPort(rule: string): { readonly name: string; readonly port: string } | undefined {
+  const [, bracketed, bare, port = ""] = /^(?:\[([^[\]]*)\]|([^:[\]]*)):([^:[\]]*)$/.exec(rule) ?? [];
+  const name = bracketed ?? bare;
+  return name === undefined ? undefined : { name, port };
+}
+
+/** The bits of a network, and how many of them count. */
+interface Network {
+  readonly bits: string;
+  readonly length: number;
+  readonly prefix: number;
+}
+
+/** As ParseCIDR of Go. A network of IPv4 that is written as IPv6 is one of IPv4. */
+function networkOf(rule: string): Network | undefined {
+  const [, text = "", prefixText = ""] = /^([^/]*)\/(\d{1,8})$/.exec(rule) ?? [];
+  const bits = wholeAddress(text);
+  const prefix = Number(prefixText);
+  if (bits === undefined || prefixText === "" || prefix > bits.length) return undefined;
+  const isMapped = bits.length === 128 && bits.startsWith(mappedPrefix) && prefix >= mappedPrefix.length;
+  return isMapped
+    ? { bits: bits.slice(mappedPrefix.length), length: 32, prefix: prefix - mappedPrefix.length }
+    : { bits, length: bits.length, prefix };
+}
+
+function isInNetwork(address: string, { bits, prefix }: Network): boolean {
+  return address.slice(0, prefix) === bits.slice(0, prefix);
+}
+
+/** The first bits of the addresses of IPv4 that are written as IPv6: `::ffff:10.0.0.1`. */
+const mappedPrefix = "0".repeat(80) + "1".repeat(16);
+
+function isLoopbackAddress(bits: string): boolean {
+  return bits.length === 32 ? bits.startsWith("01111111") : bits === "1".padStart(128, "0");
+}
+
+/** The bits of an address; those of IPv4 for one that is written as IPv6. */
+function addressOf(text: string): string | undefined {
+  const bits = wholeAddress(text);
+  return bits?.length === 128 && bits.startsWith(mappedPrefix) ? bits.slice(mappedPrefix.length) : bits;
 }
 
 /** The bits of an address as 32 or 128 characters `0` and `1`; undefined if `text` is not an address. */
-function addressBits(text: string): string | undefined {
+function wholeAddress(text: string): string | undefined {
   if (/^\d+(\.\d+){3}$/.test(text)) {
     // Go refuses leading zeros, which some programs read as octal numbers.
     const parts = text.split(".");
@@ -86,6 +121,15 @@ function addressBits(text: string): string | undefined {
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
   const zeros = Array<string>(8 - left.length - right.length).fill("0");
   return [...left, ...zeros, ...right].map((group) => bits(parseInt(group, 16), 16)).join("");
+}
+
+/** A name with letters outside of ASCII in the form that URLs have; as it is, if it has none. */
+function asciiName(name: string): string {
+  // deno-lint-ignore no-control-regex
+  if (/^[\x00-\x7f]*$|[/?#@\\]/.test(name)) return name;
+  const isSuffix = name.startsWith(".");
+  const url = URL.parse(`http://${isSuffix ? `a${name}` : name}/`);
+  return url === null ? name : isSuffix ? url.hostname.slice(1) : url.hostname;
 }
 
 function bits(value: number, width: number): string {

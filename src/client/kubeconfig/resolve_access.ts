@@ -6,8 +6,8 @@
  * the auth provider `oidc`. A client certificate is used in place of a plugin or provider, and together with the others.
  */
 import { namespaceProblem } from "../../api/mod.ts";
-import { printable } from "../../observe/mod.ts";
-import { type Environment, fileStat, resolvePath } from "../../runtime/mod.ts";
+import { isSecretName, printable } from "../../observe/mod.ts";
+import { type Environment, fileStat, fromBase64, resolvePath } from "../../runtime/mod.ts";
 import {
   type ClusterAccess,
   type Credentials,
@@ -231,15 +231,14 @@ function proxyOf(
   url: URL,
   environment: Environment,
 ): string | undefined {
-  const proxy = cluster["proxy-url"];
-  if (proxy === undefined) return proxyFromEnvironment(url, environment);
+  const proxy = cluster["proxy-url"] ?? proxyFromEnvironment(url, environment);
+  if (proxy === undefined) return undefined;
   const parsed = URL.parse(proxy);
   if (parsed === null || !["http:", "https:", "socks5:", "socks5h:"].includes(parsed.protocol)) {
-    throw new KubeconfigError(
-      `Cannot use proxy-url of cluster "${
-        printable(clusterName ?? "")
-      }": it must start with http://, https:// or socks5://`,
-    );
+    const what = cluster["proxy-url"] === undefined
+      ? `${url.protocol === "https:" ? "HTTPS" : "HTTP"}_PROXY`
+      : `proxy-url of cluster "${printable(clusterName ?? "")}"`;
+    throw new KubeconfigError(`Cannot use ${what}: it must start with http://, https:// or socks5://`);
   }
   return proxy;
 }
@@ -388,7 +387,8 @@ function pluginOf(exec: ExecEntry, userName: string, chosen: Chosen): ExecPlugin
     apiVersion,
     command,
     args: exec.args,
-    env: exec.env.map(({ name, value }) => ({ name, value: new Masked(value) })),
+    // A variable such as AWS_PROFILE is an ordinary word.
+    env: exec.env.map(({ name, value }) => ({ name, value: new Masked(value, { isCredential: isSecretName(name) }) })),
     installHint: exec.installHint,
     provideClusterInfo: exec.provideClusterInfo,
     interactiveMode,
@@ -427,7 +427,7 @@ function pemSource(
 
 function decodePem(data: string, key: string): string {
   try {
-    const pem = new TextDecoder().decode(Uint8Array.fromBase64(data.replace(/\s+/g, "")));
+    const pem = new TextDecoder().decode(fromBase64(data.replace(/\s+/g, "")));
     if (pem.includes("-----BEGIN ")) return pem;
   } catch {
     // The error below does not contain the data.

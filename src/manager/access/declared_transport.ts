@@ -74,7 +74,7 @@ export function declaredTransport(transport: Transport, definition: ControllerDe
       check(request, { ...info, verb: "create" });
       return response;
     } catch (error) {
-      await response.body?.cancel();
+      response.body?.cancel().catch(() => {});
       throw error;
     }
   };

@@ -15,9 +15,9 @@
 import type { KubeObject } from "../../api/mod.ts";
 import { type Clock, isAbortOf, type Random, systemClock, systemRandom } from "../../async/mod.ts";
 import { type Client, isAlreadyExists, isConflict } from "../../client/mod.ts";
-import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
+import { type Logger, logger, type MetricsRegistry, printable } from "../../observe/mod.ts";
 import { isFenced } from "../fence/mod.ts";
-import type { Leadership } from "./leadership.ts";
+import { type Leadership, maxShownHolder } from "./leadership.ts";
 import { type ClaimOutcome, LeaseClaim } from "./lease_claim.ts";
 import { LeaseForbiddenError, LeaseLock } from "./lease_lock.ts";
 import { Term } from "./term.ts";
@@ -273,7 +273,10 @@ export class LeaderElector {
     if (holder === this.#reportedLeader) return;
     this.#reportedLeader = holder;
     if (holder === "") return;
-    if (holder !== this.identity) this.#log.info("another process is leading", { lease: this.lease, leader: holder });
+    if (holder !== this.identity) {
+      const leader = printable(holder, maxShownHolder);
+      this.#log.info("another process is leading", { lease: this.lease, leader });
+    }
     try {
       onNewLeader?.(holder);
     } catch (error) {

@@ -11,6 +11,7 @@
  * Caveats: a request that was sent before the deadline may still take effect after it. Writes therefore also carry
  * resourceVersions and preconditions (behaviour 52).
  */
+import { printable } from "../../observe/mod.ts";
 
 /** One term of a leader, which {@link LeaderElector.acquire} begins. Ends by `release()`, at the end of its `await using` block, or when it is lost. */
 export interface Leadership extends AsyncDisposable {
@@ -76,12 +77,17 @@ export class LeaseLostError extends Error {
   }
 }
 
+/** The most characters of a holder in messages. The API server stores any text. */
+export const maxShownHolder = 253;
+
 function stateOf({ lease, loss }: { readonly lease: string; readonly loss: LeaseLoss }): string {
   switch (loss.kind) {
     case "expired":
       return `${lease} was not renewed for ${Math.round(loss.afterMs)} ms`;
     case "heldByOther":
-      return loss.holder === "" ? `${lease} has no holder now` : `${lease} is held by "${loss.holder}" now`;
+      return loss.holder === ""
+        ? `${lease} has no holder now`
+        : `${lease} is held by "${printable(loss.holder, maxShownHolder)}" now`;
     default:
       return loss satisfies never;
   }

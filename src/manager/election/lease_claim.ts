@@ -45,6 +45,7 @@ interface Observation {
   readonly at: number;
 }
 
+const maxTransitions = 2 ** 31 - 1;
 /** The duration in a released Lease, as client-go writes it. */
 const releasedSeconds = 1;
 /** Another process may write the Lease between our read and our write. */
@@ -158,7 +159,8 @@ export class LeaseClaim {
       holder: identity,
       // Whole seconds, rounded up: other processes must not wait for less time than we assume.
       durationSeconds: Math.ceil(leaseDurationMs / 1000),
-      transitions: last === undefined ? 0 : last.transitions + (isOurs ? 0 : 1),
+      // The server refuses a number above int32, and with it every later leader.
+      transitions: last === undefined ? 0 : Math.min(last.transitions + (isOurs ? 0 : 1), maxTransitions),
       acquireTime: isOurs ? last.acquireTime : now,
       renewTime: now,
     };

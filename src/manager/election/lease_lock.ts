@@ -96,7 +96,7 @@ function recordOf(lease: builtin.Lease): LeaseRecord {
   return {
     holder: spec.holderIdentity ?? "",
     durationSeconds: spec.leaseDurationSeconds,
-    transitions: spec.leaseTransitions ?? 0,
+    transitions: Math.max(0, spec.leaseTransitions ?? 0),
     acquireTime: spec.acquireTime,
     renewTime: spec.renewTime,
   };

@@ -4,14 +4,18 @@
  * controller-runtime's WithAuthenticationAndAuthorization; this process needs `create` on both kinds of review.
  *
  * Guarantees: anonymous users are rejected, and a client is rejected when a review fails. Results are cached for a while;
- * tokens are not stored, only their hashes. Concurrent requests with the same token cause one review.
+ * tokens are not stored, only their hashes. Concurrent requests with the same token cause one review. Bogus tokens do not
+ * become a flood of reviews, and do not lock out the right ones (`review_queue.ts`).
  */
 import { z } from "zod";
 import { type Clock, systemClock } from "../../async/mod.ts";
-import type { Client } from "../../client/mod.ts";
+import { type Client, InvalidResponseError, parseResponse } from "../../client/mod.ts";
 import { type Logger, logger } from "../../observe/mod.ts";
 import type { ServeHandler } from "../../runtime/mod.ts";
+import { boundedParse } from "../../schema/mod.ts";
+import { ReviewQueue } from "./review_queue.ts";
 import { textResponse } from "./text_response.ts";
+import { toHex } from "../../runtime/mod.ts";
 
 /** Options of {@link accessReview}. */
 export interface AccessReviewOptions {
@@ -58,10 +62,11 @@ export function accessReview(handler: ServeHandler, options: AccessReviewOptions
     const token = bearerToken(request);
     if (token === undefined) return unauthorized();
     try {
-      const user = await reviewer.authenticate(token);
+      const peer = connection.remoteAddress;
+      const user = await reviewer.authenticate(token, peer);
       if (user === undefined) return unauthorized();
       const path = new URL(request.url).pathname;
-      const isAllowed = await reviewer.isAllowed(user, { path, verb: request.method.toLowerCase() });
+      const isAllowed = await reviewer.isAllowed(user, { path, verb: request.method.toLowerCase() }, peer);
       if (!isAllowed) return textResponse(403, `Authorization denied for user ${JSON.stringify(user.username)}\n`);
     } catch (error) {
       log.error("access review failed", { error });
@@ -82,6 +87,7 @@ class Reviewer {
   readonly #options: Required<Pick<AccessReviewOptions, "tokenTtlMs" | "allowTtlMs" | "denyTtlMs">>;
   readonly #log: Logger;
   readonly #users: ExpiringCache<User | undefined>;
+  readonly #queue: ReviewQueue;
   readonly #decisions: ExpiringCache<boolean>;
 
   constructor(options: AccessReviewOptions) {
@@ -90,30 +96,30 @@ class Reviewer {
     this.#client = client;
     this.#options = { tokenTtlMs, allowTtlMs, denyTtlMs };
     this.#log = log;
-    this.#users = new ExpiringCache(clock);
+    this.#users = new ExpiringCache(clock, (user) => user === undefined);
+    this.#queue = new ReviewQueue(clock);
     this.#decisions = new ExpiringCache(clock);
   }
 
   /** The user with the token; undefined when no user has it, or an anonymous one. */
-  async authenticate(token: string): Promise<User | undefined> {
+  async authenticate(token: string, peer: string): Promise<User | undefined> {
     const { tokenTtlMs } = this.#options;
     return await this.#users.get(
       await hashOf(token),
-      async () => ({ value: await this.#reviewToken(token), ttlMs: tokenTtlMs }),
+      async () => ({ value: await this.#queue.run(peer, () => this.#reviewToken(token)), ttlMs: tokenTtlMs }),
     );
   }
 
-  async isAllowed(user: User, nonResourceAttributes: NonResourceAttributes): Promise<boolean> {
+  async isAllowed(user: User, nonResourceAttributes: NonResourceAttributes, peer: string): Promise<boolean> {
     const { allowTtlMs, denyTtlMs } = this.#options;
     const { username, uid, groups, extra } = user;
     const spec = { user: username, uid, groups, extra, nonResourceAttributes };
     return await this.#decisions.get(JSON.stringify(spec), async () => {
       const body = JSON.stringify({ apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec });
-      const text = await this.#client.raw("/apis/authorization.k8s.io/v1/subjectaccessreviews", {
-        method: "POST",
-        body,
-      });
-      const { allowed, denied = false, reason } = subjectAccessReviewSchema.parse(JSON.parse(text)).status;
+      const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+      const text = await this.#queue.run(peer, () => this.#client.raw(path, { method: "POST", body }));
+      const { allowed, denied = false, reason } =
+        parseResponse(text, "review access", subjectAccessReviewSchema).status;
       const value = allowed && !denied;
       if (!value) this.#log.debug("access denied", { user: username, ...nonResourceAttributes, reason });
       return { value, ttlMs: value ? allowTtlMs : denyTtlMs };
@@ -123,9 +129,11 @@ class Reviewer {
   async #reviewToken(token: string): Promise<User | undefined> {
     const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token } });
     const text = await this.#client.raw("/apis/authentication.k8s.io/v1/tokenreviews", { method: "POST", body });
-    const { authenticated = false, user: claimed } = tokenReviewSchema.parse(JSON.parse(text)).status;
+    const { authenticated = false, user: claimed } = parseResponse(text, "review a token", tokenReviewSchema).status;
     if (!authenticated) return undefined;
-    const user = userSchema.parse(claimed);
+    const checked = boundedParse(userSchema, claimed);
+    if (checked.kind === "invalid") throw new InvalidResponseError("Cannot review a token: its response names no user");
+    const { value: user } = checked;
     const isAnonymous = user.username === anonymousUser || user.groups?.includes(unauthenticatedGroup) === true;
     return isAnonymous ? undefined : user;
   }
@@ -142,7 +150,7 @@ function unauthorized(): Response {
 
 async function hashOf(token: string): Promise<string> {
   const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
-  return bytes.toHex();
+  return toHex(bytes);
 }
 
 /** A value, and for how many milliseconds it is valid. */
@@ -160,36 +168,49 @@ interface CacheEntry<Value> {
 /** The oldest entry is removed first. */
 const maxCacheEntries = 1024;
 
-/** Caches values for a limited time. Concurrent calls with one key load the value once; errors are not cached. */
+/**
+ * Caches values for a limited time. Concurrent calls with one key load the value once; errors are not cached. Values that
+ * anyone can cause to be loaded do not displace the others.
+ */
 class ExpiringCache<Value> {
   readonly #clock: Clock;
+  readonly #isCheap: (value: Value) => boolean;
   readonly #entries = new Map<string, CacheEntry<Value>>();
+  /** Entries that were loaded and are not cheap. */
+  readonly #kept = new Map<string, CacheEntry<Value>>();
 
-  constructor(clock: Clock) {
+  /** @param isCheap True for a value that is removed before all others. @default none */
+  constructor(clock: Clock, isCheap: (value: Value) => boolean = () => false) {
     this.#clock = clock;
+    this.#isCheap = isCheap;
   }
 
   /** The cached value of `key`; if there is none, the value that `load` returns. */
   async get(key: string, load: () => Promise<ExpiringValue<Value>>): Promise<Value> {
-    const cached = this.#entries.get(key);
+    const cached = this.#kept.get(key) ?? this.#entries.get(key);
     if (cached !== undefined && cached.expiresAt > this.#clock.monotonic()) return (await cached.loaded).value;
+    this.#kept.delete(key);
     const entry: CacheEntry<Value> = { loaded: load(), expiresAt: Infinity };
-    this.#set(key, entry);
+    setBounded(this.#entries, key, entry);
     try {
       const { value, ttlMs } = await entry.loaded;
       entry.expiresAt = this.#clock.monotonic() + ttlMs;
+      if (!this.#isCheap(value)) {
+        this.#entries.delete(key);
+        setBounded(this.#kept, key, entry);
+      }
       return value;
     } catch (error) {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
       throw error;
     }
   }
+}
 
-  #set(key: string, entry: CacheEntry<Value>): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    if (this.#entries.size <= maxCacheEntries) return;
-    const oldest = this.#entries.keys().next().value;
-    if (oldest !== undefined) this.#entries.delete(oldest);
-  }
+function setBounded<Value>(entries: Map<string, Value>, key: string, value: Value): void {
+  entries.delete(key);
+  entries.set(key, value);
+  if (entries.size <= maxCacheEntries) return;
+  const oldest = entries.keys().next().value;
+  if (oldest !== undefined) entries.delete(oldest);
 }

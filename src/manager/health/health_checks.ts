@@ -7,7 +7,7 @@
  * machine, others read "reason withheld" (security 11). Without checks, an endpoint says that the process responds.
  */
 import { aborted, type Clock, scope, systemClock } from "../../async/mod.ts";
-import { type Logger, logger } from "../../observe/mod.ts";
+import { type Logger, logger, printable, redactText } from "../../observe/mod.ts";
 import type { ConnectionInfo } from "../../runtime/mod.ts";
 import { isLoopback, methodNotAllowed, textResponse } from "./text_response.ts";
 
@@ -168,7 +168,8 @@ export class HealthChecks {
     }
     if (reason === undefined) return { kind: "ok", name };
     this.#log.debug("health check failed", { check: name, reason });
-    return { kind: "failed", name, reason: oneLine(reason) };
+    // The reason contains text from the server.
+    return { kind: "failed", name, reason: printable(redactText(reason)) };
   }
 }
 
@@ -203,9 +204,4 @@ function lineOf(result: CheckResult, isReasonShown: boolean): string {
     default:
       return result satisfies never;
   }
-}
-
-/** Reasons contain text from the server: one line of it, without characters that control a terminal. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 1024);
 }

@@ -39,7 +39,7 @@ test("[security 11] the name of a failed check is shown to all clients, the reas
   ]);
   assertEquals(await get(health, "/readyz", here), [
     500,
-    "[-]broken failed: no such  [31mthing\n[-]cache failed: foos.example.dev: forbidden to list or watch\n" +
+    "[-]broken failed: no such thing\n[-]cache failed: foos.example.dev: forbidden to list or watch\n" +
     "[+]webhook ok\nreadyz check failed\n",
   ]);
   assertEquals(await get(health, "/readyz/cache"), [500, "internal server error: reason withheld\n"]);

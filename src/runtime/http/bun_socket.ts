@@ -7,7 +7,7 @@
  */
 
 import { onAbort } from "../process/mod.ts";
-import { refuseWeakCertificate, type ServerCertificate } from "./certificates.ts";
+import { refuseCertificate, type ServerCertificate } from "./certificate_path.ts";
 import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
 import type { Timers } from "./timers.ts";
 
@@ -116,7 +116,10 @@ export function dial(target: SocketTarget, options: DialOptions): Promise<BunSoc
           // Without verification, a wrong name is reported as a failure too; after a real failure the socket closes.
           if (tls?.rejectUnauthorized === false) return onReady();
           if (!hasSucceeded || error !== null) return onFailure(error ?? connectionClosed());
-          const weakness = refuseWeakCertificate(native.getPeerCertificate(false), tls?.serverName ?? "");
+          const weakness = refuseCertificate(native.getPeerCertificate(false), {
+            name: tls?.serverName ?? "",
+            ca: tls?.ca,
+          });
           if (weakness === undefined) onReady();
           else onFailure(weakness);
         },

@@ -10,7 +10,7 @@ import { onAbort } from "../process/mod.ts";
 import type { BunSocket } from "./bun_socket.ts";
 import { joined, ownedBytes } from "./bytes.ts";
 import { type BodyDecoder, bodyDecoder, responseRules } from "./http_body.ts";
-import { findHeadEnd, maxResponseHeadBytes, parseResponseHead, responseError } from "./http_head.ts";
+import { findHeadEnd, maxInterimAnswers, maxResponseHeadBytes, parseResponseHead, responseError } from "./http_head.ts";
 import { ReadPacer } from "./read_pacer.ts";
 
 /** A request that was sent. */
@@ -40,6 +40,7 @@ export class ClientExchange {
   #head: Uint8Array<ArrayBuffer> = empty;
   #body: BodyDecoder | undefined;
   #keepsAlive = false;
+  #interimAnswers = 0;
   #endsWithConnection = false;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
   #pacer: ReadPacer | undefined;
@@ -95,7 +96,10 @@ export class ClientExchange {
     const head = parseResponseHead(received.subarray(0, end), this.#options.method);
     const rest = received.subarray(end);
     if (head.status === 101) throw responseError("it switches to another protocol");
-    if (head.status < 200) return this.#receiveHead(rest);
+    if (head.status < 200) {
+      if (++this.#interimAnswers > maxInterimAnswers) throw responseError("it has too many interim answers");
+      return this.#receiveHead(rest);
+    }
     this.#keepsAlive = head.keepsAlive;
     const body = bodyDecoder(head.framing, responseRules);
     const first = body.take(rest);

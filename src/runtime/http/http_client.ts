@@ -1,5 +1,5 @@
 /**
- * httpClient(): HTTP with your own certificates and proxies, the same on both runtimes. All requests to the API server
+ * httpClient(): HTTP with your own certificates and proxies, the same on all runtimes. All requests to the API server
  * use it.
  *
  * Guarantees: a given CA replaces the authorities of the system; redirects are never followed; a proxy is used only if
@@ -9,7 +9,8 @@
  *
  * Caveats: fetch of the runtimes is not used. Deno's adds a CA to those of the system and knows neither server names nor
  * skipping the verification; Bun's obeys the proxies of the environment, has room for 256 requests and spends most of
- * its time on waking threads. On Bun requests use its sockets; on Deno, and through proxies, they use node:https.
+ * its time on waking threads. On Bun requests use its sockets; on Deno and Node, and through proxies, they use
+ * node:https.
  */
 import { runtimeName, untilAborted } from "../process/mod.ts";
 import { bunHttpClient } from "./bun_http_client.ts";

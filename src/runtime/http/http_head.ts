@@ -86,6 +86,8 @@ export function findHeadEnd(bytes: Uint8Array, scannedTo: number, makeError: Mak
 }
 
 const requestLine = /^([A-Z]{1,16}) (\S+) (HTTP\/\d\.\d)$/;
+/** The others are refused: Bun makes a GET of a Request with a method that it does not know. */
+const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const hostName = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 // Visible ASCII except `"#<>\^`{|}`: URL parsing would change a backslash or a fragment.
 const targetForm = /^\/[!$-;=?-[\]_a-z~]*$/;
@@ -124,6 +126,7 @@ function parseRequestLine(line: string, limits: RequestHeadLimits): { method: st
     throw new RequestError(414, `the URL is longer than ${limits.maxUrlBytes} bytes`);
   }
   if (method === "CONNECT" || method === "TRACE") throw new RequestError(405, `the method is ${method}`);
+  if (!methods.has(method)) throw new RequestError(501, "the method is unknown");
   if (!targetForm.test(target)) throw new RequestError(400, "the target is not a path");
   return { method, target };
 }
@@ -144,6 +147,9 @@ function expectsContinue(headers: Headers): boolean {
 /** The most bytes of the head of a response; the heads of kube-apiserver have less than one thousand. */
 export const maxResponseHeadBytes = 64 * 1024;
 
+/** The most answers with a status below 200 before the answer, as net/http of Go. */
+export const maxInterimAnswers = 5;
+
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
 
 /**
@@ -159,9 +165,11 @@ export function parseResponseHead(bytes: Uint8Array, method: string): ResponseHe
   if (code === undefined) throw responseError("its status line is not one of HTTP/1.1");
   const headers = parseFields(lines, responseError);
   const status = Number(code);
-  const isBodiless = method === "HEAD" || status < 200 || status === 204 || status === 304;
+  const isBodiless = method === "HEAD" || status < 200 || status === 204 || status === 205 || status === 304;
   const framing = announcedFraming(headers, responseError, isBodiless) ?? { kind: "untilClose" };
-  const keepsAlive = minor === "1" && !closesConnection(headers) && framing.kind !== "untilClose";
+  // A 205 may announce a body, which must be empty; without a length of 0, the bytes behind its head have no known end.
+  const hasEnd = framing.kind !== "untilClose" && (status !== 205 || headers.get("content-length") === "0");
+  const keepsAlive = minor === "1" && !closesConnection(headers) && hasEnd;
   return { status, headers, framing, keepsAlive };
 }
 

@@ -18,6 +18,9 @@ test("the head of a response has a status, fields, and a framing of the body", (
       ["HTTP/1.1 200 OK\r\ncontent-length: 12", "HEAD", 200, "none", true],
       ["HTTP/1.1 204 No Content", "GET", 204, "none", true],
       ["HTTP/1.1 304 Not Modified\r\ncontent-length: 7", "GET", 304, "none", true],
+      ["HTTP/1.1 205 Reset Content\r\ncontent-length: 0", "GET", 205, "none", true],
+      ["HTTP/1.1 205 Reset Content\r\ncontent-length: 3", "GET", 205, "none", false],
+      ["HTTP/1.1 205 Reset Content\r\ntransfer-encoding: chunked", "GET", 205, "none", false],
       ["HTTP/1.1 100 Continue", "POST", 100, "none", true],
     ];
   for (const [text, method, status, framing, keepsAlive] of table) {

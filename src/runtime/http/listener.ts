@@ -8,6 +8,7 @@
 import * as net from "node:net";
 import * as tls from "node:tls";
 import { isKeyPair } from "./certificates.ts";
+import { maxConnectionsOf } from "./file_limit.ts";
 import type {
   CertificatePair,
   ConnectionInfo,
@@ -33,6 +34,15 @@ export class PortInUseError extends Error {
   }
 }
 
+/** A server cannot start: the address is not of this machine, the port is reserved, or there are too many open files. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+
+  constructor(hostname: string, port: number, cause: Error) {
+    super(`Cannot listen on ${hostname}:${port}: ${cause.message}`, { cause });
+  }
+}
+
 /** Options of {@link listen}, with all defaults. */
 export interface ListenOptions {
   readonly hostname: string;
@@ -45,14 +55,14 @@ export interface ListenOptions {
   readonly timers: Timers;
 }
 
-/** Starts to accept connections. @throws PortInUseError, or the error of the system */
+/** Starts to accept connections. @throws PortInUseError, ListenError */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { hostname, port } = options;
   const listener = new Listener(options);
   await new Promise<void>((resolve, reject) => {
     listener.server.once("error", (error) => {
       const isInUse = "code" in error && error.code === "EADDRINUSE";
-      reject(isInUse ? new PortInUseError(hostname, port, { cause: error }) : error);
+      reject(isInUse ? new PortInUseError(hostname, port, { cause: error }) : new ListenError(hostname, port, error));
     });
     listener.server.listen({ host: hostname, port }, resolve);
   });
@@ -86,9 +96,9 @@ export class Listener implements ConnectionHost {
     this.onError = options.onError;
     this.readsBody = options.readsBody;
     this.bodies = new SharedBudget(options.limits.maxBufferedBytes);
-    this.#slots = new SharedBudget(options.limits.maxConnections);
+    this.#slots = new SharedBudget(maxConnectionsOf(options.limits.maxConnections));
     if (options.tls !== undefined) this.#tlsServer = this.#createTlsServer(options.tls);
-    this.server = net.createServer((socket) => this.#accept(socket));
+    this.server = net.createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   }
 
   get port(): number {
@@ -173,6 +183,7 @@ export class Listener implements ConnectionHost {
       key,
       minVersion: "TLSv1.2",
       ALPNProtocols: ["http/1.1"],
+      allowHalfOpen: true,
       ...clientOptions,
     });
     server.on("secureConnection", (socket: tls.TLSSocket) => {

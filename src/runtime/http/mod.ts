@@ -1,9 +1,10 @@
 /** HTTP/1.1: a server and a client, with one parser for both. */
+export { type Base64Alphabet, fromBase64, toBase64, toHex } from "./bytes_as_text.ts";
 export { releaseBytes } from "./bytes.ts";
 export { isKeyPair } from "./certificates.ts";
 export { httpClient } from "./http_client.ts";
 export type { FetchOptions, HttpClient, HttpClientOptions } from "./http_client_options.ts";
-export { PortInUseError } from "./listener.ts";
+export { ListenError, PortInUseError } from "./listener.ts";
 export { type DrainOptions, serve, type Server } from "./serve.ts";
 export {
   type CertificatePair,

@@ -6,6 +6,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { onAbort, runtimeName } from "../process/mod.ts";
 import { explainRefusedCertificate } from "./certificates.ts";
+import { maxInterimAnswers, responseError } from "./http_head.ts";
 import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
 import { directAgent, type OpeningOptions, tunnelAgent } from "./secure_agent.ts";
 import { systemTimers } from "./timers.ts";
@@ -68,7 +69,25 @@ function send({ request, body, agent, headers }: Outgoing): Promise<Response> {
     const onEnd = () => listening[Symbol.dispose]();
     // While `reusedSocket` is true, Deno repeats a request whose kept connection breaks, even a POST.
     outgoing.on("socket", () => outgoing.reusedSocket = false);
-    outgoing.on("response", (incoming) => resolve(responseOf(incoming, signal, onEnd)));
+    let interimAnswers = 0;
+    outgoing.on("information", () => {
+      if (++interimAnswers > maxInterimAnswers) outgoing.destroy(responseError("it has too many interim answers"));
+    });
+    // The request does not own the socket any more.
+    outgoing.on("upgrade", (_incoming, socket) => {
+      onEnd();
+      socket.on("error", () => {});
+      socket.destroy();
+      reject(responseError("it switches to another protocol"));
+    });
+    outgoing.on("response", (incoming) => {
+      try {
+        resolve(responseOf(incoming, signal, onEnd));
+      } catch (error) {
+        // Its status or a field has no place in a Response.
+        outgoing.destroy(responseError(String(error)));
+      }
+    });
     outgoing.on("error", (error) => {
       onEnd();
       reject(signal.aborted ? signal.reason : error);

@@ -45,7 +45,7 @@ export async function writeResponse(
   if (isBodiless(response.status)) return await sink.write(headOf(response, options, ""));
   const announced = response.headers.get("content-length");
   if (method === "HEAD") {
-    await response.body?.cancel();
+    response.body?.cancel().catch(() => {});
     return await sink.write(headOf(response, options, announced === null ? "" : `content-length: ${announced}\r\n`));
   }
   if (response.body === null || (announced !== null && Number(announced) <= maxWholeBytes)) {
@@ -58,7 +58,7 @@ export async function writeResponse(
 
 async function writeChunks(sink: ByteSink, head: Uint8Array, body: ReadableStream<Uint8Array>): Promise<boolean> {
   if (!await sink.write(head)) {
-    await body.cancel();
+    body.cancel().catch(() => {});
     return false;
   }
   // A return inside the loop cancels the stream.

@@ -12,7 +12,7 @@ import { connect, type Socket } from "node:net";
 import * as tls from "node:tls";
 import type { Duplex } from "node:stream";
 import { onAbort, untilAborted } from "../process/mod.ts";
-import { refuseWeakCertificate } from "./certificates.ts";
+import { refuseCertificate } from "./certificate_path.ts";
 import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
 import type { Timers } from "./timers.ts";
 
@@ -32,7 +32,7 @@ interface Target {
 /** An agent that connects to the server itself. */
 export function directAgent(settings: https.AgentOptions, timers: Timers): https.Agent {
   const checkServerIdentity = (name: string, certificate: tls.PeerCertificate) =>
-    refuseWeakCertificate(certificate, name) ?? tls.checkServerIdentity(name, certificate);
+    refuseCertificate(certificate, { name, ca: caOf(settings) }) ?? tls.checkServerIdentity(name, certificate);
   return new DirectAgent({ ...settings, checkServerIdentity }, timers);
 }
 
@@ -41,6 +41,11 @@ export function tunnelAgent(proxy: string, settings: https.AgentOptions, timers:
   const url = proxyUrl(proxy);
   const open: OpenTunnel = url.protocol.startsWith("socks") ? connectBySocks : connectByHttp;
   return new TunnelAgent((target, signal) => open(url, target, signal), settings, timers);
+}
+
+/** The authorities as the client gives them. */
+function caOf({ ca }: https.AgentOptions): string | undefined {
+  return typeof ca === "string" ? ca : undefined;
 }
 
 class DirectAgent extends https.Agent {
@@ -150,7 +155,8 @@ class TunnelAgent extends https.Agent {
         minVersion,
         servername: sni,
         checkServerIdentity: (_, certificate) =>
-          refuseWeakCertificate(certificate, name) ?? tls.checkServerIdentity(name, certificate),
+          refuseCertificate(certificate, { name, ca: caOf(this.#settings) }) ??
+            tls.checkServerIdentity(name, certificate),
       });
       secure.once("secureConnect", () => resolve(secure));
       secure.on("error", reject); // Stays, so that a late error of a given up connection is no unhandled one.

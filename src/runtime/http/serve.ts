@@ -2,7 +2,7 @@
  * serve(): an HTTP/1.1 server, with or without TLS, for a fetch handler. Webhooks, metrics, health checks and the
  * embedded API server use it.
  *
- * Guarantees: the same on both runtimes; every limit of {@link ServeLimits} holds before the handler gets the request;
+ * Guarantees: the same on all runtimes; every limit of {@link ServeLimits} holds before the handler gets the request;
  * requests that two servers could read differently are refused (security 13 and 14); replacing the certificate closes
  * no connection: existing connections keep the old certificate, new ones get the new one.
  *

@@ -6,7 +6,8 @@
  * status and the connection closes; the signal of the request aborts when the client leaves; run() never rejects.
  */
 import type { Socket } from "node:net";
-import { joined } from "./bytes.ts";
+import { nextTurn } from "../process/mod.ts";
+import { ByteCollector, ByteSource } from "./byte_source.ts";
 import { bodyDecoder, bodyTooLarge, requestRules } from "./http_body.ts";
 import { findHeadEnd, parseRequestHead, RequestError, type RequestHead } from "./http_head.ts";
 import { type ByteSink, writeResponse } from "./response_writer.ts";
@@ -36,6 +37,11 @@ export interface AcceptedConnection {
 
 /** How long the end of a connection waits for the client to close it too. */
 const lingerMs = 1_000;
+/**
+ * Milliseconds without a written byte after which a client that has closed its half of the connection counts as gone. One
+ * that waits for its response cannot be told from one that left: both send the same.
+ */
+const halfClosedMs = 2_000;
 
 /** The connection of one client. */
 export class ServerConnection {
@@ -47,13 +53,18 @@ export class ServerConnection {
   readonly #sink: ByteSink;
   #request: AbortController | undefined;
   #mustClose = false;
+  /** Since the client has closed its half of the connection. */
+  #answerLimit: Disposable | undefined;
 
   constructor(socket: Socket, { info, slot }: AcceptedConnection, host: ConnectionHost) {
     this.#socket = socket;
     this.#info = info;
     this.#slot = slot;
     this.#host = host;
-    this.#source = new ByteSource(socket, () => this.#request?.abort(clientLeft()));
+    this.#source = new ByteSource(socket, {
+      onHalfClose: () => this.#limitAnswer(),
+      onClose: () => this.#request?.abort(clientLeft()),
+    });
     this.#sink = { write: (bytes) => this.#write(bytes) };
   }
 
@@ -74,7 +85,10 @@ export class ServerConnection {
   /** Serves requests until the connection ends. */
   async run(): Promise<void> {
     try {
-      while (!this.#mustClose && await this.#serveOne());
+      while (!this.#mustClose && await this.#serveOne()) {
+        // Requests that arrived together take turns with those of other connections.
+        if (this.#source.bytes.length > 0) await nextTurn();
+      }
     } catch (error) {
       if (error instanceof RequestError) await this.#sendError(error);
       else if (!this.#source.hasEnded && !this.#mustClose) this.#host.onError(error);
@@ -96,7 +110,15 @@ export class ServerConnection {
       return isSent && keepsAlive;
     } finally {
       this.#request = undefined;
+      this.#answerLimit?.[Symbol.dispose]();
     }
+  }
+
+  /** Starts the time limit again, for a client that sends no more and waits for a response. */
+  #limitAnswer(): void {
+    if (this.#request === undefined || !this.#source.hasEnded) return;
+    this.#answerLimit?.[Symbol.dispose]();
+    this.#answerLimit = this.#host.timers.timer(halfClosedMs, () => this.destroy());
   }
 
   /** Reads the body and calls the handler. The memory of the body is free before the response is written. */
@@ -114,11 +136,15 @@ export class ServerConnection {
     using claim = bodies.claim(this.#info.remoteAddress, () => this.#source.fail(bodiesTooLarge()));
     const body = hasBody ? await this.#readBody(head, claim) : undefined;
     this.#request = controller;
-    const request = requestOf(head, body, this.#info, controller.signal);
+    if (head.framing.kind === "chunked") setLength(head.headers, body?.bytes().length ?? 0);
+    const request = requestOf(head, body?.bytes(), this.#info, controller.signal);
+    // The request has a copy.
+    body?.release();
     return { response: await this.#callHandler(request), isBodyLeft: false };
   }
 
   async #callHandler(request: Request): Promise<Response> {
+    this.#limitAnswer();
     try {
       return await this.#host.handler(request, this.#info);
     } catch (error) {
@@ -157,7 +183,7 @@ export class ServerConnection {
     return end;
   }
 
-  async #readBody({ method, framing, expectsContinue }: RequestHead, claim: Claim): Promise<Uint8Array<ArrayBuffer>> {
+  async #readBody({ method, framing, expectsContinue }: RequestHead, claim: Claim): Promise<ByteCollector> {
     const { maxBodyBytes, bodyTimeoutMs } = this.#host.limits;
     const isLength = framing.kind === "length";
     if (isLength && framing.bytes > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
@@ -181,7 +207,7 @@ export class ServerConnection {
         body.add(part);
         this.#source.consume(takenBytes);
       }
-      return body.bytes();
+      return body;
     } finally {
       claim.isWaiting = false;
       deadline?.[Symbol.dispose]();
@@ -227,6 +253,7 @@ export class ServerConnection {
     for (let at = 0; at < bytes.length; at += maxPieceBytes) {
       if (this.#socket.destroyed || !this.#socket.writable) return false;
       const piece = bytes.length <= maxPieceBytes ? bytes : bytes.subarray(at, at + maxPieceBytes);
+      this.#limitAnswer();
       if (this.#socket.write(piece)) continue;
       using _deadline = this.#deadline(writeTimeoutMs, undefined);
       await drained(this.#socket);
@@ -250,7 +277,8 @@ export class ServerConnection {
     this.#socket.resume();
     this.#socket.end(() => {
       timer[Symbol.dispose]();
-      if (this.#source.hasEnded) resolve();
+      // Bun calls this after the close, too.
+      if (this.#source.hasEnded || this.#socket.destroyed) resolve();
       else timer = timers.timer(lingerMs, resolve);
     });
     await promise;
@@ -278,6 +306,12 @@ function announcesBody({ framing }: RequestHead): boolean {
   return framing.kind === "chunked" || (framing.kind === "length" && framing.bytes > 0);
 }
 
+/** The handler gets a body of known length, however it came. */
+function setLength(headers: Headers, bytes: number): void {
+  headers.delete("transfer-encoding");
+  headers.set("content-length", String(bytes));
+}
+
 function bodiesTooLarge(): RequestError {
   return new RequestError(503, "the bodies in memory are too large together");
 }
@@ -300,108 +334,5 @@ function requestOf(
     return new Request(url, { method, headers, body, signal });
   } catch {
     throw new RequestError(400, "the method, the host or the target is not valid in HTTP");
-  }
-}
-
-/** Bytes in one array that grows by doubling, so that memory follows the received bytes, not the announced length. */
-class ByteCollector {
-  readonly #maxBytes: number;
-  #sizeBytes = 0;
-  #bytes = new Uint8Array(0);
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  add(part: Uint8Array): void {
-    const neededBytes = this.#sizeBytes + part.length;
-    if (neededBytes > this.#bytes.length) {
-      const grown = new Uint8Array(Math.min(this.#maxBytes, Math.max(neededBytes, this.#bytes.length * 2, 4096)));
-      grown.set(this.#bytes.subarray(0, this.#sizeBytes));
-      this.#bytes = grown;
-    }
-    this.#bytes.set(part, this.#sizeBytes);
-    this.#sizeBytes = neededBytes;
-  }
-
-  bytes(): Uint8Array<ArrayBuffer> {
-    return this.#bytes.subarray(0, this.#sizeBytes);
-  }
-}
-
-/** Bytes read ahead before the socket is paused. */
-const readAheadBytes = 64 * 1024;
-const empty = new Uint8Array(0);
-
-/**
- * ByteSource: the bytes that a socket receives, for one reader that takes them when it is ready.
- *
- * Guarantees: bytes come once and in order; a client that sends while the reader is busy is paused after 64 KiB; the end
- * of the connection is noticed also while the reader is busy.
- */
-class ByteSource {
-  /** Received and not consumed yet. */
-  bytes: Uint8Array<ArrayBuffer> = empty;
-  readonly #socket: Socket;
-  readonly #onEnd: () => void;
-  #hasEnded = false;
-  #failure: Error | undefined;
-  #wake: (() => void) | undefined;
-
-  /** @param onEnd Called once, when the client has closed the connection or it is broken. */
-  constructor(socket: Socket, onEnd: () => void) {
-    this.#socket = socket;
-    this.#onEnd = onEnd;
-    socket.on("data", (chunk: Uint8Array<ArrayBuffer>) => this.#receive(chunk));
-    socket.on("end", () => this.#end());
-    socket.on("close", () => this.#end());
-    socket.on("error", () => this.#end());
-  }
-
-  /** True if no more bytes will come after those in `bytes`. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** Removes the first `count` bytes. */
-  consume(count: number): void {
-    this.bytes = count === this.bytes.length ? empty : this.bytes.subarray(count);
-  }
-
-  /** Waits for more bytes; false if none will come. @throws the error given to {@link fail} */
-  async more(): Promise<boolean> {
-    const length = this.bytes.length;
-    while (this.bytes.length === length) {
-      if (this.#failure !== undefined) throw this.#failure;
-      if (this.#hasEnded) return false;
-      if (this.#socket.isPaused()) this.#socket.resume();
-      await new Promise<void>((resolve) => this.#wake = resolve);
-    }
-    return true;
-  }
-
-  /** Ends the wait of the reader with this error. */
-  fail(error: Error): void {
-    this.#failure = error;
-    this.#notify();
-  }
-
-  #receive(chunk: Uint8Array<ArrayBuffer>): void {
-    this.bytes = this.bytes.length === 0 ? chunk : joined(this.bytes, chunk);
-    if (this.#wake === undefined && this.bytes.length > readAheadBytes) this.#socket.pause();
-    this.#notify();
-  }
-
-  #end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#notify();
-    this.#onEnd();
-  }
-
-  #notify(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
   }
 }

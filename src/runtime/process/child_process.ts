@@ -7,7 +7,8 @@
  * outcome; only an abort throws, at once.
  *
  * Caveats: a program that may ask at the terminal stays in the group of this process, or the terminal would stop it; only
- * the program itself is killed then. A process that leaves its group, as a daemon does, lives on.
+ * the program itself is killed then. A process that leaves its group, as a daemon does, lives on; its pipes
+ * are closed, so that it ends when it writes to them.
  */
 import { type ChildProcess, spawn as nodeSpawn } from "node:child_process";
 import process from "node:process";

@@ -9,8 +9,10 @@ export {
   type SpawnResult,
 } from "./child_process.ts";
 export {
+  collectGarbage,
   type Environment,
   environment,
+  exitProcess,
   homeDirectory,
   nextTurn,
   onSignal,
@@ -33,6 +35,7 @@ export {
 export {
   answerWorkerRequests,
   coreCount,
+  isCompiledByBun,
   ownCommand,
   startWorkerProcess,
   type WorkerProcess,

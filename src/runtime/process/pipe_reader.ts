@@ -3,7 +3,7 @@
  * that prints a line and then waits for hours would otherwise learn it from the next line only.
  *
  * Guarantees: an answer is given at once, and it is "closed" only if the system says so. Where poll(2) cannot be called
- * (another system, no permission for foreign functions), every pipe counts as open, and the next write finds out.
+ * (Node, another system, no permission for foreign functions), every pipe counts as open, and the next write finds out.
  */
 import { fstatSync } from "node:fs";
 import process from "node:process";
@@ -39,9 +39,11 @@ function isPipe(fd: number): boolean {
 }
 
 function loadPoll(): Poll | undefined {
+  const load = "Bun" in globalThis ? pollOfBun : "Deno" in globalThis ? pollOfDeno : undefined;
+  if (load === undefined) return undefined; // Node has no foreign functions.
   for (const library of libraries()) {
     try {
-      return "Bun" in globalThis ? pollOfBun(library) : pollOfDeno(library);
+      return load(library);
     } catch {
       // The next library, else none: see the header.
     }

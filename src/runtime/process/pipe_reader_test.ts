@@ -3,6 +3,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { spawn } from "./child_process.ts";
+import { runtimeName } from "./process.ts";
 
 const program = fileURLToPath(new URL("../testing/reader_probe.ts", import.meta.url));
 
@@ -16,7 +17,11 @@ async function probed(reader: string, maxLooks: number): Promise<string> {
   return result.kind === "ended" ? result.stderr.trim() : result.kind;
 }
 
-test("[85] a pipe whose reader has left is noticed without a write, and one with a reader is open", async () => {
-  assertEquals(await probed("head -1", 1_000), "closed");
-  assertEquals(await probed("cat", 1), "open");
-});
+const name = "[85] a pipe whose reader has left is noticed without a write, and one with a reader is open";
+if (runtimeName === "node") test.skip(name, "Node has no foreign functions, so the next write notices it");
+else {
+  test(name, async () => {
+    assertEquals(await probed("head -1", 1_000), "closed");
+    assertEquals(await probed("cat", 1), "open");
+  });
+}

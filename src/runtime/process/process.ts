@@ -3,6 +3,7 @@
  *
  * Everything that depends on the environment takes an Environment as a parameter, so that a test passes its own.
  */
+import { readFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import process from "node:process";
 import { setImmediate } from "node:timers";
@@ -11,7 +12,11 @@ import { setImmediate } from "node:timers";
  * The runtime of this process. Use it only in bug reports and where the runtimes differ, in this folder; code above this
  * folder must not depend on it.
  */
-export const runtimeName: "deno" | "bun" = "Bun" in globalThis ? "bun" : "deno";
+export const runtimeName: "deno" | "bun" | "node" = "Bun" in globalThis
+  ? "bun"
+  : "Deno" in globalThis
+  ? "deno"
+  : "node";
 
 /** The version of the runtime, e.g. `1.4.5`. */
 export const runtimeVersion: string = process.versions[runtimeName] ?? "unknown";
@@ -69,13 +74,24 @@ export function processFacts(): ProcessFacts {
 /** The signals that a server handles. */
 export type SignalName = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGUSR1" | "SIGUSR2" | "SIGQUIT";
 
+/** Linux tells which signals the parent has told this process to ignore, as `nohup` does with SIGHUP. */
+function isHangupIgnored(): boolean {
+  try {
+    const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
+    return (BigInt(`0x${ignored}`) & 1n) === 1n;
+  } catch {
+    return false;
+  }
+}
+
 /**
- * Calls `react` for each of `signals`. Until the subscription is disposed, these signals do not end the process.
+ * Calls `react` for each of `signals`, except for a SIGHUP that was ignored when the process started. Until the subscription is disposed, these signals do not end the process.
  *
  * @returns Dispose it to end the subscription.
  */
 export function onSignal(signals: readonly SignalName[], react: (signal: SignalName) => void): Disposable {
-  const listeners = signals.map((signal) => ({ signal, listener: () => react(signal) }));
+  const heard = signals.filter((signal) => signal !== "SIGHUP" || !isHangupIgnored());
+  const listeners = heard.map((signal) => ({ signal, listener: () => react(signal) }));
   for (const { signal, listener } of listeners) process.on(signal, listener);
   return {
     [Symbol.dispose]: () => {
@@ -109,4 +125,20 @@ export function onUnhandledRejection(react: (error: unknown) => void): Disposabl
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
+}
+
+/**
+ * Collects the garbage of this process now. It takes as long as the live objects need, so it is for rare moments after large
+ * work. Without effect on Deno, which offers no way.
+ */
+export function collectGarbage(): void {
+  const bun: unknown = Reflect.get(globalThis, "Bun");
+  if (typeof bun !== "object" || bun === null) return;
+  const collect: unknown = Reflect.get(bun, "gc");
+  if (typeof collect === "function") collect(true);
+}
+
+/** Ends this process. */
+export function exitProcess(code: number): never {
+  process.exit(code);
 }

@@ -3,7 +3,8 @@
  * responses are lines on standard input and standard output.
  *
  * Guarantees: responses arrive in the order of the requests; a worker whose parent is gone ends, because its standard
- * input ends; other output of a worker is dropped. It works in a compiled binary as well as under `deno run` and `bun`.
+ * input ends; other output of a worker is dropped. It works in a compiled binary as well as under `deno run`, `bun` and
+ * `node`.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -29,12 +30,19 @@ export function coreCount(): number {
   return availableParallelism();
 }
 
+/** True in a binary that compile.sh made with Bun. */
+export function isCompiledByBun(): boolean {
+  return runtimeName === "bun" && /[/\\](\$bunfs|~BUN)[/\\]/.test(process.argv[1] ?? "");
+}
+
 /** The command that starts this program again, without its arguments. */
 export function ownCommand(): readonly string[] {
   const script = process.argv[1] ?? "";
   if (runtimeName === "bun") {
-    return /[/\\](\$bunfs|~BUN)[/\\]/.test(script) ? [process.execPath] : [process.execPath, script];
+    return isCompiledByBun() ? [process.execPath] : [process.execPath, script];
   }
+  // The options of Node are those that load the script: a loader, warnings.
+  if (runtimeName === "node") return [process.execPath, ...process.execArgv, script];
   // Under `deno run` the executable is called deno; a compiled binary has the name of its file.
   return /[/\\]deno(\.exe)?$/.test(process.execPath) ? [process.execPath, "run", "-A", script] : [process.execPath];
 }
@@ -51,17 +59,18 @@ export function startWorkerProcess(
   const [program = "", ...args] = command;
   let isOpen = true;
   let pending: PromiseWithResolvers<string>[] = [];
-  const end = (state: string) => {
+  const end = (state: string, cause?: Error) => {
     isOpen = false;
     const unanswered = pending;
     pending = [];
-    for (const { reject } of unanswered) reject(requestError(program, state));
+    for (const { reject } of unanswered) reject(requestError(program, state, cause));
   };
   const child = start(program, args, env);
-  child.once("error", (error) => end(error.message));
+  child.once("error", (error) => end(error.message, error));
   child.once("exit", () => end("it has ended"));
   child.stdin?.on("error", (error) => end(error.message));
-  if (child.stdout !== null) {
+  // After EMFILE, a child has no streams.
+  if (child.stdout) {
     createInterface({ input: child.stdout }).on("line", (line) => {
       if (line.startsWith(mark)) pending.shift()?.resolve(line.slice(mark.length));
     });
@@ -89,8 +98,8 @@ function start(
   return spawn(program, args, { env: { ...env }, shell: false, stdio: ["pipe", "pipe", "ignore"] });
 }
 
-function requestError(program: string, state: string): Error {
-  return new Error(`Cannot send request to process "${program}": ${state}`);
+function requestError(program: string, state: string, cause?: Error): Error {
+  return new Error(`Cannot send request to process "${program}": ${state}`, { cause });
 }
 
 /** Runs in the worker: answers the requests of the parent one after the other, until the parent sends no more. */

@@ -5,6 +5,10 @@ import * as tls from "node:tls";
 /** One raw connection. */
 export interface RawPeer extends Disposable {
   send(text: string): void;
+  /** Sends, and closes its half of the connection. */
+  end(text: string): void;
+  /** Ends the connection with a reset. */
+  reset(): void;
   /** Stops reading, or continues. */
   setReading(isReading: boolean): void;
   /** All bytes received so far, as Latin-1. */
@@ -25,6 +29,8 @@ export async function rawPeer(port: number, { isTls = false } = {}): Promise<Raw
   await new Promise((resolve) => socket.once(isTls ? "secureConnect" : "connect", resolve));
   return {
     send: (text) => void socket.write(text, "latin1"),
+    end: (text) => void socket.end(text, "latin1"),
+    reset: () => void socket.resetAndDestroy(),
     setReading: (isReading) => void (isReading ? socket.resume() : socket.pause()),
     get received() {
       return received;

@@ -17,6 +17,7 @@ import {
 import { objectAt, objectsAt, textAt, textsAt } from "../../kinds/mod.ts";
 import { readNames } from "./crd_spec.ts";
 import { parseRequestUri } from "../../cel/mod.ts";
+import { fromBase64 } from "../../../runtime/mod.ts";
 
 /** The finalizer that keeps a definition until its objects are deleted. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
@@ -277,7 +278,7 @@ export function caBundleError(base64: string): string | undefined {
   const title = "unable to load root certificates";
   let text: string;
   try {
-    text = new TextDecoder().decode(Uint8Array.fromBase64(base64));
+    text = new TextDecoder().decode(fromBase64(base64));
   } catch {
     return `${title}: unable to parse bytes as PEM block`;
   }

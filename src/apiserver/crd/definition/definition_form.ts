@@ -7,7 +7,7 @@ import { printExactJson } from "../../../api/mod.ts";
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import { objectAt, objectsAt, textAt } from "../../kinds/mod.ts";
 import { type CrdNames, readNames } from "./crd_spec.ts";
-import { readSchema, type SchemaProps, type ValidationRule } from "../schema/mod.ts";
+import { schemaOf, type SchemaProps, type ValidationRule } from "../schema/mod.ts";
 
 /** The parts that stand in each version, or at the top. */
 export interface SharedParts {
@@ -119,7 +119,7 @@ function readParts(json: JsonObject, isHere: (key: PartKey) => boolean): SharedP
   const subresources = isHere("subresources") ? read(json, "subresources") : undefined;
   return {
     hasValidation: isJsonObject(validation),
-    schema: isJsonObject(schema) ? readSchema(schema) : undefined,
+    schema: isJsonObject(schema) ? schemaOf(schema) : undefined,
     subresources: isJsonObject(subresources) ? subresources : undefined,
     columns: isHere("additionalPrinterColumns") ? objectsAt(json, "additionalPrinterColumns") : [],
     selectableFields: isHere("selectableFields")

@@ -21,6 +21,7 @@ import {
   checkVersion,
   checkVersions,
 } from "./definition_checks.ts";
+import { isWithinBudget } from "./definition_budget.ts";
 import { type DefinitionForm, readForm, schemasOf, type SharedParts, type VersionForm } from "./definition_form.ts";
 import { checkSchema } from "./definition_schema.ts";
 import { approvalAnnotation, approvalOf, markTerminating, needsApproval } from "./definition_conditions.ts";
@@ -48,6 +49,7 @@ export const definitionRules: KindRules = {
   },
   prepareForUpdate: addStoredVersion,
   validate: (object, problems) => {
+    if (!isWithinBudget(object, problems)) return;
     const form = readForm(object);
     if (form.name !== "" && form.name !== `${form.names.plural}.${form.group}`) {
       problems.invalid(FieldPath.of("metadata", "name"), form.name, 'must be spec.names.plural+"."+spec.group');
@@ -55,6 +57,7 @@ export const definitionRules: KindRules = {
     checkDefinition(object, form, undefined, problems);
   },
   validateUpdate: (object, old, problems) => {
+    if (!isWithinBudget(object, problems)) return;
     const [form, before] = [readForm(object), readForm(old)];
     checkDefinition(object, form, before, problems);
   },

@@ -4,7 +4,7 @@
  * apiextensions `schema/validation.go` and `complete.go` of Kubernetes 1.36.
  */
 import { FieldPath, Problems } from "../../kinds/mod.ts";
-import { type FieldError, formatFieldErrors, isSameJson, Pattern } from "../../model/mod.ts";
+import { type FieldError, formatFieldErrors, isSameJson, patternOf } from "../../model/mod.ts";
 import type { SchemaProps } from "../schema/mod.ts";
 
 /** The position of a node. */
@@ -127,7 +127,7 @@ function checkParts(
   if (schema.not !== undefined) checkPart(schema.not, false, path.child("not"), problems);
   if (schema.pattern === "") return;
   try {
-    new Pattern(schema.pattern);
+    patternOf(schema.pattern);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const detail = `must be a valid regular expression, but isn't: ${error.message}`;

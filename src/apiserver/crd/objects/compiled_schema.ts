@@ -12,7 +12,7 @@ import {
   compileNullPruner,
   compilePruner,
   compileValidator,
-  readSchema,
+  schemaOf,
   type SchemaProps,
   type Validator,
   withPrunedDefaults,
@@ -26,7 +26,7 @@ export class CompiledSchema {
 
   constructor(json: JsonObject) {
     this.json = json;
-    this.props = withPrunedDefaults(readSchema(json));
+    this.props = withPrunedDefaults(schemaOf(json));
   }
 
   /** The type for server-side apply and patches. */

@@ -3,7 +3,7 @@
  * a webhook. The response is validated as on the real server: the same number of objects, in the desired version, with
  * unchanged metadata except labels and annotations.
  */
-import { parseExactJson, printExactJson } from "../../../api/mod.ts";
+import { parseFiniteJson, printExactJson } from "../../../api/mod.ts";
 import {
   draftOf,
   isJsonArray,
@@ -93,7 +93,7 @@ class WebhookConverter implements Converter {
     try {
       const options = { timeoutMs: webhookTimeoutMs };
       const text = await callWebhook(targetOf(this.#webhook.clientConfig), printExactJson(review), options);
-      return parseExactJson(text) as Json;
+      return parseFiniteJson(text) as Json;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw conversionError(`${title} failed: ${reason.replace(/^failed to call webhook: /, "")}`);

@@ -8,7 +8,7 @@
  */
 import type { Clock, Random } from "../../../async/mod.ts";
 import type { CallWebhook } from "../../admission/mod.ts";
-import { draftOf, isSameJson, type JsonObject, read } from "../../model/mod.ts";
+import { draftOf, isSameJson, type JsonObject, read, StatusError } from "../../model/mod.ts";
 import { nameOf, objectAt, textAt, textsAt } from "../../kinds/mod.ts";
 import { updateManagedFields } from "../../patch/mod.ts";
 import { type KindFamily, type KindRegistry, newUid, timestamp } from "../../registry/mod.ts";
@@ -103,6 +103,8 @@ export class CustomResources implements Disposable {
         try {
           this.#reconcile(name);
         } catch (error) {
+          // The storage has no space for the conditions, so the definition stays without them.
+          if (error instanceof StatusError) continue;
           const { onError } = this.#options;
           if (onError === undefined) throw error;
           onError(error);

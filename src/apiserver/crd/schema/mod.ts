@@ -15,10 +15,13 @@ export { compileListTypes } from "./list_types.ts";
 export { compileDefaulter, compileNullPruner, compilePruner, prunedDefault, withPrunedDefaults } from "./pruning.ts";
 export {
   readSchema,
+  schemaOf,
   type SchemaProps,
   type UnsupportedKeyword,
   type ValidationRule,
   valueSchema,
 } from "./schema_props.ts";
 export { fieldErrorsOf } from "./schema_result.ts";
-export { compileValidator, goTypeOf, isInt64, type Validator } from "./schema_validator.ts";
+export { compileValidator, type Validator } from "./schema_validator.ts";
+export { goTypeOf, isInt64 } from "./value_types.ts";
+export { maxValidationWork, WorkBudget, WorkExceededError } from "./work_budget.ts";

@@ -2,7 +2,8 @@
  * Pruning and defaulting by a structural schema: drops unknown fields, drops null where it is not allowed, sets defaults.
  * Each function is compiled once per schema and skips the parts of an object where it has nothing to do.
  */
-import { type Draft, draftOf, type DraftValue, isDraft, type Json, put, read } from "../../model/mod.ts";
+import { printExactJson } from "../../../api/mod.ts";
+import { type Draft, draftOf, type DraftValue, isDraft, type Json, put, read, StatusError } from "../../model/mod.ts";
 import { readSchema, type SchemaProps, valueSchema } from "./schema_props.ts";
 
 const metaFields = new Set(["apiVersion", "kind", "metadata"]);
@@ -14,13 +15,31 @@ export type Pruner = (object: Draft) => readonly string[];
 export function compilePruner(schema: SchemaProps, isRoot = true): Pruner {
   const prune = pruneNode(isRoot ? { ...schema, isEmbeddedResource: true } : schema);
   return (object) => {
-    const dropped: string[] = [];
+    const dropped = new DroppedPaths();
     prune(object, "", dropped);
-    return dropped.sort();
+    return dropped.sorted();
   };
 }
 
-type Prune = (value: DraftValue, path: string, dropped: string[]) => void;
+/** Characters of the paths that are reported. Each path has the keys of all its parents. */
+const maxPathCharacters = 256 * 1024;
+
+/** The paths of dropped fields, as many as fit. */
+class DroppedPaths {
+  readonly #paths: string[] = [];
+  #left = maxPathCharacters;
+
+  add(path: string): void {
+    this.#left -= path.length;
+    if (this.#left >= 0 || this.#paths.length === 0) this.#paths.push(path);
+  }
+
+  sorted(): readonly string[] {
+    return this.#paths.sort();
+  }
+}
+
+type Prune = (value: DraftValue, path: string, dropped: DroppedPaths) => void;
 
 const dropAll: Prune = (value, path, dropped) => {
   if (Array.isArray(value)) value.forEach((item, index) => dropAll(item, `${path}[${index}]`, dropped));
@@ -29,8 +48,8 @@ const dropAll: Prune = (value, path, dropped) => {
   }
 };
 
-function drop(object: Draft, key: string, path: string, dropped: string[]): void {
-  dropped.push(path === "" ? key : `${path}.${key}`);
+function drop(object: Draft, key: string, path: string, dropped: DroppedPaths): void {
+  dropped.add(path === "" ? key : `${path}.${key}`);
   delete object[key];
 }
 
@@ -38,11 +57,15 @@ function pruneNode(schema: SchemaProps | undefined): Prune {
   if (schema === undefined) return dropAll;
   const keepsUnknown = schema.preservesUnknownFields === true;
   const { isEmbeddedResource } = schema;
-  const items = keepsUnknown ? keptItems(schema) : pruneNode(schema.items);
-  const fields = new Map(Array.from(schema.properties, ([name, property]) => [name, pruneNode(property)]));
-  const values = schema.additionalProperties === undefined ? undefined : pruneNode(valueSchema(schema));
+  // On first use: a default, which needs its own function, has few of the fields of a large schema.
+  const parts = once(() => ({
+    items: keepsUnknown ? keptItems(schema) : pruneNode(schema.items),
+    fields: new Map(Array.from(schema.properties, ([name, property]) => [name, pruneNode(property)])),
+    values: schema.additionalProperties === undefined ? undefined : pruneNode(valueSchema(schema)),
+  }));
   return (value, path, dropped) => {
     if (typeof value !== "object" || value === null) return;
+    const { items, fields, values } = parts();
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index++) items(value[index] ?? null, `${path}[${index}]`, dropped);
       return;
@@ -56,6 +79,11 @@ function pruneNode(schema: SchemaProps | undefined): Prune {
       else drop(value, key, path, dropped);
     }
   };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** Items of a list that preserves unknown fields preserve them too. */
@@ -102,22 +130,52 @@ function dropsNull(schema: SchemaProps): boolean {
   return !schema.nullable && schema.default === undefined;
 }
 
-/** Sets defaults in place. */
+/**
+ * The most characters of JSON that defaults add to an object, as many as a request may have. A list of 100,000 empty items
+ * may get each a default of 1 MB.
+ */
+const maxDefaultCharacters = 3 * 1024 * 1024;
+
+/** Sets defaults in place; it throws a StatusError 413 when they are too large. */
 export function compileDefaulter(schema: SchemaProps): ((object: Draft) => void) | undefined {
-  return defaultNode(schema);
+  const setDefaults = defaultNode(schema);
+  if (setDefaults === undefined) return undefined;
+  return (object) => setDefaults(object, new DefaultBudget());
 }
+
+class DefaultBudget {
+  #left = maxDefaultCharacters;
+
+  /** @throws StatusError */
+  spend(characters: number): void {
+    this.#left -= characters;
+    if (this.#left >= 0) return;
+    const message =
+      `Request entity too large: the defaults of the object have more than ${maxDefaultCharacters} characters`;
+    throw new StatusError(413, "RequestEntityTooLarge", message);
+  }
+}
+
+/** Sets the defaults inside a value. */
+type SetDefaults = (value: DraftValue, budget: DefaultBudget) => void;
 
 interface Default {
   readonly name: string;
   readonly value: Json;
   readonly nullable: boolean;
+  readonly characters: number;
 }
 
-function defaultNode(schema: SchemaProps): Change | undefined {
+function charactersOf(value: Json): number {
+  return printExactJson(value).length;
+}
+
+function defaultNode(schema: SchemaProps): SetDefaults | undefined {
   const defaults: Default[] = [];
-  const fields = new Map<string, Change>();
+  const fields = new Map<string, SetDefaults>();
   for (const [name, property] of schema.properties) {
-    if (property.default !== undefined) defaults.push({ name, value: property.default, nullable: property.nullable });
+    const { default: value, nullable } = property;
+    if (value !== undefined) defaults.push({ name, value, nullable, characters: name.length + charactersOf(value) });
     const inside = defaultNode(property);
     if (inside !== undefined) fields.set(name, inside);
   }
@@ -126,27 +184,29 @@ function defaultNode(schema: SchemaProps): Change | undefined {
   const items = schema.items && defaultsInside(schema.items);
   if (defaults.length === 0 && fields.size === 0 && values === undefined && items === undefined) return undefined;
   const known = schema.properties;
-  return (value) => {
+  return (value, budget) => {
     if (typeof value !== "object" || value === null) return;
     if (Array.isArray(value)) {
-      if (items !== undefined) { for (let index = 0; index < value.length; index++) items.fill(value, index); }
+      if (items !== undefined) { for (let index = 0; index < value.length; index++) items.fill(value, index, budget); }
       return;
     }
-    for (const { name, value: fallback, nullable } of defaults) {
+    for (const { name, value: fallback, nullable, characters } of defaults) {
       const found = read(value, name);
-      if (found === undefined || (found === null && !nullable)) put(value, name, draftOf(fallback));
+      if (found !== undefined && (found !== null || nullable)) continue;
+      budget.spend(characters);
+      put(value, name, draftOf(fallback));
     }
     for (const [name, inside] of fields) {
       const found = read(value, name);
-      if (found !== undefined) inside(found);
+      if (found !== undefined) inside(found, budget);
     }
     if (values === undefined) return;
-    for (const key of Object.keys(value)) if (!known.has(key)) values.fill(value, key);
+    for (const key of Object.keys(value)) if (!known.has(key)) values.fill(value, key, budget);
   };
 }
 
 interface Filler {
-  fill(container: DraftValue[] | Draft, key: number | string): void;
+  fill(container: DraftValue[] | Draft, key: number | string, budget: DefaultBudget): void;
 }
 
 /** Sets the defaults of list items and map values. A null is replaced by the default of its schema. */
@@ -154,15 +214,18 @@ function defaultsInside(schema: SchemaProps): Filler | undefined {
   const inside = defaultNode(schema);
   const { nullable, default: fallback } = schema;
   if (inside === undefined && fallback === undefined) return undefined;
-  const filled = (found: DraftValue): DraftValue => {
-    const value = found === null && !nullable && fallback !== undefined ? draftOf(fallback) : found;
-    inside?.(value);
+  const characters = fallback === undefined ? 0 : charactersOf(fallback);
+  const filled = (found: DraftValue, budget: DefaultBudget): DraftValue => {
+    const isFilled = found === null && !nullable && fallback !== undefined;
+    if (isFilled) budget.spend(characters);
+    const value = isFilled ? draftOf(fallback) : found;
+    inside?.(value, budget);
     return value;
   };
   return {
-    fill: (container, key) => {
-      if (Array.isArray(container)) container[Number(key)] = filled(container[Number(key)] ?? null);
-      else put(container, String(key), filled(read(container, String(key)) ?? null));
+    fill: (container, key, budget) => {
+      if (Array.isArray(container)) container[Number(key)] = filled(container[Number(key)] ?? null, budget);
+      else put(container, String(key), filled(read(container, String(key)) ?? null, budget));
     },
   };
 }

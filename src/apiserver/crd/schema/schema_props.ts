@@ -120,8 +120,19 @@ export function readSchema(json: JsonObject): SchemaProps {
     listType: optionalText(json, "x-kubernetes-list-type"),
     listMapKeys: textsAt(json, "x-kubernetes-list-map-keys"),
     mapType: optionalText(json, "x-kubernetes-map-type"),
-    rules: objectsAt(json, "x-kubernetes-validations").map(readRule),
+    rules: read(json, "x-kubernetes-validations") === undefined
+      ? none
+      : objectsAt(json, "x-kubernetes-validations").map(readRule),
   };
+}
+
+const known = new WeakMap<JsonObject, SchemaProps>();
+
+/** As {@link readSchema}, once for each object: validation, warnings and serving read the same schemas. */
+export function schemaOf(json: JsonObject): SchemaProps {
+  const props = known.get(json) ?? readSchema(json);
+  known.set(json, props);
+  return props;
 }
 
 /** The schema of the values of a map. */
@@ -141,6 +152,11 @@ function readRule(json: JsonObject): ValidationRule {
   };
 }
 
+// Shared, because most of the 30,000 nodes of a large schema have none of these.
+const none: readonly never[] = [];
+const noSchemas: ReadonlyMap<string, SchemaProps> = new Map();
+const allSupported: ReadonlySet<UnsupportedKeyword> = new Set();
+
 function unsupportedOf(json: JsonObject): ReadonlySet<UnsupportedKeyword> {
   const found = new Set<UnsupportedKeyword>();
   if (textAt(json, "id") !== "") found.add("id");
@@ -152,10 +168,11 @@ function unsupportedOf(json: JsonObject): ReadonlySet<UnsupportedKeyword> {
   if (isJsonObject(read(json, "dependencies"))) found.add("dependencies");
   const items = read(json, "items");
   if (isJsonArray(items) && items.length > 0) found.add("itemsArray");
-  return found;
+  return found.size === 0 ? allSupported : found;
 }
 
 function schemas(json: JsonObject, key: string): ReadonlyMap<string, SchemaProps> {
+  if (read(json, key) === undefined) return noSchemas;
   const found = new Map<string, SchemaProps>();
   for (const [name, value] of Object.entries(objectAt(json, key))) {
     if (isJsonObject(value)) found.set(name, readSchema(value));
@@ -164,12 +181,12 @@ function schemas(json: JsonObject, key: string): ReadonlyMap<string, SchemaProps
 }
 
 function schemaList(json: JsonObject, key: string): readonly SchemaProps[] {
-  return objectsAt(json, key).map(readSchema);
+  return read(json, key) === undefined ? none : objectsAt(json, key).map(readSchema);
 }
 
 function list(json: JsonObject, key: string): readonly Json[] {
   const value = read(json, key);
-  return isJsonArray(value) ? value : [];
+  return isJsonArray(value) ? value : none;
 }
 
 function optionalText(json: JsonObject, key: string): string | undefined {

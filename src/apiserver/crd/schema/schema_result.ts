@@ -5,6 +5,7 @@
  * Guarantees: of two errors with the same message only the first counts.
  */
 import { type FieldError, goJson, goQuote, type Json } from "../../model/mod.ts";
+import type { WorkBudget } from "./work_budget.ts";
 import { fieldPath, shownPath } from "./field_paths.ts";
 
 /** The kind of an error. `composite` belongs to no field. */
@@ -26,11 +27,19 @@ export interface SchemaError {
 /** The errors of one validation. */
 export class SchemaResult {
   readonly errors: SchemaError[] = [];
+  /** Shared by the results of all alternatives. */
+  readonly budget: WorkBudget;
   readonly #messages = new Set<string>();
   /** The number of matches. When no alternative is valid, the errors of the alternative with the most matches are shown. */
   matches = 0;
 
+  constructor(budget: WorkBudget) {
+    this.budget = budget;
+  }
+
+  /** Adds an error. @throws WorkExceededError when there are too many */
   add(error: SchemaError): void {
+    this.budget.spendOnError(error.message);
     if (this.#messages.has(error.message)) return;
     this.#messages.add(error.message);
     this.errors.push(error);
@@ -39,6 +48,11 @@ export class SchemaResult {
   merge(other: SchemaResult): void {
     for (const error of other.errors) this.add(error);
     this.matches += other.matches;
+  }
+
+  /** Adds the error that there are more errors than shown. */
+  stop(message: string): void {
+    this.errors.push({ code: "composite", path: "", message });
   }
 
   /** Drops the errors after the first `count`. */

@@ -10,16 +10,17 @@ import {
   goFloat,
   goQuote,
   isJsonArray,
-  isJsonNumber,
   isJsonObject,
   isSameJson,
   type Json,
   type JsonObject,
-  Pattern,
+  patternOf,
 } from "../../model/mod.ts";
 import type { Correlation } from "./correlation.ts";
 import { SchemaResult } from "./schema_result.ts";
 import type { SchemaProps } from "./schema_props.ts";
+import { isInt64, kindOf, typesOf, usedFormat } from "./value_types.ts";
+import { WorkBudget, WorkExceededError } from "./work_budget.ts";
 import { formatCheck } from "../../cel/mod.ts";
 
 /** Checks one value and adds its errors. `path` begins at the validated root. */
@@ -32,8 +33,13 @@ export type Validator = (value: Json, link?: Correlation) => SchemaResult;
 export function compileValidator(schema: SchemaProps): Validator {
   const check = ratcheted(compileCheck(schema));
   return (value, link) => {
-    const result = new SchemaResult();
-    check(value, "", result, link);
+    const result = new SchemaResult(new WorkBudget());
+    try {
+      check(value, "", result, link);
+    } catch (error) {
+      if (!(error instanceof WorkExceededError)) throw error;
+      result.stop("the object has too many values or errors for the checks of its schema, the rest is not validated");
+    }
     return result;
   };
 }
@@ -60,6 +66,7 @@ export function compileCheck(schema: SchemaProps): Check {
   // The combinators, the enum and the value each count as one match, and so does the type when it is checked.
   const matches = hasTypeCheck ? 4 : 3;
   return (value, path, result, link) => {
+    result.budget.spend(1);
     checkType?.(value, path, result, link);
     if (value === null) return checkEnum?.(value, path, result, link);
     result.matches += matches;
@@ -87,9 +94,14 @@ export function compileCheck(schema: SchemaProps): Check {
 function compileEnumCheck(values: readonly Json[]): Check {
   const scalars = new Set<Json>(values.filter((value) => value !== null && typeof value !== "object"));
   const others = values.filter((value) => value !== null && typeof value === "object");
+  let shown: string | undefined;
   return (value, path, result) => {
-    if (value !== null && (scalars.has(value) || others.some((other) => isSameJson(other, value)))) return;
-    const shown = values.map((each) => typeof each === "string" ? each : printExactJson(each)).join(" ");
+    if (value !== null && scalars.has(value)) return;
+    if (value !== null && typeof value === "object") {
+      result.budget.spend(others.length);
+      if (others.some((other) => isSameJson(other, value))) return;
+    }
+    shown ??= values.map((each) => typeof each === "string" ? each : printExactJson(each)).join(" ");
     result.add({ code: "enum", path, value, values, message: `${path} in body should be one of [${shown}]` });
   };
 }
@@ -196,59 +208,6 @@ function compileKeyChecks({ additionalProperties, properties }: SchemaProps): Ob
   };
 }
 
-/** The types that a schema allows; empty for any type. */
-export function typesOf(schema: SchemaProps): readonly string[] {
-  if (schema.isIntOrString) return ["integer", "string"];
-  return schema.type === "" ? [] : [schema.type];
-}
-
-/** The format, when it is validated for the type of the schema; otherwise "". */
-export function usedFormat(schema: SchemaProps): string {
-  const { format } = schema;
-  if (format === "") return "";
-  const types = typesOf(schema);
-  switch (types.length === 1 ? types[0] : "") {
-    case "":
-    case "string":
-      return formatCheck(format) === undefined ? "" : format;
-    case "integer":
-      return format === "int32" || format === "int64" ? format : "";
-    case "number":
-      return format === "float" || format === "double" ? format : "";
-    default:
-      return "";
-  }
-}
-
-/** True for a number that Go decodes as int64. A bigint always is one. */
-export function isInt64(value: number | bigint): boolean {
-  return typeof value === "bigint" || Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
-}
-
-/** The Go type of a decoded value, for messages. */
-export function goTypeOf(value: Json): string {
-  if (value === null) return "<nil>";
-  if (isJsonArray(value)) return "[]interface {}";
-  if (isJsonObject(value)) return "map[string]interface {}";
-  if (isJsonNumber(value)) return isInt64(value) ? "int64" : "float64";
-  return typeof value === "boolean" ? "bool" : "string";
-}
-
-/** The type of a value, and the default format of a number. */
-function kindOf(value: Json): readonly [type: string, format: string] {
-  switch (typeof value) {
-    case "boolean":
-      return ["boolean", ""];
-    case "string":
-      return ["string", ""];
-    case "number":
-    case "bigint":
-      return isInt64(value) ? ["integer", "int64"] : ["number", "float64"];
-    default:
-      return isJsonArray(value) ? ["array", ""] : ["object", ""];
-  }
-}
-
 /** Compiles the check of a value's type and format. */
 function compileTypeCheck(schema: SchemaProps): Check {
   const types = typesOf(schema);
@@ -295,22 +254,31 @@ function compileStringChecks(schema: SchemaProps): StringCheck | undefined {
   };
 }
 
+/** Steps of a pattern that take as long as a visit. */
+const stepsPerUnit = 8;
+
 /** Checks lengths and pattern. Only the first violation is reported. */
 function compileTextCheck({ maxLength, minLength, pattern }: SchemaProps): StringCheck | undefined {
   if (maxLength === undefined && minLength === undefined && pattern === "") return undefined;
-  const regex = pattern === "" ? undefined : new Pattern(pattern);
+  const regex = pattern === "" ? undefined : patternOf(pattern);
   return (value, path, result) => {
     if (maxLength !== undefined && isLonger(value, maxLength)) {
       const message = `${path} in body should be at most ${maxLength} chars long`;
       result.add({ code: "tooLong", path, value, limit: maxLength, message });
-    } else if (minLength !== undefined && !isLonger(value, minLength - 1)) {
+      return;
+    }
+    if (minLength !== undefined && !isLonger(value, minLength - 1)) {
       result.add({
         code: "invalid",
         path,
         value,
         message: `${path} in body should be at least ${minLength} chars long`,
       });
-    } else if (regex?.test(value) === false) {
+      return;
+    }
+    if (regex === undefined) return;
+    result.budget.spend(Math.ceil(regex.workOn(value) / stepsPerUnit));
+    if (!regex.test(value)) {
       result.add({ code: "invalid", path, value, message: `${path} in body should match '${pattern}'` });
     }
   };
@@ -429,7 +397,11 @@ function compileCombinators({ anyOf, oneOf, allOf, not }: SchemaProps): Check | 
   const all = allOf.map(compileCheck);
   const none = not === undefined ? undefined : compileCheck(not);
   return (value, path, result, link) => {
-    const run = (check: Check): SchemaResult => runAlone(check, value, path, link);
+    const run = (check: Check): SchemaResult => {
+      const alone = new SchemaResult(result.budget);
+      check(value, path, alone, link);
+      return alone;
+    };
     if (any.length > 0) checkAny(any, run, path, result);
     if (one.length > 0) checkOne(one, run, path, result);
     if (all.length > 0) checkAll(all, run, path, result);
@@ -440,12 +412,6 @@ function compileCombinators({ anyOf, oneOf, allOf, not }: SchemaProps): Check | 
 }
 
 type Run = (check: Check) => SchemaResult;
-
-function runAlone(check: Check, value: Json, path: string, link: Correlation | undefined): SchemaResult {
-  const result = new SchemaResult();
-  check(value, path, result, link);
-  return result;
-}
 
 /** When no schema matches, also reports the errors of the schema with the most matches. */
 function checkAny(checks: readonly Check[], run: Run, path: string, result: SchemaResult): void {

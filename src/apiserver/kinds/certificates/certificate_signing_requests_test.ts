@@ -1,9 +1,10 @@
 import { assertEquals, test } from "../../../../tests/testing.ts";
 import { created, kindNamed, updated } from "../testing/kinds_testing.ts";
 import { toBase64 } from "../types/mod.ts";
+import { toBase64 as encodeBase64 } from "../../../runtime/mod.ts";
 
 const requests = kindNamed("CertificateSigningRequest", "certificates.k8s.io/v1");
-const der = new Uint8Array([0x30, 6, 0x30, 0, 0x30, 0, 0x03, 0]).toBase64();
+const der = encodeBase64(new Uint8Array([0x30, 6, 0x30, 0, 0x30, 0, 0x03, 0]));
 const pem = (type: string) => toBase64(`-----BEGIN ${type}-----\n${der}\n-----END ${type}-----\n`);
 const spec = { request: pem("CERTIFICATE REQUEST"), signerName: "example.com/a", usages: ["client auth"] };
 const approved = { type: "Approved", status: "True", reason: "Tested" };

@@ -1,4 +1,5 @@
 /** Reads PEM as Kubernetes does, and the outline of DER: enough to tell a signed structure from other bytes. */
+import { fromBase64 } from "../../../runtime/mod.ts";
 
 /** A PEM block. */
 interface PemBlock {
@@ -21,7 +22,7 @@ export function pemBlocks(text: string): readonly PemBlock[] {
 
 function decoded(base64: string): Uint8Array | undefined {
   try {
-    return Uint8Array.fromBase64(base64.replace(/\s+/g, ""));
+    return fromBase64(base64.replace(/\s+/g, ""));
   } catch {
     return undefined;
   }

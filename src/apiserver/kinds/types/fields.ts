@@ -17,6 +17,7 @@ import {
   put,
   read,
 } from "../../model/mod.ts";
+import { fromBase64 as decodeBase64, toBase64 as encodeBase64 } from "../../../runtime/mod.ts";
 
 const emptyObject: JsonObject = Object.freeze({});
 const emptyList: readonly never[] = Object.freeze([]);
@@ -168,12 +169,12 @@ export function restoreMetadata(draft: Draft, old: JsonObject, names: readonly s
 
 /** Encodes the UTF-8 of a text as base64. */
 export function toBase64(text: string): string {
-  return new TextEncoder().encode(text).toBase64();
+  return encodeBase64(text);
 }
 
 /** Decodes base64 to a text; invalid UTF-8 becomes U+FFFD. */
 export function fromBase64(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.fromBase64(base64));
+  return new TextDecoder().decode(decodeBase64(base64));
 }
 
 /** The number of bytes that base64 encodes. */

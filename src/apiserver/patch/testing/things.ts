@@ -1,4 +1,5 @@
 /** Things (see thing_schema.ts) for tests: their types, and an object with several managers. */
+import { parseExactJson, printExactJson } from "../../../api/mod.ts";
 import { type JsonObject, TypeLibrary, type TypeSchema } from "../../model/mod.ts";
 import { applyConfiguration, applyConflict, type ApplyOutcome } from "../apply.ts";
 import { type FieldSet, fieldSetOf } from "../field_set.ts";
@@ -76,7 +77,8 @@ export class ThingStore {
   }
 
   #store(object: JsonObject, managedFields: ManagedFields | undefined): void {
-    this.live = JSON.parse(JSON.stringify(withManagedFields(object, managedFields)));
+    // Everything in the text of a JsonObject is one.
+    this.live = parseExactJson(printExactJson(withManagedFields(object, managedFields))) as JsonObject;
   }
 
   get spec(): unknown {

@@ -1,0 +1,133 @@
+/**
+ * `compile`: an operator as one binary that needs nothing else. Only Bun can build it, whichever runtime the project uses
+ * otherwise, so Bun is a development dependency of the project.
+ *
+ * Guarantees: packages are those of the project's node_modules; no .env, bunfig.toml, tsconfig.json or package.json of the
+ * folder that the binary is started in changes what it does; an existing binary is replaced as a whole, or stays as it is.
+ */
+import { z } from "zod";
+import {
+  directoryOf,
+  fileStat,
+  joinPath,
+  makeDirectory,
+  movePath,
+  processFacts,
+  removePath,
+  resolvePath,
+  spawn,
+} from "../../runtime/mod.ts";
+import { type Call, CommandError, type ExitCode, exitCode, type Session, subcommand } from "../command/mod.ts";
+import { commandLineOnly, flag, oneOf, text, UsageError } from "../flags/mod.ts";
+import { findBun } from "./find_bun.ts";
+import { describeProject } from "./project.ts";
+
+const targets = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "windows-x64"] as const;
+
+const compileFlags = z.object({
+  entry: flag(text().prefault("main.ts"), {
+    ...commandLineOnly,
+    flags: "--entry <file>",
+    about: "main module of the operator",
+    completes: "file",
+    example: "--entry src/main.ts",
+  }),
+  outfile: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--outfile <file>",
+    about: "the binary (default: dist/ and the name of the project)",
+    completes: "file",
+    example: "--outfile bin/website",
+  }),
+  target: flag(oneOf(targets).optional(), {
+    ...commandLineOnly,
+    flags: "--target <name>",
+    about: `system of the binary: ${targets.join(", ")} (default: this one)`,
+    example: "--target linux-arm64",
+  }),
+  stamp: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--stamp <version>",
+    about: "version of the binary (default: the one in deno.json or package.json)",
+    example: "--stamp 1.2.3",
+  }),
+});
+
+type CompileFlags = z.output<typeof compileFlags>;
+
+/** The command. */
+export const compile = subcommand({
+  description: "Compiles an operator into one binary that needs no runtime. Needs Bun, on the path or in node_modules.",
+  positionals: undefined,
+  examples: [
+    { line: "", about: "main.ts of this folder" },
+    { line: "--target linux-arm64 --outfile dist/website-arm64", about: "for another system" },
+  ],
+  flags: compileFlags,
+  run: compileOperator,
+});
+
+/** How Bun builds; compile.sh, which builds this repository's programs, has the reasons. */
+export const buildOptions: readonly string[] = [
+  "--bytecode",
+  "--minify",
+  "--format=esm",
+  "--splitting",
+  "--compile-jit-policy=4",
+  "--sourcemap=linked",
+  "--no-compile-autoload-dotenv",
+  "--no-compile-autoload-bunfig",
+  "--no-compile-autoload-tsconfig",
+  "--no-compile-autoload-package-json",
+];
+
+async function compileOperator({ flags, session }: Call<CompileFlags>): Promise<ExitCode> {
+  const { workingDirectory } = processFacts();
+  const entry = resolvePath(workingDirectory, flags.entry);
+  if ((await fileStat(entry))?.kind !== "file") {
+    throw new UsageError(`Cannot compile "${flags.entry}": there is no such file`, "Name the main module with --entry");
+  }
+  const project = await describeProject(directoryOf(entry));
+  const version = flags.stamp ?? project.version ?? "dev";
+  if (!/^[A-Za-z0-9.+_-]+$/.test(version)) {
+    const rule = "only letters, digits and .+_- may be in it";
+    throw new UsageError(`Cannot use the version "${version}": ${rule}`, "Example: --stamp 1.2.3");
+  }
+  const bun = await findBun(directoryOf(entry), session.environment);
+  const shown = flags.outfile ?? joinPath("dist", project.name ?? "operator");
+  const outfile = `${resolvePath(workingDirectory, shown)}${flags.target === "windows-x64" ? ".exe" : ""}`;
+  await makeDirectory(directoryOf(outfile), 0o755);
+  // Bun writes the maps of all parts beside the binary.
+  const folder = `${outfile}.building`;
+  await removePath(folder);
+  await makeDirectory(folder);
+  try {
+    const built = joinPath(folder, "operator");
+    await build(
+      [
+        ...[bun, "build", "--compile", ...(flags.target === undefined ? [] : [`--target=bun-${flags.target}`])],
+        ...[...buildOptions, "--define", `PINTLE_OPERATOR_VERSION=${JSON.stringify(version)}`],
+        ...[`--outfile=${built}`, entry],
+      ],
+      directoryOf(entry),
+      session,
+    );
+    await movePath(flags.target === "windows-x64" ? `${built}.exe` : built, outfile);
+  } finally {
+    await removePath(folder);
+  }
+  const bytes = (await fileStat(outfile))?.sizeBytes ?? 0;
+  session.print(`${shown}: version ${version}, ${bytes} bytes`);
+  return exitCode.done;
+}
+
+async function build(command: readonly string[], workingDirectory: string, session: Session): Promise<void> {
+  const { environment } = session;
+  const env = Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => value ? [[name, value]] : []));
+  const result = await spawn(command, { env, workingDirectory });
+  if (result.kind === "ended" && result.code === 0) return;
+  const output = "stderr" in result ? result.stderr : result.message;
+  for (const line of output.trim().split("\n")) session.info(line);
+  const state = result.kind === "ended" ? `Bun ended with ${result.code}` : `Bun has the outcome "${result.kind}"`;
+  throw new CommandError(`Cannot compile: ${state}`, { code: exitCode.failed, advice: "See the lines above" });
+}

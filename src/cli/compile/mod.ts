@@ -1,0 +1,3 @@
+/** The command `compile`. */
+export { compile } from "./compile.ts";
+export { bunVersion } from "./find_bun.ts";

@@ -1,0 +1,34 @@
+/**
+ * packageCli(): the program of the package: `npx @pintle/controller`, `deno run -A npm:@pintle/controller`,
+ * `bunx @pintle/controller`. It has what is needed before there is an operator, and to build one; an operator has the other
+ * commands.
+ */
+import type { ProcessEnvironment, SubcommandEntry } from "./command/mod.ts";
+import { ownLibrary } from "./new/mod.ts";
+import { runCommands } from "./operator_cli.ts";
+
+/** The commands of the package, in the order of help. */
+export const packageCommands: readonly SubcommandEntry[] = [
+  {
+    name: "new",
+    summary: "write the first files of a new controller",
+    load: async () => (await import("./new/mod.ts")).newController,
+  },
+  {
+    name: "compile",
+    summary: "compile an operator into one binary, with Bun",
+    load: async () => (await import("./compile/mod.ts")).compile,
+  },
+  {
+    name: "completions",
+    summary: "print a shell script that completes commands, flags and names",
+    load: async () => (await import("./completions/mod.ts")).completions,
+  },
+];
+
+/** Runs the command line of the package. @returns The exit code */
+export async function packageCli(replaced: ProcessEnvironment = {}): Promise<number> {
+  const description = "Writes and compiles Kubernetes controllers.";
+  const { version } = await ownLibrary() ?? {};
+  return await runCommands({ name: "controller", description, version, controllers: [] }, packageCommands, replaced);
+}

@@ -1,0 +1,18 @@
+/** `deno task pack`: writes dist/npm/*.tgz, the packages as a registry gets them. */
+import { execFileSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { packagesFolder, writePackages } from "./_package.ts";
+import { root } from "./_root.ts";
+
+/** Writes the packages and packs them. @returns the paths of the archives */
+export function pack(): readonly string[] {
+  return Object.values(writePackages(packagesFolder)).map((folder) => {
+    const args = ["pm", "pack", "--quiet", "--ignore-scripts", "--destination", packagesFolder];
+    return execFileSync("sh", [join(root, "tasks", "bun.sh"), ...args], { cwd: folder, encoding: "utf8" }).trim();
+  });
+}
+
+if (import.meta.main) {
+  for (const archive of pack()) console.log(`${archive} ${statSync(archive).size} bytes`);
+}

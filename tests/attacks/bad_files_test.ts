@@ -1,0 +1,183 @@
+/**
+ * Attacks by files that are none: a FIFO, a folder, a device, a socket, links to nothing and to themselves, bytes that are
+ * no UTF-8, names that are too long, wherever a flag or a variable names a file. The flags come from the table of flags
+ * of each command, so that a new flag is tested as well.
+ *
+ * The rules: each is an error of the user or of the machine: one line `Cannot <action> <object>: <state>`, an exit code
+ * that is not 70, no stack trace; it settles without waiting for a writer; and nothing at the path is changed.
+ */
+import { execFileSync } from "node:child_process";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { subcommands } from "../../src/cli/operator_cli.ts";
+import { packageCommands } from "../../src/cli/package_cli.ts";
+import { createProcess, startCommandLine } from "../../src/cli/testing/run_command.ts";
+import { websiteController } from "../../src/cli/testing/test_kinds.ts";
+import { EmbeddedCluster } from "../../src/cluster/mod.ts";
+import { podsController } from "../../src/controllers/pods/mod.ts";
+import type { Transport } from "../../src/client/mod.ts";
+import { assert, assertEquals, assertMatch, test } from "../testing.ts";
+
+const operator = { name: "op", version: "1.0.0", controllers: [websiteController, podsController] };
+
+class Folder implements Disposable {
+  readonly path = mkdtempSync("/tmp/pintle-files-");
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** What stands at a path. */
+interface BadFile {
+  readonly name: string;
+  readonly make: (path: string) => void;
+  /** The path to use, if it is another one. */
+  readonly pathOf?: (path: string) => string;
+}
+
+const badFiles: readonly BadFile[] = [
+  { name: "a missing file", make: () => {} },
+  { name: "a folder", make: (path) => mkdirSync(path) },
+  { name: "a FIFO", make: (path) => void execFileSync("mkfifo", [path]) },
+  {
+    name: "a link to a FIFO",
+    make: (path) => {
+      execFileSync("mkfifo", [`${path}.fifo`]);
+      symlinkSync(`${path}.fifo`, path);
+    },
+  },
+  { name: "a link to itself", make: (path) => symlinkSync(path, path) },
+  { name: "a link to nothing", make: (path) => symlinkSync(`${path}.none`, path) },
+  { name: "a link to /dev/zero", make: (path) => symlinkSync("/dev/zero", path) },
+  { name: "a path below a file", make: (path) => writeFileSync(path, "text"), pathOf: (path) => join(path, "x") },
+  { name: "a name that is too long", make: () => {}, pathOf: (path) => path + "x".repeat(300) },
+  { name: "a path that is too long", make: () => {}, pathOf: (path) => `${path}/${"y/".repeat(2_500)}` },
+  { name: "bytes that are no UTF-8", make: (path) => writeFileSync(path, new Uint8Array([0xff, 0xfe, 0, 0x80])) },
+  { name: "a name with control characters", make: () => {}, pathOf: (path) => `${path}\u001b[2J\r\nx/y` },
+];
+
+/** The commands of an operator, and `new`. */
+const commands = [...subcommands, ...packageCommands.filter(({ name }) => name === "new")];
+
+/** A command line that reads the file of a flag. */
+interface Line {
+  readonly args: readonly string[];
+  readonly flag: string;
+  readonly transport?: Transport;
+}
+
+/** The arguments with which each command needs its files. */
+const argsOf: Readonly<Record<string, readonly string[]>> = {
+  run: ["run", "pods", "--connect-timeout", "1s"],
+  dev: ["dev", "pods", "--until-settled", "--quiet"],
+  new: ["new", "website", "--library", "."],
+};
+
+/** What is no error at the path of a flag that is written: a link is replaced, not followed; a folder is not. */
+const creatable: Readonly<Record<string, readonly string[]>> = {
+  "--write-kubeconfig": ["a missing file", "a link to nothing"],
+  "--known": ["a missing file", "a link to nothing"],
+  "--dir": ["a missing file", "a folder", "a name with control characters"],
+};
+
+async function linesOf(transport: Transport): Promise<readonly Line[]> {
+  const lines: Line[] = [];
+  for (const { name, load } of commands) {
+    const flags = (await load()).flags(operator);
+    const isRemote = flags.some(({ longName }) => longName === "--server");
+    for (const { longName, completes } of flags) {
+      if (completes !== "file" && completes !== "directory") continue;
+      const args = [...argsOf[name] ?? [name], ...(isRemote ? ["--server", "https://127.0.0.1:1"] : [])];
+      const line = { args, flag: longName };
+      // The certificates are read for an address of other machines, and when the server was reached.
+      if (longName !== "--cert-dir") lines.push(line);
+      else lines.push({ ...line, args: [...args, "--metrics-bind-address", "0.0.0.0:0"], transport });
+    }
+  }
+  return lines;
+}
+
+/** Runs a command line to its end; fails instead of waiting for ever. */
+async function ending(args: readonly string[], { transport, environment }: {
+  readonly transport?: Transport;
+  readonly environment?: Readonly<Record<string, string>>;
+}): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const process = createProcess(args, { environment });
+  let code: number | undefined;
+  startCommandLine(operator, process, transport, commands).then((ended) => code = ended, () => code = -1);
+  for (let turn = 0; code === undefined && turn < 1_000_000; turn++) await process.clock.advance(200);
+  assert(code !== undefined, `${args.join(" ")} waits`);
+  return { code, out: process.out, err: process.err };
+}
+
+function assertUserError({ code, out, err }: Awaited<ReturnType<typeof ending>>, about: string): void {
+  assert([1, 2, 3, 5].includes(code), `${about}: ${code} ${err}`);
+  // Log records may come before the error.
+  assertMatch(err, /(^|\n)op: Cannot [^\n]+\n$/);
+  assert(!/\n +at /.test(err), `${about}: ${err}`);
+  assert(!err.includes("defect") && !err.includes("\u001b"), `${about}: ${err}`);
+  assert(out === "" || /^(version|doctor) /.test(about), `${about}: ${out}`);
+}
+
+/** The entries of a folder with their kinds, and what is in the files. */
+function contentOf(folder: string): readonly string[] {
+  return readdirSync(folder).sort().map((name) => {
+    const found = lstatSync(join(folder, name));
+    return `${name} ${found.mode} ${found.isFile() ? readFileSync(join(folder, name), "base64") : ""}`;
+  });
+}
+
+test("[84] a flag that names no usable file is an error of the user, in every command and flag", async () => {
+  await using cluster = await EmbeddedCluster.start({ workloads: false, onError: () => {} });
+  const lines = await linesOf(cluster.transport);
+  assert(lines.length >= 25, `${lines.length} lines`);
+  for (const { args, flag, transport } of lines) {
+    for (const { name, make, pathOf = (path: string) => path } of badFiles) {
+      if (creatable[flag]?.includes(name)) continue;
+      using folder = new Folder();
+      make(join(folder.path, "bad"));
+      const before = contentOf(folder.path);
+      const path = pathOf(join(folder.path, "bad"));
+      const about = `${args[0]} ${flag} ${name}`;
+      assertUserError(await ending([...args, flag, path], { transport }), about);
+      assertEquals(contentOf(folder.path), before, about);
+    }
+  }
+});
+
+test("[84] a variable that names no usable kubeconfig is an error of the user, in every command", async () => {
+  for (const command of ["version", "run --all", "doctor", "install-crds --diff", "uninstall-crds --yes"]) {
+    for (const { name, make, pathOf = (path: string) => path } of badFiles) {
+      using folder = new Folder();
+      make(join(folder.path, "bad"));
+      const environment = { KUBECONFIG: pathOf(join(folder.path, "bad")) };
+      const { code, err } = await ending(command.split(" "), { environment });
+      assert(code !== 70 && !err.includes("defect"), `${command} ${name}: ${code} ${err}`);
+    }
+  }
+});
+
+test("[84] a socket instead of a file is an error of the user", async () => {
+  using folder = new Folder();
+  const path = join(folder.path, "socket");
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  try {
+    for (const flag of ["--kubeconfig", "--certificate-authority"]) {
+      assertUserError(await ending(["version", "--server", "https://127.0.0.1:1", flag, path], {}), `version ${flag}`);
+    }
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+});

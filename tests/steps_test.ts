@@ -1,0 +1,233 @@
+/** Tests of how the gate runs its steps: the order, what runs at the same time, the output, and that no failure is lost. */
+import { groupModule, testFiles } from "../tasks/test_group.ts";
+import { type Job, runInOrder } from "../tasks/schedule.ts";
+import { countable, countTests, runSteps, type Step } from "../tasks/steps.ts";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { drain } from "../src/async/mod.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, test } from "./testing.ts";
+
+/** Commands that run until the test ends them. */
+class Commands {
+  readonly #running = new Map<string, { readonly end: (code: number) => void; readonly say: (text: string) => void }>();
+  readonly printed: string[] = [];
+
+  get running(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  get output(): string {
+    return this.printed.join("");
+  }
+
+  readonly run = (command: readonly string[], say: (text: string) => void): Promise<number> => {
+    const name = command.join(" ");
+    if (name === "missing") return Promise.reject(new Error("there is no such program"));
+    return new Promise((resolve) => {
+      const end = (code: number) => {
+        this.#running.delete(name);
+        resolve(code);
+      };
+      this.#running.set(name, { end, say });
+    });
+  };
+
+  start(steps: readonly Step[], capacity: number) {
+    return runSteps(steps, { capacity, run: this.run, print: (text) => this.printed.push(text) });
+  }
+
+  say(name: string, text: string): void {
+    this.#running.get(name)?.say(text);
+  }
+
+  async end(name: string, code = 0): Promise<void> {
+    const command = this.#running.get(name);
+    assert(command !== undefined, `${name} does not run`);
+    command.end(code);
+    await drain();
+  }
+}
+
+function step(name: string, options: Omit<Step, "name" | "command"> = {}): Step {
+  return { name, command: [name], ...options };
+}
+
+test("steps run at the same time up to the capacity, in the order of the list", async () => {
+  const commands = new Commands();
+  const done = commands.start([step("a"), step("b", { load: 2 }), step("c"), step("d")], 3);
+  assertEquals(commands.running, ["a", "b"]);
+  await commands.end("a");
+  assertEquals(commands.running, ["b", "c"]);
+  await commands.end("b");
+  assertEquals(commands.running, ["c", "d"]);
+  await commands.end("d");
+  await commands.end("c");
+  assertEquals((await done).map(({ name, ok }) => [name, ok]), [["a", true], ["b", true], ["c", true], ["d", true]]);
+});
+
+test("a heavy step is not overtaken by light ones after it, and one above the capacity runs alone", async () => {
+  const commands = new Commands();
+  const done = commands.start([step("light"), step("heavy", { load: 9 }), step("other")], 2);
+  assertEquals(commands.running, ["light"]);
+  await commands.end("light");
+  assertEquals(commands.running, ["heavy"]);
+  await commands.end("heavy");
+  assertEquals(commands.running, ["other"]);
+  await commands.end("other");
+  await done;
+});
+
+test("a light step overtakes a heavy one that waits for another heavy one, and not one that waits for light ones", async () => {
+  const commands = new Commands();
+  const names = ["heavy", "second", "light", "lighter"];
+  const done = commands.start(names.map((name, index) => step(name, { load: index < 2 ? 2 : 1 })), 3);
+  assertEquals(commands.running, ["heavy", "light"]);
+  await commands.end("heavy");
+  assertEquals(commands.running, ["light", "second"]);
+  await commands.end("light");
+  assertEquals(commands.running, ["second", "lighter"]);
+  for (const name of ["second", "lighter"]) await commands.end(name);
+  await done;
+});
+
+test("a step waits for those that it comes after, while steps behind it go on", async () => {
+  const commands = new Commands();
+  const done = commands.start([step("use", { after: ["make"] }), step("make"), step("other")], 3);
+  assertEquals(commands.running, ["make", "other"]);
+  await commands.end("make");
+  assertEquals(commands.running, ["other", "use"]);
+  await commands.end("use");
+  await commands.end("other");
+  assertEquals((await done).map(({ name }) => name), ["use", "make", "other"]);
+});
+
+test("a step after a failed one does not run and counts as failed, as does what comes after it", async () => {
+  const commands = new Commands();
+  const steps = [step("make"), step("use", { after: ["make"] }), step("report", { after: ["use"] }), step("other")];
+  const done = commands.start(steps, 1);
+  await commands.end("make", 1);
+  await commands.end("other");
+  const outcomes = await done;
+  assertEquals(outcomes.map(({ name, ok }) => `${name} ${ok}`), [
+    "make false",
+    "use false",
+    "report false",
+    "other true",
+  ]);
+  assertEquals(outcomes.map(countable).map(({ failed }) => failed), [1, 1, 1, 0]);
+  assertStringIncludes(commands.output, '=== use: FAILED: not run, because "make" failed\n');
+});
+
+test("a step that cannot be started counts as failed, and the others run", async () => {
+  const commands = new Commands();
+  const done = commands.start([step("missing"), step("a")], 1);
+  await drain();
+  await commands.end("a");
+  assertEquals((await done).map(({ ok }) => ok), [false, true]);
+  assertStringIncludes(commands.output, "Cannot run missing: there is no such program\n");
+});
+
+test("a step that crashes after its tests passed counts one failure beside them", async () => {
+  const commands = new Commands();
+  const done = commands.start([step("a")], 1);
+  commands.say("a", "ok | 7 passed | 0 failed\n");
+  await commands.end("a", 139);
+  const [outcome] = await done;
+  assert(outcome !== undefined);
+  assertEquals(countable(outcome), { passed: 7, failed: 1, skipped: 0 });
+});
+
+test("a program that a signal ends, and one that does not exist, are failed steps", async () => {
+  const print = () => {};
+  const endsItself = ["deno", "eval", "Deno.kill(Deno.pid, 'SIGKILL')"];
+  const steps = [{ name: "killed", command: endsItself }, { name: "none", command: ["/nonexistent/program"] }];
+  assertEquals((await runSteps(steps, { print })).map(({ ok }) => ok), [false, false]);
+});
+
+test("the output of steps that run at the same time is printed in one block each", async () => {
+  const commands = new Commands();
+  const done = commands.start([step("a"), step("b")], 2);
+  for (const [name, text] of [["a", "one "], ["b", "eins\n"], ["a", "two\n"], ["b", "zwei"]] as const) {
+    commands.say(name, text);
+  }
+  await commands.end("b");
+  commands.say("a", "three\n");
+  await commands.end("a");
+  await done;
+  const output = commands.output.replaceAll(/\d+\.\d s/g, "0 s");
+  assertStringIncludes(
+    output,
+    "\n=== b: b\neins\nzwei\n=== b: ok (0 s)\n\n=== a: a\none two\nthree\n=== a: ok (0 s)\n",
+  );
+});
+
+test("the output of a step that runs alone is printed as it comes", async () => {
+  const commands = new Commands();
+  const done = commands.start([step("a")], 2);
+  commands.say("a", "one");
+  assertMatch(commands.output, /=== a: a\none$/);
+  await commands.end("a", 3);
+  assertMatch(commands.output, /one\n=== a: FAILED with 3 \(/);
+  await done;
+});
+
+test("jobs that wait for themselves, for an unknown one, or share a name, are rejected", async () => {
+  const perform = () => Promise.resolve();
+  for (
+    const [jobs, message] of [
+      [[{ name: "a", after: ["b"] }, { name: "b", after: ["a"] }], /"a": it waits for "b", which never ends/],
+      [[{ name: "a", after: ["none"] }], /"a": it waits for "none", which never ends/],
+      [[{ name: "a" }, { name: "a" }], /two have the same name/],
+    ] satisfies [Job[], RegExp][]
+  ) {
+    await assertRejects(() => runInOrder(jobs, 1, perform), message);
+  }
+});
+
+test("an error of a job is thrown when no job runs any more", async () => {
+  const performed: string[] = [];
+  const perform = ({ name }: { readonly name: string }) => {
+    performed.push(name);
+    return name === "a" ? Promise.reject(new Error("broken")) : Promise.resolve();
+  };
+  await assertRejects(() => runInOrder([{ name: "a" }, { name: "b" }], 1, perform), /broken/);
+  assertEquals(performed, ["a", "b"]);
+});
+
+test("countTests() adds the closing lines of Deno and Bun", () => {
+  const deno =
+    "\x1b[0m\x1b[32mok\x1b[0m | 5 passed (2 steps) | 0 failed (3s)\nFAILED | 1 passed | 2 failed | 3 ignored (1s)\n";
+  assertEquals(countTests(`${deno} 10 pass\n 4 skip\n 1 fail\n`), { passed: 16, failed: 3, skipped: 7 });
+});
+
+test("a group runs the tests of all files, names the file of each, and fails with a file that cannot be loaded", () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-group-"));
+  try {
+    const files = {
+      "a_test.ts": `Deno.test("passes", () => {});\nDeno.test({ name: "later", ignore: true, fn: () => {} });\n`,
+      "b_test.ts": `import "./none.ts";\n`,
+      "c_test.ts": `Deno.test("fails", () => { throw new Error("on purpose"); });\n`,
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const found = testFiles([folder]);
+    assertEquals(found.map((path) => path.slice(folder.length + 1)), Object.keys(files));
+    assertEquals(testFiles([folder], { part: 2, of: 2 }), found.slice(1, 2));
+    writeFileSync(join(folder, "group.js"), groupModule(found));
+    const env = { ...process.env, NO_COLOR: "1" };
+    const ran = spawnSync(process.execPath, ["test", "-A", "--no-check", "--no-config", "group.js"], {
+      cwd: folder,
+      env,
+      encoding: "utf8",
+    });
+    assertEquals(ran.status, 1);
+    assertMatch(ran.stdout, /a_test\.ts: passes \.\.\. ok/);
+    assertMatch(ran.stdout, /b_test\.ts: the file can be loaded \.\.\. FAILED/);
+    assertMatch(ran.stdout, /c_test\.ts: fails \.\.\. FAILED/);
+    assertEquals(countTests(ran.stdout), { passed: 1, failed: 2, skipped: 1 });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
