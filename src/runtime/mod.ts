@@ -44,6 +44,7 @@ export {
   toHex,
 } from "./http/mod.ts";
 export {
+  addressTowards,
   answerWorkerRequests,
   type ChildResult,
   collectGarbage,
@@ -58,6 +59,7 @@ export {
   nextTurn,
   onSignal,
   onUnhandledRejection,
+  ownAddresses,
   ownCommand,
   type ProcessFacts,
   processFacts,

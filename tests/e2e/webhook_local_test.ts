@@ -14,7 +14,8 @@ import { Binary } from "./_binary.ts";
 import { NodePoolObjects } from "./_node_pool_objects.ts";
 
 const configurations = "mutatingwebhookconfigurations,validatingwebhookconfigurations";
-const local = ["--webhook-host", "127.0.0.1", "--webhook-port", "0"] as const;
+/** "auto" finds the loopback address: this API server runs on this machine, in no container. */
+const local = ["--webhook-host", "auto", "--webhook-port", "0"] as const;
 const attached = /serving webhooks on this machine/;
 const probe = ["create", "-f", "-", "--dry-run=server"] as const;
 

@@ -31,6 +31,7 @@ import { createManager, type RunPlan } from "./manager.ts";
 import { preflight } from "./preflight.ts";
 import { type RunFlags, runFlags } from "./run_flags.ts";
 import { Convergence, interruptedError, runOnce } from "./run_once.ts";
+import { findWebhookHost, hostQueries } from "./webhook_host.ts";
 
 /** The command. */
 export const run = subcommand({
@@ -79,7 +80,8 @@ async function runUntilStopped(stopping: Scope, call: Call<RunFlags>): Promise<E
   return exitCode.done;
 }
 
-async function runManager(connection: Connection, plan: RunPlan, stopping: Scope): Promise<void> {
+async function runManager(connection: Connection, named: RunPlan, stopping: Scope): Promise<void> {
+  const plan = { ...named, flags: await withWebhookHost(connection, named, stopping.signal) };
   const { flags, controllers, session } = plan;
   if (!flags.once) return await (await createManager(connection, plan)).run(stopping.signal);
   const convergence = new Convergence(session.processEnvironment.clock);
@@ -89,6 +91,20 @@ async function runManager(connection: Connection, plan: RunPlan, stopping: Scope
     // The reader of the output has closed it, as `head` does: that is not a failure of the controllers.
     if (stopping.signal.reason !== outputClosed) throw error;
   });
+}
+
+/** Replaces `--webhook-host auto` by the address of this machine, when there are webhooks to serve. */
+async function withWebhookHost(
+  connection: Connection,
+  { controllers, flags, session }: RunPlan,
+  signal: AbortSignal,
+): Promise<RunFlags> {
+  const hasWebhooks = controllers.some(({ webhooks = [] }) => webhooks.length > 0);
+  if (flags.webhookHost !== "auto" || flags.dryRun || !hasWebhooks) return flags;
+  const queries = hostQueries(session.environment, signal);
+  const { host, because } = await untilAborted(findWebhookHost(connection.server, queries), signal);
+  logger("webhook").info("found the address of this machine for the webhooks", { host, because });
+  return { ...flags, webhookHost: host };
 }
 
 /** Configures the selected controllers with their own flags. A closed output ends the run. */

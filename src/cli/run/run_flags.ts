@@ -57,8 +57,8 @@ const servingFlags = z.object({
   }),
   webhookHost: flag(hostName().optional(), {
     flags: "--webhook-host <host>",
-    about: "serve webhooks on this machine: the cluster calls this host until the command ends",
-    example: "--webhook-host host.docker.internal",
+    about: "serve webhooks on this machine: the cluster calls this host until the command ends; auto finds the address",
+    example: "--webhook-host auto",
     group: servingGroup,
   }),
   certDir: flag(text().optional(), {

@@ -81,7 +81,9 @@ function webhooksIn(controllers: readonly OperatorController[]): readonly Webhoo
 function reasonNotServed(flags: ServingFlags, parts: WebhookParts): string | undefined {
   if (flags.webhookHost !== undefined) return "--dry-run stores no configurations that refer to --webhook-host";
   if (flags.certDir !== undefined) return undefined;
-  if (!parts.isInCluster) return "this process is not a Pod, and neither --webhook-host nor --cert-dir is given";
+  if (!parts.isInCluster) {
+    return "this process is not a Pod, and neither --webhook-host (auto finds the address) nor --cert-dir is given";
+  }
   return parts.dryRun ? "--dry-run stores no certificates, and --cert-dir is not given" : undefined;
 }
 

@@ -41,3 +41,4 @@ export {
   type WorkerProcess,
 } from "./worker_process.ts";
 export { isProcessAlive, processSpace } from "./process_identity.ts";
+export { addressTowards, ownAddresses } from "./network.ts";
