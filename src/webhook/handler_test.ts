@@ -289,7 +289,8 @@ test("[66] large bodies that end early or are refused do not keep the turn of ot
         controller.enqueue(new TextEncoder().encode(large));
       },
     });
-    await handler(new Request(url, { method: "POST", headers, body })).catch(() => undefined);
+    const init: RequestInit & { duplex: "half" } = { method: "POST", headers, body, duplex: "half" };
+    await handler(new Request(url, init)).catch(() => undefined);
     const text = new Request(url, { method: "POST", headers: { "content-type": "text/plain" }, body: large });
     assertStringIncludes(await (await handler(text)).text(), "the content type is not application/json");
   }
