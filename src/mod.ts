@@ -1,8 +1,9 @@
 /**
  * What every operator uses: kinds, controllers, predicates, Events, and the command line.
  *
- * Other entries: `/client` (requests without a controller), `/cache` (informers and queues without a controller),
- * `/webhook` (admission and conversion), `/schema` (CRDs as values), `/testing` (a cluster in memory).
+ * Other entries: `/kinds` (all kinds and types of Kubernetes), `/client` (requests without a controller), `/cache`
+ * (informers and queues without a controller), `/webhook` (admission and conversion), `/schema` (CRDs as values),
+ * `/testing` (a cluster in memory).
  *
  * The list of all public names is a golden file (`tests/golden/public_api.txt`), so that a review sees each change.
  *

@@ -148,13 +148,9 @@ function declarationOf(file: string, built: string): string {
   return [...directives].reduce((kept, [, directive, line = ""]) => kept.replace(line, `${directive}${line}`), text);
 }
 
-/**
- * Declarations keep the specifiers of the sources; the package has no such files. And Node resolves no path of a package
- * without an extension.
- */
+/** Declarations keep the specifiers of the sources; the package has no such files. */
 function withJsSpecifiers(text: string): string {
-  return text.replaceAll(/"(kubernetes-types\/[^"]*)"/g, '"$1.js"')
-    .replaceAll(/^(?!\s*\*)(.*(?:from |import\()"\.{1,2}\/[^"]*)\.ts"/gm, '$1.js"');
+  return text.replaceAll(/^(?!\s*\*)(.*(?:from |import\()"\.{1,2}\/[^"]*)\.ts"/gm, '$1.js"');
 }
 
 function packageJson(packages: ReadonlySet<string>): object {

@@ -13,6 +13,7 @@ import { ControlPlane } from "../tests/controlplane/mod.ts";
 import { GoTypes } from "./_go_types.ts";
 import { columnsFile, namesFile, packageFile, packagesFile } from "./_kind_files.ts";
 import { listAt, ModuleApi, type PublishedApi, RunningApi } from "./_published_api.ts";
+import { differingSchemas, mergedComponents } from "./_published_schemas.ts";
 import { type Json, type JsonObject, packageOf, type WirePackage, WireWriter } from "./_wire_packages.ts";
 import { root } from "./_root.ts";
 
@@ -39,39 +40,6 @@ function directoryIn(modules: ReadonlyMap<string, string>): (path: string) => st
   };
 }
 
-/** All components, each once, without descriptions. */
-function mergedComponents(documents: readonly JsonObject[]): ReadonlyMap<string, JsonObject> {
-  const found = new Map<string, JsonObject>();
-  for (const document of documents) {
-    for (const [name, schema] of Object.entries(document)) {
-      const bare = withoutDescriptions(schema);
-      const known = found.get(name);
-      if (known !== undefined && JSON.stringify(withoutKinds(known)) !== JSON.stringify(withoutKinds(bare))) {
-        throw new Error(`Cannot merge the component ${name}: two versions differ`);
-      }
-      if (known === undefined || JSON.stringify(known).length < JSON.stringify(bare).length) {
-        found.set(name, Object(bare));
-      }
-    }
-  }
-  return found;
-}
-
-/** Options are shared by many groups and list them, but not every document lists all. */
-function withoutKinds(schema: Json): Json {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return schema;
-  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "x-kubernetes-group-version-kind"));
-}
-
-function withoutDescriptions(value: Json, isNames = false): Json {
-  if (Array.isArray(value)) return value.map((item) => withoutDescriptions(item));
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).filter(([key]) => isNames || key !== "description");
-  return Object.fromEntries(
-    entries.map(([key, item]) => [key, withoutDescriptions(item, key === "properties" && !isNames)]),
-  );
-}
-
 async function writeTypes(api: PublishedApi, modules: ReadonlyMap<string, string>): Promise<void> {
   const components = mergedComponents(await api.components());
   const packages = new Map<string, WirePackage>();
@@ -95,28 +63,14 @@ async function writeTypes(api: PublishedApi, modules: ReadonlyMap<string, string
 
 /** Reads the written types back and compares them. */
 async function checkTypes(components: ReadonlyMap<string, JsonObject>): Promise<void> {
-  const { openApiOf, wireStruct } = await import("../src/apiserver/kinds/mod.ts");
-  let wrong = 0;
-  for (const [component, schema] of components) {
-    const { wirePackage, typeName } = packageOf(component);
-    const read = sorted(openApiOf(wireStruct(`${wirePackage.name}.${typeName}`)));
-    const real = sorted(schema);
-    if (JSON.stringify(read) === JSON.stringify(real)) continue;
-    wrong++;
-    console.error(`${component}:\n  real ${JSON.stringify(real)}\n  read ${JSON.stringify(read)}`);
-  }
-  if (wrong > 0) {
-    throw new Error(`Cannot write the types: ${wrong} of ${components.size} differ from what the server published`);
+  const wrong = await differingSchemas(components);
+  for (const text of wrong) console.error(text);
+  if (wrong.length > 0) {
+    throw new Error(
+      `Cannot write the types: ${wrong.length} of ${components.size} differ from what the server published`,
+    );
   }
   console.log(`${components.size} types`);
-}
-
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).sort(([left], [right]) => left < right ? -1 : 1).map(([key, item]) => [key, sorted(item)]),
-  );
 }
 
 async function writeNames(api: PublishedApi): Promise<void> {

@@ -36,13 +36,14 @@ export const layers: Readonly<Record<string, Layer>> = {
   arbitrary: { rank: 5, imports: "lower" },
   cli: { rank: 6, imports: "lower" },
   "mod.ts": { rank: 7, imports: "lower" },
+  "kinds.ts": { rank: 7, imports: "lower" },
   "client.ts": { rank: 7, imports: "lower" },
   "cache.ts": { rank: 7, imports: "lower" },
   "webhook.ts": { rank: 7, imports: "lower" },
   "schema.ts": { rank: 7, imports: "lower" },
   "testing.ts": { rank: 7, imports: "lower" },
   "bin.ts": { rank: 7, imports: "lower" },
-  controllers: { rank: 8, imports: ["mod.ts", "client.ts", "cache.ts", "webhook.ts", "schema.ts"] },
+  controllers: { rank: 8, imports: ["mod.ts", "kinds.ts", "client.ts", "cache.ts", "webhook.ts", "schema.ts"] },
 };
 
 /**
@@ -51,6 +52,7 @@ export const layers: Readonly<Record<string, Layer>> = {
  */
 export const innerFolders: Readonly<Record<string, readonly string[]>> = {
   runtime: ["process", "http"],
+  api: [".", "generated"],
   client: ["kubeconfig", "credentials"],
   manager: ["access", "fence", "election", "health"],
   apiserver: [

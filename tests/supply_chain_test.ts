@@ -19,8 +19,6 @@ const core: ReadonlyMap<string, readonly string[]> = new Map([
   ["controller", []],
   ["manager", ["zod"]],
 ]);
-/** Packages with types only, which do not exist at run time. */
-const types = "kubernetes-types";
 
 test("[security 23] the lockfile is frozen, each package in it has its checksum, and no install script is allowed", () => {
   assertEquals(config.lock, { path: "./deno.lock", frozen: true });
@@ -44,7 +42,7 @@ test("[security 23] queue, cache and controller import no package, and the manag
       [...readFileSync(file, "utf8").matchAll(/(?:from|import\() ?"([^"]+)"/g)].map(([, from = ""]) => from)
     );
     assert(imports.length > 10, folder);
-    const packages = imports.filter((from) => !/^(\.|node:|@pintle\/)/.test(from) && !from.startsWith(types));
+    const packages = imports.filter((from) => !/^(\.|node:|@pintle\/)/.test(from));
     assertEquals([...new Set(packages)], allowed, folder);
   }
 });

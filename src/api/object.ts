@@ -6,7 +6,7 @@
 import type { ResourceVersion } from "./resource_version.ts";
 
 /**
- * Makes all fields of a type readonly, at every depth. {@link Infer} applies it to the objects of a kind.
+ * Makes all fields of a type readonly, at every depth. `defineResource` applies it to the objects of a kind.
  *
  * @example
  * ```ts

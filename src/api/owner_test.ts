@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
-import { Deployment } from "./builtin.ts";
+import { Deployment } from "./generated/kinds.ts";
 import type { KubeObject } from "./object.ts";
 import { controllerReference, isControlledBy } from "./owner.ts";
 

@@ -1,14 +1,14 @@
 /**
  * Resource: a value that represents one kind. It contains the names of the kind in the API and carries the TypeScript
- * type of its objects. `schema/` creates Resources from zod schemas, `builtin.ts` has those of Kubernetes.
+ * type of its objects. `schema/` creates Resources from zod schemas, `generated/kinds.ts` has those of Kubernetes.
  */
-import type { DeepReadonly, KubeObject } from "./object.ts";
+import type { KubeObject } from "./object.ts";
 
 /** Whether the objects of a kind are in namespaces. */
 export type Scope = "Namespaced" | "Cluster";
 
 /**
- * One kind: its names in the API, and (as a type only) the shape of its objects. Clients, caches and controllers take a
+ * One kind: its names in the API, and (as a type only) the readonly shape `T` of its objects. Clients, caches and controllers take a
  * Resource. Kinds that are part of Kubernetes are exported as values ({@link ConfigMap}), `defineResource()` creates your
  * own ones, and `untypedResource()` of `/client` those of other projects.
  *
@@ -57,7 +57,7 @@ export interface Resource<T = unknown, Kind extends string = string> {
  * console.assert(hostOf(Site.make({ metadata: { name: "a" }, spec: { host: "example.dev" } })) === "example.dev");
  * ```
  */
-export type Infer<R> = R extends Resource<infer T> ? DeepReadonly<T> : never;
+export type Infer<R> = R extends Resource<infer T> ? T : never;
 
 /**
  * Returns the apiVersion of the objects of a kind: `apps/v1`, or `v1` for the core group.

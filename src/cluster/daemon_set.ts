@@ -14,14 +14,14 @@ type Context = ReconcileContext<
 >;
 
 /** Taints that Pods of DaemonSets tolerate, as in kube-controller-manager: they stay on unhealthy nodes. */
-const tolerations = [
+const tolerations = ([
   ["node.kubernetes.io/not-ready", "NoExecute"],
   ["node.kubernetes.io/unreachable", "NoExecute"],
   ["node.kubernetes.io/disk-pressure", "NoSchedule"],
   ["node.kubernetes.io/memory-pressure", "NoSchedule"],
   ["node.kubernetes.io/pid-pressure", "NoSchedule"],
   ["node.kubernetes.io/unschedulable", "NoSchedule"],
-].map(([key, effect]) => ({ key, operator: "Exists", effect }));
+] as const).map(([key, effect]) => ({ key, operator: "Exists", effect }) as const);
 
 /** Keeps the Pods of DaemonSets. A change of a node requeues every DaemonSet. */
 export function daemonSetController(): ControllerDefinition {
@@ -108,7 +108,7 @@ function podsToReplace(ctx: Context, pods: readonly Pod[], desired: ReadonlySet<
 }
 
 function pinnedTo(node: string) {
-  const nodeSelectorTerms = [{ matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] }];
+  const nodeSelectorTerms = [{ matchFields: [{ key: "metadata.name", operator: "In" as const, values: [node] }] }];
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
 }
 

@@ -139,14 +139,14 @@ test("[75] a create that conflicts with an object missing in the cache reads it 
 });
 
 test("[65] patchStatus() does not write a status that the object already has", async () => {
-  const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" } };
+  const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" as const } };
   const b = toolboxWith(undefined);
   await b.toolbox.patchStatus(Namespace, namespace, { phase: "Active" });
   assertEquals(b.sent, []);
 });
 
 test("patchStatus() patches only the given fields, on the status subresource", async () => {
-  const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" } };
+  const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" as const } };
   const b = toolboxWith(undefined, Response.json(namespace));
   await b.toolbox.patchStatus(Namespace, namespace, { phase: "Terminating" });
   assertEquals([b.sent[0]?.method, b.sent[0]?.url.pathname], ["PATCH", "/api/v1/namespaces/shop/status"]);
@@ -219,7 +219,7 @@ test("[65] change() does not send a merge patch that changes nothing, and sends 
 });
 
 test("patchStatus() removes a key of a status map with null", async () => {
-  const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" } };
+  const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" as const } };
   const b = toolboxWith(undefined, Response.json(namespace));
   await b.toolbox.patchStatus(Namespace, namespace, { phase: null });
   assertEquals(b.sent[0]?.body, { status: { phase: null } });

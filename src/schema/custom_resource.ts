@@ -82,7 +82,8 @@ export type ParseResult<T> =
  * console.assert(Site.parse(JSON.parse(JSON.stringify(site))).spec.host === "example.dev");
  * ```
  */
-export interface CustomResource<T extends CustomObject = CustomObject, Input = unknown> extends Resource<T, T["kind"]> {
+export interface CustomResource<T extends CustomObject = CustomObject, Input = unknown>
+  extends Resource<DeepReadonly<T>, T["kind"]> {
   /** The definition that `install-crds` applies. Deeply frozen. */
   readonly crd: Crd;
   /** Never set; it carries the type. */

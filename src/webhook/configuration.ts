@@ -108,7 +108,7 @@ function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationOptions
       apiVersions: [resource.version],
       operations: [...operations],
       resources: [resource.plural, ...subresources.map((part) => `${resource.plural}/${part}`)],
-      scope: resource.scope === "Namespaced" ? "Namespaced" : "Cluster",
+      scope: resource.scope,
     }],
     failurePolicy,
     matchPolicy,

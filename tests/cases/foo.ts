@@ -93,7 +93,10 @@ async function makePodsReady(env: CaseEnvironment): Promise<void> {
     return items.length > 0 ? { kind: "found", value: items } : { kind: "pending", state: "there is none" };
   });
   const lastTransitionTime = "2026-01-01T00:00:00Z";
-  const status = { phase: "Running", conditions: [{ type: "Ready", status: "True", lastTransitionTime }] };
+  const status: Pod["status"] = {
+    phase: "Running",
+    conditions: [{ type: "Ready", status: "True", lastTransitionTime }],
+  };
   for (const { metadata } of pods) {
     const value = { status };
     await client.patch(Pod, `${namespace}/${metadata.name}`, { kind: "merge", value }, { subresource: "status" });

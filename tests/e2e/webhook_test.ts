@@ -152,9 +152,9 @@ controlPlaneTest(
         name: `${fault}.${failurePolicy.toLowerCase()}.test`,
         admissionReviewVersions: ["v1"],
         clientConfig: { url: `https://127.0.0.1:${server.port}/${fault}`, caBundle },
-        rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }],
+        rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE" as const], resources: ["configmaps"] }],
         failurePolicy,
-        sideEffects: "None",
+        sideEffects: "None" as const,
         timeoutSeconds: 1,
         objectSelector: { matchLabels: { case: `${fault}-${failurePolicy}` } },
       }))

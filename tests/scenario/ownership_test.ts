@@ -325,7 +325,7 @@ function cleaner(policy: "Background" | "Foreground" | "Orphan" | undefined) {
   return controller("cleaner").for(Team).owns(Job, { deletes: true }).reconcile(async (ctx) => {
     const metadata = { namespace: "default", name: "work", labels };
     if (ctx.object.spec.text === "hello") {
-      const template = { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "a" }] } };
+      const template = { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "a" }] } } as const;
       await ctx.apply(manifest(Job, { metadata, spec: { template } }));
       return done;
     }

@@ -100,9 +100,9 @@ function container(plan: InstallPlan): Container {
     image,
     args: argumentsOf(plan),
     ports: [
-      { name: "probes", containerPort: ports.probes, protocol: "TCP" },
-      ...(certSecret === undefined ? [] : [{ name: "metrics", containerPort: ports.metrics, protocol: "TCP" }]),
-      ...(webhooks.length === 0 ? [] : [{ name: "webhooks", containerPort: ports.webhooks, protocol: "TCP" }]),
+      portOf("probes"),
+      ...(certSecret === undefined ? [] : [portOf("metrics")]),
+      ...(webhooks.length === 0 ? [] : [portOf("webhooks")]),
     ],
     livenessProbe: { ...probe(livenessName), initialDelaySeconds: 15, periodSeconds: 20 },
     readinessProbe: { ...probe(readinessName), periodSeconds: 5 },
@@ -114,6 +114,10 @@ function container(plan: InstallPlan): Container {
     },
     ...(certSecret === undefined ? {} : { volumeMounts: [{ name: "certs", mountPath: certDir, readOnly: true }] }),
   };
+}
+
+function portOf(name: keyof typeof ports) {
+  return { name, containerPort: ports[name], protocol: "TCP" } as const;
 }
 
 /** The arguments of the program in the image. */
@@ -155,7 +159,7 @@ function metricsService(plan: InstallPlan): readonly builtin.Service[] {
  */
 function networkPolicy(plan: InstallPlan): builtin.NetworkPolicy {
   const from = plan.webhookFrom.map((cidr) => ({ ipBlock: { cidr } }));
-  const open = (port: number) => [{ port, protocol: "TCP" }];
+  const open = (port: number) => [{ port, protocol: "TCP" }] as const;
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",

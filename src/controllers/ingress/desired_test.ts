@@ -7,7 +7,11 @@ import { parseHostRule } from "./rules.ts";
 
 type Ports = NonNullable<Service["spec"]["ports"]>;
 
-function service(annotation: string | undefined, ports: Ports = [{ port: 80 }], type?: string): Service {
+function service(
+  annotation: string | undefined,
+  ports: Ports = [{ port: 80 }],
+  type?: Service["spec"]["type"],
+): Service {
   const annotations: StringMap = annotation === undefined ? { other: "x" } : { other: "x", "ingress/http": annotation };
   return {
     apiVersion: "v1",

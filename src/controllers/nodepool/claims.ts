@@ -46,13 +46,17 @@ export function parseClaims(text: string | undefined): Claims {
   const value = json(text);
   const taints = arrayOf(fieldOf(value, "taints")).flatMap((one) => {
     const [key, effect, taintValue] = [fieldOf(one, "key"), fieldOf(one, "effect"), fieldOf(one, "value")];
-    if (typeof key !== "string" || typeof effect !== "string") return [];
+    if (typeof key !== "string" || !isEffect(effect)) return [];
     return [{ key, effect, ...(typeof taintValue === "string" ? { value: taintValue } : {}) }];
   });
   return {
     labels: new Map(entriesOf(fieldOf(value, "labels"))),
     taints: new Map(taints.map((taint) => [taintId(taint), taint])),
   };
+}
+
+function isEffect(value: unknown): value is Taint["effect"] {
+  return value === "NoSchedule" || value === "PreferNoSchedule" || value === "NoExecute";
 }
 
 /** Formats claims. Equal claims have equal text. */

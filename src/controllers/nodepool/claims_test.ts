@@ -1,11 +1,8 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
+import type { Taint } from "./desired.ts";
 import { type Claims, formatClaims, noClaims, parseClaims, poolsOf } from "./claims.ts";
 
-const taint: { key: string; value?: string; effect: string } = {
-  key: "example.dev/a",
-  value: "v",
-  effect: "NoSchedule",
-};
+const taint: Taint = { key: "example.dev/a", value: "v", effect: "NoSchedule" };
 
 test("parseClaims() reads what formatClaims() wrote", () => {
   const claims: Claims = {

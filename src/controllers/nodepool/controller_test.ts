@@ -15,8 +15,8 @@ import { TestCluster } from "./testing/test_cluster.ts";
 
 const role = "node-role.kubernetes.io/gpu";
 const claim = "nodepool.nodes.lailin.xyz/gpu";
-const dedicated = { key: "example.dev/dedicated", value: "gpu", effect: "NoSchedule" };
-const foreign = { key: "other.dev/key", value: "x", effect: "NoExecute", timeAdded: "2026-01-01T00:00:00Z" };
+const dedicated = { key: "example.dev/dedicated", value: "gpu", effect: "NoSchedule" } as const;
+const foreign = { key: "other.dev/key", value: "x", effect: "NoExecute", timeAdded: "2026-01-01T00:00:00Z" } as const;
 
 /** Returns a cluster with one pool and one member, both settled. */
 async function settled(spec: { labels?: Record<string, string>; taints?: readonly object[] }): Promise<TestCluster> {
