@@ -34,6 +34,8 @@ export interface Outcome extends Counts {
   readonly name: string;
   readonly ok: boolean;
   readonly seconds: number;
+  /** The last lines that it printed, if it failed. @default none */
+  readonly lastLines?: readonly string[];
 }
 
 /** Starts a command; its output goes to `onOutput`. Resolves with the exit code. */
@@ -51,6 +53,8 @@ export interface StepsOptions {
 
 const none: Counts = { passed: 0, failed: 0, skipped: 0 };
 const heartbeatMs = 60_000;
+/** Enough for a failed test with its stack, and the list of files behind it. */
+const lastLineCount = 150;
 
 /** Runs all steps, the first ones first, and returns their outcomes in the order of `steps`. */
 export async function runSteps(steps: readonly Step[], options: StepsOptions = {}): Promise<readonly Outcome[]> {
@@ -71,8 +75,15 @@ export async function runSteps(steps: readonly Step[], options: StepsOptions = {
   return steps.map(({ name }) => outcomes.get(name) ?? { name, ok: false, seconds: 0, ...none });
 }
 
-/** Prints a line per step and, last, the line that counts. Returns true when every step went well. */
+/**
+ * Prints the last lines of each step that failed, a line per step and, last, the line that counts.
+ *
+ * @returns whether every step went well
+ */
 export function report(outcomes: readonly Outcome[]): boolean {
+  for (const { name, ok, lastLines = [] } of outcomes) {
+    if (!ok) console.log(`\n=== ${name}: the end of its output\n${lastLines.join("\n")}`);
+  }
   console.log("");
   for (const outcome of outcomes) {
     console.log(`${outcome.ok ? "ok    " : "FAILED"}  ${outcome.name} (${outcome.seconds.toFixed(1)} s)`);
@@ -110,13 +121,19 @@ async function runStep({ name, command }: Step, run: RunCommand, output: StepOut
   });
   const [ok, seconds] = [code === 0, secondsSince(startedAt)];
   output.end(name, `${ok ? "ok" : `FAILED with ${code}`} (${seconds.toFixed(1)} s)`);
-  return { name, ok, seconds, ...countTests(chunks.join("")) };
+  const text = chunks.join("");
+  const counts = countTests(text);
+  return ok ? { name, ok, seconds, ...counts } : { name, ok, seconds, ...counts, lastLines: lastLinesOf(text) };
 }
 
 function notRun({ name, command }: Step, failed: readonly string[], output: StepOutput): Outcome {
   output.start(name, command.join(" "));
   output.end(name, `FAILED: not run, because "${failed.join('" and "')}" failed`);
   return { name, ok: false, seconds: 0, ...none };
+}
+
+function lastLinesOf(text: string): readonly string[] {
+  return text.trimEnd().split("\n").slice(-lastLineCount);
 }
 
 function secondsSince(startedAt: number): number {

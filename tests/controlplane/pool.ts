@@ -5,7 +5,8 @@
  *
  * PATH is a test file or a folder of them. Each worker has a control plane of its own (with.ts) and runs one file after
  * the other, so a file never shares a control plane with another one that runs; the files start in the order in which
- * they are named, therefore name the longest ones first. The output of a file is printed when it has ended.
+ * they are named, therefore name the longest ones first. The output of a file that passed is printed when it has ended,
+ * that of a file that failed at the end of all, where nobody has to look for it.
  *
  * Without a control plane the files run nevertheless: their tests are then reported as skipped (in CI: as failed).
  */
@@ -86,27 +87,31 @@ export async function runPool(
 async function main({ workers, manifests, files }: PoolOptions): Promise<number> {
   const built = await buildControlPlane();
   const seconds = new Map<string, number>();
-  const timed = (run: RunFile): RunFile => async (file) => {
+  const failures: string[] = [];
+  const run = async (file: string, environment: Readonly<Record<string, string>>, pidPath: string) => {
     const startedAt = performance.now();
-    const code = await run(file);
+    const { code, output } = await runFile(file, environment, pidPath);
     seconds.set(file, (performance.now() - startedAt) / 1000);
+    if (code === 0) console.log(`\n--- ${file}\n${output}`);
+    else failures.push(`\n--- ${file}\n${output}`);
     return code;
   };
   const start = async (): Promise<Worker> => {
     if (built.kind === "unavailable") {
       const environment = { [unavailableVariable]: built.reason };
-      return { run: timed((file) => runFile(file, environment, "/dev/null")), [Symbol.asyncDispose]: async () => {} };
+      return { run: (file) => run(file, environment, "/dev/null"), [Symbol.asyncDispose]: async () => {} };
     }
     const controlPlane = await ControlPlane.start({ binaries: built.binaries, manifests });
     const { environment, dir } = controlPlane;
     const pidPath = join(dir, "run", "command.pid");
     return {
-      run: timed((file) => runFile(file, environment, pidPath)),
+      run: (file) => run(file, environment, pidPath),
       [Symbol.asyncDispose]: () => controlPlane[Symbol.asyncDispose](),
     };
   };
   const { failed, errors } = await runPool(files, workers, start);
   for (const error of errors) console.error(`controlplane: ${error instanceof Error ? error.message : String(error)}`);
+  for (const failure of failures) console.log(failure);
   console.log("");
   for (const file of files) {
     console.log(`${failed.includes(file) ? "FAILED" : "ok    "}  ${file} (${seconds.get(file)?.toFixed(1) ?? "?"} s)`);
@@ -114,8 +119,12 @@ async function main({ workers, manifests, files }: PoolOptions): Promise<number>
   return failed.length + errors.length === 0 ? 0 : 1;
 }
 
-/** Runs `deno test` on a file and prints its output as one block. */
-function runFile(file: string, environment: Readonly<Record<string, string>>, pidPath: string): Promise<number> {
+/** Runs `deno test` on a file. */
+function runFile(
+  file: string,
+  environment: Readonly<Record<string, string>>,
+  pidPath: string,
+): Promise<{ readonly code: number; readonly output: string }> {
   const test = [process.execPath, "test", "-A", "--no-check", "--quiet", file];
   const [shell, ...args] = withPidFile(test, pidPath);
   const child = spawn(shell, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } });
@@ -125,8 +134,7 @@ function runFile(file: string, environment: Readonly<Record<string, string>>, pi
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code, signal) => {
-      console.log(`\n--- ${file}\n${output.trimEnd()}${signal === null ? "" : `\nended by ${signal}`}`);
-      resolve(code ?? 1);
+      resolve({ code: code ?? 1, output: `${output.trimEnd()}${signal === null ? "" : `\nended by ${signal}`}` });
     });
   });
 }
