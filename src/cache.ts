@@ -36,6 +36,7 @@ export {
   type QuarantinedLine,
   type ReflectorStatus,
   type ReflectorTiming,
+  type ServerRecovery,
   type SharedInformer,
   type StoreReader,
   type Tombstone,

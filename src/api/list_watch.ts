@@ -109,6 +109,11 @@ export interface ListWatch<T = KubeObject> {
   /** Reads one page. @throws ApiError when the server rejects the request, the error of the transport when it is unreachable. */
   list(options: ListOptions, signal: AbortSignal): Promise<ListPage<T>>;
   /**
+   * True when each watch yields a batch without events as soon as the server has accepted it. A cache then knows at once
+   * that it follows the server. @default false, a watch counts as accepted when it has not failed for 5 s
+   */
+  readonly announcesOpen?: boolean;
+  /**
    * Streams events, in batches of as many as one read of the connection returned. Ends when the server closes the
    * stream; throws ApiError when the server rejects the watch, the error of the transport when the connection breaks.
    */

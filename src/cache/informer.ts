@@ -21,7 +21,7 @@ import { Lister } from "./lister.ts";
 import { FanOut, initialAdd, Listener, type ListenerSource, Registration } from "./listener.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
 import { Reflector } from "./reflector.ts";
-import type { ReflectorTiming } from "./reflector_state.ts";
+import type { ReflectorTiming, ServerRecovery } from "./reflector_state.ts";
 import type {
   HandlerOptions,
   HandlerRegistration,
@@ -59,8 +59,8 @@ export interface InformerDefaults {
   readonly freeze?: boolean;
   /** Compare with an exact LIST after each sync; for tests. @default false */
   readonly checkConsistency?: boolean;
-  /** Waits after a failure to reach the server; it may return early when the server responds again. @default clock.sleep */
-  readonly waitForServer?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Knows when the server responds again after an outage. @default each informer waits for its own backoff */
+  readonly recovery?: ServerRecovery;
   /** Time limits and backoff of the reflector. @default defaultTiming */
   readonly timing?: Partial<ReflectorTiming>;
   /** Measures time limits, backoff and resyncs. @default systemClock */
@@ -158,7 +158,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.#store = new Store({ indexers, onIndexError: (index, key, error) => this.#indexFailed(index, key, error) });
     this.lister = new Lister({ resource: name, store: this.#store });
     this.#waiters = new VersionWaiters(clock);
-    const { watchList, pageSize, checkConsistency, timing, waitForServer, notOlderThan } = options;
+    const { watchList, pageSize, checkConsistency, timing, recovery, notOlderThan } = options;
     this.#writer = this.#createWriter();
     this.#reflector = new Reflector({
       ...{
@@ -169,7 +169,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
         pageSize,
         checkConsistency,
         timing,
-        waitForServer,
+        recovery,
         clock,
         random,
         metrics,

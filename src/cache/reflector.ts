@@ -33,6 +33,7 @@ import {
   type Phase,
   ReflectorState,
   type ReflectorTiming,
+  type ServerRecovery,
 } from "./reflector_state.ts";
 import type { QuarantinedLine, ReflectorStatus, WaitReason } from "./status.ts";
 import { EventReader, readStream, type StreamEnd } from "./watch_stream.ts";
@@ -51,8 +52,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly pageSize?: number;
   /** Compare with an exact LIST after each sync; for tests. @default false */
   readonly checkConsistency?: boolean;
-  /** Waits after a failure to reach the server; it may return early when the server responds again. @default clock.sleep */
-  readonly waitForServer?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Knows when the server responds again after an outage. @default the reflector waits for its own backoff */
+  readonly recovery?: ServerRecovery;
   /** @default defaultTiming */
   readonly timing?: Partial<ReflectorTiming>;
   /** @default systemClock */
@@ -67,16 +68,21 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly onInconsistency?: (error: Error) => void;
 }
 
+/** How long a server that has returned may refuse requests because it is still starting. */
+const settlingMs = 30_000;
+
 /** Keeps one target equal to one ListWatch. */
 export class Reflector<T extends KubeObject> {
   readonly #options: Required<Omit<ReflectorOptions<T>, "timing" | "watchList" | "notOlderThan">>;
   readonly #timing: ReflectorTiming;
   readonly #backoff: Backoff;
+  readonly #settlingBackoff: Backoff;
   readonly #state: ReflectorState;
   readonly #quarantine = new Quarantine();
   readonly #labels: { readonly name: string };
   #status: ReflectorStatus = { kind: "starting" };
   #attempts = 0;
+  #recoveredAt = -Infinity;
   #expectsBookmarks = false;
   #consistencyCheck: Promise<void> = Promise.resolve();
 
@@ -88,13 +94,13 @@ export class Reflector<T extends KubeObject> {
     const log = (options.log ?? logger("cache")).with({ reflector: name });
     this.#timing = { ...defaultTiming, ...options.timing };
     const { backoffInitialMs, backoffMaxMs, backoffResetMs, internalErrorRetryMs } = this.#timing;
-    this.#backoff = new Backoff({
-      initialMs: backoffInitialMs,
-      maxMs: backoffMaxMs,
-      resetAfterMs: backoffResetMs,
-      jitter: 1,
-      clock,
-      random,
+    const settlingMaxMs = Math.min(backoffMaxMs, this.#timing.settlingMaxMs);
+    const backoff = { resetAfterMs: backoffResetMs, jitter: 1, clock, random };
+    this.#backoff = new Backoff({ ...backoff, initialMs: backoffInitialMs, maxMs: backoffMaxMs });
+    this.#settlingBackoff = new Backoff({
+      ...backoff,
+      initialMs: Math.min(backoffInitialMs, settlingMaxMs),
+      maxMs: settlingMaxMs,
     });
     const { notOlderThan } = options;
     this.#state = new ReflectorState({ watchList, pageSize, notOlderThan, internalErrorRetryMs, clock });
@@ -109,7 +115,7 @@ export class Reflector<T extends KubeObject> {
       log,
       checkConsistency: options.checkConsistency ?? false,
       metrics: options.metrics ?? noCacheMetrics,
-      waitForServer: options.waitForServer ?? ((ms, signal) => clock.sleep(ms, signal)),
+      recovery: options.recovery ?? noRecovery(clock),
       onInconsistency: options.onInconsistency ?? ((error) => log.error("cache differs from server", { error })),
     };
   }
@@ -197,8 +203,9 @@ export class Reflector<T extends KubeObject> {
       silenceMs: () => this.#expectsBookmarks && !reader.isReadingInitialEvents ? this.#timing.silenceMs : Infinity,
       checkEveryMs: this.#timing.silenceMs,
       initial: { withinMs: this.#timing.initialEventsMs, isPending: () => reader.isReadingInitialEvents },
-      opensInMs: this.#timing.openAfterMs,
+      opensInMs: listWatch.announcesOpen === true ? Infinity : this.#timing.openAfterMs,
       onOpen: () => this.#opened(reader),
+      recovery: this.#options.recovery,
       onBatch: (batch) => {
         const failure = reader.read(batch);
         if (reader.hasSeenPeriodicBookmark) this.#expectsBookmarks = true;
@@ -250,6 +257,8 @@ export class Reflector<T extends KubeObject> {
           reason: "stalled",
           error: new Error("Cannot continue watching: the stream is silent"),
         });
+      case "outdated":
+        return this.#afterFailedStream(interrupted("the server was away, and the stream is silent since then"), reader);
       case "unfinished":
         log.warn("falling back to lists", { reason: "the server does not close the initial events of a watch" });
         return this.#state.fallBackToLists();
@@ -264,17 +273,18 @@ export class Reflector<T extends KubeObject> {
 
   #afterFailedStream(failure: Failure, reader: EventReader<T>): Phase {
     if (!reader.isReadingInitialEvents) return this.#state.afterFailedWatch(failure);
-    const isInterrupted = reader.events > 0 && failure.reason === "unreachable";
+    const isInterrupted = failure.reason === "interrupted" || (reader.events > 0 && failure.reason === "unreachable");
     if (isInterrupted) return this.#state.afterInterruptedStream(failure);
     return this.#state.afterFailedSync(failure, "streaming");
   }
 
   async #wait(phase: Extract<Phase, { kind: "waiting" }>, signal: AbortSignal): Promise<Phase> {
-    const { clock, log, target } = this.#options;
+    const { clock, log, target, recovery } = this.#options;
     const { failure } = phase;
     if (this.#state.isMissing) target.clear();
     const requestedMs = Math.min(failure.retryAfterMs ?? 0, this.#timing.retryAfterMaxMs);
-    const delayMs = Math.ceil(Math.max(this.#backoff.next(), requestedMs));
+    const isServerFailure = requestedMs === 0 && serverFailures.has(failure.reason);
+    const delayMs = Math.ceil(Math.max(this.#nextBackoffMs(isServerFailure), requestedMs));
     this.#attempts++;
     this.#status = {
       kind: "waiting",
@@ -284,10 +294,18 @@ export class Reflector<T extends KubeObject> {
       nextAttemptAt: clock.now() + delayMs,
     };
     log.info("retrying", { ...failure, attempts: this.#attempts, delayMs });
-    const { waitForServer } = this.#options;
-    const isServerFailure = requestedMs === 0 && serverFailures.has(failure.reason);
-    await (isServerFailure ? waitForServer(delayMs, signal) : clock.sleep(delayMs, signal)).catch(() => {});
+    await (isServerFailure ? recovery : clock).sleep(delayMs, signal).catch(() => {});
     return phase.then === "sync" ? this.#state.syncPhase() : { kind: "watching" };
+  }
+
+  /** A failure during an outage says nothing about the time after it, so that the backoff starts over then. */
+  #nextBackoffMs(isServerFailure: boolean): number {
+    const { clock, recovery: { recoveredAt } } = this.#options;
+    if (recoveredAt !== this.#recoveredAt) this.#backoff.reset();
+    this.#recoveredAt = recoveredAt;
+    // A server that responds, but is starting, is asked often. One that is away is waited for by the probes of `recovery`.
+    const isSettling = !isServerFailure && clock.monotonic() - recoveredAt < settlingMs;
+    return (isSettling ? this.#settlingBackoff : this.#backoff).next();
   }
 
   /** An attempt has begun. After a failure, the status shows the failure until an attempt succeeds. */
@@ -329,6 +347,16 @@ export class Reflector<T extends KubeObject> {
       if (!signal.aborted) log.warn("consistency check failed", { error });
     }
   }
+}
+
+/** Without a Recovery, a reflector learns of the server's return by its own requests. */
+function noRecovery(clock: Clock): ServerRecovery {
+  return {
+    recoveredAt: -Infinity,
+    failedAt: -Infinity,
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    listen: () => ({ [Symbol.dispose]: () => {} }),
+  };
 }
 
 /** The failures that end when the server responds again. */

@@ -290,6 +290,18 @@ function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** What the users of one server have in common: when it responds again after an outage. A Manager has one. */
+export interface ServerRecovery {
+  /** The monotonic time at which the server responded again after its last outage; -Infinity before the first one. */
+  readonly recoveredAt: number;
+  /** The monotonic time of the first failure of its last outage; -Infinity before the first one. */
+  readonly failedAt: number;
+  /** Waits `ms` milliseconds after a failed request; less when the server responds again. @throws `signal.reason` when aborted */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Calls `listener` each time the server responds again. Dispose the result to end that. */
+  listen(listener: () => void): Disposable;
+}
+
 /**
  * All durations of a reflector, in milliseconds. Production uses the defaults; black-box tests and tiny clusters shorten
  * them with flags.
@@ -297,6 +309,11 @@ function text(value: unknown): string {
 export interface ReflectorTiming {
   /** First wait after a failure. @default 800, as in client-go reflector.go: about 1 request a second at first */
   readonly backoffInitialMs: number;
+  /**
+   * Longest wait before jitter, which up to doubles it, during the first 30 s after an outage of the server. While it
+   * starts, it may refuse requests for any reason. @default 1_000
+   */
+  readonly settlingMaxMs: number;
   /** Longest wait before jitter, which up to doubles it. @default 30_000, as in client-go: 0.22 requests a second */
   readonly backoffMaxMs: number;
   /** Healthy time after which the backoff starts over. @default 120_000, as in client-go */
@@ -328,6 +345,7 @@ export interface ReflectorTiming {
 /** The durations for production. */
 export const defaultTiming: ReflectorTiming = {
   backoffInitialMs: 800,
+  settlingMaxMs: 1_000,
   backoffMaxMs: 30_000,
   backoffResetMs: 120_000,
   watchTimeoutMs: 300_000,

@@ -24,7 +24,7 @@ import type { Logger } from "../observe/mod.ts";
 import type { ChangeSink, ReflectorTarget, Replacement } from "./cache_writer.ts";
 import type { CacheCounter } from "./metrics.ts";
 import type { Quarantine } from "./quarantine.ts";
-import { classify, type Failure, WatchError } from "./reflector_state.ts";
+import { classify, type Failure, type ServerRecovery, WatchError } from "./reflector_state.ts";
 
 /** Time limits of a watch, in milliseconds. */
 export interface StreamLimits {
@@ -37,10 +37,12 @@ export interface StreamLimits {
   readonly checkEveryMs: number;
   /** How long the initial events may take, and whether they are still incomplete. */
   readonly initial: { readonly withinMs: number; readonly isPending: () => boolean };
-  /** When a stream that has neither failed nor yielded a batch counts as open. */
+  /** When a stream that has neither failed nor yielded a batch counts as open; Infinity: never. */
   readonly opensInMs: number;
   /** Called once, when the stream is open. */
   readonly onOpen: () => void;
+  /** Knows when the server responds again: a stream that is silent since an outage began may be a dead connection. */
+  readonly recovery: ServerRecovery;
 }
 
 /** One watch to read. */
@@ -59,6 +61,8 @@ export type StreamEnd =
   | { readonly kind: "overdue" }
   /** It was silent for too long. */
   | { readonly kind: "silent" }
+  /** The server was away for a while, and the stream has been silent since before that. */
+  | { readonly kind: "outdated" }
   /** The closing bookmark of the initial events did not come in time. */
   | { readonly kind: "unfinished" }
   /** `onBatch` returned a failure. */
@@ -75,7 +79,7 @@ export async function readStream<T>(request: StreamRequest<T>, signal: AbortSign
     for await (const batch of listWatch.watch(options, attempt.signal)) {
       if (attempt.signal.aborted) break;
       watchdog.received();
-      const failure = onBatch(batch);
+      const failure = batch.length === 0 ? undefined : onBatch(batch);
       if (failure !== undefined) return { kind: "failed", failure };
     }
     return watchdog.end ?? { kind: "closed" };
@@ -95,18 +99,20 @@ class Watchdog implements Disposable {
   #receivedAt: number;
   #isOpen = false;
   #end: StreamEnd | undefined;
+  readonly #recovering: Disposable;
 
   constructor(limits: StreamLimits, abort: () => void) {
-    const { clock, closesInMs, initial, opensInMs, checkEveryMs } = limits;
+    const { clock, closesInMs, initial, opensInMs, checkEveryMs, recovery } = limits;
     this.#limits = limits;
     this.#abort = abort;
     this.#receivedAt = clock.monotonic();
     this.#timers = [
-      clock.timer(opensInMs, () => this.#opened()),
       clock.timer(closesInMs, () => this.#endWith({ kind: "overdue" })),
     ];
+    if (opensInMs !== Infinity) this.#timers.push(clock.timer(opensInMs, () => this.#opened()));
     if (initial.isPending()) this.#timers.push(clock.timer(initial.withinMs, () => this.#checkInitial()));
     this.#silence = clock.timer(checkEveryMs, () => this.#checkSilence());
+    this.#recovering = recovery.listen(() => this.#checkRecovered());
   }
 
   /** How the stream ended, if the watchdog ended it. */
@@ -123,6 +129,7 @@ class Watchdog implements Disposable {
   [Symbol.dispose](): void {
     for (const timer of this.#timers) timer[Symbol.dispose]();
     this.#silence[Symbol.dispose]();
+    this.#recovering[Symbol.dispose]();
   }
 
   #opened(): void {
@@ -133,6 +140,14 @@ class Watchdog implements Disposable {
 
   #checkInitial(): void {
     if (this.#limits.initial.isPending()) this.#endWith({ kind: "unfinished" });
+  }
+
+  /**
+   * The server responds again. A stream that is not open yet is left to the transport, which ends requests without a
+   * response.
+   */
+  #checkRecovered(): void {
+    if (this.#isOpen && this.#receivedAt < this.#limits.recovery.failedAt) this.#endWith({ kind: "outdated" });
   }
 
   /** One timer that is set again when it fires, so that a batch sets no timer. */

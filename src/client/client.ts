@@ -232,8 +232,9 @@ export class Client {
   }
 
   /**
-   * Streams the changes of a collection. Each batch contains the events of one read of the connection. The server ends a
-   * watch every few minutes; the informers of `/cache` then start the next one.
+   * Streams the changes of a collection. Each batch contains the events of one read of the connection; the first one is
+   * empty and says that the server has accepted the watch. The server ends a watch every few minutes; the informers of
+   * `/cache` then start the next one.
    *
    * @param resource The kind.
    * @param options The Namespace, the selectors, the version to start from, and the signal that ends the watch.
@@ -262,6 +263,7 @@ export class Client {
     const accept = metadataOnly ? metadataObject : undefined;
     try {
       const { body } = await this.#requests.requester.stream({ action, method: "GET", path, accept, signal });
+      yield []; // The server has accepted the watch.
       if (body !== null) yield* watchLines<Infer<R>>(body, signal, { action, dropManagedFields: !keepManagedFields });
     } finally {
       child.abort(); // Ends the request in the transport.
@@ -279,6 +281,7 @@ export class Client {
     selection: Omit<CollectionOptions, "signal"> = {},
   ): ListWatch<Infer<R>> {
     return {
+      announcesOpen: true,
       list: (options, signal) => this.list(resource, { ...selection, ...options, signal }),
       watch: (options, signal) => this.watch(resource, { ...selection, ...options, signal }),
     };

@@ -139,7 +139,9 @@ test("listWatch() binds resource, namespace and selectors for a cache", async ()
   const signal = new AbortController().signal;
   const listWatch = client.listWatch(builtin.Pod, { namespace: "ns", fieldSelector: { "spec.nodeName": "a" } });
   assertEquals((await listWatch.list({ limit: 10 }, signal)).resourceVersion, resourceVersion("1"));
-  for await (const _ of listWatch.watch({ resourceVersion: "1" }, signal)) assert(false);
+  const batches = [];
+  for await (const batch of listWatch.watch({ resourceVersion: "1" }, signal)) batches.push(batch);
+  assertEquals([batches, listWatch.announcesOpen], [[[]], true], "an empty batch says that the watch was accepted");
   assertEquals(sent.map(({ path, query }) => [path, query]), [
     ["/api/v1/namespaces/ns/pods", { fieldSelector: "spec.nodeName=a", limit: "10" }],
     ["/api/v1/namespaces/ns/pods", { watch: "true", fieldSelector: "spec.nodeName=a", resourceVersion: "1" }],

@@ -5,9 +5,10 @@
  * renewed once and the request is repeated; a write is never sent twice unless the server has not started it or has
  * rejected its credentials. Dispose the transport; requests in flight then end by their own signals.
  *
- * Certificate files are checked every 10 s. When one has changed, new requests use a client with the new certificates,
- * and the old client closes its connections as their requests end (behaviour 78). A pair that is half written, or not
- * PEM, leaves the old one in use.
+ * Certificate files are checked every 10 s. When the text of one has changed, new requests use a client with the new
+ * certificates, and the old client closes its connections as their requests end (behaviour 78). A file that was replaced
+ * by an equal one, as the CA beside each new token of a service account, changes nothing, and neither does a new token.
+ * A pair that is half written, or not PEM, leaves the old one in use.
  */
 import {
   type Clock,
@@ -277,7 +278,7 @@ class Connections implements Disposable {
   readonly #sources: readonly PemSource[];
   #certificates: Certificates | undefined;
   #client: HttpClient | undefined;
-  #pluginCertificate: string | undefined;
+  #pluginCertificate: Credential["certificate"];
   #checkedAt = -Infinity;
   #check: Promise<void> | undefined;
   #isDisposed = false;
@@ -297,7 +298,9 @@ class Connections implements Disposable {
       this.#check ??= this.#checkFiles().finally(() => this.#check = undefined);
       await this.#check;
     }
-    if (this.#client === undefined || certificate?.cert !== this.#pluginCertificate) this.#replaceClient(certificate);
+    if (this.#client === undefined || !isSamePair(certificate, this.#pluginCertificate)) {
+      this.#replaceClient(certificate);
+    }
     if (this.#client === undefined) throw new Error("Cannot send request: the transport is closed");
     return this.#client;
   }
@@ -323,9 +326,12 @@ class Connections implements Disposable {
     try {
       const identity = await identityOf(this.#sources);
       if (identity !== this.#certificates?.identity) {
+        const before = this.#certificates;
         this.#certificates = await this.#readFiles(identity);
-        this.#close();
-        if (!isFirst) this.#options.logger.info("reloaded certificates");
+        if (before !== undefined && !isEqual(before, this.#certificates)) {
+          this.#close();
+          this.#options.logger.info("reloaded certificates");
+        }
       }
     } catch (error) {
       if (isFirst) throw error;
@@ -350,7 +356,7 @@ class Connections implements Disposable {
   #replaceClient(certificate: Credential["certificate"]): void {
     this.#close();
     const { insecureSkipTlsVerify, serverName, proxy } = this.#access;
-    this.#pluginCertificate = certificate?.cert;
+    this.#pluginCertificate = certificate;
     this.#client = httpClient({
       ca: this.#certificates?.ca,
       cert: certificate?.cert ?? this.#certificates?.cert,
@@ -366,6 +372,14 @@ class Connections implements Disposable {
     this.#client?.close();
     this.#client = undefined;
   }
+}
+
+function isEqual(left: Certificates, right: Certificates): boolean {
+  return left.ca === right.ca && left.cert === right.cert && left.key === right.key;
+}
+
+function isSamePair(left: Credential["certificate"], right: Credential["certificate"]): boolean {
+  return left?.cert === right?.cert && left?.key.reveal() === right?.key.reveal();
 }
 
 /** The password of a proxy, and what Proxy-Authorization sends of it. */

@@ -1,4 +1,5 @@
 /** Tests of clusterTransport() over real sockets: credentials, rotation, trust, time limits, secrets. */
+import { rename } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { systemClock, VirtualClock } from "../async/mod.ts";
 import {
@@ -13,8 +14,8 @@ import {
 import { CertificateAuthority } from "../../tests/controlplane/certificate_authority.ts";
 import { bodyOf, LoopbackServer } from "../../tests/loopback.ts";
 import { clusterTransport, type ClusterTransportOptions } from "./cluster_transport.ts";
-import { type ClusterAccess, Masked } from "./kubeconfig/mod.ts";
-import { accessTo, pemData, RecordingLogger } from "./testing/cluster_access.ts";
+import { type ClusterAccess, type Credentials, Masked } from "./kubeconfig/mod.ts";
+import { accessTo, execPlugin, pemData, RecordingLogger } from "./testing/cluster_access.ts";
 import { TemporaryFolder } from "./testing/temporary_folder.ts";
 import { guardSends } from "./transport.ts";
 import { UnreachableError } from "./unreachable_error.ts";
@@ -262,6 +263,56 @@ test("[78] a client certificate and a CA that change on disk are used by the nex
   // Both authorities, as during a rotation. After a failed verification the files are checked at once.
   await folder.write("ca.pem", otherCa.certificate + ca.certificate);
   assert(await works());
+});
+
+test("[78] new tokens of all kinds, and equal certificate files, open no connection, end no watch and log nothing", async () => {
+  await using folder = await TemporaryFolder.with({ "token": "t0", "ca.crt": ca.certificate, "runs": "" });
+  await folder.write(
+    "plugin",
+    `#!/bin/sh\ncd "$(dirname "$0")"\necho x >> runs\nprintf '{"apiVersion":"client.authentication.k8s.io/v1",` +
+      `"kind":"ExecCredential","status":{"token":"t%s","expirationTimestamp":"2026-01-01T00:00:00Z"}}' $(wc -l < runs)\n`,
+  );
+  const sources: readonly Credentials[] = [
+    { kind: "tokenFile", path: `${folder.path}/token` },
+    { kind: "exec", plugin: execPlugin(`${folder.path}/plugin`) },
+  ];
+  for (const credentials of sources) {
+    const tokens: (string | undefined)[] = [];
+    await using server = await LoopbackServer.start({
+      tls: pair,
+      answer: ({ url = "", headers }, response) => {
+        tokens.push(headers.authorization);
+        response.writeHead(200);
+        if (url.includes("watch=true")) response.write("{");
+        else response.end("{}");
+      },
+    });
+    const certificateAuthority = { kind: "file", path: `${folder.path}/ca.crt` } as const;
+    const clock = new VirtualClock();
+    const logger = new RecordingLogger();
+    using transport = clusterTransport(accessTo(server.url(), { certificateAuthority, credentials }), {
+      clock,
+      logger,
+    });
+    const stop = new AbortController();
+    const watch = await transport(new Request(get("/api/v1/pods?watch=true"), { signal: stop.signal }));
+    const reader = watch.body?.getReader();
+    assertEquals(new TextDecoder().decode((await reader?.read())?.value), "{");
+    let hasEnded = false;
+    reader?.read().catch(() => {}).finally(() => hasEnded = true);
+    for (let rotation = 1; rotation <= 3; rotation++) {
+      // The kubelet replaces the folder of a projected volume: the CA is a new file each time.
+      await folder.write(`new-${rotation}`, ca.certificate);
+      await rename(`${folder.path}/new-${rotation}`, `${folder.path}/ca.crt`);
+      await folder.write("token", `t${rotation}`);
+      await clock.advance(60_000);
+      await (await transport(get())).text();
+    }
+    assertEquals(new Set(tokens).size, 4, "each rotation brought a new token");
+    assertEquals([server.connections, hasEnded], [2, false], "one for the watch, one for all other requests");
+    assertEquals(logger.records.filter(({ level }) => level !== "debug"), []);
+    stop.abort();
+  }
 });
 
 test("[78] a pair that is half written leaves the old one in use until it is complete", async () => {

@@ -85,6 +85,9 @@ interface Member {
   failure: unknown;
 }
 
+/** How long a process whose requests get no response counts as following the server, because its watches are open. */
+const maxDownMs = 10_000;
+
 export class ControllerGroup {
   readonly #options: ControllerGroupOptions;
   readonly #members: Member[] = [];
@@ -114,7 +117,7 @@ export class ControllerGroup {
     return this.#members.map((member) => ({
       name: member.definition.name,
       probe: "ready",
-      problem: () => problemOfController(member, this.#options.caches),
+      problem: () => problemOfController(member, this.#options),
     }));
   }
 
@@ -247,9 +250,14 @@ export class ControllerGroup {
 }
 
 /** For a missing permission, the problem contains the missing rule as YAML that can be pasted into a ClusterRole. */
-function problemOfController({ definition, denials, failure }: Member, caches: SharedCaches): string | undefined {
+function problemOfController(
+  { definition, denials, failure }: Member,
+  { caches, recovery: { downMs } }: ControllerGroupOptions,
+): string | undefined {
   const own = caches.of(definition);
   const problems = definition.watches.flatMap(({ resource }) => problemsOfCache(resource, own));
+  // The connection of a watch may look alive for minutes after its peer is gone.
+  if (downMs >= maxDownMs) problems.unshift(`the API server has not responded for ${Math.floor(downMs / 1000)} s`);
   problems.push(...denials.missingRules.map((rule) => `it is forbidden; missing rule: ${rule}`));
   if (failure !== undefined) problems.unshift(failure instanceof Error ? failure.message : String(failure));
   return problems.length === 0 ? undefined : problems.join("; ");

@@ -79,6 +79,12 @@ export interface ManagerOptions {
    * Lease is lost, there is no grace period. @default 30_000
    */
   readonly gracefulShutdownTimeoutMs?: number;
+  /**
+   * Called once, when the HTTP servers run and before anything else starts, so that health endpoints respond while it
+   * waits. The process is not ready until it has resolved; if it rejects, {@link Manager.run} throws its error.
+   * @default nothing is waited for
+   */
+  readonly prepare?: (stop: AbortSignal) => Promise<void>;
   /** Measures delays, time limits and deadlines. @default systemClock */
   readonly clock?: Clock;
   /** Varies delays. @default systemRandom */
@@ -87,6 +93,8 @@ export interface ManagerOptions {
 
 /** A resync is a second chance for what a reconciler missed; 10 h, as controller-runtime's SyncPeriod. */
 const defaultResyncMs = 10 * 3_600_000;
+
+const notPrepared = "it has not started: the API server was not reached yet, or no controller can run on it";
 
 /** The phases in which Runnables start; they stop in the reverse order. */
 type Phase = "http" | "webhooks" | "others";
@@ -125,7 +133,7 @@ export class Manager {
   /** Aborts when a Runnable fails. */
   readonly #failing: Scope = scope(new AbortController().signal);
   readonly #log: Logger = logger("manager");
-  #state: "new" | "running" | "stopped" = "new";
+  #state: "new" | "preparing" | "running" | "stopped" = "new";
 
   /** Creates a Manager. It sends no request before {@link run}. */
   constructor(options: ManagerOptions) {
@@ -134,18 +142,20 @@ export class Manager {
     const { resyncMs = defaultResyncMs, workerJitterMs, strictAccess = false, transportFor } = options;
     this.#options = options;
     this.#clock = clock;
-    const recovery = new Recovery(clock);
-    const observed = client.withTransport((transport) => recoveryTransport(transport, recovery));
+    const recovery = new Recovery(clock, random);
+    const observe = (client: Client) => client.withTransport((next) => recoveryTransport(next, recovery, { clock }));
+    const observed = observe(client);
     this.#elector = leaderElection === undefined ? undefined : new LeaderElector({
-      client,
       ...leaderElection,
+      // A renewal is a sign of life for all others.
+      client: observe(leaderElection.client ?? client),
       clock,
       random,
       ...(metrics === undefined ? {} : { metrics: leaderElectionMetrics(metrics, { name: leaderElection.name }) }),
     });
     this.#caches = new SharedCaches({
       client: observed,
-      waitForServer: (ms, signal) => recovery.sleep(ms, signal),
+      recovery,
       namespaces,
       rules: cacheRules,
       freeze: options.freezeCache,
@@ -226,13 +236,17 @@ export class Manager {
     readonly problem: () => string | undefined;
   }[] {
     const elector = this.#elector;
-    if (elector === undefined) return this.#controllers.checks();
+    const controllers = this.#controllers.checks().map((check) => ({
+      ...check,
+      problem: () => this.#state === "preparing" ? notPrepared : check.problem(),
+    }));
+    if (elector === undefined) return controllers;
     const lease: ImmediateCheck = {
       name: "leader-election",
       probe: "live",
       problem: () => elector.isHealthy() ? undefined : `${elector.lease} is overdue`,
     };
-    return [...this.#controllers.checks(), lease];
+    return [...controllers, lease];
   }
 
   /**
@@ -267,7 +281,7 @@ export class Manager {
    */
   async run(stop: AbortSignal): Promise<void> {
     if (this.#state !== "new") throw new TypeError("Cannot run the Manager: it has already run");
-    this.#state = "running";
+    this.#state = "preparing";
     using stopping = scope(stop);
     using _failing = onAbort(this.#failing.signal, () => stopping.abort(this.#failing.signal.reason));
     using _grace = this.#killAfterGracePeriod(stopping.signal);
@@ -287,6 +301,8 @@ export class Manager {
     try {
       await others.add(new ProblemLog({ checks: () => this.checks(), clock: this.#clock, log: this.#log }));
       await http.start();
+      await this.#options.prepare?.(stopping.signal);
+      this.#state = "running";
       await webhooks.start();
       caches = this.#caches.run(cachesStop.signal);
       await others.start();
@@ -387,6 +403,8 @@ export class Manager {
     let timer: Disposable | undefined;
     const kill = () => this.#killing.abort(new DOMException("The grace period is over", "AbortError"));
     const startTimer = () => {
+      // Nothing runs yet that must end.
+      if (this.#state === "preparing") return;
       if (this.#killing.signal.aborted) return this.#log.info("stopping without grace period");
       this.#log.info("stopping, waiting for running work", { graceMs });
       if (graceMs <= 0) return kill();

@@ -20,7 +20,7 @@ import {
   resourceName,
   type ResourceVersion,
 } from "../api/mod.ts";
-import type { Clock, Random } from "../async/mod.ts";
+import { type Clock, type Random, Recovery, systemClock, systemRandom } from "../async/mod.ts";
 import {
   type CacheMetrics,
   type CacheScope,
@@ -36,7 +36,7 @@ import {
   type Writer,
   type WriteThroughResult,
 } from "../cache/mod.ts";
-import type { Client } from "../client/mod.ts";
+import { type Client, recoveryTransport } from "../client/mod.ts";
 import { type CacheReader, type Caches, type ControllerDefinition, isMetadataOnly } from "../controller/mod.ts";
 
 /** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
@@ -81,8 +81,8 @@ export interface SharedCachesOptions {
   readonly rules?: readonly CacheRule[];
   /** Freeze cached objects, so that a write to one throws. @default false */
   readonly freeze?: boolean;
-  /** Waits after a failure to reach the server; it may return early. @default clock.sleep */
-  readonly waitForServer?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Knows when the server responds again after an outage. @default each cache waits for its own backoff */
+  readonly recovery?: Recovery;
   /** @default no metrics */
   readonly metrics?: CacheMetrics;
   readonly clock: Clock;
@@ -104,7 +104,7 @@ export class SharedCaches implements ManagerCaches {
   readonly #newestWrites = new Map<string, ResourceVersion>();
 
   constructor(options: SharedCachesOptions) {
-    const { client, namespaces, rules = [], freeze, waitForServer, metrics, clock, random } = options;
+    const { client, namespaces, rules = [], freeze, recovery, metrics, clock, random } = options;
     assertOneRulePerKind(rules);
     const cachedRules = rules.filter((rule) => rule.isCached !== false);
     this.#rules = new Map(cachedRules.map((rule) => [resourceId(rule.resource), rule]));
@@ -125,7 +125,7 @@ export class SharedCaches implements ManagerCaches {
       notOlderThan: (resource) => this.#newestWrites.get(resourceName(resource)),
       namespaces,
       freeze,
-      waitForServer,
+      recovery,
       metrics,
       clock,
       random,
@@ -361,7 +361,14 @@ export type InformersOptions = Omit<InformerFactoryOptions, "listWatch">;
  * ```
  */
 export function informersOf(client: Client, options: InformersOptions = {}): InformerFactory {
-  return new InformerFactory({ ...options, listWatch: (resource, scope) => listWatchOf(client, resource, scope) });
+  const { clock = systemClock, random = systemRandom } = options;
+  const recovery = new Recovery(clock, random);
+  const observed = client.withTransport((transport) => recoveryTransport(transport, recovery, { clock }));
+  return new InformerFactory({
+    recovery,
+    ...options,
+    listWatch: (resource, scope) => listWatchOf(observed, resource, scope),
+  });
 }
 
 /** The ListWatch of a cache. Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter. */

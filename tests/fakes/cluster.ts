@@ -87,6 +87,11 @@ export class FakeCluster {
     for (const { end } of [...this.#watchers]) end();
   }
 
+  /** Forgets all watches without a word to their clients, as a network that swallows everything. */
+  abandonWatches(): void {
+    this.#watchers.clear();
+  }
+
   async #write(request: Request, path: string): Promise<Response> {
     const text = await request.text();
     const body: unknown = text === "" ? {} : JSON.parse(text);

@@ -34,8 +34,8 @@ export interface Connection extends Disposable {
   credentialsAdvice(): Promise<string>;
 }
 
-/** The flags of a connection. Without `--namespace`, which means something different in each command. */
-type ConnectFlags = Omit<ConnectionFlags, "namespace">;
+/** The flags of a connection. Without `--namespace` and `--connect-timeout`, which differ from command to command. */
+type ConnectFlags = Omit<ConnectionFlags, "namespace" | "connectTimeout">;
 
 /** Creates the connection that the flags describe. @throws KubeconfigError when they describe none */
 export async function connect(flags: ConnectFlags, session: Session): Promise<Connection> {

@@ -45,19 +45,20 @@ export async function waitForServer(
   options: WaitForServerOptions,
 ): Promise<string | undefined> {
   const { timeoutMs, clock, random, retries = true } = options;
-  const backoff = new Backoff({ initialMs: 200, maxMs: 2_000, jitter: 0.2, clock, random });
+  const backoff = new Backoff({ initialMs: 200, maxMs: 1_000, jitter: 1, clock, random });
   const log = logger("cli");
   const deadline = clock.monotonic() + timeoutMs;
   const say = (state: string) =>
     log.warn("still trying to reach the server", {
       server: connection.server,
       state,
-      timeout: formatDuration(timeoutMs),
+      timeout: timeoutMs === Infinity ? "none" : formatDuration(timeoutMs),
     });
   let state = "no response yet";
   using _notice = clock.timer(noticeAfterMs, () => say(state));
   while (true) {
-    const outcome = await requestVersion(connection, Math.max(1, deadline - clock.monotonic()), options);
+    const leftMs = Math.max(1, deadline - clock.monotonic());
+    const outcome = await requestVersion(connection, timeoutMs === Infinity ? attemptMs : leftMs, options);
     if (outcome.kind === "reached") return outcome.version;
     const delayMs = backoff.next();
     if (!retries || outcome.kind === "permanent" || clock.monotonic() + delayMs > deadline) throw outcome.error;
@@ -66,6 +67,9 @@ export async function waitForServer(
     await clock.sleep(delayMs, options.signal);
   }
 }
+
+/** How long one request of a wait without limit may take: a connection that died would hold it for a minute. */
+const attemptMs = 5_000;
 
 /** How long a wait may be silent. */
 const noticeAfterMs = 1_500;

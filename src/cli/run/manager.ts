@@ -13,7 +13,6 @@ import {
   isLoopback,
   Manager,
   type ManagerElection,
-  type OperatorController,
   runEndpoints,
   type Runnable,
   serveEndpoints,
@@ -21,21 +20,14 @@ import {
 import { logger, type MetricsRegistry, runtimeMetrics } from "../../observe/mod.ts";
 import { joinPath, processFacts, readText, type Server } from "../../runtime/mod.ts";
 import type { Connection } from "../connection/mod.ts";
-import type { BindAddress, RunFlags, ServingFlags } from "./run_flags.ts";
-import { CommandError, exitCode, type OperatorEndpoints, type Session } from "../command/mod.ts";
+import type { BindAddress, ServingFlags } from "./run_flags.ts";
+import { CommandError, exitCode, type OperatorEndpoints } from "../command/mod.ts";
 import { logDryRunWrites } from "./dry_run_writes.ts";
 import { UsageError } from "../flags/mod.ts";
 import { createWebhookRunnable } from "./webhooks.ts";
-import type { Clock } from "../../async/mod.ts";
-
-/** What to run, and in which namespaces. */
-export interface RunPlan {
-  readonly controllers: readonly OperatorController[];
-  /** Empty: all namespaces. */
-  readonly namespaces: readonly string[];
-  readonly flags: RunFlags;
-  readonly session: Session;
-}
+import { type Clock, untilAborted } from "../../async/mod.ts";
+import { awaitRunnable } from "./await_runnable.ts";
+import type { RunPlan } from "./run_plan.ts";
 
 /** Creates the Manager; nothing runs yet. @throws UsageError when the flags of leader election do not fit together */
 export async function createManager(connection: Connection, plan: RunPlan): Promise<Manager> {
@@ -53,6 +45,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     dryRun: flags.dryRun,
     leaderElection: flags.leaderElect ? createElection(connection, plan) : undefined,
     gracefulShutdownTimeoutMs: flags.gracefulShutdownTimeout,
+    prepare: (stop) => untilAborted(awaitRunnable(connection, plan, stop), stop),
     clock,
     random,
   });

@@ -17,7 +17,7 @@ import {
   selectNamedOrAll,
   subcommand,
 } from "../command/mod.ts";
-import { connect, type Connection, waitForServer } from "../connection/mod.ts";
+import { connect, type Connection } from "../connection/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import { listOf } from "../output/mod.ts";
 import {
@@ -27,8 +27,8 @@ import {
   namespacesOf,
   outputClosed,
 } from "./controller_flags.ts";
-import { createManager, type RunPlan } from "./manager.ts";
-import { preflight } from "./preflight.ts";
+import { createManager } from "./manager.ts";
+import type { RunPlan } from "./run_plan.ts";
 import { type RunFlags, runFlags } from "./run_flags.ts";
 import { Convergence, interruptedError, runOnce } from "./run_once.ts";
 import { findWebhookHost, hostQueries } from "./webhook_host.ts";
@@ -59,7 +59,6 @@ export const run = subcommand({
 
 async function runUntilStopped(stopping: Scope, call: Call<RunFlags>): Promise<ExitCode> {
   const { session, flags } = call;
-  const { clock, random } = session.processEnvironment;
   const { signal: stop } = stopping;
   const namespaces = namespacesOf(flags);
   try {
@@ -67,10 +66,6 @@ async function runUntilStopped(stopping: Scope, call: Call<RunFlags>): Promise<E
     const controllers = await untilAborted(configure(call, namespaces, stopping), stop);
     const plan = { controllers, namespaces, flags, session };
     using connection = await connect(flags, session);
-    const options = { timeoutMs: flags.connectTimeout, clock, random, signal: stop };
-    const version = await untilAborted(waitForServer(connection, options), stop);
-    await untilAborted(assertRunnable(connection, plan, stop), stop);
-    logger("cli").info("server reached", { server: connection.server, version });
     await runManager(connection, plan, stopping);
   } catch (error) {
     if (!stop.aborted || error !== stop.reason) throw withExitCode(error);
@@ -133,28 +128,6 @@ function selectedControllers({ positionals, flags, session }: Call<RunFlags>): r
     `Cannot run controllers: no controller is named, ${known}`,
     `Run: ${name} run NAME, or ${name} run --all`,
   );
-}
-
-/**
- * Fails when no controller can run. When some can, the others are logged and start as soon as they can; with --once there
- * is no later, so that one controller that cannot run is a failure.
- */
-async function assertRunnable(connection: Connection, plan: RunPlan, signal: AbortSignal): Promise<void> {
-  const { controllers, namespaces, flags, session } = plan;
-  const operatorName = session.operator.name;
-  const failures = await preflight(connection, {
-    controllers,
-    installsConversions: flags.webhookHost !== undefined && !flags.dryRun,
-    namespaces,
-    operatorName,
-    signal,
-  });
-  const [first] = failures;
-  if (first !== undefined && (flags.once || failures.length === controllers.length)) throw first.error;
-  for (const { controller, error } of failures) {
-    const { message, advice } = error;
-    logger("cli").error("controller cannot run yet", { controller: controller.name, reason: message, advice });
-  }
 }
 
 /** Gives the errors of leader election their exit code and their advice. */

@@ -17,6 +17,13 @@ import {
 } from "../flags/mod.ts";
 import { connectionFlags } from "../connection/mod.ts";
 
+const connectTimeout = flag(durationMs().optional(), {
+  group: "Cluster (as in kubectl):",
+  flags: "--connect-timeout <duration>",
+  about: "how long to try to reach the server (default: 30s; in a Pod without limit)",
+  example: "--connect-timeout 1m30s",
+});
+
 /** An address to listen on; undefined for none. */
 export interface BindAddress {
   readonly hostname: string;
@@ -163,6 +170,7 @@ export const runFlags = z.object({
   ...servingFlags.shape,
   ...electionFlags.shape,
   ...connectionFlags.shape,
+  connectTimeout,
   namespace: flag(z.array(namespaceName()).default([]), {
     flags: "-n, --namespace <name>",
     about: "watch this namespace only; can be repeated (default: all; the context's namespace is not used)",

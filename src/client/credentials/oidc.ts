@@ -53,6 +53,8 @@ export class OidcTokens {
   #idToken: Masked | undefined;
   #refreshToken: Masked | undefined;
   /** True if the current ID token was returned: the caller needs another one. */
+  /** The kubeconfig is outdated from the first new refresh token on; the next ones change nothing. */
+  #hasWarned = false;
   #isUsed = false;
 
   constructor(provider: OidcProvider, options: OidcTokensOptions) {
@@ -93,6 +95,8 @@ export class OidcTokens {
     this.#isUsed = false;
     if (tokens.refresh_token === undefined || tokens.refresh_token === refreshToken.reveal()) return;
     this.#refreshToken = new Masked(tokens.refresh_token);
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
     logger.warn("received a new refresh token, the kubeconfig has the old one", {
       advice: "log in again before the next start, or use an exec plugin such as kubelogin",
     });
