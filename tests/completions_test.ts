@@ -41,9 +41,11 @@ const freeText: ReadonlySet<string> = new Set([
   "--timeout",
   "--tls-server-name",
   "--token",
-  "--webhook-namespace",
+  "--toleration",
+  "--webhook-configuration",
   "--webhook-from",
   "--webhook-host",
+  "--webhook-namespace",
   "--webhook-port",
   "--workers",
 ]);

@@ -43,6 +43,11 @@ export interface RunSetup {
    * @throws Error when the line cannot be written, for example because the disk is full.
    */
   print(line: string): Promise<void>;
+  /**
+   * The format of the log. Print lines in the same one: `kubectl logs` shows both as one stream, and a log collector reads
+   * one JSON object from each line. It is `json` with `--log-format json`, and in a Pod that has no terminal.
+   */
+  readonly logFormat: "text" | "json";
   /** Files on the user's machine, for a controller that keeps something between two runs. */
   readonly files: {
     /** Reads a file. @returns undefined when it does not exist */
@@ -154,8 +159,7 @@ export function withFlags<Schema extends z.ZodObject>(
   const ownFlags: OwnFlags = {
     schema: flags,
     async configure(read, setup) {
-      const { namespaces, metrics, print, files } = setup;
-      const configured = await configure({ namespaces, metrics, print, files, flags: read(flags) });
+      const configured = await configure({ ...setup, flags: read(flags) });
       if (configured.name === definition.name) return configured;
       throw new TypeError(
         `Cannot configure controller "${definition.name}": the configured controller has the name "${configured.name}"`,

@@ -4,7 +4,9 @@
  *
  * Guarantees: the defaults are the safe ones (fail closed, match equivalent versions, no side effects, 10 s, exclude the
  * own namespace and kube-system). Settings that lintWebhooks() refuses are an error until the webhook accepts the risk.
- * A webhook that fails closed and is down blocks every write it matches, so it must not match what its repair needs.
+ * A webhook that fails closed and is down blocks every write it matches, so it must not match what its repair needs: the API
+ * server never calls it for an update of an object that is being deleted, nor for an update of the operator itself that leaves
+ * `spec` as it is, such as that of a finalizer.
  */
 import { apiVersionOf, builtin, type LabelSelector, matchesLabels, resourceName } from "../api/mod.ts";
 import type { CrdConversion } from "../schema/mod.ts";
@@ -38,6 +40,8 @@ export interface WebhookConfigurationOptions {
   readonly caBundle?: string;
   /** The namespace of the operator, which its webhooks exclude. @default that of the service */
   readonly ownNamespace?: string;
+  /** The user name of the operator, whose updates of metadata pass. @default unknown: they are reviewed as all others */
+  readonly ownUser?: string;
 }
 
 /** The generated configurations. */
@@ -97,7 +101,8 @@ export function configurationTargets(webhooks: readonly Webhook[], name: string)
 function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationOptions) {
   const { resource, operations, timeoutSeconds, path, name } = webhook;
   const { failurePolicy = "Fail", matchPolicy = "Equivalent", sideEffects = "None" } = webhook.options;
-  const { objectSelector, matchConditions, subresources = [], reinvocationPolicy = "IfNeeded" } = webhook.options;
+  const { objectSelector, subresources = [], reinvocationPolicy = "IfNeeded" } = webhook.options;
+  const matchConditions = [...repairConditions(webhook, options.ownUser), ...webhook.options.matchConditions ?? []];
   const namespaceSelector = webhook.options.namespaceSelector ?? allNamespacesExcept(ownNamespaceOf(options));
   return {
     name,
@@ -116,9 +121,36 @@ function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationOptions
     timeoutSeconds,
     namespaceSelector,
     ...(objectSelector === undefined ? {} : { objectSelector }),
-    ...(matchConditions === undefined ? {} : { matchConditions: [...matchConditions] }),
+    ...(matchConditions.length === 0 ? {} : { matchConditions }),
     ...(webhook.kind === "mutating" ? { reinvocationPolicy } : {}),
   };
+}
+
+/** Prefix of the names of the conditions that every webhook has. */
+const repairConditionPrefix = "pintle.dev/";
+
+/** True for a condition that {@link webhookConfigurations} added itself. It never excludes the creation of an object. */
+export function isRepairCondition({ name }: { readonly name: string }): boolean {
+  return name.startsWith(repairConditionPrefix);
+}
+
+/** What must pass while the webhook does not respond. The API server evaluates it, so that it needs no answer. */
+function repairConditions({ operations }: AdmissionWebhook, ownUser: string | undefined) {
+  if (!operations.includes("UPDATE")) return [];
+  const isUpdate = "request.operation == 'UPDATE'";
+  const isSameSpec = "has(object.spec) && has(oldObject.spec) && object.spec == oldObject.spec";
+  const isOwn = `request.userInfo.username == '${ownUser}'`;
+  return [
+    // Otherwise the last finalizer could not be removed, and the object would stay.
+    {
+      name: `${repairConditionPrefix}not-being-deleted`,
+      expression: `!(${isUpdate} && has(object.metadata.deletionTimestamp))`,
+    },
+    ...(ownUser === undefined ? [] : [{
+      name: `${repairConditionPrefix}not-own-metadata`,
+      expression: `!(${isUpdate} && ${isOwn} && ${isSameSpec})`,
+    }]),
+  ];
 }
 
 function conversionOf(webhook: ConversionWebhook, options: WebhookConfigurationOptions): CrdConversion {
@@ -144,6 +176,11 @@ function clientConfigOf(path: string, options: WebhookConfigurationOptions): Web
 function ownNamespaceOf(options: WebhookConfigurationOptions): string | undefined {
   const { ownNamespace, address } = options;
   return ownNamespace ?? (address.kind === "service" ? address.namespace : undefined);
+}
+
+/** The user name of a ServiceAccount. */
+export function serviceAccountUser({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `system:serviceaccount:${namespace}:${name}`;
 }
 
 /** All namespaces except kube-system and that of the operator: their Pods must be able to start while it is down. */

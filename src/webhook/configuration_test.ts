@@ -40,6 +40,10 @@ test("configurations have the safe defaults, and the caBundle if one is given", 
     namespaceSelector: {
       matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "NotIn", values: ["ops", "kube-system"] }],
     },
+    matchConditions: [{
+      name: "pintle.dev/not-being-deleted",
+      expression: "!(request.operation == 'UPDATE' && has(object.metadata.deletionTimestamp))",
+    }],
     reinvocationPolicy: "IfNeeded",
   }]);
   assertEquals(judging?.webhooks?.[0]?.rules?.[0]?.operations, ["CREATE"]);

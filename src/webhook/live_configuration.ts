@@ -145,18 +145,26 @@ function stringMap(value: unknown): Readonly<Record<string, string>> | undefined
 interface PublishOptions {
   readonly client: Client;
   readonly targets: readonly ConfigurationTarget[];
+  /** The Service of this installation; entries that name another one are left alone. @default all entries are written */
+  readonly service?: { readonly namespace: string; readonly name: string };
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 /**
- * Sets `bundle` (PEM) as the authorities of every target. Writes only targets that have another bundle.
+ * Sets `bundle` (PEM) as the authorities of every target. Writes only targets that have another bundle, and never those
+ * through which the API server calls another installation.
  *
  * @returns the number of changed objects; targets that are not installed are skipped
  * @throws ApiError when a target cannot be read or written; retries conflicts. Error when a CRD has no conversion webhook
  */
 export async function publishCaBundle(bundle: string, options: PublishOptions): Promise<number> {
-  const { client, targets, clock, signal } = options;
+  const { client, targets, service, clock, signal } = options;
+  const isOurs = ({ clientConfig }: LiveEntry) => {
+    const called = clientConfig?.service;
+    if (service === undefined || called === undefined) return true;
+    return called.namespace === service.namespace && called.name === service.name;
+  };
   const caBundle = toBase64(bundle);
   let changed = 0;
   for (const target of targets) {
@@ -166,7 +174,8 @@ export async function publishCaBundle(bundle: string, options: PublishOptions): 
         const state = "it has no conversion webhook, so that all versions have the same content. Run install-crds";
         throw new Error(`Cannot publish the webhook authorities in ${target.name}: ${state}`);
       }
-      const stale = live?.entries.filter((entry) => entry.clientConfig?.caBundle !== caBundle) ?? [];
+      const stale = live?.entries.filter((entry) => isOurs(entry) && entry.clientConfig?.caBundle !== caBundle) ??
+        [];
       // During a local run the webhooks are served with a certificate of another authority.
       if (live === undefined || stale.length === 0 || isFromLocalRun(live)) return;
       const operations = stale.map((

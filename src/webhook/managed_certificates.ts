@@ -35,6 +35,8 @@ export interface ManagedCertificatesOptions {
   readonly hosts: readonly string[];
   /** The configurations that hold the bundle; see `configurationTargets`. */
   readonly targets: readonly ConfigurationTarget[];
+  /** The Service that the API server calls; entries with another Service belong to another installation. @default any */
+  readonly service?: { readonly namespace: string; readonly name: string };
   /** Whether this replica rotates. Any replica issues the first certificate and an overdue one. @default always */
   readonly isLeader?: () => boolean;
   /** Validity of a certificate in milliseconds, at most one year. @default 365 days */
@@ -196,9 +198,9 @@ class ManagedCertificates {
   }
 
   async #publish(state: CertificateState): Promise<void> {
-    const { client, targets } = this.#options;
+    const { client, targets, service } = this.#options;
     const bundle = state.authorities.join("");
-    const options = { client, targets, clock: this.#clock, signal: this.#signal };
+    const options = { client, targets, service, clock: this.#clock, signal: this.#signal };
     const changed = await publishCaBundle(bundle, options);
     if (changed > 0) this.#log.info("published the webhook authorities", { configurations: changed });
     // After a change, which may restore an overwritten bundle, the settling time starts again.

@@ -225,6 +225,17 @@ test("a host that the certificate lacks causes a rotation", async () => {
   assertEquals(api.writes.length, writes);
 });
 
+test("the authorities of another installation are left alone", async () => {
+  const api = clusterWithConfigurations(), clock = new VirtualClock();
+  using one = replica(api, clock, { service: { namespace: "elsewhere", name: "webhook" } });
+  await pass(clock, 60_000);
+  assertEquals(one.served.length, 1);
+  assertEquals(api.writes.filter((line) => !line.includes("/secrets")), []);
+  using two = replica(api, clock, { service: { namespace: "ops", name: "webhook" } });
+  await pass(clock, 60_000, 2);
+  assertEquals([two.served.length, api.writes.filter((line) => !line.includes("/secrets")).length], [1, 2]);
+});
+
 test("invalid options are refused at definition", async () => {
   const options = { client: fakeApi().client, secret: "a/b", targets: [] };
   await assertRejects(async () => await managedCertificates({ ...options, hosts: [] }), /there are no hosts$/);

@@ -53,7 +53,9 @@ export {
 } from "./live_configuration.ts";
 export {
   configurationTargets,
+  isRepairCondition,
   lintWebhooks,
+  serviceAccountUser,
   type WebhookAddress,
   type WebhookConfigurationOptions,
   type WebhookConfigurations,

@@ -125,7 +125,8 @@ async function runNodePool({ controlPlane, proxy }: WorkloadParts): Promise<void
 async function keepCertificates({ kubeconfig }: WorkloadParts): Promise<void> {
   const access = await loadClusterAccess({ overrides: { kubeconfig }, environment: {}, home: "/nonexistent" });
   using transport = clusterTransport(access);
-  const targets = [{ kind: "mutating", name: "controller" }, { kind: "validating", name: "controller" }] as const;
+  const name = "controller.controller-system";
+  const targets = [{ kind: "mutating", name }, { kind: "validating", name }] as const;
   const { pairs } = managedCertificates({
     client: new Client(transport),
     secret: "controller-system/controller-webhook",
@@ -135,7 +136,7 @@ async function keepCertificates({ kubeconfig }: WorkloadParts): Promise<void> {
   using stop = scope(never);
   for await (const _pair of pairs(stop.signal)) {
     const client = new Client(transport);
-    const live = await client.get(builtin.MutatingWebhookConfiguration, "controller");
+    const live = await client.get(builtin.MutatingWebhookConfiguration, name);
     if (live.webhooks?.every(({ clientConfig }) => clientConfig.caBundle !== undefined) !== true) {
       throw new Error("Cannot see the authority published");
     }

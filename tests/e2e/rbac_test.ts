@@ -95,7 +95,7 @@ controlPlaneTest(
 );
 
 async function deprive(controlPlane: ControlPlane, right: Right, namespace: string): Promise<void> {
-  const objects = (await manifestsFor(["foo", "--namespaced", "-n", namespace])).filter(isAccess);
+  const objects = (await manifestsFor(["foo", "--namespaced", "-n", namespace, "--create-namespace"])).filter(isAccess);
   await using proxy = await ApiProxy.start(controlPlane);
   const kubeconfig = await grant(controlPlane, without(objects, right), proxy.kubeconfig);
   await using binary = runAs(kubeconfig, ["foo"], objects, "-n", namespace);

@@ -22,7 +22,7 @@ const probe = ["create", "-f", "-", "--dry-run=server"] as const;
 /** The webhook configurations of the operator in the cluster. */
 async function installed(controlPlane: ControlPlane): Promise<readonly string[]> {
   const names = await controlPlane.kubectlOutput(["get", configurations, "--output=name"]);
-  return names.split("\n").filter((name) => name.endsWith("/controller"));
+  return names.split("\n").filter((name) => /\/controller\.[^/]+$/.test(name));
 }
 
 /** The labels that the webhook gives an empty pool. The API server notices configurations a moment later. */
@@ -138,7 +138,12 @@ controlPlaneTest(
     const configuration = {
       apiVersion: "admissionregistration.k8s.io/v1",
       kind: "MutatingWebhookConfiguration",
-      metadata: { name: "controller", annotations: { "example.dev/kept": "yes" } },
+      metadata: {
+        // A program outside of the cluster finds the installation by its label, whatever its namespace is.
+        name: "controller.ops",
+        labels: { "app.kubernetes.io/name": "controller" },
+        annotations: { "example.dev/kept": "yes" },
+      },
       webhooks: [{
         name: "default.nodepools.nodes.lailin.xyz",
         clientConfig: { service },
@@ -153,7 +158,7 @@ controlPlaneTest(
       }],
     };
     const live = async () => {
-      const text = await site.kubectl(["get", "mutatingwebhookconfiguration", "controller", "--output=json"]);
+      const text = await site.kubectl(["get", "mutatingwebhookconfiguration", "controller.ops", "--output=json"]);
       const { metadata: { resourceVersion: _, generation: __, managedFields: ___, ...metadata }, webhooks } = JSON
         .parse(text);
       return { metadata, webhooks };

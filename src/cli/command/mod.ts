@@ -4,12 +4,14 @@ export { configureHelp, helpText } from "./help.ts";
 export { listenForInterrupts } from "./interrupts.ts";
 export { type CommandLine, leadingFlagAdvice, misplacedCommandError, unknownCommandError } from "./misplaced_words.ts";
 export {
+  defaultNamespace,
   type Operator,
   type OperatorEndpoints,
   type ProcessEnvironment,
   processEnvironmentWith,
   type ProcessInput,
   type ProcessOutput,
+  webhookConfigurationName,
   webhookServiceName,
 } from "./operator.ts";
 export { crdsOf, selectControllers, selectNamedOrAll } from "./select_controllers.ts";

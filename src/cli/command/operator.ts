@@ -220,3 +220,19 @@ function stampedVersion(environment: Environment): string {
 export function webhookServiceName(operatorName: string): string {
   return `${operatorName}-webhook`;
 }
+
+/** The namespace that `manifests` installs an operator in, unless the command line names one. */
+export function defaultNamespace(operatorName: string): string {
+  return `${operatorName}-system`;
+}
+
+/**
+ * Name of the webhook configurations of an installation. They have no namespace, so that their name contains it: two
+ * installations of one operator must not replace each other's.
+ */
+export function webhookConfigurationName(
+  operatorName: string,
+  namespace: string = defaultNamespace(operatorName),
+): string {
+  return `${operatorName}.${namespace}`;
+}

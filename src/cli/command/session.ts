@@ -30,9 +30,9 @@ export const logFlags = z.object({
     arity: "count",
     group,
   }),
-  logFormat: flag(oneOf(["text", "json"]).prefault("text"), {
+  logFormat: flag(oneOf(["text", "json"]).optional(), {
     flags: "--log-format <format>",
-    about: "text for people, json for programs",
+    about: "text for people, json for programs (default: text; in a Pod without a terminal json)",
     example: "--log-format json",
     group,
   }),
@@ -41,6 +41,9 @@ export const logFlags = z.object({
 /** The values of the flags. */
 export type LogFlags = z.output<typeof logFlags>;
 
+/** How log records are written, and the lines that controllers print. */
+export type LogFormat = NonNullable<LogFlags["logFormat"]>;
+
 /** One call of the program. */
 export class Session implements Disposable {
   readonly operator: Operator;
@@ -48,7 +51,7 @@ export class Session implements Disposable {
   /** The metrics of the process. The operator and its controllers may add their own. */
   readonly metrics: MetricsRegistry;
   #verbosity = 0;
-  #format: LogFlags["logFormat"] = "text";
+  #format: LogFormat = "text";
   #logging: ConfiguredLogging | undefined;
   readonly #results: LineWriter;
   readonly #messages: LineWriter;
@@ -80,6 +83,18 @@ export class Session implements Disposable {
     return this.#verbosity;
   }
 
+  /** The format of the log. The lines of controllers have the same one: a log collector gets both as one stream. */
+  get logFormat(): LogFormat {
+    return this.#format;
+  }
+
+  /** That of the flag. In a Pod a log collector reads the output, unless a user has opened a terminal there. */
+  #formatOf({ logFormat }: LogFlags): LogFormat {
+    const { stdout, stderr } = this.processEnvironment;
+    const isPod = this.environment.KUBERNETES_SERVICE_HOST !== undefined;
+    return logFormat ?? (isPod && !stdout.isTerminal && !stderr.isTerminal ? "json" : "text");
+  }
+
   /**
    * Starts logging.
    *
@@ -90,9 +105,9 @@ export class Session implements Disposable {
     { quiet = [], silent = [] }: { readonly quiet?: readonly string[]; readonly silent?: readonly string[] } = {},
   ): void {
     this.#verbosity = flags.verbose;
-    this.#format = flags.logFormat;
+    this.#format = this.#formatOf(flags);
     const { clock } = this.processEnvironment;
-    const options = { level: flags.verbose > 0 ? "debug" : "info", format: flags.logFormat, quiet, silent } as const;
+    const options = { level: flags.verbose > 0 ? "debug" : "info", format: this.#format, quiet, silent } as const;
     this.#logging = configureLineLogging({ ...options, now: () => clock.now() }, this.#messages);
   }
 

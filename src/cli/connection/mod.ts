@@ -2,4 +2,5 @@
 export { isAllowed, isConversionFailure, isServed, type ResourceAttributes } from "./cluster_queries.ts";
 export { connect, type Connection } from "./connect.ts";
 export { connectionFlags } from "./connection_flags.ts";
+export { findWebhookConfigurationName, operatorLabel } from "./webhook_installation.ts";
 export { waitForServer } from "./wait_for_server.ts";

@@ -40,6 +40,10 @@ function createCluster(service = "op-system/op-webhook") {
       const words = `install-crds ${args}`.trimEnd().split(" ");
       return await runCommandLine(operator, words, { transport: server.fetch });
     },
+    async doctor(): Promise<CommandResult> {
+      const operator = { name: "op", version: "1.0.0", controllers: [clockController] };
+      return await runCommandLine(operator, ["doctor"], { transport: server.fetch });
+    },
     [Symbol.dispose]: () => server[Symbol.dispose](),
   };
 }
@@ -84,6 +88,31 @@ test("install-crds publishes the authorities that the controllers have created, 
     assertEquals([code, err], [0, ""]);
     assertEquals<unknown>(await cluster.conversion(), webhookOf({ namespace: "ops" }, { caBundle }));
   }
+});
+
+test("install-crds refuses to take the conversion from another installation, and doctor names both", async () => {
+  using cluster = createCluster("one/op-webhook");
+  const { client } = cluster;
+  await cluster.install(clockController, "--webhook-namespace one");
+  for (const namespace of ["one", "two"]) {
+    await client.create(builtin.Namespace, { metadata: { name: namespace }, spec: {} });
+    const metadata = { namespace, name: "op-webhook", labels: { "app.kubernetes.io/name": "op" } };
+    await client.create(builtin.Service, { metadata, spec: { ports: [{ port: 443 }] } });
+  }
+  const refused = await cluster.install(clockController, "--webhook-namespace two");
+  assertEquals(refused.code, 1);
+  assertMatch(
+    refused.err,
+    /Cannot install .*crontabs.*: Service one\/op-webhook of another installation converts its objects\. Leave --webhook-namespace out/,
+  );
+  assertEquals<unknown>(await cluster.conversion(), webhookOf({ namespace: "one" }));
+  assertMatch(
+    (await cluster.doctor()).out,
+    /warning .*converted by the installation in one only, not by that in two\./,
+  );
+  await client.delete(builtin.Service, "one/op-webhook");
+  assertEquals((await cluster.install(clockController, "--webhook-namespace two")).code, 0);
+  assertEquals<unknown>(await cluster.conversion(), webhookOf({ namespace: "two" }));
 });
 
 test("install-crds says what to do when nobody serves the conversion webhook, and continues when it is served", async () => {

@@ -5,6 +5,7 @@
  * the Service stays unless the command line names one. The authorities are written apart from the definition, so that they
  * belong to the controllers, which renew them.
  */
+import { builtin } from "../../api/mod.ts";
 import { isForbidden } from "../../client/mod.ts";
 import type { Crd, CrdConversion, StoredCrd } from "../../schema/mod.ts";
 import { publishStoredAuthorities } from "../../webhook/mod.ts";
@@ -30,6 +31,35 @@ function clientConfigOf({ spec: { conversion } }: Pick<StoredCrd, "spec">): Clie
 function withClientConfig(crd: Crd, clientConfig: ClientConfig): Crd {
   const webhook = { conversionReviewVersions: ["v1"], clientConfig };
   return { ...crd, spec: { ...crd.spec, conversion: { strategy: "Webhook", webhook } } };
+}
+
+/**
+ * Checks that a definition keeps the Service that converts its objects: a definition has one webhook for the whole cluster, so
+ * that of two installations only one can convert.
+ *
+ * @throws CommandError when `crd` names another Service than the live definition, and that one exists
+ */
+export async function assertNoOtherInstallation(
+  crd: Crd,
+  live: StoredCrd | undefined,
+  context: CrdContext,
+): Promise<void> {
+  const [own, current] = [clientConfigOf(crd)?.service, live === undefined ? undefined : clientConfigOf(live)?.service];
+  if (own === undefined || current === undefined) return;
+  if (own.namespace === current.namespace && own.name === current.name) return;
+  const { connection: { client }, signal } = context;
+  const key = `${current.namespace}/${current.name}`;
+  try {
+    if (await client.find(builtin.Service, key, { signal }) === undefined) return; // that installation was removed
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return context.session.info(`${definitionName(crd)}: Service ${key} converted it, which this user may not read`);
+  }
+  throw commandFailure(
+    `Cannot install ${definitionName(crd)}: Service ${key} of another installation converts its objects`,
+    `Leave --webhook-namespace out to keep it, or remove that installation first: kubectl delete service ${current.name} ` +
+      `-n ${current.namespace}`,
+  );
 }
 
 /** Writes the authorities of the controllers into a definition that has none, if the controllers have created them. */

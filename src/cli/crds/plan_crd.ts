@@ -14,7 +14,7 @@ import {
   type StoredCrd,
 } from "../../schema/mod.ts";
 import { awaitGone } from "./await_gone.ts";
-import { withLiveAddress } from "./conversion_webhook.ts";
+import { assertNoOtherInstallation, withLiveAddress } from "./conversion_webhook.ts";
 import { assertCompatible, breakingMessages } from "./assert_compatible.ts";
 import { commandFailure, type CrdContext, definitionName, readCrd } from "./crd_context.ts";
 
@@ -44,6 +44,7 @@ export async function planCrd(given: Crd, options: PlanOptions, context: CrdCont
   const program = { name: context.session.operator.name, version: context.session.version };
   const live = await readLive(given, options, context);
   const crd = withLiveAddress(given, live, options.webhookNamespace);
+  await assertNoOtherInstallation(crd, live, context);
   const desired = withInstallerMark(crd, program);
   if (live === undefined) return { live, desired, initial: desired };
   // A newer program installed the same definition: nothing changes, and its mark stays.

@@ -108,7 +108,10 @@ async function configure(
 ): Promise<readonly OperatorController[]> {
   const { operator, metrics } = session;
   const print = linePrinter({ session, stopping });
-  return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, metrics, print });
+  const { logFormat } = session;
+  return await configureControllers({
+    ...{ operator, controllers, flags, namespaces, allNamespaces, metrics, print, logFormat },
+  });
 }
 
 function printConnection({ session }: Call<DevFlags>, cluster: EmbeddedCluster, file: KubeconfigFile): void {

@@ -12,8 +12,8 @@ const crdPath = "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/web
 const established = { conditions: [{ type: "Established", status: "True" }], storedVersions: ["v1"] };
 const base = "/apis/admissionregistration.k8s.io/v1";
 const [mutatingPath, validatingPath] = [
-  `${base}/mutatingwebhookconfigurations/op`,
-  `${base}/validatingwebhookconfigurations/op`,
+  `${base}/mutatingwebhookconfigurations/op.op-system`,
+  `${base}/validatingwebhookconfigurations/op.op-system`,
 ];
 const defaults = defaulting(Website, (site) => site);
 const validates = validating(Website, { create: () => deny("no") });
@@ -37,7 +37,7 @@ function configuration(name: string, clientConfig: object, more: object = {}, me
     apiVersion: "admissionregistration.k8s.io/v1",
     // The one of its path, see doctor().
     kind: "",
-    metadata: { name: "op", uid: "u1", resourceVersion: "5", ...metadata },
+    metadata: { name: "op.op-system", uid: "u1", resourceVersion: "5", ...metadata },
     webhooks: [webhook],
   };
 }
@@ -215,7 +215,7 @@ test("[100] doctor finds what a killed local run has left", async () => {
   assertEquals(code, 1);
   assertMatch(
     out,
-    /FAILED +webhook +mutating op +served by a local run: process 7 on laptop, which renewed its mark 3 h ago; nothing responds at https:\/\/127\.0\.0\.1:1\/x\. Run: op doctor --fix\n/,
+    /FAILED +webhook +mutating op\.op-system +served by a local run: process 7 on laptop, which renewed its mark 3 h ago; nothing responds at https:\/\/127\.0\.0\.1:1\/x\. Run: op doctor --fix\n/,
   );
 });
 
@@ -231,7 +231,7 @@ test("[100] doctor knows at once that a process of this machine has ended", asyn
   assertEquals(code, 1);
   assertMatch(
     out,
-    /FAILED +webhook +mutating op +left by a local run: process \d+ on laptop has ended, .* doctor --fix\n/,
+    /FAILED +webhook +mutating op\.op-system +left by a local run: process \d+ on laptop has ended, .* doctor --fix\n/,
   );
 });
 
@@ -255,10 +255,14 @@ test("[100] doctor --fix removes what a killed local run has left, and leaves a 
     const { out, err } = await runCommandLine(operator, ["doctor", "--fix"], { transport: server.transport });
     assertEquals(isRemoved, !isAlive);
     assertMatch(err, /op: process 7 on laptop does not respond, waiting 20 s for its mark\n/);
-    if (isAlive) assertMatch(out, /ok +webhook +mutating op +nothing to fix: process 7 on laptop is alive\n/);
-    else {
-      assertMatch(out, /ok +webhook +mutating op +fixed: process 7 on laptop was killed, its settings were undone\n/);
-      assertMatch(out, /warning +webhook +mutating op +not installed/);
+    if (isAlive) {
+      assertMatch(out, /ok +webhook +mutating op\.op-system +nothing to fix: process 7 on laptop is alive\n/);
+    } else {
+      assertMatch(
+        out,
+        /ok +webhook +mutating op\.op-system +fixed: process 7 on laptop was killed, its settings were undone\n/,
+      );
+      assertMatch(out, /warning +webhook +mutating op\.op-system +not installed/);
     }
   }
 });

@@ -59,6 +59,8 @@ export interface DoctorContext extends CrdContext {
   readonly controllers: readonly OperatorController[];
   /** The namespaces that the controllers would watch; empty: all. */
   readonly namespaces: readonly string[];
+  /** The name of the webhook configurations; "" when there are no webhooks. */
+  readonly webhookConfiguration: string;
   /** The namespace of the Lease and of the certificates. */
   readonly ownNamespace: string;
   /** The Lease of the replicas, and whether --leader-elect is given. */

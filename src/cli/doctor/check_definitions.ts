@@ -6,9 +6,18 @@ import { type ComparedCrd, type Crd, crdChanges, type StoredCrd } from "../../sc
 import { isForbidden, isNotFound } from "../../client/mod.ts";
 import { readCrd, staleVersionsOf, storedObjects } from "../crds/mod.ts";
 import { CommandError, crdsOf, exitCode, webhookServiceName } from "../command/mod.ts";
-import { isServed } from "../connection/mod.ts";
-import { type Check, type DoctorContext, failed, type Finding, ok, unknown, warning } from "./check.ts";
-import { keyOf, type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
+import { isServed, operatorLabel } from "../connection/mod.ts";
+import {
+  type Check,
+  type DoctorContext,
+  failed,
+  type Finding,
+  ok,
+  unknown,
+  unknownIfForbidden,
+  warning,
+} from "./check.ts";
+import { builtin, keyOf, type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { approximateDuration, count } from "../output/mod.ts";
 
@@ -20,6 +29,8 @@ export async function checkDefinitions(context: DoctorContext): Promise<readonly
   for (const crd of crdsOf(context.controllers, address)) {
     const finding = await checkDefinition(crd, context);
     checks.push({ about: "definition", subject: crd.metadata.name, ...finding });
+    if (crd.spec.conversion?.strategy !== "Webhook") continue;
+    checks.push(...await checkOtherInstallations(crd, context));
   }
   return checks;
 }
@@ -69,6 +80,32 @@ function compareWithOwn(live: StoredCrd, crd: Crd, install: string): Finding {
   const stale = staleVersionsOf(live);
   if (stale.length > 0) return warning(`installed, and objects may be stored in ${stale.join(", ")}`, install);
   return ok("installed, equal to this program's definition");
+}
+
+/**
+ * Looks for a second installation. A definition has one conversion webhook for the whole cluster, so that the replicas of only
+ * one installation convert the objects of all.
+ */
+async function checkOtherInstallations(crd: Crd, context: DoctorContext): Promise<readonly Check[]> {
+  const { connection: { client }, session: { operator }, signal } = context;
+  const live = await readCrd(context, crd.metadata.name).catch(() => undefined); // reported by the check before
+  const conversion = live?.spec.conversion;
+  const called = conversion?.strategy === "Webhook" ? conversion.webhook.clientConfig.service : undefined;
+  if (called === undefined) return [];
+  const others: string[] = [];
+  const finding = await unknownIfForbidden(async () => {
+    const labelSelector = `${operatorLabel}=${operator.name}`;
+    const fieldSelector = `metadata.name=${webhookServiceName(operator.name)}`;
+    const { items } = await client.listAll(builtin.Service, { labelSelector, fieldSelector, signal });
+    const namespaces = items.map(({ metadata: { namespace = "" } }) => namespace);
+    others.push(...namespaces.filter((namespace) => namespace !== called.namespace).sort());
+    const advice = "Run the same version in all of them, or convert in one installation only";
+    return warning(
+      `converted by the installation in ${called.namespace} only, not by that in ${others.join(", ")}`,
+      advice,
+    );
+  });
+  return others.length === 0 ? [] : [{ about: "definition", subject: crd.metadata.name, ...finding }];
 }
 
 /** The conversion webhook belongs to the installation of the webhooks, not to the definition. */

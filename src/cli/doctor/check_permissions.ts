@@ -84,10 +84,10 @@ function yamlList(items: readonly string[]): string {
 
 /** Returns all rules, in the order of the controllers. */
 function requiredRules(context: DoctorContext): readonly RequiredRule[] {
-  const { controllers, namespaces, lease, ownNamespace: namespace, session } = context;
+  const { controllers, namespaces, lease, ownNamespace: namespace, webhookConfiguration, session } = context;
   const webhooks = controllers.flatMap((controller) => controller.webhooks ?? []);
   const { name } = session.operator;
-  const targets = configurationTargets(webhooks, name);
+  const targets = configurationTargets(webhooks, webhookConfiguration);
   return [
     ...controllers.flatMap((controller) => controllerGrants(controller, namespaces)),
     ...processGrants({

@@ -34,7 +34,7 @@ export async function checkWebhooks(context: DoctorContext): Promise<readonly Ch
     local.some((check) => check.subject === subject && check.verdict.kind !== "ok");
   const checks: Check[] = [...local];
   const authorities: string[] = [];
-  for (const target of configurationTargets(webhooks, context.session.operator.name)) {
+  for (const target of configurationTargets(webhooks, context.webhookConfiguration)) {
     let published: readonly PublishedWebhook[] | undefined;
     const finding = await unknownIfForbidden(async () => {
       published = await readPublished(target, context);

@@ -10,9 +10,9 @@ import { z } from "zod";
 import { isAbortOf, scope, untilAborted } from "../../async/mod.ts";
 import { ApiError, InvalidResponseError, isUnreachable } from "../../client/mod.ts";
 import { type Call, CommandError, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
-import { connect, connectionFlags } from "../connection/mod.ts";
+import { connect, connectionFlags, findWebhookConfigurationName } from "../connection/mod.ts";
 import { commandLineOnly, flag, formatDuration, namespaceName, oneOf } from "../flags/mod.ts";
-import { electionFlags } from "../run/mod.ts";
+import { electionFlags, webhookConfigurationFlag } from "../run/mod.ts";
 import { type Check, type DoctorContext, failed, printChecks, unknown } from "./check.ts";
 import { checkCluster, checkLease } from "./check_cluster.ts";
 import { checkDefinitions, checkFinalizers } from "./check_definitions.ts";
@@ -42,6 +42,7 @@ const doctorFlags = z.object({
   leaderElect,
   leaderElectionId,
   leaderElectionNamespace,
+  webhookConfiguration: webhookConfigurationFlag,
   ...connectionFlags.shape,
   namespace: flag(z.array(namespaceName()).default([]), {
     flags: "-n, --namespace <name>",
@@ -92,12 +93,16 @@ async function runChecks(call: Call<DoctorFlags>): Promise<readonly Check[]> {
   using connection = await connect(flags, session);
   const clusterCheck = await checkCluster({ connection, session, signal }, flags.connectTimeout);
   if (clusterCheck.verdict.kind === "failed") return [clusterCheck];
+  const hasWebhooks = operator.controllers.some(({ webhooks = [] }) => webhooks.length > 0);
+  const given = flags.webhookConfiguration;
+  const search = { connection, operatorName: operator.name, given, signal };
   const context: DoctorContext = {
     connection,
     session,
     signal,
     controllers,
     namespaces: [...new Set(flags.namespace)],
+    webhookConfiguration: hasWebhooks ? await findWebhookConfigurationName(search) : "",
     ownNamespace: flags.leaderElectionNamespace ?? connection.namespace,
     lease: { name: flags.leaderElectionId ?? operator.name, isUsed: flags.leaderElect },
   };

@@ -203,7 +203,8 @@ test("doctor counts objects whose deletion waits for a finalizer", async () => {
 });
 
 const served = withWebhooks(websiteController, [defaulting(Website, (site) => site)]);
-const configurationPath = "GET /apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/controller";
+const configurationPath =
+  "GET /apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/controller.controller-system";
 const secretPath = "GET /api/v1/namespaces/default/secrets/controller-webhook";
 const secretName = { namespace: "default", name: "controller-webhook" };
 const base64 = (text: string) => toBase64(text);
@@ -215,7 +216,7 @@ function configuration(
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
-    metadata: { name: "controller" },
+    metadata: { name: "controller.controller-system" },
     webhooks: [{ name, clientConfig: { caBundle: base64(caBundle) } }],
   };
 }
@@ -225,17 +226,17 @@ test("a missing webhook configuration is a warning, one without a certificate au
   assertEquals(none.code, 0);
   assertMatch(
     none.out,
-    /warning +webhook +mutating controller +not installed: the API server does not call the webhooks\. See: controller manifests/,
+    /warning +webhook +mutating controller\.controller-system +not installed: the API server does not call the webhooks\. See: controller manifests/,
   );
   assertMatch(none.out, /unknown +webhook +certificate +Secret default\/controller-webhook does not exist yet/);
   const empty = await doctor({ [configurationPath]: configuration("") }, "", [served]);
   assertEquals(empty.code, 1);
   assertMatch(
     empty.out,
-    /FAILED +webhook +mutating controller +no certificate authority: the API server rejects writes/,
+    /FAILED +webhook +mutating controller\.controller-system +no certificate authority: the API server rejects writes/,
   );
   const odd = await doctor({ [configurationPath]: configuration("", "other") }, "", [served]);
-  assertMatch(odd.out, /warning +webhook +mutating controller +\S+ is missing/);
+  assertMatch(odd.out, /warning +webhook +mutating controller\.controller-system +\S+ is missing/);
 });
 
 test("the webhook check compares certificate and authorities, and prints how long the certificate is valid", async () => {
@@ -257,7 +258,7 @@ test("the webhook check compares certificate and authorities, and prints how lon
   const both = `${foreign.certificate}\n${authority.certificate}`;
   const good = await doctor({ [configurationPath]: configuration(both), [secretPath]: secret }, "", [served]);
   assertEquals(good.code, 0, good.out);
-  assertMatch(good.out, /ok +webhook +mutating controller +1 webhook, with a certificate authority/);
+  assertMatch(good.out, /ok +webhook +mutating controller\.controller-system +1 webhook, with a certificate authority/);
   assertMatch(good.out, /ok +webhook +certificate +Secret default\/controller-webhook: valid for 30 d/);
   const wrong = await doctor({ [configurationPath]: configuration(foreign.certificate), [secretPath]: secret }, "", [
     served,

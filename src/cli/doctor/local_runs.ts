@@ -19,9 +19,9 @@ import { type Check, type DoctorContext, failed, type Finding, ok, unknownIfForb
 
 /** Returns one check for each configuration that a local run has changed or created. */
 export async function checkLocalRuns(context: DoctorContext): Promise<readonly Check[]> {
-  const { connection: { client }, controllers, session, signal } = context;
+  const { connection: { client }, controllers, webhookConfiguration, signal } = context;
   const webhooks = controllers.flatMap((controller) => controller.webhooks ?? []);
-  const targets = configurationTargets(webhooks, session.operator.name);
+  const targets = configurationTargets(webhooks, webhookConfiguration);
   const checks: Check[] = [];
   const search = async (): Promise<Finding> => {
     for (const trace of await findLocalRuns(client, targets, signal)) {
@@ -60,10 +60,10 @@ function nameOf(run: LocalRun | undefined): string {
 
 /** Undoes what killed local runs have left, of any controller. @returns One check for each configuration */
 export async function fixLocalRuns(context: DoctorContext): Promise<readonly Check[]> {
-  const { connection: { client }, session, signal } = context;
+  const { connection: { client }, session, webhookConfiguration, signal } = context;
   const { operator, processEnvironment: { clock } } = session;
   const webhooks = operator.controllers.flatMap((controller) => controller.webhooks ?? []);
-  const targets = configurationTargets(webhooks, operator.name);
+  const targets = configurationTargets(webhooks, webhookConfiguration);
   const { dead, alive } = await findDeadLocalRuns({
     ...{ client, targets, clock, signal },
     onWait: (run) =>

@@ -1,7 +1,7 @@
 /** PublishedWebhook: a webhook as the API server knows it, from an admission configuration or the conversion of a CRD. */
 import { builtin } from "../../api/mod.ts";
 import { CrdResource } from "../../schema/mod.ts";
-import type { ConfigurationTarget, WebhookClientConfig } from "../../webhook/mod.ts";
+import { type ConfigurationTarget, isRepairCondition, type WebhookClientConfig } from "../../webhook/mod.ts";
 import type { DoctorContext } from "./check.ts";
 import { fromBase64 } from "../../runtime/mod.ts";
 
@@ -45,6 +45,7 @@ export async function readPublished(
     const { name, clientConfig, timeoutSeconds = 10, failurePolicy, sideEffects } = webhook;
     const { objectSelector, matchConditions = [], rules: [rule] = [] } = webhook;
     const { matchLabels = {}, matchExpressions = [] } = objectSelector ?? {};
+    const conditions = matchConditions.filter((condition) => !isRepairCondition(condition));
     return {
       name,
       clientConfig,
@@ -52,7 +53,7 @@ export async function readPublished(
       timeoutMs: timeoutSeconds * 1_000,
       failurePolicy: failurePolicy === "Ignore" ? "Ignore" : "Fail",
       canDryRun: sideEffects !== "Some" && sideEffects !== "Unknown",
-      isConditional: Object.keys(matchLabels).length + matchExpressions.length + matchConditions.length > 0,
+      isConditional: Object.keys(matchLabels).length + matchExpressions.length + conditions.length > 0,
       reviews: { group: rule?.apiGroups?.[0] ?? "", version: rule?.apiVersions?.[0] ?? "" },
     };
   });

@@ -94,6 +94,43 @@ export function addressRange(): z.ZodType<string, string> {
   });
 }
 
+/** A toleration of a Pod, as in `spec.tolerations`. */
+export interface Toleration {
+  /** @default all keys */
+  readonly key?: string;
+  readonly operator: "Exists" | "Equal";
+  readonly value?: string;
+  /** @default all effects */
+  readonly effect?: (typeof effects)[number];
+  readonly tolerationSeconds?: number;
+}
+
+/** Each part is limited, and the key is that of a label. */
+const taintPattern =
+  /^((?:[a-z0-9.-]{1,253}\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)(?:=([\w.-]{0,63}))?(?::(NoSchedule|PreferNoSchedule|NoExecute))?$/;
+
+const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
+
+function isEffect(text: string | undefined): text is (typeof effects)[number] {
+  return effects.some((effect) => effect === text);
+}
+
+/** A taint in the notation of `kubectl taint`, `dedicated=operators:NoSchedule`, as the toleration of it. */
+export function toleration(): z.ZodType<Toleration, string> {
+  return z.string().transform((given, context) => {
+    const [, key, value, effect] = taintPattern.exec(given) ?? [];
+    if (key === undefined) {
+      context.addIssue({ code: "custom", message: "it is not a taint such as dedicated=operators:NoSchedule" });
+      return z.NEVER;
+    }
+    return {
+      key,
+      ...(value === undefined ? { operator: "Exists" } as const : { operator: "Equal", value } as const),
+      ...(isEffect(effect) ? { effect } : {}),
+    };
+  });
+}
+
 /** Milliseconds in each unit of Go's time.ParseDuration. All units are ASCII except the two signs for micro. */
 const unitMs: ReadonlyMap<string, number> = new Map([
   ["ns", 1e-6],

@@ -20,5 +20,7 @@ export {
   objectName,
   oneOf,
   text,
+  type Toleration,
+  toleration,
   wholeNumber,
 } from "./flag_values.ts";

@@ -33,9 +33,10 @@ function compareNamespaces(left: string, right: string): number {
 }
 
 /** Returns what the controllers need, and what their process needs besides. */
-function grantsOf({ name, namespace, operator, controllers, watched, webhooks, certSecret }: InstallPlan) {
+function grantsOf(plan: InstallPlan) {
+  const { name, namespace, operator, controllers, watched, webhooks, webhookConfiguration, certSecret } = plan;
   const secret = certSecret === undefined ? webhookServiceName(operator.name) : undefined;
-  const targets = configurationTargets(webhooks, operator.name);
+  const targets = configurationTargets(webhooks, webhookConfiguration);
   return [
     ...controllers.flatMap((controller): readonly AccessGrant[] => controllerGrants(controller, watched)),
     ...processGrants({
@@ -49,10 +50,9 @@ function grantsOf({ name, namespace, operator, controllers, watched, webhooks, c
 
 /** Returns a role and its binding; those of the whole cluster when the namespace is "". */
 function roleWithBinding(plan: InstallPlan, namespace: string, rules: readonly PolicyRule[]): readonly KubeObject[] {
-  const { name } = plan;
-  const [role, binding] = namespace === ""
-    ? [builtin.ClusterRole, builtin.ClusterRoleBinding]
-    : [builtin.Role, builtin.RoleBinding];
+  const [role, binding, name] = namespace === ""
+    ? [builtin.ClusterRole, builtin.ClusterRoleBinding, plan.clusterName]
+    : [builtin.Role, builtin.RoleBinding, plan.namespace === namespace ? plan.name : plan.clusterName];
   const metadata = { name, ...(namespace === "" ? {} : { namespace }), labels: labelsOf(plan) };
   return [objectOf(role, metadata, { rules }), objectOf(binding, metadata, bindingOf(plan, role, name))];
 }
@@ -68,7 +68,7 @@ function bindingOf({ name, namespace }: InstallPlan, role: Resource, roleName: s
 function metricsReader(plan: InstallPlan): readonly KubeObject[] {
   if (plan.certSecret === undefined) return [];
   const { metricsPath = "/metrics" } = plan.operator.endpoints ?? {};
-  const metadata = { name: `${plan.name}-metrics-reader`, labels: labelsOf(plan) };
+  const metadata = { name: `${plan.name}-metrics-reader.${plan.namespace}`, labels: labelsOf(plan) };
   return [objectOf(builtin.ClusterRole, metadata, { rules: [{ nonResourceURLs: [metricsPath], verbs: ["get"] }] })];
 }
 

@@ -2,100 +2,20 @@
  * InstallPlan: what `manifests` prints, derived from its flags: names, namespaces and permissions. Flags that contradict each
  * other are rejected here.
  */
-import { z } from "zod";
-import {
-  addressRange,
-  commandLineOnly,
-  flag,
-  namespaceName,
-  objectName,
-  oneOf,
-  text,
-  UsageError,
-  wholeNumber,
-} from "../flags/mod.ts";
+import { type Toleration, UsageError } from "../flags/mod.ts";
 import { namespaceProblem, resourceName } from "../../api/mod.ts";
-import type { OperatorController } from "../../manager/mod.ts";
-import type { Webhook } from "../../webhook/mod.ts";
-import { crdsOf, type Operator, selectNamedOrAll, type Session } from "../command/mod.ts";
-
-/** The flags of `manifests`. */
-export const manifestFlags = z.object({
-  all: flag(z.boolean().default(false), {
-    ...commandLineOnly,
-    flags: "--all",
-    about: "run all controllers, as without names",
-  }),
-  namespace: flag(namespaceName().optional(), {
-    flags: "-n, --namespace <name>",
-    about: "namespace that the controllers run in (default: NAME-system)",
-    completes: "namespace",
-  }),
-  existingNamespace: flag(z.boolean().default(false), {
-    ...commandLineOnly,
-    flags: "--existing-namespace",
-    about: "do not print the namespace: it exists already",
-  }),
-  image: flag(text().optional(), {
-    flags: "--image <image>",
-    about: "container image (default: NAME:VERSION)",
-    example: "--image registry.example.com/team/operator:1.2.3",
-  }),
-  name: flag(text().optional(), {
-    ...commandLineOnly,
-    flags: "--name <name>",
-    about: "name of all objects and of the lease (default: the program's, and the names of selected controllers)",
-  }),
-  replicas: flag(wholeNumber(1, 100).prefault("2"), {
-    ...commandLineOnly,
-    flags: "--replicas <count>",
-    about: "number of Pods; one of them reconciles, the others wait",
-  }),
-  namespaced: flag(z.boolean().default(false), {
-    ...commandLineOnly,
-    flags: "--namespaced",
-    about: "watch only the namespace that the controllers run in: Roles instead of ClusterRoles",
-  }),
-  watchNamespace: flag(z.array(namespaceName()).default([]), {
-    ...commandLineOnly,
-    flags: "--watch-namespace <name>",
-    about: "watch only this namespace; can be repeated; Roles instead of ClusterRoles",
-    arity: "list",
-    completes: "namespace",
-  }),
-  certSecret: flag(objectName().optional(), {
-    ...commandLineOnly,
-    flags: "--cert-secret <name>",
-    about: "Secret with tls.crt and tls.key for webhooks and metrics; needed to serve metrics to the cluster",
-  }),
-  webhookFrom: flag(z.array(addressRange()).default([]), {
-    ...commandLineOnly,
-    flags: "--webhook-from <cidr>",
-    about: "address range that may call the webhooks, that of the API servers; can be repeated",
-    arity: "list",
-    example: "--webhook-from 10.0.0.0/28",
-  }),
-  runFlag: flag(z.array(text()).default([]), {
-    ...commandLineOnly,
-    flags: "--run-flag <flag>",
-    about: "further flag of run; can be repeated",
-    arity: "list",
-    example: "--run-flag=--workers=4",
-  }),
-  includeCrds: flag(z.boolean().default(false), {
-    ...commandLineOnly,
-    flags: "--include-crds",
-    about: "also print the custom resource definitions, instead of installing them with install-crds",
-  }),
-  output: flag(oneOf(["yaml", "json"]).prefault("yaml"), {
-    ...commandLineOnly,
-    flags: "-o, --output <format>",
-    about: "yaml or json",
-  }),
-});
-
-/** The values of the flags. */
-export type ManifestFlags = z.output<typeof manifestFlags>;
+import { type AccessGrant, controllerGrants, type OperatorController } from "../../manager/mod.ts";
+import { serviceAccountUser, type Webhook, type WebhookAddress } from "../../webhook/mod.ts";
+import {
+  crdsOf,
+  defaultNamespace,
+  type Operator,
+  selectNamedOrAll,
+  type Session,
+  webhookConfigurationName,
+  webhookServiceName,
+} from "../command/mod.ts";
+import type { ManifestFlags } from "./manifest_flags.ts";
 
 /** What to install, where, and under which names. */
 export interface InstallPlan {
@@ -103,16 +23,24 @@ export interface InstallPlan {
   readonly version: string;
   readonly controllers: readonly OperatorController[];
   readonly webhooks: readonly Webhook[];
-  /** The name of all objects and of the Lease. */
+  /** The name of all objects in namespaces, and of the Lease. */
   readonly name: string;
+  /** The name of the ClusterRole and its binding. It contains the namespace: another one may have an installation, too. */
+  readonly clusterName: string;
+  /** The name of the webhook configurations. */
+  readonly webhookConfiguration: string;
   /** The namespace that the controllers run in. */
   readonly namespace: string;
-  /** True when the manifests contain the namespace. */
+  /** True when the manifests contain the namespace. An existing one may have labels of others, and is left alone. */
   readonly hasNamespace: boolean;
   readonly image: string;
   readonly replicas: number;
   /** The watched namespaces; empty: those of the controllers' options, else all. */
   readonly watched: readonly string[];
+  /** The taints of Nodes that the Pods tolerate. */
+  readonly tolerations: readonly Toleration[];
+  /** True when the manifests contain a ServiceMonitor. */
+  readonly hasServiceMonitor: boolean;
   /** Name of the Secret with your own certificates. */
   readonly certSecret?: string;
   /** Address ranges that may call webhooks; empty: all. */
@@ -130,25 +58,83 @@ export function createInstallPlan(words: readonly string[], flags: ManifestFlags
   const all = flags.all || words.length === 0;
   const controllers = selectNamedOrAll({ operator, names: words, all, action: "run" });
   const { namespace = namespaceOf(operator), certSecret, webhookFrom } = flags;
+  const name = checkedName(flags.name ?? nameOf(operator, controllers));
+  const watched = watchedNamespaces(flags, namespace);
   const plan: InstallPlan = {
     operator,
     version,
     controllers,
     webhooks: controllers.flatMap((controller) => controller.webhooks ?? []),
-    name: checkedName(flags.name ?? nameOf(operator, controllers)),
+    name,
+    clusterName: `${name}.${namespace}`,
+    webhookConfiguration: flags.webhookConfiguration ?? webhookConfigurationName(operator.name, namespace),
     namespace,
-    hasNamespace: !flags.existingNamespace && !sharedNamespace.test(namespace),
+    hasNamespace: hasNamespace(flags, namespace),
     image: flags.image ?? `${operator.name}:${version}`,
     replicas: flags.replicas,
-    watched: watchedNamespaces(flags, namespace),
+    watched,
+    tolerations: [
+      ...controllers.some((controller) => writesNodes(controller, watched)) ? nodeWriterTolerations : [],
+      ...flags.toleration,
+    ],
+    hasServiceMonitor: flags.serviceMonitor,
     certSecret,
     webhookFrom,
     runFlags: flags.runFlag,
   };
   assertRunFlags(flags.runFlag);
+  assertServiceMonitor(flags);
   crdsOf(controllers); // a kind that nothing converts is refused
   if (plan.watched.length > 0) assertNamespaced(plan);
   return plan;
+}
+
+/** A namespace that the command line names may exist already, so that it is printed only on demand. */
+function hasNamespace(
+  { createNamespace, existingNamespace, namespace: given }: ManifestFlags,
+  namespace: string,
+): boolean {
+  if (createNamespace && existingNamespace) {
+    throw new UsageError(
+      "Cannot make manifests: both --create-namespace and --existing-namespace are given",
+      "Leave one of them out",
+    );
+  }
+  if (createNamespace && sharedNamespace.test(namespace)) {
+    throw new UsageError(
+      `Cannot create the namespace "${namespace}": it belongs to the cluster`,
+      "Leave --create-namespace out",
+    );
+  }
+  return createNamespace || (!existingNamespace && given === undefined);
+}
+
+/** The user name of the controllers. */
+export function ownUserOf({ namespace, name }: InstallPlan): string {
+  return serviceAccountUser({ namespace, name });
+}
+
+/** The address at which the API server calls the webhooks. */
+export function webhookAddressOf({ operator, namespace }: InstallPlan): WebhookAddress & { readonly kind: "service" } {
+  return { kind: "service", namespace, name: webhookServiceName(operator.name) };
+}
+
+/**
+ * The tolerations of controllers that write Nodes: they may set any taint, also on the Nodes of their own Pods, which must
+ * start there again to take it back. The first two are those that the API server adds to every Pod; without them, a Pod
+ * would never leave a Node that has failed, because the first matching toleration counts.
+ */
+const nodeWriterTolerations: readonly Toleration[] = [
+  { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
+  { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
+  { operator: "Exists", effect: "NoSchedule" },
+  { operator: "Exists", effect: "NoExecute" },
+];
+
+function writesNodes(controller: OperatorController, watched: readonly string[]): boolean {
+  const isWrite = ({ rule: { group, resource, verbs } }: AccessGrant) =>
+    group === "" && resource === "nodes" && verbs.some((verb) => ["create", "update", "patch"].includes(verb));
+  return controllerGrants(controller, watched).some(isWrite);
 }
 
 function nameOf(operator: Operator, controllers: readonly OperatorController[]): string {
@@ -169,7 +155,7 @@ function watchedNamespaces({ namespaced, watchNamespace }: ManifestFlags, own: s
 
 /** The default namespace. The name of an operator is not limited, that of a namespace is. */
 function namespaceOf({ name }: Operator): string {
-  const namespace = `${name}-system`;
+  const namespace = defaultNamespace(name);
   const problem = namespaceProblem(namespace);
   if (problem === undefined) return namespace;
   throw new UsageError(`Cannot use the namespace "${namespace}": ${problem}`, "Choose another one with --namespace");
@@ -187,6 +173,14 @@ function assertRunFlags(runFlags: readonly string[]): void {
   const odd = runFlags.find((flag) => !flag.startsWith("-"));
   if (odd === undefined) return;
   throw new UsageError(`Cannot parse --run-flag "${odd}": it is not a flag`, "Example: --run-flag=--workers=4");
+}
+
+function assertServiceMonitor({ serviceMonitor, certSecret }: ManifestFlags): void {
+  if (!serviceMonitor || certSecret !== undefined) return;
+  throw new UsageError(
+    "Cannot make a ServiceMonitor: without certificates, the metrics are served inside of the Pod only",
+    "Add --cert-secret",
+  );
 }
 
 /** Rejects what needs permissions on the whole cluster. */

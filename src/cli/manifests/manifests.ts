@@ -5,10 +5,12 @@
  * Guarantees: the same command line prints the same bytes; the permissions are those that the controllers declare, with
  * names where RBAC supports them, and never a wildcard; the Pods satisfy the `restricted` Pod Security Standard.
  */
-import { createInstallPlan, type InstallPlan, type ManifestFlags, manifestFlags } from "./install_plan.ts";
+import { createInstallPlan, type InstallPlan } from "./install_plan.ts";
 import { exitCode, subcommand } from "../command/mod.ts";
 import { accessObjects } from "./access.ts";
-import { crdObjects, namespaceObject, webhookObjects, workloadObjects } from "./workload.ts";
+import { type ManifestFlags, manifestFlags } from "./manifest_flags.ts";
+import { crdObjects, webhookObjects } from "./webhook_objects.ts";
+import { namespaceObject, workloadObjects } from "./workload.ts";
 import { formatObjects } from "../output/mod.ts";
 
 /** The command. */

@@ -27,6 +27,7 @@ interface Printed {
   readonly spec: {
     readonly replicas?: number;
     readonly template: { readonly spec: PrintedPod };
+    readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
     readonly ports: readonly { readonly port: number }[];
     readonly ingress: readonly { readonly from?: unknown; readonly ports?: unknown }[];
     readonly conversion?: {
@@ -37,6 +38,13 @@ interface Printed {
 
 interface PrintedPod {
   readonly securityContext: object;
+  readonly tolerations?: readonly {
+    readonly key?: string;
+    readonly operator?: string;
+    readonly value?: string;
+    readonly effect?: string;
+    readonly tolerationSeconds?: number;
+  }[];
   readonly containers: readonly [PrintedContainer];
 }
 
@@ -45,8 +53,18 @@ interface PrintedContainer {
   readonly args: readonly string[];
   readonly resources: { readonly limits: object; readonly requests: object };
   readonly securityContext: object;
-  readonly livenessProbe: { readonly httpGet: { readonly path: string } };
-  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
+  readonly startupProbe: PrintedProbe;
+  readonly livenessProbe: PrintedProbe;
+  readonly readinessProbe: PrintedProbe;
+}
+
+interface PrintedProbe {
+  readonly httpGet: { readonly path: string };
+  readonly initialDelaySeconds?: number;
+  readonly periodSeconds?: number;
+  readonly timeoutSeconds?: number;
+  readonly failureThreshold?: number;
+  readonly terminationGracePeriodSeconds?: number;
 }
 
 async function call(line: string, of: Operator = operator) {
@@ -154,7 +172,8 @@ test("[security 12] webhooks get a Service, an empty Secret, configurations and 
   assertEquals([service?.kind, service?.spec.ports[0]?.port], ["Service", 443]);
   assertEquals(find(all, "Secret").type, "Opaque");
   assert(!("data" in find(all, "Secret")), "an apply must not empty it");
-  assertEquals(find(all, "MutatingWebhookConfiguration").metadata.name, "op");
+  assertEquals(find(all, "MutatingWebhookConfiguration").metadata.name, "op.op-system");
+  assert(containerOf(all).args.includes("--webhook-configuration=op.op-system"));
   const policy = find(all, "NetworkPolicy").spec;
   assertEquals(policy.ingress, [{ ports: [{ port: 9443, protocol: "TCP" }] }]);
   const from = find(await objects("website --webhook-from 10.0.0.0/28"), "NetworkPolicy").spec.ingress[0]?.from;
@@ -169,7 +188,9 @@ test("with --cert-secret metrics are served to the cluster, and there is no perm
   const ruled = all.flatMap(({ rules = [] }) => rules).flatMap(({ resources = [] }) => resources);
   assertEquals([ruled.includes("tokenreviews"), ruled.includes("secrets")], [true, false]);
   assertEquals(all.some(({ kind }) => kind === "Secret"), false);
-  assert(all.some(({ kind, metadata }) => kind === "ClusterRole" && metadata.name === "op-website-metrics-reader"));
+  assert(
+    all.some(({ kind, metadata }) => kind === "ClusterRole" && metadata.name === "op-website-metrics-reader.op-system"),
+  );
   const without = containerOf(await objects("website")).args;
   assert(without.includes("--metrics-bind-address=127.0.0.1:8080"));
 });
@@ -184,10 +205,78 @@ test("--include-crds prints the definitions, with the Service of a conversion we
   assertEquals(conversion?.webhook.clientConfig.service.name, "op-webhook");
 });
 
-test("an existing namespace is not printed", async () => {
-  for (const line of ["pods --existing-namespace", "pods -n default", "pods -n kube-system"]) {
+test("a namespace is printed when it is NAME-system, or on demand: one of the command line may exist already", async () => {
+  for (
+    const line of ["pods --existing-namespace", "pods -n default", "pods -n team-a", "pods --namespaced -n team-a"]
+  ) {
     assertEquals((await objects(line)).some(({ kind }) => kind === "Namespace"), false, line);
   }
+  for (const line of ["pods", "pods -n ops --create-namespace"]) {
+    assertEquals(policyOf(await objects(line)), "restricted", line);
+  }
+  // The Pods of users in a watched namespace need not satisfy the policy that those of the operator do.
+  assertEquals(policyOf(await objects("pods --namespaced -n team-a --create-namespace")), undefined);
+});
+
+function policyOf(all: readonly Printed[]): unknown {
+  return Reflect.get(find(all, "Namespace").metadata.labels ?? {}, "pod-security.kubernetes.io/enforce");
+}
+
+test("two installations in two namespaces have no object of the cluster in common", async () => {
+  const idsOf = async (namespace: string) =>
+    (await objects(`--cert-secret tls -n ${namespace}`)).filter(({ metadata }) => metadata.namespace !== namespace)
+      .map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`);
+  const [one, two] = [await idsOf("one"), await idsOf("two")];
+  // In the namespace of `local`, both have a Role.
+  assertEquals(one, [
+    "Role default/op.one",
+    "RoleBinding default/op.one",
+    "ClusterRole /op.one",
+    "ClusterRoleBinding /op.one",
+    "ClusterRole /op-metrics-reader.one",
+    "MutatingWebhookConfiguration /op.one",
+    "ValidatingWebhookConfiguration /op.one",
+  ]);
+  assertEquals(one.filter((id) => two.includes(id)), []);
+});
+
+test("Pods of controllers that write Nodes tolerate every taint, but leave failed Nodes; others those of --toleration", async () => {
+  const tolerationsOf = async (line: string) => find(await objects(line), "Deployment").spec.template.spec.tolerations;
+  assertEquals(await tolerationsOf("nodes"), undefined, "it only reads Nodes");
+  const tainting = controller("taints").for(builtin.Pod).uses(builtin.Node, ["patch"]).reconcile(() =>
+    Promise.resolve(done)
+  );
+  const all = find(await objects("", { ...operator, controllers: [tainting] }), "Deployment").spec.template.spec;
+  assertEquals(all.tolerations?.map(({ key, effect, tolerationSeconds }) => [key, effect, tolerationSeconds]), [
+    ["node.kubernetes.io/not-ready", "NoExecute", 300],
+    ["node.kubernetes.io/unreachable", "NoExecute", 300],
+    [undefined, "NoSchedule", undefined],
+    [undefined, "NoExecute", undefined],
+  ]);
+  assertEquals(await tolerationsOf("pods --toleration a.dev/b=c:NoSchedule --toleration d --toleration e=:NoExecute"), [
+    { effect: "NoSchedule", key: "a.dev/b", operator: "Equal", value: "c" },
+    { key: "d", operator: "Exists" },
+    { effect: "NoExecute", key: "e", operator: "Equal", value: "" },
+  ]);
+});
+
+test("a process that does not respond is killed within 30 s, and a start leaves no failed probe", async () => {
+  const { startupProbe, livenessProbe } = containerOf(await objects("pods"));
+  const { periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0, terminationGracePeriodSeconds = 0 } =
+    livenessProbe;
+  const lastProbe = periodSeconds * failureThreshold + timeoutSeconds;
+  assert(lastProbe + terminationGracePeriodSeconds <= 30, "frozen just after a probe");
+  assert((startupProbe.initialDelaySeconds ?? 0) > 0 && startupProbe.httpGet.path === livenessProbe.httpGet.path);
+});
+
+test("--service-monitor prints a ServiceMonitor that selects the Service of the metrics only", async () => {
+  const all = await objects("website --cert-secret tls --service-monitor");
+  const { selector } = find(all, "ServiceMonitor").spec;
+  const matches = ({ metadata: { labels = {} } }: Printed) =>
+    Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => Reflect.get(labels, key) === value);
+  const services = all.filter(({ kind }) => kind === "Service");
+  assertEquals(services.filter(matches).map(({ metadata }) => metadata.name), ["op-website-metrics"]);
+  assertEquals(services.length, 2);
 });
 
 test("YAML documents are printed in an order in which they can be applied", async () => {
@@ -206,6 +295,10 @@ test("[84] flags that contradict each other are exit code 2, with an advice", as
     ["pods -n Team", /Cannot parse --namespace "Team"/],
     ["pods --name -x", /Cannot parse --name "-x"|argument missing/],
     ["pods --run-flag workers", /Cannot parse --run-flag "workers": it is not a flag/],
+    ["pods --service-monitor", /Cannot make a ServiceMonitor: .*\. Add --cert-secret/],
+    ["pods --create-namespace --existing-namespace", /both --create-namespace and --existing-namespace/],
+    ["pods -n kube-system --create-namespace", /Cannot create the namespace "kube-system"/],
+    ["pods --toleration a:Never", /Cannot parse --toleration "a:Never": it is not a taint/],
     ["nope", /Cannot find controller "nope"/],
   ];
   for (const [line, message] of cases) {

@@ -1,15 +1,12 @@
 /**
- * The workload of the controllers: Namespace, Deployment, PodDisruptionBudget, NetworkPolicy and the Service of their metrics;
- * and how the API server reaches their webhooks: Service, Secret and configurations. The configurations contain no CA bundle:
- * the controllers add that of managed certificates, and you add that of `--cert-secret`.
+ * The workload of the controllers: Namespace, Deployment, PodDisruptionBudget, NetworkPolicy, and the Service and the
+ * ServiceMonitor of their metrics.
  *
- * Guarantees: the Pods satisfy the `restricted` Pod Security Standard: no root, no privileges, a read-only file system.
+ * Guarantees: the Pods satisfy the `restricted` Pod Security Standard: no root, no privileges, a read-only file system. A
+ * process that does not respond any more is killed within 30 s.
  */
 import { builtin, type KubeObject } from "../../api/mod.ts";
 import type { InstallPlan } from "./install_plan.ts";
-import type { Crd } from "../../schema/mod.ts";
-import { type WebhookAddress, type WebhookConfigurations, webhookConfigurations } from "../../webhook/mod.ts";
-import { crdsOf, webhookServiceName } from "../command/mod.ts";
 
 /** The ports of a Pod. */
 const ports = { probes: 8081, metrics: 8443, loopbackMetrics: 8080, webhooks: 9443 } as const;
@@ -20,6 +17,14 @@ const userId = 65532;
 /** The time that `run` needs to stop: 30 s for reconciles, and for webhooks 5 s to drain and 10 s to respond. */
 const terminationSeconds = 60;
 
+/** A process that does not respond within this time is frozen, or has far too little CPU. */
+const probeTimeoutSeconds = 4;
+/**
+ * After a failed probe the process gets less time to stop than after a delete: if it responded to the signal, it would respond
+ * to the probes. Three probes in 19 s and these 10 s make 29 s.
+ */
+const frozen = { timeoutSeconds: probeTimeoutSeconds, terminationGracePeriodSeconds: 10 } as const;
+
 /** The labels of all objects. */
 export function labelsOf({ operator, name, version }: InstallPlan): Readonly<Record<string, string>> {
   const shown = version.replaceAll(/[^A-Za-z0-9_.-]/g, "-").slice(0, 63);
@@ -27,7 +32,7 @@ export function labelsOf({ operator, name, version }: InstallPlan): Readonly<Rec
 }
 
 /** The labels that select the Pods. */
-function selectorOf({ operator, name }: Pick<InstallPlan, "operator" | "name">) {
+export function selectorOf({ operator, name }: Pick<InstallPlan, "operator" | "name">) {
   return { "app.kubernetes.io/name": operator.name, "app.kubernetes.io/instance": name };
 }
 
@@ -36,16 +41,26 @@ export function metadataOf(plan: InstallPlan, name = plan.name) {
   return { name, namespace: plan.namespace, labels: labelsOf(plan) };
 }
 
-/** Returns the namespace, if it belongs to the operator. */
+/**
+ * Returns the namespace, if it belongs to the operator. Its Pods satisfy the restricted standard; but in a namespace that it
+ * watches, there are also Pods of its users, which that standard may reject.
+ */
 export function namespaceObject(plan: InstallPlan): readonly KubeObject[] {
   if (!plan.hasNamespace) return [];
-  const labels = { ...labelsOf(plan), "pod-security.kubernetes.io/enforce": "restricted" };
+  const isShared = plan.watched.includes(plan.namespace);
+  const labels = { ...labelsOf(plan), ...isShared ? {} : { "pod-security.kubernetes.io/enforce": "restricted" } };
   return [{ apiVersion: "v1", kind: "Namespace", metadata: { name: plan.namespace, labels } }];
 }
 
 /** Returns the workload and the objects that protect it. */
 export function workloadObjects(plan: InstallPlan): readonly KubeObject[] {
-  return [...metricsService(plan), networkPolicy(plan), ...disruptionBudget(plan), deployment(plan)];
+  return [
+    ...metricsService(plan),
+    ...serviceMonitor(plan),
+    networkPolicy(plan),
+    ...disruptionBudget(plan),
+    deployment(plan),
+  ];
 }
 
 function deployment(plan: InstallPlan): builtin.Deployment {
@@ -65,7 +80,7 @@ type PodSpec = NonNullable<builtin.Deployment["spec"]["template"]["spec"]>;
 type Container = PodSpec["containers"][number];
 
 function podSpec(plan: InstallPlan): PodSpec {
-  const { name, certSecret } = plan;
+  const { name, certSecret, tolerations } = plan;
   return {
     serviceAccountName: name,
     automountServiceAccountToken: true,
@@ -83,6 +98,7 @@ function podSpec(plan: InstallPlan): PodSpec {
       whenUnsatisfiable: "ScheduleAnyway",
       labelSelector: { matchLabels: selectorOf(plan) },
     }],
+    ...(tolerations.length === 0 ? {} : { tolerations: [...tolerations] }),
     terminationGracePeriodSeconds: terminationSeconds,
     containers: [container(plan)],
     ...(certSecret === undefined
@@ -104,8 +120,10 @@ function container(plan: InstallPlan): Container {
       ...(certSecret === undefined ? [] : [portOf("metrics")]),
       ...(webhooks.length === 0 ? [] : [portOf("webhooks")]),
     ],
-    livenessProbe: { ...probe(livenessName), initialDelaySeconds: 15, periodSeconds: 20 },
-    readinessProbe: { ...probe(readinessName), periodSeconds: 5 },
+    // The delay is longer than a usual start: a probe before the port is open would leave a warning Event.
+    startupProbe: { ...probe(livenessName), ...frozen, initialDelaySeconds: 3, periodSeconds: 2, failureThreshold: 30 },
+    livenessProbe: { ...probe(livenessName), ...frozen, periodSeconds: 5, failureThreshold: 3 },
+    readinessProbe: { ...probe(readinessName), timeoutSeconds: probeTimeoutSeconds, periodSeconds: 5 },
     resources: { requests: { cpu: "10m", memory: "64Mi" }, limits: { cpu: "1", memory: "512Mi" } },
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -122,7 +140,7 @@ function portOf(name: keyof typeof ports) {
 
 /** The arguments of the program in the image. */
 function argumentsOf(plan: InstallPlan): string[] {
-  const { controllers, name, watched, certSecret, webhooks, runFlags } = plan;
+  const { controllers, name, watched, certSecret, webhooks, webhookConfiguration, runFlags } = plan;
   const metrics = certSecret === undefined ? `127.0.0.1:${ports.loopbackMetrics}` : `:${ports.metrics}`;
   return [
     "run",
@@ -133,7 +151,10 @@ function argumentsOf(plan: InstallPlan): string[] {
     `--leader-election-id=${name}`,
     `--health-probe-bind-address=:${ports.probes}`,
     `--metrics-bind-address=${metrics}`,
-    ...(webhooks.length === 0 ? [] : [`--webhook-port=${ports.webhooks}`]),
+    ...(webhooks.length === 0 ? [] : [
+      `--webhook-port=${ports.webhooks}`,
+      `--webhook-configuration=${webhookConfiguration}`,
+    ]),
     ...(certSecret === undefined ? [] : [`--cert-dir=${certDir}`]),
     "--log-format=json",
     ...runFlags,
@@ -145,12 +166,43 @@ function metricsService(plan: InstallPlan): readonly builtin.Service[] {
   return [{
     apiVersion: "v1",
     kind: "Service",
-    metadata: metadataOf(plan, `${plan.name}-metrics`),
+    metadata: {
+      ...metadataOf(plan, metricsServiceName(plan.name)),
+      labels: { ...labelsOf(plan), ...metricsLabels(plan) },
+    },
     spec: {
       selector: selectorOf(plan),
       ports: [{ name: "metrics", port: ports.metrics, targetPort: "metrics", protocol: "TCP" }],
     },
   }];
+}
+
+/** Tells the Prometheus operator to collect the metrics, with the certificate authority of the Secret. */
+function serviceMonitor(plan: InstallPlan): readonly KubeObject[] {
+  const { hasServiceMonitor, certSecret, name, namespace, operator } = plan;
+  if (!hasServiceMonitor || certSecret === undefined) return [];
+  const endpoint = {
+    port: "metrics",
+    path: operator.endpoints?.metricsPath ?? "/metrics",
+    scheme: "https",
+    bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+    tlsConfig: {
+      serverName: `${metricsServiceName(name)}.${namespace}.svc`,
+      ca: { secret: { name: certSecret, key: "ca.crt" } },
+    },
+  };
+  const spec = { selector: { matchLabels: metricsLabels(plan) }, endpoints: [endpoint] };
+  const monitor = { apiVersion: "monitoring.coreos.com/v1", kind: "ServiceMonitor", metadata: metadataOf(plan), spec };
+  return [monitor];
+}
+
+function metricsServiceName(name: string): string {
+  return `${name}-metrics`;
+}
+
+/** The labels that only the Service of the metrics has: that of the webhooks has those of the Pods, too. */
+function metricsLabels(plan: InstallPlan) {
+  return { ...selectorOf(plan), "app.kubernetes.io/component": "metrics" };
 }
 
 /**
@@ -186,57 +238,7 @@ function disruptionBudget(plan: InstallPlan): readonly builtin.PodDisruptionBudg
     apiVersion: "policy/v1",
     kind: "PodDisruptionBudget",
     metadata: metadataOf(plan),
-    spec: { minAvailable: 1, selector: { matchLabels: selectorOf(plan) } },
+    // A Pod that is not ready serves nobody, so that it must not keep a Node from being drained.
+    spec: { minAvailable: 1, unhealthyPodEvictionPolicy: "AlwaysAllow", selector: { matchLabels: selectorOf(plan) } },
   }];
-}
-
-/** Returns the objects of the webhooks; none when there are no webhooks. */
-export function webhookObjects(plan: InstallPlan): readonly KubeObject[] {
-  const { webhooks, operator, certSecret } = plan;
-  if (webhooks.length === 0) return [];
-  const name = webhookServiceName(operator.name);
-  const { mutating, validating } = configurationsOf(plan);
-  const labels = labelsOf(plan);
-  return [
-    service(plan, name),
-    ...(certSecret === undefined ? [secret(plan, name)] : []),
-    ...[mutating, validating].flatMap((configuration) =>
-      configuration === undefined
-        ? []
-        : [{ ...configuration, metadata: { ...configuration.metadata, labels: { ...labels } } }]
-    ),
-  ];
-}
-
-/** Returns the definitions of the controllers' kinds, with their conversion webhooks. */
-export function crdObjects(plan: InstallPlan): readonly Crd[] {
-  return crdsOf(plan.controllers, addressOf(plan));
-}
-
-function configurationsOf(plan: InstallPlan): WebhookConfigurations {
-  return webhookConfigurations(plan.webhooks, { name: plan.operator.name, address: addressOf(plan) });
-}
-
-function addressOf({ operator, namespace }: InstallPlan): WebhookAddress {
-  return { kind: "service", namespace, name: webhookServiceName(operator.name) };
-}
-
-function service(plan: InstallPlan, name: string): builtin.Service {
-  return {
-    apiVersion: "v1",
-    kind: "Service",
-    metadata: metadataOf(plan, name),
-    spec: {
-      selector: selectorOf(plan),
-      ports: [{ name: "webhooks", port: 443, targetPort: "webhooks", protocol: "TCP" }],
-    },
-  };
-}
-
-/**
- * The Secret for managed certificates. It has no data: the controllers fill it, and a later apply must not remove that. It
- * exists from the start, so that the controllers need no permission to create Secrets, which RBAC cannot limit to a name.
- */
-function secret(plan: InstallPlan, name: string): KubeObject & { readonly type: string } {
-  return { apiVersion: "v1", kind: builtin.Secret.kind, metadata: metadataOf(plan, name), type: "Opaque" };
 }

@@ -19,6 +19,7 @@ interface Configuration {
   readonly allNamespaces: boolean;
   readonly metrics: RunSetup["metrics"];
   readonly print: RunSetup["print"];
+  readonly logFormat: RunSetup["logFormat"];
 }
 
 /** The flags about namespaces, of `run` and of `dev`. */
@@ -67,13 +68,13 @@ const files: RunSetup["files"] = { findText, writeText: (path, text) => writeFil
 
 async function configureController(
   controller: OperatorController,
-  { flags, namespaces, allNamespaces, metrics, print }: Configuration,
+  { flags, namespaces, allNamespaces, metrics, print, logFormat }: Configuration,
 ): Promise<OperatorController> {
   const isGiven = allNamespaces || namespaces.length > 0;
   const { options, ownFlags } = controller;
   const own = options.namespace === undefined || isGiven ? namespaces : [options.namespace];
   try {
-    const configured = await ownFlags?.configure(flags.read, { namespaces: own, metrics, print, files });
+    const configured = await ownFlags?.configure(flags.read, { namespaces: own, metrics, print, logFormat, files });
     const whole = { ...controller, ...configured };
     return isGiven ? { ...whole, options: { ...whole.options, namespace: undefined } } : whole;
   } catch (error) {

@@ -71,6 +71,15 @@ test("a controller gets the given namespaces, all with -A, else its own", async 
   assertEquals((await setupOf("run greeter -A"))[0]?.namespaces, []);
 });
 
+test("a controller gets the format of the log: json on demand, and in a Pod that has no terminal", async () => {
+  const formatOf = async (words: string, environment = {}) => (await setupOf(words, environment))[0]?.logFormat;
+  assertEquals(await formatOf("run greeter"), "text");
+  assertEquals(await formatOf("run greeter --log-format json"), "json");
+  const pod = { KUBERNETES_SERVICE_HOST: "10.0.0.1" };
+  assertEquals(await formatOf("run greeter", pod), "json");
+  assertEquals(await formatOf("run greeter --log-format text", pod), "text");
+});
+
 test("a controller lists only in those namespaces", async () => {
   for (const [words, path] of [["-n a", "namespaces/a/pods"], ["-A", "pods"], ["", "namespaces/home/pods"]] as const) {
     const server = new FakeServer({});

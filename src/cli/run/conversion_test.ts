@@ -46,6 +46,7 @@ function localRun(client: Client, controllers: readonly OperatorController[]) {
       allControllers: controllers,
       name: "op",
       namespace: "ops",
+      configurations: "op",
       isInCluster: false,
       dryRun: false,
       client,

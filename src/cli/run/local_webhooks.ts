@@ -27,15 +27,15 @@ import {
   type WebhookConfigurations,
   webhookConfigurations,
 } from "../../webhook/mod.ts";
-import { isAllowed } from "../connection/mod.ts";
+import { isAllowed, operatorLabel } from "../connection/mod.ts";
 import { builtin, type Infer, type Resource } from "../../api/mod.ts";
 
 /** What a killed local run may have left. */
 interface Leftovers {
   /** The webhooks that may have been served locally. */
   readonly webhooks: readonly Webhook[];
-  /** The operator's name. */
-  readonly name: string;
+  /** The name of the webhook configurations. */
+  readonly configurations: string;
   readonly client: Client;
   /** Sends dry-run requests only. */
   readonly dryRun: boolean;
@@ -65,9 +65,9 @@ export function leftoverCleaner(leftovers: Leftovers): Runnable | undefined {
  * @returns What live runs have published
  */
 export async function undoDeadLocalRuns(leftovers: Leftovers): Promise<readonly LocalRunTrace[]> {
-  const { webhooks, name, clock, log, dryRun, signal = never } = leftovers;
+  const { webhooks, configurations, clock, log, dryRun, signal = never } = leftovers;
   const client = dryRun ? leftovers.client.dryRunClient() : leftovers.client;
-  const targets = configurationTargets(webhooks, name);
+  const targets = configurationTargets(webhooks, configurations);
   try {
     const { dead, alive } = await findDeadLocalRuns({
       ...{ client, targets, clock, signal },
@@ -95,8 +95,8 @@ const resourceOf: Readonly<Record<ConfigurationTarget["kind"], readonly [group: 
 };
 
 /** Checks the permission first, so that a user without it leaves no denied requests in the audit log. */
-async function canReadConfigurations({ webhooks, name, client }: Leftovers): Promise<boolean> {
-  const [target] = configurationTargets(webhooks, name);
+async function canReadConfigurations({ webhooks, configurations, client }: Leftovers): Promise<boolean> {
+  const [target] = configurationTargets(webhooks, configurations);
   if (target === undefined) return false;
   const [group, resource] = resourceOf[target.kind];
   return await isAllowed(client, { verb: "get", group, resource, name: target.name });
@@ -105,7 +105,9 @@ async function canReadConfigurations({ webhooks, name, client }: Leftovers): Pro
 /** The configurations of a local run. */
 interface LocalConfigurations {
   readonly webhooks: readonly Webhook[];
-  readonly name: string;
+  readonly operatorName: string;
+  /** Their name. */
+  readonly configurations: string;
   readonly host: string;
   readonly port: number;
   /** PEM text of the certificate authority that the API server trusts. */
@@ -117,13 +119,17 @@ interface LocalConfigurations {
 
 /** Creates the configurations that the cluster does not have. */
 export async function installLocalConfigurations(client: Client, options: LocalConfigurations): Promise<void> {
-  const { webhooks, name, host, port, ca, mark, signal } = options;
+  const { webhooks, operatorName, configurations: name, host, port, ca, mark, signal } = options;
   const url = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   // A local run has no namespace of its own to exclude; this name keeps the rule for namespaced kinds valid.
   const address = { kind: "url", url } as const;
   const desired = webhookConfigurations(webhooks, { name, address, caBundle: ca, ownNamespace: "kube-system" });
-  await createMissing(client, builtin.MutatingWebhookConfiguration, desired.mutating, { mark, signal });
-  await createMissing(client, builtin.ValidatingWebhookConfiguration, desired.validating, { mark, signal });
+  await createMissing(client, builtin.MutatingWebhookConfiguration, desired.mutating, { operatorName, mark, signal });
+  await createMissing(client, builtin.ValidatingWebhookConfiguration, desired.validating, {
+    operatorName,
+    mark,
+    signal,
+  });
 }
 
 type Configuration = NonNullable<WebhookConfigurations["mutating"] | WebhookConfigurations["validating"]>;
@@ -132,12 +138,13 @@ async function createMissing<R extends Resource>(
   client: Client,
   resource: R,
   configuration: (Configuration & Infer<R>) | undefined,
-  { mark, signal }: Pick<LocalConfigurations, "mark" | "signal">,
+  { operatorName, mark, signal }: Pick<LocalConfigurations, "operatorName" | "mark" | "signal">,
 ): Promise<void> {
   if (configuration === undefined) return;
   const name = configuration.metadata.name ?? "";
   if (await client.find(resource, name, { signal }) !== undefined) return;
-  const own = { labels: { [localRunLabel]: "true" }, annotations: { [localRunAnnotation]: mark } };
+  const labels = { [localRunLabel]: "true", [operatorLabel]: operatorName };
+  const own = { labels, annotations: { [localRunAnnotation]: mark } };
   const metadata = { ...configuration.metadata, ...own };
   await client.create(resource, { ...configuration, metadata } as never, { signal });
 }

@@ -19,7 +19,7 @@ import {
 } from "../../manager/mod.ts";
 import { logger, type MetricsRegistry, runtimeMetrics } from "../../observe/mod.ts";
 import { joinPath, processFacts, readText, type Server } from "../../runtime/mod.ts";
-import type { Connection } from "../connection/mod.ts";
+import { type Connection, findWebhookConfigurationName } from "../connection/mod.ts";
 import type { BindAddress, ServingFlags } from "./run_flags.ts";
 import { CommandError, exitCode, type OperatorEndpoints } from "../command/mod.ts";
 import { logDryRunWrites } from "./dry_run_writes.ts";
@@ -71,8 +71,17 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
   const { name, controllers: allControllers } = session.operator;
   const { dryRun } = flags;
-  const parts = { controllers, allControllers, name, namespace, isInCluster, dryRun, client, isLeader, metrics, clock };
-  const webhooks = createWebhookRunnable(flags, parts);
+  const hasWebhooks = allControllers.some(({ webhooks = [] }) => webhooks.length > 0);
+  const search = {
+    connection: { client, namespace, isInCluster },
+    operatorName: name,
+    given: flags.webhookConfiguration,
+  };
+  const configurations = hasWebhooks ? await findWebhookConfigurationName(search) : "";
+  const webhooks = createWebhookRunnable(flags, {
+    ...{ controllers, allControllers, name, configurations, namespace, isInCluster, dryRun },
+    ...{ client, isLeader, metrics, clock },
+  });
   if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
   return manager;
 }

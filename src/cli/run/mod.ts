@@ -7,5 +7,5 @@ export {
   outputClosed,
 } from "./controller_flags.ts";
 export { run } from "./run.ts";
-export { electionFlags, selectorFlag } from "./run_flags.ts";
+export { electionFlags, selectorFlag, webhookConfigurationFlag } from "./run_flags.ts";
 export { type Activity, Convergence, stillFailing } from "./run_once.ts";

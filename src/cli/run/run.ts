@@ -112,7 +112,10 @@ async function configure(
   const controllers = selectedControllers(call);
   const { operator, metrics } = session;
   const print = linePrinter({ session, stopping });
-  return await configureControllers({ operator, controllers, flags, namespaces, allNamespaces, metrics, print });
+  const { logFormat } = session;
+  return await configureControllers({
+    ...{ operator, controllers, flags, namespaces, allNamespaces, metrics, print, logFormat },
+  });
 }
 
 function selectedControllers({ positionals, flags, session }: Call<RunFlags>): readonly OperatorController[] {

@@ -44,6 +44,13 @@ function bindAddress(): z.ZodType<BindAddress | undefined, string> {
   });
 }
 
+/** The name of the webhook configurations. */
+export const webhookConfigurationFlag = flag(objectName().optional(), {
+  flags: "--webhook-configuration <name>",
+  about: "name of the webhook configurations (default: in a cluster NAME.NAMESPACE, else those that are installed)",
+  group: servingGroup,
+});
+
 const servingFlags = z.object({
   healthProbeBindAddress: flag(bindAddress().prefault("0"), {
     flags: "--health-probe-bind-address <address>",
@@ -68,6 +75,7 @@ const servingFlags = z.object({
     example: "--webhook-host auto",
     group: servingGroup,
   }),
+  webhookConfiguration: webhookConfigurationFlag,
   certDir: flag(text().optional(), {
     flags: "--cert-dir <path>",
     about: "folder with tls.crt and tls.key for webhooks and metrics (default: managed certificates)",

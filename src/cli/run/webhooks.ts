@@ -39,8 +39,10 @@ interface WebhookParts {
   readonly controllers: readonly OperatorController[];
   /** All controllers of the operator: a killed run may have served the webhooks of any of them. */
   readonly allControllers: readonly OperatorController[];
-  /** The operator's name. It is the name of the configurations; Service and Secret are called NAME-webhook. */
+  /** The operator's name. Service and Secret are called NAME-webhook. */
   readonly name: string;
+  /** The name of the webhook configurations. */
+  readonly configurations: string;
   readonly namespace: string;
   readonly isInCluster: boolean;
   /** Nothing is stored, so the configurations cannot refer to this process. */
@@ -88,11 +90,11 @@ function reasonNotServed(flags: ServingFlags, parts: WebhookParts): string | und
 }
 
 function managedSource(parts: WebhookParts, webhooks: readonly Webhook[]): CertificateSource {
-  const { client, namespace, name, isLeader, metrics, clock } = parts;
-  const service = webhookServiceName(name);
-  const hosts = serviceHosts({ namespace, name: service });
-  const targets = configurationTargets(webhooks, name);
-  return managedCertificates({ client, secret: `${namespace}/${service}`, hosts, targets, isLeader, metrics, clock });
+  const { client, namespace, name, configurations, isLeader, metrics, clock } = parts;
+  const service = { namespace, name: webhookServiceName(name) };
+  const [hosts, targets] = [serviceHosts(service), configurationTargets(webhooks, configurations)];
+  const secret = `${namespace}/${service.name}`;
+  return managedCertificates({ client, secret, hosts, targets, service, isLeader, metrics, clock });
 }
 
 interface LocalParts extends WebhookParts {
@@ -142,9 +144,10 @@ const never = new AbortController().signal;
 
 /** Makes the cluster call this machine. After a failure nothing has changed. */
 async function startLocalRun(flags: ServingFlags, parts: LocalParts): Promise<PublishedRun> {
-  const { client, webhooks, name, host, clock } = parts;
+  const { client, webhooks, configurations, host, clock } = parts;
   const run = await newLocalRun();
-  const local = await localWebhooks({ client, targets: configurationTargets(webhooks, name), host, run, clock });
+  const targets = configurationTargets(webhooks, configurations);
+  const local = await localWebhooks({ client, targets, host, run, clock });
   const webhookServer = createServer(flags, parts, local.certificates);
   const server = { stop: new AbortController(), kill: new AbortController() };
   const serving = webhookServer.run(server.stop.signal, { kill: server.kill.signal });
@@ -173,9 +176,9 @@ async function endLocalRun({ local, server, serving }: PublishedRun, signal: Abo
 
 /** Shows other processes that this run is alive. */
 async function renewUntilStopped(parts: LocalParts, published: PublishedRun, stop: AbortSignal): Promise<void> {
-  const { client, webhooks, name, clock, log } = parts;
+  const { client, webhooks, configurations, clock, log } = parts;
   const { run, serving } = published;
-  const targets = configurationTargets(webhooks, name);
+  const targets = configurationTargets(webhooks, configurations);
   try {
     // Rejects with the reason of the stop, and when the server fails.
     const sleep = () => Promise.race([clock.sleep(renewLocalRunMs, stop), serving.then(() => aborted(stop))]);
@@ -199,8 +202,8 @@ async function publish(
   { local, run, port }: PublishedRun,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, webhooks, allWebhooks, name, host, clock, log } = parts;
-  const targets = configurationTargets(webhooks, name);
+  const { client, webhooks, allWebhooks, name, configurations, host, clock, log } = parts;
+  const targets = configurationTargets(webhooks, configurations);
   // Configurations of a killed run can name webhooks that no longer exist.
   const alive = await undoDeadLocalRuns({ ...parts, webhooks: allWebhooks, log, signal });
   const isOurTarget = (one: ConfigurationTarget) =>
@@ -213,9 +216,11 @@ async function publish(
     );
   }
   const mark = markOf(run, clock.now());
-  await installLocalConfigurations(client, { webhooks, name, host, port, ca: local.ca, mark, signal });
-  const configurations = await local.attach(port, signal);
-  log.info("serving webhooks on this machine", { host, port, configurations });
+  await installLocalConfigurations(client, {
+    ...{ webhooks, operatorName: name, configurations, host, port, ca: local.ca, mark, signal },
+  });
+  const attached = await local.attach(port, signal);
+  log.info("serving webhooks on this machine", { host, port, configurations: attached });
 }
 
 function createServer(

@@ -67,6 +67,7 @@ async function writesOfStart(
     allControllers: controllers,
     name: "op",
     namespace: "ops",
+    configurations: "op",
     isInCluster,
     dryRun,
     client: new Client(server.transport),
@@ -188,7 +189,8 @@ async function startLocally(
   const clock = new VirtualClock();
   const serving = { webhookPort: 0, certDir: undefined, webhookHost: "127.0.0.1", healthProbeBindAddress: undefined };
   const runnable = createWebhookRunnable({ ...serving, metricsBindAddress: undefined }, {
-    ...{ controllers, allControllers: controllers, name: "op", namespace: "ops", isInCluster: false, dryRun: false },
+    ...{ controllers, allControllers: controllers, name: "op", configurations: "op", namespace: "ops" },
+    ...{ isInCluster: false, dryRun: false },
     ...{ client: new Client(server.transport), isLeader: () => true, metrics: new MetricsRegistry(), clock },
   });
   const stop = new AbortController();

@@ -61,9 +61,9 @@ export function lineOf(event: "sync" | "gone", key: string, format: LineFormat):
 }
 
 const flags = z.object({
-  output: flag(z.enum(["text", "json"], { error: "it is neither text nor json" }).default("text"), {
+  output: flag(z.enum(["text", "json"], { error: "it is neither text nor json" }).optional(), {
     flags: "-o, --output <format>",
-    about: "lines as text, or as one JSON object each",
+    about: "lines as text, or as one JSON object each (default: as the log)",
     example: "-o json",
   }),
   known: flag(z.string().min(1, { error: "it is empty" }).optional(), {
@@ -77,7 +77,8 @@ const flags = z.object({
 export const podsController = withFlags(
   podPrinter({ print: () => Promise.resolve() }),
   flags,
-  async ({ flags: { output: format, known: path }, namespaces, print, files }) => {
+  async ({ flags: { output, known: path }, namespaces, print, logFormat, files }) => {
+    const format = output ?? logFormat;
     if (path === undefined) return podPrinter({ print, format });
     const known = await KnownPods.open(path, { namespaces, files });
     return { ...podPrinter({ print, format, known }), runnables: [known.saver] };

@@ -2,9 +2,9 @@ import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { drain } from "../../async/mod.ts";
 import { Client } from "../../client.ts";
-import { configureLogging, type ControllerDefinition, type KubeObject, Manager } from "../../mod.ts";
+import { configureLogging, type ControllerDefinition, type KubeObject, Manager, MetricsRegistry } from "../../mod.ts";
 import { seededRandom, VirtualClock } from "../../testing.ts";
-import { lineOf, podPrinter } from "./controller.ts";
+import { lineOf, podPrinter, podsController } from "./controller.ts";
 import { KnownPods } from "./known_pods.ts";
 import { files, TestFolder } from "./testing/test_folder.ts";
 
@@ -92,6 +92,26 @@ test("Pods outside of the namespace default are not listed", async () => {
   await printer.clock.advance(60_000);
   assertEquals(printer.lines, ['{"event":"sync","namespace":"default","name":"a"}']);
   assertEquals([...paths], ["/api/v1/namespaces/default/pods"]);
+});
+
+test("lines have the format of the log, unless --output names another", async () => {
+  const linesWith = async (flags: { readonly output?: string }, logFormat: "text" | "json") => {
+    await using printer = new PodPrinterTest();
+    printer.cluster.put(pathOf("a"), pod("a"));
+    const metrics = new MetricsRegistry();
+    const setup = { namespaces: ["default"], metrics, print: printer.print, logFormat, files };
+    const configured = await podsController.ownFlags?.configure((schema) => schema.parse(flags), setup);
+    assert(configured !== undefined);
+    printer.run(configured);
+    await printer.until(() => printer.lines.length > 0);
+    return printer.lines;
+  };
+  const [text, json] = [["Sync/Add/Update for Pod a"], ['{"event":"sync","namespace":"default","name":"a"}']];
+  assertEquals([await linesWith({}, "text"), await linesWith({}, "json")], [text, json]);
+  assertEquals([await linesWith({ output: "json" }, "text"), await linesWith({ output: "text" }, "json")], [
+    json,
+    text,
+  ]);
 });
 
 test("a line that cannot be printed is retried five times with growing delays, then its key is dropped with a log record", async () => {

@@ -1,0 +1,58 @@
+/**
+ * How the API server reaches the webhooks: Service, Secret and configurations, and the definitions of the kinds with their
+ * conversion. The configurations contain no CA bundle: the controllers add that of managed certificates, and you add that of
+ * `--cert-secret`.
+ */
+import { builtin, type KubeObject } from "../../api/mod.ts";
+import type { Crd } from "../../schema/mod.ts";
+import { webhookConfigurations } from "../../webhook/mod.ts";
+import { crdsOf, webhookServiceName } from "../command/mod.ts";
+import { type InstallPlan, ownUserOf, webhookAddressOf } from "./install_plan.ts";
+import { labelsOf, metadataOf, selectorOf } from "./workload.ts";
+
+/** Returns the objects of the webhooks; none when there are no webhooks. */
+export function webhookObjects(plan: InstallPlan): readonly KubeObject[] {
+  const { webhooks, operator, certSecret } = plan;
+  if (webhooks.length === 0) return [];
+  const name = webhookServiceName(operator.name);
+  const { mutating, validating } = webhookConfigurations(webhooks, {
+    name: plan.webhookConfiguration,
+    address: webhookAddressOf(plan),
+    ownUser: ownUserOf(plan),
+  });
+  const labels = labelsOf(plan);
+  return [
+    service(plan, name),
+    ...(certSecret === undefined ? [secret(plan, name)] : []),
+    ...[mutating, validating].flatMap((configuration) =>
+      configuration === undefined
+        ? []
+        : [{ ...configuration, metadata: { ...configuration.metadata, labels: { ...labels } } }]
+    ),
+  ];
+}
+
+/** Returns the definitions of the controllers' kinds, with their conversion webhooks. */
+export function crdObjects(plan: InstallPlan): readonly Crd[] {
+  return crdsOf(plan.controllers, webhookAddressOf(plan));
+}
+
+function service(plan: InstallPlan, name: string): builtin.Service {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: metadataOf(plan, name),
+    spec: {
+      selector: selectorOf(plan),
+      ports: [{ name: "webhooks", port: 443, targetPort: "webhooks", protocol: "TCP" }],
+    },
+  };
+}
+
+/**
+ * The Secret for managed certificates. It has no data: the controllers fill it, and a later apply must not remove that. It
+ * exists from the start, so that the controllers need no permission to create Secrets, which RBAC cannot limit to a name.
+ */
+function secret(plan: InstallPlan, name: string): KubeObject & { readonly type: string } {
+  return { apiVersion: "v1", kind: builtin.Secret.kind, metadata: metadataOf(plan, name), type: "Opaque" };
+}
