@@ -100,6 +100,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "doctor",
     "dev",
     "compile",
+    "image",
     "new",
     "simulate",
     "completions",

@@ -20,6 +20,11 @@ export const packageCommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./compile/mod.ts")).compile,
   },
   {
+    name: "image",
+    summary: "write an operator as a container image, without a container engine",
+    load: async () => (await import("./image/mod.ts")).image,
+  },
+  {
     name: "completions",
     summary: "print a shell script that completes commands, flags and names",
     load: async () => (await import("./completions/mod.ts")).completions,

@@ -61,6 +61,7 @@ export {
   Masked,
   type OidcProvider,
   type PemSource,
+  proxyFromEnvironment,
 } from "./kubeconfig/mod.ts";
 export { measuredTransport, type MeasuredTransportOptions } from "./measured_transport.ts";
 export { InvalidResponseError } from "../api/mod.ts";

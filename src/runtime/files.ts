@@ -62,6 +62,17 @@ async function openForReading(path: string, isRegular: boolean): Promise<FileHan
   return await open(path, inheritedPipe.test(path) ? "r" : constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
 }
 
+/** Reads a regular file as bytes. @throws Error with the `code` of the system, `EINVAL` for anything but a regular file */
+export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  const file = await openForReading(path, true);
+  try {
+    const { buffer, byteOffset, byteLength } = await file.readFile();
+    return new Uint8Array(buffer, byteOffset, byteLength);
+  } finally {
+    await file.close();
+  }
+}
+
 /** Reads a file as {@link readText} does; undefined if the file does not exist. */
 export async function findText(path: string, options: ReadTextOptions = {}): Promise<string | undefined> {
   try {

@@ -9,6 +9,7 @@ export {
   makeDirectory,
   movePath,
   pathExists,
+  readBytes,
   readText,
   type ReadTextOptions,
   relativePath,

@@ -20,9 +20,12 @@ import {
 import { type Call, CommandError, type ExitCode, exitCode, type Session, subcommand } from "../command/mod.ts";
 import { commandLineOnly, flag, oneOf, text, UsageError } from "../flags/mod.ts";
 import { findBun } from "./find_bun.ts";
-import { describeProject } from "./project.ts";
+import { describeProject, type ProjectDescription } from "./project.ts";
 
 const targets = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "windows-x64"] as const;
+
+/** A system that Bun compiles for. */
+export type CompileTarget = typeof targets[number];
 
 const compileFlags = z.object({
   entry: flag(text().prefault("main.ts"), {
@@ -82,49 +85,101 @@ export const buildOptions: readonly string[] = [
 ];
 
 async function compileOperator({ flags, session }: Call<CompileFlags>): Promise<ExitCode> {
-  const { workingDirectory } = processFacts();
-  const entry = resolvePath(workingDirectory, flags.entry);
-  if ((await fileStat(entry))?.kind !== "file") {
-    throw new UsageError(`Cannot compile "${flags.entry}": there is no such file`, "Name the main module with --entry");
-  }
-  const project = await describeProject(directoryOf(entry));
-  const version = flags.stamp ?? project.version ?? "dev";
-  if (!/^[A-Za-z0-9.+_-]+$/.test(version)) {
-    const rule = "only letters, digits and .+_- may be in it";
-    throw new UsageError(`Cannot use the version "${version}": ${rule}`, "Example: --stamp 1.2.3");
-  }
-  const bun = await findBun(directoryOf(entry), session.environment);
+  const project = await readProject(flags, session);
   const shown = flags.outfile ?? joinPath("dist", project.name ?? "operator");
-  const outfile = `${resolvePath(workingDirectory, shown)}${flags.target === "windows-x64" ? ".exe" : ""}`;
+  const isWindows = flags.target === "windows-x64";
+  const outfile = `${resolvePath(processFacts().workingDirectory, shown)}${isWindows ? ".exe" : ""}`;
   await makeDirectory(directoryOf(outfile), 0o755);
-  // Bun writes the maps of all parts beside the binary.
   const folder = `${outfile}.building`;
   await removePath(folder);
   await makeDirectory(folder);
   try {
-    const built = joinPath(folder, "operator");
-    await build(
-      [
-        ...[bun, "build", "--compile", ...(flags.target === undefined ? [] : [`--target=bun-${flags.target}`])],
-        ...[...buildOptions, "--define", `PINTLE_OPERATOR_VERSION=${JSON.stringify(version)}`],
-        ...[`--outfile=${built}`, entry],
-      ],
-      directoryOf(entry),
-      session,
-    );
-    await movePath(flags.target === "windows-x64" ? `${built}.exe` : built, outfile);
+    const { binary } = await compileBinary(project, { target: flags.target, folder }, session);
+    await movePath(binary, outfile);
   } finally {
     await removePath(folder);
   }
   const bytes = (await fileStat(outfile))?.sizeBytes ?? 0;
-  session.print(`${shown}: version ${version}, ${bytes} bytes`);
+  session.print(`${shown}: version ${project.version}, ${bytes} bytes`);
   return exitCode.done;
 }
 
-async function build(command: readonly string[], workingDirectory: string, session: Session): Promise<void> {
+/** An operator that can be compiled. */
+export interface Project extends ProjectDescription {
+  /** The path of the main module. */
+  readonly entry: string;
+  /** The version to put into the binary. */
+  readonly version: string;
+  /** The path of Bun, or its name. */
+  readonly bun: string;
+}
+
+/** Finds what a binary is compiled from. @throws UsageError, CommandError */
+export async function readProject(
+  flags: { readonly entry: string; readonly stamp?: string },
+  { environment }: Session,
+): Promise<Project> {
+  const entry = resolvePath(processFacts().workingDirectory, flags.entry);
+  if ((await fileStat(entry))?.kind !== "file") {
+    throw new UsageError(`Cannot compile "${flags.entry}": there is no such file`, "Name the main module with --entry");
+  }
+  const project = await describeProject(directoryOf(entry));
+  const version = versionOf(flags, project);
+  return { ...project, entry, version, bun: await findBun(directoryOf(entry), environment) };
+}
+
+/** The version of a program: the one that was asked for, else that of the project. @throws UsageError */
+export function versionOf({ stamp }: { readonly stamp?: string }, project: ProjectDescription): string {
+  const version = stamp ?? project.version ?? "dev";
+  if (/^[A-Za-z0-9.+_-]+$/.test(version)) return version;
+  const rule = "only letters, digits and .+_- may be in it";
+  throw new UsageError(`Cannot use the version "${version}": ${rule}`, "Example: --stamp 1.2.3");
+}
+
+/** What Bun builds, and where. */
+export interface CompileOptions {
+  /** @default this system */
+  readonly target?: CompileTarget;
+  /** For the binary and the files that Bun writes beside it; it must exist. */
+  readonly folder: string;
+  /** Ends Bun when it aborts. @default never */
+  readonly signal?: AbortSignal;
+}
+
+/** The paths of what Bun built. */
+export interface CompiledFiles {
+  readonly binary: string;
+  /** JSON whose `inputs` has the path of each file in the binary, relative to the folder of the main module. */
+  readonly metafile: string;
+}
+
+/** Compiles an operator. Bun writes the maps of all parts beside the binary, hence a folder. @throws CommandError */
+export async function compileBinary(
+  { entry, version, bun }: Project,
+  { target, folder, signal }: CompileOptions,
+  session: Session,
+): Promise<CompiledFiles> {
+  const [built, metafile] = [joinPath(folder, "operator"), joinPath(folder, "meta.json")];
+  await build(
+    [
+      ...[bun, "build", "--compile", ...(target === undefined ? [] : [`--target=bun-${target}`])],
+      ...[...buildOptions, "--define", `PINTLE_OPERATOR_VERSION=${JSON.stringify(version)}`],
+      ...[`--metafile=${metafile}`, `--outfile=${built}`, entry],
+    ],
+    { workingDirectory: directoryOf(entry), signal },
+    session,
+  );
+  return { binary: target === "windows-x64" ? `${built}.exe` : built, metafile };
+}
+
+async function build(
+  command: readonly string[],
+  options: { readonly workingDirectory: string; readonly signal?: AbortSignal },
+  session: Session,
+): Promise<void> {
   const { environment } = session;
   const env = Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => value ? [[name, value]] : []));
-  const result = await spawn(command, { env, workingDirectory });
+  const result = await spawn(command, { env, ...options });
   if (result.kind === "ended" && result.code === 0) return;
   const output = "stderr" in result ? result.stderr : result.message;
   for (const line of output.trim().split("\n")) session.info(line);

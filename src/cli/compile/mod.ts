@@ -1,3 +1,13 @@
-/** The command `compile`. */
-export { compile } from "./compile.ts";
-export { bunVersion } from "./find_bun.ts";
+/** The command `compile`, and its parts for the command `image`. */
+export {
+  compile,
+  compileBinary,
+  type CompiledFiles,
+  type CompileOptions,
+  type CompileTarget,
+  type Project,
+  readProject,
+  versionOf,
+} from "./compile.ts";
+export { bunVersion, findBun } from "./find_bun.ts";
+export { describeProject, type ProjectDescription } from "./project.ts";
