@@ -6,6 +6,7 @@ import process from "node:process";
 import { okSteps } from "./ok.ts";
 import { endWithSignals, report, runSteps, type Step } from "./steps.ts";
 
+const denoTest = ["deno", "test", "-A", "--no-check"] as const;
 const pool = ["deno", "run", "-A", "tests/controlplane/pool.ts", "--workers", "2", "--apply", "crds"] as const;
 
 /**
@@ -37,6 +38,13 @@ const clusterSteps: readonly Step[] = [
   {
     name: "tests on real control planes",
     command: [...pool, ...otherTests.flatMap((file) => ["--without", file]), ...clusterTests],
+    after: [compile],
+    load: 2,
+  },
+  // Its tests of what is left on the machine compare all of it, so nothing else may start containers meanwhile.
+  {
+    name: "tests on real nodes",
+    command: ["deno", "run", "-A", "tests/realnode/with.ts", "--", ...denoTest, "tests/realnode"],
     after: [compile],
     load: 2,
   },

@@ -102,7 +102,8 @@ anonymous:
   - path: /healthz
 `;
 
-function overridden(args: readonly string[], overrides: readonly string[]): readonly string[] {
+/** Replaces the flags of the same names, and adds the others. */
+export function overridden(args: readonly string[], overrides: readonly string[]): readonly string[] {
   const names = new Set(overrides.map(flagName));
   return [...args.filter((arg) => !names.has(flagName(arg))), ...overrides];
 }

@@ -7,12 +7,10 @@
  * ours. Without COMMAND the control plane runs until Ctrl-C. If it cannot be started, COMMAND runs nevertheless, so
  * that its tests are reported as skipped by name (in CI: as failed).
  */
-import { spawn } from "node:child_process";
-import { constants } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { buildControlPlane } from "./build.ts";
-import { withPidFile } from "./command.ts";
+import { interrupted, runCommand } from "./command.ts";
 import { ControlPlane } from "./control_plane.ts";
 import { descriptionVariable, unavailableVariable } from "./description.ts";
 
@@ -44,35 +42,6 @@ async function withoutControlPlane(reason: string, command: readonly string[]): 
   console.error(`controlplane: ${isCI ? "Cannot start a control plane" : "skipped"}: ${reason}`);
   const code = command.length === 0 ? 0 : await runCommand(command, { [unavailableVariable]: reason }, noPidPath);
   return code === 0 && isCI ? 1 : code;
-}
-
-/** Runs a command to its end. It gets Ctrl-C from the terminal and SIGTERM from us; we end after it. */
-async function runCommand(
-  command: readonly string[],
-  environment: Readonly<Record<string, string>>,
-  pidPath: string,
-): Promise<number> {
-  const [shell, ...args] = withPidFile(command, pidPath);
-  const child = spawn(shell, args, {
-    stdio: "inherit",
-    env: { ...process.env, ...environment },
-  });
-  const forward = () => child.pid !== undefined && process.kill(child.pid, "SIGTERM"); // see Daemon on child.kill
-  const ignore = () => {};
-  process.on("SIGTERM", forward).on("SIGINT", ignore);
-  const code = await new Promise<number>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
-  });
-  process.off("SIGTERM", forward).off("SIGINT", ignore);
-  return code;
-}
-
-function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once("SIGINT", () => resolve());
-    process.once("SIGTERM", () => resolve());
-  });
 }
 
 /** Reads our own options, up to the first word that is not an option. */

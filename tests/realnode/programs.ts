@@ -133,10 +133,9 @@ const cni: GoBuild = {
   name: "cni",
   moduleDir,
   programs: {
-    bridge: `${cniModule}/main/bridge`,
+    ptp: `${cniModule}/main/ptp`,
     loopback: `${cniModule}/main/loopback`,
     "host-local": `${cniModule}/ipam/host-local`,
-    portmap: `${cniModule}/meta/portmap`,
   },
 };
 
