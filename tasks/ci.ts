@@ -61,6 +61,8 @@ const clusterSteps: readonly Step[] = [
   { name: "every single fault", command: ["dist/controller", "simulate", "--all", "--seeds", "0"], after: [compile] },
 ];
 
+const site = "site";
+
 const otherSteps: readonly Step[] = [
   // At the lowest priority of the system, so it takes only what the other steps leave.
   // With one seed, so that this gate fails because of a change; `deno task fuzz` chooses another one each time.
@@ -70,6 +72,12 @@ const otherSteps: readonly Step[] = [
     load: 0,
   },
   { name: "audit", command: ["deno", "run", "-A", "tasks/audit.ts"] },
+  { name: site, command: ["deno", "task", "site"] },
+  {
+    name: "tests of the site",
+    command: ["deno", "test", "-A", "--config", "docs/site/deno.json", "docs/site/site_test.ts"],
+    after: [site],
+  },
 ];
 
 const only = process.argv[2];

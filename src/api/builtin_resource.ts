@@ -8,7 +8,7 @@
 import type { Resource } from "./resource.ts";
 
 /**
- * The Resource of a kind that is part of Kubernetes, e.g. {@link ConfigMap}. Its objects have the readonly type `T`.
+ * The Resource of a kind that is part of Kubernetes, e.g. `ConfigMap`. Its objects have the readonly type `T`.
  *
  * @example
  * ```ts

@@ -9,7 +9,7 @@ export type Scope = "Namespaced" | "Cluster";
 
 /**
  * One kind: its names in the API, and (as a type only) the readonly shape `T` of its objects. Clients, caches and controllers take a
- * Resource. Kinds that are part of Kubernetes are exported as values ({@link ConfigMap}), `defineResource()` creates your
+ * Resource. Kinds that are part of Kubernetes are exported as values (`ConfigMap`), `defineResource()` creates your
  * own ones, and `untypedResource()` of `/client` those of other projects.
  *
  * @example

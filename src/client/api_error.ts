@@ -129,7 +129,7 @@ export function isAlreadyExists(error: unknown): error is ApiError {
 
 /**
  * Checks for the error of a write to an object that has changed since it was read, or of an apply to a field that another
- * manager owns. Read the object again, then write; {@link retryOnConflict} does that.
+ * manager owns. Read the object again, then write; `retryOnConflict()` does that.
  *
  * @param error Any caught value.
  *

@@ -146,8 +146,8 @@ export interface StoredCrd extends Omit<Crd, "metadata"> {
 }
 
 /**
- * The Resource to read and write CRDs with. Unlike that of {@link CustomResourceDefinition}, its type has the
- * x-kubernetes-* extensions and accepts the CRD of {@link defineResource}.
+ * The Resource to read and write CRDs with. Unlike that of `CustomResourceDefinition`, its type has the
+ * x-kubernetes-* extensions and accepts the CRD of `defineResource()`.
  *
  * @example
  * ```ts

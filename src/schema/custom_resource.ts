@@ -64,7 +64,7 @@ export type ParseResult<T> =
 
 /**
  * A kind that the program itself defines: the Resource that clients, caches and controllers take, its CRD, and the
- * validation of its objects. {@link defineResource} returns it.
+ * validation of its objects. `defineResource()` returns it.
  *
  * @example
  * ```ts
@@ -175,7 +175,7 @@ export interface OtherVersionOptions extends VersionOptions {
   readonly deprecated?: boolean | string;
 }
 
-/** Options of {@link defineResource}. */
+/** Options of `defineResource()`. */
 export interface ResourceOptions<Kind extends string, Spec extends z.ZodType, Status extends z.ZodType>
   extends VersionOptions<Spec, Status> {
   /** The API group: a domain, e.g. `example.dev`. */

@@ -6,7 +6,7 @@ import type { Crd } from "./crd.ts";
  * Prints a CRD as one YAML document, as `kubectl apply -f` takes it. The same CRD gives the same bytes, so that the text
  * can be compared with a golden file.
  *
- * @param crd The CRD, e.g. that of {@link defineResource}.
+ * @param crd The CRD, e.g. that of `defineResource()`.
  *
  * @example
  * ```ts

@@ -16,7 +16,7 @@ export function conformancePage(): string {
     "The embedded API server and a real kube-apiserver 1.36.3 (with kube-controller-manager) get the same requests, and",
     "their responses are compared: codes, reasons, messages, bodies, warnings, watch events, managed fields, and the",
     "output of kubectl. If they differ, the real one is right. `deno task e2e` compares live; `deno task ok` compares with",
-    "[recordings](../tests/conformance/recordings). `deno task conformance --page` writes this page.",
+    "`tests/conformance/recordings`. `deno task conformance --page` writes this page.",
     "",
     `${all.length} cases: ${all.length - deliberate.length - known.length} agree, ${deliberate.length} differ on ` +
     `purpose, ${known.length} not yet.`,

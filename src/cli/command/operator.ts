@@ -76,7 +76,7 @@ export interface OperatorEndpoints {
  * console.assert(code === 0 && printed.includes("kind: ClusterRole"));
  * ```
  *
- * @example Test a command with a Kubernetes API: `transport` handles its requests
+ * @example Test a command with a Kubernetes API whose requests an embedded cluster handles
  * ```ts
  * import { operatorCli } from "@pintle/controller";
  * import { EmbeddedCluster } from "@pintle/controller/testing";
