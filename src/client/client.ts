@@ -1,16 +1,14 @@
 /** Client: the verbs of the Kubernetes API over a Transport. `encoder.ts` writes requests, `requester.ts` sends them. */
-import { z } from "zod";
 import {
-  builtin,
   type Infer,
   keyOf,
+  type KubeObject,
   type ListOptions,
   type ListPage,
   type ListWatch,
   PageTokens,
   printExactJson,
   type Resource,
-  splitKey,
   type WatchEvent,
   type WatchOptions,
 } from "../api/mod.ts";
@@ -28,13 +26,11 @@ import {
   type NewObject,
   type Patch,
   patchKinds,
-  type RawRequest,
-  type TokenRequest,
-  type TokenRequestOptions,
   type WriteOptions,
 } from "./client_options.ts";
 import {
   collectionText,
+  deleteBody,
   encodeWhole,
   keyForWrite,
   objectPath,
@@ -48,12 +44,13 @@ import {
 } from "./encoder.ts";
 import { ObjectRequests } from "./object_requests.ts";
 import { Requester } from "./requester.ts";
-import { parseResponse } from "./response_shape.ts";
+import { changes, type ChangesOptions, type ChangesSource, type ObjectChange } from "./changes.ts";
+import { disposeOwned, type FromKubeconfigOptions, kubeconfigTransport } from "./kubeconfig_client.ts";
+import { ServerClient } from "./server_client.ts";
 import type { Transport } from "./transport.ts";
+import { type WaitCondition, waitFor, type WaitForOptions } from "./wait_for.ts";
 import { watchLines } from "./watch_lines.ts";
 import { fieldsOf, type WriteObserver } from "./write_observer.ts";
-
-const tokenRequestSchema = z.object({ status: z.object({ token: z.string(), expirationTimestamp: z.string() }) });
 
 const metadataObject = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -83,7 +80,7 @@ const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
  * console.assert(isConflict(error)); // `created` is older than the patch
  * ```
  */
-export class Client {
+export class Client extends ServerClient implements Disposable {
   readonly #transport: Transport;
   readonly #options: ClientOptions;
   #requests: ObjectRequests;
@@ -95,10 +92,39 @@ export class Client {
    * @throws {RangeError} when a limit is not above 0
    */
   constructor(transport: Transport, options: ClientOptions = {}) {
-    this.#transport = transport;
     // The logger is looked up once, also for the clients of all attempts that are made from this one.
-    this.#options = { ...options, logger: options.logger ?? logger("client") };
-    this.#requests = new ObjectRequests(new Requester(transport, this.#options), this.#options);
+    const ownOptions = { ...options, logger: options.logger ?? logger("client") };
+    const requester = new Requester(transport, ownOptions);
+    super(requester, ownOptions);
+    this.#transport = transport;
+    this.#options = ownOptions;
+    this.#requests = new ObjectRequests(requester, ownOptions);
+  }
+
+  /**
+   * Creates a client for the cluster and the user of kubectl: flags (`overrides`), else KUBECONFIG, else `~/.kube/config`,
+   * else the service account of the Pod. The client closes its connections when it is disposed, or ends with the program.
+   *
+   * @param options What is overridden, and the options of the client and of its transport.
+   * @throws {KubeconfigError} when there is no configuration, or it contradicts itself
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@pintle/controller/client";
+   *
+   * const overrides = { server: "https://kube.example.dev:6443", token: "secret" }; // mostly there is none
+   * using client = await Client.fromKubeconfig({ overrides });
+   * console.assert(client instanceof Client);
+   * ```
+   */
+  static async fromKubeconfig(options: FromKubeconfigOptions = {}): Promise<Client> {
+    const { transport, clientOptions } = await kubeconfigTransport(options);
+    return new Client(transport, clientOptions);
+  }
+
+  /** Closes the idle connections of a client from {@link Client.fromKubeconfig}; others are left to their transport. */
+  [Symbol.dispose](): void {
+    disposeOwned(this.#transport);
   }
 
   /** Returns a client of the same server whose writes are validated and not stored. */
@@ -271,6 +297,43 @@ export class Client {
   }
 
   /**
+   * Yields what happens to the objects of a collection, without end: first one ADDED for each object, then their changes.
+   * It resumes when a watch ends or breaks, and lists again when the version has expired.
+   *
+   * @param resource The kind.
+   * @param options The Namespace, the selectors, and the signal that ends it.
+   * @throws {ApiError} for what does not heal: 401, 403, an unknown kind
+   */
+  changes<R extends Resource>(resource: R, options: ChangesOptions = {}): AsyncGenerator<ObjectChange<Infer<R>>> {
+    return changes(this.#source, resource, { clock: this.#options.clock, ...options }) as AsyncGenerator<
+      ObjectChange<Infer<R>>
+    >;
+  }
+
+  /**
+   * Waits until an object is in a state. It need not exist yet.
+   *
+   * @param condition A condition that is to be True (`"Ready"`), `"deleted"`, or a function.
+   * @returns The object in that state; the last known one when it was deleted, undefined if there was none.
+   * @throws {WaitError} at the deadline, with the last state
+   */
+  async waitFor<R extends Resource>(
+    resource: R,
+    key: string,
+    condition: WaitCondition<Infer<R>>,
+    options: WaitForOptions = {},
+  ): Promise<Infer<R> | undefined> {
+    const wanted = condition as WaitCondition<KubeObject>;
+    const settings = { clock: this.#options.clock, ...options };
+    return await waitFor(this.#source, { resource, key }, wanted, settings) as Infer<R> | undefined;
+  }
+
+  /** Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter. */
+  get #source(): ChangesSource {
+    return this as unknown as ChangesSource;
+  }
+
+  /**
    * Returns the ListWatch of a kind, as an `Informer` needs it.
    *
    * @param resource The kind.
@@ -426,61 +489,8 @@ export class Client {
       action,
       method: "DELETE",
       path,
-      body: this.#requests.deleteBody(options),
+      body: deleteBody(options, this.#options),
       signal,
     });
-  }
-
-  /**
-   * Evicts a Pod: deletes it, unless a PodDisruptionBudget forbids it.
-   *
-   * @param podKey `namespace/name` of the Pod.
-   * @throws {ApiError} with code 429 when a PodDisruptionBudget forbids it for now
-   */
-  async evict(podKey: string, options: DeleteOptions = {}): Promise<void> {
-    const path = objectPath(builtin.Pod, podKey, "eviction");
-    const deleteOptions: unknown = JSON.parse(this.#requests.deleteBody(options));
-    const body = JSON.stringify({
-      apiVersion: "policy/v1",
-      kind: "Eviction",
-      metadata: splitKey(podKey),
-      deleteOptions,
-    });
-    await this.#requests.requester.text({
-      action: `evict ${objectText(builtin.Pod, podKey)}`,
-      method: "POST",
-      path,
-      body,
-      signal: options.signal,
-    });
-  }
-
-  /**
-   * Requests a token of a ServiceAccount.
-   *
-   * @param serviceAccountKey `namespace/name` of the ServiceAccount.
-   * @throws {ApiError} `isNotFound` when the ServiceAccount does not exist
-   */
-  async createToken(serviceAccountKey: string, options: TokenRequestOptions = {}): Promise<TokenRequest> {
-    const { audiences, expirationSeconds, signal } = options;
-    const path = objectPath(builtin.ServiceAccount, serviceAccountKey, "token");
-    const spec = { audiences, expirationSeconds };
-    const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec });
-    const action = `create a token of ${objectText(builtin.ServiceAccount, serviceAccountKey)}`;
-    const text = await this.#requests.requester.text({ action, method: "POST", path, body, signal });
-    return parseResponse(text, action, tokenRequestSchema).status;
-  }
-
-  /**
-   * Sends a request that no other method sends: `/version`, `/readyz`, discovery.
-   *
-   * @param path The absolute path, with its query.
-   * @returns The text of the response.
-   * @throws {ApiError} when the server responds with an error
-   */
-  async raw(path: string, request: RawRequest = {}): Promise<string> {
-    if (!path.startsWith("/")) throw new TypeError(`Cannot send raw request: path "${path}" does not start with "/"`);
-    const { method = "GET", ...rest } = request;
-    return await this.#requests.requester.text({ ...rest, action: `${method.toLowerCase()} "${path}"`, method, path });
   }
 }

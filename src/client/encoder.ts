@@ -17,7 +17,7 @@ import {
   type Resource,
   splitKey,
 } from "../api/mod.ts";
-import { type Patch, patchKinds, type Selection, type WriteOptions } from "./client_options.ts";
+import { type DeleteOptions, type Patch, patchKinds, type Selection, type WriteOptions } from "./client_options.ts";
 import { isObject } from "./decoder.ts";
 
 /** The parts of a path. */
@@ -104,6 +104,19 @@ export function selectionQuery(selection: Selection): Query {
     labelSelector: typeof labelSelector === "object" ? formatLabelSelector(labelSelector) : labelSelector,
     fieldSelector: typeof fieldSelector === "object" ? formatFieldSelector(fieldSelector) : fieldSelector,
   };
+}
+
+/** The body of a deletion. `defaults` are those of the client. */
+export function deleteBody(options: DeleteOptions, defaults: Pick<WriteOptions, "dryRun">): string {
+  const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun = defaults.dryRun ?? false } = options;
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    preconditions,
+    propagationPolicy,
+    gracePeriodSeconds,
+    dryRun: dryRun ? ["All"] : undefined,
+  });
 }
 
 /** The query parameters of a write. `defaults` are those of the client. */

@@ -15,7 +15,12 @@ export {
   isUnauthorized,
   type NotFoundError,
 } from "./api_error.ts";
+export type { ChangesOptions, ObjectChange } from "./changes.ts";
 export { Client } from "./client.ts";
+export type { FromKubeconfigOptions } from "./kubeconfig_client.ts";
+export type { LogOptions } from "./pod_logs.ts";
+export { ServerClient } from "./server_client.ts";
+export { type WaitCondition, WaitError, type WaitForOptions } from "./wait_for.ts";
 export type {
   ApplyConfiguration,
   ApplyOptions,

@@ -14,7 +14,7 @@ import {
 } from "../api/mod.ts";
 import type { ClientOptions, DeleteOptions, DeleteResult, WriteOptions } from "./client_options.ts";
 import { decodeList, decodeObject, type DecodeOptions, type ExpectedObject, isObject, parseJson } from "./decoder.ts";
-import { objectPath, objectText } from "./encoder.ts";
+import { deleteBody, objectPath, objectText } from "./encoder.ts";
 import { ListReader } from "./list_reader.ts";
 import type { OutgoingRequest, Requester } from "./requester.ts";
 import { unusable } from "./response_shape.ts";
@@ -113,7 +113,7 @@ export class ObjectRequests {
       const text = await this.#requester.text({
         maxBytes: maxObjectBytes,
         ...outgoing,
-        body: this.deleteBody(options),
+        body: deleteBody(options, this.#options),
       });
       return decoded(action, () => decodeDeletion<Infer<R>>(text, { resource, key }));
     };
@@ -126,19 +126,6 @@ export class ObjectRequests {
     if (uid !== undefined) observer.onRemoved(resource, key, uid);
     else if (deleted.kind === "object") observer.onStored(resource, deleted.object as KubeObject);
     return deleted;
-  }
-
-  /** The body of a deletion. */
-  deleteBody(options: DeleteOptions): string {
-    const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun = this.#options.dryRun ?? false } = options;
-    return JSON.stringify({
-      apiVersion: "v1",
-      kind: "DeleteOptions",
-      preconditions,
-      propagationPolicy,
-      gracePeriodSeconds,
-      dryRun: dryRun ? ["All"] : undefined,
-    });
   }
 
   #observerOf({ dryRun = this.#options.dryRun }: { readonly dryRun?: boolean }): WriteObserver | undefined {

@@ -1,0 +1,105 @@
+/**
+ * ServerClient: the requests to an API server that are not about stored objects: raw paths, tokens, and the containers of
+ * Pods. `client.ts` adds the verbs of objects.
+ */
+import { z } from "zod";
+import { builtin, splitKey } from "../api/mod.ts";
+import type { ClientOptions, DeleteOptions, RawRequest, TokenRequest, TokenRequestOptions } from "./client_options.ts";
+import { deleteBody, objectPath, objectText } from "./encoder.ts";
+import { type LogOptions, podLogs } from "./pod_logs.ts";
+import { Requester } from "./requester.ts";
+import { parseResponse } from "./response_shape.ts";
+
+const tokenRequestSchema = z.object({ status: z.object({ token: z.string(), expirationTimestamp: z.string() }) });
+
+/** The part of a {@link Client} that is not about stored objects. */
+export abstract class ServerClient {
+  readonly #requester: Requester;
+  readonly #options: ClientOptions;
+
+  /**
+   * Used by {@link Client}.
+   *
+   * @param requester Sends the requests; it has the options of the client.
+   */
+  constructor(requester: Requester, options: ClientOptions) {
+    this.#requester = requester;
+    this.#options = options;
+  }
+
+  /**
+   * Reads the log of a container as lines. With `follow` it goes on until the container ends, and survives lost connections:
+   * no line is lost or repeated. Leaving the loop ends the request.
+   *
+   * @param podKey `namespace/name` of the Pod.
+   * @throws {ApiError} when the server rejects the request, e.g. while the container has not started
+   * @throws {UnreachableError} when the first connection breaks; a followed log is resumed after that
+   * @throws {TypeError} when the options contradict each other
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@pintle/controller/client";
+   *
+   * const client = new Client(() => Promise.resolve(new Response("ready\nGET /\n"))); // await Client.fromKubeconfig()
+   * const lines: string[] = [];
+   * for await (const line of client.logs("shop/web-0", { container: "web", tailLines: 100 })) lines.push(line);
+   * console.assert(lines.join() === "ready,GET /");
+   * ```
+   */
+  logs(podKey: string, options: LogOptions = {}): AsyncGenerator<string, void, void> {
+    return podLogs({ requester: this.#requester, options: this.#options }, podKey, options);
+  }
+
+  /**
+   * Evicts a Pod: deletes it, unless a PodDisruptionBudget forbids it.
+   *
+   * @param podKey `namespace/name` of the Pod.
+   * @throws {ApiError} with code 429 when a PodDisruptionBudget forbids it for now
+   */
+  async evict(podKey: string, options: DeleteOptions = {}): Promise<void> {
+    const path = objectPath(builtin.Pod, podKey, "eviction");
+    const deleteOptions: unknown = JSON.parse(deleteBody(options, this.#options));
+    const body = JSON.stringify({
+      apiVersion: "policy/v1",
+      kind: "Eviction",
+      metadata: splitKey(podKey),
+      deleteOptions,
+    });
+    await this.#requester.text({
+      action: `evict ${objectText(builtin.Pod, podKey)}`,
+      method: "POST",
+      path,
+      body,
+      signal: options.signal,
+    });
+  }
+
+  /**
+   * Requests a token of a ServiceAccount.
+   *
+   * @param serviceAccountKey `namespace/name` of the ServiceAccount.
+   * @throws {ApiError} `isNotFound` when the ServiceAccount does not exist
+   */
+  async createToken(serviceAccountKey: string, options: TokenRequestOptions = {}): Promise<TokenRequest> {
+    const { audiences, expirationSeconds, signal } = options;
+    const path = objectPath(builtin.ServiceAccount, serviceAccountKey, "token");
+    const spec = { audiences, expirationSeconds };
+    const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec });
+    const action = `create a token of ${objectText(builtin.ServiceAccount, serviceAccountKey)}`;
+    const text = await this.#requester.text({ action, method: "POST", path, body, signal });
+    return parseResponse(text, action, tokenRequestSchema).status;
+  }
+
+  /**
+   * Sends a request that no other method sends: `/version`, `/readyz`, discovery.
+   *
+   * @param path The absolute path, with its query.
+   * @returns The text of the response.
+   * @throws {ApiError} when the server responds with an error
+   */
+  async raw(path: string, request: RawRequest = {}): Promise<string> {
+    if (!path.startsWith("/")) throw new TypeError(`Cannot send raw request: path "${path}" does not start with "/"`);
+    const { method = "GET", ...rest } = request;
+    return await this.#requester.text({ ...rest, action: `${method.toLowerCase()} "${path}"`, method, path });
+  }
+}
