@@ -48,6 +48,7 @@ const clusterSteps: readonly Step[] = [
     after: [compile],
     load: 2,
   },
+  { name: "tests on kind", command: [...denoTest, "tests/kind"], after: [compile], load: 2 },
   { name: "elections on real control planes", command: [...pool, ...electionTests], after: [compile], load: 2 },
   {
     name: "compile the example operator",

@@ -16,7 +16,7 @@ const root = join(import.meta.dirname ?? ".", "..");
 export const reasons: Readonly<Record<string, RegExp>> = {
   "it is the gate that runs these tests": /task ok$/m,
   "it takes minutes": / simulate /,
-  "it needs kind and a container engine": /^kind /m,
+  "tests/kind runs it": /^kind /m,
 };
 
 /** One block. */
@@ -43,15 +43,20 @@ export function shellBlocks(page: string = readFileSync(join(root, "README.md"),
   });
 }
 
+/** Copies what a reader of the README uses of the repository: not its tests, and no results of builds. */
+export function copyRepository(to: string): void {
+  const isCopied = (path: string) => !/\/(node_modules|\.git|dist|bench|tests)(\/|$)/.test(path.slice(root.length));
+  cpSync(root, to, { recursive: true, filter: isCopied });
+  symlinkSync(join(root, "node_modules"), join(to, "node_modules"));
+}
+
 /** A copy of the repository, in which blocks are run one after the other. */
 export class ReadmeReader implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "pintle-readme-"));
   readonly #clone = join(this.#folder, "clone");
 
   constructor() {
-    const isCopied = (path: string) => !/\/(node_modules|\.git|dist|bench|tests)(\/|$)/.test(path.slice(root.length));
-    cpSync(root, this.#clone, { recursive: true, filter: isCopied });
-    symlinkSync(join(root, "node_modules"), join(this.#clone, "node_modules"));
+    copyRepository(this.#clone);
     const [bin, home] = [join(this.#folder, "bin"), join(this.#folder, "home")];
     mkdirSync(bin);
     mkdirSync(home);
