@@ -23,7 +23,8 @@ function candidates(): readonly string[] {
 function filesUnder(folder: string): readonly string[] {
   const base = join(root, folder);
   if (!existsSync(base)) return [];
-  return readdirSync(base, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path));
+  const paths = readdirSync(base, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path));
+  return paths.filter((path) => !path.split("/").includes("node_modules")); // the site's own packages
 }
 
 function run(examples: readonly Example[]): number {
