@@ -5,6 +5,8 @@
  */
 export {
   type BreakingChange,
+  type CheckedRule,
+  type CheckedRules,
   compareCrds,
   type CompareCrdsOptions,
   compareSchemas,
@@ -29,10 +31,12 @@ export {
   printCrd,
   type PrinterColumn,
   type ResourceOptions,
+  type RuleSelf,
   type SchemaMeta,
   type StoredCrd,
   type StructuralSchema,
   structuralSchema,
+  type UnknownField,
   type ValidationRule,
   type VersionOptions,
 } from "./schema/mod.ts";

@@ -1,6 +1,7 @@
 /**
  * The content of the golden files: a CRD for each kind that a controller under src/controllers defines, the list of
- * public names, and the output of `manifests`. The task writes them, the test compares them.
+ * public names, the output of `manifests`, and the compiler's messages about common mistakes. The task writes them, tests
+ * compare them.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -16,6 +17,7 @@ import { podsController } from "../src/controllers/pods/mod.ts";
 import { operatorCli, withWebhooks } from "../src/mod.ts";
 import { type Crd, printCrd } from "../src/schema/mod.ts";
 import config from "../deno.json" with { type: "json" };
+import { mistakesText, type Reported } from "./_mistakes.ts";
 import { root } from "./_root.ts";
 
 const notice = "# Written from code by `deno run -A tasks/golden.ts`; do not edit.\n";
@@ -50,6 +52,11 @@ export async function publicApiGolden(): Promise<Golden> {
     return `${config.name}${subpath.slice(1)}\n${listingOf(JSON.parse(stdout)).map((line) => `  ${line}\n`).join("")}`;
   }));
   return { path: "tests/golden/public_api.txt", text: texts.join("\n") };
+}
+
+/** What the compiler says about each mistake. */
+export function mistakesGolden(reported: readonly Reported[]): Golden {
+  return { path: "tests/golden/mistakes.txt", text: mistakesText(reported) };
 }
 
 const image = "--image=registry.example.com/controller:1.2.3";

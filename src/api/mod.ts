@@ -41,7 +41,13 @@ export {
 } from "./list_watch.ts";
 export { checkObject, InvalidResponseError, toStatus, wrongType } from "./response_shape.ts";
 export { PageTokens } from "./page_tokens.ts";
-export { controllerOf, controllerReference, isControlledBy } from "./owner.ts";
+export {
+  controllerOf,
+  controllerReference,
+  isControlledBy,
+  type OwnerResource,
+  type ResourceOfOwner,
+} from "./owner.ts";
 export {
   combinedSelector,
   formatFieldSelector,

@@ -46,6 +46,14 @@ export function isControlledBy(object: Pick<KubeObject, "metadata">, owner: Pick
   return uid !== undefined && controllerOf(object)?.uid === uid;
 }
 
+/** The names of the kind of an owner, as every Resource has them. */
+export type OwnerResource = Pick<Resource, "group" | "version" | "kind">;
+
+/** The Resource of an owner; for one of another kind, the sentence that the compiler prints. */
+export type ResourceOfOwner<O, R extends OwnerResource> = O extends { readonly kind: infer Kind extends string }
+  ? string extends Kind ? R : Kind extends R["kind"] ? R : `the owner is a ${Kind}, not a ${R["kind"]}: pass ${Kind}`
+  : R;
+
 /**
  * Creates the owner reference for a dependent that `owner` controls. `ctx.apply()` of a controller sets it itself; you
  * need this function for objects that you write with a `Client`.
@@ -62,11 +70,15 @@ export function isControlledBy(object: Pick<KubeObject, "metadata">, owner: Pick
  * console.assert(reference.apiVersion === "apps/v1" && reference.controller === true);
  * ```
  */
-export function controllerReference(
-  owner: Pick<KubeObject, "metadata">,
-  resource: Pick<Resource, "group" | "version" | "kind">,
+export function controllerReference<O extends Pick<KubeObject, "metadata">, R extends OwnerResource>(
+  owner: O,
+  resource: ResourceOfOwner<O, R>,
 ): OwnerReference {
-  const { name, uid } = owner.metadata;
+  return referenceTo(owner, resource as R);
+}
+
+function referenceTo({ metadata }: Pick<KubeObject, "metadata">, resource: OwnerResource): OwnerReference {
+  const { name, uid } = metadata;
   if (name === undefined || uid === undefined) {
     throw new TypeError(`Cannot refer to owner ${resource.kind}: it has no name or UID, so it was never stored`);
   }

@@ -105,6 +105,15 @@ export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R
 }
 
 /**
+ * The function of an object reconciler, which resolves with a {@link Result}; for a function that does not, the sentence
+ * that the compiler prints.
+ */
+export type ReconcileFunction<Primary extends Resource, Declared extends Resource, Returned> = [Returned] extends [
+  Result,
+] ? (ctx: ReconcileContext<Primary, Declared>) => Promise<Returned>
+  : "a reconciler returns `done` or requeueAfter(ms), from every path";
+
+/**
  * Builds a controller for a primary kind. The controller may do only what is declared here: its RBAC rules are derived
  * from the declarations, and in tests a strict Manager rejects every other request. {@link controller} creates a Builder.
  */
@@ -148,12 +157,12 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
    *
    * @param name The finalizer. @default `<group>/<controller>`, or `pintle.dev/<controller>` for the core group
    */
-  finalize(
-    fn: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>,
+  finalize<const Returned = Result>(
+    fn: ReconcileFunction<Primary, Declared, Returned>,
     name?: string,
   ): Builder<Primary, Declared>;
   /** Sets the object reconciler: it is called with an object that exists and is not being deleted. */
-  reconcile(fn: (ctx: ReconcileContext<Primary, Declared>) => Promise<Result>): ControllerDefinition;
+  reconcile<const Returned = Result>(fn: ReconcileFunction<Primary, Declared, Returned>): ControllerDefinition;
   /** Sets the raw reconciler: it is called with a key, also if no object has that key. */
   reconcileKey(fn: Reconciler): ControllerDefinition;
 }
@@ -237,7 +246,7 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
     },
     source: (source) => createBuilder({ ...draft, sources: [...draft.sources, source] }, finalize),
     finalize: (fn, name = defaultFinalizer(draft)) =>
-      createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, fn),
+      createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, returning(fn)),
     reconcile(fn) {
       const declared = draft.watches.map((watch) => watch.resource);
       assertReadsDeclared(draft);
@@ -246,7 +255,7 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
       const definition = { ...draft, finalizer };
       return {
         ...definition,
-        reconciler: createObjectReconciler({ ...definition, declared, reconcile: fn, finalize }),
+        reconciler: createObjectReconciler({ ...definition, declared, reconcile: returning(fn), finalize }),
       };
     },
     reconcileKey(reconciler) {
@@ -265,6 +274,13 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
       );
     },
   };
+}
+
+/** The function in an argument. The other case of its type exists only in messages of the compiler. */
+function returning<Primary extends Resource, Declared extends Resource, Returned>(
+  fn: ReconcileFunction<Primary, Declared, Returned>,
+): FinalizeFunction<Primary, Declared> {
+  return fn as FinalizeFunction<Primary, Declared>;
 }
 
 /** The draft with the watches of the dependents. */

@@ -12,7 +12,7 @@ import { isNotCached, type NotCached, type Read } from "./caches.ts";
 import type { DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
 import type { DependentFilter } from "./prune.ts";
-import type { Cause, EventType } from "./request.ts";
+import type { Cause } from "./request.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** The type of the status of a Resource's objects; never if they have none. */
@@ -193,7 +193,7 @@ export interface ReconcileContext<Primary extends Resource, in Declared extends 
    * @param reason One CamelCase word, for programs.
    * @param note A sentence for people, at most 1 KiB.
    */
-  event(type: EventType, reason: string, note: string): void;
+  event(type: "Normal" | "Warning", reason: string, note: string): void;
 }
 
 /** Creates the context of one attempt for an object. */

@@ -5,6 +5,7 @@ export {
   type MappedWatchOptions,
   type OwnOptionsOf,
   type PrimaryOptionsOf,
+  type ReconcileFunction,
   type WatchOptionsOf,
 } from "./builder.ts";
 export {

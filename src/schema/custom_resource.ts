@@ -143,7 +143,11 @@ export interface PrinterColumn extends Omit<CrdColumn, "type"> {
 }
 
 /** One version of a kind: its schema, and how kubectl shows its objects. */
-export interface VersionOptions<Spec extends z.ZodType = z.ZodType, Status extends z.ZodType = z.ZodType> {
+export interface VersionOptions<
+  Spec extends z.ZodType = z.ZodType,
+  Status extends z.ZodType = z.ZodType,
+  Rules extends readonly ValidationRule[] = readonly ValidationRule[],
+> {
   /** The schema of the desired state, which users write; a `z.object()`, `.optional()` if objects may have no spec. */
   readonly spec: Spec;
   /**
@@ -154,7 +158,7 @@ export interface VersionOptions<Spec extends z.ZodType = z.ZodType, Status exten
   /** The text of `kubectl explain` for the kind. @default none */
   readonly description?: string;
   /** CEL rules about the whole object, e.g. about spec and metadata.name together. @default [] */
-  readonly validations?: readonly ValidationRule[];
+  readonly validations?: Rules;
   /** The columns of `kubectl get` after the name. @default the age */
   readonly printerColumns?: readonly PrinterColumn[];
   /** The paths of fields such as `.spec.class` that field selectors may use, at most 8. @default [] */
@@ -176,8 +180,12 @@ export interface OtherVersionOptions extends VersionOptions {
 }
 
 /** Options of `defineResource()`. */
-export interface ResourceOptions<Kind extends string, Spec extends z.ZodType, Status extends z.ZodType>
-  extends VersionOptions<Spec, Status> {
+export interface ResourceOptions<
+  Kind extends string,
+  Spec extends z.ZodType,
+  Status extends z.ZodType,
+  Rules extends readonly ValidationRule[] = readonly ValidationRule[],
+> extends VersionOptions<Spec, Status, Rules> {
   /** The API group: a domain, e.g. `example.dev`. */
   readonly group: string;
   /** The version that the program uses, e.g. `v1alpha1`. */

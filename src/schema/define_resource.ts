@@ -27,6 +27,7 @@ import type { Draft } from "./_scalars.ts";
 import { cannotDefine, type Place, propertyOf, rootPlace } from "./_place.ts";
 import type { Crd, CrdColumn, CrdConversion, CrdNames, CrdScale, CrdVersion } from "./crd.ts";
 import { translate } from "./structural.ts";
+import type { CheckedRules } from "./checked_rules.ts";
 import type { StructuralSchema } from "./structural_schema.ts";
 import { isRequired, type Schema } from "./_zod.ts";
 import { dotPath } from "./dot_path.ts";
@@ -62,8 +63,9 @@ export function defineResource<
   const Kind extends string,
   Spec extends z.ZodType,
   Status extends z.ZodType = z.ZodUndefined,
+  const Rules extends readonly string[] = readonly string[],
 >(
-  options: ResourceOptions<Kind, Spec, Status>,
+  options: ResourceOptions<Kind, Spec, Status, CheckedRules<Rules, Kind, Spec, Status>>,
 ): CustomResource<OutputOf<Kind, Spec, Status>, InputOf<Kind, Spec, Status>> {
   const { group, version, kind, scope, annotations = {}, labels = {}, versions = [], conversion } = options;
   const names = namesOf(options);

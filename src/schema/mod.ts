@@ -26,6 +26,7 @@ export type {
 } from "./custom_resource.ts";
 export { type ComparedCrd, type CrdChange, crdChanges } from "./crd_changes.ts";
 export { type BoundedIssue, boundedParse, type BoundedResult, parseBounded } from "./bounded_parse.ts";
+export type { CheckedRule, CheckedRules, RuleSelf, UnknownField } from "./checked_rules.ts";
 export { defineResource } from "./define_resource.ts";
 export { dotPath } from "./dot_path.ts";
 export { compareKubeVersions } from "./kube_version.ts";

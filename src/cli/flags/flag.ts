@@ -13,7 +13,7 @@ export interface FlagSyntax {
    * In the notation of commander: `-n, --namespace <name>`; a flag without a `<value>` is a switch. The key of the flag is
    * its long name in camel case.
    */
-  readonly flags: string;
+  readonly flags: `--${string}` | `-${string}, --${string}`;
   /** One sentence for help: lower case, no full stop. */
   readonly about: string;
   /** A correct use, shown when the value is rejected. */
