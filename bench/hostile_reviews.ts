@@ -37,13 +37,35 @@ const lists: readonly Repeated[] = [
   ["one integer of 64 bits and small numbers", (at) => at === 0 ? "9007199254740993" : "1", maxItems],
 ];
 
-/** Makes the bodies, of at most `sizeBytes` each. */
+/** Makes the JSON of a body that contains the JSON of a value. */
+type ReviewOf = (value: string) => string;
+
+/** AdmissionReviews of at most `sizeBytes` each. */
 export function hostileReviews(sizeBytes: number): readonly HostileReview[] {
+  return bodies(sizeBytes, admissionReview);
+}
+
+/** ConversionReviews of at most `sizeBytes` each, for the CronTab of bench/ours/converter.ts. Their objects are valid. */
+export function hostileConversions(sizeBytes: number): readonly HostileReview[] {
+  const many = (object: string) => Array(Math.floor((sizeBytes - 2_000) / (object.length + 1))).fill(object).join(",");
+  return [
+    ...bodies(sizeBytes, (value) => conversionReview(cronTab(`,"x":${value}`))),
+    { name: "many objects", body: encoded(conversionReview(many(cronTab("")))) },
+  ];
+}
+
+function bodies(sizeBytes: number, reviewOf: ReviewOf): readonly HostileReview[] {
+  const review = (name: string, value: string) => ({ name, body: encoded(reviewOf(value)) });
+  /** A list and a long text. */
+  const padded = (name: string, list: string) => {
+    const rest = Math.max(0, sizeBytes - 2_000 - encoded(list).length);
+    return review(name, `[${list},"${"x".repeat(rest)}"]`);
+  };
   const text = (part: string) => `"${part.repeat(Math.floor((sizeBytes - 2_000) / encoded(part).length))}"`;
   return [
-    ...lists.map((repeated) => padded(repeated[0], listOf(repeated, sizeBytes - 2_000), sizeBytes)),
-    padded("objects in objects", deep(sizeBytes - 2_000), sizeBytes),
-    padded("objects with many fields", recordOf(sizeBytes - 2_000), sizeBytes),
+    ...lists.map((repeated) => padded(repeated[0], listOf(repeated, sizeBytes - 2_000))),
+    padded("objects in objects", deep(sizeBytes - 2_000)),
+    padded("objects with many fields", recordOf(sizeBytes - 2_000)),
     review("one text", text("x")),
     review("one text with one wide character", text("x").replace("x", "\u0141")),
     review("one text of digits", text("9")),
@@ -81,19 +103,22 @@ function recordOf(sizeBytes: number): string {
   return `[${objects.join(",")}]`;
 }
 
-/** A review with a list and a long text. */
-function padded(name: string, list: string, sizeBytes: number): HostileReview {
-  const rest = Math.max(0, sizeBytes - 2_000 - encoded(list).length);
-  return review(name, `[${list},"${"x".repeat(rest)}"]`);
-}
-
 /** A review of a new NodePool with the value as its spec. */
-function review(name: string, value: string): HostileReview {
+function admissionReview(value: string): string {
   const object = `{"apiVersion":"nodes.lailin.xyz/v1","kind":"NodePool","metadata":{"name":"a"},"spec":${value}}`;
   const kind = '{"group":"nodes.lailin.xyz","version":"v1","kind":"NodePool"}';
-  const text = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","kind":${kind},` +
+  return `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","kind":${kind},` +
     `"operation":"CREATE","userInfo":{"username":"a"},"object":${object}}}`;
-  return { name, body: encoded(text) };
+}
+
+function cronTab(fields: string): string {
+  const spec = '{"schedule":"30 2","suspend":false}';
+  return `{"apiVersion":"clock.example.dev/v1","kind":"CronTab","metadata":{"name":"a"},"spec":${spec}${fields}}`;
+}
+
+function conversionReview(objects: string): string {
+  return '{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"1",' +
+    `"desiredAPIVersion":"clock.example.dev/v2","objects":[${objects}]}}`;
 }
 
 const encoder = new TextEncoder();

@@ -39,6 +39,17 @@ const programs = {
     build: { cwd: root, command: ["sh", "compile.sh", "--outfile", join(outputDir, "controller")] },
     command: [join(outputDir, "controller")],
   },
+  /** An operator with a conversion webhook. */
+  converter: {
+    build: {
+      cwd: root,
+      command: [
+        ...["sh", "compile.sh", "--entry", join(benchDir, "ours", "converter.ts")],
+        ...["--outfile", join(outputDir, "converter")],
+      ],
+    },
+    command: [join(outputDir, "converter")],
+  },
   /** controller-runtime and client-go, and the load generators. */
   go: {
     build: {

@@ -1,6 +1,7 @@
 /**
- * The peak memory of the released binary while several peers send it reviews of 6 MB that need as much memory as their size
- * can (bench/hostile_reviews.ts). The cluster is `controller dev`, a process of its own.
+ * The peak memory of the released binary, and of an operator with a conversion webhook, while several peers send it reviews of
+ * 6 MB that need as much memory as their size can (bench/hostile_reviews.ts). The cluster is `dev` of the same program, a
+ * process of its own.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as tls from "node:tls";
 import { promisify } from "node:util";
 import { freePort } from "../free_port.ts";
-import { type HostileReview, hostileReviews } from "../hostile_reviews.ts";
+import { hostileConversions, type HostileReview, hostileReviews } from "../hostile_reviews.ts";
 import { MeasuredProcess } from "../measured_process.ts";
 import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
@@ -18,7 +19,7 @@ import { type Case, interleaved, ours, type Outcome, type Setting, type Subject 
 
 const reviewBytes = 6_000_000;
 const peers = 16;
-const paths = ["/validate-nodes-lailin-xyz-v1-nodepool", "/mutate-nodes-lailin-xyz-v1-nodepool"];
+const admissionPaths = ["/validate-nodes-lailin-xyz-v1-nodepool", "/mutate-nodes-lailin-xyz-v1-nodepool"];
 
 /** Floods the webhooks of NodePool. */
 export const hostileWebhookCase: Case = {
@@ -26,21 +27,30 @@ export const hostileWebhookCase: Case = {
   title: () => `webhook of the released binary, ${peers} peers that send hostile reviews of ${reviewBytes / 1e6} MB`,
   subjects: [{ name: ours, program: "controller", args: ["run", "nodepool"] }],
   makesOwnLoad: true,
-  run: runFloods,
+  run: (setting) => runFloods(setting, { paths: admissionPaths, reviews: hostileReviews(reviewBytes) }),
 };
 
-async function runFloods(setting: Setting): Promise<Outcome> {
-  const reviews = hostileReviews(reviewBytes);
+/** Floods the conversion of CronTab. */
+export const hostileConversionCase: Case = {
+  name: "hostile-conversion",
+  title: () => `conversion webhook, ${peers} peers that send hostile reviews of ${reviewBytes / 1e6} MB`,
+  subjects: [{ name: ours, program: "converter", args: ["run", "clock"] }],
+  makesOwnLoad: true,
+  run: (setting) => runFloods(setting, { paths: ["/convert"], reviews: hostileConversions(reviewBytes) }),
+};
+
+async function runFloods(setting: Setting, load: Pick<Flood, "paths" | "reviews">): Promise<Outcome> {
   const floodMs = 4 * setting.scale.webhookMs;
-  return { samples: await interleaved(setting, (subject) => measureFlood(subject, { reviews, floodMs })), facts: {} };
+  return { samples: await interleaved(setting, (subject) => measureFlood(subject, { ...load, floodMs })), facts: {} };
 }
 
 interface Flood {
+  readonly paths: readonly string[];
   readonly reviews: readonly HostileReview[];
   readonly floodMs: number;
 }
 
-async function measureFlood(subject: Subject, { reviews, floodMs }: Flood): Promise<Sample["values"]> {
+async function measureFlood(subject: Subject, { paths, reviews, floodMs }: Flood): Promise<Sample["values"]> {
   const folder = mkdtempSync(join(tmpdir(), "pintle-bench-hostile-"));
   try {
     const kubeconfig = join(folder, "kubeconfig");

@@ -6,7 +6,7 @@ import type { Case } from "./case.ts";
 import { growthCase } from "./growth.ts";
 import { hostileKubeconfigCase } from "./hostile_kubeconfig.ts";
 import { hostileServerCase } from "./hostile_server.ts";
-import { hostileWebhookCase } from "./hostile_webhook.ts";
+import { hostileConversionCase, hostileWebhookCase } from "./hostile_webhook.ts";
 import { latencyCase } from "./latency.ts";
 import { queueCase } from "./queue.ts";
 import { reconcileCase } from "./reconcile.ts";
@@ -31,6 +31,7 @@ export const cases: readonly Case[] = [
   apiserverStartCase,
   apiserverMemoryCase,
   hostileWebhookCase,
+  hostileConversionCase,
   hostileServerCase,
   hostileKubeconfigCase,
 ];

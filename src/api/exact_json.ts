@@ -8,13 +8,6 @@
  * Assumptions: as in Go, an integer beyond int64, and every number with a fraction or an exponent, is a double.
  */
 
-/** `JSON` with source text access (ECMAScript 2026), which V8 and JavaScriptCore have, and TypeScript does not know yet. */
-interface JsonWithSource {
-  rawJSON(text: string): unknown;
-}
-
-const json: JsonWithSource = JSON as unknown as JsonWithSource;
-
 /** 2^53 has 16 digits. */
 const minDigits = 16;
 const [minInt64, maxInt64] = [-(2n ** 63n), 2n ** 63n - 1n];
@@ -99,12 +92,16 @@ function nextLongNumber(text: string, from: number): NumberPlace | undefined {
  */
 let mark: string | undefined;
 
+function newMark(): string {
+  return crypto.randomUUID().replaceAll("-", "").slice(0, 24);
+}
+
 /** After so many, the parts become one string: a short string needs more memory than its characters. */
 const maxParts = 1024;
 
 /** `text`, with a string in place of each integer that a number cannot represent. Malformed text stays malformed. */
 function withMarkedIntegers(text: string, first: NumberPlace): string {
-  mark ??= crypto.randomUUID().replaceAll("-", "").slice(0, 24);
+  mark ??= newMark();
   const begin = `"${mark}`;
   let done = "", parts: string[] = [];
   /** The text before `copied` is in `done` and `parts`. The first string that ends behind the last place begins at `quote`. */
@@ -177,11 +174,20 @@ function withIntegers(root: unknown): unknown {
     } else if (typeof part === "object" && part !== null) {
       for (const [name, item] of Object.entries(part)) {
         const exact = visit(item);
-        if (exact !== item) Object.defineProperty(part, name, { value: exact });
+        if (exact !== item) setOwn(part, name, exact);
       }
     }
   }
   return result;
+}
+
+/**
+ * Replaces an own field or item. Object.defineProperty makes a hash table of an object with numbers as names, and of a list: 80
+ * MB for a million items.
+ */
+function setOwn(target: object, key: string | number, value: unknown): void {
+  if (key === "__proto__") Object.defineProperty(target, key, { value });
+  else Reflect.set(target, key, value);
 }
 
 function integerOf(text: string): string | bigint {
@@ -206,8 +212,34 @@ export function printExactJson(value: unknown, indent?: number): string {
   } catch (error) {
     // JSON.stringify throws a TypeError for a bigint, and for a cycle, for which it throws again.
     if (!(error instanceof TypeError)) throw error;
-    return JSON.stringify(value, (_key, one) => typeof one === "bigint" ? json.rawJSON(String(one)) : one, indent);
+    mark ??= newMark();
+    const marked = JSON.stringify(withMarkedBigints(value, mark, new Set()), undefined, indent);
+    return marked.replaceAll(new RegExp(`"${mark}(-?[0-9]+)"`, "g"), "$1");
   }
+}
+
+/**
+ * `value` with a marked text in place of each bigint; what contains none is not copied. A replacer of JSON.stringify would get
+ * the index of each item as a text, and JSON.rawJSON takes its slow path: each is 50 MB more for a list of a million. A cycle
+ * stays, for JSON.stringify to refuse.
+ */
+function withMarkedBigints(value: unknown, mark: string, parents: Set<unknown>): unknown {
+  if (typeof value === "bigint") return `${mark}${value}`;
+  if (typeof value !== "object" || value === null || parents.has(value)) return value;
+  parents.add(value);
+  // No closure: the engine would allocate its scope for every number of a list.
+  const names = Array.isArray(value) ? undefined : Object.keys(value);
+  const count = names?.length ?? (Array.isArray(value) ? value.length : 0);
+  let copy: object | undefined;
+  for (let at = 0; at < count; at++) {
+    const name = names === undefined ? at : names[at] ?? "";
+    const item: unknown = Reflect.get(value, name), marked = withMarkedBigints(item, mark, parents);
+    if (marked === item) continue;
+    copy ??= Array.isArray(value) ? value.slice() : { ...value };
+    setOwn(copy, name, marked);
+  }
+  parents.delete(value);
+  return copy ?? value;
 }
 
 /** True when two JSON scalars are equal. A bigint equals the number with the same value. */

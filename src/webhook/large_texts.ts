@@ -4,7 +4,8 @@
  *
  * Guarantees: the large texts that are held at once have at most `maxHeldBytes` together, except that one alone may always
  * be held. They take turns in the order in which they came, and other work of the process runs between two of them. After
- * every `collectEveryBytes` the garbage is collected before the next turn.
+ * every `collectEveryBytes` the garbage is collected when a turn ends: bodies that arrive before the next one would come on
+ * top of it. It is collected before the turn of a text of that size, too.
  */
 import { aborted } from "../async/mod.ts";
 import { collectGarbage, nextTurn } from "../runtime/mod.ts";
@@ -58,10 +59,8 @@ export class LargeTexts {
   async take(bytes: number, signal: AbortSignal): Promise<LargeTextTurn> {
     if (this.#waiting.size > 0 || !this.#hasRoom(bytes)) await this.#wait(bytes, signal);
     else this.#heldBytes += bytes;
-    if (this.#uncollectedBytes >= this.#collectEveryBytes) {
-      this.#uncollectedBytes = 0;
-      this.#collect();
-    }
+    // What was received meanwhile, refused bodies included, left garbage as well.
+    if (bytes >= this.#collectEveryBytes) this.#collect();
     this.#uncollectedBytes += bytes;
     return this.#turn(bytes);
   }
@@ -75,10 +74,20 @@ export class LargeTexts {
         this.#uncollectedBytes += bytes;
       },
       [Symbol.dispose]: () => {
-        this.#release(heldBytes);
+        if (heldBytes > 0) void this.#end(heldBytes);
         heldBytes = 0;
       },
     };
+  }
+
+  async #end(bytes: number): Promise<void> {
+    if (this.#uncollectedBytes >= this.#collectEveryBytes) {
+      this.#uncollectedBytes = 0;
+      // The functions that used the objects have returned then, and no further body has been received.
+      await undefined;
+      this.#collect();
+    }
+    this.#release(bytes);
   }
 
   #hasRoom(bytes: number): boolean {

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { until } from "../../tests/until.ts";
+import { nextTurn } from "../runtime/mod.ts";
 import { LargeTexts } from "./large_texts.ts";
 
 const never = new AbortController().signal;
@@ -39,14 +40,24 @@ test("a text that does not wait any longer leaves its place to the next", async 
   first[Symbol.dispose]();
 });
 
-test("[66] the garbage of large texts is collected by their bytes, not by their number", async () => {
+test("[66] the garbage of large texts is collected by their bytes, when a turn ends", async () => {
   let collections = 0;
   const texts = new LargeTexts({ collectEveryBytes: 100, collect: () => void collections++ });
-  for (let count = 0; count < 50; count++) (await texts.take(10, never))[Symbol.dispose]();
-  assertEquals(collections, 4);
-  const growing = await texts.take(1, never);
-  growing.add(1_000);
-  growing[Symbol.dispose]();
-  (await texts.take(1, never))[Symbol.dispose]();
+  const pass = async (bytes: number, growth = 0) => {
+    const turn = await texts.take(bytes, never);
+    turn.add(growth);
+    turn[Symbol.dispose]();
+    await nextTurn();
+  };
+  for (let count = 0; count < 50; count++) await pass(10);
+  assertEquals(collections, 5);
+  await pass(1, 1_000);
   assertEquals(collections, 6);
+});
+
+test("[66] a very large text waits until the garbage of those before it, refused ones included, is collected", async () => {
+  let collections = 0;
+  const texts = new LargeTexts({ collectEveryBytes: 100, collect: () => void collections++ });
+  using _turn = await texts.take(100, never);
+  assertEquals(collections, 1);
 });

@@ -9,7 +9,7 @@ import { aborted, type Clock, scope, systemClock } from "../async/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
 import { type CertificatePair, serve, type ServeLimits, type Server } from "../runtime/mod.ts";
 import type { CertificateSource } from "./certificates.ts";
-import { type Webhook, webhookHandler } from "./handler.ts";
+import { servedWebhooks, type Webhook } from "./handler.ts";
 
 /** Options of a {@link WebhookServer}. */
 export interface WebhookServerOptions {
@@ -118,7 +118,7 @@ export class WebhookServer {
   async #listen(pair: CertificatePair): Promise<void> {
     const { webhooks, hostname = "0.0.0.0", port = 9443, limits, clientCa, clientName, metrics } = this.#options;
     const log = this.#log;
-    const handler = webhookHandler(webhooks, { clientName, metrics, clock: this.#clock, log });
+    const { handler, readsBody } = servedWebhooks(webhooks, { clientName, metrics, clock: this.#clock, log });
     this.#server = await serve({
       hostname,
       port,
@@ -126,6 +126,7 @@ export class WebhookServer {
       clock: this.#clock,
       tls: { ...pair, clientCa },
       handler,
+      readsBody,
       onError: (error) => log.error("webhook request failed", { error }),
     });
     this.#isReady = true;

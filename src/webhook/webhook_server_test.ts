@@ -1,3 +1,4 @@
+import * as tls from "node:tls";
 import { assert, assertEquals, assertRejects, assertStringIncludes, test } from "../../tests/testing.ts";
 import { until } from "../../tests/until.ts";
 import { scope, systemClock, VirtualClock } from "../async/mod.ts";
@@ -197,4 +198,22 @@ test("a server that is stopped during its start leaves nothing open", async () =
   const server = new WebhookServer({ webhooks: yes, certificates, hostname: "127.0.0.1", port: 0, clock });
   await server.run(AbortSignal.abort());
   assertEquals([server.isReady, server.port, clock.pendingTimers], [false, undefined, 0]);
+});
+
+test("[66] a request that no webhook accepts is refused before its body is read", async () => {
+  const pair = await issue();
+  await using served = await running({ certificates: fixedCertificate(pair) });
+  const refused = [["POST", "/other", "404"], ["POST", "/convert", "404"], ["PUT", path, "405"]] as const;
+  for (const [method, at, status] of refused) {
+    const socket = tls.connect({ host: "127.0.0.1", port: served.server.port, ca: pair.ca });
+    let received = "";
+    socket.on("data", (chunk) => received += chunk.toString());
+    socket.on("error", () => {});
+    await new Promise<void>((resolve) => socket.once("secureConnect", resolve));
+    // The body never comes.
+    socket.write(`${method} ${at} HTTP/1.1\r\nHost: a\r\nContent-Length: 6000000\r\n\r\n`);
+    await until(() => received !== "", `a response to ${method} ${at}`);
+    assertStringIncludes(received, `HTTP/1.1 ${status} `);
+    socket.destroy();
+  }
 });

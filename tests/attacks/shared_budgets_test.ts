@@ -101,6 +101,30 @@ test("[security 13] clients that never read their responses do not keep the conn
   }
 });
 
+test("[security 13] responses that no client reads count as memory, and the longest unread one ends for others", async () => {
+  const maxBufferedBytes = 16 * 1024 * 1024, responseBytes = 4 * 1024 * 1024;
+  let requests = 0;
+  await using served = await serving({ maxBufferedBytes }, (request) => {
+    requests++;
+    if (new URL(request.url).pathname === "/good") return new Response("good");
+    return new Response("z".repeat(responseBytes), { headers: { "content-length": String(responseBytes) } });
+  });
+  using peers = new DisposableStack();
+  for (let count = 1; count <= 12; count++) {
+    const peer = peers.use(await rawPeer(served.server.port));
+    peer.setReading(false);
+    // The system buffers about as much as one response; the rest stays with the server.
+    peer.send("GET /v HTTP/1.1\r\nHost: a\r\n\r\n".repeat(8));
+    for (let before = -1; before !== requests;) {
+      before = requests;
+      await turns(200);
+    }
+  }
+  assert(served.server.connections <= maxBufferedBytes / responseBytes, `${served.server.connections} are open`);
+  assertStringIncludes(await responseTo(served.server.port, `GET /good HTTP/1.1\r\nHost: a\r\n${close}\r\n`), "good");
+  assertEquals(served.errors, []);
+});
+
 /** A stream of parts with seeded sizes. */
 function streamOf(sizeBytes: number): ReadableStream<Uint8Array> {
   let left = sizeBytes;

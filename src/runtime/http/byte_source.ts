@@ -13,7 +13,7 @@ export interface ByteSourceEvents {
   onClose(): void;
 }
 
-/** Bytes in one array that grows by doubling, so that memory follows the received bytes, not the announced length. */
+/** Bytes in one array that grows by a half, so that memory follows the received bytes, not the announced length. */
 export class ByteCollector {
   readonly #maxBytes: number;
   #sizeBytes = 0;
@@ -25,15 +25,19 @@ export class ByteCollector {
     this.#maxBytes = maxBytes;
   }
 
+  /** The bytes of memory that {@link add} takes for a part of this length. */
+  growthBytes(partBytes: number): number {
+    const neededBytes = this.#sizeBytes + partBytes, { length } = this.#bytes;
+    if (neededBytes <= length) return 0;
+    return Math.min(this.#maxBytes, Math.max(neededBytes, Math.ceil(length * 1.5), 4096)) - length;
+  }
+
   add(part: Uint8Array): void {
-    const neededBytes = this.#sizeBytes + part.length;
-    if (neededBytes > this.#bytes.length) {
-      const grownBytes = Math.min(this.#maxBytes, Math.max(neededBytes, this.#bytes.length * 2, 4096));
-      // The old memory is free at once, and not after a garbage collection.
-      this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(grownBytes));
-    }
+    const growthBytes = this.growthBytes(part.length);
+    // The old memory is free at once, and not after a garbage collection.
+    if (growthBytes > 0) this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(this.#bytes.length + growthBytes));
     this.#bytes.set(part, this.#sizeBytes);
-    this.#sizeBytes = neededBytes;
+    this.#sizeBytes += part.length;
   }
 
   /** The bytes, until {@link release}. */
@@ -68,6 +72,8 @@ export class ByteSource {
   readonly #events: ByteSourceEvents;
   #hasEnded = false;
   #isClosed = false;
+  /** The bytes that are still read; undefined while all are. */
+  #discardBytes: number | undefined;
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
@@ -91,11 +97,16 @@ export class ByteSource {
       this.bytes = this.bytes.subarray(count);
       return;
     }
-    // Bodies of 6 MB leave that much garbage otherwise. Bytes that have their memory for themselves are freed at once; those
-    // of a pool, and the empty ones that all sources share, are not.
-    const { buffer, byteLength } = this.bytes;
+    const { bytes } = this;
     this.bytes = empty;
-    if (byteLength >= minFreedBytes && byteLength === buffer.byteLength) buffer.transfer(0);
+    free(bytes);
+  }
+
+  /** Reads on until the connection ends or so many bytes came, and keeps none: for a client whose bytes nobody needs. */
+  discard(maxBytes: number): void {
+    this.consume(this.bytes.length);
+    this.#discardBytes = maxBytes;
+    if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   /** Waits for more bytes; false if none will come. @throws the error given to {@link fail} */
@@ -117,9 +128,16 @@ export class ByteSource {
   }
 
   #receive(chunk: Uint8Array<ArrayBuffer>): void {
+    if (this.#discardBytes !== undefined) return this.#discard(chunk);
     this.bytes = this.bytes.length === 0 ? chunk : joined(this.bytes, chunk);
     if (this.#wake === undefined && this.bytes.length > readAheadBytes) this.#socket.pause();
     this.#notify();
+  }
+
+  #discard(chunk: Uint8Array<ArrayBuffer>): void {
+    this.#discardBytes = (this.#discardBytes ?? 0) - chunk.length;
+    free(chunk);
+    if (this.#discardBytes < 0) this.#socket.pause();
   }
 
   #end(report: () => void): void {
@@ -141,4 +159,12 @@ export class ByteSource {
     this.#wake = undefined;
     wake?.();
   }
+}
+
+/**
+ * Frees the memory of received bytes: bodies of 6 MB leave that much garbage otherwise. Only bytes that have their memory for
+ * themselves are freed; those of a pool, and the empty ones that all sources share, are not.
+ */
+function free({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void {
+  if (byteLength >= minFreedBytes && byteLength === buffer.byteLength) buffer.transfer(0);
 }

@@ -2,8 +2,8 @@
  * Writes responses to a connection of the server. It sets the framing fields itself from the bytes of the body, so a
  * handler cannot make them wrong.
  *
- * A small body whose length the handler announced is sent in one write with its head. Every other body is sent in
- * chunks as it comes, as a watch needs it.
+ * A body whose length the handler announced is sent with its length, a small one in one write with its head. Every other body
+ * is sent in chunks as it comes, as a watch needs it.
  */
 import { joined } from "./bytes.ts";
 
@@ -21,8 +21,8 @@ export interface WriteResponseOptions {
   readonly keepsAlive: boolean;
 }
 
-/** The largest body that is sent with its length instead of in chunks. */
-const maxWholeBytes = 1024 * 1024;
+/** The largest body that is copied behind its head. */
+const maxCopiedBytes = 1024 * 1024;
 const encoder = new TextEncoder();
 const lastChunk = encoder.encode("0\r\n\r\n");
 /** Fields that this file sets; those of the handler are dropped. */
@@ -48,9 +48,11 @@ export async function writeResponse(
     response.body?.cancel().catch(() => {});
     return await sink.write(headOf(response, options, announced === null ? "" : `content-length: ${announced}\r\n`));
   }
-  if (response.body === null || (announced !== null && Number(announced) <= maxWholeBytes)) {
+  if (response.body === null || announced !== null) {
     const body = new Uint8Array(await response.arrayBuffer());
-    return await sink.write(joined(headOf(response, options, `content-length: ${body.length}\r\n`), body));
+    const head = headOf(response, options, `content-length: ${body.length}\r\n`);
+    if (body.length <= maxCopiedBytes) return await sink.write(joined(head, body));
+    return await sink.write(head) && await sink.write(body);
   }
   const head = headOf(response, options, "transfer-encoding: chunked\r\n");
   return await writeChunks(sink, head, response.body);

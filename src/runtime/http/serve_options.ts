@@ -20,8 +20,9 @@ export interface ServeLimits {
   /** Bytes of the body of a request; a larger one gets status 413. @default 7340032 (7 MiB) */
   readonly maxBodyBytes: number;
   /**
-   * Bytes of the bodies in memory, over all connections. One more ends the unfinished body that has waited longest for its
-   * client, with status 503. @default 67108864 (64 MiB)
+   * Bytes of the bodies in memory, over all connections: of requests, and of responses whose length the handler announced. One
+   * more ends the unfinished request that has waited longest for its client, with status 503, or the connection whose client
+   * has not read its response for longest. @default 67108864 (64 MiB)
    */
   readonly maxBufferedBytes: number;
   /** Bytes of the head of a request. @default 16384 */

@@ -37,6 +37,8 @@ export interface AcceptedConnection {
 
 /** How long the end of a connection waits for the client to close it too. */
 const lingerMs = 1_000;
+/** Bytes of a client that are read meanwhile, as net/http of Go does. */
+const lingerBytes = 256 * 1024;
 /**
  * Milliseconds without a written byte after which a client that has closed its half of the connection counts as gone. One
  * that waits for its response cannot be told from one that left: both send the same.
@@ -53,6 +55,8 @@ export class ServerConnection {
   readonly #sink: ByteSink;
   #request: AbortController | undefined;
   #mustClose = false;
+  /** Its part of the memory of bodies: first the one of the request, then the one of the response. */
+  #body: Claim | undefined;
   /** Since the client has closed its half of the connection. */
   #answerLimit: Disposable | undefined;
 
@@ -103,12 +107,20 @@ export class ServerConnection {
   async #serveOne(): Promise<boolean> {
     const head = await this.#readHead();
     if (head === undefined) return false;
+    let isAnswered = false;
+    const end = () => isAnswered ? this.destroy() : this.#source.fail(bodiesTooLarge());
+    using claim = this.#host.bodies.claim(this.#info.remoteAddress, end);
+    this.#body = claim;
     try {
-      const { response, isBodyLeft } = await this.#answer(head);
+      const { response, isBodyLeft } = await this.#answer(head, claim);
+      isAnswered = true;
+      // Until the client has read it; the memory of the request is free.
+      claim.hold(Number(response.headers.get("content-length") ?? 0));
       const keepsAlive = head.keepsAlive && !isBodyLeft && !this.#mustClose && !this.#host.isDraining;
       const isSent = await writeResponse(this.#sink, response, { method: head.method, keepsAlive });
       return isSent && keepsAlive;
     } finally {
+      this.#body = undefined;
       this.#request = undefined;
       this.#answerLimit?.[Symbol.dispose]();
     }
@@ -121,9 +133,12 @@ export class ServerConnection {
     this.#answerLimit = this.#host.timers.timer(halfClosedMs, () => this.destroy());
   }
 
-  /** Reads the body and calls the handler. The memory of the body is free before the response is written. */
-  async #answer(head: RequestHead): Promise<{ readonly response: Response; readonly isBodyLeft: boolean }> {
-    const { bodies, readsBody } = this.#host;
+  /** Reads the body and calls the handler. */
+  async #answer(
+    head: RequestHead,
+    claim: Claim,
+  ): Promise<{ readonly response: Response; readonly isBodyLeft: boolean }> {
+    const { readsBody } = this.#host;
     const controller = new AbortController();
     const hasBody = announcesBody(head);
     if (hasBody && readsBody !== undefined) {
@@ -133,7 +148,6 @@ export class ServerConnection {
         return { response: await this.#callHandler(request), isBodyLeft: true };
       }
     }
-    using claim = bodies.claim(this.#info.remoteAddress, () => this.#source.fail(bodiesTooLarge()));
     const body = hasBody ? await this.#readBody(head, claim) : undefined;
     this.#request = controller;
     if (head.framing.kind === "chunked") setLength(head.headers, body?.bytes().length ?? 0);
@@ -203,11 +217,14 @@ export class ServerConnection {
         const receivedBytes = this.#source.bytes.length;
         const part = decoder.take(this.#source.bytes);
         const takenBytes = receivedBytes - decoder.excessBytes;
-        if (!claim.take(takenBytes)) throw bodiesTooLarge();
+        if (!claim.take(body.growthBytes(part.length))) throw bodiesTooLarge();
         body.add(part);
         this.#source.consume(takenBytes);
       }
       return body;
+    } catch (error) {
+      body.release();
+      throw error;
     } finally {
       claim.isWaiting = false;
       deadline?.[Symbol.dispose]();
@@ -228,16 +245,22 @@ export class ServerConnection {
    */
   #deadline(ms: number, state: string | undefined): Disposable {
     const { timers } = this.#host;
-    this.#slot.isWaiting = true;
+    this.#setWaiting(true);
     const timer = ms === 0
       ? undefined
       : timers.timer(ms, () => state === undefined ? this.destroy() : this.#source.fail(new RequestError(408, state)));
     return {
       [Symbol.dispose]: () => {
         timer?.[Symbol.dispose]();
-        this.#slot.isWaiting = false;
+        this.#setWaiting(false);
       },
     };
+  }
+
+  /** Says whether the server waits for the client: others may then have its slot and its memory. */
+  #setWaiting(isWaiting: boolean): void {
+    this.#slot.isWaiting = isWaiting;
+    if (this.#body !== undefined) this.#body.isWaiting = isWaiting;
   }
 
   async #sendError(error: RequestError): Promise<void> {
@@ -272,9 +295,7 @@ export class ServerConnection {
     const { promise, resolve } = Promise.withResolvers<void>();
     let timer = timers.timer(limits.writeTimeoutMs, resolve);
     this.#socket.once("close", resolve);
-    this.#socket.removeAllListeners("data");
-    this.#socket.on("data", () => {});
-    this.#socket.resume();
+    this.#source.discard(lingerBytes);
     this.#socket.end(() => {
       timer[Symbol.dispose]();
       // Bun calls this after the close, too.

@@ -46,6 +46,15 @@ export class SharedBudget {
     return true;
   }
 
+  /** Only for {@link Claim}. Adds units that are in use already, and ends others for them. */
+  force(claim: Claim, units: number): void {
+    this.#add(claim.peer, units);
+    for (let longest = this.#longest(); this.#held > this.#max && longest !== undefined; longest = this.#longest()) {
+      longest[Symbol.dispose]();
+      longest.end();
+    }
+  }
+
   /** Only for {@link Claim}. */
   release(claim: Claim, units: number): void {
     this.#waiting.delete(claim);
@@ -98,6 +107,14 @@ export class Claim implements Disposable {
     if (this.#isDisposed || !this.#budget.reserve(this, units)) return false;
     this.#held += units;
     return true;
+  }
+
+  /** Holds this many units from now on, whatever it held before; others end for them, and this one never. */
+  hold(units: number): void {
+    if (this.#isDisposed) return;
+    const more = units - this.#held;
+    this.#held = units;
+    this.#budget.force(this, more);
   }
 
   /** Gives back the units. */
