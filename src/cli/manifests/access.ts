@@ -18,12 +18,16 @@ export function accessObjects(plan: InstallPlan): readonly KubeObject[] {
     // The Pods of the Deployment request the token themselves.
     automountServiceAccountToken: false,
   });
-  const byNamespace = [...policyRules(grantsOf(plan))].sort(([left], [right]) => compareNamespaces(left, right));
   return [
     account,
-    ...byNamespace.flatMap(([namespace, rules]) => roleWithBinding(plan, namespace, rules)),
+    ...rulesOf(plan).flatMap(([namespace, rules]) => roleWithBinding(plan, namespace, rules)),
     ...metricsReader(plan),
   ];
+}
+
+/** Returns the rules by namespace; those of the whole cluster, with the name "", are the last ones. */
+export function rulesOf(plan: InstallPlan): readonly (readonly [namespace: string, rules: readonly PolicyRule[]])[] {
+  return [...policyRules(grantsOf(plan))].sort(([left], [right]) => compareNamespaces(left, right));
 }
 
 /** The whole cluster comes last. */
@@ -35,7 +39,8 @@ function compareNamespaces(left: string, right: string): number {
 /** Returns what the controllers need, and what their process needs besides. */
 function grantsOf(plan: InstallPlan) {
   const { name, namespace, operator, controllers, watched, webhooks, webhookConfiguration, certSecret } = plan;
-  const secret = certSecret === undefined ? webhookServiceName(operator.name) : undefined;
+  const isManaged = certSecret === undefined && plan.mountedCertDir === undefined;
+  const secret = isManaged ? webhookServiceName(operator.name) : undefined;
   const targets = configurationTargets(webhooks, webhookConfiguration);
   return [
     ...controllers.flatMap((controller): readonly AccessGrant[] => controllerGrants(controller, watched)),

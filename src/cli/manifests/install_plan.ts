@@ -43,6 +43,8 @@ export interface InstallPlan {
   readonly hasServiceMonitor: boolean;
   /** Name of the Secret with your own certificates. */
   readonly certSecret?: string;
+  /** The folder where the platform mounts the certificates of the webhooks. @default none, they come from elsewhere */
+  readonly mountedCertDir?: string;
   /** Address ranges that may call webhooks; empty: all. */
   readonly webhookFrom: readonly string[];
   /** Further flags of `run`. */

@@ -103,10 +103,16 @@ export const manifestFlags = z.object({
     flags: "--include-crds",
     about: "also print the custom resource definitions, instead of installing them with install-crds",
   }),
-  output: flag(oneOf(["yaml", "json"]).prefault("yaml"), {
+  output: flag(oneOf(["yaml", "json", "kustomize", "helm", "olm"]).prefault("yaml"), {
     ...commandLineOnly,
     flags: "-o, --output <format>",
-    about: "yaml or json",
+    about: "yaml or json; or a package: a base for kustomize, a chart for helm, a bundle for olm",
+  }),
+  outputDir: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--output-dir <path>",
+    about: "write files into this folder; a package needs one. It replaces its own files only",
+    completes: "directory",
   }),
 });
 

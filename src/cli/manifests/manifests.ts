@@ -1,17 +1,22 @@
 /**
  * `manifests`: prints what an operator needs in a cluster: its account and permissions, its workload, and the Service and
- * configurations of its webhooks. It sends no requests.
+ * configurations of its webhooks; or writes them as a package for kustomize, Helm or the Operator Lifecycle Manager. It sends
+ * no requests.
  *
- * Guarantees: the same command line prints the same bytes; the permissions are those that the controllers declare, with
- * names where RBAC supports them, and never a wildcard; the Pods satisfy the `restricted` Pod Security Standard.
+ * Guarantees: the same command line prints the same bytes; all formats contain the same objects; the permissions are those that
+ * the controllers declare, with names where RBAC supports them, and never a wildcard; the Pods satisfy the `restricted` Pod
+ * Security Standard.
  */
-import { createInstallPlan, type InstallPlan } from "./install_plan.ts";
-import { exitCode, subcommand } from "../command/mod.ts";
-import { accessObjects } from "./access.ts";
+import { createInstallPlan } from "./install_plan.ts";
 import { type ManifestFlags, manifestFlags } from "./manifest_flags.ts";
-import { crdObjects, webhookObjects } from "./webhook_objects.ts";
-import { namespaceObject, workloadObjects } from "./workload.ts";
+import { type Call, exitCode, subcommand } from "../command/mod.ts";
+import { UsageError } from "../flags/mod.ts";
 import { formatObjects } from "../output/mod.ts";
+import { helmFiles, helmFolders, releaseNamespace } from "./helm.ts";
+import { kustomizeFiles, kustomizeFolders } from "./kustomize.ts";
+import { installedObjects } from "./objects.ts";
+import { olmFiles, olmFolders } from "./olm.ts";
+import { generatedComment, type PackageFile, writePackage } from "./output_folder.ts";
 
 /** The command. */
 export const manifests = subcommand({
@@ -23,24 +28,62 @@ export const manifests = subcommand({
   examples: [
     { line: "--image registry.example.com/operator:1.2.3 | kubectl apply -f -", about: "install all controllers" },
     { line: "NAME --namespaced -n team-a", about: "one controller, with permissions in one namespace only" },
+    { line: "-o helm --output-dir chart", about: "a Helm chart" },
     { line: "-o json", about: "for programs" },
   ],
   flags: manifestFlags,
-  run({ positionals, flags, session }) {
-    session.printDocument(
-      formatObjects(objectsOf(createInstallPlan(positionals, flags, session), flags), flags.output),
-    );
-    return Promise.resolve(exitCode.done);
+  async run(call) {
+    const { flags, session } = call;
+    const { output, outputDir } = flags;
+    if (outputDir === undefined) {
+      if (output === "yaml" || output === "json") session.printDocument(printed(call, output));
+      else throw new UsageError(`Cannot print ${output}: it is several files`, "Add --output-dir DIR");
+      return exitCode.done;
+    }
+    const { files, owned } = packageOf(call);
+    const written = await writePackage(outputDir, files, owned);
+    session.info(`wrote ${written.length} files into ${outputDir}`);
+    return exitCode.done;
   },
 });
 
-/** The objects, in the order in which they can be applied. */
-function objectsOf(plan: InstallPlan, { includeCrds }: ManifestFlags): readonly object[] {
-  return [
-    ...namespaceObject(plan),
-    ...(includeCrds ? crdObjects(plan) : []),
-    ...accessObjects(plan),
-    ...workloadObjects(plan),
-    ...webhookObjects(plan),
-  ];
+function printed({ positionals, flags, session }: Call<ManifestFlags>, format: "yaml" | "json"): string {
+  return formatObjects(installedObjects(createInstallPlan(positionals, flags, session), flags), format);
+}
+
+/** The files of a format, and the folders that contain nothing else. */
+interface Package {
+  readonly files: readonly PackageFile[];
+  readonly owned: readonly string[];
+}
+
+function packageOf(call: Call<ManifestFlags>): Package {
+  const { positionals, flags, session } = call;
+  const plan = () => createInstallPlan(positionals, flags, session);
+  switch (flags.output) {
+    case "yaml":
+      return { files: [{ path: "manifests.yaml", text: generatedComment + printed(call, "yaml") }], owned: [] };
+    case "json":
+      throw new UsageError(
+        "Cannot write files as json: JSON has no comment that marks them as generated",
+        "Use -o yaml",
+      );
+    case "kustomize":
+      return { files: kustomizeFiles(plan(), installedObjects(plan(), flags)), owned: kustomizeFolders };
+    case "helm": {
+      if (flags.createNamespace) {
+        const advice = "Leave it out, and use: helm install --create-namespace";
+        throw new UsageError(
+          "Cannot make a chart with --create-namespace: Helm creates the namespace of a release",
+          advice,
+        );
+      }
+      const released = { ...flags, namespace: releaseNamespace };
+      return { files: helmFiles(createInstallPlan(positionals, released, session)), owned: helmFolders };
+    }
+    case "olm":
+      return { files: olmFiles(plan()), owned: olmFolders };
+    default:
+      return flags.output satisfies never;
+  }
 }

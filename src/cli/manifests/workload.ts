@@ -9,7 +9,7 @@ import { builtin, type KubeObject } from "../../api/mod.ts";
 import type { InstallPlan } from "./install_plan.ts";
 
 /** The ports of a Pod. */
-const ports = { probes: 8081, metrics: 8443, loopbackMetrics: 8080, webhooks: 9443 } as const;
+export const ports = { probes: 8081, metrics: 8443, loopbackMetrics: 8080, webhooks: 9443 } as const;
 
 const certDir = "/certs";
 /** The user `nonroot` of the distroless images; every user except 0 works. */
@@ -63,7 +63,8 @@ export function workloadObjects(plan: InstallPlan): readonly KubeObject[] {
   ];
 }
 
-function deployment(plan: InstallPlan): builtin.Deployment {
+/** Returns the Deployment of the controllers. */
+export function deployment(plan: InstallPlan): builtin.Deployment {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -140,7 +141,8 @@ function portOf(name: keyof typeof ports) {
 
 /** The arguments of the program in the image. */
 function argumentsOf(plan: InstallPlan): string[] {
-  const { controllers, name, watched, certSecret, webhooks, webhookConfiguration, runFlags } = plan;
+  const { controllers, name, watched, certSecret, mountedCertDir, webhooks, webhookConfiguration, runFlags } = plan;
+  const ownCertDir = certSecret === undefined ? mountedCertDir : certDir;
   const metrics = certSecret === undefined ? `127.0.0.1:${ports.loopbackMetrics}` : `:${ports.metrics}`;
   return [
     "run",
@@ -153,9 +155,10 @@ function argumentsOf(plan: InstallPlan): string[] {
     `--metrics-bind-address=${metrics}`,
     ...(webhooks.length === 0 ? [] : [
       `--webhook-port=${ports.webhooks}`,
-      `--webhook-configuration=${webhookConfiguration}`,
+      // The platform that mounts certificates also writes the configurations.
+      ...(mountedCertDir === undefined ? [`--webhook-configuration=${webhookConfiguration}`] : []),
     ]),
-    ...(certSecret === undefined ? [] : [`--cert-dir=${certDir}`]),
+    ...(ownCertDir === undefined ? [] : [`--cert-dir=${ownCertDir}`]),
     "--log-format=json",
     ...runFlags,
   ];
@@ -232,7 +235,8 @@ function networkPolicy(plan: InstallPlan): builtin.NetworkPolicy {
   };
 }
 
-function disruptionBudget(plan: InstallPlan): readonly builtin.PodDisruptionBudget[] {
+/** Returns the budget that keeps one of several replicas during a drain. */
+export function disruptionBudget(plan: InstallPlan): readonly builtin.PodDisruptionBudget[] {
   if (plan.replicas < 2) return [];
   return [{
     apiVersion: "policy/v1",

@@ -1,0 +1,200 @@
+/**
+ * The files of `manifests -o olm`: a bundle for the Operator Lifecycle Manager, which makes the account, the permissions, the
+ * webhook configurations and the certificates itself, from the ClusterServiceVersion.
+ *
+ * Caveats: its webhook configurations have no matchConditions, and select the namespaces of the OperatorGroup. Rules for other
+ * namespaces than the operator's own become rules for the whole cluster. A NetworkPolicy is not part of the bundle, because
+ * older versions of the manager refuse bundles that contain one.
+ */
+import type { KubeObject, PolicyRule } from "../../api/mod.ts";
+import type { AdmissionWebhook, Webhook } from "../../webhook/mod.ts";
+import { formatObjects, formatValue } from "../output/mod.ts";
+import { UsageError } from "../flags/mod.ts";
+import { crdsOf } from "../command/mod.ts";
+import type { Crd } from "../../schema/mod.ts";
+import { rulesOf } from "./access.ts";
+import { isSemantic } from "./helm.ts";
+import type { InstallPlan } from "./install_plan.ts";
+import { generatedComment, type PackageFile } from "./output_folder.ts";
+import { deployment, disruptionBudget, labelsOf, ports } from "./workload.ts";
+
+/** The folders of a bundle; all files in them are generated. */
+export const olmFolders = ["manifests", "metadata"] as const;
+
+/** Where the manager mounts the certificate of the webhooks. */
+const mountedCertDir = "/tmp/k8s-webhook-server/serving-certs";
+
+/** Kubernetes 1.30 has the rules of the kinds that the definitions use. */
+const minKubeVersion = "1.30.0";
+
+/** Returns the files. @throws UsageError when the flags ask for what the manager decides */
+export function olmFiles(given: InstallPlan): readonly PackageFile[] {
+  assertBundle(given);
+  const plan = given.webhooks.length === 0 ? given : { ...given, mountedCertDir };
+  const labels = labelsOfBundle(plan.name);
+  const annotations = { annotations: labels };
+  const crds = crdsOf(plan.controllers).map((crd) => ({ ...crd, spec: { ...crd.spec, conversion: undefined } }));
+  const objects = [...crds.map(withoutUndefined), ...disruptionBudget(plan).map(withoutNamespace)];
+  return [
+    {
+      path: `manifests/${plan.name}.clusterserviceversion.yaml`,
+      text: generatedComment + formatObjects([serviceVersion(plan)], "yaml"),
+    },
+    ...objects.map((object) => ({
+      path: `manifests/${object.metadata.name}.${object.kind.toLowerCase()}.yaml`,
+      text: generatedComment + formatObjects([object], "yaml"),
+    })),
+    { path: "metadata/annotations.yaml", text: generatedComment + formatValue(annotations, "yaml") },
+    { path: "bundle.Dockerfile", text: generatedComment + dockerfile(labels) },
+  ];
+}
+
+function assertBundle({ certSecret, watched, version }: InstallPlan): void {
+  if (watched.length > 0) {
+    throw new UsageError(
+      "Cannot make a bundle: it is installed in any namespace, and --namespaced or --watch-namespace names some",
+      "Leave them out",
+    );
+  }
+  if (certSecret !== undefined) {
+    throw new UsageError(
+      "Cannot make a bundle with --cert-secret: the Operator Lifecycle Manager mounts the certificates of the webhooks",
+      "Leave --cert-secret out",
+    );
+  }
+  if (!isSemantic(version)) {
+    throw new UsageError(
+      `Cannot make a bundle: the version "${version}" of this program is not a semantic version`,
+      "Set it in operatorCli(), such as 1.2.3",
+    );
+  }
+}
+
+/** JSON has no undefined. */
+function withoutUndefined(crd: Crd): Crd {
+  return JSON.parse(JSON.stringify(crd));
+}
+
+/** The manager installs the objects in the namespace of the operator. */
+function withoutNamespace(object: KubeObject): KubeObject {
+  const { namespace: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+function serviceVersion(plan: InstallPlan): KubeObject {
+  const { name, operator, version, controllers, image, namespace } = plan;
+  const number = version.replace(/^v/, "");
+  const owned = new Set(crdsOf(controllers).map((crd) => crd.spec.names.kind));
+  const samples = controllers.flatMap((controller) => controller.samples ?? []).filter(({ kind }) => owned.has(kind));
+  const title = operator.description ?? `The controllers of ${operator.name}`;
+  const metadata = {
+    name: `${name}.v${number.replaceAll("+", "-")}`,
+    annotations: {
+      "alm-examples": JSON.stringify(samples, undefined, 2),
+      capabilities: "Basic Install",
+      containerImage: image,
+      description: title,
+      "operatorframework.io/suggested-namespace": namespace,
+    },
+    labels: labelsOf(plan),
+  };
+  const spec = {
+    displayName: operator.name,
+    description: title,
+    version: number,
+    minKubeVersion,
+    maturity: "alpha",
+    provider: { name: operator.name },
+    installModes: ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"]
+      .map((type) => ({ type, supported: type === "AllNamespaces" })),
+    install: { strategy: "deployment", spec: installOf(plan) },
+    customresourcedefinitions: { owned: ownedKinds(plan) },
+    ...plan.webhooks.length === 0
+      ? {}
+      : { webhookdefinitions: plan.webhooks.map((webhook) => webhookOf(webhook, plan)) },
+  };
+  return Object.assign({ apiVersion: "operators.coreos.com/v1alpha1", kind: "ClusterServiceVersion", metadata }, {
+    spec,
+  });
+}
+
+function installOf(plan: InstallPlan): object {
+  const { name: serviceAccountName, namespace: own } = plan;
+  const rules = (isOwn: boolean): readonly PolicyRule[] =>
+    rulesOf(plan).flatMap(([namespace, rules]) => (namespace === own) === isOwn ? rules : []);
+  const { metadata: { name }, spec } = deployment(plan);
+  return {
+    deployments: [{ name, label: labelsOf(plan), spec }],
+    permissions: [{ serviceAccountName, rules: rules(true) }],
+    clusterPermissions: [{ serviceAccountName, rules: rules(false) }],
+  };
+}
+
+function ownedKinds({ controllers }: InstallPlan): readonly object[] {
+  return crdsOf(controllers).flatMap((crd) =>
+    crd.spec.versions.map((version) => ({
+      name: crd.metadata.name,
+      version: version.name,
+      kind: crd.spec.names.kind,
+      displayName: crd.spec.names.kind,
+      description: version.schema.openAPIV3Schema.description ??
+        `A ${crd.spec.names.kind} in the version ${version.name}.`,
+    }))
+  );
+}
+
+function webhookOf(webhook: Webhook, { name: deploymentName }: InstallPlan): object {
+  const common = { admissionReviewVersions: ["v1"], deploymentName, containerPort: 443, targetPort: ports.webhooks };
+  if (webhook.kind !== "converting") return { ...common, ...admissionOf(webhook) };
+  const { resource: { plural, group }, path } = webhook;
+  const crd = `${plural}.${group}`;
+  return {
+    ...common,
+    type: "ConversionWebhook",
+    generateName: `convert.${crd}`,
+    conversionCRDs: [crd],
+    sideEffects: "None",
+    webhookPath: path,
+  };
+}
+
+function admissionOf({ kind, name, resource, operations, path, timeoutSeconds, options }: AdmissionWebhook): object {
+  const { failurePolicy = "Fail", matchPolicy = "Equivalent", sideEffects = "None", subresources = [] } = options;
+  const { objectSelector, reinvocationPolicy = "IfNeeded" } = options;
+  return {
+    type: kind === "mutating" ? "MutatingAdmissionWebhook" : "ValidatingAdmissionWebhook",
+    generateName: name,
+    ...{ failurePolicy, matchPolicy, sideEffects, timeoutSeconds, webhookPath: path },
+    rules: [{
+      apiGroups: [resource.group],
+      apiVersions: [resource.version],
+      operations,
+      resources: [resource.plural, ...subresources.map((part) => `${resource.plural}/${part}`)],
+      scope: resource.scope,
+    }],
+    ...objectSelector === undefined ? {} : { objectSelector },
+    ...kind === "mutating" ? { reinvocationPolicy } : {},
+  };
+}
+
+function labelsOfBundle(name: string): Readonly<Record<string, string>> {
+  const prefix = "operators.operatorframework.io.bundle";
+  return {
+    [`${prefix}.mediatype.v1`]: "registry+v1",
+    [`${prefix}.manifests.v1`]: "manifests/",
+    [`${prefix}.metadata.v1`]: "metadata/",
+    [`${prefix}.package.v1`]: name,
+    [`${prefix}.channels.v1`]: "stable",
+    [`${prefix}.channel.default.v1`]: "stable",
+  };
+}
+
+function dockerfile(labels: Readonly<Record<string, string>>): string {
+  return [
+    "FROM scratch",
+    ...Object.entries(labels).map(([name, value]) => `LABEL ${name}=${value}`),
+    "COPY manifests /manifests/",
+    "COPY metadata /metadata/",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,52 @@
+/**
+ * The programs that read packages: kustomize, Helm, and the validation of operator-sdk's bundles. They are built once into the
+ * user's cache, from the two go.mod here, which pin their versions.
+ */
+import { join } from "node:path";
+import { buildGoPrograms } from "../controlplane/go_build.ts";
+import { run } from "../controlplane/run.ts";
+
+/** The programs, as absolute paths. */
+export interface PackagePrograms {
+  readonly helm: string;
+  readonly kustomize: string;
+  readonly operatorVerify: string;
+}
+
+/** The programs, or why they are unavailable. */
+export type PackageProgramsOutcome =
+  | { readonly kind: "ready"; readonly programs: PackagePrograms }
+  | { readonly kind: "unavailable"; readonly reason: string };
+
+const moduleDir = import.meta.dirname ?? ".";
+
+/** The programs, built first if this machine has not built them yet (minutes, with progress on stderr). */
+export async function packagePrograms(): Promise<PackageProgramsOutcome> {
+  const readers = await buildGoPrograms({
+    name: "packages",
+    moduleDir,
+    programs: { helm: "helm.sh/helm/v4/cmd/helm", kustomize: "sigs.k8s.io/kustomize/kustomize/v5" },
+  });
+  if (readers.kind === "unavailable") return readers;
+  const bundles = await buildGoPrograms({
+    name: "bundles",
+    moduleDir: join(moduleDir, "olm"),
+    programs: { "operator-verify": "github.com/operator-framework/api/cmd/operator-verify" },
+  });
+  if (bundles.kind === "unavailable") return bundles;
+  const programs = {
+    helm: join(readers.dir, "helm"),
+    kustomize: join(readers.dir, "kustomize"),
+    operatorVerify: join(bundles.dir, "operator-verify"),
+  };
+  return { kind: "ready", programs };
+}
+
+/** Runs a program without the settings and plugins of a user. @returns its output. @throws Error when it fails */
+export async function output(program: string, args: readonly string[], cwd: string): Promise<string> {
+  const home = join(cwd, "home");
+  const env = { HOME: home, HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home };
+  const result = await run(program, args, { cwd, env });
+  if (result.kind === "ended" && result.code === 0) return result.stdout;
+  throw new Error(`Cannot run ${program} ${args.join(" ")}: ${JSON.stringify(result)}`);
+}
