@@ -5,11 +5,11 @@
  * debootstrap works in a mount namespace of its own, and Docker is fetched by the new system's apt, so nothing is
  * installed on this machine and the state of its apt stays as it is.
  */
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { cacheDir, fillCache } from "../controlplane/go_build.ts";
+import process from "node:process";
 import { debianPackages } from "../realnode/debian.ts";
-import { cacheKey } from "./cache_key.ts";
+import { cachedFolder, kindCache } from "./cache_folder.ts";
 import { finish } from "./finish.ts";
 
 /** The folders. */
@@ -36,9 +36,11 @@ const superfluous = ["var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr
  * @throws Error when debootstrap or apt fails.
  */
 export async function debianFolders(): Promise<DebianFolders> {
-  const root = join(cacheDir(), "kind");
-  const dir = join(root, `debian-${cacheKey(import.meta.filename)}`);
-  if (!existsSync(dir)) await fillCache(root, dir, (building) => fetchInto(building, join(root, "packages")));
+  const dir = await cachedFolder({
+    name: "debian",
+    sources: [import.meta.filename ?? ""],
+    fill: (building) => fetchInto(building, join(kindCache, "packages")),
+  });
   return { base: join(dir, "base"), docker: join(dir, "docker") };
 }
 

@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import { finish } from "./finish.ts";
 
 /** An image. */

@@ -79,6 +79,9 @@ async function createsReadyNode(user: User, line: string): Promise<void> {
   await runToEnd(user, line);
   await user.kubectl(["wait", "--for=condition=Ready", "node", "--all", `--timeout=${startedMs}ms`]);
   assertEquals(await user.kubectl(["config", "current-context"]), "kind-kind\n");
+  // kubelet has changed a setting of the whole machine in its copy, and the last test sees that it stayed as it was.
+  const { stdout } = await user.shell("docker exec kind-control-plane cat /proc/sys/vm/overcommit_memory");
+  assertEquals(stdout.trim(), "1");
 }
 
 /** Local development: Foo and Ingress converge, and the API server in its container calls the webhooks of this process. */

@@ -7,10 +7,10 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import process from "node:process";
 import { kubernetesVersion } from "../controlplane/build.ts";
-import { cacheDir, fillCache } from "../controlplane/go_build.ts";
 import { writeImages } from "../realnode/images.ts";
-import { cacheKey } from "./cache_key.ts";
+import { cachedFolder } from "./cache_folder.ts";
 import type { DebianFolders } from "./debian.ts";
 import { finish } from "./finish.ts";
 import { type Image, writeImageArchive } from "./image_archive.ts";
@@ -44,19 +44,18 @@ const version = `v${major}.${minor}.${patch}`;
 
 /** Makes the image, or finds it in the cache. */
 export async function nodeImage(programs: KindPrograms, debian: DebianFolders): Promise<NodeImage> {
-  const root = join(cacheDir(), "kind");
-  const sources = ["image_archive.ts", "scripts/own_sysctls.sh"].map((name) =>
-    readFileSync(join(import.meta.dirname ?? ".", name), "utf8")
-  );
-  const dir = join(root, `node-${cacheKey(import.meta.filename, JSON.stringify([programs, debian]), ...sources)}`);
-  if (!existsSync(dir)) {
-    await fillCache(root, dir, async (building) => {
+  const here = import.meta.dirname ?? ".";
+  const dir = await cachedFolder({
+    name: "node",
+    sources: ["node_image.ts", "image_archive.ts", "scripts/own_sysctls.sh"].map((name) => join(here, name)),
+    inputs: [JSON.stringify([programs, debian])],
+    fill: async (building) => {
       process.stderr.write("kind: making the image of the node\n");
       await writeRootfs(join(building, "rootfs.tar"), { programs, debian, work: join(building, "rootfs") });
       await writeArchives(join(building, "images"), programs, debian);
       await writeImages(join(building, "registry"), programs);
-    });
-  }
+    },
+  });
   return {
     name: `kindest/node:${version}`,
     rootfs: join(dir, "rootfs.tar"),
