@@ -31,6 +31,8 @@ const clusterTests = [
 const otherTests = ["tests/conformance/recordings_test.ts", ...electionTests] as const;
 
 const compile = "compile";
+/** What starts containers compares the mounts and cgroups of the machine before and after. */
+const containers = "containers";
 
 /** They come first, because the tests on control planes are the longest step. */
 const clusterSteps: readonly Step[] = [
@@ -47,8 +49,9 @@ const clusterSteps: readonly Step[] = [
     command: ["deno", "run", "-A", "tests/realnode/with.ts", "--", ...denoTest, "tests/realnode"],
     after: [compile],
     load: 2,
+    uses: containers,
   },
-  { name: "tests on kind", command: [...denoTest, "tests/kind"], after: [compile], load: 2 },
+  { name: "tests on kind", command: [...denoTest, "tests/kind"], after: [compile], load: 2, uses: containers },
   { name: "elections on real control planes", command: [...pool, ...electionTests], after: [compile], load: 2 },
   {
     name: "compile the example operator",

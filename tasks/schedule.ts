@@ -1,6 +1,6 @@
 /**
  * The order in which jobs run at the same time: a job starts when the jobs that it names in `after` have ended, and when
- * its load fits beside the jobs that run.
+ * its load fits beside the jobs that run, none of which uses what it uses.
  *
  * Guarantees: jobs that could start do so in the order of the list. A job that does not fit yet is overtaken only by jobs
  * beside which it fits as soon as the heaviest of the running jobs has ended, so light jobs do not delay a heavy one for
@@ -14,6 +14,8 @@ export interface Job {
   readonly after?: readonly string[];
   /** @default 1 */
   readonly load?: number;
+  /** Of the jobs that use a thing of this name, one runs at a time. @default none */
+  readonly uses?: string;
 }
 
 /**
@@ -29,7 +31,7 @@ export async function runInOrder<T extends Job>(
 ): Promise<void> {
   assertRunnable(jobs);
   const waiting = [...jobs];
-  const running = new Map<string, { readonly load: number; readonly ended: Promise<void> }>();
+  const running = new Map<string, { readonly job: T; readonly ended: Promise<void> }>();
   const ended = new Set<string>();
   const errors: unknown[] = [];
   while (waiting.length > 0 || running.size > 0) {
@@ -40,7 +42,7 @@ export async function runInOrder<T extends Job>(
         running.delete(name);
         ended.add(name);
       });
-      running.set(name, { load: loadOf(job), ended: end });
+      running.set(name, { job, ended: end });
     }
     await Promise.race([...running.values()].map(({ ended }) => ended));
   }
@@ -48,9 +50,12 @@ export async function runInOrder<T extends Job>(
 
   /** The job to start now. */
   function next(): T | undefined {
-    const [first, ...others] = waiting.filter(({ after = [] }) => after.every((name) => ended.has(name)));
+    const inUse = new Set([...running.values()].map(({ job }) => job.uses));
+    const [first, ...others] = waiting.filter(({ after = [], uses }) =>
+      after.every((name) => ended.has(name)) && (uses === undefined || !inUse.has(uses))
+    );
     if (first === undefined || running.size === 0) return first;
-    const loads = [...running.values()].map(({ load }) => load);
+    const loads = [...running.values()].map(({ job }) => loadOf(job));
     const used = loads.reduce((total, load) => total + load, 0);
     if (used + loadOf(first) <= capacity) return first;
     const usedSoon = used - Math.max(...loads) + loadOf(first);

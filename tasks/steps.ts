@@ -27,6 +27,8 @@ export interface Step {
   readonly after?: readonly string[];
   /** Processors that it keeps busy; a step that measures time claims more than it uses. @default 1 */
   readonly load?: number;
+  /** Steps that use a thing of this name never run at the same time, on however many processors. @default none */
+  readonly uses?: string;
 }
 
 /** How a step ended. */

@@ -104,6 +104,24 @@ test("a step waits for those that it comes after, while steps behind it go on", 
   assertEquals((await done).map(({ name }) => name), ["use", "make", "other"]);
 });
 
+test("steps that use the same thing never run at the same time, whatever the capacity", async () => {
+  const commands = new Commands();
+  const uses = "containers";
+  const done = commands.start(
+    [step("node", { uses }), step("kind", { uses }), step("other"), step("third", { uses })],
+    9,
+  );
+  assertEquals(commands.running, ["node", "other"]);
+  await commands.end("other");
+  assertEquals(commands.running, ["node"]);
+  await commands.end("node");
+  assertEquals(commands.running, ["kind"]);
+  await commands.end("kind");
+  assertEquals(commands.running, ["third"]);
+  await commands.end("third");
+  assertEquals((await done).every(({ ok }) => ok), true);
+});
+
 test("a step after a failed one does not run and counts as failed, as does what comes after it", async () => {
   const commands = new Commands();
   const steps = [step("make"), step("use", { after: ["make"] }), step("report", { after: ["use"] }), step("other")];
