@@ -34,7 +34,7 @@ import { type Credential, type CredentialSource, credentialSource, type ExecPoli
 import { type ClusterAccess, CredentialsError, type PemSource } from "./kubeconfig/mod.ts";
 import { discard } from "./response.ts";
 import { sendWithRetries } from "./retry.ts";
-import { sendGuardOf, type Transport } from "./transport.ts";
+import { sendGuardOf, switchedResponse, type Transport, upgradeOf } from "./transport.ts";
 import { unreachable } from "./unreachable_error.ts";
 
 /** Options of {@link clusterTransport}. */
@@ -112,6 +112,8 @@ interface Replayable {
   readonly signal: AbortSignal;
   /** Called each time before the request is sent. */
   readonly check: (() => void) | undefined;
+  /** Headers that ask for another protocol. */
+  readonly upgrade: Readonly<Record<string, string>> | undefined;
 }
 
 class Cluster {
@@ -159,9 +161,11 @@ class Cluster {
     // Without compression, a small response cannot grow here, and neither side spends time on it.
     headers.set("accept-encoding", "identity");
     const body = request.body === null ? undefined : await request.arrayBuffer();
-    const replayable: Replayable = { url, method, headers, body, signal, check: sendGuardOf(request) };
+    const upgrade = upgradeOf(request);
+    const replayable: Replayable = { url, method, headers, body, signal, check: sendGuardOf(request), upgrade };
     return await sendWithRetries({
-      method,
+      // A GET that starts a program is not repeated when its connection breaks.
+      method: upgrade === undefined ? method : "POST",
       contentType: headers.get("content-type"),
       signal,
       send: () => this.#sendAuthorized(replayable),
@@ -194,7 +198,7 @@ class Cluster {
   }
 
   async #sendOnce(request: Replayable, credential: Credential): Promise<Response> {
-    const { url, method, headers, body, signal, check } = request;
+    const { url, method, headers, body, signal, check, upgrade } = request;
     await this.#rateLimiter?.take(signal);
     const client = await this.#connections.client(credential.certificate);
     check?.();
@@ -208,7 +212,10 @@ class Cluster {
     );
     try {
       const longLived = isWatch.test(url);
-      return await client.fetch(new Request(url, { method, headers, body, signal: attempt.signal }), { longLived });
+      const outgoing = new Request(url, { method, headers, body, signal: attempt.signal });
+      if (upgrade === undefined) return await client.fetch(outgoing, { longLived });
+      const answer = await client.upgrade(outgoing, upgrade);
+      return answer.kind === "refused" ? answer.response : switchedResponse(answer.headers, answer.wire);
     } catch (error) {
       following[Symbol.dispose]();
       if (signal.aborted) throw signal.reason;

@@ -19,6 +19,8 @@ export type { ChangesOptions, ObjectChange } from "./changes.ts";
 export { Client } from "./client.ts";
 export type { FromKubeconfigOptions } from "./kubeconfig_client.ts";
 export type { LogOptions } from "./pod_logs.ts";
+export type { AttachOptions, ContainerStreams, ExecOptions, ProgramOutput } from "./pod_streams.ts";
+export type { PortForward, PortForwardOptions } from "./port_forward.ts";
 export { ServerClient } from "./server_client.ts";
 export { type WaitCondition, WaitError, type WaitForOptions } from "./wait_for.ts";
 export type {
@@ -72,7 +74,7 @@ export { measuredTransport, type MeasuredTransportOptions } from "./measured_tra
 export { InvalidResponseError } from "../api/mod.ts";
 export { parseResponse } from "./response_shape.ts";
 export { retryOnConflict, type RetryOnConflictOptions } from "./retry.ts";
-export { guardSends, sendGuardOf, type Transport } from "./transport.ts";
+export { askForUpgrade, guardSends, sendGuardOf, type Transport, upgradeOf } from "./transport.ts";
 export {
   isUnreachable,
   unreachable,

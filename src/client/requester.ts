@@ -12,7 +12,7 @@ import { ApiError, reasonOf } from "./api_error.ts";
 import type { ClientOptions } from "./client_options.ts";
 import { isObject, parseJson } from "./decoder.ts";
 import { discard, readBody, type ReadBodyOptions, readChunks, retryAfterMs } from "./response.ts";
-import type { Transport } from "./transport.ts";
+import { askForUpgrade, type Transport } from "./transport.ts";
 import { unreachable } from "./unreachable_error.ts";
 
 /** Options of a {@link Requester}. */
@@ -31,6 +31,8 @@ export interface OutgoingRequest {
   /** @default "application/json" */
   readonly contentType?: string;
   readonly signal?: AbortSignal;
+  /** Asks the server to switch protocols with these headers. @default an ordinary request */
+  readonly upgrade?: Readonly<Record<string, string>>;
   /** The most bytes of the response, if that is less than the limit of the client. @default the limit of the client */
   readonly maxBytes?: number;
 }
@@ -108,6 +110,7 @@ export class Requester {
     signal.throwIfAborted();
     const headers: Record<string, string> = body === undefined ? { accept } : { accept, "content-type": contentType };
     const request = new Request(placeholderOrigin + path, { method, headers, body, signal });
+    if (outgoing.upgrade !== undefined) askForUpgrade(request, outgoing.upgrade);
     let response: Response;
     try {
       // A transport may neither answer nor obey the abort.

@@ -4,9 +4,18 @@
  */
 import { z } from "zod";
 import { builtin, splitKey } from "../api/mod.ts";
+import { systemClock } from "../async/mod.ts";
 import type { ClientOptions, DeleteOptions, RawRequest, TokenRequest, TokenRequestOptions } from "./client_options.ts";
 import { deleteBody, objectPath, objectText } from "./encoder.ts";
 import { type LogOptions, podLogs } from "./pod_logs.ts";
+import {
+  type AttachOptions,
+  type ContainerStreams,
+  type ExecOptions,
+  openStreams,
+  type StreamContext,
+} from "./pod_streams.ts";
+import { forwardPort, type PortForward, type PortForwardOptions } from "./port_forward.ts";
 import { Requester } from "./requester.ts";
 import { parseResponse } from "./response_shape.ts";
 
@@ -48,6 +57,71 @@ export abstract class ServerClient {
    */
   logs(podKey: string, options: LogOptions = {}): AsyncGenerator<string, void, void> {
     return podLogs({ requester: this.#requester, options: this.#options }, podKey, options);
+  }
+
+  /**
+   * Runs a program in a container. It resolves when the program has been started. Needs the verbs `get` and `create` of
+   * `pods/exec`.
+   *
+   * @param podKey `namespace/name` of the Pod.
+   * @throws {ApiError} when the server rejects the request
+   * @throws {UnreachableError} when there is no connection; the program may have been started
+   * @throws {TypeError} for options that cannot be, and for a client of dry runs
+   *
+   * @example
+   * ```ts ignore
+   * using program = await client.exec("shop/web-0", { command: ["sh", "-c", "cat; exit 3"], stdin: true });
+   * const input = program.stdin.getWriter();
+   * await input.write(new TextEncoder().encode("hello\n"));
+   * await input.close();
+   * const { stdout, exitCode } = await program.output();
+   * console.assert(stdout === "hello\n" && exitCode === 3);
+   * ```
+   */
+  async exec(podKey: string, options: ExecOptions): Promise<ContainerStreams> {
+    const target = { podKey, subresource: "exec", command: options.command } as const;
+    return await openStreams(this.#streams, target, options);
+  }
+
+  /**
+   * Connects to the program that a container runs already: its output from now on, and its input if the container has one.
+   * Needs the verbs `get` and `create` of `pods/attach`.
+   *
+   * @param podKey `namespace/name` of the Pod.
+   * @throws {ApiError} when the server rejects the request
+   * @throws {UnreachableError} when there is no connection
+   *
+   * @example
+   * ```ts ignore
+   * using container = await client.attach("shop/web-0", { container: "web" });
+   * for await (const bytes of container.stdout) console.log(new TextDecoder().decode(bytes));
+   * ```
+   */
+  async attach(podKey: string, options: AttachOptions = {}): Promise<ContainerStreams> {
+    return await openStreams(this.#streams, { podKey, subresource: "attach" }, options);
+  }
+
+  /**
+   * Forwards a port of this machine to a port of a Pod, as `kubectl port-forward`. Needs the verbs `get` and `create` of
+   * `pods/portforward`.
+   *
+   * @param podKey `namespace/name` of the Pod.
+   * @throws {TypeError} when `port` is none
+   * @throws {Error} with the code of the system (`EADDRINUSE`) when the local port cannot be used
+   *
+   * @example
+   * ```ts ignore
+   * await using forward = await client.portForward("shop/web-0", { port: 8080 });
+   * console.log(await (await fetch(`http://${forward.hostname}:${forward.port}/healthz`)).text());
+   * ```
+   */
+  async portForward(podKey: string, options: PortForwardOptions): Promise<PortForward> {
+    return await forwardPort(this.#streams, podKey, options);
+  }
+
+  get #streams(): StreamContext {
+    const { clock = systemClock, dryRun = false } = this.#options;
+    return { requester: this.#requester, clock, isDryRun: dryRun };
   }
 
   /**

@@ -32,6 +32,7 @@ export {
   type HttpClientOptions,
   isKeyPair,
   ListenError,
+  listenTcp,
   PortInUseError,
   releaseBytes,
   serve,
@@ -40,9 +41,12 @@ export {
   type ServeOptions,
   type Server,
   type ServeTls,
+  type TcpListener,
   type Timers,
   toBase64,
   toHex,
+  type UpgradeAnswer,
+  type Wire,
 } from "./http/mod.ts";
 export {
   addressTowards,

@@ -14,7 +14,7 @@
  * itself, of TokenReviews and of SubjectAccessReviews must not be fenced.
  */
 import { onAbort, scope } from "../../async/mod.ts";
-import { guardSends, type Transport } from "../../client/mod.ts";
+import { guardSends, type Transport, upgradeOf } from "../../client/mod.ts";
 import { writeAction } from "../access/mod.ts";
 
 /** The right of a leader to write. A Leadership (`election/`) is one. */
@@ -59,11 +59,14 @@ const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
  */
 export function fencedTransport(transport: Transport, source: LeadershipSource): Transport {
   return async (request) => {
-    if (readMethods.has(request.method)) return await transport(request);
+    // A program in a container can change anything, and starts with a GET.
+    const isUpgrade = upgradeOf(request) !== undefined;
+    if (readMethods.has(request.method) && !isUpgrade) return await transport(request);
     const { leadership } = source;
     if (leadership === undefined) throw fencedError(request, source, false);
     const isConfirmed = await leadership.confirm(request.signal);
     if (!isConfirmed || !leadership.mayWrite()) throw fencedError(request, source, false, leadership);
+    if (isUpgrade) return await transport(request);
     return await sendAsLeader(leadership, { request, transport, source });
   };
 }

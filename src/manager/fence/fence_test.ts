@@ -94,6 +94,16 @@ test("[52] a process that does not lead can read, and every kind of write is rej
   assertEquals(sent.map(([method]) => method), ["GET"]);
 });
 
+test("[52, 116] a process that does not lead starts no program in a container, although the request is a GET", async () => {
+  const b = await fencedLeader();
+  const start = () => b.client.exec("shop/web-0", { command: ["rm", "-r", "/data"] });
+  await assertRejects(start, /does not switch to WebSocket/); // it was sent
+  assertEquals(b.sent.length, 1);
+  await b.end();
+  assert(isFenced(await assertRejects(start)));
+  assertEquals(b.sent.length, 1);
+});
+
 test("[48, 52] a running write is aborted when leadership is lost, and its error says that it was sent", async () => {
   let signal: AbortSignal | undefined;
   const { base, client, link, end } = await fencedLeader((request) => {

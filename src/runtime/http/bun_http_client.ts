@@ -12,6 +12,7 @@ import { type BunSocket, connectionClosed, dial, type SocketTarget } from "./bun
 import { ClientExchange, type ClientExchangeOptions } from "./client_exchange.ts";
 import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
 import { systemTimers, type Timers } from "./timers.ts";
+import { openUpgrade, type Wire } from "./wire.ts";
 
 /** Makes a client that connects directly. */
 export function bunHttpClient(options: HttpClientOptions): HttpClient {
@@ -25,6 +26,13 @@ export function bunHttpClient(options: HttpClientOptions): HttpClient {
       const url = new URL(request.url);
       const bytes = encode(headOf(request, url, { addedHeaders, bodyBytes: body?.length }), body);
       return await connections.send(targetOf(url, options), { method, signal, longLived, bytes });
+    },
+    async upgrade(request, upgradeHeaders) {
+      const { method, signal } = request;
+      const url = new URL(request.url);
+      const head = headOf(request, url, { addedHeaders, bodyBytes: undefined }, upgradeHeaders);
+      const socket = await dial(targetOf(url, options), { signal, timers: options.timers ?? systemTimers });
+      return await openUpgrade(wireOfBunSocket(socket), { head, method, signal });
     },
     close: () => connections.close(),
   };
@@ -52,6 +60,7 @@ function headOf(
   request: Request,
   url: URL,
   parts: { readonly addedHeaders: ReadonlyMap<string, readonly string[]>; readonly bodyBytes: number | undefined },
+  upgradeHeaders: Readonly<Record<string, string>> = {},
 ): string {
   const { addedHeaders, bodyBytes } = parts;
   let head = `${request.method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
@@ -61,6 +70,7 @@ function headOf(
   for (const [name, values] of addedHeaders) {
     for (const value of values) head += `${name}: ${value}\r\n`;
   }
+  for (const [name, value] of Object.entries(upgradeHeaders)) head += `${name}: ${value}\r\n`;
   if (bodyBytes !== undefined) head += `content-length: ${bodyBytes}\r\n`;
   return `${head}\r\n`;
 }
@@ -171,4 +181,21 @@ class ClientConnection {
   close(): void {
     this.#socket.end(new Error("the connection is no longer needed"));
   }
+}
+
+/** The wire of a socket of Bun. */
+function wireOfBunSocket(socket: BunSocket): Wire {
+  let last: Promise<void> = Promise.resolve();
+  const wire: Wire = {
+    onBytes: () => {},
+    onEnd: () => {},
+    // A socket of Bun takes the next bytes when the last ones have left.
+    write: (bytes) => last = last.then(() => socket.writeAll(bytes)),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    end: () => socket.end(connectionClosed()),
+  };
+  socket.onBytes = (bytes) => wire.onBytes(bytes);
+  socket.onEnd = (error) => wire.onEnd("code" in error && error.code === "ECONNRESET" ? undefined : error);
+  return wire;
 }

@@ -144,6 +144,7 @@ export class BunSocket {
   #native: NativeSocket | undefined;
   #unsent: Uint8Array = empty;
   #hasEnded = false;
+  #onFlushed: () => void = () => {};
 
   get hasEnded(): boolean {
     return this.#hasEnded;
@@ -166,11 +167,19 @@ export class BunSocket {
     this.flush();
   }
 
+  /** Sends bytes. @returns when all of them have left the process, or the connection has ended */
+  writeAll(bytes: Uint8Array): Promise<void> {
+    this.write(bytes);
+    if (this.#hasEnded || this.isFlushed) return Promise.resolve();
+    return new Promise((resolve) => this.#onFlushed = resolve);
+  }
+
   /** Sends the bytes that the system had no room for. */
   flush(): void {
     if (this.#hasEnded || this.#native === undefined || this.isFlushed) return;
     const taken = this.#native.write(this.#unsent);
     this.#unsent = taken >= this.#unsent.length ? empty : this.#unsent.subarray(Math.max(0, taken));
+    if (this.isFlushed) this.#onFlushed();
   }
 
   pause(): void {
@@ -198,6 +207,7 @@ export class BunSocket {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#native?.terminate();
+    this.#onFlushed();
     this.onEnd(error);
   }
 }

@@ -24,6 +24,10 @@ export function httpClient(options: HttpClientOptions = {}): HttpClient {
     // A library may neither answer nor close after an abort, so no caller waits for one.
     fetch: (request, options) =>
       untilAborted(client.fetch(request, options), request.signal, ({ body }) => void body?.cancel().catch(() => {})),
+    upgrade: (request, headers) =>
+      untilAborted(client.upgrade(request, headers), request.signal, (answer) => {
+        if (answer.kind === "switched") answer.wire.end();
+      }),
     close: () => client.close(),
   };
 }
@@ -34,6 +38,7 @@ function lazyNodeHttpClient(options: HttpClientOptions): HttpClient {
   const load = async () => (await import("./node_http_client.ts")).nodeHttpClient(options);
   return {
     fetch: async (request) => await (await (loading ??= load())).fetch(request),
+    upgrade: async (request, headers) => await (await (loading ??= load())).upgrade(request, headers),
     close: () => void loading?.then((client) => client.close()),
   };
 }

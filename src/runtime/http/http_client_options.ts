@@ -1,5 +1,6 @@
 /** The HTTP client as its users see it: options, requests, closing. */
 import type { Timers } from "./timers.ts";
+import type { UpgradeAnswer } from "./wire.ts";
 
 /** Options of {@link httpClient}. Certificates and keys are PEM text. */
 export interface HttpClientOptions {
@@ -43,6 +44,12 @@ export interface HttpClient {
    * @throws the error of the runtime when there is no response; the reason of the signal when it aborts.
    */
   fetch(request: Request, options?: FetchOptions): Promise<Response>;
+  /**
+   * Sends a request that asks the server to switch to the protocol of its `upgrade` header, on a connection of its own.
+   *
+   * @throws the error of the runtime when there is no answer; the reason of the signal when it aborts.
+   */
+  upgrade(request: Request, upgradeHeaders: Readonly<Record<string, string>>): Promise<UpgradeAnswer>;
   /** Closes idle connections; those with a request in flight close when it ends. */
   close(): void;
 }

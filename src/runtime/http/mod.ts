@@ -15,4 +15,6 @@ export {
   type ServeOptions,
   type ServeTls,
 } from "./serve_options.ts";
+export { listenTcp, type TcpListener } from "./tcp_listener.ts";
 export type { Timers } from "./timers.ts";
+export type { UpgradeAnswer, Wire } from "./wire.ts";

@@ -8,8 +8,9 @@ import { onAbort, runtimeName } from "../process/mod.ts";
 import { explainRefusedCertificate } from "./certificates.ts";
 import { maxInterimAnswers, responseError } from "./http_head.ts";
 import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
-import { directAgent, type OpeningOptions, tunnelAgent } from "./secure_agent.ts";
+import { directAgent, type OpeningOptions, openPlain, openSecure, tunnelAgent } from "./secure_agent.ts";
 import { systemTimers } from "./timers.ts";
+import { openUpgrade, wireOfDuplex } from "./wire.ts";
 
 /** Bytes read ahead of the consumer before the socket is paused. */
 const readAheadBytes = 256 * 1024;
@@ -41,6 +42,17 @@ export function nodeHttpClient(options: HttpClientOptions): HttpClient {
         if (signal.aborted || proxy !== undefined || runtimeName !== "deno" || !(error instanceof Error)) throw error;
         throw await explainRefusedCertificate(error, new URL(request.url));
       }
+    },
+    async upgrade(request, upgradeHeaders) {
+      const { method, signal } = request;
+      const url = new URL(request.url);
+      const socket = url.protocol === "https:"
+        ? await openSecure(secure, url, { serverName, signal })
+        : await openPlain(url, { signal, timers });
+      const lines = Object.entries({ ...headersOf(request, undefined), ...upgradeHeaders, ...headers });
+      const head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
+        lines.flatMap(([name, values]) => [values ?? []].flat().map((value) => `${name}: ${value}\r\n`)).join("");
+      return await openUpgrade(wireOfDuplex(socket), { head: `${head}\r\n`, method, signal });
     },
     close() {
       for (const agent of [secure, plain]) closeIdle(agent);

@@ -43,6 +43,45 @@ export function tunnelAgent(proxy: string, settings: https.AgentOptions, timers:
   return new TunnelAgent((target, signal) => open(url, target, signal), settings, timers);
 }
 
+/** Opens one connection that belongs to no request. @throws the error of the connection, the reason of the signal */
+export function openSecure(
+  agent: https.Agent,
+  url: URL,
+  options: { readonly serverName: string | undefined; readonly signal: AbortSignal },
+): Promise<Duplex> {
+  const { serverName, signal } = options;
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const servername = serverName ?? (/^[\d.]+$|:/.test(host) ? "" : host);
+  const port = url.port === "" ? 443 : Number(url.port);
+  const settings: https.RequestOptions & OpeningOptions = { ...agent.options, host, port, servername, opening: signal };
+  return new Promise((resolve, reject) => {
+    const onConnect: OnConnect = (error, stream) => error === null ? resolve(stream) : reject(error);
+    if (agent instanceof TunnelAgent) return void agent.createConnection(settings, onConnect);
+    if (!(agent instanceof DirectAgent)) return reject(new TypeError("Cannot connect: the agent is not known"));
+    const socket = agent.createConnection(settings);
+    socket.once("secureConnect", () => resolve(socket));
+    socket.on("error", (error) => reject(signal.aborted ? signal.reason : error));
+    socket.once("close", () => reject(signal.aborted ? signal.reason : connectionClosed()));
+  });
+}
+
+/** Opens one connection without TLS, for an API server on this machine. */
+export async function openPlain(
+  url: URL,
+  options: { readonly signal: AbortSignal; readonly timers: Timers },
+): Promise<Duplex> {
+  const port = url.port === "" ? 80 : Number(url.port);
+  using step = new Step("the connection", options);
+  const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port });
+  try {
+    await untilAborted(connected(socket), step.signal);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
 /** The authorities as the client gives them. */
 function caOf({ ca }: https.AgentOptions): string | undefined {
   return typeof ca === "string" ? ca : undefined;

@@ -2,13 +2,15 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { connect as connectTcp, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import process from "node:process";
-import { assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
+import { assert, assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
 import { CertificateAuthority } from "../../../tests/controlplane/certificate_authority.ts";
+import { startChannelServer } from "../../../tests/fakes/channel_server.ts";
 import { LoopbackServer } from "../../../tests/loopback.ts";
 import { httpClient } from "./http_client.ts";
 import type { HttpClientOptions } from "./http_client_options.ts";
 
 const ca = await CertificateAuthority.create("ca");
+const otherCa = await CertificateAuthority.create("other");
 const pair = await ca.issue({ commonName: "s", usage: "server", hosts: ["kubernetes.default"] });
 
 async function apiServer(): Promise<LoopbackServer> {
@@ -146,4 +148,39 @@ test("[79] the proxies of the environment are ignored: only the given one is use
     else process.env.HTTPS_PROXY = before;
   }
   assertEquals(proxy.seen, []);
+});
+
+test("[79, 116] a connection that switches protocols goes through the same proxies, and trusts the same servers", async () => {
+  await using server = await startChannelServer(pair, () => ({
+    async run(session) {
+      session.frame(2, (await session.receive())?.payload ?? "");
+    },
+  }));
+  const upgrade = {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-key": "a",
+    "sec-websocket-protocol": "p",
+  };
+  const echo = async (options: HttpClientOptions): Promise<number> => {
+    const client = httpClient({ ca: ca.certificate, serverName: "kubernetes.default", ...options });
+    const answer = await client.upgrade(new Request(`${server.url}/a`), upgrade);
+    assert(answer.kind === "switched");
+    const { wire } = answer;
+    const received = new Promise<Uint8Array>((resolve) => wire.onBytes = resolve);
+    await wire.write(Uint8Array.of(0x82, 0x81, 0, 0, 0, 0, 7));
+    const bytes = await received;
+    wire.end();
+    client.close();
+    return bytes.at(-1) ?? 0;
+  };
+  await using connectProxy = await httpProxy("right");
+  await using socks = await socksProxy();
+  assertEquals(await echo({}), 7);
+  assertEquals(await echo({ proxy: `http://user:right@127.0.0.1:${connectProxy.port}` }), 7);
+  assertEquals(await echo({ proxy: `socks5://127.0.0.1:${socks.port}` }), 7);
+  assertEquals([connectProxy.seen.length, server.requests.length], [1, 3]);
+  await assertRejects(() => echo({ serverName: "elsewhere" }));
+  await assertRejects(() => echo({ ca: otherCa.certificate }));
+  assertEquals(server.requests.length, 3, "nothing is sent to a server that is not trusted");
 });
