@@ -45,7 +45,7 @@ export interface RunSetup {
   print(line: string): Promise<void>;
   /**
    * The format of the log. Print lines in the same one: `kubectl logs` shows both as one stream, and a log collector reads
-   * one JSON object from each line. It is `json` with `--log-format json`, and in a Pod that has no terminal.
+   * one JSON object from each line. It is `json` with `--log-format json`, and of `run` in a Pod without a terminal.
    */
   readonly logFormat: "text" | "json";
   /** Files on the user's machine, for a controller that keeps something between two runs. */

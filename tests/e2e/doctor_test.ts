@@ -104,9 +104,12 @@ controlPlaneTest("doctor: webhooks are checked while they are served, and afterw
   await using binary = new Binary(["run", "nodepool", ...local], { kubeconfig });
   await binary.logged(/serving webhooks on this machine/);
   const { stdout } = await runBinary(["doctor", "nodepool"], { kubeconfig });
-  assertMatch(stdout, /ok +webhook +mutating controller +1 webhook, with a certificate authority\n/);
-  assertMatch(stdout, /ok +webhook +validating controller +1 webhook, with a certificate authority\n/);
-  const configuration = ["validatingwebhookconfiguration", "controller"];
+  assertMatch(stdout, /ok +webhook +mutating controller\.controller-system +1 webhook, with a certificate authority\n/);
+  assertMatch(
+    stdout,
+    /ok +webhook +validating controller\.controller-system +1 webhook, with a certificate authority\n/,
+  );
+  const configuration = ["validatingwebhookconfiguration", "controller.controller-system"];
   const patch = '[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":"bm90aGluZw=="}]';
   const { code } = await controlPlane.kubectl(["patch", ...configuration, "--type=json", `--patch=${patch}`]);
   // The API server rejects an invalid CA bundle; if it does not, doctor reports it.
@@ -116,5 +119,5 @@ controlPlaneTest("doctor: webhooks are checked while they are served, and afterw
   binary.signal("SIGTERM");
   assertEquals((await binary.ended()).code, 0);
   const after = await runBinary(["doctor", "nodepool"], { kubeconfig });
-  assertMatch(after.stdout, /warning +webhook +mutating controller +not installed/);
+  assertMatch(after.stdout, /warning +webhook +mutating controller\.controller-system +not installed/);
 });

@@ -32,7 +32,7 @@ export const logFlags = z.object({
   }),
   logFormat: flag(oneOf(["text", "json"]).optional(), {
     flags: "--log-format <format>",
-    about: "text for people, json for programs (default: text; in a Pod without a terminal json)",
+    about: "text for people, json for programs (default: text; of run in a Pod without a terminal, json)",
     example: "--log-format json",
     group,
   }),
@@ -88,24 +88,29 @@ export class Session implements Disposable {
     return this.#format;
   }
 
-  /** That of the flag. In a Pod a log collector reads the output, unless a user has opened a terminal there. */
-  #formatOf({ logFormat }: LogFlags): LogFormat {
+  /** The default of a service. In a Pod a log collector reads its output, unless a user has opened a terminal there. */
+  #serviceFormat(): LogFormat {
     const { stdout, stderr } = this.processEnvironment;
     const isPod = this.environment.KUBERNETES_SERVICE_HOST !== undefined;
-    return logFormat ?? (isPod && !stdout.isTerminal && !stderr.isTerminal ? "json" : "text");
+    return isPod && !stdout.isTerminal && !stderr.isTerminal ? "json" : "text";
   }
 
   /**
    * Starts logging.
    *
-   * @param loggers Loggers that log only warnings and errors, and those that log nothing, unless -v is given
+   * @param options Loggers that log only warnings and errors, and those that log nothing, unless -v is given; and whether the
+   * command is a service, whose log in a Pod is for programs
    */
   startLogging(
     flags: LogFlags,
-    { quiet = [], silent = [] }: { readonly quiet?: readonly string[]; readonly silent?: readonly string[] } = {},
+    { quiet = [], silent = [], isService = false }: {
+      readonly quiet?: readonly string[];
+      readonly silent?: readonly string[];
+      readonly isService?: boolean;
+    } = {},
   ): void {
     this.#verbosity = flags.verbose;
-    this.#format = this.#formatOf(flags);
+    this.#format = flags.logFormat ?? (isService ? this.#serviceFormat() : "text");
     const { clock } = this.processEnvironment;
     const options = { level: flags.verbose > 0 ? "debug" : "info", format: this.#format, quiet, silent } as const;
     this.#logging = configureLineLogging({ ...options, now: () => clock.now() }, this.#messages);

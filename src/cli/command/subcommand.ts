@@ -34,6 +34,8 @@ interface SubcommandParts<Schema extends FlagSchema> {
   readonly quietLoggers?: readonly string[];
   /** Loggers that log nothing, unless -v is given. @default none */
   readonly silentLoggers?: (operator: Operator) => readonly string[];
+  /** True for a command that Pods run: where a log collector reads its output, it logs JSON. @default false */
+  readonly isService?: boolean;
   /** Runs the command. A thrown error becomes an exit code and a line on stderr. */
   run(call: Call<z.output<Schema>>): Promise<ExitCode>;
 }
@@ -101,7 +103,8 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
       const sources = { operatorName: session.operator.name, environment: session.environment };
       const logging: LogFlags = readFlags(command, logFlags, sources);
       const values = readFlags(command, flags, sources);
-      session.startLogging(logging, { quiet: parts.quietLoggers, silent: parts.silentLoggers?.(session.operator) });
+      const { quietLoggers: quiet, isService } = parts;
+      session.startLogging(logging, { quiet, silent: parts.silentLoggers?.(session.operator), isService });
       const extraFlags: ExtraFlags = {
         read: (schema) => readFlags(command, schema, sources),
         typed: (schema) => typedFlags(command, schema),

@@ -6,7 +6,7 @@
 import { X509Certificate } from "node:crypto";
 import { builtin } from "../../api/mod.ts";
 import { type ConfigurationTarget, configurationTargets, type Webhook } from "../../webhook/mod.ts";
-import { exitCode } from "../command/mod.ts";
+import { exitCode, webhookServiceName } from "../command/mod.ts";
 import { approximateDuration } from "../output/mod.ts";
 import {
   type Check,
@@ -34,11 +34,15 @@ export async function checkWebhooks(context: DoctorContext): Promise<readonly Ch
     local.some((check) => check.subject === subject && check.verdict.kind !== "ok");
   const checks: Check[] = [...local];
   const authorities: string[] = [];
+  let namespace = context.ownNamespace;
   for (const target of configurationTargets(webhooks, context.webhookConfiguration)) {
     let published: readonly PublishedWebhook[] | undefined;
     const finding = await unknownIfForbidden(async () => {
       published = await readPublished(target, context);
       authorities.push(...published?.flatMap(({ ca = "" }) => certificatesIn(ca)) ?? []);
+      // This user's context may name another namespace than that of the installation.
+      namespace = published?.find(({ clientConfig }) => clientConfig.service !== undefined)?.clientConfig.service
+        ?.namespace ?? namespace;
       return checkConfiguration(target, published, webhooks, context);
     });
     const check: Check = { about: "webhook", subject: `${target.kind} ${target.name}`, ...finding };
@@ -48,7 +52,7 @@ export async function checkWebhooks(context: DoctorContext): Promise<readonly Ch
       checks.push(...await callWebhooks(published ?? [], context));
     }
   }
-  const certificate = await unknownIfForbidden(() => checkCertificate(authorities, context));
+  const certificate = await unknownIfForbidden(() => checkCertificate({ authorities, namespace }, context));
   return [...checks, { about: "webhook", subject: "certificate", ...certificate }];
 }
 
@@ -89,9 +93,12 @@ function expiredState(certificates: readonly string[], now: number): string | un
 }
 
 /** Checks the certificate that the replicas share. A certificate of --cert-dir is not in the cluster. */
-async function checkCertificate(authorities: readonly string[], context: DoctorContext): Promise<Finding> {
-  const { connection, session, ownNamespace, signal } = context;
-  const key = `${ownNamespace}/${session.operator.name}-webhook`;
+async function checkCertificate(
+  { authorities, namespace }: { readonly authorities: readonly string[]; readonly namespace: string },
+  context: DoctorContext,
+): Promise<Finding> {
+  const { connection, session, signal } = context;
+  const key = `${namespace}/${webhookServiceName(session.operator.name)}`;
   const secret = await connection.client.find(builtin.Secret, key, { signal });
   const text = pemOf(secret?.data?.["tls.crt"]) ?? "";
   if (secret === undefined || text === "") return unknown(`Secret ${key} does not exist yet`);

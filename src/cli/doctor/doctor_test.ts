@@ -260,6 +260,20 @@ test("the webhook check compares certificate and authorities, and prints how lon
   assertEquals(good.code, 0, good.out);
   assertMatch(good.out, /ok +webhook +mutating controller\.controller-system +1 webhook, with a certificate authority/);
   assertMatch(good.out, /ok +webhook +certificate +Secret default\/controller-webhook: valid for 30 d/);
+  const [webhook] = configuration(both).webhooks;
+  const service = { namespace: "ops", name: "controller-webhook", path: "/mutate" };
+  const inCluster = {
+    ...configuration(both),
+    webhooks: [{ ...webhook, clientConfig: { ...webhook?.clientConfig, service } }],
+  };
+  const there = {
+    [configurationPath]: inCluster,
+    [secretPath.replace("/default/", "/ops/")]: { ...secret, metadata: { ...secretName, namespace: "ops" } },
+  };
+  assertMatch(
+    (await doctor(there, "", [served])).out,
+    /ok +webhook +certificate +Secret ops\/controller-webhook: valid/,
+  );
   const wrong = await doctor({ [configurationPath]: configuration(foreign.certificate), [secretPath]: secret }, "", [
     served,
   ]);

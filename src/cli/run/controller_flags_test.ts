@@ -78,6 +78,10 @@ test("a controller gets the format of the log: json on demand, and in a Pod that
   const pod = { KUBERNETES_SERVICE_HOST: "10.0.0.1" };
   assertEquals(await formatOf("run greeter", pod), "json");
   assertEquals(await formatOf("run greeter --log-format text", pod), "text");
+  // Other commands are for people, also in a Pod of a build.
+  const { err } = await runCommandLine(operatorOf([]), ["run", "--once"], { transport: server, environment: pod });
+  const people = await runCommandLine(operatorOf([]), ["install-crds", "nope"], { environment: pod });
+  assertEquals([err.startsWith("{"), people.err.startsWith("op: ")], [true, true]);
 });
 
 test("a controller lists only in those namespaces", async () => {

@@ -49,6 +49,7 @@ export const run = subcommand({
     { line: "NAME --log-format json -v", about: "logs for programs, with all details" },
   ],
   flags: runFlags,
+  isService: true,
   extraFlags: controllerFlagGroups,
   async run(call) {
     using interrupts = listenForInterrupts(call.session);
