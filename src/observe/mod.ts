@@ -24,5 +24,5 @@ export { LiveSecrets, liveSecrets, mask, type Work } from "./live_secrets.ts";
 export { errorText, type Plain, redact, redactText } from "./redact.ts";
 export { isSecretName } from "./secret_names.ts";
 export { maskShapes } from "./secret_shapes.ts";
-export { escaped, printable } from "./safe_text.ts";
+export { escaped, hasControls, printable } from "./safe_text.ts";
 export { runtimeMetrics } from "./runtime_metrics.ts";

@@ -35,3 +35,8 @@ export function printable(text: string, maxLength = 1024): string {
   const clean = text.slice(0, maxLength * 2).replace(escapeSequences, "").replace(unprintable, " ").trim();
   return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength)}…`;
 }
+
+/** True for a path with controls or separators of lines: a terminal and a shell would read it as something else. */
+export function hasControls(path: string): boolean {
+  return /\p{Cc}|[\u2028\u2029]/u.test(path);
+}

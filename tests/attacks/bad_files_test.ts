@@ -67,8 +67,8 @@ const badFiles: readonly BadFile[] = [
   { name: "a name with control characters", make: () => {}, pathOf: (path) => `${path}\u001b[2J\r\nx/y` },
 ];
 
-/** The commands of an operator, and `new`. */
-const commands = [...subcommands, ...packageCommands.filter(({ name }) => name === "new")];
+/** The commands of an operator and of the package, each once. */
+const commands = [...new Map([...packageCommands, ...subcommands].map((entry) => [entry.name, entry])).values()];
 
 /** A command line that reads the file of a flag. */
 interface Line {
@@ -82,12 +82,15 @@ const argsOf: Readonly<Record<string, readonly string[]>> = {
   run: ["run", "pods", "--connect-timeout", "1s"],
   dev: ["dev", "pods", "--until-settled", "--quiet"],
   new: ["new", "website", "--library", "."],
+  compile: ["compile", "--entry", "main.ts"],
+  image: ["image", "--entry", "main.ts"],
 };
 
 /** What is no error at the path of a flag that is written: a link is replaced, not followed; a folder is not. */
 const creatable: Readonly<Record<string, readonly string[]>> = {
   "--write-kubeconfig": ["a missing file", "a link to nothing"],
   "--known": ["a missing file", "a link to nothing"],
+  "--outfile": ["a missing file", "a link to nothing", "bytes that are no UTF-8"],
   "--dir": ["a missing file", "a folder", "a name with control characters"],
 };
 
@@ -98,6 +101,8 @@ async function linesOf(transport: Transport): Promise<readonly Line[]> {
     const isRemote = flags.some(({ longName }) => longName === "--server");
     for (const { longName, completes } of flags) {
       if (completes !== "file" && completes !== "directory") continue;
+      // The image is built before its file is written, which needs a registry.
+      if (name === "image" && longName === "--output") continue;
       const args = [...argsOf[name] ?? [name], ...(isRemote ? ["--server", "https://127.0.0.1:1"] : [])];
       const line = { args, flag: longName };
       // The certificates are read for an address of other machines, and when the server was reached.

@@ -17,6 +17,7 @@ import {
   resolvePath,
   spawn,
 } from "../../runtime/mod.ts";
+import { hasControls } from "../../observe/mod.ts";
 import { type Call, CommandError, type ExitCode, exitCode, type Session, subcommand } from "../command/mod.ts";
 import { commandLineOnly, flag, oneOf, text, UsageError } from "../flags/mod.ts";
 import { findBun } from "./find_bun.ts";
@@ -89,6 +90,7 @@ async function compileOperator({ flags, session }: Call<CompileFlags>): Promise<
   const shown = flags.outfile ?? joinPath("dist", project.name ?? "operator");
   const isWindows = flags.target === "windows-x64";
   const outfile = `${resolvePath(processFacts().workingDirectory, shown)}${isWindows ? ".exe" : ""}`;
+  await assertReplaceable(outfile, shown);
   await makeDirectory(directoryOf(outfile), 0o755);
   const folder = `${outfile}.building`;
   await removePath(folder);
@@ -102,6 +104,14 @@ async function compileOperator({ flags, session }: Call<CompileFlags>): Promise<
   const bytes = (await fileStat(outfile))?.sizeBytes ?? 0;
   session.print(`${shown}: version ${project.version}, ${bytes} bytes`);
   return exitCode.done;
+}
+
+/** Fails before the minute of a build if its result cannot stand at the path. @throws UsageError, the error of the system */
+async function assertReplaceable(outfile: string, shown: string): Promise<void> {
+  const example = "Example: --outfile bin/website";
+  if (hasControls(outfile)) throw new UsageError("Cannot write --outfile: its name has control characters", example);
+  const kind = (await fileStat(outfile))?.kind ?? "file";
+  if (kind !== "file") throw new UsageError(`Cannot write "${shown}": it is not a file`, example);
 }
 
 /** An operator that can be compiled. */

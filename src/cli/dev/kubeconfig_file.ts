@@ -16,6 +16,7 @@ import {
   resolvePath,
   writeFile,
 } from "../../runtime/mod.ts";
+import { hasControls } from "../../observe/mod.ts";
 import { CommandError, exitCode, type Session } from "../command/mod.ts";
 
 /** The file to write. */
@@ -115,9 +116,4 @@ async function temporaryFolder({ operator, environment }: Session): Promise<stri
 async function isFolder(path: string): Promise<boolean> {
   if (path === "" || resolvePath("/", path) !== path || hasControls(path)) return false;
   return (await fileStat(path).catch(() => undefined))?.kind === "directory";
-}
-
-/** A terminal and a shell would read such a path as something else. */
-function hasControls(path: string): boolean {
-  return /\p{Cc}|[\u2028\u2029]/u.test(path);
 }

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { commandLineOnly, flag, oneOf, text, UsageError } from "../flags/mod.ts";
 import { joinPath, processFacts, relativePath, resolvePath, runtimeName } from "../../runtime/mod.ts";
 import { type Call, type ExitCode, exitCode, listenForInterrupts, subcommand } from "../command/mod.ts";
+import { hasControls } from "../../observe/mod.ts";
 import { shellWord } from "../output/mod.ts";
 import { dependentKindNames, selectDependentKinds } from "./dependent_kinds.ts";
 import { checkedVersions, deriveNames } from "./names.ts";
@@ -113,7 +114,7 @@ async function writeFiles({ positionals, flags, session }: Call<NewFlags>): Prom
   const library = await findLibrary(flags.library);
   const shown = flags.dir ?? project.names.controller;
   const folder = resolvePath(processFacts().workingDirectory, shown);
-  if (/\p{Cc}|[\u2028\u2029]/u.test(shown)) {
+  if (hasControls(shown)) {
     throw new UsageError("Cannot write to the folder of --dir: its name has control characters", "Example: --dir site");
   }
   const files = filesOf(project, { library, folder, runtime });

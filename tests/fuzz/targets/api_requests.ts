@@ -150,6 +150,22 @@ const fields = [
   ],
 ];
 
+/** Names of users and of groups, keys of extras: right ones, and every kind of text that a header can have. */
+const impersonated = fc.oneof(
+  fc.constantFrom("jane", "system:masters", "system:serviceaccount:a:b", "system:serviceaccount::", "system:anonymous"),
+  fc.constantFrom("", "a,b", ",", "%", "%zz", "%00", "%c3%28", "a%2fb", "__proto__", "constructor", "\u00ff"),
+  fc.string({ maxLength: 20 }),
+  fc.string({ minLength: 1_000, maxLength: 1_000 }),
+);
+/** The headers of `kubectl --as`, complete or not. */
+const impersonation = fc.array(
+  fc.oneof(
+    fc.tuple(fc.constantFrom("impersonate-user", "impersonate-group", "impersonate-uid"), impersonated),
+    fc.tuple(impersonated.map((key) => `impersonate-extra-${key}`), impersonated),
+  ).map(([name, value]) => `${name}: ${value}`.replace(/[\n\r]/g, "")),
+  { minLength: 1, maxLength: 5 },
+);
+
 const patch = fc.oneof(
   fc.record({
     metadata: fc.jsonValue({ maxDepth: 2 }),
@@ -172,7 +188,7 @@ const request = fc.tuple(
   fc.constantFrom(...subresources),
   fc.constantFrom(...queries),
   patch,
-  fc.array(fc.constantFrom(...fields), { maxLength: 2 }),
+  fc.oneof(fc.array(fc.constantFrom(...fields), { maxLength: 2 }), impersonation),
 )
   .map(([path, method, type, subresource, query, patch, fields]) => {
     const isWhole = method === "POST" || method === "PUT" || type.includes("apply");
