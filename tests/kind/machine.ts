@@ -58,7 +58,7 @@ export type Ended = Extract<RunResult, { kind: "ended" }>;
 export const machinePrefix = "pintle-kind-";
 
 const scripts = join(import.meta.dirname ?? ".", "scripts");
-const registryProgram = join(import.meta.dirname ?? ".", "registry.ts");
+const registryProgram = join(import.meta.dirname ?? ".", "..", "realnode", "registry.ts");
 const startTimeoutMs = 60_000;
 const pollMs = 100;
 

@@ -25,7 +25,7 @@ export interface NodeImage {
   readonly changes: readonly string[];
   /** The folder of the archives that a node imports; kind mounts it at {@link nodeImagesDir}. */
   readonly images: string;
-  /** An OCI layout with a stand-in for nginx, for registry.ts. */
+  /** An OCI layout with a stand-in for nginx, for ../realnode/registry.ts. */
   readonly registry: string;
 }
 

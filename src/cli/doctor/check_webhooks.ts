@@ -64,7 +64,10 @@ function checkConfiguration(
 ): Finding {
   const { name } = session.operator;
   if (entries === undefined) {
-    return warning("not installed: the API server does not call the webhooks", `See: ${name} manifests`);
+    return warning(
+      "not installed: the API server does not call the webhooks",
+      `See: ${name} manifests, or ${name} run --webhook-host auto`,
+    );
   }
   const desired = webhooks.filter(({ kind }) => kind === target.kind).flatMap((one) => "name" in one ? [one.name] : []);
   const missing = desired.filter((one) => !entries.some((entry) => entry.name === one));

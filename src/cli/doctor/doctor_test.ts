@@ -226,7 +226,7 @@ test("a missing webhook configuration is a warning, one without a certificate au
   assertEquals(none.code, 0);
   assertMatch(
     none.out,
-    /warning +webhook +mutating controller\.controller-system +not installed: the API server does not call the webhooks\. See: controller manifests/,
+    /warning +webhook +mutating controller\.controller-system +not installed: the API server does not call the webhooks\. See: controller manifests, or controller run --webhook-host auto/,
   );
   assertMatch(none.out, /unknown +webhook +certificate +Secret default\/controller-webhook does not exist yet/);
   const empty = await doctor({ [configurationPath]: configuration("") }, "", [served]);
