@@ -7,6 +7,7 @@ import { okSteps } from "./ok.ts";
 import { endWithSignals, report, runSteps, type Step } from "./steps.ts";
 
 const denoTest = ["deno", "test", "-A", "--no-check"] as const;
+const bin = ["deno", "run", "-A", "src/bin.ts"] as const;
 const pool = ["deno", "run", "-A", "tests/controlplane/pool.ts", "--workers", "2", "--apply", "crds"] as const;
 
 /**
@@ -43,11 +44,16 @@ const clusterSteps: readonly Step[] = [
     after: [compile],
     load: 2,
   },
+  {
+    name: "image",
+    command: [...bin, "image", "--binary", "dist/controller", "--output", "dist/controller-image.tar"],
+    after: [compile],
+  },
   // Its tests of what is left on the machine compare all of it, so nothing else may start containers meanwhile.
   {
     name: "tests on real nodes",
     command: ["deno", "run", "-A", "tests/realnode/with.ts", "--", ...denoTest, "tests/realnode"],
-    after: [compile],
+    after: ["image"],
     load: 2,
     uses: containers,
   },
