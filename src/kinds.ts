@@ -5,6 +5,8 @@
  * Fields that the API server requires or always returns are required, all data is readonly, and texts that the API server
  * checks against a list have the type of that list.
  *
+ * {@link schemas} has the schemas of those that custom kinds embed.
+ *
  * @example
  * ```ts
  * import { type corev1, IngressClass, Pod } from "@pintle/controller/kinds";
@@ -113,3 +115,4 @@ export {
   VolumeAttachment,
   VolumeAttributesClass,
 } from "./api/mod.ts";
+export { type EmbeddedSchema, type EmbeddedSchemas, schemas, type TemplateMetadata } from "./schema/mod.ts";

@@ -1,13 +1,15 @@
 /**
- * Writes src/api/generated: the types and Resources of all built-in kinds of Kubernetes, from the schemas in
- * src/apiserver/kinds/generated, which tasks/api_kinds.ts reads from a real kube-apiserver.
+ * Writes src/api/generated and src/schema/generated: the types and Resources of all built-in kinds of Kubernetes, and the
+ * schemas for embedding, from the schemas in src/apiserver/kinds/generated, which tasks/api_kinds.ts reads from a real
+ * kube-apiserver.
  *
  *   deno task types              writes them
  *   deno task types --check      writes nothing, names what differs and exits 1 if anything does
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
+import { embeddedTypes } from "./_schema_files.ts";
 import { type TypeFile, typeFiles, typesFolder } from "./_type_files.ts";
 import { root } from "./_root.ts";
 
@@ -25,13 +27,15 @@ function textAt(path: string): string {
 }
 
 function main(isCheck: boolean): number {
-  const files = typeFiles();
+  const files = [...typeFiles(), embeddedTypes()];
   const stale = staleTypes(files);
   for (const path of stale) console.log(path);
   if (isCheck) return stale.length === 0 ? 0 : 1;
   rmSync(join(root, typesFolder), { recursive: true, force: true });
-  mkdirSync(join(root, typesFolder), { recursive: true });
-  for (const { path, text } of files) writeFileSync(join(root, path), text);
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
   return 0;
 }
 

@@ -2,6 +2,7 @@
  * CronJob: runs a Job by a schedule, as kubebuilder's tutorial does. v1 has the schedule as one expression, v2 has its five
  * fields. v1 is the hub: objects are stored in it, and the controller works with it.
  */
+import { schemas } from "../../src/kinds.ts";
 import { defineResource, type Infer, z } from "../../src/mod.ts";
 
 const names = {
@@ -26,13 +27,7 @@ const common = {
     "What happens when a run is due and the previous one is still active: both run, it is skipped, or it replaces it.",
   ),
   suspend: z.boolean().default(false).describe("No further runs start. Active ones are not ended."),
-  jobTemplate: z.object({
-    metadata: z.object({
-      labels: z.record(z.string(), z.string().max(63)).optional(),
-      annotations: z.record(z.string(), z.string().max(4096)).optional(),
-    }).optional(),
-    spec: z.looseObject({}).describe("The spec of the Jobs. The API server checks it when a Job is created."),
-  }),
+  jobTemplate: schemas.jobTemplateSpec.describe("The metadata and the spec of the Jobs."),
   successfulJobsHistoryLimit: z.int32().min(0).max(100).default(3).describe("How many successful Jobs are kept."),
   failedJobsHistoryLimit: z.int32().min(0).max(100).default(1).describe("How many failed Jobs are kept."),
 };

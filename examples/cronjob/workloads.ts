@@ -6,7 +6,10 @@ const hourMs = 3_600_000;
 const jobTemplate = {
   spec: {
     template: {
-      spec: { restartPolicy: "OnFailure", containers: [{ name: "report", image: "busybox:1.37", command: ["date"] }] },
+      spec: {
+        restartPolicy: "OnFailure" as const,
+        containers: [{ name: "report", image: "busybox:1.37", command: ["date"] }],
+      },
     },
   },
 };

@@ -31,6 +31,7 @@ export { defineResource } from "./define_resource.ts";
 export { dotPath } from "./dot_path.ts";
 export { compareKubeVersions } from "./kube_version.ts";
 export { type ObjectProblem, objectProblems } from "./object_problems.ts";
+export { type EmbeddedSchema, type EmbeddedSchemas, schemas, type TemplateMetadata } from "./embedded_schemas.ts";
 export { embeddedResource, immutable, int64, intOrString, quantity } from "./value_schemas.ts";
 export { printCrd } from "./print_crd.ts";
 export { structuralSchema } from "./structural.ts";
