@@ -125,7 +125,11 @@ export async function connectWebSocket(
 ): Promise<WebSocketConnection> {
   const { action, path, signal } = request;
   const { headers, accept } = await handshakeFor(request.protocols);
-  const response = await context.requester.stream({ action, method: "GET", path, signal, upgrade: headers });
+  const response = await context.requester.stream({
+    ...{ action, method: "GET", path, signal, upgrade: headers },
+    // The server has no other representation of a stream, and answers 406 to a request for JSON.
+    accept: "*/*",
+  });
   const wire = wireOf(response);
   if (wire === undefined) {
     response.body?.cancel().catch(() => {});

@@ -79,6 +79,7 @@ test("[116] exec runs a program: input, both outputs, the exit code, and the cre
     `${request?.method} ${request?.url.pathname}${request?.url.search}`,
     "GET /api/v1/namespaces/shop/pods/web-0/exec?command=sh&command=-c&command=a%26b&container=web&stdin=true&stdout=true&stderr=true",
   );
+  assertEquals(request?.headers.get("accept"), "*/*", "kube-apiserver answers 406 to anything else");
   assertEquals(request?.headers.get("authorization"), "Bearer t0");
   assertEquals(request?.headers.get("impersonate-user"), "bob");
   assertEquals(request?.headers.get("impersonate-group"), "a, b");
