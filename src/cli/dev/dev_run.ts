@@ -211,7 +211,11 @@ async function runCommand(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const env = { ...definedOnly(session.environment), KUBECONFIG: kubeconfig };
-  const ending = await runAttached(command, { env, signal });
+  const killing = new AbortController();
+  // A second signal ends the session, and a command that ignores SIGTERM would outlive it.
+  session.atEnd(() => Promise.resolve(killing.abort()));
+  const hasOwnGroup = !session.processEnvironment.stdin.isTerminal;
+  const ending = await runAttached(command, { env, signal, kill: killing.signal, hasOwnGroup });
   // Any number: it is the exit code of another program.
   if (ending.kind === "ended") return ending.code as ExitCode;
   const advice = "Check whether it is installed and in PATH";

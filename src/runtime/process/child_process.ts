@@ -103,12 +103,16 @@ async function finish(child: ChildProcess, options: SpawnOptions): Promise<Spawn
 }
 
 function killAll(child: ChildProcess, hasGroup: boolean): void {
+  endAll(child, hasGroup, "SIGKILL");
+}
+
+function endAll(child: ChildProcess, hasGroup: boolean, signal: "SIGTERM" | "SIGKILL"): void {
   try {
-    if (hasGroup && child.pid !== undefined) return void process.kill(-child.pid, "SIGKILL");
+    if (hasGroup && child.pid !== undefined) return void process.kill(-child.pid, signal);
   } catch {
     // The whole group has ended, or it was never made.
   }
-  child.kill("SIGKILL");
+  child.kill(signal);
 }
 
 type Ending =
@@ -163,6 +167,13 @@ export interface RunAttachedOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Ends the program with SIGTERM when it aborts. */
   readonly signal: AbortSignal;
+  /** Ends the program with SIGKILL when it aborts. */
+  readonly kill: AbortSignal;
+  /**
+   * True to start a process group, so that the signals reach the processes of the program, too. Not for a program that reads
+   * the terminal: the system stops a group in the background that does.
+   */
+  readonly hasOwnGroup: boolean;
 }
 
 /** How a program of {@link runAttached} ended. */
@@ -177,8 +188,10 @@ export type ChildResult =
 export async function runAttached(argv: readonly string[], options: RunAttachedOptions): Promise<ChildResult> {
   const [program, ...args] = argv;
   if (program === undefined) throw new TypeError("Cannot run a program: its argument list is empty");
-  const child = nodeSpawn(program, args, { env: { ...options.env }, shell: false, stdio: "inherit" });
-  using _listening = onAbort(options.signal, () => void child.kill("SIGTERM"));
+  const { env, signal, kill, hasOwnGroup: detached } = options;
+  const child = nodeSpawn(program, args, { env: { ...env }, shell: false, stdio: "inherit", detached });
+  using _listening = onAbort(signal, () => endAll(child, detached, "SIGTERM"));
+  using _killing = onAbort(kill, () => endAll(child, detached, "SIGKILL"));
   return await new Promise((resolve) => {
     child.once("error", (error) => resolve({ kind: "notStarted", message: error.message }));
     child.once("exit", (code, signal) => resolve({ kind: "ended", code: code ?? codeOf(signal) }));

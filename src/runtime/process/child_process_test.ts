@@ -1,6 +1,10 @@
-/** Tests of spawn() with /bin/sh, which every system has on which these tests run. */
+/** Tests of spawn() and runAttached() with /bin/sh, which every system has on which these tests run. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { assert, assertEquals, assertRejects, test } from "../../../tests/testing.ts";
-import { spawn } from "./child_process.ts";
+import { until } from "../../../tests/until.ts";
+import { runAttached, spawn } from "./child_process.ts";
 
 const sh = (script: string, ...args: string[]) => ["/bin/sh", "-c", script, "sh", ...args];
 
@@ -51,4 +55,37 @@ test("a program that is missing, or cannot be run, is a result", async () => {
 test("the result of a program that a signal ended names the signal", async () => {
   const result = await spawn(sh("kill -TERM $$"));
   assertEquals(result, { kind: "killed", by: "SIGTERM", stdout: "", stderr: "" });
+});
+
+test("[61] a program that ignores SIGTERM is killed with its processes", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-child-"));
+  try {
+    const file = join(folder, "pid");
+    const stop = new AbortController(), kill = new AbortController();
+    const script = 'trap \'\' TERM; /bin/sleep 1000 & echo $! > "$1.new"; mv "$1.new" "$1"; wait';
+    const options = { env: { PATH: "/usr/bin:/bin" }, signal: stop.signal, kill: kill.signal, hasOwnGroup: true };
+    const running = runAttached(sh(script, file), options);
+    const pid = () => {
+      try {
+        return readFileSync(file, "utf8").trim();
+      } catch {
+        return "";
+      }
+    };
+    await until(() => pid() !== "", "the start");
+    stop.abort();
+    kill.abort();
+    assertEquals(await running, { kind: "ended", code: 137 });
+    // A killed process is a zombie until its new parent has looked at it.
+    const state = () => {
+      try {
+        return readFileSync(`/proc/${pid()}/stat`, "utf8").split(") ")[1]?.charAt(0);
+      } catch {
+        return undefined;
+      }
+    };
+    await until(() => [undefined, "Z", "X"].includes(state()), "the end of its process");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
