@@ -83,7 +83,7 @@ const argsOf: Readonly<Record<string, readonly string[]>> = {
   dev: ["dev", "pods", "--until-settled", "--quiet"],
   new: ["new", "website", "--library", "."],
   compile: ["compile", "--entry", "main.ts"],
-  image: ["image", "--entry", "main.ts"],
+  image: ["image", "--entry", "main.ts", "--mirror", "http://127.0.0.1:1"],
 };
 
 /** What is no error at the path of a flag that is written: a link is replaced, not followed; a folder is not. */
@@ -91,6 +91,8 @@ const creatable: Readonly<Record<string, readonly string[]>> = {
   "--write-kubeconfig": ["a missing file", "a link to nothing"],
   "--known": ["a missing file", "a link to nothing"],
   "--outfile": ["a missing file", "a link to nothing", "bytes that are no UTF-8"],
+  // The folder of the archive is created, and stays.
+  "--output": ["a name with control characters"],
   "--dir": ["a missing file", "a folder", "a name with control characters"],
 };
 

@@ -42,6 +42,8 @@ interface Report {
     readonly files: Readonly<Record<string, ImageFile>>;
   }[];
   readonly dockerTags: readonly string[];
+  /** The digest in a registry, after a push. */
+  readonly pushed: string;
   readonly containerd: readonly { readonly name: string; readonly platforms: readonly string[] }[];
 }
 
@@ -82,6 +84,7 @@ test("image writes the same bytes on Deno and on Bun, and crane and containerd r
   await call("go", ["build", "-buildvcs=false", "-o", reader, "."], join(root, "tests", "e2e", "image_reader"));
   const report: Report = JSON.parse(await call(reader, [first, content]));
   assertEquals([report.entries, report.dockerTags], [1, [name]]);
+  assertStringIncludes(printed, `, ${report.pushed}\n`);
   assertEquals(report.containerd, [{ name, platforms: ["linux/amd64", "linux/arm64"] }]);
   assertEquals(report.images.map(({ platform }) => platform), ["linux/amd64", "linux/arm64"]);
   for (const { platform, digest, config: { architecture, created, config }, files } of report.images) {

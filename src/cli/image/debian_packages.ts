@@ -1,6 +1,6 @@
 /**
- * Debian's packages in an image: names, versions and checksums, taken from the signed lists of Debian's
- * archive. Nothing of the machine that builds is in an image.
+ * Debian's packages in an image: names, versions and checksums. `deno task image:packages` writes them from the lists that
+ * Debian signs. Nothing of the machine that builds is in an image.
  *
  * Debian removes a version from its archive when a newer one replaces it; the snapshots of the archive keep it.
  */
@@ -25,7 +25,7 @@ export interface DebianPackage {
 export const debianRelease = { version: "13", codename: "trixie" } as const;
 
 /** The date of the snapshots that have all packages, as the URLs of the snapshots write it. */
-export const snapshotDate = "20261121T010000Z";
+export const snapshotDate = "20261121T005303Z";
 
 /** The authorities that a program trusts; the same file for every platform. */
 export const certificatesPackage: DebianPackage = {

@@ -95,9 +95,24 @@ function urlsOf({ archive, path }: DebianPackage, mirror: string | undefined): r
   return [`${host}/${archive}/${path}`, `${snapshots}/${archive}/${snapshotDate}/${path}`];
 }
 
+/** A connection that fails is tried again, as on a busy machine or network; a response is final. */
+const maxAttempts = 3;
+
 /** @returns the bytes, or what is wrong */
 async function download(url: string, wanted: DebianPackage, source: PackageSource): Promise<Uint8Array | string> {
   source.onDownload(`fetching ${url}`);
+  for (let attempt = 1;; attempt++) {
+    try {
+      return await downloadOnce(url, wanted, source);
+    } catch (error) {
+      source.signal.throwIfAborted();
+      if (attempt === maxAttempts) return error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+/** @throws the error of the connection */
+async function downloadOnce(url: string, wanted: DebianPackage, source: PackageSource): Promise<Uint8Array | string> {
   const client = httpClient({ proxy: proxyFromEnvironment(new URL(url), source.environment) });
   using limited = scope(source.signal, { timeoutMs: downloadMs, clock: source.clock });
   try {
@@ -108,9 +123,6 @@ async function download(url: string, wanted: DebianPackage, source: PackageSourc
     }
     const bytes = await readAtMost(response, wanted.sizeBytes);
     return problemOf(bytes, wanted) ?? bytes;
-  } catch (error) {
-    source.signal.throwIfAborted();
-    return error instanceof Error ? error.message : String(error);
   } finally {
     client.close();
   }

@@ -35,6 +35,8 @@ interface Site extends AsyncDisposable {
   readonly requests: string[];
   /** What the mirror responds with. */
   response: { readonly status: number; readonly body: Uint8Array };
+  /** How many connections the mirror closes instead. */
+  breaks: number;
   fetch(mirror?: string, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
@@ -44,12 +46,17 @@ async function site(): Promise<Site> {
   const server = await LoopbackServer.start({
     answer: ({ url }, response) => {
       requests.push(url ?? "");
+      if (here.breaks > 0) {
+        here.breaks--;
+        response.destroy();
+        return;
+      }
       response.writeHead(here.response.status);
       response.end(here.response.body);
     },
   });
   const here: Site = {
-    ...{ cache, requests, url: server.url(), response: { status: 200, body: bytes } },
+    ...{ cache, requests, url: server.url(), response: { status: 200, body: bytes }, breaks: 0 },
     fetch(mirror = server.url(), signal = new AbortController().signal) {
       const environment = { XDG_CACHE_HOME: cache };
       const source: PackageSource = { environment, mirror, clock: new VirtualClock(), onDownload: () => {}, signal };
@@ -110,6 +117,13 @@ test("fetchPackage() says that a mirror cannot be reached", async () => {
     () => here.fetch("http://127.0.0.1:1"),
     /Cannot fetch the package tiny 1\.0: http:\/\/127\.0\.0\.1:1\//,
   );
+});
+
+test("fetchPackage() tries again when a connection breaks", async () => {
+  await using here = await site();
+  here.breaks = 2;
+  assertEquals(await here.fetch(), bytes);
+  assertEquals(here.requests.length, 3);
 });
 
 test("fetchPackage() ends with the reason of its signal", async () => {

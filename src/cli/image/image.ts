@@ -147,7 +147,9 @@ async function planOf(
   session: Session,
 ): Promise<ImagePlan> {
   const { version, bun, folder, description, license, source } = project;
-  const program = /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(project.name ?? "") ? project.name ?? "" : "operator";
+  const program =
+    [project.name, lastPart(flags.image)].find((name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name ?? "")) ??
+      "operator";
   const typed = flags.image ?? program;
   const imageName = parseImageName(typed, tagOf(version));
   if (typeof imageName === "string") {
@@ -172,6 +174,11 @@ async function planOf(
     ...{ description, license, source },
     ...programs,
   };
+}
+
+/** `website` of `registry.example.com/team/website:1.2.3`. */
+function lastPart(image: string | undefined): string | undefined {
+  return image?.split("/").at(-1)?.split(":")[0];
 }
 
 /** The operator of this folder, which is compiled for each platform. */

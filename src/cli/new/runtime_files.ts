@@ -23,6 +23,7 @@ interface Words {
   readonly dev: string;
   readonly simulate: string;
   readonly compile: string;
+  readonly image: string;
   readonly add: string;
 }
 
@@ -33,6 +34,7 @@ const wordsOf: Readonly<Record<Runtime, Words>> = {
     dev: "npm run dev",
     simulate: "npm run simulate",
     compile: "npm run compile",
+    image: "npm run image",
     add: "npm install croner",
   },
   deno: {
@@ -41,6 +43,7 @@ const wordsOf: Readonly<Record<Runtime, Words>> = {
     dev: "deno task dev",
     simulate: "deno task simulate",
     compile: "deno task compile",
+    image: "deno task image",
     add: "deno add npm:croner",
   },
   bun: {
@@ -49,6 +52,7 @@ const wordsOf: Readonly<Record<Runtime, Words>> = {
     dev: "bun run dev",
     simulate: "bun run simulate",
     compile: "bun run compile",
+    image: "bun run image",
     add: "bun add croner",
   },
 };
@@ -79,6 +83,7 @@ function packageJsonText(
 ): string {
   const { version, clone } = library;
   const run = runtime === "node" ? "node" : "bun";
+  const program = runtime === "node" ? "controller" : "bun --bun node_modules/@pintle/controller/lib/bin.js";
   return json({
     name: controller,
     version: "0.1.0",
@@ -90,9 +95,8 @@ function packageJsonText(
       test: runtime === "node" ? "node --test" : "bun test",
       dev: `${run} main.ts dev ${controller} --samples`,
       simulate: `${run} main.ts simulate ${controller} ${someFaults}`,
-      compile: runtime === "node"
-        ? "controller compile"
-        : "bun --bun node_modules/@pintle/controller/lib/bin.js compile",
+      compile: `${program} compile`,
+      image: `${program} image`,
     },
     dependencies: { "@pintle/controller": clone === undefined ? `^${version}` : `file:${clone}/dist/npm/controller` },
     devDependencies: {
@@ -143,6 +147,10 @@ function denoJsonText({ names: { controller }, versions }: ProjectSpec, { versio
       compile: clone === undefined
         ? `deno run -A npm:@pintle/controller@^${version} compile --outfile dist/${controller}`
         : `sh '${clone.replaceAll("'", "'\\''")}/compile.sh' --entry main.ts --outfile dist/${controller}`,
+      // A clone is not a package that Bun would find.
+      ...(clone === undefined
+        ? { image: `deno run -A npm:@pintle/controller@^${version} image --image ${controller}` }
+        : {}),
     },
     fmt: { lineWidth: 120, proseWrap: "preserve" },
     exclude: ["dist"],
@@ -172,6 +180,9 @@ export function readmeText(project: ProjectSpec, library: LibrarySpec, runtime: 
     line(words.dev, "on a Kubernetes API in the same process, with the sample; Ctrl-C ends it"),
     line(words.simulate, "under crashes, old caches and lost responses, in memory"),
     line(words.compile, `writes dist/${controller}, one binary, with Bun`),
+    ...(runtime === "deno" && library.clone !== undefined
+      ? []
+      : [line(words.image, `writes dist/${controller}.image.tar, a container image`)]),
     line(words.add, "an example of a further package"),
     "```",
     "",

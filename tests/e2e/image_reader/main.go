@@ -14,15 +14,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/containerd/v2/core/images/archive"
 	"github.com/containerd/containerd/v2/plugins/content/local"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -55,6 +61,8 @@ type report struct {
 	DockerTags []string          `json:"dockerTags"`
 	Docker     string            `json:"docker"`
 	Containerd []containerdImage `json:"containerd"`
+	// The digest in a registry, after `crane push`.
+	Pushed string `json:"pushed"`
 }
 
 func main() {
@@ -133,6 +141,9 @@ func readLayout(folder string, found *report) error {
 		return err
 	}
 	found.Entries = len(manifest.Manifests)
+	if found.Pushed, err = push(index, manifest.Manifests); err != nil {
+		return fmt.Errorf("push: %w", err)
+	}
 	for _, entry := range manifest.Manifests {
 		if !entry.MediaType.IsIndex() {
 			if err := readImage(index, entry, found); err != nil {
@@ -155,6 +166,38 @@ func readLayout(folder string, found *report) error {
 		}
 	}
 	return nil
+}
+
+// Pushes the one entry of an archive to a registry in this process, as `crane push` does.
+func push(index v1.ImageIndex, entries []v1.Descriptor) (string, error) {
+	if len(entries) != 1 {
+		return "", errors.New("there is more than one image")
+	}
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer server.Close()
+	target, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/team/controller:1")
+	if err != nil {
+		return "", err
+	}
+	if entries[0].MediaType.IsIndex() {
+		var inner v1.ImageIndex
+		if inner, err = index.ImageIndex(entries[0].Digest); err == nil {
+			err = remote.WriteIndex(target, inner)
+		}
+	} else {
+		var image v1.Image
+		if image, err = index.Image(entries[0].Digest); err == nil {
+			err = remote.Write(target, image)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	head, err := remote.Head(target)
+	if err != nil {
+		return "", err
+	}
+	return head.Digest.String(), nil
 }
 
 func readImage(index v1.ImageIndex, entry v1.Descriptor, found *report) error {
