@@ -24,7 +24,7 @@ import type { BindAddress, ServingFlags } from "./run_flags.ts";
 import { CommandError, exitCode, type OperatorEndpoints } from "../command/mod.ts";
 import { logDryRunWrites } from "./dry_run_writes.ts";
 import { UsageError } from "../flags/mod.ts";
-import { createWebhookRunnable } from "./webhooks.ts";
+import { webhookRunnable } from "./webhooks.ts";
 import { type Clock, untilAborted } from "../../async/mod.ts";
 import { awaitRunnable } from "./await_runnable.ts";
 import type { RunPlan } from "./run_plan.ts";
@@ -71,16 +71,15 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
   const { name, controllers: allControllers } = session.operator;
   const { dryRun } = flags;
-  const hasWebhooks = allControllers.some(({ webhooks = [] }) => webhooks.length > 0);
   const search = {
     connection: { client, namespace, isInCluster },
     operatorName: name,
     given: flags.webhookConfiguration,
   };
-  const configurations = hasWebhooks ? await findWebhookConfigurationName(search) : "";
-  const webhooks = createWebhookRunnable(flags, {
-    ...{ controllers, allControllers, name, configurations, namespace, isInCluster, dryRun },
+  const webhooks = webhookRunnable(flags, {
+    ...{ controllers, allControllers, name, namespace, isInCluster, dryRun },
     ...{ client, isLeader, metrics, clock },
+    findConfigurations: () => findWebhookConfigurationName(search),
   });
   if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
   return manager;

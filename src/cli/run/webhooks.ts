@@ -53,6 +53,27 @@ interface WebhookParts {
   readonly clock: Clock;
 }
 
+/** What is known before the server responds. */
+interface EarlyWebhookParts extends Omit<WebhookParts, "configurations"> {
+  /** Finds the name of the webhook configurations. */
+  readonly findConfigurations: () => Promise<string>;
+}
+
+/** As {@link createWebhookRunnable}, for a cluster that need not respond yet: it is asked when the phase begins. */
+export function webhookRunnable(flags: ServingFlags, parts: EarlyWebhookParts): Runnable | undefined {
+  const { findConfigurations, ...others } = parts;
+  if (webhooksIn(parts.allControllers).length === 0) return undefined;
+  let runnable: Runnable | undefined;
+  return {
+    name: "webhooks",
+    async prepare() {
+      runnable = createWebhookRunnable(flags, { ...others, configurations: await findConfigurations() });
+      await runnable?.prepare?.();
+    },
+    run: async (life) => await runnable?.run(life),
+  };
+}
+
 /** Creates the server, for the Manager's phase "webhooks"; undefined when there is nothing to serve or to repair. */
 export function createWebhookRunnable(flags: ServingFlags, parts: WebhookParts): Runnable | undefined {
   const webhooks = webhooksIn(parts.controllers);
