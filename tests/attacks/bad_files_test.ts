@@ -93,6 +93,7 @@ const creatable: Readonly<Record<string, readonly string[]>> = {
   "--outfile": ["a missing file", "a link to nothing", "bytes that are no UTF-8"],
   // The folder of the archive is created, and stays.
   "--output": ["a name with control characters"],
+  "--output-dir": ["a missing file", "a folder", "a name with control characters"],
   "--dir": ["a missing file", "a folder", "a name with control characters"],
 };
 
