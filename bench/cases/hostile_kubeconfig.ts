@@ -35,6 +35,18 @@ const files: readonly string[] = [
   `${valid}extra: |\n${filled(() => "  a\n\n")}`,
   `${valid}${filled((at) => `# ${at}\n`)}`,
   filled(() => "---\n"),
+  valid.replace("contexts: [", `contexts: [${filled((at) => `{name: x${at}, context: {cluster: a, user: a}}, `)}`),
+  valid.replace("users: [", `users: [${filled((at) => `{name: x${at}, user: {token: t}}, `)}`),
+  valid.replace("user: {}", `user: {as: a, as-user-extra: {${filled((at) => `k${at}: [a], `)}}}`),
+  valid.replace("user: {}", `user: {token: '${filled(() => "t")}'}`),
+  valid.replace("127.0.0.1:9", `127.0.0.1:9/${filled(() => "a/../")}`),
+  `{"apiVersion":"v1","kind":"Config","extra":${filled(() => "[")}`,
+  `{"apiVersion":"v1","kind":"Config"${filled(() => ',"a":1')}}`,
+  `${valid}a0: &a0 [x]\n${filled((at) => `a${at + 1}: &a${at + 1} [*a${at},*a${at}]\n`)}`,
+  `${valid}base: &b {a: 1}\nextra:\n${filled((at) => `  m${at}:\n    <<: *b\n`)}`,
+  `${valid}extra:\n${filled((at) => `  k${at}: 1\n`)}`.replaceAll("\n", "\r\n"),
+  `${valid}${filled(() => "\ta: b\n")}`,
+  `${valid}extra:\n  ${filled(() => "- ")}a\n`,
 ];
 
 /** Reads hostile kubeconfigs. */

@@ -15,8 +15,31 @@ const random = seededRandom(14);
 const below = (count: number) => Math.floor(random.next() * count);
 
 const maxCharacters = 3 * 1024 * 1024;
-const pieces = "a|: |- |? |, |[|]|{|}|\n|\n  |\t|'|\"|\\x|#|&a |*a|<<: *a|!|!!int |%|---\n|...\n|> \n|7|0x|~|key: 1\n|é"
-  .split("|");
+const pieces =
+  "\r\n|\t|a|: |- |? |, |[|]|{|}|\n|\n  |\t|'|\"|\\x|#|&a |*a|<<: *a|!|!!int |%|---\n|...\n|> \n|7|0x|~|key: 1\n|é"
+    .split("|");
+
+const head = "apiVersion: v1\nkind: Config\ncurrent-context: a\n";
+
+/** Kubeconfigs of a megabyte whose own lists are long, empty or wrong, in each notation. */
+function* hostileKubeconfigs(): Generator<string> {
+  const entries = [
+    "{name: x#, context: {cluster: a, user: a}}",
+    "{name: a, user: {token: t}}",
+    "{}",
+    "1",
+    "",
+    "&a# [x]",
+  ];
+  for (const name of ["contexts", "clusters", "users", "extensions"]) {
+    const entry = entries[below(entries.length)] ?? "";
+    const items = Array.from({ length: 15_000 }, (_, index) => entry.replace("#", String(index)));
+    yield `${head}${name}:\n${items.map((item) => `- ${item}`).join("\r\n".slice(below(2)))}`;
+    yield `${head}${name}: [${items.filter((item) => item !== "").join(", ")}]`;
+  }
+  for (const name of ["x\t", '"x\\u0041"', "*a", "<<"]) yield `${head}a: &a {b: 1}\n${`${name}: *a\n`.repeat(90_000)}`;
+  yield `${head}${Array.from({ length: 12 }, (_, at) => `a${at}: &a${at} [${`*a${at - 1},`.repeat(9)}]`).join("\n")}`;
+}
 
 /** Texts that repeat one to four pieces up to the limit, and texts of random pieces. */
 function* hostileTexts(): Generator<string> {
@@ -30,6 +53,7 @@ function* hostileTexts(): Generator<string> {
   }
   yield Array.from({ length: 250_000 }, (_, index) => `k${index}: ${index}`).join("\n");
   yield Array.from({ length: 250_000 }, () => "a: 1").join("\n");
+  yield* hostileKubeconfigs();
   yield `a: &a {b: 1}\n${Array.from({ length: 50_000 }, (_, index) => `c${index}:\n  <<: *a`).join("\n")}`;
 }
 
