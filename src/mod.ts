@@ -175,6 +175,8 @@ export {
   immutable,
   type InferInput,
   int64,
+  integer,
+  type IntegerBounds,
   intOrString,
   quantity,
   z,

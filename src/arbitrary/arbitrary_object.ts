@@ -35,14 +35,18 @@ const maxExtra = 4, maxExtraCharacters = 12;
 export function arbitraryObject(options: ArbitraryOptions): fc.Arbitrary<JsonObject> {
   const { apiVersion, kind, isNamespaced, schema, values } = options;
   const source = new ValueSource(values);
-  const { spec, status } = schema.properties ?? {};
-  const fields = fc.record({
+  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...others } = schema.properties ?? {};
+  const fields = fc.record<Record<string, Json>, string>({
     apiVersion: fc.constant(apiVersion),
     kind: fc.constant(kind),
     metadata: metadataOf(isNamespaced),
-    ...(spec === undefined ? {} : { spec: source.of(spec, "spec") }),
-    ...(status === undefined ? {} : { status: source.of(status, "status") }),
-  }, { requiredKeys: ["apiVersion", "kind", "metadata", ...(schema.required ?? []).filter((key) => key === "spec")] });
+    ...Object.fromEntries(Object.entries(others).map(([name, field]) => [name, source.of(field, name)])),
+  }, {
+    requiredKeys: [
+      ...["apiVersion", "kind", "metadata"],
+      ...(schema.required ?? []).filter((name) => Object.hasOwn(others, name)),
+    ],
+  });
   const server = versionSchemaOf(jsonOf(schema));
   const shown = fields.map((object) => server.normalized(plain(object)));
   return accepted(shown, server, { kind, path: "" });
@@ -178,9 +182,10 @@ class ValueSource {
 
 /** Whether the structure alone does not make a value valid. */
 function hasOwnChecks(schema: StructuralSchema): boolean {
-  const { type, minProperties, maxProperties, allOf, anyOf } = schema;
+  const { type, minProperties, maxProperties, allOf, anyOf, oneOf, not } = schema;
   return schema["x-kubernetes-validations"] !== undefined || type === "string" || allOf !== undefined ||
-    anyOf !== undefined || minProperties !== undefined || maxProperties !== undefined;
+    anyOf !== undefined || oneOf !== undefined || not !== undefined || minProperties !== undefined ||
+    maxProperties !== undefined;
 }
 
 /** The members of a nullable enum, which defineResource() writes as a rule. */

@@ -3,7 +3,7 @@
  * kind, `Declared` are all kinds that the controller declared: reading or writing another kind does not compile, with a
  * message that names what to declare.
  */
-import { type Infer, keyOf, type Resource } from "../api/mod.ts";
+import { apiVersionOf, type Infer, keyOf, type Resource } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { ListFilter } from "../cache/mod.ts";
 import type { Client, DeleteOptions, Patch, PatchValue } from "../client/mod.ts";
@@ -300,8 +300,14 @@ async function listFromServer<R extends Resource>(
   return items;
 }
 
-function resourceOf<R extends Resource>(declared: readonly Resource[], desired: { readonly kind: string }): R {
-  const found = declared.find((resource) => resource.kind === desired.kind);
+/** Several groups may have a kind of the same name. */
+function resourceOf<R extends Resource>(
+  declared: readonly Resource[],
+  desired: { readonly apiVersion: string; readonly kind: string },
+): R {
+  const found = declared.find((resource) =>
+    resource.kind === desired.kind && apiVersionOf(resource) === desired.apiVersion
+  );
   if (found === undefined) {
     throw new TypeError(`Cannot apply ${desired.kind} "${keyOf(desired as never)}": the controller did not declare it`);
   }

@@ -9,7 +9,7 @@ import { printExactJson } from "../api/mod.ts";
 import { cannotDefine, type Place } from "./_place.ts";
 import type { Draft } from "./_scalars.ts";
 import { innerOf, metaOf, type Schema } from "./_zod.ts";
-import { toJson } from "./_json.ts";
+import { sameJson, toJson } from "./_json.ts";
 import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
 
 /** The CEL rule that makes a value immutable. */
@@ -46,7 +46,32 @@ export function applyMeta(draft: Draft, schema: Schema, place: Place): void {
   if (meta["x-kubernetes-map-type"] !== undefined) draft["x-kubernetes-map-type"] = meta["x-kubernetes-map-type"];
   if (meta["x-kubernetes-preserve-unknown-fields"]) draft["x-kubernetes-preserve-unknown-fields"] = true;
   if (meta["x-kubernetes-embedded-resource"]) draft["x-kubernetes-embedded-resource"] = true;
+  if (meta.openapi !== undefined) addKeywords(draft, meta.openapi, place);
   checkExtensions(draft, place);
+}
+
+/** Keywords that `.meta({ openapi })` may add. */
+const keywordNames: ReadonlySet<string> = new Set(
+  ("type title description default example nullable enum format pattern minLength maxLength minimum maximum " +
+    "exclusiveMinimum exclusiveMaximum multipleOf properties required additionalProperties minProperties maxProperties " +
+    "items minItems maxItems allOf anyOf oneOf not externalDocs x-kubernetes-int-or-string x-kubernetes-validations " +
+    extensions.join(" ")).split(" "),
+);
+
+/** Adds keywords that zod cannot say. @throws TypeError when zod says something else */
+function addKeywords(draft: Draft, keywords: Readonly<Record<string, unknown>>, place: Place): void {
+  const present = new Map<string, unknown>(Object.entries(draft).filter(([, value]) => value !== undefined));
+  for (const [name, value] of Object.entries(keywords)) {
+    if (!keywordNames.has(name)) throw cannotDefine(place, `has the unknown keyword ${name} in its meta({ openapi })`);
+    const [before, json] = [present.get(name), toJson(value, place)];
+    if (name === "required" && Array.isArray(before) && Array.isArray(json)) {
+      present.set(name, [...before, ...json.filter((field) => !before.includes(field))]);
+    } else if (before === undefined) present.set(name, json);
+    else if (!sameJson(before, json)) {
+      throw cannotDefine(place, `has the keyword ${name} in its meta({ openapi }), but zod sets it to another value`);
+    }
+  }
+  Object.assign(draft, Object.fromEntries(present));
 }
 
 /** Adds CEL rules to a node. @throws TypeError when the API server would reject one. */
@@ -133,14 +158,14 @@ function checkSetList(items: StructuralSchema | undefined, place: Place): void {
   }
 }
 
-const keywords: ReadonlySet<string> = new Set(
+const celKeywords: ReadonlySet<string> = new Set(
   ("true false null in as break const continue else for function if import let loop package namespace return var " +
     "void while").split(" "),
 );
 
 /** The name that a CEL rule uses for the property `name`. @throws TypeError when CEL cannot name it. */
 export function celName(name: string, place: Place): string {
-  if (keywords.has(name)) return `__${name}__`;
+  if (celKeywords.has(name)) return `__${name}__`;
   if (!/^[A-Za-z_.\/-][A-Za-z0-9_.\/-]*$/.test(name)) {
     throw cannotDefine(place, `has the property ${printExactJson(name)}, which CEL cannot name`);
   }

@@ -93,6 +93,8 @@ function escapeAt(regexp: RegExp, index: number, place: Place, { isInClass = fal
   if (/[1-9k]/.test(letter)) throw refused(source, "a backreference", place);
   if (/^\\0\d/.test(rest)) throw refused(source, "an octal escape", place);
   if (letter === "0") return [2, "\\x00"];
+  // `source` escapes it for literals; Go writes it plainly.
+  if (letter === "/") return [2, "/"];
   if (/^\\(?:[pP]|u\{)/.test(rest) && !regexp.unicode) throw refused(source, `\\${letter} without the flag u`, place);
   const hex = /^\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))/.exec(rest);
   if (hex !== null) return [hex[0].length, `\\x{${hex[1] ?? hex[2] ?? hex[3]}}`];

@@ -9,13 +9,13 @@ import type { z } from "zod";
 import type { ValidationRule } from "./structural_schema.ts";
 
 /** What `self` is in the rules of a kind. Of the metadata, rules can read the two names only. */
-export type RuleSelf<Spec extends z.ZodType, Status extends z.ZodType> = {
+export type RuleSelf<Spec extends z.ZodType, Status extends z.ZodType, Fields extends z.ZodType = z.ZodUndefined> = {
   apiVersion: string;
   kind: string;
   metadata: { name: string; generateName: string };
   spec: z.output<Spec>;
   status: z.output<Status>;
-};
+} & (undefined extends z.output<Fields> ? unknown : z.output<Fields>);
 
 /** Rules with these texts, in which every field after `self.` exists; for another text, the sentence that the compiler prints. */
 export type CheckedRules<
@@ -23,7 +23,8 @@ export type CheckedRules<
   Kind extends string,
   Spec extends z.ZodType,
   Status extends z.ZodType,
-> = { readonly [Index in keyof Texts]: CheckedRule<Texts[Index], Kind, RuleSelf<Spec, Status>> };
+  Fields extends z.ZodType = z.ZodUndefined,
+> = { readonly [Index in keyof Texts]: CheckedRule<Texts[Index], Kind, RuleSelf<Spec, Status, Fields>> };
 
 /** A rule with a text, in which every field after `self.` exists. */
 export interface CheckedRule<Text extends string, Kind extends string, Self> extends Omit<ValidationRule, "rule"> {

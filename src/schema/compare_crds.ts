@@ -254,8 +254,8 @@ function compareRules(old: StructuralSchema, next: StructuralSchema, path: strin
   const rules = (next["x-kubernetes-validations"] ?? [])
     .filter((rule) => !known.has(key(rule)))
     .map((rule) => breaking("rule", path, `has the new rule ${rule.rule}`));
-  // Whether a change under allOf or anyOf narrows the schema is not decided here: each one is reported.
-  const combined = (["allOf", "anyOf"] as const)
+  // Whether a change under allOf, anyOf, oneOf or not narrows the schema is not decided here: each one is reported.
+  const combined = (["allOf", "anyOf", "oneOf", "not"] as const)
     .filter((name) =>
       next[name] !== undefined && next["x-kubernetes-int-or-string"] !== true && !sameJson(old[name], next[name])
     )

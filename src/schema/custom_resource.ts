@@ -6,7 +6,7 @@
 import type { DeepReadonly, ObjectMeta, Resource, Scope, StringMap } from "../api/mod.ts";
 import type { z } from "zod";
 import type { Crd, CrdColumn, CrdConversion, CrdScale } from "./crd.ts";
-import type { ValidationRule } from "./structural_schema.ts";
+import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
 
 /** The fields of every object of one kind. */
 export interface CustomObject<Kind extends string = string> {
@@ -19,17 +19,29 @@ export interface CustomObject<Kind extends string = string> {
 }
 
 /** An object of the kind as the API server returns it: defaults are set. */
-export type OutputOf<Kind extends string, Spec extends z.ZodType, Status extends z.ZodType> =
+export type OutputOf<
+  Kind extends string,
+  Spec extends z.ZodType,
+  Status extends z.ZodType,
+  Fields extends z.ZodType = z.ZodUndefined,
+> =
   & CustomObject<Kind>
   & (undefined extends z.output<Spec> ? { spec?: z.output<Spec> } : { spec: z.output<Spec> })
-  & { status?: z.output<Status> };
+  & { status?: z.output<Status> }
+  & (undefined extends z.output<Fields> ? unknown : z.output<Fields>);
 
 /** An object of the kind as users write it: fields with defaults, apiVersion and kind are optional. */
-export type InputOf<Kind extends string, Spec extends z.ZodType, Status extends z.ZodType> =
+export type InputOf<
+  Kind extends string,
+  Spec extends z.ZodType,
+  Status extends z.ZodType,
+  Fields extends z.ZodType = z.ZodUndefined,
+> =
   & Partial<Pick<CustomObject<Kind>, "apiVersion" | "kind">>
   & { metadata: ObjectMeta }
   & (undefined extends z.input<Spec> ? { spec?: z.input<Spec> } : { spec: z.input<Spec> })
-  & { status?: z.input<Status> };
+  & { status?: z.input<Status> }
+  & (undefined extends z.input<Fields> ? unknown : z.input<Fields>);
 
 /** One invalid field of a parsed value. */
 export interface ParseIssue {
@@ -147,14 +159,27 @@ export interface VersionOptions<
   Spec extends z.ZodType = z.ZodType,
   Status extends z.ZodType = z.ZodType,
   Rules extends readonly ValidationRule[] = readonly ValidationRule[],
+  Fields extends z.ZodType = z.ZodType,
 > {
-  /** The schema of the desired state, which users write; a `z.object()`, `.optional()` if objects may have no spec. */
-  readonly spec: Spec;
+  /**
+   * The schema of the desired state, which users write; a `z.object()`, `.optional()` if objects may have no spec.
+   * @default objects have no spec
+   */
+  readonly spec?: Spec;
   /**
    * The schema of the observed state, which the controller writes; a `z.object()`. Adds the status subresource.
    * @default no status
    */
   readonly status?: Status;
+  /** Whether the status is written through a subresource of its own. @default true when there is a status */
+  readonly statusSubresource?: boolean;
+  /**
+   * The fields beside spec and status, such as the `data` of a ConfigMap; a `z.object()`. A `z.looseObject()` keeps fields
+   * that it does not name. @default none
+   */
+  readonly fields?: Fields;
+  /** What the kind demands of `metadata.name` and `metadata.generateName`. @default nothing more than Kubernetes */
+  readonly metadata?: StructuralSchema;
   /** The text of `kubectl explain` for the kind. @default none */
   readonly description?: string;
   /** CEL rules about the whole object, e.g. about spec and metadata.name together. @default [] */
@@ -165,6 +190,8 @@ export interface VersionOptions<
   readonly selectableFields?: readonly string[];
   /** Adds the scale subresource. @default none */
   readonly scale?: CrdScale;
+  /** The API server warns clients of this version, with this text if it is a string. @default false */
+  readonly deprecated?: boolean | string;
 }
 
 /** A version beside the version that the program uses. */
@@ -175,8 +202,6 @@ export interface OtherVersionOptions extends VersionOptions {
   readonly served?: boolean;
   /** Objects are stored in this version instead of the main one. @default false */
   readonly storage?: boolean;
-  /** The API server warns clients of this version, with this text if it is a string. @default false */
-  readonly deprecated?: boolean | string;
 }
 
 /** Options of `defineResource()`. */
@@ -185,7 +210,8 @@ export interface ResourceOptions<
   Spec extends z.ZodType,
   Status extends z.ZodType,
   Rules extends readonly ValidationRule[] = readonly ValidationRule[],
-> extends VersionOptions<Spec, Status, Rules> {
+  Fields extends z.ZodType = z.ZodType,
+> extends VersionOptions<Spec, Status, Rules, Fields> {
   /** The API group: a domain, e.g. `example.dev`. */
   readonly group: string;
   /** The version that the program uses, e.g. `v1alpha1`. */

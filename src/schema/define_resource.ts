@@ -61,12 +61,13 @@ import { dotPath } from "./dot_path.ts";
  */
 export function defineResource<
   const Kind extends string,
-  Spec extends z.ZodType,
+  Spec extends z.ZodType = z.ZodUndefined,
   Status extends z.ZodType = z.ZodUndefined,
   const Rules extends readonly string[] = readonly string[],
+  Fields extends z.ZodType = z.ZodUndefined,
 >(
-  options: ResourceOptions<Kind, Spec, Status, CheckedRules<Rules, Kind, Spec, Status>>,
-): CustomResource<OutputOf<Kind, Spec, Status>, InputOf<Kind, Spec, Status>> {
+  options: ResourceOptions<Kind, Spec, Status, CheckedRules<Rules, Kind, Spec, Status, Fields>, Fields>,
+): CustomResource<OutputOf<Kind, Spec, Status, Fields>, InputOf<Kind, Spec, Status, Fields>> {
   const { group, version, kind, scope, annotations = {}, labels = {}, versions = [], conversion } = options;
   const names = namesOf(options);
   const storage = !versions.some((other) => other.storage === true);
@@ -79,8 +80,8 @@ export function defineResource<
     versions: [{ ...options, name: version, storage }, ...versions],
     conversion,
   });
-  type Output = OutputOf<Kind, Spec, Status>;
-  const methods = methodsOf<Output, InputOf<Kind, Spec, Status>>(options);
+  type Output = OutputOf<Kind, Spec, Status, Fields>;
+  const methods = methodsOf<Output, InputOf<Kind, Spec, Status, Fields>>(options);
   // TypeScript does not see through the condition of `spec` that the kind of the output is Kind.
   return Object.freeze({ group, version, kind: kind as Output["kind"], plural: names.plural, scope, crd, ...methods });
 }
@@ -90,9 +91,9 @@ type Methods<T extends CustomObject, Input> = Pick<CustomResource<T, Input>, "pa
 function methodsOf<T extends CustomObject, Input>(
   options: ResourceOptions<string, z.ZodType, z.ZodType>,
 ): Methods<T, Input> {
-  const { kind, spec, status } = options;
+  const { kind, spec, status, fields } = options;
   const apiVersion = apiVersionOf(options);
-  const safeParse = parserOf<T>({ apiVersion, kind, spec, status });
+  const safeParse = parserOf<T>({ apiVersion, kind, spec, status, fields });
   const parse = (value: unknown): DeepReadonly<T> => {
     const result = safeParse(value);
     if (result.kind === "invalid") throw cannotParse(kind, value, result.issues);
@@ -147,7 +148,7 @@ function versionOf(version: OtherVersionOptions, place: Place): CrdVersion {
   checkVersion(place.kind, name);
   const root = rootSchema(version, place);
   const subresources = {
-    ...(version.status === undefined ? {} : { status: {} }),
+    ...(version.statusSubresource ?? version.status !== undefined ? { status: {} } : {}),
     ...(scale === undefined ? {} : { scale: scaleOf(scale, root, place) }),
   };
   const columns = columnsOf(version.printerColumns ?? [], root, place);
@@ -165,22 +166,24 @@ function versionOf(version: OtherVersionOptions, place: Place): CrdVersion {
   };
 }
 
-/** The schema of the whole object. The API server itself validates metadata, so its schema stays empty. */
+/** The schema of the whole object. Unless `metadata` says more, the API server alone validates the metadata. */
 function rootSchema(version: VersionOptions, place: Place): StructuralSchema {
-  const spec = objectAt(version.spec, propertyOf(place, "spec"));
-  const status = version.status === undefined ? undefined : objectAt(version.status, propertyOf(place, "status"));
-  const root: Draft = {
-    type: "object",
-    properties: {
-      apiVersion: { type: "string" },
-      kind: { type: "string" },
-      metadata: { type: "object" },
-      spec,
-      ...(status === undefined ? {} : { status }),
-    },
+  const { spec, status, fields, metadata = {} } = version;
+  const { properties: others = {}, required = [], ...rest } = fields === undefined ? {} : objectAt(fields, place);
+  const parts: Readonly<Record<string, StructuralSchema>> = {
+    apiVersion: { type: "string" },
+    kind: { type: "string" },
+    metadata: { type: "object", ...metadata },
+    ...(spec === undefined ? {} : { spec: objectAt(spec, propertyOf(place, "spec")) }),
+    ...(status === undefined ? {} : { status: objectAt(status, propertyOf(place, "status")) }),
   };
+  const twice = Object.keys(others).find((name) => Object.hasOwn(parts, name));
+  if (twice !== undefined) throw cannotDefine(place, `has the field ${twice} in \`fields\`, which it has already`);
+  const properties = Object.fromEntries([...Object.entries(parts), ...Object.entries(others)]);
+  const root: Draft = { ...rest, type: "object", properties };
   if (version.description !== undefined) root.description = version.description;
-  if (isRequired(version.spec)) root.required = ["spec"];
+  const needed = [...(spec !== undefined && isRequired(spec) ? ["spec"] : []), ...required];
+  if (needed.length > 0) root.required = needed;
   addRules(root, version.validations ?? [], place);
   return root;
 }
@@ -345,22 +348,26 @@ function columnType(path: string, root: StructuralSchema, place: Place): CrdColu
 interface ParserParts {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly spec: z.ZodType;
+  readonly spec: z.ZodType | undefined;
   readonly status: z.ZodType | undefined;
+  readonly fields: z.ZodType | undefined;
 }
 
 /** Makes the parser of one kind. */
 function parserOf<T extends CustomObject>(parts: ParserParts): (value: unknown) => ParseResult<DeepReadonly<T>> {
-  const { apiVersion, kind, spec, status } = parts;
-  const schema = z.object({
+  const { apiVersion, kind, spec, status, fields } = parts;
+  // The translation has refused all but objects.
+  const others = fields instanceof z.ZodObject ? fields : z.object({});
+  const schema = others.extend({
     apiVersion: z.literal(apiVersion),
     kind: z.literal(kind),
     metadata: z.custom<T["metadata"]>(isMetadata, "Invalid input: expected an object with names and labels as strings"),
-    spec,
+    ...(spec === undefined ? {} : { spec }),
     ...(status === undefined ? {} : { status: status.optional() }),
   });
+  const fieldNames = ["spec", "status", ...Object.keys(others.shape)];
   return (value) => {
-    const hidden = protoKeyIn(value);
+    const hidden = protoKeyIn(value, fieldNames);
     if (hidden !== undefined) {
       return { kind: "invalid", issues: [{ path: hidden, message: "The key __proto__ is not supported" }] };
     }
@@ -402,10 +409,10 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The path of a key `__proto__` in spec or status. A stack, not recursion, because the input decides the depth. */
-function protoKeyIn(value: unknown): string | undefined {
+/** The path of a key `__proto__` in these fields. A stack, not recursion, because the input decides the depth. */
+function protoKeyIn(value: unknown, fields: readonly string[]): string | undefined {
   if (!isRecord(value)) return undefined;
-  const levels = [new Level(["spec", "status"], value)];
+  const levels = [new Level(fields, value)];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const held = level.next();
     if (level.isOver) levels.pop();

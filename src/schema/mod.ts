@@ -32,7 +32,15 @@ export { dotPath } from "./dot_path.ts";
 export { compareKubeVersions } from "./kube_version.ts";
 export { type ObjectProblem, objectProblems } from "./object_problems.ts";
 export { type EmbeddedSchema, type EmbeddedSchemas, schemas, type TemplateMetadata } from "./embedded_schemas.ts";
-export { embeddedResource, immutable, int64, intOrString, quantity } from "./value_schemas.ts";
+export {
+  embeddedResource,
+  immutable,
+  int64,
+  integer,
+  type IntegerBounds,
+  intOrString,
+  quantity,
+} from "./value_schemas.ts";
 export { printCrd } from "./print_crd.ts";
 export { structuralSchema } from "./structural.ts";
 export type { Json, ListType, SchemaMeta, StructuralSchema, ValidationRule } from "./structural_schema.ts";

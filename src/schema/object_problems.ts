@@ -163,14 +163,24 @@ function duplicateProblem(
   return undefined;
 }
 
-/** Schemas under allOf and anyOf only reject values; they prune nothing. */
+/** Schemas under allOf, anyOf, oneOf and not only reject values; they prune nothing. */
 function combinedProblems(schema: StructuralSchema, value: unknown, at: At): ObjectProblem[] {
   if (schema["x-kubernetes-int-or-string"] === true) return [];
   const invalids = (part: StructuralSchema) => validate(part, value, at).filter(({ kind }) => kind === "invalid");
-  const all = (schema.allOf ?? []).flatMap(invalids);
-  const { anyOf } = schema;
-  if (anyOf === undefined || anyOf.some((part) => invalids(part).length === 0)) return all;
-  return [...all, invalid(at, `is ${shown(value)}, which matches none of the allowed forms`)];
+  const isValid = (part: StructuralSchema) => invalids(part).length === 0;
+  const problems = (schema.allOf ?? []).flatMap(invalids);
+  const { anyOf, oneOf, not } = schema;
+  if (anyOf !== undefined && !anyOf.some(isValid)) {
+    problems.push(invalid(at, `is ${shown(value)}, which matches none of the allowed forms`));
+  }
+  const forms = oneOf?.filter(isValid).length ?? 1;
+  if (forms !== 1) {
+    problems.push(invalid(at, `is ${shown(value)}, which matches ${forms} of the forms that exclude each other`));
+  }
+  if (not !== undefined && isValid(not)) {
+    problems.push(invalid(at, `is ${shown(value)}, which matches the forbidden form`));
+  }
+  return problems;
 }
 
 function sizeProblems(

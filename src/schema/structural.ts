@@ -21,7 +21,7 @@ import {
 } from "./_scalars.ts";
 import { patternOf } from "./_pattern.ts";
 import { cannotDefine, elementOf, type Place, propertyOf, rootPlace } from "./_place.ts";
-import { checksOf, type Definition, definitionOf, isRequired, metaOf, type Schema } from "./_zod.ts";
+import { type Check, checksOf, type Definition, definitionOf, isRequired, metaOf, type Schema } from "./_zod.ts";
 import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
 
 /**
@@ -83,7 +83,7 @@ function draftOf(schema: Schema, place: Place): Draft {
       return unionSchema(definition, place);
     case "any":
     case "unknown":
-      return { "x-kubernetes-preserve-unknown-fields": true };
+      return metaOf(schema).openapi === undefined ? { "x-kubernetes-preserve-unknown-fields": true } : {};
     case "lazy":
       return lazySchema(schema, definition.getter, place);
     default:
@@ -285,25 +285,52 @@ function plainUnion(options: readonly Schema[], place: Place): Draft | undefined
   const members = options.map((option) => membersOf(definitionOf(option)));
   if (members.every((list) => list !== undefined)) return enumSchema(new Set(members.flat()), place);
   if (more.length > 0) return undefined;
-  if (isInt64(first, second)) return { type: "integer", format: "int64" };
-  const [number, text] = definitionOf(first).type === "number" ? [first, second] : [second, first];
-  if (definitionOf(number).type !== "number" || definitionOf(text).type !== "string") return undefined;
-  return intOrString(number, text, place);
+  const whole = wideInteger(first, second);
+  if (whole !== undefined) return whole;
+  const [number, text] = definitionOf(first).type === "string" ? [second, first] : [first, second];
+  if (definitionOf(text).type !== "string") return undefined;
+  const wide = wideInteger(...sidesOf(number));
+  if (wide === undefined && definitionOf(number).type !== "number") return undefined;
+  return intOrString(wide ?? numberSchema(number, place), text, place);
 }
 
-/** True for the two sides of `int64()`: integers that a number represents exactly, and bigints of 64 bits. */
-function isInt64(first: Schema, second: Schema): boolean {
-  const formatOf = (schema: Schema) => {
-    const checks = checksOf(schema);
-    const [check] = checks;
-    return checks.length === 1 && check !== undefined && "format" in check ? check.format : undefined;
+/** The two sides of a union. */
+function sidesOf(schema: Schema): readonly Schema[] {
+  const definition = definitionOf(schema);
+  return definition.type === "union" ? definition.options : [];
+}
+
+/**
+ * The schema of the two sides of `int64()` and `integer()`: integers that a number represents exactly, and bigints with
+ * the same bounds. Undefined for other unions.
+ */
+function wideInteger(first?: Schema, second?: Schema): Draft | undefined {
+  if (first === undefined || second === undefined || definitionOf(second).type !== "bigint") return undefined;
+  const [exact, wide] = [checksOf(first), checksOf(second)].map((checks) => ({
+    formats: checks.flatMap((check) => "format" in check ? [check.format] : []).join(),
+    bounds: checks.filter((check) => !("format" in check)).map(boundOf),
+  }));
+  if (exact === undefined || wide === undefined || !sameJson(exact.bounds, wide.bounds)) return undefined;
+  if (exact.formats !== "safeint" || exact.bounds.includes(undefined) || !/^(int64)?$/.test(wide.formats)) {
+    return undefined;
+  }
+  return {
+    type: "integer",
+    ...(wide.formats === "" ? {} : { format: "int64" }),
+    ...Object.assign({}, ...exact.bounds),
   };
-  return formatOf(first) === "safeint" && definitionOf(second).type === "bigint" && formatOf(second) === "int64";
+}
+
+/** The bound that a check sets; undefined for other checks. */
+function boundOf(check: Check): Draft | undefined {
+  if (check.check === "greater_than" && check.inclusive) return { minimum: Number(check.value) };
+  if (check.check === "less_than" && check.inclusive) return { maximum: Number(check.value) };
+  return undefined;
 }
 
 /** The bounds of both sides stand together: the API server applies number keywords to numbers and string keywords to strings. */
-function intOrString(number: Schema, text: Schema, place: Place): Draft | undefined {
-  const { type, format, ...bounds } = numberSchema(number, place);
+function intOrString(number: Draft, text: Schema, place: Place): Draft | undefined {
+  const { type, format, ...bounds } = number;
   const { type: _string, format: textFormat, ...limits } = stringSchema(text, place);
   if (type !== "integer") return undefined;
   if (textFormat !== undefined) throw cannotDefine(place, "has a format on one side of a union; use regex()");

@@ -70,6 +70,12 @@ export interface SchemaMeta {
   "x-kubernetes-preserve-unknown-fields"?: true;
   /** The value is a whole Kubernetes object; see `embeddedResource()`. @default not set */
   "x-kubernetes-embedded-resource"?: true;
+  /**
+   * Keywords that zod cannot say, such as `format`, `oneOf` and `not`. They can only be added to those that the zod schema
+   * gives, so that the API server still rejects every value that zod rejects. Beside `z.unknown()`, which gives none, they
+   * are the whole schema. The keywords are those of {@link StructuralSchema}; its type would be too deep for zod.
+   */
+  openapi?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -145,6 +151,12 @@ export interface StructuralSchema {
   readonly allOf?: readonly StructuralSchema[];
   /** The value must satisfy at least one of these too. They declare no fields. */
   readonly anyOf?: readonly StructuralSchema[];
+  /** The value must satisfy exactly one of these too. They declare no fields. */
+  readonly oneOf?: readonly StructuralSchema[];
+  /** The value must not satisfy this one. It declares no fields. */
+  readonly not?: StructuralSchema;
+  /** Where people find more about the field. */
+  readonly externalDocs?: { readonly url?: string; readonly description?: string };
   /** Whether the API server keeps fields that the schema does not declare. @default false */
   readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
   /** Whether the value is a whole Kubernetes object. @default false */

@@ -22,10 +22,20 @@ export function intOrString(): z.ZodUnion<readonly [z.ZodInt32, z.ZodString]> {
   return z.union([z.int32(), z.string()]);
 }
 
+/** The bounds of {@link int64} and {@link integer}. */
+export interface IntegerBounds {
+  /** The smallest value. @default none */
+  readonly min?: number;
+  /** The largest value. @default none */
+  readonly max?: number;
+}
+
 /**
  * Creates a zod schema for an integer of 64 bits. JavaScript's numbers are exact up to 2^53 − 1 only, so an object that is
  * read has a bigint for an integer beyond, and a number for all others. `z.int()` is the better choice for a count: the API
  * server then rejects what a number cannot represent.
+ *
+ * @param bounds The smallest and the largest value.
  *
  * @example
  * ```ts
@@ -33,10 +43,34 @@ export function intOrString(): z.ZodUnion<readonly [z.ZodInt32, z.ZodString]> {
  *
  * console.assert(int64().parse(7) === 7 && int64().parse(9007199254740993n) === 9007199254740993n);
  * console.assert(!int64().safeParse(9007199254740992).success); // a number that may have been rounded
+ * console.assert(!int64({ min: 0 }).safeParse(-1).success);
  * ```
  */
-export function int64(): z.ZodUnion<readonly [z.ZodInt, z.ZodBigIntFormat]> {
-  return z.union([z.int(), z.int64()]);
+export function int64(bounds: IntegerBounds = {}): z.ZodUnion<readonly [z.ZodInt, z.ZodBigIntFormat]> {
+  return z.union([z.int().check(...checksFor(bounds)), z.int64().check(...checksFor(bounds))]);
+}
+
+/**
+ * Creates a zod schema for an integer without a format, as definitions of other projects have it. Values are as those of
+ * {@link int64}; `z.int32()` and `z.int()` are the better choices for a kind of your own.
+ *
+ * @param bounds The smallest and the largest value.
+ *
+ * @example
+ * ```ts
+ * import { integer, z } from "@pintle/controller";
+ * import { structuralSchema } from "@pintle/controller/schema";
+ *
+ * const schema = structuralSchema(z.object({ weight: integer({ min: 1 }) }), "Foo");
+ * console.assert(schema.properties?.weight?.minimum === 1 && schema.properties.weight.format === undefined);
+ * ```
+ */
+export function integer(bounds: IntegerBounds = {}): z.ZodUnion<readonly [z.ZodInt, z.ZodBigInt]> {
+  return z.union([z.int().check(...checksFor(bounds)), z.bigint().check(...checksFor(bounds))]);
+}
+
+function checksFor({ min, max }: IntegerBounds) {
+  return [...(min === undefined ? [] : [z.gte(min)]), ...(max === undefined ? [] : [z.lte(max)])];
 }
 
 /**

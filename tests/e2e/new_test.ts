@@ -4,11 +4,12 @@
  *
  *   deno test -A tests/e2e/new_test.ts
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { root } from "../../tasks/_root.ts";
+import { richDefinition } from "../../src/cli/new/testing/rich_definition.ts";
 import { run } from "../controlplane/run.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
 
@@ -43,6 +44,36 @@ test("the same holds for long names and every kind of dependent", async () => {
   const group = "department-of-department-of-somebody.shop.example.com";
   using project = await written("an-order-of-".repeat(3) + "4you", "--group", group, ...owned);
   await there(project.path, deno, "task", "ok");
+});
+
+test("the same holds for versions, webhooks, and a kind with the name of one that it owns", async () => {
+  const flags = ["--owns", "CronJob", "--owns", "Job", "--webhook", "--versions", "v1alpha1,v1"];
+  using project = await written("backup", "--kind", "CronJob", "--group", "backups.example.com", ...flags);
+  await there(project.path, deno, "task", "ok");
+});
+
+test("the same holds for the kind of another program", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-e2e-"));
+  try {
+    const file = join(folder, "crd.yaml");
+    writeFileSync(file, richDefinition);
+    using project = await written("--from-crd", file, "--webhook", "--owns", "Deployment");
+    await there(project.path, deno, "task", "ok");
+    const { stdout } = await there(
+      project.path,
+      deno,
+      "run",
+      "-A",
+      "main.ts",
+      "dev",
+      "--all",
+      "--samples",
+      "--until-settled",
+    );
+    assertMatch(stdout, /^machine +1 object +settled$/m);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("the files of new compile into a binary that runs", async () => {

@@ -149,6 +149,8 @@ export interface ProcessInput {
   readonly isTerminal: boolean;
   /** The next line without its line end; undefined at the end of the input. */
   readLine(): Promise<string | undefined>;
+  /** All that is left of the input, for `new --from-crd -`; fails when it is larger than `maxBytes`. @default none */
+  readAll?(maxBytes: number): Promise<string>;
 }
 
 /** The process that a command line runs in, with all parts. */

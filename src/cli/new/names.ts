@@ -12,6 +12,10 @@ interface NameOptions {
   readonly name: string;
   readonly kind: string | undefined;
   readonly group: string;
+  /** The kinds that the controller owns. */
+  readonly owned: readonly string[];
+  /** Whether the kind and the group are those of a definition, which the API server has checked. */
+  readonly isImported?: boolean;
 }
 
 /** All names of a new project. */
@@ -22,6 +26,8 @@ export interface Names {
   readonly constant: string;
   /** `WebSite`. */
   readonly kind: string;
+  /** The name of the kind in the sources; another one when `WebSite` itself would mean something else there. */
+  readonly type: string;
   /** `website`: the name of the kind in kubectl commands. */
   readonly singular: string;
   readonly group: string;
@@ -32,27 +38,45 @@ const maxNameLength = 40;
 
 /** Names that TypeScript or the imports of the templates use. */
 const reservedKinds: ReadonlySet<string> = new Set([
+  "AdmissionWebhook",
+  "Array",
   "BigInt",
   "Boolean",
+  "Buffer",
+  "Date",
+  "Error",
   "Function",
   "Infer",
   "Infinity",
   "NaN",
   "Number",
+  "Map",
   "Object",
+  "Promise",
+  "Readonly",
+  "Record",
+  "RegExp",
+  "Set",
   "String",
   "Symbol",
+  "Verdict",
   "World",
 ]);
 
 /** Derives the names. @throws UsageError that says what is wrong, and suggests a valid name */
-export function deriveNames({ name, kind = upperCamel(name), group }: NameOptions): Names {
+export function deriveNames(options: NameOptions): Names {
+  const { name, kind = upperCamel(name), group, owned, isImported = false } = options;
   checkName(name);
-  checkKind(kind);
-  checkGroup(group);
+  if (!isImported) {
+    checkKind(kind);
+    checkGroup(group);
+  }
   const camel = upperCamel(name);
   const constant = `${camel.slice(0, 1).toLowerCase()}${camel.slice(1)}Controller`;
-  return { controller: name, constant, kind, singular: kind.toLowerCase(), group };
+  const type = reservedKinds.has(kind) || owned.includes(kind) || !/^[A-Z]\w*$/.test(kind)
+    ? `${upperFirst(kind)}Resource`
+    : kind;
+  return { controller: name, constant, kind, type, singular: kind.toLowerCase(), group };
 }
 
 /** Returns the versions of `v1,v2`. @throws UsageError when one is no version of Kubernetes, or appears twice */
@@ -82,10 +106,20 @@ function checkKind(kind: string): void {
     const rule = `it must begin with a capital and have at most ${maxNameLength} letters and digits`;
     throw new UsageError(`Cannot name a kind "${kind}": ${rule}`, "Example: --kind WebSite");
   }
-  const isKubernetes = Object.values(builtin).some((resource) => resource.kind === kind);
-  if (!isKubernetes && !reservedKinds.has(kind)) return;
-  const state = isKubernetes ? "Kubernetes has a kind of that name" : "TypeScript or this library uses that name";
-  throw new UsageError(`Cannot name a kind "${kind}": ${state}`, `Try: --kind My${kind}`);
+}
+
+/** True for kinds of which Kubernetes has one of the same name in another group. */
+export function isBuiltinKind(kind: string): boolean {
+  return Object.values(builtin).some((resource) => resource.kind === kind);
+}
+
+/** The name of a controller for a kind: `WebSite` as `web-site`. */
+export function controllerNameFor(kind: string): string {
+  return kebab(kind);
+}
+
+function upperFirst(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1).replaceAll(/[^A-Za-z0-9]/g, "");
 }
 
 function checkGroup(group: string): void {

@@ -6,12 +6,16 @@
  */
 import { z } from "zod";
 import { commandLineOnly, flag, oneOf, text, UsageError } from "../flags/mod.ts";
-import { joinPath, processFacts, relativePath, resolvePath, runtimeName } from "../../runtime/mod.ts";
-import { type Call, type ExitCode, exitCode, listenForInterrupts, subcommand } from "../command/mod.ts";
+import { joinPath, processFacts, readText, relativePath, resolvePath, runtimeName } from "../../runtime/mod.ts";
+import { type Call, type ExitCode, exitCode, listenForInterrupts, type Session, subcommand } from "../command/mod.ts";
 import { hasControls } from "../../observe/mod.ts";
 import { shellWord } from "../output/mod.ts";
 import { dependentKindNames, selectDependentKinds } from "./dependent_kinds.ts";
-import { checkedVersions, deriveNames } from "./names.ts";
+import { importKind } from "./imported_kind.ts";
+import { checkedVersions, controllerNameFor, deriveNames } from "./names.ts";
+import { readDefinition } from "./read_definitions.ts";
+import { sampleObject } from "./sample_object.ts";
+import { webhooksTestText, webhooksText } from "./webhook_templates.ts";
 import { findLibrary, type Library, type ProjectFile, writeProject } from "./project_files.ts";
 import {
   firstCommands,
@@ -38,26 +42,40 @@ const newFlags = z.object({
   kind: flag(text().optional(), {
     ...commandLineOnly,
     flags: "-k, --kind <kind>",
-    about: "kind of the objects that it reconciles (default: the name in UpperCamelCase)",
+    about: "kind of the objects that it reconciles (default: the name in UpperCamelCase, or that of --from-crd)",
     example: "--kind WebSite",
   }),
-  group: flag(text().prefault("example.dev"), {
+  fromCrd: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--from-crd <file>",
+    about: "CustomResourceDefinition of the kind, in YAML or JSON; - for standard input; --kind chooses one of several",
+    completes: "file",
+    example: "--from-crd crd.yaml",
+  }),
+  group: flag(text().optional(), {
     ...commandLineOnly,
     flags: "-g, --group <domain>",
-    about: "API group of the kind: a domain that you own",
+    about: "API group of the kind: a domain that you own (default: example.dev)",
     example: "--group shop.example.com",
   }),
-  versions: flag(text().prefault("v1alpha1"), {
+  versions: flag(text().optional(), {
     ...commandLineOnly,
     flags: "--versions <names>",
-    about: "versions of the kind, oldest first, with commas; several get a conversion and its tests",
+    about:
+      "versions of the kind, oldest first, with commas; several get a conversion and its tests (default: v1alpha1)",
     example: "--versions v1,v2",
+  }),
+  webhook: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--webhook",
+    about: "also write webhooks for defaults and validation, and their tests",
   }),
   owns: flag(z.array(text()).default([]), {
     ...commandLineOnly,
     flags: "--owns <kind>",
-    about:
-      "kind that it creates for each object: ConfigMap, CronJob, Deployment, Service or StatefulSet (default: Deployment); can be repeated",
+    about: `kind that it creates for each object: ${
+      dependentKindNames.join(", ")
+    } (default: Deployment); can be repeated`,
     arity: "list",
     choices: dependentKindNames,
     example: "--owns Deployment --owns Service",
@@ -102,6 +120,8 @@ export const newController = subcommand({
     { line: "website", about: "a controller of the kind Website, with one Deployment for each" },
     { line: "website --owns Deployment --owns Service --group example.com", about: "two objects for each Website" },
     { line: "website --versions v1,v2", about: "two versions of the kind, and the conversion between them" },
+    { line: "backup --kind CronJob --owns Job --webhook", about: "a CronJob of your own, with webhooks" },
+    { line: "--from-crd crd.yaml", about: "a controller for the kind of another program" },
     { line: "web-site --kind Site --dir operators/site --dry-run", about: "show what would be written" },
   ],
   flags: newFlags,
@@ -109,7 +129,7 @@ export const newController = subcommand({
 });
 
 async function writeFiles({ positionals, flags, session }: Call<NewFlags>): Promise<ExitCode> {
-  const project = projectOf(positionals, flags);
+  const project = await projectOf(positionals, flags, session);
   const runtime = flags.runtime ?? runtimeName;
   const library = await findLibrary(flags.library);
   const shown = flags.dir ?? project.names.controller;
@@ -132,18 +152,76 @@ async function writeFiles({ positionals, flags, session }: Call<NewFlags>): Prom
   return exitCode.done;
 }
 
-function projectOf(positionals: readonly string[], { kind, group, owns, versions }: NewFlags): ProjectSpec {
+async function projectOf(
+  positionals: readonly string[],
+  flags: NewFlags,
+  session: Session,
+): Promise<ProjectSpec> {
   const [name, ...more] = positionals;
-  if (name === undefined || more.length > 0) {
-    const state = name === undefined ? "it has no name" : `"${more[0]}" is a second name`;
-    throw new UsageError(`Cannot write a controller: ${state}`, "Example: new website");
+  if (more.length > 0) {
+    throw new UsageError(`Cannot write a controller: "${more[0]}" is a second name`, "Example: new website");
   }
+  if (flags.fromCrd !== undefined) return await importedProject(flags.fromCrd, name, flags, session);
+  if (name === undefined) throw new UsageError("Cannot write a controller: it has no name", "Example: new website");
+  const { kind, group = "example.dev", owns, versions = "v1alpha1", webhook } = flags;
   return {
-    names: deriveNames({ name, kind, group }),
+    names: deriveNames({ name, kind, group, owned: owns }),
     dependents: selectDependentKinds(owns.length === 0 ? ["Deployment"] : owns),
     versions: checkedVersions(versions),
+    hasWebhooks: webhook,
+    imported: undefined,
   };
 }
+
+/** The project for a kind of another program. It owns a ConfigMap, because nothing is known about the fields of the kind. */
+async function importedProject(
+  file: string,
+  given: string | undefined,
+  { kind, group, versions, owns, webhook }: NewFlags,
+  session: Session,
+): Promise<ProjectSpec> {
+  const clash = group !== undefined ? "--group" : versions !== undefined ? "--versions" : undefined;
+  if (clash !== undefined) {
+    throw new UsageError(`Cannot use ${clash} with --from-crd: the definition has it already`, `Leave out ${clash}`);
+  }
+  const dependents = selectDependentKinds(owns.length === 0 ? ["ConfigMap"] : owns);
+  const source = file === "-" ? "standard input" : file;
+  const { crd } = await readDefinition(await definitionText(file, session), source, kind);
+  const { kind: importedName } = crd.spec.names;
+  const names = deriveNames({
+    name: given ?? controllerNameFor(importedName),
+    kind: importedName,
+    group: crd.spec.group,
+    owned: dependents.map((dependent) => dependent.kind),
+    isImported: true,
+  });
+  const imported = importKind(crd, names.type);
+  const sample = sampleObject(imported);
+  if (sample.problem !== undefined) {
+    session.info(`sample.json is not valid yet, complete it before the tests: ${sample.problem}`);
+  }
+  return {
+    names: { ...names, singular: imported.crd.spec.names.singular },
+    dependents,
+    versions: [imported.version.name],
+    hasWebhooks: webhook,
+    imported: { text: imported.text, scope: crd.spec.scope, sample },
+  };
+}
+
+/** The text of a file, or of standard input. @throws UsageError when it cannot be read */
+async function definitionText(file: string, { processEnvironment }: Session): Promise<string> {
+  try {
+    if (file === "-") return await processEnvironment.stdin.readAll?.(maxInputBytes) ?? "";
+    return await readText(resolvePath(processFacts().workingDirectory, file), { maxBytes: maxInputBytes });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`Cannot read the definition in "${file}": ${reason}`, "Example: --from-crd crd.yaml");
+  }
+}
+
+/** The largest known file with all definitions of a project has 6 MiB. */
+const maxInputBytes = 16 * 1024 * 1024;
 
 function filesOf(
   project: ProjectSpec,
@@ -161,6 +239,12 @@ function filesOf(
       { name: "conversion.ts", text: conversionText(project) },
       { name: "conversion_test.ts", text: conversionTestText(project) },
     ]),
+    ...(project.hasWebhooks
+      ? [
+        { name: "webhooks.ts", text: webhooksText(project) },
+        { name: "webhooks_test.ts", text: webhooksTestText(project) },
+      ]
+      : []),
     { name: "desired.ts", text: desiredText(project) },
     { name: "controller.ts", text: controllerText(project) },
     { name: "controller_test.ts", text: testText(project) },

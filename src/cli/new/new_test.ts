@@ -162,6 +162,26 @@ test("the files are for the runtime that runs new, unless --runtime names anothe
   }
 });
 
+test("a kind may have the name of a kind of Kubernetes, of one that it owns, or of TypeScript", async () => {
+  await using site = await folder();
+  const read = async (dir: string, name: string) => await readFile(join(site.path, dir, name), "utf8");
+  const write = async (dir: string, ...words: readonly string[]) => {
+    const { code, err } = await call(...words, "--dir", join(site.path, dir), ...fromClone, "--runtime", "deno");
+    assertEquals(code, 0, err);
+  };
+  await write("a", "backup", "--kind", "CronJob", "--owns", "Job", "--webhook");
+  assertMatch(await read("a", "resource.ts"), /export const CronJob = defineResource/);
+  assertMatch(await read("a", "controller.ts"), /withWebhooks\(definition, \[\n {2}\.\.\.backupWebhooks,\n\]\)/);
+  assertStringIncludes(await read("a", "README.md"), "kubectl get cronjob.example.dev");
+  await write("b", "backup", "--kind", "CronJob", "--owns", "CronJob");
+  assertMatch(
+    await read("b", "resource.ts"),
+    /export const CronJobResource = defineResource\(\{\n.*\n.*\n {2}kind: "CronJob",/,
+  );
+  await write("c", "function");
+  assertMatch(await read("c", "resource.ts"), /export const FunctionResource = defineResource/);
+});
+
 const refusals: readonly (readonly [line: string, message: string])[] = [
   ["", "Cannot write a controller: it has no name. Example: new website"],
   ["Web_Site", 'Cannot name a controller "Web_Site": it must begin with a letter .* Try: new web-site'],
@@ -169,12 +189,13 @@ const refusals: readonly (readonly [line: string, message: string])[] = [
   ["../up", 'Cannot name a controller "../up": .* Try: new up'],
   ["x".repeat(41), "Cannot name a controller .* at most 40"],
   ["shop --kind shop", 'Cannot name a kind "shop": it must begin with a capital'],
-  ["shop --kind Pod", 'Cannot name a kind "Pod": Kubernetes has a kind of that name. Try: --kind MyPod'],
-  ["function", 'Cannot name a kind "Function": TypeScript or this library uses that name'],
   ["shop --group apps", 'Cannot use the group "apps": it must be a domain in lower case, with a dot'],
   ["shop --group x.k8s.io", 'Cannot use the group "x.k8s.io": it belongs to Kubernetes'],
   ["shop --owns deployments", 'Cannot write a controller that owns "deployments": .* Did you mean Deployment\\?'],
-  ["shop --owns Job", 'Cannot write a controller that owns "Job": there are ConfigMap, CronJob, Deployment'],
+  [
+    "shop --owns Node",
+    'Cannot write a controller that owns "Node": there are ConfigMap, CronJob, DaemonSet, Deployment',
+  ],
   ["shop --versions v1,two", 'Cannot use the version "two": it must be like v1, v1beta1 or v1alpha1. Example'],
   ["shop --versions v1,v1", 'Cannot use the versions "v1,v1": one of them appears twice'],
   ["shop --library /", 'Cannot use the library "/": it is not a clone of Pintle'],

@@ -3,6 +3,7 @@
  * the words of that runtime. All three can test, run, simulate and compile the project.
  */
 import { bunVersion } from "../compile/mod.ts";
+import { isBuiltinKind } from "./names.ts";
 import { json, type ProjectSpec, text } from "./templates.ts";
 
 /** The runtimes that a project can be written for. */
@@ -126,7 +127,10 @@ function tsconfigText(): string {
   });
 }
 
-function denoJsonText({ names: { controller }, versions }: ProjectSpec, { version, clone }: LibrarySpec): string {
+function denoJsonText(
+  { names: { controller }, versions, hasWebhooks }: ProjectSpec,
+  { version, clone }: LibrarySpec,
+): string {
   const fromClone = `jsr:@pintle/controller@${version}`;
   return json({
     version: "0.1.0",
@@ -137,7 +141,7 @@ function denoJsonText({ names: { controller }, versions }: ProjectSpec, { versio
       : {
         "@pintle/controller": fromClone,
         "@pintle/controller/testing": `${fromClone}/testing`,
-        ...(versions.length > 1 ? { "@pintle/controller/webhook": `${fromClone}/webhook` } : {}),
+        ...(versions.length > 1 || hasWebhooks ? { "@pintle/controller/webhook": `${fromClone}/webhook` } : {}),
       },
     tasks: {
       dev: `deno run -A main.ts dev ${controller} --samples`,
@@ -164,7 +168,7 @@ export function gitignoreText(): string {
 
 /** README.md */
 export function readmeText(project: ProjectSpec, library: LibrarySpec, runtime: Runtime): string {
-  const { names, dependents, versions } = project;
+  const { names, dependents, versions, hasWebhooks } = project;
   const { controller, kind, group, singular } = names;
   const owned = dependents.map((dependent) => `one ${dependent.kind}`).join(" and ");
   const words = wordsOf[runtime];
@@ -186,7 +190,9 @@ export function readmeText(project: ProjectSpec, library: LibrarySpec, runtime: 
     line(words.add, "an example of a further package"),
     "```",
     "",
-    `The second command prints the kubeconfig to use with kubectl: \`kubectl get ${singular}\`.`,
+    `The second command prints the kubeconfig to use with kubectl: \`kubectl get ${
+      isBuiltinKind(kind) ? `${singular}.${group}` : singular
+    }\`.`,
     ...(runtime === "node" ? ["Node runs the TypeScript as it is. Node 22 does not know `using`; Node 24 does."] : []),
     "",
     "- [resource.ts](resource.ts): the kind",
@@ -198,6 +204,7 @@ export function readmeText(project: ProjectSpec, library: LibrarySpec, runtime: 
         "- [conversion.ts](conversion.ts): how its versions are converted",
       ]
       : []),
+    ...(hasWebhooks ? ["- [webhooks.ts](webhooks.ts): its defaults and validation beyond the schema"] : []),
     "- [desired.ts](desired.ts): the objects that it needs",
     "- [controller.ts](controller.ts): what the controller watches and writes",
     "- [main.ts](main.ts): the program",

@@ -4,8 +4,9 @@
  *
  * Guarantees: `deno fmt` leaves the sources unchanged, whatever the names: parts that can become long have their own line.
  */
-import { type DependentKind, fieldsOf, indented, variableOf } from "./dependent_kinds.ts";
+import { type DependentKind, fieldsOf, indented, sampleValue, type ValueOf, variableOf } from "./dependent_kinds.ts";
 import type { Names } from "./names.ts";
+import type { SampleObject } from "./sample_object.ts";
 
 /** What the files are written from. */
 export interface ProjectSpec {
@@ -13,6 +14,28 @@ export interface ProjectSpec {
   readonly dependents: readonly DependentKind[];
   /** The versions of the kind, oldest first. The controller works with the last one. */
   readonly versions: readonly string[];
+  /** Whether it has webhooks for defaults and validation. */
+  readonly hasWebhooks: boolean;
+  /** The kind of another program: the controller knows nothing about its fields. Undefined for a new kind. */
+  readonly imported: ImportedProject | undefined;
+}
+
+/** What the files need of the kind of another program. */
+export interface ImportedProject {
+  /** resource.ts */
+  readonly text: string;
+  readonly scope: "Namespaced" | "Cluster";
+  readonly sample: SampleObject;
+}
+
+/** The expression for a field of the spec. */
+function specOf({ imported }: ProjectSpec): ValueOf {
+  return (field) => imported === undefined ? `object.spec.${field}` : sampleValue(field);
+}
+
+/** The key of the sample, as source text. */
+function sampleKey({ imported }: ProjectSpec): string {
+  return imported?.scope === "Cluster" ? "name" : "`default/${name}`";
 }
 
 /** The version that the controller works with, and that is stored. */
@@ -22,14 +45,18 @@ function hubOf({ versions }: ProjectSpec): string {
 
 /** resource.ts, or `resource_v1.ts` of an older version. */
 export function resourceText(project: ProjectSpec, version = hubOf(project)): string {
-  const { names, dependents } = project;
-  const { kind, group } = names;
+  const { names, dependents, imported } = project;
+  if (imported !== undefined) return imported.text;
+  const { kind, type, group } = names;
   const isHub = version === hubOf(project);
-  const constant = isHub ? kind : olderKind(kind, version);
+  const constant = isHub ? type : olderKind(type, version);
   const fields = fieldsOf(dependents).map(({ name, schema }) => `${name}: ${schema},`);
+  const isImmutable = fields.some((field) => field.includes("immutable("));
   return text(
     `/** ${constant}: the kind. The schema is the TypeScript type, the CRD and the validation at the same time. */`,
-    `import { defineResource,${isHub ? " type Infer," : ""} z } from "@pintle/controller";`,
+    `import { defineResource,${isImmutable ? " immutable," : ""}${
+      isHub ? " type Infer," : ""
+    } z } from "@pintle/controller";`,
     "",
     `export const ${constant} = defineResource({`,
     `  group: "${group}",`,
@@ -37,9 +64,7 @@ export function resourceText(project: ProjectSpec, version = hubOf(project)): st
     `  kind: "${kind}",`,
     '  scope: "Namespaced",',
     `  description: "${sentence(names)}",`,
-    "  spec: z.object({",
-    ...indented(fields, 2),
-    "  }),",
+    ...(fields.length === 0 ? ["  spec: z.object({}),"] : ["  spec: z.object({", ...indented(fields, 2), "  }),"]),
     "  status: z.object({",
     '    ready: z.boolean().default(false).describe("True when all its objects are ready."),',
     "  }),",
@@ -52,13 +77,13 @@ export function resourceText(project: ProjectSpec, version = hubOf(project)): st
     '    { name: "Age", jsonPath: ".metadata.creationTimestamp" },',
     "  ],",
     "});",
-    ...(isHub ? [`export type ${kind} = Infer<typeof ${kind}>;`] : []),
+    ...(isHub ? [`export type ${type} = Infer<typeof ${type}>;`] : []),
   );
 }
 
 /** `WebsiteV1`. */
-function olderKind(kind: string, version: string): string {
-  return `${kind}${version.slice(0, 1).toUpperCase()}${version.slice(1)}`;
+function olderKind(type: string, version: string): string {
+  return `${type}${version.slice(0, 1).toUpperCase()}${version.slice(1)}`;
 }
 
 /** `websiteConversion`. */
@@ -68,13 +93,13 @@ function conversionName({ constant }: Names): string {
 
 /** The older versions, with the names of their resources. */
 function olderVersions({ names, versions }: ProjectSpec) {
-  return versions.slice(0, -1).map((version) => ({ version, constant: olderKind(names.kind, version) }));
+  return versions.slice(0, -1).map((version) => ({ version, constant: olderKind(names.type, version) }));
 }
 
 /** conversion.ts */
 export function conversionText(project: ProjectSpec): string {
   const { names } = project;
-  const { kind } = names;
+  const { type: kind } = names;
   const older = olderVersions(project);
   return text(
     `/**`,
@@ -102,7 +127,7 @@ export function conversionText(project: ProjectSpec): string {
 /** conversion_test.ts */
 export function conversionTestText(project: ProjectSpec): string {
   const { names } = project;
-  const { kind, constant } = names;
+  const { type: kind, constant } = names;
   const older = olderVersions(project);
   return text(
     `/** Tests of the conversion: random objects in memory, and an object that a user writes in an older version. */`,
@@ -143,24 +168,36 @@ function sentence({ kind }: Names): string {
 }
 
 /** desired.ts */
-export function desiredText({ names, dependents }: ProjectSpec): string {
-  const { kind, group, singular } = names;
-  const needsLabels = dependents.some(({ body }) => body.join().includes("labelsOf"));
+export function desiredText(project: ProjectSpec): string {
+  const { names: { kind, type, group, singular }, dependents } = project;
+  const bodies = dependents.map((dependent) => ({ kind: dependent.kind, body: dependent.body(specOf(project)) }));
+  const needsLabels = bodies.some(({ body }) => body.join().includes("labelsOf"));
+  // An object in no namespace still owns objects in one.
+  const namespace = project.imported?.scope === "Cluster" ? '"default"' : "object.metadata.namespace";
   return text(
-    `/** The objects that a ${kind} needs: pure functions from the object to its desired state. */`,
-    `import { ${sorted([...kindsOf(dependents), "manifest"])} } from "@pintle/controller";`,
-    `import type { ${kind} } from "./resource.ts";`,
+    `/** The objects that ${article(kind)} ${kind} needs: pure functions from the object to its desired state. */`,
+    ...new Set(dependents.flatMap(({ imports = [] }) => imports)),
+    ...importLines([...kindsOf(dependents), "manifest"]),
+    `import type { ${type} } from "./resource.ts";`,
     "",
-    ...dependents.flatMap((dependent) => desiredLines(dependent, kind)),
-    `function metadataOf(object: ${kind}) {`,
+    ...bodies.flatMap(({ kind, body }) => [
+      `export function desired${kind}(object: ${type}) {`,
+      `  return manifest(${kind}, {`,
+      "    metadata: metadataOf(object),",
+      ...indented(body, 2),
+      "  });",
+      "}",
+      "",
+    ]),
+    `function metadataOf(object: ${type}) {`,
     needsLabels
-      ? "  return { name: nameOf(object), namespace: object.metadata.namespace, labels: labelsOf(object) };"
-      : "  return { name: nameOf(object), namespace: object.metadata.namespace };",
+      ? `  return { name: nameOf(object), namespace: ${namespace}, labels: labelsOf(object) };`
+      : `  return { name: nameOf(object), namespace: ${namespace} };`,
     "}",
     "",
     ...(needsLabels
       ? [
-        `function labelsOf(object: ${kind}): Readonly<Record<string, string>> {`,
+        `function labelsOf(object: ${type}): Readonly<Record<string, string>> {`,
         "  return {",
         `    "${group}/${singular}": nameOf(object),`,
         "  };",
@@ -168,56 +205,64 @@ export function desiredText({ names, dependents }: ProjectSpec): string {
         "",
       ]
       : []),
-    `function nameOf(object: ${kind}): string {`,
+    `function nameOf(object: ${type}): string {`,
     '  return object.metadata.name ?? "";',
     "}",
   );
 }
 
-function desiredLines(dependent: DependentKind, kind: string): readonly string[] {
-  return [
-    `export function desired${dependent.kind}(object: ${kind}) {`,
-    `  return manifest(${dependent.kind}, {`,
-    "    metadata: metadataOf(object),",
-    ...indented(dependent.body, 2),
-    "  });",
-    "}",
-    "",
-  ];
+function article(kind: string): string {
+  return /^[AEIOU]/.test(kind) ? "an" : "a";
 }
 
 /** controller.ts */
-export function controllerText({ names, dependents, versions }: ProjectSpec): string {
-  const { kind, constant, controller } = names;
+export function controllerText(project: ProjectSpec): string {
+  const { names, dependents, versions, hasWebhooks, imported } = project;
+  const { kind, type, constant, controller } = names;
   const isConverted = versions.length > 1;
-  const checks = dependents.flatMap((dependent) => dependent.ready?.(variableOf(dependent)) ?? []);
+  const isWrapped = isConverted || hasWebhooks;
+  const checks = dependents.flatMap((dependent) => dependent.ready?.(variableOf(dependent), specOf(project)) ?? []);
+  const about = imported === undefined
+    ? "keeps the objects of each ${kind} in their desired state, and reports whether they are ready"
+    : "keeps the objects of each ${kind} in their desired state";
   return text(
-    `/** ${controller}: keeps the objects of each ${kind} in their desired state, and reports whether they are ready. */`,
-    ...importLines([...kindsOf(dependents), "controller", "done", ...(isConverted ? ["withWebhooks"] : [])]),
+    `/** ${controller}: ${about.replace("${kind}", kind)}. */`,
+    ...importLines([...kindsOf(dependents), "controller", "done", ...(isWrapped ? ["withWebhooks"] : [])]),
     ...(isConverted ? [`import { ${conversionName(names)} } from "./conversion.ts";`] : []),
-    `import { ${dependents.map((dependent) => `desired${dependent.kind}`).join(", ")} } from "./desired.ts";`,
-    `import { ${kind} } from "./resource.ts";`,
+    ...importLines(dependents.map((dependent) => `desired${dependent.kind}`), "./desired.ts"),
+    `import { ${type} } from "./resource.ts";`,
+    ...(hasWebhooks ? [`import { ${webhooksName(names)} } from "./webhooks.ts";`] : []),
     "",
-    `${isConverted ? "const definition" : `export const ${constant}`} = controller("${controller}")`,
-    `  .for(${kind})`,
+    `${isWrapped ? "const definition" : `export const ${constant}`} = controller("${controller}")`,
+    `  .for(${type})`,
     ...dependents.map((dependent) => `  .owns(${dependent.kind})`),
     "  .reconcile(async (ctx) => {",
     "    const object = ctx.object; // read-only, from the cache; never older than the last write of this controller",
-    ...indented(dependents.map(applyLine), 2),
-    `    const ready = ${checks.length === 0 ? "true" : checks.join(" &&\n      ")};`,
-    "    await ctx.patchStatus({ ready });",
+    ...indented(dependents.map((dependent) => applyLine(dependent, imported === undefined)), 2),
+    ...(imported === undefined
+      ? [
+        `    const ready = ${checks.length === 0 ? "true" : checks.join(" &&\n      ")};`,
+        "    await ctx.patchStatus({ ready });",
+      ]
+      : []),
     "    return done; // or requeueAfter(60_000)",
     "  });",
-    ...(isConverted
-      ? ["", `export const ${constant} = withWebhooks(definition, [`, `  ${conversionName(names)},`, "]);"]
+    ...(isWrapped
+      ? [
+        "",
+        `export const ${constant} = withWebhooks(definition, [`,
+        ...(isConverted ? [`  ${conversionName(names)},`] : []),
+        ...(hasWebhooks ? [`  ...${webhooksName(names)},`] : []),
+        "]);",
+      ]
       : []),
   );
 }
 
 /** The desired state is applied in every reconcile; a request is sent only when the live object differs. */
-function applyLine(dependent: DependentKind): string {
+function applyLine(dependent: DependentKind, isRead: boolean): string {
   const apply = `await ctx.apply(desired${dependent.kind}(object));`;
-  return dependent.ready === undefined ? apply : `const ${variableOf(dependent)} = ${apply}`;
+  return dependent.ready === undefined || !isRead ? apply : `const ${variableOf(dependent)} = ${apply}`;
 }
 
 /** main.ts */
@@ -246,10 +291,10 @@ export function text(...lines: readonly string[]): string {
 }
 
 /** The line of `deno fmt`; several when it would be too long. */
-function importLines(names: readonly string[]): readonly string[] {
-  const line = `import { ${sorted(names)} } from "@pintle/controller";`;
+function importLines(names: readonly string[], source = "@pintle/controller"): readonly string[] {
+  const line = `import { ${sorted(names)} } from "${source}";`;
   if (line.length <= 120) return [line];
-  return ["import {", ...sorted(names).split(", ").map((name) => `  ${name},`), '} from "@pintle/controller";'];
+  return ["import {", ...sorted(names).split(", ").map((name) => `  ${name},`), `} from "${source}";`];
 }
 
 /** Names of an import, in the order of `deno fmt`. */
@@ -265,7 +310,8 @@ function kindsOf(dependents: readonly DependentKind[]): readonly string[] {
 
 /** sample.json: for `dev --samples`, for the test and for `kubectl apply`. */
 export function sampleText(project: ProjectSpec): string {
-  const { names, dependents } = project;
+  const { names, dependents, imported } = project;
+  if (imported !== undefined) return json(imported.sample.object);
   const spec = Object.fromEntries(fieldsOf(dependents).map(({ name, sample }) => [name, sample]));
   return json({
     apiVersion: `${names.group}/${hubOf(project)}`,
@@ -280,10 +326,20 @@ export function json(value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
+/** The lines that create the sample in a world. */
+function createSample({ names: { type }, imported }: ProjectSpec): string {
+  return imported === undefined
+    ? `await world.create(${type}, { name, spec: sample.spec });`
+    : `await world.client.create(${type}, ${type}.parse(sample));`;
+}
+
 /** controller_test.ts */
-export function testText({ names, dependents }: ProjectSpec): string {
-  const { kind, constant, controller } = names;
+export function testText(project: ProjectSpec): string {
+  const { names: { kind, type, constant, controller }, dependents, imported } = project;
+  const isNamespaced = imported?.scope !== "Cluster";
+  const childKey = isNamespaced ? "key" : "childKey";
   const each = (line: (kind: string) => string) => indented(kindsOf(dependents).map(line), 2);
+  const valueOf = (field: string) => imported === undefined ? `sample.spec.${field}` : sampleValue(field);
   const body = (title: string, ...lines: readonly string[]) => [
     "",
     `test("${title}", async () => {`,
@@ -292,24 +348,30 @@ export function testText({ names, dependents }: ProjectSpec): string {
     "  });",
     "});",
   ];
+  const checks = dependents.map(({ kind, expected }) =>
+    expected === undefined
+      ? `    assert.ok(world.find(${kind}, ${childKey}));`
+      : `    assert.equal(${expected[0](`world.get(${kind}, ${childKey})`)}, ${valueOf(expected[1])});`
+  );
   return text(
     `/** Tests of ${controller} in memory: an API server, a cluster, and a clock that the test advances. */`,
     'import assert from "node:assert/strict";',
     'import test from "node:test";',
-    `import { ${sorted(kindsOf(dependents))} } from "@pintle/controller";`,
+    ...importLines(kindsOf(dependents)),
     'import { World } from "@pintle/controller/testing";',
     `import { ${constant} } from "./controller.ts";`,
-    `import { ${kind} } from "./resource.ts";`,
+    `import { ${type} } from "./resource.ts";`,
     'import sample from "./sample.json" with { type: "json" };',
     "",
     "const { name } = sample.metadata;",
-    "const key = `default/${name}`;",
+    `const key = ${sampleKey(project)};`,
+    ...(isNamespaced ? [] : ["const childKey = `default/${name}`;"]),
     "",
     "/** Runs a test in a world in which the controller has reconciled the sample. */",
     "async function inWorld(body: (world: World) => Promise<void>): Promise<void> {",
     `  const world = await World.start({ controllers: [${constant}] });`,
     "  try {",
-    `    await world.create(${kind}, { name, spec: sample.spec });`,
+    `    ${createSample(project)}`,
     "    await world.settled();",
     "    await body(world);",
     "  } finally {",
@@ -317,26 +379,26 @@ export function testText({ names, dependents }: ProjectSpec): string {
     "  }",
     "}",
     "",
-    `test("a ${kind} gets its objects and becomes ready", async () => {`,
+    `test("${article(kind)} ${kind} gets its objects${
+      imported === undefined ? " and becomes ready" : ""
+    }", async () => {`,
     "  await inWorld((world) => {",
-    ...dependents.map(({ kind, expected: [actual, field] }) =>
-      `    assert.equal(${actual(`world.get(${kind}, key)`)}, sample.spec.${field});`
-    ),
-    `    assert.equal(world.get(${kind}, key).status?.ready, true);`,
+    ...checks,
+    ...(imported === undefined ? [`    assert.equal(world.get(${type}, key).status?.ready, true);`] : []),
     "    return Promise.resolve();",
     "  });",
     "});",
     ...body(
       "a deleted object is created again",
-      ...each((kind) => `await world.delete(${kind}, key);`),
+      ...each((kind) => `await world.delete(${kind}, ${childKey});`),
       "    await world.settled();",
-      ...each((kind) => `assert.ok(world.find(${kind}, key));`),
+      ...each((kind) => `assert.ok(world.find(${kind}, ${childKey}));`),
     ),
     ...body(
       `the objects of a deleted ${kind} are deleted`,
-      `    await world.delete(${kind}, key);`,
+      `    await world.delete(${type}, key);`,
       "    await world.settled();",
-      ...each((kind) => `assert.equal(world.find(${kind}, key), undefined);`),
+      ...each((kind) => `assert.equal(world.find(${kind}, ${childKey}), undefined);`),
     ),
     ...body(
       "a converged controller writes nothing",
@@ -345,4 +407,9 @@ export function testText({ names, dependents }: ProjectSpec): string {
       "    assert.equal(world.revision, revision);",
     ),
   );
+}
+
+/** `websiteWebhooks`. */
+function webhooksName({ constant }: Names): string {
+  return constant.replace(/Controller$/, "Webhooks");
 }

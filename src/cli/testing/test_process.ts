@@ -74,7 +74,11 @@ export class TestProcess implements FullProcessEnvironment {
 
 function readerOf(answers: readonly string[] | undefined): LineReader {
   const left = [...answers ?? []];
-  return { isTerminal: answers !== undefined, readLine: () => Promise.resolve(left.shift()) };
+  return {
+    isTerminal: answers !== undefined,
+    readLine: () => Promise.resolve(left.shift()),
+    readAll: () => Promise.resolve(left.splice(0).join("\n")),
+  };
 }
 
 /** @param columns Width of the terminal; undefined for a pipe */

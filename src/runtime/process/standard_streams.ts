@@ -89,6 +89,8 @@ export interface LineReader {
   readonly isTerminal: boolean;
   /** The next line without its line end; undefined at the end of the input. */
   readLine(): Promise<string | undefined>;
+  /** All that is left of the input, as UTF-8. @throws RangeError when it is larger than `maxBytes` */
+  readAll?(maxBytes: number): Promise<string>;
 }
 
 /** The standard input of this process. */
@@ -107,5 +109,16 @@ export const standardInput: LineReader = {
       });
       lines.once("close", () => resolve(undefined));
     });
+  },
+  async readAll(maxBytes) {
+    const decoder = new TextDecoder();
+    let text = "";
+    let sizeBytes = 0;
+    for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBytes) throw new RangeError(`Cannot read standard input: larger than ${maxBytes} bytes`);
+      text += decoder.decode(chunk, { stream: true });
+    }
+    return text + decoder.decode();
   },
 };
