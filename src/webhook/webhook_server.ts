@@ -27,7 +27,7 @@ export interface WebhookServerOptions {
   readonly drainDelayMs?: number;
   /** Milliseconds that open requests then get. @default 10000 */
   readonly graceMs?: number;
-  /** @default those of `serve()`, with 12 MiB for the bodies in memory */
+  /** @default those of `serve()`, with 12 MiB for the bodies in memory, and 1000 connections */
   readonly limits?: Partial<ServeLimits>;
   /** @default none */
   readonly metrics?: MetricsRegistry;
@@ -45,6 +45,12 @@ export interface WebhookRunOptions {
 
 /** A large body becomes ten times as many bytes of objects; the ones behind it wait as bytes. */
 const maxBufferedBytes = 12 * 1024 * 1024;
+/**
+ * An API server sends up to 200 changes at the same time (`--max-mutating-requests-inflight`), each on a connection of its
+ * own, and there are three or more of them. Ending a connection that seems to wait loses the call that is on its way.
+ * 1000 connections take about 35 MiB.
+ */
+const maxConnections = 1_000;
 
 const never = new AbortController().signal;
 
@@ -122,7 +128,7 @@ export class WebhookServer {
     this.#server = await serve({
       hostname,
       port,
-      limits: { maxBufferedBytes, ...limits },
+      limits: { maxBufferedBytes, maxConnections, ...limits },
       clock: this.#clock,
       tls: { ...pair, clientCa },
       handler,

@@ -217,3 +217,26 @@ test("[66] a request that no webhook accepts is refused before its body is read"
     socket.destroy();
   }
 });
+
+test("300 connections, as two API servers may have them, all stay open for their calls", async () => {
+  const pair = await issue();
+  await using run = await running({ certificates: fixedCertificate(pair) });
+  const port = run.server.port;
+  assert(port !== undefined);
+  const sockets = await Promise.all(Array.from({ length: 300 }, () => {
+    const socket = tls.connect({ host: "127.0.0.1", port, ca: pair.ca });
+    return new Promise<tls.TLSSocket>((resolve, reject) => {
+      socket.once("error", reject).once("secureConnect", () => resolve(socket));
+    });
+  }));
+  const body = JSON.stringify(review());
+  const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nconnection: close\r\n`;
+  for (const socket of sockets) {
+    let answer = "";
+    socket.setEncoding("utf8").on("data", (part: string) => answer += part).on("error", () => {});
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+    await closed;
+    assertStringIncludes(answer, '"allowed":true');
+  }
+});
