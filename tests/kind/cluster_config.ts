@@ -3,7 +3,6 @@
  * and where the images of the control plane are. The rest is for hosts with cgroups of version 1, on which kubelet has to
  * be asked to run, and for disks that are fuller than kubelet likes.
  */
-import { stringify } from "yaml";
 import { nodeImagesDir } from "./node_image.ts";
 
 /** The folder of the images in the machine; scripts/mounts.sh mounts it. */
@@ -21,14 +20,14 @@ const kubelet = {
   },
 };
 
-/** The text of the configuration. */
+/** The text of the configuration: JSON, which is YAML. */
 export function clusterConfig(image: string): string {
   const extraMounts = [{ hostPath: imagesOfMachine, containerPath: nodeImagesDir, readOnly: true }];
-  return stringify({
+  return JSON.stringify({
     kind: "Cluster",
     apiVersion: "kind.x-k8s.io/v1alpha4",
     networking: { disableDefaultCNI: true, ipFamily: "ipv4", kubeProxyMode: "nftables" },
     nodes: [{ role: "control-plane", image, extraMounts }],
-    kubeadmConfigPatches: [stringify(kubelet)],
+    kubeadmConfigPatches: [JSON.stringify(kubelet)],
   });
 }

@@ -1,9 +1,8 @@
 /**
  * The configuration files of a Node's containerd and kubelet, and of kube-proxy, with the reason for each difference
- * from the defaults.
+ * from the defaults. Kubernetes' files are JSON, which is YAML.
  */
 import { join } from "node:path";
-import { stringify } from "yaml";
 import { containerdSocket, type Machine, machineDir, podRange, registryPort } from "./layout.ts";
 
 /** The image of the containers that hold the namespaces of a Pod. */
@@ -59,7 +58,7 @@ export function cniConfig(machine: Machine): string {
 export function kubeletConfig(dir: string, machine: Machine): string {
   const pki = (file: string) => join(dir, "pki", file);
   const none = "0%"; // the disk of the machine is not the test's
-  return stringify({
+  return JSON.stringify({
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
     address: machine.address,
@@ -99,7 +98,7 @@ export function kubeletConfig(dir: string, machine: Machine): string {
 
 /** KubeProxyConfiguration: all Nodes share one network, so one kube-proxy serves them. */
 export function proxyConfig(dir: string, machine: Machine): string {
-  return stringify({
+  return JSON.stringify({
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",
     kind: "KubeProxyConfiguration",
     mode: "nftables",
@@ -117,7 +116,7 @@ export function proxyConfig(dir: string, machine: Machine): string {
 }
 
 /** Who asked for what, and the answer's code; no bodies. */
-export const auditPolicy = stringify({
+export const auditPolicy = JSON.stringify({
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
   omitStages: ["RequestReceived"],

@@ -1,9 +1,7 @@
 /**
  * All five controllers at work in a cluster of real Nodes, installed from their manifests.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
 import { until } from "../controlplane/poll.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "../testing.ts";
 import { nginxImage } from "./images.ts";
@@ -68,9 +66,8 @@ realNodeTest(
     const last = node.description.machines.at(-1)?.name ?? "";
     await controlPlane.kubectlOutput(["label", "node", last, "node-role.kubernetes.io/worker="]);
     await controlPlane.kubectlOutput(["apply", `--filename=${join(examples, "nodepool.yaml")}`]);
-    const [pool] = parseAllDocuments(readFileSync(join(examples, "nodepool.yaml"), "utf8")).map((document) =>
-      document.toJS()
-    );
+    const stored = ["get", "nodepool", "worker", "--output=json"];
+    const pool = JSON.parse(await controlPlane.kubectlOutput(stored));
     const [taint] = pool.spec.taints;
     const taints = ["get", "node", last, "--output=jsonpath={.spec.taints[*].key} {.metadata.labels}"];
     const labelled = await eventually(taints, new RegExp(`^${taint.key} .*disk`));
