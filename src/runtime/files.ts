@@ -66,8 +66,8 @@ async function openForReading(path: string, isRegular: boolean): Promise<FileHan
 export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const file = await openForReading(path, true);
   try {
-    const { buffer, byteOffset, byteLength } = await file.readFile();
-    return new Uint8Array(buffer, byteOffset, byteLength);
+    // A copy has a buffer of its own: the types of a runtime may allow a shared one here.
+    return new Uint8Array(await file.readFile());
   } finally {
     await file.close();
   }
