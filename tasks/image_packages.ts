@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { type DebianPackage, debianRelease, libraryPackages } from "../src/cli/image/debian_packages.ts";
-import { debianMirrors } from "../src/cli/image/fetch_package.ts";
+import { mirrorOfMachine, urlOf } from "../src/cli/image/debian_mirror.ts";
 import { root } from "./_root.ts";
 
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -24,6 +24,12 @@ const suites = [
   { archive: "debian", name: debianRelease.codename },
   { archive: "debian-security", name: `${debianRelease.codename}-security` },
 ] as const;
+
+const mirror = await mirrorOfMachine() ?? missingMirror();
+
+function missingMirror(): never {
+  throw new Error("Cannot read Debian's lists: the sources of apt name no mirror of Debian");
+}
 
 /** Programs read and write files here: Deno waits for ever for one that fills its output while it is given its input. */
 const folder = mkdtempSync(join(tmpdir(), "pintle-image-packages-"));
@@ -37,7 +43,7 @@ function keep(name: string, content: string | Uint8Array): string {
 type Suite = typeof suites[number];
 
 async function download(suite: Suite, path: string): Promise<Uint8Array<ArrayBuffer>> {
-  const url = `${debianMirrors.archive}/${suite.archive}/dists/${suite.name}/${path}`;
+  const url = urlOf({ archive: suite.archive, path: `dists/${suite.name}/${path}` }, mirror);
   const response = await fetch(url);
   if (!response.ok) throw new Error(`Cannot fetch ${url}: ${response.status}`);
   return new Uint8Array(await response.arrayBuffer());

@@ -1,5 +1,5 @@
 /**
- * Fetches packages of Debian: from the cache of the user, else from a mirror of the archive, else from its snapshots.
+ * Fetches packages of Debian: from the cache of the user, else from a mirror of the archive.
  *
  * Guarantees: a package has the size and the checksum that this program pins, wherever it comes from; only such packages
  * get into the cache, and one in the cache that has another checksum is fetched again. After the first image, no network is needed.
@@ -20,18 +20,13 @@ import {
   writeFile,
 } from "../../runtime/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
+import { mirrorOfMachine, urlOf } from "./debian_mirror.ts";
 import { type DebianPackage, snapshotDate } from "./debian_packages.ts";
-
-/** Debian's own names of its archive, which lead to a mirror near the user, and of its snapshots. */
-export const debianMirrors = {
-  archive: "https://deb.debian.org",
-  snapshots: "https://snapshot.debian.org/archive",
-} as const;
 
 /** Where packages come from. */
 export interface PackageSource {
   readonly environment: Environment;
-  /** The only mirror to ask: a URL, below which are the folders `debian` and `debian-security`. @default Debian's own */
+  /** A URL, below which are the folders `debian` and `debian-security`. @default the mirror of this machine's own packages */
   readonly mirror?: string;
   readonly clock: Clock;
   /** Is told what takes time. */
@@ -47,18 +42,20 @@ export async function fetchPackage(wanted: DebianPackage, source: PackageSource)
   const cached = joinPath(cacheFolder(source.environment), "debian", `${wanted.sha256}.deb`);
   const found = await readCached(cached, wanted);
   if (found !== undefined) return found;
-  const problems: string[] = [];
-  for (const url of urlsOf(wanted, source.mirror)) {
-    const result = await download(url, wanted, source);
-    if (typeof result !== "string") {
-      await keep(cached, result);
-      return result;
-    }
-    problems.push(`${url}: ${result}`);
-  }
-  throw new CommandError(`Cannot fetch the package ${wanted.name} ${wanted.version}: ${problems.join("; ")}`, {
+  const mirror = source.mirror ?? await mirrorOfMachine();
+  if (mirror === undefined) throw cannotFetch(wanted, "this machine has no mirror of Debian", cached);
+  const url = urlOf(wanted, mirror);
+  const result = await download(url, wanted, source);
+  if (typeof result === "string") throw cannotFetch(wanted, `${url}: ${result}`, cached);
+  await keep(cached, result);
+  return result;
+}
+
+function cannotFetch({ name, version }: DebianPackage, problem: string, cached: string): CommandError {
+  return new CommandError(`Cannot fetch the package ${name} ${version}: ${problem}`, {
     code: exitCode.failed,
-    advice: `Check the network and HTTPS_PROXY, name a mirror with --mirror, or copy the package to ${cached}`,
+    advice: "Check the network and HTTPS_PROXY; name a mirror of Debian with --mirror, or, if Debian has removed the " +
+      `version, a snapshot of its archive of ${snapshotDate}; or copy the package to ${cached}`,
   });
 }
 
@@ -87,12 +84,6 @@ async function keep(path: string, bytes: Uint8Array): Promise<void> {
   } catch {
     // See above.
   }
-}
-
-function urlsOf({ archive, path }: DebianPackage, mirror: string | undefined): readonly string[] {
-  if (mirror !== undefined) return [`${mirror.replace(/\/+$/, "")}/${archive}/${path}`];
-  const { archive: host, snapshots } = debianMirrors;
-  return [`${host}/${archive}/${path}`, `${snapshots}/${archive}/${snapshotDate}/${path}`];
 }
 
 /** A connection that fails is tried again, as on a busy machine or network; a response is final. */

@@ -56,7 +56,8 @@ export const imageFlags = z.object({
   }),
   mirror: flag(mirrorUrl().optional(), {
     flags: "--mirror <url>",
-    about: "mirror of Debian's archive, above the folders debian and debian-security (default: Debian's own)",
+    about:
+      "mirror of Debian's archive, above its folders or with {archive} for them (default: that of this machine's apt)",
     example: "--mirror https://mirror.example.com",
   }),
 });
