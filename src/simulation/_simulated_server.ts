@@ -147,7 +147,9 @@ export class SimulatedServer implements Disposable {
         await this.#writeAsCluster(path, "DELETE", { preconditions: { uid: object.metadata.uid } });
         return true;
       }
-      if (await this.#continueForegroundDeletion(path, object)) return true;
+      if (await this.#continueForegroundDeletion(path, object) || await this.#continueOrphaning(path, object)) {
+        return true;
+      }
     }
     for (const [uid, at] of this.#collectsAt) if (at <= this.#options.clock.monotonic()) this.#collectsAt.delete(uid);
     this.#seenRevision = this.revision;
@@ -292,9 +294,27 @@ export class SimulatedServer implements Disposable {
       await this.#writeAsCluster(dependent.path, "DELETE", {});
       return true;
     }
-    const remaining = finalizers.filter((one) => one !== "foregroundDeletion");
-    await this.#writeAsCluster(path, "PATCH", { metadata: { finalizers: remaining } });
+    await this.#removeFinalizer(path, object, "foregroundDeletion");
     return true;
+  }
+
+  /** Takes the dependents of an owner that is deleted without them from it, then lets it go. */
+  async #continueOrphaning(path: string, object: KubeObject): Promise<boolean> {
+    const { finalizers = [], deletionTimestamp, uid = "" } = object.metadata;
+    if (deletionTimestamp === undefined || !finalizers.includes("orphan")) return false;
+    for (const dependent of this.objects()) {
+      if (!isDependentOf(dependent.object, uid)) continue;
+      const others = dependent.object.metadata.ownerReferences?.filter((owner) => owner.uid !== uid);
+      await this.#writeAsCluster(dependent.path, "PATCH", { metadata: { ownerReferences: others } });
+      return true;
+    }
+    await this.#removeFinalizer(path, object, "orphan");
+    return true;
+  }
+
+  async #removeFinalizer(path: string, { metadata }: KubeObject, finalizer: string): Promise<void> {
+    const finalizers = metadata.finalizers?.filter((one) => one !== finalizer);
+    await this.#writeAsCluster(path, "PATCH", { metadata: { finalizers } });
   }
 
   async #writeAsCluster(path: string, method: "PATCH" | "DELETE", body: object): Promise<void> {
@@ -303,10 +323,12 @@ export class SimulatedServer implements Disposable {
     await this.trySend(path, method, body);
   }
 
+  /** Deletes as kubectl and the garbage collector do: the API's own default leaves the Pods of a Job behind. */
   async #send(path: string, method: Method, body: object): Promise<void> {
     const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     const url = `${path}?fieldManager=${userFieldManager}`;
-    await this.client.raw(url, { method, body: printExactJson(body), contentType });
+    const sent = method === "DELETE" ? { propagationPolicy: "Background", ...body } : body;
+    await this.client.raw(url, { method, body: printExactJson(sent), contentType });
   }
 
   #noteChange(): void {

@@ -1,0 +1,52 @@
+/** Tests that the simulated cluster ends deletions as the garbage collector of a real one does. */
+import { VirtualClock } from "../async/mod.ts";
+import { assertEquals, test } from "../../tests/testing.ts";
+import { SimulatedServer } from "./_simulated_server.ts";
+import { Trace } from "./trace.ts";
+
+const maps = "/api/v1/namespaces/default/configmaps";
+const jobs = "/apis/batch/v1/namespaces/default/jobs";
+const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "main:1" }] } };
+
+/** A Job whose owner is a ConfigMap, and a ConfigMap whose owner is the Job. */
+async function start() {
+  const clock = new VirtualClock();
+  const server = new SimulatedServer({ controllers: [], clock, trace: new Trace(() => clock.monotonic()), seed: 1 });
+  await server.start();
+  const send = async (method: "POST" | "DELETE", url: string, body: object = {}) => {
+    await server.client.raw(url, { method, body: JSON.stringify(body), contentType: "application/json" });
+  };
+  const metadata = { name: "hello", namespace: "default" };
+  const reference = (path: string, apiVersion: string, kind: string) => {
+    const uid = server.at(path, true)?.metadata.uid;
+    return { ...metadata, ownerReferences: [{ apiVersion, kind, name: "hello", uid }] };
+  };
+  await send("POST", maps, { apiVersion: "v1", kind: "ConfigMap", metadata });
+  const owned = reference(`${maps}/hello`, "v1", "ConfigMap");
+  await send("POST", jobs, { apiVersion: "batch/v1", kind: "Job", metadata: owned, spec: { template } });
+  const log = { ...reference(`${jobs}/hello`, "batch/v1", "Job"), name: "log" };
+  await send("POST", maps, { apiVersion: "v1", kind: "ConfigMap", metadata: log });
+  const settle = async () => {
+    for (let round = 0; round < 4; round++) {
+      while (await server.runCluster());
+      await clock.advance(1_000);
+    }
+  };
+  return { server, send, settle };
+}
+
+test("the dependents of a deleted owner go with their dependents, Jobs too", async () => {
+  const { server, send, settle } = await start();
+  await send("DELETE", `${maps}/hello`);
+  await settle();
+  assertEquals([server.at(`${jobs}/hello`), server.at(`${maps}/log`)], [undefined, undefined]);
+});
+
+test("a deletion without a policy lets a Job go and leaves its dependents without an owner, as the API's default is", async () => {
+  const { server, send, settle } = await start();
+  await send("DELETE", `${jobs}/hello`);
+  await settle();
+  assertEquals(server.at(`${jobs}/hello`), undefined);
+  assertEquals(server.at(`${maps}/log`)?.metadata.ownerReferences, undefined);
+  assertEquals(server.at(`${maps}/log`)?.metadata.name, "log");
+});
