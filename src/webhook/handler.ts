@@ -36,7 +36,7 @@ export type Webhook = AdmissionWebhook | ConversionWebhook;
 
 /** Options of {@link webhookHandler}. */
 export interface WebhookHandlerOptions {
-  /** Concurrent requests; further ones get a 429. @default 100 */
+  /** Concurrent requests; further ones get a 429. @default 1000, the connections of a WebhookServer */
   readonly maxConcurrent?: number;
   /** The common name that the client certificate must have. @default any client, with or without a certificate */
   readonly clientName?: string;
@@ -107,7 +107,7 @@ class Handler {
   #running = 0;
 
   constructor(webhooks: readonly Webhook[], options: WebhookHandlerOptions) {
-    const { maxConcurrent = 100, clientName, metrics, clock = systemClock, log = logger("webhook") } = options;
+    const { maxConcurrent = 1_000, clientName, metrics, clock = systemClock, log = logger("webhook") } = options;
     for (const webhook of webhooks) {
       if (webhook.kind === "converting") continue;
       const other = this.#admission.get(webhook.path);
