@@ -1,6 +1,6 @@
 /**
  * The package in an empty folder, with an empty home and one runtime only: a newcomer writes an operator, adds a package,
- * tests, runs, simulates and compiles it. Everything comes from the archives that `deno task pack` writes. Run with:
+ * tests, runs, simulates and compiles it, and makes an image of it. Everything comes from the archives that `deno task pack` writes. Run with:
  *
  *   deno test -A tests/e2e/package_test.ts
  */
@@ -93,6 +93,7 @@ async function walk(programs: Readonly<Record<string, string>>, words: Words): P
   assertMatch(settled, /^website +1 object +settled$/m);
   assertEquals(await here.run("dist/website --version", site), "0.1.0\n");
   assertMatch(await here.run("dist/website new other", site, 2), /Cannot find command "new"/);
+  assertMatch(await here.run(words.task("image"), site), /^dist\/website\.image\.tar: website:/m);
 }
 
 /** The programs of a machine that has nothing but Node. */
@@ -129,7 +130,7 @@ const cases: readonly (readonly [name: string, programs: () => Readonly<Record<s
 
 for (const [name, programs, words] of cases) {
   const sentence =
-    `from an empty folder with ${name} only, an operator is written, tested, run, simulated and compiled`;
+    `from an empty folder with ${name} only, an operator is written, tested, run, simulated, compiled and made an image`;
   if (missingRuntimes === undefined) test(sentence, () => walk(programs(), words));
   else test.skip(sentence, missingRuntimes);
 }

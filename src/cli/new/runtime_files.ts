@@ -121,6 +121,7 @@ function tsconfigText(): string {
       erasableSyntaxOnly: true,
       verbatimModuleSyntax: true,
       allowImportingTsExtensions: true,
+      skipLibCheck: true,
       noEmit: true,
     },
     exclude: ["dist"],
