@@ -272,7 +272,7 @@ async function buildImages(plan: ImagePlan, context: BuildContext): Promise<OciA
     for (const wanted of libraryPackages[platform.name]) packages.push(await unpacked(wanted, source));
     libraries.set(platform, packages);
   }
-  const options = { modifiedAt: plan.createdAt, compress: gzipWithBun(plan.bun, folder) };
+  const options = { modifiedAt: plan.createdAt, compress: gzipWithBun(plan.bun, folder, environment) };
   const system = await packLayer(systemFiles(certificates), { ...options, about: "users and TLS authorities" });
   const images: Image[] = [];
   for await (const program of plan.programs(folder, signal)) {
