@@ -8,6 +8,7 @@ import type { Clock, Random } from "../async/mod.ts";
 import { printable } from "../observe/mod.ts";
 import { changesAndLists, type ChangesSource } from "./changes.ts";
 import { objectPath, objectText } from "./encoder.ts";
+import { firstProblemOnly } from "./kubeconfig/mod.ts";
 
 /** Options of `Client.waitFor`. */
 export interface WaitForOptions {
@@ -90,7 +91,7 @@ const observedSchema = z.object({
 type Observed = z.output<typeof observedSchema>;
 
 function observedOf(object: KubeObject): Observed {
-  const parsed = observedSchema.safeParse(Reflect.get(object, "status"));
+  const parsed = observedSchema.safeParse(Reflect.get(object, "status"), firstProblemOnly);
   return parsed.success ? parsed.data : {};
 }
 
