@@ -18,7 +18,7 @@ export interface GroupVersion {
 export interface PublishedApi {
   /** In the order of discovery. */
   groupVersions(): Promise<readonly GroupVersion[]>;
-  /** The components of /openapi/v3 of each group and version. */
+  /** The components of /openapi/v3 of each group and version that is part of Kubernetes. */
   components(): Promise<readonly JsonObject[]>;
   /** The columns of a list in table form; undefined if the source does not have them. */
   columns(path: string): Promise<readonly Json[] | undefined>;
@@ -50,9 +50,11 @@ export class RunningApi implements PublishedApi {
 
   async components(): Promise<readonly JsonObject[]> {
     const index = await this.get("/openapi/v3");
+    const crds = listAt(await this.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions"), "items");
+    const custom = new Set(crds.map((crd) => String(objectAt(crd, "spec")["group"])));
     const found: JsonObject[] = [];
     for (const [path, { serverRelativeURL }] of Object.entries(objectAt(index, "paths")).map(entryOf)) {
-      if (!/^(api|apis\/.+)\/v\w+$/.test(path)) continue;
+      if (!/^(api|apis\/.+)\/v\w+$/.test(path) || custom.has(path.split("/")[1] ?? "")) continue;
       found.push(objectAt(objectAt(await this.get(String(serverRelativeURL)), "components"), "schemas"));
     }
     return found;

@@ -52,22 +52,17 @@ export class LineWriter {
 
   /** Writes lines, in one call of the output. */
   writeLines(...lines: readonly Line[]): void {
-    this.hideStatus();
-    if (lines.length > 0) this.#output.write(lines.map((line) => `${this.#rendered(line)}\n`).join(""));
+    this.#write(lines.map((line) => `${this.#rendered(line)}\n`).join(""));
   }
 
   /** Writes a text of several lines, such as YAML or a script, escaped apart from tabs. Credentials in it are meant. */
   writeDocument(text: string): void {
-    this.hideStatus();
-    this.#output.write(
-      text.split(/([\n\t])/).map((part) => part === "\n" || part === "\t" ? part : escaped(part)).join(""),
-    );
+    this.#write(text.split(/([\n\t])/).map((part) => part === "\n" || part === "\t" ? part : escaped(part)).join(""));
   }
 
   /** Writes a question; the user answers on its line. */
   writePrompt(question: Line): void {
-    this.hideStatus();
-    this.#output.write(`${this.#rendered(question)} `);
+    this.#write(`${this.#rendered(question)} `);
   }
 
   /** Shows `lines` below everything else, in place of the last ones. A line is cut at the width of the terminal. */
@@ -82,9 +77,18 @@ export class LineWriter {
 
   /** Removes what {@link showStatus} showed. */
   hideStatus(): void {
-    if (this.#status.length === 0) return;
-    this.#output.write(`${this.#toFirstLine()}\r${this.#status.length > 1 ? "\u001b[J" : "\u001b[K"}`);
+    this.#write("");
+  }
+
+  /**
+   * Writes text in place of the status, in one call: a terminal on which Ctrl-C is typed drops what it has not shown yet, and
+   * would show the one without the other.
+   */
+  #write(text: string): void {
+    const isMany = this.#status.length > 1;
+    const erasing = this.#status.length === 0 ? "" : `${this.#toFirstLine()}\r${isMany ? "\u001b[J" : "\u001b[K"}`;
     this.#status = [];
+    if (erasing !== "" || text !== "") this.#output.write(erasing + text);
   }
 
   #toFirstLine(): string {

@@ -19,8 +19,8 @@ export interface TerminalEnding {
 export interface TerminalOptions {
   readonly kubeconfig?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Typed as soon as `when` is shown. */
-  readonly answer?: { readonly when: string; readonly text: string };
+  /** Typed as soon as `when` is shown: a text, or a pattern of all that was shown so far. */
+  readonly answer?: { readonly when: string | RegExp; readonly text: string };
 }
 
 /** Runs the binary on a new terminal. */
@@ -45,7 +45,7 @@ export async function onTerminal(
   let [shown, isAnswered] = ["", false];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     shown += text;
-    if (answer === undefined || isAnswered || !shown.includes(answer.when)) return;
+    if (answer === undefined || isAnswered || !isShown(answer.when, shown)) return;
     isAnswered = true;
     child.stdin.write(answer.text);
   });
@@ -57,4 +57,8 @@ export async function onTerminal(
       resolve({ code: code ?? 128, shown: shown.replaceAll("\r\n", "\n") });
     });
   });
+}
+
+function isShown(wanted: string | RegExp, shown: string): boolean {
+  return typeof wanted === "string" ? shown.includes(wanted) : wanted.test(shown);
 }
