@@ -113,9 +113,11 @@ function objectType(schema: SchemaProps, name: string): DeclaredType {
     const escaped = escapeName(property);
     const field = declaredTypeOf(props, props.isEmbeddedResource, `${name}.${escaped ?? property}`);
     if (field === undefined) continue;
-    if (escaped !== undefined) {
-      fields.set(escaped, field);
-      types.set(escaped, field.type);
+    for (
+      const known of escaped === undefined ? [] : new Set([escaped, ...(reserved.has(property) ? [property] : [])])
+    ) {
+      fields.set(known, field);
+      types.set(known, field.type);
     }
     if (required.has(property) && props.default === undefined) minSize += utf8Length(property) + field.minSize + 4;
   }
