@@ -103,7 +103,7 @@ function packageJsonText(
     devDependencies: {
       "@types/node": "^22.0.0",
       ...(runtime === "node" ? { bun: bunVersion } : {}),
-      typescript: "^5.9.0",
+      typescript: "^7.0.2",
     },
   });
 }
