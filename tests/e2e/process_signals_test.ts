@@ -161,6 +161,7 @@ test("[61] a signal to new, SIGKILL too, leaves a complete folder or none, and t
   // A command of the package, not of the binary.
   const library = join(import.meta.dirname ?? ".", "..", "..");
   const program = [process.execPath, "run", "-A", "--no-check", join(library, "src", "bin.ts")];
+  const complete = await filesOfNew(program, library);
   for (const signal of ["SIGHUP", "SIGINT", "SIGTERM", "SIGQUIT", "SIGKILL"] as const) {
     for (const stage of ["its start", "the first file", "several files"]) {
       using folder = new Folder();
@@ -180,14 +181,26 @@ test("[61] a signal to new, SIGKILL too, leaves a complete folder or none, and t
       subject.signal(signal);
       const ended = await subject.ended();
       assert([0, 128 + numbers[signal]].includes(ended), `${signal} at ${stage}: ${ended}\n${subject.output}`);
-      assertEquals(existsSync(site), ended === 0, `${signal} at ${stage}`);
-      if (signal !== "SIGKILL") assertEquals(readdirSync(work), ended === 0 ? ["shop"] : [], `${signal} at ${stage}`);
-      if (ended === 0) continue;
+      const isWritten = existsSync(site);
+      if (ended === 0) assert(isWritten, `${signal} at ${stage}`);
+      if (isWritten) assertEquals(readdirSync(site).sort(), complete, `${signal} at ${stage}`);
+      if (signal !== "SIGKILL") assertEquals(readdirSync(work), isWritten ? ["shop"] : [], `${signal} at ${stage}`);
+      if (isWritten) continue; // the signal came when the work was done
       await using next = new Subject(line, { folder: folder.path, program });
       assertEquals(await next.ended(), 0, next.output);
     }
   }
 });
+
+/** The names of what `new` writes when nothing disturbs it. */
+async function filesOfNew(program: readonly string[], library: string): Promise<readonly string[]> {
+  using folder = new Folder();
+  const site = join(folder.path, "shop");
+  const line = ["new", "shop", "--library", library, "--dir", site];
+  await using subject = new Subject(line, { folder: folder.path, program });
+  assertEquals(await subject.ended(), 0, subject.output);
+  return readdirSync(site).sort();
+}
 
 const [ctrlC, ctrlBackslash] = ["\u0003", "\u001c"];
 const onRealTerminal = noTerminal === undefined ? test : (name: string) => test.skip(name, noTerminal ?? "");

@@ -4,6 +4,7 @@
  */
 import { assertEquals, assertStringIncludes } from "../testing.ts";
 import { kubernetesVersion } from "../controlplane/build.ts";
+import { until } from "../controlplane/poll.ts";
 import { nginxImage } from "./images.ts";
 import { realNodeTest, uniqueName } from "./test.ts";
 
@@ -38,19 +39,14 @@ realNodeTest("Nodes run the version of the control plane, and a Pod on each beco
     ...inside,
     "--output=jsonpath={.spec.clusterIP}",
   ]);
+  const connect = ["exec", ...inside, first, "--", "/program", "connect", `${ip}:80`];
+  // Pods are ready a moment before kube-proxy has read it.
+  await until("connect to the Service", async () => {
+    const { code, stderr } = await controlPlane.kubectl(connect);
+    return code === 0 ? { kind: "found", value: true } : { kind: "pending", state: stderr.trim() };
+  });
   const seen = new Set<string>();
-  for (let count = 0; count < 20; count++) {
-    const answer = await controlPlane.kubectlOutput([
-      "exec",
-      ...inside,
-      first,
-      "--",
-      "/program",
-      "connect",
-      `${ip}:80`,
-    ]);
-    seen.add(answer.trim());
-  }
+  for (let count = 0; count < 20; count++) seen.add((await controlPlane.kubectlOutput(connect)).trim());
   assertEquals([...seen], [""], "connect prints nothing when it could connect");
   const proxied = await controlPlane.kubectlOutput([
     "get",
