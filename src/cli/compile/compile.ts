@@ -20,7 +20,7 @@ import {
 import { hasControls } from "../../observe/mod.ts";
 import { type Call, CommandError, type ExitCode, exitCode, type Session, subcommand } from "../command/mod.ts";
 import { commandLineOnly, flag, oneOf, text, UsageError } from "../flags/mod.ts";
-import { findBun } from "./find_bun.ts";
+import { type BunProgram, findBun } from "./find_bun.ts";
 import { describeProject, type ProjectDescription } from "./project.ts";
 
 const targets = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "windows-x64"] as const;
@@ -120,8 +120,7 @@ export interface Project extends ProjectDescription {
   readonly entry: string;
   /** The version to put into the binary. */
   readonly version: string;
-  /** The path of Bun, or its name. */
-  readonly bun: string;
+  readonly bun: BunProgram;
 }
 
 /** Finds what a binary is compiled from. @throws UsageError, CommandError */
@@ -172,7 +171,7 @@ export async function compileBinary(
   const [built, metafile] = [joinPath(folder, "operator"), joinPath(folder, "meta.json")];
   await build(
     [
-      ...[bun, "build", "--compile", ...(target === undefined ? [] : [`--target=bun-${target}`])],
+      ...[bun.path, "build", "--compile", ...(target === undefined ? [] : [`--target=bun-${target}`])],
       ...[...buildOptions, "--define", `PINTLE_OPERATOR_VERSION=${JSON.stringify(version)}`],
       ...[`--metafile=${metafile}`, `--outfile=${built}`, entry],
     ],

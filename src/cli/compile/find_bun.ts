@@ -10,7 +10,9 @@ import {
   directoryOf,
   type Environment,
   joinPath,
+  pathExists,
   processFacts,
+  resolvePath,
   runtimeName,
   spawn,
 } from "../../runtime/mod.ts";
@@ -19,18 +21,38 @@ import { CommandError, exitCode } from "../command/mod.ts";
 /** The version that this library is tested with. */
 export const bunVersion = "1.4.5";
 
-/** The path of Bun, or its name. @throws CommandError when there is none */
-export async function findBun(folder: string, environment: Environment): Promise<string> {
-  if (runtimeName === "bun") return processFacts().executable;
-  for (const candidate of [...await installedPrograms(folder), "bun"]) {
-    const result = await spawn([candidate, "--version"], { env: { PATH: environment.PATH ?? "" }, timeoutMs: 20_000 });
-    if (result.kind === "ended" && result.code === 0) return candidate;
+/** A Bun that starts. */
+export interface BunProgram {
+  /** Absolute, so that it starts in every environment. */
+  readonly path: string;
+  readonly version: string;
+}
+
+/** Finds a Bun that starts. @throws CommandError when there is none */
+export async function findBun(folder: string, environment: Environment): Promise<BunProgram> {
+  const candidates = runtimeName === "bun"
+    ? [processFacts().executable]
+    : [...await installedPrograms(folder), ...await programsOnPath(environment)];
+  for (const path of candidates) {
+    const result = await spawn([path, "--version"], { env: { PATH: environment.PATH ?? "" }, timeoutMs: 20_000 });
+    if (result.kind === "ended" && result.code === 0) return { path, version: result.stdout.trim() };
   }
   const add = runtimeName === "deno" ? "deno add --dev npm:" : "npm install --save-dev ";
   throw new CommandError("Cannot compile: Bun is not installed, and only Bun makes a binary of an operator", {
     code: exitCode.failed,
     advice: `Run: ${add}bun@${bunVersion}`,
   });
+}
+
+async function programsOnPath({ PATH = "" }: Environment): Promise<readonly string[]> {
+  const { os, workingDirectory } = processFacts();
+  const folders = PATH.split(os === "windows" ? ";" : ":").filter((folder) => folder !== "");
+  const paths = folders.map((folder) =>
+    joinPath(resolvePath(workingDirectory, folder), os === "windows" ? "bun.exe" : "bun")
+  );
+  const found: string[] = [];
+  for (const path of paths) if (await pathExists(path)) found.push(path);
+  return found;
 }
 
 /** The programs in the node_modules of `folder`, and of those above it. */

@@ -9,5 +9,5 @@ export {
   readProject,
   versionOf,
 } from "./compile.ts";
-export { bunVersion, findBun } from "./find_bun.ts";
+export { type BunProgram, bunVersion, findBun } from "./find_bun.ts";
 export { describeProject, type ProjectDescription } from "./project.ts";

@@ -16,7 +16,6 @@ import {
   readText,
   removePath,
   resolvePath,
-  spawn,
   writeFile,
 } from "../../runtime/mod.ts";
 import {
@@ -29,6 +28,7 @@ import {
   subcommand,
 } from "../command/mod.ts";
 import {
+  type BunProgram,
   compileBinary,
   describeProject,
   findBun,
@@ -86,8 +86,7 @@ interface ImagePlan extends Pick<ProjectDescription, "description" | "license" |
   /** The name of the program. */
   readonly program: string;
   readonly version: string;
-  readonly bun: string;
-  readonly bunVersion: string;
+  readonly bun: BunProgram;
   readonly imageName: ImageName;
   readonly labels: Readonly<Record<string, string>>;
   readonly createdAt: Date;
@@ -141,7 +140,7 @@ function unwritable(shown: string, error: unknown): CommandError {
 
 /** What `planOfProject` and `planOfBinaries` have in common. */
 async function planOf(
-  project: ProjectDescription & { readonly version: string; readonly bun: string; readonly folder: string },
+  project: ProjectDescription & { readonly version: string; readonly bun: BunProgram; readonly folder: string },
   programs: Pick<ImagePlan, "programs" | "platforms">,
   flags: ImageFlags,
   session: Session,
@@ -168,9 +167,8 @@ async function planOf(
     revision: await revisionOf(folder, environment),
   };
   const labels = imageLabels(facts, flags.label);
-  const bunVersion = await versionOfBun(bun, session);
   return {
-    ...{ program, version, bun, bunVersion, imageName, labels, createdAt: createdAt(environment) },
+    ...{ program, version, bun, imageName, labels, createdAt: createdAt(environment) },
     ...{ description, license, source },
     ...programs,
   };
@@ -245,12 +243,6 @@ async function planOfBinaries(flags: ImageFlags, session: Session): Promise<Imag
   return await planOf(facts, { programs, platforms }, flags, session);
 }
 
-async function versionOfBun(bun: string, { environment }: Session): Promise<string> {
-  const result = await spawn([bun, "--version"], { env: { PATH: environment.PATH ?? "" }, timeoutMs: 20_000 });
-  if (result.kind === "ended" && result.code === 0) return result.stdout.trim();
-  throw new CommandError(`Cannot run Bun: it has the outcome "${result.kind}"`, { code: exitCode.failed });
-}
-
 /** What an image is built with. */
 interface BuildContext {
   readonly flags: ImageFlags;
@@ -272,7 +264,7 @@ async function buildImages(plan: ImagePlan, context: BuildContext): Promise<OciA
     for (const wanted of libraryPackages[platform.name]) packages.push(await unpacked(wanted, source));
     libraries.set(platform, packages);
   }
-  const options = { modifiedAt: plan.createdAt, compress: gzipWithBun(plan.bun, folder, environment) };
+  const options = { modifiedAt: plan.createdAt, compress: gzipWithBun(plan.bun.path, folder) };
   const system = await packLayer(systemFiles(certificates), { ...options, about: "users and TLS authorities" });
   const images: Image[] = [];
   for await (const program of plan.programs(folder, signal)) {
@@ -310,13 +302,13 @@ function settingsOf({ labels, createdAt }: ImagePlan, path: string): Omit<Image,
   };
 }
 
-function billOf({ program, version, license, bunVersion }: ImagePlan, { bytes, packages, platform }: Program) {
+function billOf({ program, version, license, bun }: ImagePlan, { bytes, packages, platform }: Program) {
   return billOfMaterials({
     name: program,
     version,
     license,
     binary: bytes,
-    bunVersion: packages.length === 0 ? undefined : bunVersion,
+    bunVersion: packages.length === 0 ? undefined : bun.version,
     packages,
     systemPackages: [certificatesPackage, ...libraryPackages[platform.name]],
   });

@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { packTar, type TarEntry } from "modern-tar";
-import { type Environment, joinPath, readBytes, removePath, spawn, writeFile } from "../../runtime/mod.ts";
+import { joinPath, readBytes, removePath, spawn, writeFile } from "../../runtime/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
 
 /** An entry of a layer. Paths have no slash in front. */
@@ -86,19 +86,12 @@ await Bun.write(to, Bun.gzipSync(bytes, { library: "libdeflate", level: 6 }));
 `;
 
 /** Makes the function that compresses, with Bun. @param folder For temporary files; it must exist */
-export function gzipWithBun(
-  bun: string,
-  folder: string,
-  environment: Environment,
-): (bytes: Uint8Array) => Promise<Uint8Array> {
+export function gzipWithBun(bun: string, folder: string): (bytes: Uint8Array) => Promise<Uint8Array> {
   return async (bytes) => {
     const [from, to] = [joinPath(folder, "layer.tar"), joinPath(folder, "layer.tar.gz")];
     await writeFile(from, bytes);
     try {
-      const result = await spawn([bun, "-e", compressScript, from, to], {
-        workingDirectory: folder,
-        env: { PATH: environment.PATH ?? "" }, // where `bun` may be
-      });
+      const result = await spawn([bun, "-e", compressScript, from, to], { workingDirectory: folder });
       if (result.kind === "ended" && result.code === 0) return await readBytes(to);
       const output = "stderr" in result ? result.stderr : result.message;
       throw new CommandError(`Cannot compress a layer: Bun has the outcome "${result.kind}": ${output.trim()}`, {
