@@ -5,7 +5,7 @@
  * Guarantees: a controller that fails is restarted with a backoff of 1 s to 1 min while the others continue. The Events
  * that the controllers have recorded are sent before `run` returns, so before the Lease is released.
  */
-import type { Resource } from "../api/mod.ts";
+import { type Resource, resourceName } from "../api/mod.ts";
 import { aborted, Backoff, type Clock, isAbortOf, type Random, type Recovery } from "../async/mod.ts";
 import { type InformerStatus, problemOf } from "../cache/mod.ts";
 import type { Client, Transport } from "../client/mod.ts";
@@ -265,11 +265,13 @@ function problemOfController(
 
 function problemsOfCache(resource: Resource, caches: Caches): readonly string[] {
   const informer = caches.findInformer(resource);
-  return informer?.statuses().flatMap((status) => {
+  // Until the caches are created, there is nothing that could have a problem: that is no readiness.
+  if (informer === undefined) return [`${resourceName(resource)}: not synced yet (not started)`];
+  return informer.statuses().flatMap((status) => {
     const problem = problemOf(status);
     if (problem === undefined) return [];
     return isForbidden(status) ? `${problem}; missing rule: ${readRule(resource)}` : problem;
-  }) ?? [];
+  });
 }
 
 function isForbidden({ reflector }: InformerStatus): boolean {

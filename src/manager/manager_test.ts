@@ -71,6 +71,18 @@ test("[58] servers start before caches, caches before others; [59] they stop in 
   await b[Symbol.asyncDispose]();
 });
 
+test("[12] a process is not ready before its caches have started", async () => {
+  await using b = createTestManager([greeter()]);
+  const started = Promise.withResolvers<void>();
+  await b.manager.addRunnable({ name: "slow", prepare: () => started.promise, run: ended }, "webhooks");
+  const problems = () => b.manager.checks().map(({ problem }) => problem());
+  b.start();
+  await drain();
+  assertEquals(problems(), ["namespaces: not synced yet (not started); configmaps: not synced yet (not started)"]);
+  started.resolve();
+  await b.until(() => problems()[0] === undefined);
+});
+
 test("[59] run() throws the error of a Runnable that fails, and stops the others", async () => {
   const trace: string[] = [];
   await using b = createTestManager([greeter()]);
