@@ -300,12 +300,12 @@ export class Manager {
     let caches: Promise<void> | undefined;
     try {
       await others.add(new ProblemLog({ checks: () => this.checks(), clock: this.#clock, log: this.#log }));
-      await http.start();
+      await http.start(stopping.signal);
       await this.#options.prepare?.(stopping.signal);
       this.#state = "running";
-      await webhooks.start();
+      await webhooks.start(stopping.signal);
       caches = this.#caches.run(cachesStop.signal);
-      await others.start();
+      await others.start(stopping.signal);
       await this.#runWhileLeading(stopping.signal);
     } catch (error) {
       errors.push(...error instanceof AggregateError ? error.errors : [error]);

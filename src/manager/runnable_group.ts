@@ -28,8 +28,12 @@
 export interface Runnable {
   /** For logs and errors. */
   readonly name: string;
-  /** What must be complete before later groups start, such as binding a port. */
-  prepare?(): Promise<void>;
+  /**
+   * What must be complete before later groups start, such as binding a port.
+   *
+   * @param stop Aborts when the process stops meanwhile.
+   */
+  prepare?(stop: AbortSignal): Promise<void>;
   /** Runs until stopped. A throw ends the whole Manager; a return before the stop is allowed. */
   run(life: Life): Promise<void>;
 }
@@ -57,6 +61,7 @@ export class RunnableGroup {
   readonly #running = new Map<Promise<void>, string>();
   readonly #errors: Error[] = [];
   readonly #stop = new AbortController();
+  #starting = this.#stop.signal;
   #isStarted = false;
 
   constructor(options: RunnableGroupOptions) {
@@ -84,9 +89,15 @@ export class RunnableGroup {
     if (this.#isStarted) await this.#start(runnable);
   }
 
-  /** Starts the members in the order in which they were added. Resolves when all are prepared. @throws the error of a `prepare` */
-  async start(): Promise<void> {
+  /**
+   * Starts the members in the order in which they were added. Resolves when all are prepared.
+   *
+   * @param stop Aborts when the process stops, which may be before all are prepared. @default when the group stops
+   * @throws the error of a `prepare`
+   */
+  async start(stop: AbortSignal = this.#stop.signal): Promise<void> {
     this.#isStarted = true;
+    this.#starting = stop;
     for (const runnable of this.#members) await this.#start(runnable);
   }
 
@@ -98,7 +109,7 @@ export class RunnableGroup {
   }
 
   async #start(runnable: Runnable): Promise<void> {
-    await runnable.prepare?.();
+    await runnable.prepare?.(this.#starting);
     const run = this.#run(runnable).finally(() => this.#running.delete(run));
     this.#running.set(run, runnable.name);
   }

@@ -1,7 +1,7 @@
 /** Tests that `run` converts: with `--webhook-host` it serves the conversion itself, else the server must have the webhook. */
 import { assertEquals, assertRejects, test } from "../../../tests/testing.ts";
 import { kubernetesApi } from "../../apiserver/mod.ts";
-import { seededRandom, systemClock } from "../../async/mod.ts";
+import { seededRandom, systemClock, systemRandom } from "../../async/mod.ts";
 import { Client } from "../../client/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import {
@@ -53,6 +53,7 @@ function localRun(client: Client, controllers: readonly OperatorController[]) {
       isLeader: () => true,
       metrics: new MetricsRegistry(),
       clock: systemClock,
+      random: systemRandom,
     },
   );
   if (runnable === undefined) throw new Error("there is nothing to serve");
@@ -64,7 +65,7 @@ test("[110] run --webhook-host converts before the caches start, and restores th
   const { client } = cluster;
   const before = (await client.get(CrdResource, name)).spec.conversion;
   const runnable = localRun(client, [clockController]);
-  await runnable.prepare?.();
+  await runnable.prepare?.(never);
   const stop = new AbortController();
   const running = runnable.run({ stop: stop.signal, kill: never });
   assertEquals((await client.get(CrdResource, name)).spec.conversion?.strategy, "Webhook");
@@ -81,7 +82,7 @@ test("the start after a killed local run removes the conversion that it left", a
   using cluster = await createCluster();
   const { client } = cluster;
   const killed = localRun(client, [clockController]);
-  await killed.prepare?.();
+  await killed.prepare?.(never);
   const mark = (await client.get(CrdResource, name)).metadata.annotations?.[localRunAnnotation] ?? "";
   const dead = JSON.stringify({ ...JSON.parse(mark), id: "killed", process: 2 ** 30 });
   await client.patch(CrdResource, name, {
@@ -89,7 +90,7 @@ test("the start after a killed local run removes the conversion that it left", a
     value: { metadata: { annotations: { [localRunAnnotation]: dead } } },
   });
   const next = localRun(client, [clockController]);
-  await next.prepare?.();
+  await next.prepare?.(never);
   assertEquals((await client.get(CronTabV2, key)).spec.minute, "30");
   const stop = new AbortController();
   stop.abort();

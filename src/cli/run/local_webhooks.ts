@@ -10,7 +10,7 @@
  * Guarantees: a created configuration is complete from the start, including the CA bundle and the mark; what a live run has
  * published is left alone.
  */
-import type { Clock } from "../../async/mod.ts";
+import type { Clock, Random } from "../../async/mod.ts";
 import { type Client, isForbidden } from "../../client/mod.ts";
 import type { Runnable } from "../../manager/mod.ts";
 import type { Logger } from "../../observe/mod.ts";
@@ -27,7 +27,7 @@ import {
   type WebhookConfigurations,
   webhookConfigurations,
 } from "../../webhook/mod.ts";
-import { isAllowed, operatorLabel } from "../connection/mod.ts";
+import { isAllowed, operatorLabel, retryUnavailable } from "../connection/mod.ts";
 import { builtin, type Infer, type Resource } from "../../api/mod.ts";
 
 /** What a killed local run may have left. */
@@ -40,6 +40,7 @@ interface Leftovers {
   /** Sends dry-run requests only. */
   readonly dryRun: boolean;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   /** Ends the wait for a renewal. @default never */
   readonly signal?: AbortSignal;
@@ -52,11 +53,22 @@ export function leftoverCleaner(leftovers: Leftovers): Runnable | undefined {
   if (leftovers.webhooks.length === 0) return undefined;
   return {
     name: "leftover webhooks",
-    async prepare() {
-      if (await canReadConfigurations(leftovers)) await undoDeadLocalRuns(leftovers);
-    },
+    prepare: (stop) => cleanUp(leftovers, stop, canReadConfigurations),
     run: () => Promise.resolve(),
   };
+}
+
+/** Repairs what a killed run has left, as soon as the server responds. @throws the signal's reason */
+export async function cleanUp(
+  leftovers: Leftovers,
+  signal: AbortSignal,
+  isNeeded: (leftovers: Leftovers) => Promise<boolean> = () => Promise.resolve(true),
+): Promise<void> {
+  const { clock, random } = leftovers;
+  const work = async () => {
+    if (await isNeeded(leftovers)) await undoDeadLocalRuns({ ...leftovers, signal });
+  };
+  await retryUnavailable("look for webhooks of killed runs", work, { clock, random, signal });
 }
 
 /**

@@ -78,8 +78,8 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   };
   const webhooks = webhookRunnable(flags, {
     ...{ controllers, allControllers, name, namespace, isInCluster, dryRun },
-    ...{ client, isLeader, metrics, clock },
-    findConfigurations: () => findWebhookConfigurationName(search),
+    ...{ client, isLeader, metrics, clock, random },
+    findConfigurations: (signal) => findWebhookConfigurationName({ ...search, signal }),
   });
   if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
   return manager;

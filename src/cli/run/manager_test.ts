@@ -31,7 +31,7 @@ async function responses(endpoints: OperatorEndpoints | undefined, paths: readon
     clock: systemClock,
   });
   const stop = new AbortController();
-  for (const runnable of runnables) await runnable.prepare?.();
+  for (const runnable of runnables) await runnable.prepare?.(new AbortController().signal);
   const running = runnables.map((runnable) => runnable.run({ stop: stop.signal, kill: stop.signal }));
   try {
     return await Promise.all(paths.map(async (path) => {

@@ -9,8 +9,9 @@
  * rejects writes; every next start repairs that first (`local_webhooks.ts`). Two local runs do not take each other's
  * webhooks. A dry run stores nothing: neither configurations nor certificates.
  */
+import { retryUnavailable } from "../connection/mod.ts";
 import { CommandError, exitCode, webhookServiceName } from "../command/mod.ts";
-import { aborted, type Clock, onAbort, scope } from "../../async/mod.ts";
+import { aborted, type Clock, onAbort, type Random, scope } from "../../async/mod.ts";
 import type { Client } from "../../client/mod.ts";
 import type { OperatorController, Runnable } from "../../manager/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
@@ -31,7 +32,7 @@ import {
   type Webhook,
   WebhookServer,
 } from "../../webhook/mod.ts";
-import { installLocalConfigurations, leftoverCleaner, undoDeadLocalRuns } from "./local_webhooks.ts";
+import { cleanUp, installLocalConfigurations, leftoverCleaner, undoDeadLocalRuns } from "./local_webhooks.ts";
 import type { ServingFlags } from "./run_flags.ts";
 
 /** What the webhook server needs. */
@@ -51,12 +52,13 @@ interface WebhookParts {
   readonly isLeader: () => boolean;
   readonly metrics: MetricsRegistry;
   readonly clock: Clock;
+  readonly random: Random;
 }
 
 /** What is known before the server responds. */
 interface EarlyWebhookParts extends Omit<WebhookParts, "configurations"> {
   /** Finds the name of the webhook configurations. */
-  readonly findConfigurations: () => Promise<string>;
+  readonly findConfigurations: (signal: AbortSignal) => Promise<string>;
 }
 
 /** As {@link createWebhookRunnable}, for a cluster that need not respond yet: it is asked when the phase begins. */
@@ -66,9 +68,11 @@ export function webhookRunnable(flags: ServingFlags, parts: EarlyWebhookParts): 
   let runnable: Runnable | undefined;
   return {
     name: "webhooks",
-    async prepare() {
-      runnable = createWebhookRunnable(flags, { ...others, configurations: await findConfigurations() });
-      await runnable?.prepare?.();
+    async prepare(stop) {
+      const find = () => findConfigurations(stop);
+      const configurations = await retryUnavailable("find webhook configurations", find, { ...others, signal: stop });
+      runnable = createWebhookRunnable(flags, { ...others, configurations });
+      await runnable?.prepare?.(stop);
     },
     run: async (life) => await runnable?.run(life),
   };
@@ -84,7 +88,7 @@ export function createWebhookRunnable(flags: ServingFlags, parts: WebhookParts):
   if (host !== undefined && !parts.dryRun) {
     return localServer(flags, { ...parts, webhooks, allWebhooks: webhooksIn(parts.allControllers), log, host });
   }
-  const prepare = async () => void await undoDeadLocalRuns(leftovers);
+  const prepare = (stop: AbortSignal) => cleanUp(leftovers, stop);
   const reason = reasonNotServed(flags, parts);
   if (reason !== undefined) {
     log.info("not serving webhooks", { reason });

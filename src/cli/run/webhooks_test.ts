@@ -1,5 +1,5 @@
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
-import { drain, systemClock, VirtualClock } from "../../async/mod.ts";
+import { drain, systemClock, systemRandom, VirtualClock } from "../../async/mod.ts";
 import { CommandError } from "../command/mod.ts";
 import { Client } from "../../client/mod.ts";
 import { type OperatorController, withWebhooks } from "../../manager/mod.ts";
@@ -74,8 +74,9 @@ async function writesOfStart(
     isLeader: () => true,
     metrics: new MetricsRegistry(),
     clock: systemClock,
+    random: systemRandom,
   });
-  await runnable?.prepare?.();
+  await runnable?.prepare?.(new AbortController().signal);
   const stop = new AbortController();
   const running = runnable?.run({ stop: stop.signal, kill: stop.signal });
   await drain(); // long enough to request a Secret, too short to create certificates
@@ -191,11 +192,17 @@ async function startLocally(
   const runnable = createWebhookRunnable({ ...serving, metricsBindAddress: undefined }, {
     ...{ controllers, allControllers: controllers, name: "op", configurations: "op", namespace: "ops" },
     ...{ isInCluster: false, dryRun: false },
-    ...{ client: new Client(server.transport), isLeader: () => true, metrics: new MetricsRegistry(), clock },
+    ...{
+      client: new Client(server.transport),
+      isLeader: () => true,
+      metrics: new MetricsRegistry(),
+      clock,
+      random: systemRandom,
+    },
   });
   const stop = new AbortController();
   const life = { stop: stop.signal, kill: new AbortController().signal };
-  const running = Promise.resolve(runnable?.prepare?.()).then(() => runnable?.run(life));
+  const running = Promise.resolve(runnable?.prepare?.(new AbortController().signal)).then(() => runnable?.run(life));
   let isOver = false;
   const ended = running.then(() => undefined, (error: unknown) => error).finally(() => isOver = true);
   while (!isOver && !writes.some((line) => line.startsWith("POST"))) await clock.advance(100);
