@@ -31,6 +31,7 @@ import type { CheckedRules } from "./checked_rules.ts";
 import type { StructuralSchema } from "./structural_schema.ts";
 import { isRequired, type Schema } from "./_zod.ts";
 import { dotPath } from "./dot_path.ts";
+import { type OwnFields, ownFieldsOf, withoutPrototypes, withPrototypes } from "./_own_fields.ts";
 
 /**
  * Defines a kind from zod schemas. The value that it returns is the TypeScript type, the CustomResourceDefinition, the
@@ -81,7 +82,8 @@ export function defineResource<
     conversion,
   });
   type Output = OutputOf<Kind, Spec, Status, Fields>;
-  const methods = methodsOf<Output, InputOf<Kind, Spec, Status, Fields>>(options);
+  const root = crd.spec.versions[0]?.schema.openAPIV3Schema ?? {};
+  const methods = methodsOf<Output, InputOf<Kind, Spec, Status, Fields>>(options, ownFieldsOf(root));
   // TypeScript does not see through the condition of `spec` that the kind of the output is Kind.
   return Object.freeze({ group, version, kind: kind as Output["kind"], plural: names.plural, scope, crd, ...methods });
 }
@@ -90,10 +92,11 @@ type Methods<T extends CustomObject, Input> = Pick<CustomResource<T, Input>, "pa
 
 function methodsOf<T extends CustomObject, Input>(
   options: ResourceOptions<string, z.ZodType, z.ZodType>,
+  ownFields: OwnFields | undefined,
 ): Methods<T, Input> {
   const { kind, spec, status, fields } = options;
   const apiVersion = apiVersionOf(options);
-  const safeParse = parserOf<T>({ apiVersion, kind, spec, status, fields });
+  const safeParse = parserOf<T>({ apiVersion, kind, spec, status, fields, ownFields });
   const parse = (value: unknown): DeepReadonly<T> => {
     const result = safeParse(value);
     if (result.kind === "invalid") throw cannotParse(kind, value, result.issues);
@@ -351,11 +354,12 @@ interface ParserParts {
   readonly spec: z.ZodType | undefined;
   readonly status: z.ZodType | undefined;
   readonly fields: z.ZodType | undefined;
+  readonly ownFields: OwnFields | undefined;
 }
 
 /** Makes the parser of one kind. */
 function parserOf<T extends CustomObject>(parts: ParserParts): (value: unknown) => ParseResult<DeepReadonly<T>> {
-  const { apiVersion, kind, spec, status, fields } = parts;
+  const { apiVersion, kind, spec, status, fields, ownFields } = parts;
   // The translation has refused all but objects.
   const others = fields instanceof z.ZodObject ? fields : z.object({});
   const schema = others.extend({
@@ -371,9 +375,10 @@ function parserOf<T extends CustomObject>(parts: ParserParts): (value: unknown) 
     if (hidden !== undefined) {
       return { kind: "invalid", issues: [{ path: hidden, message: "The key __proto__ is not supported" }] };
     }
-    const parsed = boundedParse(schema, value);
+    const parsed = boundedParse(schema, ownFields === undefined ? value : withoutPrototypes(value, ownFields));
     if (parsed.kind === "invalid") return { kind: "invalid", issues: parsed.issues.map(issueOf) };
-    return { kind: "valid", object: parsed.value as unknown as DeepReadonly<T> };
+    const object: unknown = ownFields === undefined ? parsed.value : withPrototypes(parsed.value, ownFields);
+    return { kind: "valid", object: object as DeepReadonly<T> };
   };
 }
 

@@ -21,7 +21,17 @@ import {
 } from "./_scalars.ts";
 import { patternOf } from "./_pattern.ts";
 import { cannotDefine, elementOf, type Place, propertyOf, rootPlace } from "./_place.ts";
-import { type Check, checksOf, type Definition, definitionOf, isRequired, metaOf, type Schema } from "./_zod.ts";
+import { ownFieldsOf, withoutPrototypes } from "./_own_fields.ts";
+import {
+  type Check,
+  checksOf,
+  type Definition,
+  definitionOf,
+  innerOf,
+  isRequired,
+  metaOf,
+  type Schema,
+} from "./_zod.ts";
 import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
 
 /**
@@ -122,7 +132,8 @@ function defaultSchema(definition: Extract<Definition, { type: "default" | "pref
   if (!sameJson(value, definition.defaultValue)) {
     throw cannotDefine(place, "has a default that differs each time, a CRD holds one fixed value");
   }
-  const parsed = z.safeParse(definition.innerType, value);
+  const own = ownFieldsOf(inner);
+  const parsed = z.safeParse(definition.innerType, own === undefined ? value : withoutPrototypes(value, own));
   if (!parsed.success) throw cannotDefine(place, `has a default that it refuses: ${parsed.error.issues[0]?.message}`);
   return { ...inner, default: json };
 }
@@ -228,6 +239,9 @@ function propertiesSchema(shape: Readonly<Record<string, Schema>>, place: Place)
   for (const [name, field] of Object.entries(shape)) {
     const at = propertyOf(place, name);
     const schema = translate(field, at);
+    if (!isUnchecked(field)) {
+      refuseInheritedName(name, { isPresent: isRequired(field) || schema.default !== undefined }, at);
+    }
     properties.push([name, schema]);
     if (isRequired(field)) required.push(name);
     else if (isImmutable(field) && schema.default === undefined) rules.push(presenceRule(name, at));
@@ -237,6 +251,28 @@ function propertiesSchema(shape: Readonly<Record<string, Schema>>, place: Place)
   if (required.length > 0) draft.required = required;
   addRules(draft, rules, place);
   return draft;
+}
+
+/**
+ * Refuses a name whose values zod or TypeScript would get wrong. `new --from-crd` writes such fields of other programs as
+ * `z.unknown()`, which promises nothing.
+ */
+function refuseInheritedName(name: string, { isPresent }: { readonly isPresent: boolean }, place: Place): void {
+  if (name === "__proto__") {
+    throw cannotDefine(place, "would be dropped by zod, which does not parse fields with this name; rename it");
+  }
+  if (isPresent || !(name in Object.prototype)) return;
+  throw cannotDefine(
+    place,
+    "is optional and has the name of a member that JavaScript objects inherit, which reading it would give; " +
+      "make it required, set a default, or rename it",
+  );
+}
+
+/** True for a field of which zod checks nothing, and the API server everything. */
+function isUnchecked(field: Schema): boolean {
+  const inner = innerOf(field);
+  return inner === undefined ? definitionOf(field).type === "unknown" : isUnchecked(inner);
 }
 
 /** The rule on the parent of an optional immutable field. A rule on the field itself does not run when it is added or removed. */

@@ -258,11 +258,15 @@ test("embeddedResource() preserves unknown fields", () => {
   assertEquals(schema.type, "object");
 });
 
-test("a property may be named __proto__ or constructor", () => {
-  const shape = Object.fromEntries([["__proto__", z.string()], ["constructor", z.string()]]);
-  const schema = translated(z.object({ constructor: z.string() }).extend(shape));
-  assert(Object.hasOwn(schema.properties ?? {}, "constructor"));
+test("a property may be named constructor if it is never absent; __proto__ only if zod does not check it", () => {
+  const shape = (proto: z.ZodType) => Object.fromEntries([["__proto__", proto], ["constructor", z.string()]]);
+  const unchecked = z.unknown().meta({ openapi: { type: "string" } });
+  const schema = translated(z.object(shape(unchecked.optional())));
+  assertEquals(Object.keys(schema.properties ?? {}).sort(), ["__proto__", "constructor"]);
   assertEquals(Object.getPrototypeOf(schema.properties), Object.prototype);
+  assertThrows(() => translated(z.object(shape(z.string()))), /__proto__ would be dropped by zod, .* rename it$/);
+  const optional = z.object({ a: z.object({ toString: z.string().optional() }) });
+  assertThrows(() => translated(optional), /a\.toString is optional and has the name of a member .* or rename it$/);
 });
 
 test("the result is frozen, and its text does not depend on the order of definition", () => {

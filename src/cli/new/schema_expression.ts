@@ -155,7 +155,7 @@ function objectDraft(schema: StructuralSchema, hasLongDefault: boolean): Draft |
   const shape = names.map((name) => {
     const field = properties[name] ?? {};
     const position = required.includes(name) ? "required" : "optional";
-    // zod takes what every object inherits, such as `constructor`, for the value of the field.
+    // Reading an absent `constructor` gives what every object inherits, so the type of the field promises nothing.
     if (name in Object.prototype) return [name, inheritedField(field, position)] as const;
     return [name, below(field, position, hasLongDefault)] as const;
   });
