@@ -45,11 +45,13 @@ export async function* watchLines<T>(
       const { done, value } = await read(reader, signal, action);
       if (done) break;
       const events: WatchEvent<T>[] = [];
-      splitter.push(value, (line) => events.push(parseEvent<T>(line, dropManagedFields)));
+      const excess = splitter.push(value, (line) => events.push(parseEvent<T>(line, dropManagedFields)));
       releaseBytes(value);
       if (events.length > 0) yield events;
+      if (excess !== undefined) throw excess;
     }
     const rest = splitter.end();
+    if (typeof rest !== "string") throw rest;
     if (rest.trim() !== "") yield [lastEvent<T>(rest, dropManagedFields, action)];
   } finally {
     reader.cancel().catch(() => {});
@@ -139,29 +141,28 @@ class LineSplitter {
     this.#maxLength = maxLength;
   }
 
-  /** Takes a chunk and calls `emit` for each complete line. @throws InvalidResponseError when a line is too long. */
-  push(chunk: Uint8Array, emit: (line: string) => void): void {
+  /** Takes a chunk and calls `emit` for each complete line. @returns the error when a line is too long, behind the others */
+  push(chunk: Uint8Array, emit: (line: string) => void): InvalidResponseError | undefined {
     const text = this.#decoder.decode(chunk, { stream: true });
     let start = 0;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
       const line = this.#pieces.length === 0 ? text.slice(start, end) : this.#complete(text.slice(start, end));
       start = end + 1;
-      if (line.length > this.#maxLength) throw this.#tooLong();
+      if (line.length > this.#maxLength) return this.#tooLong();
       if (line.length > 1 || (line !== "" && line !== "\r")) emit(line);
     }
-    if (start < text.length) this.#append(start === 0 ? text : text.slice(start));
+    return start < text.length ? this.#append(start === 0 ? text : text.slice(start)) : undefined;
   }
 
-  /** The text behind the last line feed. */
-  end(): string {
-    this.#append(this.#decoder.decode());
-    return this.#complete("");
+  /** The text behind the last line feed, or the error when it is too long. */
+  end(): string | InvalidResponseError {
+    return this.#append(this.#decoder.decode()) ?? this.#complete("");
   }
 
-  #append(piece: string): void {
+  #append(piece: string): InvalidResponseError | undefined {
     this.#pieces.push(piece);
     this.#piecesLength += piece.length;
-    if (this.#piecesLength > this.#maxLength) throw this.#tooLong();
+    return this.#piecesLength > this.#maxLength ? this.#tooLong() : undefined;
   }
 
   #complete(last: string): string {

@@ -81,9 +81,12 @@ export async function yamlText(object: JsonObject): Promise<string> {
 
 const maxLineWidth = 80;
 
+/** The start of a literal block. */
+const blockHeader = /^[|>][-+0-9]*$/;
+
 /**
- * Folds long lines at the first single space after column 80, but not in keys and literal blocks. The meaning is the same; it
- * matters only to clients that compare the text.
+ * Folds long lines at the first single space after column 80, but not in keys, literal blocks, and pairs whose key is so
+ * long that it begins with a question mark. The meaning is the same; it matters only to clients that compare the text.
  *
  * @param text with one line for each scalar that is not a literal block
  */
@@ -97,9 +100,14 @@ export function foldLines(text: string): string {
       continue;
     }
     const start = (/^ *(?:- )*/.exec(line)?.[0] ?? "").length;
+    if (/^[?:] /.test(line.slice(start))) {
+      folded.push(line);
+      block = blockHeader.test(line.slice(start + 2)) ? start : undefined;
+      continue;
+    }
     const key = keyLength(line.slice(start));
     const value = line.slice(start + key);
-    block = /^[|>][-+0-9]*$/.test(value) ? start - (key === 0 ? 1 : 0) : undefined;
+    block = blockHeader.test(value) ? start - (key === 0 ? 1 : 0) : undefined;
     // The value of a key, or of a dash, is indented by two more.
     folded.push(
       line.length <= maxLineWidth ? line : foldValue(line, start + key, " ".repeat(key === 0 ? start : start + 2)),
@@ -112,11 +120,11 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** The length of a key with its colon and space; 0 without a key. */
+/** The length of a key with its colon and space; the whole length if the value is below it, 0 without a key. */
 function keyLength(text: string): number {
   const quoted = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')/.exec(text)?.[0];
-  if (quoted !== undefined) return text.startsWith(": ", quoted.length) ? quoted.length + 2 : 0;
-  const colon = text.indexOf(": ");
+  if (quoted !== undefined) return text.startsWith(":", quoted.length) ? quoted.length + 2 : 0;
+  const colon = `${text} `.indexOf(": ");
   return colon < 0 ? 0 : colon + 2;
 }
 
