@@ -28,7 +28,9 @@ export type CacheGauge =
   | "informer_store_resource_version"
   | "informer_store_objects"
   /** Calls that wait for a handler. */
-  | "informer_queued_items";
+  | "informer_queued_items"
+  /** 1 while a watch is open, so that the cache follows the server; else 0. */
+  | "informer_following";
 
 /** `name` of the informer, and `handler` where the measurement is about one. */
 export interface CacheMetricLabels {

@@ -138,6 +138,7 @@ export class Reflector<T extends KubeObject> {
   /** Works until aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     let phase = this.#state.syncPhase();
+    this.#options.metrics.set("informer_following", this.#labels, 0);
     while (!signal.aborted) phase = await this.#step(phase, signal);
     this.#status = { kind: "stopped" };
     await this.#consistencyCheck;
@@ -279,7 +280,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #wait(phase: Extract<Phase, { kind: "waiting" }>, signal: AbortSignal): Promise<Phase> {
-    const { clock, log, target, recovery } = this.#options;
+    const { clock, log, target, recovery, metrics } = this.#options;
     const { failure } = phase;
     if (this.#state.isMissing) target.clear();
     const requestedMs = Math.min(failure.retryAfterMs ?? 0, this.#timing.retryAfterMaxMs);
@@ -293,6 +294,7 @@ export class Reflector<T extends KubeObject> {
       attempts: this.#attempts,
       nextAttemptAt: clock.now() + delayMs,
     };
+    metrics.set("informer_following", this.#labels, 0);
     log.info("retrying", { ...failure, attempts: this.#attempts, delayMs });
     await (isServerFailure ? recovery : clock).sleep(delayMs, signal).catch(() => {});
     return phase.then === "sync" ? this.#state.syncPhase() : { kind: "watching" };
@@ -320,7 +322,9 @@ export class Reflector<T extends KubeObject> {
 
   #watching(): void {
     this.#attempts = 0;
-    if (this.#status.kind !== "watching") this.#status = { kind: "watching", sinceAt: this.#options.clock.now() };
+    if (this.#status.kind === "watching") return;
+    this.#status = { kind: "watching", sinceAt: this.#options.clock.now() };
+    this.#options.metrics.set("informer_following", this.#labels, 1);
   }
 
   #synced(version: ResourceVersion, signal: AbortSignal): void {

@@ -356,3 +356,24 @@ test("after a restore of the server from a backup, the store has the restored st
   await drain();
   assertEquals(env.takeReceived(), ["+ default/c 3"]);
 });
+
+test("[124] a cache is measured as following while its watch is open, and not while it waits", async () => {
+  const following: number[] = [];
+  await using env = await startEnvironment({
+    metrics: {
+      count() {},
+      observe() {},
+      set: (name, _, value) => void (name === "informer_following" && following.push(value)),
+    },
+  });
+  assertEquals(following, [0, 1]);
+  env.api.failNext("watch", new FakeApiError(403, "Forbidden"));
+  env.api.endWatches(new FakeApiError(500, "InternalError"));
+  await drain();
+  assertEquals(following.at(-1), 0);
+  await env.waitOutBackoff();
+  assertEquals([following.at(-1), env.waiting], [0, "forbidden 2"]);
+  await env.waitOutBackoff();
+  await env.becomeHealthy();
+  assertEquals(following.at(-1), 1);
+});

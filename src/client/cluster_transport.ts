@@ -19,7 +19,7 @@ import {
   TokenBucket,
   untilAborted,
 } from "../async/mod.ts";
-import { liveSecrets, type Logger, logger as loggerOf, printable } from "../observe/mod.ts";
+import { liveSecrets, type Logger, logger as loggerOf, type MetricsRegistry, printable } from "../observe/mod.ts";
 import {
   type Environment,
   fileStat,
@@ -32,6 +32,7 @@ import {
 } from "../runtime/mod.ts";
 import { type Credential, type CredentialSource, credentialSource, type ExecPolicy } from "./credentials/mod.ts";
 import { type ClusterAccess, CredentialsError, type PemSource } from "./kubeconfig/mod.ts";
+import { countRetries } from "./measured_transport.ts";
 import { discard } from "./response.ts";
 import { sendWithRetries } from "./retry.ts";
 import { sendGuardOf, switchedResponse, type Transport, upgradeOf } from "./transport.ts";
@@ -56,6 +57,8 @@ export interface ClusterTransportOptions {
   readonly rateLimit?: { readonly qps: number; readonly burst: number };
   /** Milliseconds between two checks of the certificate files. @default 10_000 */
   readonly checkFilesEveryMs?: number;
+  /** Counts repeated requests: `rest_client_request_retries_total`. @default no metrics */
+  readonly metrics?: MetricsRegistry;
   /** The source of time for delays and time limits. @default systemClock */
   readonly clock?: Clock;
   /** The source of jitter. @default systemRandom */
@@ -127,6 +130,7 @@ class Cluster {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #logger: Logger;
+  readonly #countRetry: ((verb: string, code: string) => void) | undefined;
 
   constructor(access: ClusterAccess, options: ClusterTransportOptions) {
     const { clock = systemClock, random = systemRandom, logger = loggerOf("client") } = options;
@@ -152,6 +156,8 @@ class Cluster {
     this.#clock = clock;
     this.#random = random;
     this.#logger = logger;
+    const { metrics } = options;
+    this.#countRetry = metrics === undefined ? undefined : countRetries(metrics, new URL(access.server).host);
   }
 
   async send(request: Request): Promise<Response> {
@@ -169,7 +175,13 @@ class Cluster {
       contentType: headers.get("content-type"),
       signal,
       send: () => this.#sendAuthorized(replayable),
-    }, { maxAttempts: this.#maxAttempts, clock: this.#clock, random: this.#random, logger: this.#logger });
+    }, {
+      maxAttempts: this.#maxAttempts,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#logger,
+      onRetry: (code) => this.#countRetry?.(method, code),
+    });
   }
 
   close(): void {

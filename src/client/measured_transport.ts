@@ -1,6 +1,7 @@
 /** measuredTransport(): metrics of the requests to an API server, with the names of client-go. */
 import { type Clock, systemClock } from "../async/mod.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../observe/mod.ts";
+import { noResponse } from "./retry.ts";
 import type { Transport } from "./transport.ts";
 
 /** Options of {@link measuredTransport}. */
@@ -14,8 +15,6 @@ export interface MeasuredTransportOptions {
 
 /** Seconds; the same bounds as in the components of Kubernetes. */
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
-/** The status code that client-go reports for a request without a response. */
-const noResponse = "<error>";
 
 /**
  * Measures the requests of `transport`: rest_client_requests_total{code,method,host} and
@@ -82,4 +81,18 @@ function durationHistograms({ metrics, host }: MeasuredTransportOptions): (verb:
     known.set(verb, cell);
     return cell;
   };
+}
+
+/**
+ * Counts repeated requests in rest_client_request_retries_total{code,verb,host}. `measuredTransport()` does not see them: a
+ * server that asks for fewer requests (429) shows here first.
+ */
+export function countRetries(metrics: MetricsRegistry, host: string): (verb: string, code: string) => void {
+  const family = metrics.counter({
+    name: "rest_client_request_retries_total",
+    help: "Repeated HTTP requests by the status code of the response before, verb and host",
+    labelNames: ["code", "verb", "host"],
+  });
+  family.labels({ code: "429", verb: "GET", host });
+  return (verb, code) => family.labels({ code, verb, host }).inc();
 }

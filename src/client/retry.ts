@@ -19,6 +19,8 @@ export interface RetryOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Called before a repetition. @param code the status of the response, or `<error>` when the connection broke */
+  readonly onRetry?: (code: string) => void;
 }
 
 /** One request that can be sent several times. */
@@ -29,12 +31,15 @@ export interface RetryableRequest {
   send(): Promise<Response>;
 }
 
+/** What client-go's metrics call the code of a request without a response. */
+export const noResponse = "<error>";
+
 /** The most attempts of a read whose connection breaks. If the server is down, the caller retries with its own backoff. */
 const maxResetAttempts = 3;
 
 /** Sends a request until there is a response to return. */
 export async function sendWithRetries(request: RetryableRequest, options: RetryOptions): Promise<Response> {
-  const { maxAttempts, clock, random, logger } = options;
+  const { maxAttempts, clock, random, logger, onRetry } = options;
   const backoff = new Backoff({ initialMs: 100, maxMs: 1_000, jitter: 1, clock, random });
   for (let attempts = 1;; attempts++) {
     let response: Response;
@@ -44,6 +49,7 @@ export async function sendWithRetries(request: RetryableRequest, options: RetryO
       const isLast = attempts >= Math.min(maxResetAttempts, maxAttempts);
       if (request.signal.aborted || isLast || !isReset(error, request)) throw error;
       // The first retry is immediate, because the server may have closed an idle connection.
+      onRetry?.(noResponse);
       if (attempts > 1) await clock.sleep(backoff.next(), request.signal);
       continue;
     }
@@ -55,6 +61,7 @@ export async function sendWithRetries(request: RetryableRequest, options: RetryO
     }
     logger.debug("retrying request", { status: response.status, delayMs, attempts });
     discard(response);
+    onRetry?.(String(response.status));
     await clock.sleep(delayMs, request.signal);
   }
 }

@@ -38,13 +38,14 @@ async function send(
   outcomes: readonly Outcome[],
   request: Partial<RetryableRequest> = {},
   maxAttempts = 10,
+  onRetry?: (code: string) => void,
 ): Promise<Result> {
   const clock = new VirtualClock();
   const server = new ScriptedServer(clock, outcomes);
   let result: Result | undefined;
   sendWithRetries(
     { method: "GET", contentType: null, signal: never, send: () => server.send(), ...request },
-    { maxAttempts, clock, random: seededRandom(1), logger: new RecordingLogger() },
+    { maxAttempts, clock, random: seededRandom(1), logger: new RecordingLogger(), onRetry },
   ).then(
     (response) => result = { sentAt: server.sentAt, status: response.status, error: undefined },
     (error) => result = { sentAt: server.sentAt, status: undefined, error },
@@ -103,6 +104,21 @@ test("[74] after ten attempts the last response is returned", async () => {
   const { sentAt, status } = await send([responseWith(429, "1")]);
   assertEquals([sentAt.length, status], [10, 429]);
   assertEquals((await send([responseWith(429, "1")], {}, 3)).sentAt.length, 3);
+});
+
+test("[124] each repetition is reported with the reason: the status of the response before, or <error>", async () => {
+  const reset = Object.assign(new Error("reset"), { code: "ECONNRESET" });
+  const codes: string[] = [];
+  const report = (code: string) => void codes.push(code);
+  const { status } = await send(
+    [responseWith(429, "1"), reset, responseWith(503, "1"), responseWith(200)],
+    {},
+    10,
+    report,
+  );
+  assertEquals([codes, status], [["429", "<error>", "503"], 200]);
+  await send([responseWith(404)], {}, 10, report);
+  assertEquals(codes.length, 3);
 });
 
 test("[security 21] a Retry-After of years counts as five minutes", async () => {

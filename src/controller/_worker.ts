@@ -186,7 +186,7 @@ export function measureAttempt(attempt: ReconcileAttempt, metrics: ReconcileMetr
     const startedAt = clock.monotonic();
     metrics.onStart();
     const outcome = await attempt(key, causes, retries);
-    metrics.onFinish(outcome.kind, clock.monotonic() - startedAt);
+    metrics.onFinish(key, outcome.kind, clock.monotonic() - startedAt);
     return outcome;
   };
 }

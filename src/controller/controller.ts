@@ -228,6 +228,7 @@ export class Controller {
     using running = scope(kill);
     const { maxConcurrentReconciles = 1, maxRetries } = definition.options;
     reconcileMetrics?.setMaxWorkers(maxConcurrentReconciles);
+    reconcileMetrics?.readParked(() => this.queue.counts.parked);
     const options = {
       queue: this.queue,
       attempt: this.#createAttempt(running.signal),

@@ -3,6 +3,7 @@
  * MetricsRegistry under controller-runtime's names. All series of a controller exist from the start with 0, so that a
  * rate over them includes the first reconcile.
  */
+import type { ObjectKey } from "../api/mod.ts";
 import type { Counter, MetricsRegistry } from "../observe/mod.ts";
 
 /** How a reconcile ended, see `Outcome` in `_worker.ts`. */
@@ -13,7 +14,9 @@ export interface ReconcileMetrics {
   setMaxWorkers(count: number): void;
   onStart(): void;
   /** @param durationMs Milliseconds. */
-  onFinish(outcome: ReconcileOutcome, durationMs: number): void;
+  onFinish(key: ObjectKey, outcome: ReconcileOutcome, durationMs: number): void;
+  /** Called once for each Controller: `read` returns how many of its keys are parked. */
+  readParked(read: () => number): void;
 }
 
 /** Options of {@link reconcileMetrics}. */
@@ -48,14 +51,46 @@ export function reconcileMetrics(registry: MetricsRegistry, options: ReconcileMe
     help: "Reconciles per controller that run now",
     labelNames: ["controller"],
   }).labels({ controller });
+  const failing = failingKeys(registry, controller);
+  const parked = registry.gauge({
+    name: "pintle_controller_parked_keys",
+    help: "Keys per controller that are not reconciled for a while, because their writes were reverted again and again",
+    labelNames: ["controller"],
+  }).labels({ controller });
   return {
     setMaxWorkers: (count) => maxWorkers.set(count),
     onStart: () => active.inc(),
-    onFinish(outcome, durationMs) {
+    onFinish(key, outcome, durationMs) {
       active.dec();
       seconds.observe(durationMs / 1000);
       count(outcome);
+      failing(key, outcome);
     },
+    readParked: (read) => parked.read(read),
+  };
+}
+
+/**
+ * Counts the keys whose last reconcile failed. A rate of errors does not show them: a key that fails is retried less and less
+ * often. The labels are the results of reconciles, so that keys which wait for their user can be told apart.
+ */
+function failingKeys(registry: MetricsRegistry, controller: string) {
+  const family = registry.gauge({
+    name: "pintle_controller_failing_keys",
+    help: "Keys per controller whose last reconcile failed: with an error that is retried, or with a terminal error",
+    labelNames: ["controller", "result"],
+  });
+  const failed = new Set<ObjectKey>();
+  const terminal = new Set<ObjectKey>();
+  family.labels({ controller, result: "error" }).read(() => failed.size);
+  family.labels({ controller, result: "terminal_error" }).read(() => terminal.size);
+  return (key: ObjectKey, outcome: ReconcileOutcome) => {
+    if (outcome === "aborted") return;
+    // Most keys never fail, and then this is two comparisons.
+    if (failed.size > 0) failed.delete(key);
+    if (terminal.size > 0) terminal.delete(key);
+    if (outcome === "failed") failed.add(key);
+    if (outcome === "terminal") terminal.add(key);
   };
 }
 

@@ -1,4 +1,5 @@
 import { assertEquals, test } from "../../tests/testing.ts";
+import { objectKey } from "../api/mod.ts";
 import { MetricsRegistry } from "../observe/mod.ts";
 import { reconcileMetrics } from "./metrics.ts";
 
@@ -27,7 +28,7 @@ test("reconciles are counted under controller-runtime's names, and all series ex
   metrics.setMaxWorkers(4);
   for (const outcome of ["done", "done", "requeue", "failed", "terminal", "aborted"] as const) {
     metrics.onStart();
-    metrics.onFinish(outcome, 250);
+    metrics.onFinish(objectKey({ namespace: "a", name: "b" }), outcome, 250);
   }
   metrics.onStart();
   assertEquals(await values(registry), {
@@ -42,4 +43,28 @@ test("reconciles are counted under controller-runtime's names, and all series ex
     [`controller_runtime_max_concurrent_reconciles${label}`]: "4",
     [`controller_runtime_active_workers${label}`]: "1",
   });
+});
+
+test("[124] a key counts as failing from its first failure until it succeeds, and parked keys are read at each rendering", async () => {
+  const registry = new MetricsRegistry();
+  const metrics = reconcileMetrics(registry, { controller: "foo" });
+  const states = async () =>
+    (await registry.render()).split("\n").filter((line) => /^pintle_controller_(failing|parked)/.test(line))
+      .map((line) => line.split(" ")[1]).join(" ");
+  assertEquals(await states(), "0 0 0");
+  let parked = 2;
+  metrics.readParked(() => parked);
+  const finish = (key: string, outcome: Parameters<typeof metrics.onFinish>[1]) => {
+    metrics.onStart();
+    metrics.onFinish(objectKey({ namespace: "default", name: key }), outcome, 1);
+  };
+  for (const key of ["a", "b", "c"]) finish(key, "failed");
+  finish("a", "failed");
+  finish("c", "terminal");
+  assertEquals(await states(), "2 1 2");
+  finish("a", "aborted");
+  finish("b", "requeue");
+  finish("c", "done");
+  parked = 0;
+  assertEquals(await states(), "1 0 0");
 });

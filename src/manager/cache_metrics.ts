@@ -26,6 +26,7 @@ const gauges: Readonly<Record<CacheGauge, string>> = {
   informer_store_resource_version: "The resourceVersion of a cache, its 15 least significant digits",
   informer_store_objects: "Objects in a cache",
   informer_queued_items: "Calls that wait for an event handler",
+  informer_following: "Whether a cache follows the API server: 1 while its watch is open, else 0",
 };
 
 /** Powers of ten from 1 ms or one item: lists and watches differ by orders of magnitude. */

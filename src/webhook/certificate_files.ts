@@ -6,9 +6,9 @@
  * last valid pair stays in use (behaviour 71).
  */
 import { type Clock, systemClock } from "../async/mod.ts";
-import { liveSecrets, type Logger, logger } from "../observe/mod.ts";
+import { liveSecrets, type Logger, logger, MetricsRegistry } from "../observe/mod.ts";
 import { type CertificatePair, fileStat, findText, isKeyPair, joinPath } from "../runtime/mod.ts";
-import type { CertificateSource } from "./certificates.ts";
+import { certificateExpiry, certificateFacts, type CertificateSource } from "./certificates.ts";
 
 /** Options of {@link certificateFiles}. */
 export interface CertificateFilesOptions {
@@ -18,6 +18,8 @@ export interface CertificateFilesOptions {
   readonly keyName?: string;
   /** Milliseconds between two polls. @default 10000, as controller-runtime's certwatcher */
   readonly pollMs?: number;
+  /** Gets the end of the certificate's validity. @default no metrics */
+  readonly metrics?: MetricsRegistry;
   /** @default systemClock */
   readonly clock?: Clock;
   /** @default logger("webhook") */
@@ -27,7 +29,8 @@ export interface CertificateFilesOptions {
 /** Reads certificates from `directory`. */
 export function certificateFiles(directory: string, options: CertificateFilesOptions = {}): CertificateSource {
   const { certName = "tls.crt", keyName = "tls.key", pollMs = 10_000, clock = systemClock } = options;
-  const { log = logger("webhook") } = options;
+  const { log = logger("webhook"), metrics = new MetricsRegistry() } = options;
+  const expiry = certificateExpiry(metrics);
   const certPath = joinPath(directory, certName), keyPath = joinPath(directory, keyName);
   return {
     async *pairs(signal) {
@@ -39,6 +42,7 @@ export function certificateFiles(directory: string, options: CertificateFilesOpt
           // If the files changed during the read, the next poll reads them again.
           if (identity === await identityOf(certPath, keyPath) && pair !== undefined) {
             known = identity;
+            expiry.set(((await certificateFacts(pair.cert))?.notAfter ?? 0) / 1000);
             if (pair.cert !== served?.cert || pair.key !== served.key) yield served = pair;
           } else {
             log.warn("cannot use the certificate files: missing, incomplete, or not a pair", { certPath, keyPath });

@@ -4,6 +4,7 @@ import { assertEquals, test } from "../../tests/testing.ts";
 import { until } from "../../tests/until.ts";
 import { scope, VirtualClock } from "../async/mod.ts";
 import type { CertificatePair } from "../runtime/mod.ts";
+import { MetricsRegistry } from "../observe/mod.ts";
 import { certificateFiles } from "./certificate_files.ts";
 import { issueCertificates } from "./certificates.ts";
 
@@ -13,13 +14,16 @@ async function issue(): Promise<CertificatePair> {
 }
 
 /** Runs `use` with a watched folder. `poll` returns all pairs that the watch has yielded so far. */
-async function watching(use: (folder: string, poll: () => Promise<CertificatePair[]>) => Promise<void>): Promise<void> {
+async function watching(
+  use: (folder: string, poll: () => Promise<CertificatePair[]>) => Promise<void>,
+  metrics?: MetricsRegistry,
+): Promise<void> {
   const folder = await mkdtemp(`${tmpdir()}/pintle-`);
   const clock = new VirtualClock();
   const seen: CertificatePair[] = [];
   using watch = scope(new AbortController().signal);
   const done = (async () => {
-    for await (const pair of certificateFiles(folder, { clock }).pairs(watch.signal)) seen.push(pair);
+    for await (const pair of certificateFiles(folder, { clock, metrics }).pairs(watch.signal)) seen.push(pair);
   })();
   try {
     await use(folder, async () => {
@@ -88,4 +92,16 @@ test("[71] the old pair stays in use while the new one is incomplete, does not m
     await writeFile(`${folder}/tls.crt`, second.cert);
     assertEquals(await poll(), [first, second]);
   });
+});
+
+test("[124] the end of the certificate in the files is measured, as that of a managed one", async () => {
+  const metrics = new MetricsRegistry();
+  const expiry = async () =>
+    /^pintle_webhook_certificate_expiration_timestamp_seconds (\d+)$/m.exec(await metrics.render())?.[1];
+  await watching(async (folder, poll) => {
+    assertEquals(await expiry(), "0");
+    await write(folder, await issue());
+    await poll();
+    assertEquals(await expiry(), `${Date.UTC(2026, 0, 1) / 1000 + 3_600}`);
+  }, metrics);
 });

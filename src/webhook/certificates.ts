@@ -5,6 +5,7 @@
  * Guarantees: each certificate has its own authority, whose private key is discarded at once and cannot be stolen. The
  * X.509 library is loaded on first use, so a command without webhooks does not pay for it.
  */
+import type { Gauge, MetricsRegistry } from "../observe/mod.ts";
 import type { CertificatePair } from "../runtime/mod.ts";
 import { toBase64, toHex } from "../runtime/mod.ts";
 
@@ -73,6 +74,14 @@ export async function issueCertificates(options: IssueOptions): Promise<IssuedCe
     ],
   });
   return { ca: pemOf("CERTIFICATE", ca.rawData), cert: pemOf("CERTIFICATE", leaf.rawData), key: await keyPem(keys) };
+}
+
+/** The metric of the certificate that is served. @returns its gauge: seconds since the epoch, 0 when there is none yet */
+export function certificateExpiry(metrics: MetricsRegistry): Gauge {
+  return metrics.gauge({
+    name: "pintle_webhook_certificate_expiration_timestamp_seconds",
+    help: "Expiration time of the certificate of the webhook server, in seconds since the epoch",
+  }).labels({});
 }
 
 /** Reads the first certificate of a PEM text; undefined when it has none. */

@@ -18,6 +18,7 @@ import { type Gauge, liveSecrets, type Logger, logger, MetricsRegistry } from ".
 import { type CertificatePair, fromBase64, isKeyPair, toBase64 } from "../runtime/mod.ts";
 import {
   canonicalHost,
+  certificateExpiry,
   type CertificateFacts,
   certificateFacts,
   type CertificateSource,
@@ -110,10 +111,7 @@ class ManagedCertificates {
     this.#signal = signal;
     this.#clock = clock;
     this.#log = log;
-    this.#expiry = metrics.gauge({
-      name: "pintle_webhook_certificate_expiration_timestamp_seconds",
-      help: "Expiration time of the certificate of the webhook server, in seconds since the epoch",
-    }).labels({});
+    this.#expiry = certificateExpiry(metrics);
   }
 
   async *pairs(): AsyncGenerator<CertificatePair, void, void> {

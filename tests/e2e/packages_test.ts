@@ -106,6 +106,7 @@ interface Case {
 
 const image = `--image=registry.example.com:5000/team/operator:1.2.3@sha256:${"0123456789abcdef".repeat(4)}`;
 const own = ["--cert-secret=tls", "--service-monitor", "--webhook-from=10.0.0.0/28"];
+const monitoring = ["--monitoring", "--monitoring-label=release=prometheus"];
 
 /** All five controllers, together and each alone; and the flags that change most. */
 const cases: readonly Case[] = [
@@ -117,7 +118,15 @@ const cases: readonly Case[] = [
   })),
   { args: ["foo", "--namespaced", "-n", "team-a"], namespace: "team-a", name: "controller-foo", isBundle: false },
   {
-    args: ["nodepool", image, "--replicas=1", "--toleration=a.dev/b=c:NoSchedule", "--run-flag=--workers=4", ...own],
+    args: [
+      "nodepool",
+      image,
+      "--replicas=1",
+      "--toleration=a.dev/b=c:NoSchedule",
+      "--run-flag=--workers=4",
+      ...own,
+      ...monitoring,
+    ],
     namespace: "controller-system",
     name: "controller-nodepool",
     isKnown: false,
@@ -189,6 +198,9 @@ async function prove(operator: PackagedOperator, one: Case, controlPlane: Contro
     }
   }
   if (isBundle) await assertBundle(operator, args);
+  if (isBundle && expected.some(({ kind }) => kind.endsWith("WebhookConfiguration"))) {
+    await assertBundle(operator, [...args, ...monitoring]);
+  }
 }
 
 /** The example changes one setting, so that a user sees how; the rest is as in the base. */

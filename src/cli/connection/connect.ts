@@ -69,11 +69,11 @@ export async function connect(flags: ConnectFlags, session: Session): Promise<Co
 
 /** HTTPS to the cluster, unless the process environment brings its own transport. */
 function createTransport(access: ClusterAccess, session: Session): ClusterTransport {
-  const { environment, operator, version, processEnvironment: { transport, clock, random } } = session;
+  const { environment, operator, version, metrics, processEnvironment: { transport, clock, random } } = session;
   if (transport !== undefined) {
     return Object.assign((request: Request) => transport(request), { [Symbol.dispose]: () => {} });
   }
-  return clusterTransport(access, { environment, clock, random, userAgent: `${operator.name}/${version}` });
+  return clusterTransport(access, { environment, metrics, clock, random, userAgent: `${operator.name}/${version}` });
 }
 
 /** Copies field by field, because `flags` can have the flags of a command, too. */

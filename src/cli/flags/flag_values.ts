@@ -131,6 +131,19 @@ export function toleration(): z.ZodType<Toleration, string> {
   });
 }
 
+const labelPattern =
+  /^((?:[a-z0-9][a-z0-9.-]{0,251}[a-z0-9]\/|[a-z0-9]\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)=((?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?)$/;
+
+/** A label of an object, as KEY=VALUE. */
+export function label(): z.ZodType<readonly [key: string, value: string], string> {
+  return z.string().transform((given, context) => {
+    const [, key, value = ""] = labelPattern.exec(given) ?? [];
+    if (key !== undefined) return [key, value] as const;
+    context.addIssue({ code: "custom", message: "it is not a label such as release=prometheus" });
+    return z.NEVER;
+  });
+}
+
 /** Milliseconds in each unit of Go's time.ParseDuration. All units are ASCII except the two signs for micro. */
 const unitMs: ReadonlyMap<string, number> = new Map([
   ["ns", 1e-6],

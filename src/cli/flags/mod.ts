@@ -15,6 +15,7 @@ export {
   durationMsOrForever,
   formatDuration,
   hostName,
+  label,
   labelSelector,
   namespaceName,
   objectName,

@@ -9,7 +9,7 @@ import { apiVersionOf, builtin, type KubeObject, type PolicyRule, type Resource 
 import { type AccessGrant, controllerGrants, policyRules, processGrants } from "../../manager/mod.ts";
 import { configurationTargets } from "../../webhook/mod.ts";
 import type { InstallPlan } from "./install_plan.ts";
-import { labelsOf, metadataOf } from "./workload.ts";
+import { exposesMetrics, labelsOf, metadataOf } from "./workload.ts";
 import { webhookServiceName } from "../command/mod.ts";
 
 /** Returns the ServiceAccount and its permissions. */
@@ -48,7 +48,7 @@ function grantsOf(plan: InstallPlan) {
       namespace,
       lease: name,
       webhooks: webhooks.length === 0 ? undefined : { targets, secret },
-      reviewsRequests: certSecret !== undefined,
+      reviewsRequests: exposesMetrics(plan),
     }),
   ];
 }
@@ -70,8 +70,8 @@ function bindingOf({ name, namespace }: InstallPlan, role: Resource, roleName: s
 }
 
 /** A ClusterRole to bind to the account that collects metrics. */
-function metricsReader(plan: InstallPlan): readonly KubeObject[] {
-  if (plan.certSecret === undefined) return [];
+export function metricsReader(plan: InstallPlan): readonly KubeObject[] {
+  if (!exposesMetrics(plan)) return [];
   const { metricsPath = "/metrics" } = plan.operator.endpoints ?? {};
   const metadata = { name: `${plan.name}-metrics-reader.${plan.namespace}`, labels: labelsOf(plan) };
   return [objectOf(builtin.ClusterRole, metadata, { rules: [{ nonResourceURLs: [metricsPath], verbs: ["get"] }] })];

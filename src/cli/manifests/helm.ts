@@ -28,8 +28,13 @@ const kubeVersion = ">=1.30.0-0";
 /** Returns the files. @param plan Made for {@link releaseNamespace} */
 export function helmFiles(plan: InstallPlan): readonly PackageFile[] {
   const values = chartValues(plan);
-  // The further flags are a value, and the budget and the ServiceMonitor depend on values.
-  const fixed = { ...plan, runFlags: [], replicas: 2, hasServiceMonitor: plan.certSecret !== undefined };
+  // The further flags are a value, and the budget and what reads metrics depend on values.
+  const hasMetrics = plan.certSecret !== undefined;
+  const fixed: InstallPlan = {
+    ...plan,
+    ...{ runFlags: [], replicas: 2, hasServiceMonitor: hasMetrics, hasMonitoring: hasMetrics },
+    monitoringLabels: { more: mark("labels", "monitoring.labels") },
+  };
   const objects = installedObjects(fixed, { includeCrds: false });
   return [
     { path: "Chart.yaml", text: generatedComment + formatValue(chartOf(plan), "yaml") },
@@ -75,6 +80,9 @@ function objectTemplate(object: KubeObject, plan: InstallPlan): string {
         .join("");
     case "ServiceMonitor":
       return conditional(".Values.serviceMonitor.enabled", templateOf(object));
+    case "PrometheusRule":
+    case "ConfigMap":
+      return conditional(".Values.monitoring.enabled", templateOf(object));
     default:
       return templateOf(object);
   }
@@ -84,8 +92,11 @@ function conditional(condition: string, template: string): string {
   return `{{- if ${condition} }}\n${template}{{- end }}\n`;
 }
 
-/** The mark of a value. `value`: its text; `yaml`: its YAML; `with`: its YAML, or nothing; `each`: one item for each element. */
-function mark(action: "value" | "yaml" | "with" | "each", path: string): string {
+/**
+ * The mark of a value. `value`: its text; `yaml`: its YAML; `with`: its YAML, or nothing; `labels`: its fields beside those of
+ * the object; `each`: one item for each element.
+ */
+function mark(action: "value" | "yaml" | "with" | "labels" | "each", path: string): string {
   return `@@${action} ${path}@@`;
 }
 
@@ -125,7 +136,7 @@ const scalars: Readonly<Record<string, string>> = {
   replicas: "{{ .Values.replicas }}",
 };
 
-const markedLine = /^( *)(?:([\w./-]+): |- )"?@@(value|yaml|with|each) ([\w.]+)@@"?$/;
+const markedLine = /^( *)(?:([\w./-]+): |- )"?@@(value|yaml|with|labels|each) ([\w.]+)@@"?$/;
 
 /** Prints an object as a template. What Helm would read as an action is escaped. */
 function templateOf(object: object): string {
@@ -160,6 +171,12 @@ function markedLines({ indent, key, action, path }: MarkedLine): readonly string
         `${indent}{{- with .Values.${path} }}`,
         `${indent}${key}:`,
         `${indent}  {{- toYaml . | nindent ${inner} }}`,
+        `${indent}{{- end }}`,
+      ];
+    case "labels":
+      return [
+        `${indent}{{- with .Values.${path} }}`,
+        `${indent}{{- toYaml . | nindent ${indent.length} }}`,
         `${indent}{{- end }}`,
       ];
     default:

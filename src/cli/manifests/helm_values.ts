@@ -22,7 +22,8 @@ const [anyObject, anyList] = [{ type: "object" }, { type: "array", items: { type
 
 /** Returns the values. */
 export function chartValues(plan: InstallPlan): ChartValues {
-  const { image, replicas, runFlags, tolerations, certSecret, hasServiceMonitor } = plan;
+  const { image, replicas, runFlags, tolerations, certSecret, hasServiceMonitor, hasMonitoring, monitoringLabels } =
+    plan;
   const { repository, tag = "", digest = "" } = imageParts(image);
   const [container] = deployment(plan).spec.template.spec?.containers ?? [];
   const values: ChartValues = {
@@ -73,7 +74,13 @@ export function chartValues(plan: InstallPlan): ChartValues {
     value: { enabled: hasServiceMonitor },
     schema: objectOf({ enabled: flag }),
   };
-  return { ...values, serviceMonitor };
+  const monitoring = {
+    about: "Alerts for the Prometheus operator and a Grafana dashboard. " +
+      "The labels are those by which your Prometheus selects alerts and the ServiceMonitor, such as {release: NAME}.",
+    value: { enabled: hasMonitoring, labels: monitoringLabels },
+    schema: objectOf({ enabled: flag, labels: { type: "object", additionalProperties: text } }),
+  };
+  return { ...values, serviceMonitor, monitoring };
 }
 
 function objectOf(properties: object): object {

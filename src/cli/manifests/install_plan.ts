@@ -41,6 +41,12 @@ export interface InstallPlan {
   readonly tolerations: readonly Toleration[];
   /** True when the manifests contain a ServiceMonitor. */
   readonly hasServiceMonitor: boolean;
+  /** True when they also contain alerts and a dashboard. */
+  readonly hasMonitoring: boolean;
+  /** Labels of what the Prometheus operator reads, by which a Prometheus selects it. */
+  readonly monitoringLabels: Readonly<Record<string, string>>;
+  /** The page whose sections say what to do about each alert. */
+  readonly runbookUrl: string;
   /** Name of the Secret with your own certificates. */
   readonly certSecret?: string;
   /** The folder where the platform mounts the certificates of the webhooks. @default none, they come from elsewhere */
@@ -79,13 +85,16 @@ export function createInstallPlan(words: readonly string[], flags: ManifestFlags
       ...controllers.some((controller) => writesNodes(controller, watched)) ? nodeWriterTolerations : [],
       ...flags.toleration,
     ],
-    hasServiceMonitor: flags.serviceMonitor,
+    hasServiceMonitor: flags.serviceMonitor || flags.monitoring,
+    hasMonitoring: flags.monitoring,
+    monitoringLabels: Object.fromEntries(flags.monitoringLabel),
+    runbookUrl: flags.runbookUrl,
     certSecret,
     webhookFrom,
     runFlags: flags.runFlag,
   };
   assertRunFlags(flags.runFlag);
-  assertServiceMonitor(flags);
+  assertMonitoring(flags);
   crdsOf(controllers); // a kind that nothing converts is refused
   if (plan.watched.length > 0) assertNamespaced(plan);
   return plan;
@@ -177,10 +186,19 @@ function assertRunFlags(runFlags: readonly string[]): void {
   throw new UsageError(`Cannot parse --run-flag "${odd}": it is not a flag`, "Example: --run-flag=--workers=4");
 }
 
-function assertServiceMonitor({ serviceMonitor, certSecret }: ManifestFlags): void {
-  if (!serviceMonitor || certSecret !== undefined) return;
+function assertMonitoring({ serviceMonitor, monitoring, certSecret, output, monitoringLabel }: ManifestFlags): void {
+  if (monitoringLabel.length > 0 && !serviceMonitor && !monitoring) {
+    throw new UsageError(
+      "Cannot set --monitoring-label: nothing is printed that has it",
+      "Add --monitoring or --service-monitor",
+    );
+  }
+  // In a bundle, the certificate of the webhooks is used.
+  if (certSecret !== undefined || (monitoring && output === "olm")) return;
+  if (!serviceMonitor && !monitoring) return;
   throw new UsageError(
-    "Cannot make a ServiceMonitor: without certificates, the metrics are served inside of the Pod only",
+    `Cannot make ${monitoring ? "the objects of --monitoring" : "a ServiceMonitor"}: ` +
+      "without certificates, the metrics are served inside of the Pod only",
     "Add --cert-secret",
   );
 }

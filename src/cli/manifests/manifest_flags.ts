@@ -4,6 +4,7 @@ import {
   addressRange,
   commandLineOnly,
   flag,
+  label,
   namespaceName,
   objectName,
   oneOf,
@@ -78,6 +79,25 @@ export const manifestFlags = z.object({
     ...commandLineOnly,
     flags: "--service-monitor",
     about: "also print a ServiceMonitor for the Prometheus operator; needs --cert-secret",
+  }),
+  monitoring: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--monitoring",
+    about: "also print a ServiceMonitor, alerts (PrometheusRule) and a Grafana dashboard; needs --cert-secret",
+  }),
+  monitoringLabel: flag(z.array(label()).default([]), {
+    ...commandLineOnly,
+    flags: "--monitoring-label <label>",
+    about:
+      "label KEY=VALUE of the ServiceMonitor and the alerts, by which your Prometheus selects them; can be repeated",
+    arity: "list",
+    example: "--monitoring-label release=kube-prometheus-stack",
+  }),
+  runbookUrl: flag(text().default("https://pintle.dev/guide/production.html"), {
+    ...commandLineOnly,
+    flags: "--runbook-url <url>",
+    about: "page that the alerts link to; its sections are called as the alerts",
+    example: "--runbook-url https://wiki.example.com/operator",
   }),
   webhookConfiguration: flag(objectName().optional(), {
     ...commandLineOnly,

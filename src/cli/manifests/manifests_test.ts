@@ -279,6 +279,19 @@ test("--service-monitor prints a ServiceMonitor that selects the Service of the 
   assertEquals(services.length, 2);
 });
 
+test("[124] --monitoring prints what Prometheus and Grafana read, with the labels by which they select it", async () => {
+  const all = await objects(
+    "website --cert-secret tls --monitoring --monitoring-label release=prom --monitoring-label a.b/c=",
+  );
+  for (const kind of ["ServiceMonitor", "PrometheusRule"]) {
+    const labels = new Map(Object.entries(find(all, kind).metadata.labels ?? {}));
+    assertEquals([labels.get("release"), labels.get("a.b/c")], ["prom", ""], kind);
+  }
+  const { metadata } = find(all, "ConfigMap");
+  assertEquals([metadata.name, metadata.namespace], ["op-website-dashboard", "op-system"]);
+  assertEquals(Reflect.get(metadata.labels ?? {}, "grafana_dashboard"), "1");
+});
+
 test("YAML documents are printed in an order in which they can be applied", async () => {
   const { out } = await call("pods");
   const kinds = out.split("---\n").map((text) => /^kind: (.*)$/m.exec(text)?.[1]);
@@ -296,6 +309,12 @@ test("[84] flags that contradict each other are exit code 2, with an advice", as
     ["pods --name -x", /Cannot parse --name "-x"|argument missing/],
     ["pods --run-flag workers", /Cannot parse --run-flag "workers": it is not a flag/],
     ["pods --service-monitor", /Cannot make a ServiceMonitor: .*\. Add --cert-secret/],
+    ["pods --monitoring", /Cannot make the objects of --monitoring: .*\. Add --cert-secret/],
+    ["pods --monitoring-label a=b", /Cannot set --monitoring-label: .*\. Add --monitoring or --service-monitor/],
+    [
+      "pods --cert-secret tls --monitoring --monitoring-label a",
+      /Cannot parse --monitoring-label "a": it is not a label/,
+    ],
     ["pods --create-namespace --existing-namespace", /both --create-namespace and --existing-namespace/],
     ["pods -n kube-system --create-namespace", /Cannot create the namespace "kube-system"/],
     ["pods --toleration a:Never", /Cannot parse --toleration "a:Never": it is not a taint/],

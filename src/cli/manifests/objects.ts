@@ -2,6 +2,7 @@
 import { accessObjects } from "./access.ts";
 import type { InstallPlan } from "./install_plan.ts";
 import { crdObjects, webhookObjects } from "./webhook_objects.ts";
+import { monitoringObjects } from "./monitoring_objects.ts";
 import { namespaceObject, workloadObjects } from "./workload.ts";
 import type { KubeObject } from "../../api/mod.ts";
 import type { Crd } from "../../schema/mod.ts";
@@ -19,6 +20,7 @@ export function installedObjects(
     ...(includeCrds ? crdObjects(plan) : []),
     ...accessObjects(plan),
     ...workloadObjects(plan),
+    ...monitoringObjects(plan),
     ...webhookObjects(plan),
   ];
 }

@@ -12,11 +12,12 @@ import { formatObjects, formatValue } from "../output/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import { crdsOf } from "../command/mod.ts";
 import type { Crd } from "../../schema/mod.ts";
-import { rulesOf } from "./access.ts";
+import { metricsReader, rulesOf } from "./access.ts";
 import { isSemantic } from "./helm.ts";
 import type { InstallPlan } from "./install_plan.ts";
+import { monitoringObjects } from "./monitoring_objects.ts";
 import { generatedComment, type PackageFile } from "./output_folder.ts";
-import { deployment, disruptionBudget, labelsOf, ports } from "./workload.ts";
+import { deployment, disruptionBudget, labelsOf, metricsService, ports } from "./workload.ts";
 
 /** The folders of a bundle; all files in them are generated. */
 export const olmFolders = ["manifests", "metadata"] as const;
@@ -34,7 +35,11 @@ export function olmFiles(given: InstallPlan): readonly PackageFile[] {
   const labels = labelsOfBundle(plan.name);
   const annotations = { annotations: labels };
   const crds = crdsOf(plan.controllers).map((crd) => ({ ...crd, spec: { ...crd.spec, conversion: undefined } }));
-  const objects = [...crds.map(withoutUndefined), ...disruptionBudget(plan).map(withoutNamespace)];
+  const objects = [
+    ...crds.map(withoutUndefined),
+    ...[...disruptionBudget(plan), ...metricsService(plan), ...metricsReader(plan), ...monitoringObjects(plan)]
+      .map(withoutNamespace),
+  ];
   return [
     {
       path: `manifests/${plan.name}.clusterserviceversion.yaml`,
@@ -49,7 +54,7 @@ export function olmFiles(given: InstallPlan): readonly PackageFile[] {
   ];
 }
 
-function assertBundle({ certSecret, watched, version }: InstallPlan): void {
+function assertBundle({ certSecret, watched, version, hasMonitoring, webhooks }: InstallPlan): void {
   if (watched.length > 0) {
     throw new UsageError(
       "Cannot make a bundle: it is installed in any namespace, and --namespaced or --watch-namespace names some",
@@ -60,6 +65,13 @@ function assertBundle({ certSecret, watched, version }: InstallPlan): void {
     throw new UsageError(
       "Cannot make a bundle with --cert-secret: the Operator Lifecycle Manager mounts the certificates of the webhooks",
       "Leave --cert-secret out",
+    );
+  }
+  if (hasMonitoring && webhooks.length === 0) {
+    throw new UsageError(
+      "Cannot make a bundle with --monitoring: the Operator Lifecycle Manager makes certificates for webhooks only, and " +
+        "without one, the metrics are served inside of the Pod only",
+      "Leave --monitoring out",
     );
   }
   if (!isSemantic(version)) {

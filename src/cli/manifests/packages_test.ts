@@ -186,6 +186,45 @@ test("a bundle gives all permissions of the Roles, and leaves certificates to th
   }
 });
 
+test("[124] a chart has the alerts and the dashboard as values, and leaves the templates of Prometheus and Grafana as they are", async () => {
+  await using folder = await newFolder();
+  const flags = "website -o helm --cert-secret tls --monitoring --monitoring-label release=prom";
+  assertEquals((await call(flags, folder.path)).code, 0);
+  const values = parseYaml(await contentOf(folder.path, "values.yaml")).value() as Readonly<Record<string, unknown>>;
+  assertEquals([values.monitoring, values.serviceMonitor], [{ enabled: true, labels: { release: "prom" } }, {
+    enabled: true,
+  }]);
+  const rule = await contentOf(folder.path, "templates/prometheusrule-op-website.yaml");
+  assertStringIncludes(rule, "{{- if .Values.monitoring.enabled }}");
+  assertStringIncludes(rule, "{{- with .Values.monitoring.labels }}");
+  assertStringIncludes(rule, '{{ "{{" }} $labels.controller }}');
+  assertStringIncludes(rule, 'namespace="{{ .Release.Namespace }}"');
+  const dashboard = await contentOf(folder.path, "templates/configmap-op-website-dashboard.yaml");
+  assertStringIncludes(dashboard, '{{ "{{" }}controller}}');
+});
+
+test("[124] a bundle serves metrics with the certificate of the webhooks, or has no monitoring", async () => {
+  await using folder = await newFolder();
+  assertEquals((await call("website -o olm --monitoring", folder.path)).code, 0);
+  assertEquals((await filesIn(folder.path)).filter((path) => /service|rule|configmap|clusterrole/.test(path)), [
+    "manifests/op-website-dashboard.configmap.yaml",
+    "manifests/op-website-metrics-reader.op-system.clusterrole.yaml",
+    "manifests/op-website-metrics.service.yaml",
+    "manifests/op-website.clusterserviceversion.yaml",
+    "manifests/op-website.prometheusrule.yaml",
+    "manifests/op-website.servicemonitor.yaml",
+  ]);
+  const version = await contentOf(folder.path, "manifests/op-website.clusterserviceversion.yaml");
+  for (const part of ["--metrics-bind-address=:8443", "tokenreviews", "subjectaccessreviews"]) {
+    assertStringIncludes(version, part);
+  }
+  const rule = await contentOf(folder.path, "manifests/op-website.prometheusrule.yaml");
+  assert(!rule.includes("namespace="), "it is installed in any namespace");
+  const { code, err } = await call("pods -o olm --monitoring", folder.path);
+  assertEquals(code, 2);
+  assertMatch(err, /Cannot make a bundle with --monitoring: .* certificates for webhooks only/);
+});
+
 const images: readonly (readonly [string, ReturnType<typeof imageParts>])[] = [
   ["op", { repository: "op" }],
   ["op:1", { repository: "op", tag: "1" }],

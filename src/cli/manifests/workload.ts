@@ -1,6 +1,5 @@
 /**
- * The workload of the controllers: Namespace, Deployment, PodDisruptionBudget, NetworkPolicy, and the Service and the
- * ServiceMonitor of their metrics.
+ * The workload of the controllers: Namespace, Deployment, PodDisruptionBudget, NetworkPolicy, and the Service of their metrics.
  *
  * Guarantees: the Pods satisfy the `restricted` Pod Security Standard: no root, no privileges, a read-only file system. A
  * process that does not respond any more is killed within 30 s.
@@ -52,11 +51,18 @@ export function namespaceObject(plan: InstallPlan): readonly KubeObject[] {
   return [{ apiVersion: "v1", kind: "Namespace", metadata: { name: plan.namespace, labels } }];
 }
 
+/**
+ * True when the metrics are served to the cluster, which needs a certificate; else inside of the Pod only. A certificate that
+ * the platform mounts is for the webhooks: it serves metrics as well when somebody reads them.
+ */
+export function exposesMetrics({ certSecret, mountedCertDir, hasMonitoring }: InstallPlan): boolean {
+  return certSecret !== undefined || (mountedCertDir !== undefined && hasMonitoring);
+}
+
 /** Returns the workload and the objects that protect it. */
 export function workloadObjects(plan: InstallPlan): readonly KubeObject[] {
   return [
     ...metricsService(plan),
-    ...serviceMonitor(plan),
     networkPolicy(plan),
     ...disruptionBudget(plan),
     deployment(plan),
@@ -118,7 +124,7 @@ function container(plan: InstallPlan): Container {
     args: argumentsOf(plan),
     ports: [
       portOf("probes"),
-      ...(certSecret === undefined ? [] : [portOf("metrics")]),
+      ...(exposesMetrics(plan) ? [portOf("metrics")] : []),
       ...(webhooks.length === 0 ? [] : [portOf("webhooks")]),
     ],
     // The delay is longer than a usual start: a probe before the port is open would leave a warning Event.
@@ -143,7 +149,7 @@ function portOf(name: keyof typeof ports) {
 function argumentsOf(plan: InstallPlan): string[] {
   const { controllers, name, watched, certSecret, mountedCertDir, webhooks, webhookConfiguration, runFlags } = plan;
   const ownCertDir = certSecret === undefined ? mountedCertDir : certDir;
-  const metrics = certSecret === undefined ? `127.0.0.1:${ports.loopbackMetrics}` : `:${ports.metrics}`;
+  const metrics = exposesMetrics(plan) ? `:${ports.metrics}` : `127.0.0.1:${ports.loopbackMetrics}`;
   return [
     "run",
     // By name, even when these are all controllers: a later image may have one more, without permissions.
@@ -164,8 +170,9 @@ function argumentsOf(plan: InstallPlan): string[] {
   ];
 }
 
-function metricsService(plan: InstallPlan): readonly builtin.Service[] {
-  if (plan.certSecret === undefined) return [];
+/** Returns the Service of the metrics, when they are served to the cluster. */
+export function metricsService(plan: InstallPlan): readonly builtin.Service[] {
+  if (!exposesMetrics(plan)) return [];
   return [{
     apiVersion: "v1",
     kind: "Service",
@@ -180,31 +187,13 @@ function metricsService(plan: InstallPlan): readonly builtin.Service[] {
   }];
 }
 
-/** Tells the Prometheus operator to collect the metrics, with the certificate authority of the Secret. */
-function serviceMonitor(plan: InstallPlan): readonly KubeObject[] {
-  const { hasServiceMonitor, certSecret, name, namespace, operator } = plan;
-  if (!hasServiceMonitor || certSecret === undefined) return [];
-  const endpoint = {
-    port: "metrics",
-    path: operator.endpoints?.metricsPath ?? "/metrics",
-    scheme: "https",
-    bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
-    tlsConfig: {
-      serverName: `${metricsServiceName(name)}.${namespace}.svc`,
-      ca: { secret: { name: certSecret, key: "ca.crt" } },
-    },
-  };
-  const spec = { selector: { matchLabels: metricsLabels(plan) }, endpoints: [endpoint] };
-  const monitor = { apiVersion: "monitoring.coreos.com/v1", kind: "ServiceMonitor", metadata: metadataOf(plan), spec };
-  return [monitor];
-}
-
-function metricsServiceName(name: string): string {
+/** The name of the Service of the metrics, and so the label `job` of their series. */
+export function metricsServiceName(name: string): string {
   return `${name}-metrics`;
 }
 
 /** The labels that only the Service of the metrics has: that of the webhooks has those of the Pods, too. */
-function metricsLabels(plan: InstallPlan) {
+export function metricsLabels(plan: InstallPlan) {
   return { ...selectorOf(plan), "app.kubernetes.io/component": "metrics" };
 }
 
@@ -226,10 +215,12 @@ function networkPolicy(plan: InstallPlan): builtin.NetworkPolicy {
         ...(plan.webhooks.length === 0
           ? []
           : [{ ports: open(ports.webhooks), ...(from.length === 0 ? {} : { from }) }]),
-        ...(plan.certSecret === undefined ? [] : [{
-          ports: open(ports.metrics),
-          from: [{ namespaceSelector: { matchLabels: { metrics: "enabled" } } }],
-        }]),
+        ...(exposesMetrics(plan)
+          ? [{
+            ports: open(ports.metrics),
+            from: [{ namespaceSelector: { matchLabels: { metrics: "enabled" } } }],
+          }]
+          : []),
       ],
     },
   };

@@ -96,7 +96,7 @@ export function createWebhookRunnable(flags: ServingFlags, parts: WebhookParts):
   }
   const certificates = flags.certDir === undefined
     ? managedSource(parts, webhooks)
-    : certificateFiles(flags.certDir, { clock: parts.clock });
+    : certificateFiles(flags.certDir, { metrics: parts.metrics, clock: parts.clock });
   const server = createServer(flags, { ...parts, webhooks }, certificates);
   return { name: "webhooks", prepare, run: ({ stop, kill }) => server.run(stop, { kill }) };
 }

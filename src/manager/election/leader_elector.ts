@@ -268,8 +268,10 @@ export class LeaderElector {
   }
 
   #reportLeader(): void {
-    const { onNewLeader } = this.#options;
+    const { onNewLeader, metrics } = this.#options;
     const { holder } = this.#claim;
+    const { record } = this.#lock;
+    if (record !== undefined) metrics?.setTransitions(record.transitions);
     if (holder === this.#reportedLeader) return;
     this.#reportedLeader = holder;
     if (holder === "") return;
@@ -306,6 +308,8 @@ export interface LeaderElectionMetrics {
   setLeading(isLeader: boolean): void;
   /** A renewal had to read the Lease first. */
   countSlowPath(): void;
+  /** The Lease, as it was last read or written, has changed its holder so many times. */
+  setTransitions(count: number): void;
 }
 
 /** Options of {@link leaderElectionMetrics}. */
@@ -314,7 +318,7 @@ interface LeaderElectionMetricsOptions {
   readonly name: string;
 }
 
-/** Creates leader_election_master_status and leader_election_slowpath_total of one Lease in `registry`. */
+/** Creates the metrics of one Lease in `registry`: `leader_election_master_status` and others. */
 export function leaderElectionMetrics(
   registry: MetricsRegistry,
   options: LeaderElectionMetricsOptions,
@@ -330,8 +334,15 @@ export function leaderElectionMetrics(
     help: "Renewals of the lease of this name that had to read it first",
     labelNames: ["name"],
   }).labels({ name });
+  const transitions = registry.gauge({
+    name: "leader_election_lease_transitions",
+    help: "How often the lease of this name has changed its holder, as the lease says: the same on all replicas",
+    labelNames: ["name"],
+  });
   return {
     setLeading: (isLeader) => status.set(isLeader ? 1 : 0),
     countSlowPath: () => slowPath.inc(),
+    // Without a value until the Lease is known: a 0 would look like the Lease of another cluster.
+    setTransitions: (count) => transitions.labels({ name }).set(count),
   };
 }

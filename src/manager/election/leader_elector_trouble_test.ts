@@ -7,7 +7,12 @@ import { LeaseForbiddenError } from "./lease_lock.ts";
 test("[50] a renewal is one request; after a conflict the Lease is read, and renewed with the fields of other clients", async () => {
   const cluster = new ElectionCluster();
   let slowPaths = 0;
-  const metrics = { setLeading() {}, countSlowPath: () => void slowPaths++ };
+  const transitions: number[] = [];
+  const metrics = {
+    setLeading() {},
+    countSlowPath: () => void slowPaths++,
+    setTransitions: (count: number) => void transitions.push(count),
+  };
   const { leadership } = await cluster.leader("a", { metrics });
   const methods = () => cluster.server.requests.splice(0).map(({ method, code }) => `${method} ${code}`);
   assertEquals(methods(), ["GET 404", "POST 200"]);
@@ -29,6 +34,26 @@ test("[50] a renewal is one request; after a conflict the Lease is read, and ren
     "OldestEmulationVersion",
     "2026-01-01T00:00:00.000000Z",
   ]);
+  await cluster.within(100, leadership.release());
+  assertEquals(new Set(transitions), new Set([0]));
+});
+
+test("[124] every replica measures how often the Lease has changed its holder", async () => {
+  const cluster = new ElectionCluster();
+  const seen: Record<string, number | undefined> = {};
+  const metricsOf = (name: string) => ({
+    setLeading() {},
+    countSlowPath() {},
+    setTransitions: (count: number) => void (seen[name] = count),
+  });
+  const a = await cluster.leader("a", { metrics: metricsOf("a") });
+  const b = cluster.replica("b", { metrics: metricsOf("b") });
+  const waiting = b.elector.acquire(b.stop.signal);
+  await cluster.pass(4_000);
+  assertEquals(seen, { a: 0, b: 0 });
+  await cluster.within(100, a.leadership.release());
+  const leadership = await cluster.within(20_000, waiting);
+  assertEquals(seen.b, 1);
   await cluster.within(100, leadership.release());
 });
 
