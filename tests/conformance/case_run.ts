@@ -43,9 +43,16 @@ export interface WatchOptions {
   readonly accept?: string;
   /** Runs while the watch is open. @default nothing */
   readonly act?: () => Promise<void>;
-  /** @default 20 */
+  /**
+   * The server ends the watch after this time. Only a case that compares a watch without events names it: the others end
+   * with their last event. @default 120
+   */
   readonly timeoutSeconds?: number;
 }
+
+/** What a wait compares: the response's body, parsed if it is JSON, its code and its warnings. */
+// deno-lint-ignore no-explicit-any
+export type IsExpected = (body: any, code: number, warnings: readonly string[]) => boolean;
 
 /** The result of a program. */
 export interface CommandResult {
@@ -62,21 +69,48 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Selects the lines of its output that are compared. @default all */
   readonly picks?: (line: string) => boolean;
+  /**
+   * For a command that watches: an action for each object that it prints, the objects that it lists first included. The
+   * command is ended after the last action. @default the command ends by itself
+   */
+  readonly onObjects?: readonly (() => Promise<unknown>)[];
 }
 
 /** Runs kubectl on one of the servers. */
 export type RunKubectl = (args: readonly string[], options: CommandOptions) => Promise<CommandResult>;
+
+/**
+ * How slowly a case proceeds. A kube-apiserver answers many questions of admission and authorization from caches that are
+ * a moment behind its storage, so a case that differs is repeated at a slower pace before the difference counts.
+ */
+export interface Pace {
+  /** Milliseconds before each recorded request. */
+  readonly pauseMs: number;
+  /** Seconds for commands whose limit passes in every run, because they wait for what never comes. */
+  readonly shortSeconds: number;
+}
+
+/** The pace of a first run. */
+export const fullPace: Pace = { pauseMs: 0, shortSeconds: 1 };
 
 /** Options of {@link CaseRun}. */
 export interface CaseRunOptions {
   readonly send: Send;
   /** A word that no other run uses. */
   readonly unique: string;
-  /** Milliseconds until a wait for controllers fails. */
-  readonly patienceMs: number;
+  /** @default fullPace */
+  readonly pace?: Pace;
   /** @default not available */
   readonly kubectl?: RunKubectl;
 }
+
+/**
+ * Milliseconds until a wait fails. It only ends a case that hangs: garbage collection alone pauses for half a minute when
+ * definitions come and go, and the machine may be busy.
+ */
+const patienceMs = 300_000;
+/** Between two probes of a wait: a busy server must not be asked all the time. */
+const [firstProbeMs, maxProbeMs] = [20, 500];
 
 /** One run of one case. */
 export class CaseRun {
@@ -84,6 +118,7 @@ export class CaseRun {
   readonly #send: Send;
   readonly #mask: Mask;
   readonly #unique: string;
+  readonly #pace: Pace;
   readonly steps: Step[] = [];
   /** The namespace of the case; it exists. */
   readonly namespace: string;
@@ -93,6 +128,7 @@ export class CaseRun {
     this.#options = options;
     this.#send = send;
     this.#unique = unique;
+    this.#pace = options.pace ?? fullPace;
     this.namespace = `conformance-${unique}`;
     this.#mask = new Mask(unique);
   }
@@ -114,6 +150,7 @@ export class CaseRun {
     const init = initOf(call);
     const stem = stemOf(call.body);
     if (stem !== undefined) this.#mask.addStem(stem);
+    await this.#pause();
     const response = await this.#send(path, init);
     const parsed = parsedBody(await response.text());
     const body = sortsCauses ? withSortedCauses(parsed) : parsed;
@@ -137,23 +174,32 @@ export class CaseRun {
     return parsedBody(text);
   }
 
-  /** Polls until the response is as expected; nothing is recorded. @throws Error when the time is up */
-  // deno-lint-ignore no-explicit-any
-  async until(path: string, isExpected: (body: any, code: number) => boolean): Promise<void> {
-    const deadline = performance.now() + this.#options.patienceMs;
-    while (true) {
-      const response = await this.#send(path, { method: "GET" });
+  /**
+   * Sends a request until the response is as expected; nothing is recorded.
+   *
+   * @param call A request, or the path of a GET.
+   * @throws Error with the last response when the time is up
+   */
+  async until(call: string | Call, isExpected: IsExpected): Promise<void> {
+    const { path, ...rest } = typeof call === "string" ? { path: call } : call;
+    const init = initOf({ path, ...rest });
+    const deadline = performance.now() + patienceMs;
+    for (let probeMs = firstProbeMs;; probeMs = Math.min(probeMs * 1.5, maxProbeMs)) {
+      const response = await this.#send(path, init);
       const text = await response.text();
-      if (isExpected(parsedBody(text), response.status)) return;
-      if (performance.now() >= deadline) throw new Error(`Cannot wait for ${path} any longer: ${text}`);
-      await sleep(20);
+      if (isExpected(parsedBody(text), response.status, warningsOf(response))) return;
+      if (performance.now() >= deadline) {
+        throw new Error(`Cannot wait for ${init.method} ${path} any longer: ${response.status} ${text}`);
+      }
+      await sleep(probeMs);
     }
   }
 
   /** Watches while an action runs, and records the events in the server's order. @param path includes the query */
   async watch(path: string, options: WatchOptions): Promise<void> {
-    const { count, accept, act = () => Promise.resolve(), timeoutSeconds = 20 } = options;
+    const { count, accept, act = () => Promise.resolve(), timeoutSeconds = 120 } = options;
     const stop = new AbortController();
+    await this.#pause();
     const full = `${path}${path.includes("?") ? "&" : "?"}watch=true&timeoutSeconds=${timeoutSeconds}`;
     const response = await this.#send(full, { headers: accept === undefined ? {} : { accept }, signal: stop.signal });
     const reading = response.ok ? linesOf(response, count) : response.text().then((text) => [text]);
@@ -169,11 +215,18 @@ export class CaseRun {
     });
   }
 
-  /** Runs kubectl in the case's namespace and records its output. @returns its stdout, unmasked */
+  /**
+   * Runs kubectl in the case's namespace and records its output.
+   *
+   * @param args `SOON` is a time limit that passes in every run.
+   * @returns its stdout, unmasked
+   */
   async kubectl(args: readonly string[], options: CommandOptions = {}): Promise<string> {
     const runKubectl = this.#options.kubectl;
     if (runKubectl === undefined) throw new Error("Cannot run kubectl: the case does not say that it needs it");
-    const { code, stdout, stderr } = await runKubectl(["--namespace", this.namespace, ...args], options);
+    await this.#pause();
+    const words = args.map((word) => word.replaceAll("SOON", `${this.#pace.shortSeconds}s`));
+    const { code, stdout, stderr } = await runKubectl(["--namespace", this.namespace, ...words], options);
     const lines = (text: string) => this.#mask.output(text).split("\n");
     const { picks = () => true } = options;
     const output = { stdout: lines(stdout).filter(picks), stderr: lines(stderr) };
@@ -185,6 +238,10 @@ export class CaseRun {
       response: output,
     });
     return stdout;
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#pace.pauseMs > 0) await sleep(this.#pace.pauseMs);
   }
 
   /** Records a value other than a response, such as the requests to a webhook. @param title describes the value */

@@ -23,14 +23,17 @@ export interface ConformanceCase {
 /** Options of a case. */
 export type CaseTraits = Omit<ConformanceCase, "name" | "execute">;
 
+/** A wait between two requests, for a state that no request of the case shows. */
+export type Wait = (run: CaseRun) => Promise<void>;
+
 /** A case that sends fixed requests one after the other. */
 export function requests(
   name: string,
-  calls: (run: CaseRun) => readonly Call[],
+  calls: (run: CaseRun) => readonly (Call | Wait)[],
   traits: CaseTraits = {},
 ): ConformanceCase {
   const execute = async (run: CaseRun) => {
-    for (const call of calls(run)) await run.call(call);
+    for (const call of calls(run)) await (typeof call === "function" ? call(run) : run.call(call));
   };
   return { name, ...traits, execute };
 }

@@ -38,8 +38,6 @@ export class EmbeddedHost implements Host, AsyncDisposable {
   #hasControllers = false;
   #listener: Server | undefined;
   #folder: string | undefined;
-  /** Shorter than on a real control plane, because the controllers run in memory. */
-  readonly patienceMs = 5_000;
   kubectl: RunKubectl | undefined;
 
   /** Starts a server for a case. @param kubectl the program, for a case that runs it */

@@ -10,7 +10,6 @@ export const commonHeaders: Readonly<Record<string, string>> = { "user-agent": "
 export class RealHost implements Host, Disposable {
   readonly #controlPlane: ControlPlane;
   readonly #client: Deno.HttpClient;
-  readonly patienceMs = 30_000;
   readonly kubectl;
 
   constructor(controlPlane: ControlPlane) {

@@ -4,7 +4,7 @@
 import { createTwoFilesPatch } from "diff";
 import type { ConformanceCase } from "./conformance_case.ts";
 import { expectationOf } from "./conformance_case.ts";
-import { CaseRun, type RunKubectl, type Send, type Step } from "./case_run.ts";
+import { CaseRun, fullPace, type RunKubectl, type Send, type Step } from "./case_run.ts";
 
 /** The responses of a server to a case. */
 export type Transcript = readonly Step[];
@@ -13,8 +13,6 @@ export type Transcript = readonly Step[];
 export interface Host {
   /** Sends with all permissions. */
   readonly send: Send;
-  /** Milliseconds until a wait for controllers fails. */
-  readonly patienceMs: number;
   /** Absent if the case does not need it. */
   readonly kubectl?: RunKubectl;
   /** Creates the ServiceAccount `default` of a namespace if no controller does. @default waits for it */
@@ -22,9 +20,9 @@ export interface Host {
 }
 
 /** Runs a case in a new namespace, which is deleted in the background. */
-export async function transcriptOf(host: Host, subject: ConformanceCase): Promise<Transcript> {
+export async function transcriptOf(host: Host, subject: ConformanceCase, pace = fullPace): Promise<Transcript> {
   const unique = crypto.randomUUID().slice(0, 8);
-  const run = new CaseRun({ send: host.send, unique, patienceMs: host.patienceMs, kubectl: host.kubectl });
+  const run = new CaseRun({ send: host.send, unique, pace, kubectl: host.kubectl });
   const { namespace } = run;
   await run.prepare({ path: "/api/v1/namespaces", body: { metadata: { name: namespace } } });
   if (subject.needsAccount === true) {

@@ -18,13 +18,19 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Its stdin. @default empty */
   readonly stdin?: string;
+  /** Gets all of its stdout so far whenever there is more; `end` ends the program with SIGKILL. @default nothing */
+  readonly onStdout?: (stdout: string, end: () => void) => void;
 }
 
 /** Runs `path` with `args`; a signal that ended it counts as code 1. */
 export function run(path: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const child = spawn(path, args, { cwd: options.cwd, env: { ...process.env, ...options.env } });
   let [stdout, stderr] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => stdout += text);
+  const end = () => void child.kill("SIGKILL");
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+    options.onStdout?.(stdout, end);
+  });
   child.stderr.setEncoding("utf8").on("data", (text: string) => stderr += text);
   child.stdin.on("error", () => {}); // it may end without reading its input
   child.stdin.end(options.stdin ?? "");

@@ -162,7 +162,7 @@ const signing: readonly ConformanceCase[] = [
     await write("/status", { status: { certificate: signingRequest } });
     await run.call({
       path: `${all}?fieldSelector=spec.signerName%3Dexample.com%2Fa`,
-      pick: ({ items }) => items.length,
+      pick: ({ items }) => items.filter(({ metadata }: Any) => metadata.name === name).length,
     });
     await run.call({ method: "DELETE", path: `${all}/${name}`, pick: ({ kind }) => kind });
   }),

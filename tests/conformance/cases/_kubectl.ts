@@ -1,5 +1,5 @@
 /** Helpers for kubectl cases: commands, and a simulated kubelet. */
-import { type CaseTraits, type ConformanceCase, scenario } from "../conformance_case.ts";
+import { type CaseTraits, type ConformanceCase, scenario, type Wait } from "../conformance_case.ts";
 import type { CaseRun, CommandOptions } from "../case_run.ts";
 import { at } from "./_objects.ts";
 
@@ -8,16 +8,23 @@ export type Command = readonly [command: string, input?: unknown, env?: Readonly
 
 export const needsKubectl = true;
 
-/** A case that runs commands. Spaces separate the arguments; `␣` is a space inside an argument, `NS` the namespace. */
-export function kubectl(name: string, commands: readonly Command[], traits: CaseTraits = {}): ConformanceCase {
+/**
+ * A case that runs commands. Spaces separate the arguments; `␣` is a space inside an argument, `NS` the namespace, `SOON` a
+ * time limit that passes in every run. Limits that must not pass are long, because the machine may be slow.
+ */
+export function kubectl(name: string, commands: readonly (Command | Wait)[], traits: CaseTraits = {}): ConformanceCase {
   return scenario(`kubectl ${name}`, async (run) => {
-    for (const command of commands) await runCommand(run, command);
+    for (const command of commands) {
+      if (typeof command === "function") await command(run);
+      else await runCommand(run, command);
+    }
   }, { needsKubectl, ...traits });
 }
 
 /** Runs one command. @returns its stdout */
-export async function runCommand(run: CaseRun, [command, input, env]: Command): Promise<string> {
+export async function runCommand(run: CaseRun, [command, input, env]: Command, more: CommandOptions = {}) {
   const options: CommandOptions = {
+    ...more,
     ...(input === undefined ? {} : { stdin: typeof input === "string" ? input : JSON.stringify(input) }),
     ...(env === undefined ? {} : { env }),
   };

@@ -1,4 +1,5 @@
 /** withWebhookServer(): an HTTPS server for webhooks on the loopback address while a case runs. */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { Buffer } from "node:buffer";
 import type { AddressInfo } from "node:net";
@@ -28,7 +29,7 @@ export async function withWebhookServer(
   const authority = await CertificateAuthority.create("conformance");
   const pair = await authority.issue({ commonName: "webhook", usage: "server", hosts: ["127.0.0.1"] });
   const reviews: Any[] = [];
-  const server = createServer({ cert: pair.certificate, key: pair.key }, async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const review = JSON.parse(Buffer.concat(chunks).toString());
@@ -44,6 +45,10 @@ export async function withWebhookServer(
     response.end(
       typeof result === "number" ? "no" : JSON.stringify({ apiVersion, kind, response: { uid, ...result } }),
     );
+  };
+  const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
+    // A controller may ask at any time, also when the case is over: then its request is aborted.
+    answer(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {

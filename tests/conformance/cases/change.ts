@@ -1,6 +1,7 @@
 /** Updates and deletions: versions, preconditions, generations, finalizers, propagation. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import { at, type Body, configMap, deployment, lease, role, secret, service } from "./_objects.ts";
+import { untilCollectorSees } from "./_waits.ts";
 
 const updates: readonly ConformanceCase[] = [
   scenario("an update with the current resourceVersion, with an old one, without one", async (run) => {
@@ -189,6 +190,7 @@ const deletions: readonly ConformanceCase[] = [
     const { metadata: { uid } } = await run.call({ path, body: configMap("owner") });
     const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, blockOwnerDeletion: true }];
     await run.call({ path, body: configMap("owned", {}, { ownerReferences, finalizers: ["example.com/hold"] }) });
+    await untilCollectorSees(run, "configmaps", configMap("unowned"));
     await run.call({ method: "DELETE", path: `${path}/owner?propagationPolicy=Foreground` });
     await run.until(`${path}/owned`, (object) => object.metadata?.deletionTimestamp !== undefined);
     await run.call({ path: `${path}/owner` });
@@ -201,8 +203,7 @@ const deletions: readonly ConformanceCase[] = [
     const { metadata: { uid } } = await run.call({ path, body: configMap("owner") });
     const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }];
     await run.call({ path, body: configMap("owned", {}, { ownerReferences }) });
-    // The garbage collector must have observed both objects before it can remove the reference.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await untilCollectorSees(run, "configmaps", configMap("unowned"));
     await run.call({ method: "DELETE", path: `${path}/owner?propagationPolicy=Orphan` });
     await run.until(`${path}/owner`, (_, code) => code === 404);
     await run.call({ path: `${path}/owned`, pick: ({ metadata }) => metadata.ownerReferences ?? "none" });

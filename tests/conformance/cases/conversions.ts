@@ -37,11 +37,14 @@ function definition(group: string, conversion: Body): Body {
 async function withDefinition(run: CaseRun, conversion: Body, act: (group: string) => Promise<void>): Promise<void> {
   const group = `s${run.unique}.example.com`;
   await run.prepare({ path: definitions, body: definition(group, conversion) });
-  for (const version of ["v1", "v2"]) {
-    await run.until(at(run, `${group}/${version}/shapes`), (_, code) => code === 200);
+  try {
+    for (const version of ["v1", "v2"]) {
+      await run.until(at(run, `${group}/${version}/shapes`), (_, code) => code === 200);
+    }
+    await act(group);
+  } finally {
+    await run.prepare({ method: "DELETE", path: `${definitions}/shapes.${group}` }).catch(() => undefined);
   }
-  await act(group);
-  await run.prepare({ method: "DELETE", path: `${definitions}/shapes.${group}` });
 }
 
 const shape = (group: string, version: string, name: string, spec: Body): Body => ({

@@ -2,6 +2,7 @@
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
 import { at, type Body } from "./_objects.ts";
+import { untilDiscovered } from "./_waits.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -110,9 +111,13 @@ function onWidgets(
         (live.status?.conditions ?? []).some(({ type, status }: Any) => type === "Established" && status === "True"),
     );
     const path = at(run, `${group}/v1/widgets`);
-    await run.until(path, (_, code) => code === 200);
-    await act(run, path, group);
-    await run.prepare({ method: "DELETE", path: one });
+    try {
+      await run.until(path, (_, code) => code === 200);
+      await untilDiscovered(run, group);
+      await act(run, path, group);
+    } finally {
+      await run.prepare({ method: "DELETE", path: one }).catch(() => undefined);
+    }
   });
 }
 
@@ -255,6 +260,7 @@ const objects: readonly ConformanceCase[] = [
     const one = `${definitions}/widgets.${group}`;
     await run.call({ method: "DELETE", path: one, pick: ({ kind }) => kind });
     await run.until(one, (_, code) => code === 404);
+    await run.until(path, (_, code) => code === 404);
     await run.call({ path });
     await run.prepare({ path: definitions, body: definition(group) });
   }),

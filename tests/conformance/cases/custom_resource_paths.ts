@@ -36,11 +36,14 @@ function thing(
     const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     await run.prepare({ path: definitions, body: definition(group) });
     const path = at(run, `${group}/v1/things`);
-    await run.until(path, (_, code) => code === 200);
     const body = { apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: "a" }, spec: { size: 3 } };
-    await run.prepare({ path, body });
-    await act(run, path);
-    await run.prepare({ method: "DELETE", path: `${definitions}/things.${group}` });
+    try {
+      await run.until(path, (_, code) => code === 200);
+      await run.prepare({ path, body });
+      await act(run, path);
+    } finally {
+      await run.prepare({ method: "DELETE", path: `${definitions}/things.${group}` }).catch(() => undefined);
+    }
   }, traits);
 }
 

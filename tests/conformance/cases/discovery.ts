@@ -1,5 +1,6 @@
 /** Discovery, OpenAPI and version: what clients read first. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
+import type { CaseRun } from "../case_run.ts";
 import type { Body } from "./_objects.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -152,23 +153,32 @@ export const discoveryCases: readonly ConformanceCase[] = [
     const group = `${run.unique}.example.com`;
     const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     await run.prepare({ path, body: gadgets(group) });
-    const name = `com.example.${run.unique}.v1.Gadget`;
-    await run.until("/openapi/v3", ({ paths }) => paths[`apis/${group}/v1`] !== undefined);
-    await run.call({
-      path: `/openapi/v3/apis/${group}/v1`,
-      pick: ({ info, components: { schemas } }: Any) =>
-        withoutServerDescriptions({ info, kind: schemas[name], list: schemas[`${name}List`] }),
-    });
-    await run.call(operations(`apis/${group}/v1`, "gadgets", "namespaces/{namespace}/gadgets/{name}"));
-    await run.until("/openapi/v2", ({ definitions }) => definitions[name] !== undefined);
-    await run.call({
-      path: "/openapi/v2",
-      pick: ({ definitions }: Any) =>
-        withoutServerDescriptions({ kind: definitions[name], list: definitions[`${name}List`] }),
-    });
-    await run.prepare({ method: "DELETE", path: `${path}/gadgets.${group}` });
+    try {
+      await compareOpenApi(run, group);
+    } finally {
+      await run.prepare({ method: "DELETE", path: `${path}/gadgets.${group}` }).catch(() => undefined);
+    }
   }),
 ];
+
+/** Compares what both OpenAPI documents say of the custom resource. */
+async function compareOpenApi(run: CaseRun, group: string): Promise<void> {
+  const name = `com.example.${run.unique}.v1.Gadget`;
+  await run.until("/openapi/v3", ({ paths = {} }) => paths[`apis/${group}/v1`] !== undefined);
+  await run.until(`/openapi/v3/apis/${group}/v1`, (_, code) => code === 200);
+  await run.call({
+    path: `/openapi/v3/apis/${group}/v1`,
+    pick: ({ info, components: { schemas } }: Any) =>
+      withoutServerDescriptions({ info, kind: schemas[name], list: schemas[`${name}List`] }),
+  });
+  await run.call(operations(`apis/${group}/v1`, "gadgets", "namespaces/{namespace}/gadgets/{name}"));
+  await run.until("/openapi/v2", ({ definitions = {} }) => definitions[name] !== undefined);
+  await run.call({
+    path: "/openapi/v2",
+    pick: ({ definitions }: Any) =>
+      withoutServerDescriptions({ kind: definitions[name], list: definitions[`${name}List`] }),
+  });
+}
 
 /** Media types that the embedded server does not support. */
 const unsupportedMediaTypes = /cbor|protobuf/;

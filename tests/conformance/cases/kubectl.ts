@@ -114,7 +114,7 @@ const edits: readonly ConformanceCase[] = [
     ["get configmap -l =="],
     ["get configmap --sort-by=.metadata.name -o name -l tier"],
     ["get configmap a b --chunk-size=1 -o name"],
-    ["get configmap a -w --request-timeout=1s"],
+    ["get configmap a -w --request-timeout=SOON"],
     ["get configmap -l absent"],
     ["get secrets"],
     ["get cm,secret -l tier"],
@@ -124,10 +124,10 @@ const edits: readonly ConformanceCase[] = [
   ]),
   kubectl("wait", [
     ["create configmap a --from-literal=x=y"],
-    ["wait configmap/a --for=jsonpath={.data.x}=y --timeout=2s"],
-    ["wait configmap/a --for=jsonpath={.data.x}=z --timeout=1s"],
-    ["wait configmap/absent --for=delete --timeout=1s"],
-    ["wait configmap/absent --for=condition=Ready --timeout=1s"],
+    ["wait configmap/a --for=jsonpath={.data.x}=y --timeout=300s"],
+    ["wait configmap/a --for=jsonpath={.data.x}=z --timeout=SOON"],
+    ["wait configmap/absent --for=delete --timeout=300s"],
+    ["wait configmap/absent --for=condition=Ready --timeout=300s"],
   ]),
   kubectl("delete with each option", [
     ["create configmap a --from-literal=x=y"],
@@ -156,6 +156,12 @@ const reads: readonly ConformanceCase[] = [
     ["create secret generic s --from-literal=x=y"],
     ["describe secret s"],
     ["create -f -", service("web")],
+    // Two forms of no endpoints: without an EndpointSlice, and with an empty one, which a controller creates.
+    (run) =>
+      run.until(
+        `${at(run, "discovery.k8s.io/v1/endpointslices")}?labelSelector=kubernetes.io%2Fservice-name%3Dweb`,
+        ({ items = [] }) => items.length > 0,
+      ),
     ["describe service web"],
     ["create -f -", ingress("in")],
     ["describe ingress in"],
@@ -228,7 +234,7 @@ const rollouts: readonly ConformanceCase[] = [
       await run.until(`${path}/web`, ({ status }) => status?.readyReplicas === 2);
       for (
         const command of [
-          "rollout status deployment/web --timeout=20s",
+          "rollout status deployment/web --timeout=300s",
           "get deployment web",
           "get replicaset -o custom-columns=DESIRED:.spec.replicas,READY:.status.readyReplicas",
           "scale deployment web --replicas=3",
@@ -240,10 +246,10 @@ const rollouts: readonly ConformanceCase[] = [
       await run.until(
         `${path}/web`,
         ({ status, metadata }) =>
-          status?.updatedReplicas === 3 && status.readyReplicas === 3 && status.replicas === 3 &&
+          status?.updatedReplicas === 3 && status.availableReplicas === 3 && status.replicas === 3 &&
           status.observedGeneration === metadata.generation,
       );
-      await runCommand(run, ["rollout status deployment/web --timeout=20s"]);
+      await runCommand(run, ["rollout status deployment/web --timeout=300s"]);
       await runCommand(run, ["rollout history deployment/web"]);
       await runCommand(run, ["rollout history deployment/web --revision=2"]);
       await runCommand(run, ["rollout undo deployment/web"]);
@@ -262,7 +268,7 @@ const rollouts: readonly ConformanceCase[] = [
       await runCommand(run, ["set env deployment/web A=b"]);
       await runCommand(run, ["set resources deployment/web --limits=cpu=1"]);
       await runCommand(run, ["autoscale deployment web --max=3"]);
-      await runCommand(run, ["delete deployment web --timeout=20s"]);
+      await runCommand(run, ["delete deployment web --timeout=300s"]);
     });
   }, { needsKubectl, needsControllers: true, needsAccount: true }),
   scenario("kubectl kustomize | apply", async (run) => {

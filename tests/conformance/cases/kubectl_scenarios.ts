@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import { kubectl, needsKubectl, runCommand, withKubelet } from "./_kubectl.ts";
-import { at, type Body, configMap, deployment, job, pod, service } from "./_objects.ts";
+import { at, type Body, configMap, deployment, job, pod, service, workload } from "./_objects.ts";
+import { untilCollectorSees, untilDiscovered } from "./_waits.ts";
 
 const event: Body = {
   apiVersion: "v1",
@@ -105,19 +106,20 @@ const reads: readonly ConformanceCase[] = [
     ["get configmap absent --ignore-not-found"],
     ["get cm a -o yaml --show-managed-fields=false"],
     ["get --raw /apis/apps/v1/namespaces/NS/deployments?limit=1"],
-    ["get pods --output-watch-events -w --request-timeout=1s -o name"],
+    ["get pods --output-watch-events -w --request-timeout=SOON -o name"],
     ["logs p"],
     ["logs absent"],
   ], { needsAccount: true }),
   scenario("kubectl get -w while objects change", async (run) => {
     const path = at(run, "configmaps");
     await run.prepare({ path, body: configMap("a") });
-    const watching = runCommand(run, ["get configmaps -w --request-timeout=3s --field-selector metadata.name=a"]);
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
     const merge = "application/merge-patch+json";
-    await run.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { data: { more: "x" } } });
-    await run.prepare({ method: "DELETE", path: `${path}/a` });
-    await watching;
+    const change = () =>
+      run.prepare({ method: "PATCH", path: `${path}/a`, type: merge, body: { data: { more: "x" } } });
+    const remove = () => run.prepare({ method: "DELETE", path: `${path}/a` });
+    await runCommand(run, ["get configmaps -w --request-timeout=300s --field-selector metadata.name=a"], {
+      onObjects: [change, remove, () => Promise.resolve()],
+    });
   }, { needsKubectl }),
   kubectl("describe of workloads and related objects", [
     ["create -f -", deployment("web")],
@@ -180,21 +182,26 @@ const writes: readonly ConformanceCase[] = [
   scenario("kubectl wait for conditions and deletions", async (run) => {
     await runCommand(run, ["create -f -", pod("p")]);
     await withKubelet(run, async () => {
-      await runCommand(run, ["wait pod/p --for=condition=Ready --timeout=20s"]);
-      await runCommand(run, ["wait pod --all --for=jsonpath={.status.phase}=Running --timeout=20s"]);
+      await runCommand(run, ["wait pod/p --for=condition=Ready --timeout=300s"]);
+      await runCommand(run, ["wait pod --all --for=jsonpath={.status.phase}=Running --timeout=300s"]);
       await runCommand(run, ["delete pod p --wait=false"]);
-      await runCommand(run, ["wait pod/p --for=delete --timeout=20s"]);
+      await runCommand(run, ["wait pod/p --for=delete --timeout=300s"]);
     });
-    await runCommand(run, ["wait pod/p --for=create --timeout=1s"]);
+    await runCommand(run, ["wait pod/p --for=create --timeout=SOON"]);
   }, { needsKubectl, needsAccount: true }),
   scenario("kubectl delete of an owner with each cascade option", async (run) => {
     const path = at(run, "apps/v1/replicasets");
     for (const cascade of ["background", "foreground", "orphan"]) {
       await runCommand(run, ["apply -f -", deployment(cascade)]);
-      await run.until(path, ({ items }) => items.some(({ metadata }: Body) => nameOf(metadata).startsWith(cascade)));
-      await runCommand(run, [`delete deployment ${cascade} --cascade=${cascade} --timeout=20s`]);
-      const isGone = ({ items }: Body) => !namesOf(items).some((name) => name.startsWith(cascade));
-      if (cascade !== "orphan") await run.until(path, isGone);
+      const isThere = ({ items = [] }) => namesOf(items).some((name) => name.startsWith(cascade));
+      await run.until(path, isThere);
+      await untilCollectorSees(
+        run,
+        "apps/v1/replicasets",
+        workload("ReplicaSet", `unowned-${cascade}`, { replicas: 0 }),
+      );
+      await runCommand(run, [`delete deployment ${cascade} --cascade=${cascade} --timeout=300s`]);
+      if (cascade !== "orphan") await run.until(path, (list) => list.items !== undefined && !isThere(list));
       await runCommand(run, [`get replicasets -l app=${cascade} -o custom-columns=OWNERS:.metadata.ownerReferences`]);
     }
   }, { needsKubectl, needsControllers: true }),
@@ -255,8 +262,9 @@ const custom = scenario("kubectl with a custom resource", async (run) => {
     spec,
   });
   await runCommand(run, ["apply -f -", definition(group)]);
-  await runCommand(run, [`wait crd/foos.${group} --for=condition=Established --timeout=20s`]);
-  await run.until(`/openapi/v3`, ({ paths }) => Object.hasOwn(paths, `apis/${group}/v1`));
+  await runCommand(run, [`wait crd/foos.${group} --for=condition=Established --timeout=300s`]);
+  await untilDiscovered(run, group);
+  await run.until(`/openapi/v3`, ({ paths = {} }) => Object.hasOwn(paths, `apis/${group}/v1`));
   await run.until(`/openapi/v3/apis/${group}/v1`, (_, code) => code === 200);
   for (
     const [command, input] of [

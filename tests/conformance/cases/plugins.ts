@@ -1,5 +1,5 @@
 /** The built-in admission plugins: ServiceAccount, Priority, RuntimeClass, LimitRanger, ResourceQuota, PodSecurity, storage protection. */
-import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
+import { type ConformanceCase, requests, scenario, type Wait } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
 import { at, type Body, configMap, deployment, job, pod, service } from "./_objects.ts";
 
@@ -74,6 +74,7 @@ const priorities: readonly ConformanceCase[] = [
       body: { metadata: { name: run.name("high") }, value: 100, preemptionPolicy: "Never" },
       pick: () => "",
     },
+    untilAdmitted(pod("a", { priorityClassName: run.name("high") })),
     { path: at(run, "pods"), body: pod("a", { priorityClassName: run.name("high") }), pick: specOf },
     { path: at(run, "pods"), body: pod("b", { priorityClassName: run.name("high"), priority: 5 }) },
     {
@@ -104,6 +105,7 @@ const priorities: readonly ConformanceCase[] = [
       },
       pick: () => "",
     },
+    untilAdmitted(pod("a", { runtimeClassName: run.name("box") })),
     { path: at(run, "pods"), body: pod("a", { runtimeClassName: run.name("box") }), pick: specOf },
     { path: at(run, "pods"), body: pod("b", { runtimeClassName: run.name("box"), nodeSelector: { box: "no" } }) },
     { path: at(run, "pods"), body: pod("c", { runtimeClassName: run.name("box"), overhead: { cpu: "1" } }) },
@@ -169,12 +171,21 @@ const limits: readonly ConformanceCase[] = [
   }),
 ];
 
-/** Creates a ResourceQuota, and waits until a controller has computed its usage. */
-async function createQuota(run: CaseRun, hard: Body, rest: Body = {}): Promise<void> {
+/**
+ * Creates a ResourceQuota, and waits until a controller has computed its usage, and until admission knows it.
+ *
+ * @param excess What exceeds it.
+ */
+async function createQuota(run: CaseRun, hard: Body, [resource, body]: Excess, rest: Body = {}): Promise<void> {
   await run.prepare({ path: at(run, "resourcequotas"), body: { metadata: { name: "q" }, spec: { hard, ...rest } } });
   const isCounted = ({ status }: Any) => Object.keys(status?.used ?? {}).length === Object.keys(hard).length;
   await run.until(at(run, "resourcequotas", "q"), isCounted);
+  const excess = { path: `${at(run, resource)}?dryRun=All`, body };
+  await run.until(excess, ({ message = "" }) => message.includes("exceeded quota"));
 }
+
+/** An object that a quota rejects, and its resource. */
+type Excess = readonly [resource: string, body: Body];
 
 const readQuota = (run: CaseRun) => ({
   path: at(run, "resourcequotas", "q"),
@@ -183,7 +194,8 @@ const readQuota = (run: CaseRun) => ({
 
 const quotas: readonly ConformanceCase[] = [
   scenario("a ResourceQuota is used up, and a deletion releases usage", async (run) => {
-    await createQuota(run, { pods: "2", "requests.cpu": "1" });
+    const excess = podWithResources("a", { requests: { cpu: "2" } });
+    await createQuota(run, { pods: "2", "requests.cpu": "1" }, ["pods", excess]);
     await run.call(readQuota(run));
     await run.call({
       path: at(run, "pods"),
@@ -205,28 +217,37 @@ const quotas: readonly ConformanceCase[] = [
     await run.call(readQuota(run));
   }, { needsAccount: true, needsControllers: true }),
   scenario("a ResourceQuota counts objects", async (run) => {
+    const ports = [{ name: "a", port: 80 }, { name: "b", port: 81 }];
+    const excess = service("b", { type: "NodePort", ports });
     await createQuota(run, {
       "count/leases.coordination.k8s.io": "1",
       services: "2",
       "services.nodeports": "1",
       secrets: "9",
-    });
+    }, ["services", excess]);
     const leases = at(run, "coordination.k8s.io/v1/leases");
     await run.call({ path: leases, body: { metadata: { name: "a" }, spec: {} }, pick: () => "" });
     await run.call({ path: leases, body: { metadata: { name: "b" }, spec: {} } });
     await run.call({ path: at(run, "services"), body: service("a"), pick: () => "" });
-    const ports = [{ name: "a", port: 80 }, { name: "b", port: 81 }];
-    await run.call({ path: at(run, "services"), body: service("b", { type: "NodePort", ports }) });
+    await run.call({ path: at(run, "services"), body: excess });
     await run.call({ path: at(run, "configmaps"), body: configMap("a"), pick: () => "" });
     await run.call(readQuota(run));
   }, { needsControllers: true }),
   scenario("the scopes of a ResourceQuota", async (run) => {
-    await createQuota(run, { pods: "0" }, { scopes: ["BestEffort"] });
+    await createQuota(run, { pods: "0" }, ["pods", podWithResources("b", {})], { scopes: ["BestEffort"] });
     await run.call({ path: at(run, "pods"), body: podWithResources("a", { requests: { cpu: "1" } }), pick: () => "" });
     await run.call({ path: at(run, "pods"), body: podWithResources("b", {}) });
     await run.call(readQuota(run));
   }, { needsAccount: true, needsControllers: true }),
 ];
+
+const dryRunOf = (run: CaseRun, body: Body) => ({ path: `${at(run, "pods")}?dryRun=All`, body });
+
+/** Waits until admission knows the object that lets a Pod pass. */
+const untilAdmitted = (body: Body): Wait => (run) => run.until(dryRunOf(run, body), (_, code) => code === 201);
+
+/** Waits until admission knows the labels of the namespace that forbid a Pod. */
+const untilRejected = (body: Body): Wait => (run) => run.until(dryRunOf(run, body), (_, code) => code === 403);
 
 const labelNamespace = (run: CaseRun, labels: Body) => ({
   method: "PATCH" as const,
@@ -242,6 +263,7 @@ const podWith = (name: string, spec: Body = {}, container: Body = {}) =>
 const levels: readonly ConformanceCase[] = [
   requests("the Pod Security level baseline", (run) => [
     labelNamespace(run, { "pod-security.kubernetes.io/enforce": "baseline" }),
+    untilRejected(podWith("b", { hostNetwork: true })),
     ...[
       podWith("a"),
       podWith("b", { hostNetwork: true, hostPID: true }),
@@ -269,6 +291,7 @@ const levels: readonly ConformanceCase[] = [
       "pod-security.kubernetes.io/enforce": "restricted",
       "pod-security.kubernetes.io/enforce-version": "v1.36",
     }),
+    untilRejected(podWith("a")),
     ...[
       podWith("a"),
       podWith("b", {
@@ -293,6 +316,7 @@ const levels: readonly ConformanceCase[] = [
       "pod-security.kubernetes.io/warn": "restricted",
       "pod-security.kubernetes.io/enforce": "privileged",
     }),
+    (run) => run.until(dryRunOf(run, podWith("a")), (_, code, warnings) => code === 201 && warnings.length > 0),
     { path: at(run, "pods"), body: podWith("a"), pick: () => "" },
     { path: at(run, "apps/v1/deployments"), body: deployment("web"), pick: () => "" },
     labelNamespace(run, {

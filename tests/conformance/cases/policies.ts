@@ -31,20 +31,27 @@ function policy(run: CaseRun, spec: Body, resource = "configmaps"): Body {
 /**
  * A case with one policy and its binding. A second policy, which rejects Secrets, shows when the real server has both
  * policies in its cache.
- * @param before runs before the policy is created
+ * @param before runs before the policy is created; creates params and returns an expression that is false for the last one
  */
 function withPolicy(
   name: string,
   spec: Body,
   act: (run: CaseRun) => Promise<void>,
   binding: Body | ((run: CaseRun) => Body) = {},
-  before: (run: CaseRun) => Promise<void> = () => Promise.resolve(),
+  before: (run: CaseRun) => Promise<string> = () => Promise.resolve(""),
 ): ConformanceCase {
   return scenario(name, async (run) => {
     const names = { policy: run.name("policy"), binding: run.name("binding"), probe: run.name("probe") };
-    const probe = policy(run, { validations: [{ expression: "false" }] }, "secrets");
+    const ofParams = await before(run);
+    const { paramKind } = Object(spec);
+    const probe = policy(run, {
+      ...(paramKind === undefined ? {} : { paramKind }),
+      validations: [{ expression: ofParams === "" ? "false" : ofParams }],
+    }, "secrets");
     const bound = typeof binding === "function" ? binding(run) : binding;
-    await before(run);
+    const { paramRef } = Object(bound);
+    // A missing param that is allowed would let the Secret pass.
+    const probeParams = paramRef === undefined ? {} : { paramRef: { ...paramRef, parameterNotFoundAction: "Deny" } };
     await run.prepare({ path: policies, body: policy(run, spec) });
     await run.prepare({
       path: bindings,
@@ -56,10 +63,13 @@ function withPolicy(
     await run.prepare({ path: policies, body: { ...probe, metadata: { name: names.probe } } });
     await run.prepare({
       path: bindings,
-      body: { metadata: { name: names.probe }, spec: { policyName: names.probe, validationActions: ["Deny"] } },
+      body: {
+        metadata: { name: names.probe },
+        spec: { policyName: names.probe, validationActions: ["Deny"], ...probeParams },
+      },
     });
     try {
-      await untilEnforced(run);
+      await untilEnforced(run, ofParams);
       await act(run);
     } finally {
       for (const path of [bindings, policies]) await run.prepare({ method: "DELETE", path: `${path}/${names.probe}` });
@@ -69,15 +79,15 @@ function withPolicy(
   });
 }
 
-/** Waits until the server enforces the policy for Secrets. It was created last, so the other one is enforced too. */
-async function untilEnforced(run: CaseRun): Promise<void> {
-  for (let count = 0; count < 200; count++) {
-    const body = secret("probe");
-    const made = await run.prepare({ path: `${at(run, "secrets")}?dryRun=All`, body }).catch((error) => `${error}`);
-    if (typeof made === "string" && made.includes("'probe-")) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error("Cannot wait for the policy any longer");
+/**
+ * Waits until the server enforces the policy for Secrets. It was created last, so the other one is enforced too.
+ *
+ * @param ofParams What it rejects with when the server knows the params; before it rejects because they are missing.
+ */
+async function untilEnforced(run: CaseRun, ofParams: string): Promise<void> {
+  await run.until({ path: `${at(run, "secrets")}?dryRun=All`, body: secret("probe") }, ({ message = "" }) => {
+    return message.includes("'probe-") && message.includes(ofParams) && !message.includes("not yet synced");
+  });
 }
 
 const createConfigMap = (name: string, data?: Body, metadata?: Body) => async (run: CaseRun) => {
@@ -87,13 +97,14 @@ const createConfigMap = (name: string, data?: Body, metadata?: Body) => async (r
 const hasFew = "size(object.data) <= int(params.data.most)";
 
 /** Creates the params of a case. */
-const createParams = async (run: CaseRun) => {
-  for (const [name, most] of [["few", "1"], ["many", "3"]] as const) {
+const createParams = async (run: CaseRun): Promise<string> => {
+  for (const [name, most] of [["many", "3"], ["few", "1"]] as const) {
     await run.prepare({
       path: at(run, "configmaps"),
       body: configMap(name, { most }, { labels: { params: "yes" } }),
     });
   }
+  return "params.data.most != '1'";
 };
 
 const withParams = { paramKind: { apiVersion: "v1", kind: "ConfigMap" } };

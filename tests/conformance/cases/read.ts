@@ -158,7 +158,9 @@ const lists: readonly ConformanceCase[] = [
   ]),
   scenario("resourceVersion of a get", async (run) => {
     const { metadata } = await run.call({ path: at(run, "secrets"), body: secret("a") });
-    await run.call({ path: `${at(run, "secrets", "a")}?resourceVersion=0`, pick: ({ kind }) => kind });
+    const cached = `${at(run, "secrets", "a")}?resourceVersion=0`;
+    await run.until(cached, (_, code) => code === 200); // the cache may be behind
+    await run.call({ path: cached, pick: ({ kind }) => kind });
     await run.call({ path: `${at(run, "secrets", "a")}?resourceVersion=${metadata.resourceVersion}` });
     await run.call({ path: `${at(run, "secrets", "a")}?resourceVersion=text` });
     await run.call({ path: at(run, "secrets", "b") });
@@ -265,11 +267,8 @@ const watches: readonly ConformanceCase[] = [
     { path: `${at(run, "secrets")}?watch=true&continue=x&resourceVersionMatch=NotOlderThan&sendInitialEvents=true` },
     { path: `${at(run, "secrets")}?watch=true&timeoutSeconds=x` },
   ]),
-  scenario("a watch from an expired resourceVersion", async (run) => {
-    await run.watch(`${at(run, "secrets")}?resourceVersion=1`, { count: 1, timeoutSeconds: 2 });
-  }),
   scenario("a watch from a resourceVersion in the future", async (run) => {
-    await run.watch(`${at(run, "secrets")}?resourceVersion=999999999`, { count: 1, timeoutSeconds: 4 });
+    await run.watch(`${at(run, "secrets")}?resourceVersion=999999999`, { count: 1, timeoutSeconds: 1 });
   }),
   scenario("a watch ends after timeoutSeconds without an event", async (run) => {
     await run.watch(at(run, "secrets"), { count: 1, timeoutSeconds: 1 });
@@ -316,11 +315,13 @@ const watches: readonly ConformanceCase[] = [
   }),
   scenario("a watch of Pods by node", async (run) => {
     const path = at(run, "pods");
-    await run.watch(`${path}?fieldSelector=spec.nodeName%3Dnode-x`, {
+    // No other run may use its name: Pods of a Node that does not exist are deleted a minute after it was first named.
+    const name = run.name("node");
+    await run.watch(`${path}?fieldSelector=spec.nodeName%3D${name}`, {
       count: 1,
       act: async () => {
         await run.prepare({ path, body: pod("a") });
-        const binding = { metadata: { name: "a" }, target: { kind: "Node", name: "node-x" } };
+        const binding = { metadata: { name: "a" }, target: { kind: "Node", name } };
         await run.prepare({ path: `${path}/a/binding`, body: binding });
       },
     });

@@ -1,6 +1,6 @@
 /** Subresources (status, scale, binding, eviction, log, token), token reviews, access reviews and impersonation. */
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
-import type { Call } from "../case_run.ts";
+import type { Call, CaseRun } from "../case_run.ts";
 import { at, type Body, deployment, pod, service, template, workload } from "./_objects.ts";
 
 const merge = "application/merge-patch+json";
@@ -107,6 +107,9 @@ const budget = (name: string, spec: Body) => ({
   spec: { selector: { matchLabels: { app: name } }, ...spec },
 });
 
+/** No other run may use its name: Pods of a Node that does not exist are deleted a minute after it was first named. */
+const nodeOf = (run: CaseRun) => run.name("node-a");
+
 const one = (name: string) => ({ name, image: "example.invalid/main" });
 
 const pods: readonly ConformanceCase[] = [
@@ -118,13 +121,13 @@ const pods: readonly ConformanceCase[] = [
         path: `${path}/${name}/binding`,
         body: { apiVersion: "v1", kind: "Binding", metadata: { name }, target },
       });
-    await bind("a", { kind: "Node", name: "node-a" });
-    await bind("a", { kind: "Node", name: "node-b" });
-    await bind("absent", { kind: "Node", name: "node-a" });
+    await bind("a", { kind: "Node", name: nodeOf(run) });
+    await bind("a", { kind: "Node", name: run.name("node-b") });
+    await bind("absent", { kind: "Node", name: nodeOf(run) });
     await bind("a", { kind: "Shelf", name: "x" });
     await bind("a", { kind: "Node", name: "" });
     await bind("a", { kind: "Shelf", name: "" });
-    const target = { kind: "Node", name: "node-a" };
+    const target = { kind: "Node", name: nodeOf(run) };
     await run.call({ path: `${path}/a/binding`, body: { metadata: { name: "b" }, target } });
     await run.call({ path: `${path}/a/binding`, body: { target } });
     await run.call({ path: `${path}/a`, pick: ({ spec, status }) => ({ node: spec.nodeName, status }) });
@@ -135,8 +138,8 @@ const pods: readonly ConformanceCase[] = [
     const bind = (name: string, target: Body) =>
       run.call({ path: at(run, "bindings"), body: { metadata: { name }, target } });
     await bind("a", {});
-    await bind("a", { kind: "Node", name: "node-a" });
-    await bind("b", { kind: "Node", name: "node-a" });
+    await bind("a", { kind: "Node", name: nodeOf(run) });
+    await bind("b", { kind: "Node", name: nodeOf(run) });
     await run.call({ path: `${path}/a`, pick: ({ spec }) => spec.nodeName });
     await run.call({ path: at(run, "bindings") });
   }, { needsAccount: true }),
@@ -167,7 +170,7 @@ const pods: readonly ConformanceCase[] = [
     await run.call({ path, body: pod("a", { terminationGracePeriodSeconds: 7 }), pick: () => "" });
     await run.call({
       path: `${path}/a/binding`,
-      body: { metadata: { name: "a" }, target: { kind: "Node", name: "node-a" } },
+      body: { metadata: { name: "a" }, target: { kind: "Node", name: nodeOf(run) } },
     });
     await run.call({ method: "DELETE", path: `${path}/a`, pick });
     await run.call({ method: "DELETE", path: `${path}/a?gracePeriodSeconds=3`, pick });
@@ -224,7 +227,7 @@ const pods: readonly ConformanceCase[] = [
     await run.prepare({ path, body: pod("a") });
     await run.prepare({
       path: `${path}/a/binding`,
-      body: { metadata: { name: "a" }, target: { kind: "Node", name: "node-a" } },
+      body: { metadata: { name: "a" }, target: { kind: "Node", name: nodeOf(run) } },
     });
     await run.call({ path: `${path}/a/eviction`, body: { metadata: { name: "a" } } });
     await run.call({
@@ -326,8 +329,7 @@ const access: readonly ConformanceCase[] = [
     const user = `system:serviceaccount:${run.namespace}:robot`;
     const headers = { "impersonate-user": user };
     // The authorizer reads Roles from a cache that is filled by a watch.
-    await run.until(at(run, "configmaps"), () => true);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await run.until({ path: at(run, "configmaps"), headers }, (_, code) => code === 200);
     await run.call({ path: at(run, "configmaps"), headers, pick: ({ kind }) => kind });
     await run.call({ path: at(run, "configmaps", "a"), headers });
     await run.call({ path: at(run, "secrets"), headers });

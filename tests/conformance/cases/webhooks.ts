@@ -40,15 +40,8 @@ function withWebhook(
       await run.prepare({ path: configurations(sort), body: { metadata, webhooks } });
       try {
         // The server caches webhook configurations: repeats a request until the webhook gets it.
-        const probe = {
-          method: "POST",
-          path: `${at(run, "configmaps")}?dryRun=All`,
-          body: configMap("probe"),
-        } as const;
-        for (let seen = 0; reviews.length === 0 && seen < 100; seen++) {
-          await run.prepare(probe).catch(() => undefined);
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
+        const probe = { path: `${at(run, "configmaps")}?dryRun=All`, body: configMap("probe") };
+        await run.until(probe, () => reviews.length > 0);
         reviews.length = 0;
         await act(run);
         run.note(
