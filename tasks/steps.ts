@@ -11,6 +11,7 @@ import { availableParallelism, constants } from "node:os";
 import process from "node:process";
 import { runInOrder } from "./schedule.ts";
 import { StepOutput } from "./step_output.ts";
+import { errorsIn, failuresIn, type TestFailure } from "./test_failures.ts";
 
 /** Tests counted so far. */
 export interface Counts {
@@ -36,8 +37,10 @@ export interface Outcome extends Counts {
   readonly name: string;
   readonly ok: boolean;
   readonly seconds: number;
-  /** The last lines that it printed, if it failed. @default none */
-  readonly lastLines?: readonly string[];
+  /** All errors of its tests if there are any, else the last lines that it printed, if it failed. @default "" */
+  readonly errors?: string;
+  /** Its tests that failed. @default none */
+  readonly failures?: readonly TestFailure[];
 }
 
 /** Starts a command; its output goes to `onOutput`. Resolves with the exit code. */
@@ -55,7 +58,7 @@ export interface StepsOptions {
 
 const none: Counts = { passed: 0, failed: 0, skipped: 0 };
 const heartbeatMs = 60_000;
-/** Enough for a failed test with its stack, and the list of files behind it. */
+/** For a step without tests. */
 const lastLineCount = 150;
 
 /** Runs all steps, the first ones first, and returns their outcomes in the order of `steps`. */
@@ -78,17 +81,18 @@ export async function runSteps(steps: readonly Step[], options: StepsOptions = {
 }
 
 /**
- * Prints the last lines of each step that failed, a line per step and, last, the line that counts.
+ * Prints the errors of each step that failed, a line per step, a line per test that failed and, last, the line that counts.
  *
  * @returns whether every step went well
  */
 export function report(outcomes: readonly Outcome[]): boolean {
-  for (const { name, ok, lastLines = [] } of outcomes) {
-    if (!ok) console.log(`\n=== ${name}: the end of its output\n${lastLines.join("\n")}`);
-  }
+  for (const { name, ok, errors = "" } of outcomes) if (!ok) console.log(`\n=== ${name}: why it failed\n${errors}`);
   console.log("");
   for (const outcome of outcomes) {
     console.log(`${outcome.ok ? "ok    " : "FAILED"}  ${outcome.name} (${outcome.seconds.toFixed(1)} s)`);
+  }
+  for (const { name, failures = [] } of outcomes) {
+    for (const failure of failures) console.log(`FAILED  ${name}: ${failure.name}: ${failure.reason}`);
   }
   const total = outcomes.map(countable).reduce(sum, none);
   console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
@@ -125,7 +129,9 @@ async function runStep({ name, command }: Step, run: RunCommand, output: StepOut
   output.end(name, `${ok ? "ok" : `FAILED with ${code}`} (${seconds.toFixed(1)} s)`);
   const text = chunks.join("");
   const counts = countTests(text);
-  return ok ? { name, ok, seconds, ...counts } : { name, ok, seconds, ...counts, lastLines: lastLinesOf(text) };
+  if (ok) return { name, ok, seconds, ...counts };
+  const errors = errorsIn(text).join("\n\n");
+  return { name, ok, seconds, ...counts, errors: errors || lastLinesOf(text), failures: failuresIn(text) };
 }
 
 function notRun({ name, command }: Step, failed: readonly string[], output: StepOutput): Outcome {
@@ -134,8 +140,8 @@ function notRun({ name, command }: Step, failed: readonly string[], output: Step
   return { name, ok: false, seconds: 0, ...none };
 }
 
-function lastLinesOf(text: string): readonly string[] {
-  return text.trimEnd().split("\n").slice(-lastLineCount);
+function lastLinesOf(text: string): string {
+  return text.trimEnd().split("\n").slice(-lastLineCount).join("\n");
 }
 
 function secondsSince(startedAt: number): number {

@@ -2,6 +2,7 @@
 import { groupModule, testFiles } from "../tasks/test_group.ts";
 import { type Job, runInOrder } from "../tasks/schedule.ts";
 import { countable, countTests, runSteps, type Step } from "../tasks/steps.ts";
+import { errorsIn, failuresIn } from "../tasks/test_failures.ts";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -219,6 +220,33 @@ test("countTests() adds the closing lines of Deno and Bun", () => {
   const deno =
     "\x1b[0m\x1b[32mok\x1b[0m | 5 passed (2 steps) | 0 failed (3s)\nFAILED | 1 passed | 2 failed | 3 ignored (1s)\n";
   assertEquals(countTests(`${deno} 10 pass\n 4 skip\n 1 fail\n`), { passed: 16, failed: 3, skipped: 7 });
+});
+
+test("a failed step tells all errors of its tests and the place and reason of each, whatever was printed", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-failures-"));
+  try {
+    writeFileSync(join(folder, "a_test.ts"), `Deno.test("a: b", () => { throw new Error("one\\n- x\\n+ y"); });\n`);
+    writeFileSync(join(folder, "b_test.ts"), `Deno.test("c", () => {});\nthrow new TypeError("two");\n`);
+    const test = (file: string) => {
+      const args = ["test", "-A", "--no-check", "--no-config", "--quiet", file];
+      return spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+    };
+    const text = ["a_test.ts", "b_test.ts"].map(test).map(({ stdout, stderr }) => `${stdout}${stderr}`).join("");
+    const output = `${text}${"much more\n".repeat(500)}`;
+    assertEquals(failuresIn(output), [
+      { name: "a: b => ./a_test.ts:1:6", reason: "Error: one" },
+      { name: "./b_test.ts (uncaught error)", reason: "(in promise) TypeError: two" },
+    ]);
+    assertMatch(errorsIn(output).join("\n"), /error: Error: one\n- x\n\+ y\n[^]*TypeError: two\n/);
+    const commands = new Commands();
+    const done = commands.start([step("a")], 1);
+    commands.say("a", output);
+    await commands.end("a", 1);
+    const [outcome] = await done;
+    assertEquals([outcome?.errors, outcome?.failures?.length], [errorsIn(output).join("\n\n"), 2]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("a group runs the tests of all files, names the file of each, and fails with a file that cannot be loaded", () => {

@@ -261,7 +261,7 @@ const collecting: Case = {
     await createFoo(env, "a", "web");
     await eventually(env, Deployment, `${env.namespace}/web`);
     await env.client.delete(Foo, `${env.namespace}/a`);
-    await gone(env, Deployment, `${env.namespace}/web`, 90_000); // the garbage collector reads discovery every 30 s
+    await gone(env, Deployment, `${env.namespace}/web`); // the garbage collector reads discovery every 30 s
   },
 };
 

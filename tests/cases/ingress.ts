@@ -195,7 +195,7 @@ const collecting: Case = {
     await using program = run(env);
     await eventually(env, Ingress, `${env.namespace}/web`);
     await env.client.delete(Service, `${env.namespace}/web`);
-    await gone(env, Ingress, `${env.namespace}/web`, 90_000);
+    await gone(env, Ingress, `${env.namespace}/web`);
     // A new Service of the same name gets a new Ingress.
     const { metadata: { uid } } = await createService(env, "web", { annotation: "" });
     await eventually(env, Ingress, `${env.namespace}/web`, (live) => live.metadata.ownerReferences?.[0]?.uid === uid);

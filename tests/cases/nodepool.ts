@@ -137,7 +137,7 @@ const collecting: Case = {
     await pools.apply({});
     await pools.ready("Settled");
     await pools.delete();
-    await gone(env, RuntimeClass, `node-pool-${pools.pool}`, 90_000); // the garbage collector reads discovery every 30 s
+    await gone(env, RuntimeClass, `node-pool-${pools.pool}`); // the garbage collector reads discovery every 30 s
   },
 };
 

@@ -16,7 +16,8 @@ export interface ApiRequestOptions {
   readonly token: string;
 }
 
-const timeoutMs = 5_000;
+/** A TLS handshake takes seconds on a machine that is busy enough. */
+const timeoutMs = 30_000;
 
 /** Sends a GET to `url`; an unreachable server is a result as well. */
 export function getFromApi(url: string, options: ApiRequestOptions): Promise<ApiAnswer> {

@@ -20,6 +20,7 @@ import { readDescription, writeDescription } from "./description.ts";
 import { loopback } from "./flags.ts";
 import { contextName, fillFolder, kubeconfigPath, writePrivate } from "./folder.ts";
 import { type Credentials, kubeconfigText } from "./kubeconfig.ts";
+import { patienceMs } from "./poll.ts";
 import type { ControlPlaneOptions, KubeconfigOptions, KubectlOptions, KubectlResult } from "./options.ts";
 import { run } from "./run.ts";
 import { Servers } from "./servers.ts";
@@ -71,7 +72,7 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   static async #startOnce(binaries: Binaries, options: ControlPlaneOptions): Promise<ControlPlane> {
-    const { apiServerArgs = [], manifests = [], startTimeoutMs = 60_000 } = options;
+    const { apiServerArgs = [], manifests = [], startTimeoutMs = patienceMs } = options;
     const [etcd, apiServer] = [await freePort(), await freePort()];
     const dir = mkdtempSync(join(tmpdir(), "pintle-controlplane-"));
     const server = `https://${loopback}:${apiServer}`;

@@ -156,5 +156,5 @@ async function untilGone(controlPlane: ControlPlane, object: readonly string[]):
   await until(`see ${object.join(" ")} deleted`, async () => {
     const { stdout, stderr } = await controlPlane.kubectl(["get", ...object]);
     return stderr.includes("(NotFound)") ? { kind: "found", value: true } : { kind: "pending", state: stdout + stderr };
-  }, { timeoutMs: 60_000 });
+  });
 }

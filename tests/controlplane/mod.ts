@@ -7,4 +7,4 @@ export { CertificateAuthority, type IssueOptions, type KeyPair } from "./certifi
 export { ControlPlane } from "./control_plane.ts";
 export { type Component, type Description, descriptionVariable, unavailableVariable } from "./description.ts";
 export type { ControlPlaneOptions, KubeconfigOptions, KubectlOptions, KubectlResult } from "./options.ts";
-export { type Probe, until, type UntilOptions } from "./poll.ts";
+export { patienceMs, type Probe, until, type UntilOptions } from "./poll.ts";

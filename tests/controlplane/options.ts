@@ -14,7 +14,7 @@ export interface ControlPlaneOptions {
    * from the beginning; it notices later CRDs within 30 s. @default []
    */
   readonly manifests?: readonly string[];
-  /** Milliseconds for the start of each server. @default 60_000 */
+  /** Milliseconds for the start of each server. @default patienceMs of poll.ts */
   readonly startTimeoutMs?: number;
 }
 

@@ -12,9 +12,16 @@ export type Probe<T> = { readonly kind: "found"; readonly value: T } | {
   readonly state: string;
 };
 
+/**
+ * Milliseconds until a wait for another process fails. It only ends a test that hangs, so it is far longer than anything
+ * takes on a slow and busy machine: a wait costs no more than the state that it waits for. A test of a time limit states
+ * the limit itself.
+ */
+export const patienceMs = 300_000;
+
 /** How long and how often to poll. */
 export interface UntilOptions {
-  /** Milliseconds until the wait fails. @default 30_000 */
+  /** Milliseconds until the wait fails. @default {@link patienceMs} */
   readonly timeoutMs?: number;
   /** Milliseconds between two probes. @default 50 */
   readonly everyMs?: number;
@@ -31,7 +38,7 @@ export async function until<T>(
   probe: () => Probe<T> | Promise<Probe<T>>,
   options: UntilOptions = {},
 ): Promise<T> {
-  const { timeoutMs = 30_000, everyMs = 50 } = options;
+  const { timeoutMs = patienceMs, everyMs = 50 } = options;
   const deadline = performance.now() + timeoutMs;
   while (true) {
     const seen = await probe();

@@ -111,11 +111,10 @@ async function main({ workers, manifests, files }: PoolOptions): Promise<number>
   };
   const { failed, errors } = await runPool(files, workers, start);
   for (const error of errors) console.error(`controlplane: ${error instanceof Error ? error.message : String(error)}`);
+  const took = (file: string) => `${file} (${seconds.get(file)?.toFixed(1) ?? "?"} s)`;
+  for (const file of files) if (!failed.includes(file)) console.log(`ok      ${took(file)}`);
   for (const failure of failures) console.log(failure);
-  console.log("");
-  for (const file of files) {
-    console.log(`${failed.includes(file) ? "FAILED" : "ok    "}  ${file} (${seconds.get(file)?.toFixed(1) ?? "?"} s)`);
-  }
+  for (const file of failed) console.log(`FAILED  ${took(file)}`);
   return failed.length + errors.length === 0 ? 0 : 1;
 }
 

@@ -3,25 +3,28 @@
  * Ctrl-C, SIGKILL.
  *
  * A shell in a separate session reads a pipe whose other end only the harness has. When that end closes, it ends
- * every process whose id is in `DIR/run/*.pid` (SIGTERM, after five seconds SIGKILL) and removes the folder. After
- * a normal end the folder does not exist any more, and the shell exits.
+ * every process whose id is in `DIR/run/*.pid` (SIGTERM, after five seconds SIGKILL) and, when none of them is left,
+ * removes the folder. After a normal end the folder does not exist any more, and the shell exits.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
 const script = `
 cat >/dev/null
-signal() { for file in "$1"/run/*.pid; do [ -f "$file" ] && kill "-$2" "$(cat "$file")" 2>/dev/null; done; }
-tries=50
-while [ -d "$1" ] && [ "$tries" -gt 0 ]; do
-  signal "$1" TERM
+tries=0
+while [ -d "$1" ] && [ "$tries" -lt 600 ]; do
+  name=TERM
+  [ "$tries" -lt 50 ] || name=KILL
   alive=no
-  for file in "$1"/run/*.pid; do [ -f "$file" ] && kill -0 "$(cat "$file")" 2>/dev/null && alive=yes; done
-  [ "$alive" = no ] && break
-  tries=$((tries - 1))
+  for file in "$1"/run/*.pid; do
+    [ -f "$file" ] && kill "-$name" "$(cat "$file")" 2>/dev/null && alive=yes
+  done
+  # What still runs may write into the folder while it is removed.
+  [ "$alive" = no ] && rm -rf "$1"
+  [ -d "$1" ] || break
+  tries=$((tries + 1))
   sleep 0.1
 done
-[ -d "$1" ] && signal "$1" KILL
 rm -rf "$1"
 `;
 

@@ -78,7 +78,7 @@ for (const ci of ["true", ""]) {
 }
 
 function startWith(command: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [...runArgs, ...command], { stdio: ["ignore", "pipe", "ignore"] });
+  return spawn(process.execPath, [...runArgs, ...command], { stdio: ["ignore", "pipe", "pipe"] });
 }
 
 /** Sends a signal and returns the exit code. It does not use child.kill, after which Deno reports the signal instead. */
@@ -91,15 +91,18 @@ function endAfter(child: ChildProcess, signal: "SIGINT" | "SIGTERM"): Promise<nu
   });
 }
 
-/** Reads the output of with.ts up to the description, and returns its folder. */
-function announcedFolder({ stdout }: ChildProcess): Promise<string> {
-  let text = "";
+/** Reads the output of with.ts up to the description, and returns its folder. @throws Error with all output if it ends first */
+function announcedFolder(child: ChildProcess): Promise<string> {
+  let [text, log] = ["", ""];
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => log += chunk);
   return new Promise((resolve, reject) => {
-    stdout?.on("end", () => reject(new Error(`Cannot read with.ts's output: it ended after ${JSON.stringify(text)}`)));
-    stdout?.on("data", (chunk) => {
+    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;
       const description = /export PINTLE_CONTROL_PLANE=(.+)\n/.exec(text)?.[1];
       if (description !== undefined) resolve(dirname(description));
+    });
+    child.once("close", (code, signal) => {
+      reject(new Error(`Cannot read with.ts's output: it ended with ${signal ?? code} after ${text}\n${log}`));
     });
   });
 }

@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
-import { until } from "../controlplane/mod.ts";
+import { patienceMs, until } from "../controlplane/mod.ts";
 
 /** Options for starting a binary, besides its arguments. */
 export interface StartOptions {
@@ -95,7 +95,7 @@ export class Binary implements AsyncDisposable {
   }
 
   /** Waits until stderr has `pattern`. @throws Error when the process ends first, or the time is up */
-  async logged(pattern: RegExp, timeoutMs = 20_000): Promise<void> {
+  async logged(pattern: RegExp, timeoutMs = patienceMs): Promise<void> {
     await until(`see ${pattern} in the log of ${this.#name}`, () => {
       if (pattern.test(this.#stderr)) return { kind: "found", value: undefined };
       if (!this.isRunning) {
@@ -106,7 +106,7 @@ export class Binary implements AsyncDisposable {
   }
 
   /** Waits until the process ends. @throws Error when it does not end in time */
-  async ended(timeoutMs = 20_000): Promise<Ending> {
+  async ended(timeoutMs = patienceMs): Promise<Ending> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
       const error = () => new Error(`Cannot see ${this.#name} end: after ${timeoutMs} ms it runs\n${this.#stderr}`);

@@ -68,8 +68,8 @@ export class BinaryEnvironment implements CaseEnvironment, AsyncDisposable {
     return proxy;
   }
 
-  async until<T>(action: string, probe: () => Probe<T> | Promise<Probe<T>>, timeoutMs = 30_000): Promise<T> {
-    return await until(action, probe, { timeoutMs });
+  async until<T>(action: string, probe: () => Probe<T> | Promise<Probe<T>>): Promise<T> {
+    return await until(action, probe);
   }
 
   after(undo: () => Promise<unknown>): void {

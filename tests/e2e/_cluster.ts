@@ -75,22 +75,22 @@ export class TestNamespace {
   }
 
   /** Waits until `isAsWanted` returns true for the object. */
-  async eventually(what: string, isAsWanted: (live: Live) => boolean, timeoutMs = 20_000): Promise<Live> {
+  async eventually(what: string, isAsWanted: (live: Live) => boolean, timeoutMs?: number): Promise<Live> {
     return await until(`see ${what} as wanted`, async () => {
       const live = await this.find(what);
       if (live !== undefined && isAsWanted(live)) return { kind: "found", value: live };
       return { kind: "pending", state: live === undefined ? "it does not exist" : JSON.stringify(live) };
-    }, { timeoutMs });
+    }, timeoutMs === undefined ? {} : { timeoutMs });
   }
 
   /** Waits until the object is gone. */
-  async gone(what: string, timeoutMs: number): Promise<void> {
+  async gone(what: string): Promise<void> {
     await until(`see ${what} gone`, async () => {
       const live = await this.find(what);
       return live === undefined
         ? { kind: "found", value: undefined }
         : { kind: "pending", state: JSON.stringify(live) };
-    }, { timeoutMs });
+    });
   }
 
   /** The Events about an object. */

@@ -119,13 +119,13 @@ export class NodePoolObjects implements AsyncDisposable {
     });
   }
 
-  async gone(what: string, timeoutMs = 30_000): Promise<void> {
+  async gone(what: string): Promise<void> {
     await until(`see ${what} gone`, async () => {
       const live = await this.find(what);
       return live === undefined
         ? { kind: "found", value: undefined }
         : { kind: "pending", state: JSON.stringify(live) };
-    }, { timeoutMs });
+    });
   }
 
   /** Waits until the pool's condition has the given status. */

@@ -89,7 +89,7 @@ async function runIngress({ controlPlane, proxy }: WorkloadParts): Promise<void>
   await namespace.kubectl(["annotate", "service", "web", "ingress/http=other.example.com/x", "--overwrite"]);
   await seen(proxy, "PATCH", /\/ingresses\/web/, 3);
   await namespace.kubectl(["annotate", "service", "web", "ingress/http-"]);
-  await namespace.gone("ingress/web", 20_000);
+  await namespace.gone("ingress/web");
   // A foreign Ingress is reported once, and once more when the Service changes.
   await namespace.kubectl(["create", "ingress", "web", "--rule=a.example.com/*=web:80"]);
   await namespace.kubectl(["annotate", "service", "web", "ingress/http=true"]);

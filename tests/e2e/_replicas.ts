@@ -74,18 +74,18 @@ export class Replica implements AsyncDisposable, Sender {
   }
 
   /** Waits until it leads for the n-th time. @returns when it acquired the Lease, by performance.now() */
-  async leads(term = 1, timeoutMs = 20_000): Promise<number> {
-    await this.binary.logged(new RegExp(`(INFO +leader +leading .*\\n[^]*){${term}}`), timeoutMs);
+  async leads(term = 1): Promise<number> {
+    await this.binary.logged(new RegExp(`(INFO +leader +leading .*\\n[^]*){${term}}`));
     return claimsOf(this).filter(({ isRenewal }) => !isRenewal)[term - 1]?.at ?? NaN;
   }
 
   /** Waits until it has renewed the Lease for the given time. */
-  async renewsFor(ms: number, timeoutMs = 30_000): Promise<void> {
+  async renewsFor(ms: number): Promise<void> {
     const since = performance.now();
     await until(`see ${this.name} renew for ${ms} ms`, () => {
       const lastMs = (claimsOf(this).at(-1)?.at ?? 0) - since;
       return lastMs >= ms ? { kind: "found", value: undefined } : { kind: "pending", state: `it was ${lastMs} ms` };
-    }, { timeoutMs });
+    });
   }
 
   /** Waits until it has logged that it is a standby. */

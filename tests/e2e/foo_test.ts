@@ -50,10 +50,10 @@ controlPlaneTest(
     await namespace.applyFoo({ name: "a", deploymentName: "web", replicas: 1 });
     await namespace.eventually("deployment/web", () => true);
     await controlPlane.stopApiServer();
-    await binary.logged(/unreachable|refused/i, 60_000);
+    await binary.logged(/unreachable|refused/i);
     await controlPlane.startApiServer();
     await namespace.applyFoo({ name: "b", deploymentName: "api", replicas: 1 });
-    await namespace.eventually("deployment/api", () => true, 60_000);
+    await namespace.eventually("deployment/api", () => true);
     binary.signal("SIGTERM");
     assertMatch((await binary.ended()).stderr, /stopped/);
   },

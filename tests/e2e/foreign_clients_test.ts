@@ -16,7 +16,7 @@ function clientTest(
   if (reason !== undefined) return test.skip(name, reason);
   test(name, async () => {
     await using program = await build();
-    const { code, stdout, stderr } = await runBinary(["dev", "-q", "--", program.path], { timeoutMs: 150_000 });
+    const { code, stdout, stderr } = await runBinary(["dev", "-q", "--", program.path]);
     assertEquals(code, 0, stderr);
     assertEquals(stdout.trimEnd().split("\n").map((line) => line.replace(/\d+\.\d+/, "V")), checks);
   });

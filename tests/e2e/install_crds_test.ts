@@ -19,7 +19,7 @@ import {
 import { ApiProxy, type RequestMatch } from "./_proxy.ts";
 
 async function install(kubeconfig: string, ...args: readonly string[]): Promise<Ending> {
-  return await runBinary(["install-crds", "ecsbinding", ...args], { kubeconfig, timeoutMs: 60_000 });
+  return await runBinary(["install-crds", "ecsbinding", ...args], { kubeconfig });
 }
 
 controlPlaneTest("--diff prints changed fields with - and +, and nothing if all are equal", async (controlPlane) => {
@@ -143,7 +143,7 @@ controlPlaneTest(
     for (const [what, matches, side] of points) {
       await using binary = new Binary(["install-crds", "ecsbinding"], { kubeconfig: proxy.kubeconfig });
       const hold = proxy.hold(matches, side);
-      const ending = binary.ended(60_000).then(({ code, stderr }) => `it ended with ${code}: ${stderr}`);
+      const ending = binary.ended().then(({ code, stderr }) => `it ended with ${code}: ${stderr}`);
       assertEquals(await Promise.race([hold.arrived.then(() => "held"), ending]), "held", what);
       binary.signal("SIGKILL");
       await ending;

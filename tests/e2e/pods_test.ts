@@ -7,6 +7,7 @@
 import { execFile } from "node:child_process";
 import { builtin } from "../../src/api/mod.ts";
 import { podsCases } from "../cases/pods.ts";
+import { patienceMs } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assertEquals } from "../testing.ts";
 import { binaryPath } from "./_binary.ts";
@@ -22,7 +23,7 @@ controlPlaneTest("[85] the printer ends quietly when the reader of its lines clo
   const pipe = `"$0" run pods --namespace ${namespace} | head -n 1; echo "\${PIPESTATUS[0]}"`;
   const env = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", KUBECONFIG: controlPlane.kubeconfig };
   const ended = new Promise<string>((resolve, reject) =>
-    execFile("bash", ["-c", pipe, binaryPath()], { env, timeout: 20_000 }, (error, stdout) => {
+    execFile("bash", ["-c", pipe, binaryPath()], { env, timeout: patienceMs }, (error, stdout) => {
       if (error === null) resolve(stdout);
       else reject(error);
     })

@@ -69,7 +69,7 @@ class Subject implements AsyncDisposable {
       return this.#code === undefined
         ? { kind: "pending", state: `it had printed:\n${this.output}` }
         : { kind: "found", value: false };
-    }, { timeoutMs: 30_000 });
+    });
   }
 
   /** It does not use child.kill, whose second call does nothing on Deno. */

@@ -115,7 +115,7 @@ async function deprive(controlPlane: ControlPlane, right: Right, namespace: stri
     return isNamed(right, binary.stderr)
       ? { kind: "found", value: undefined }
       : { kind: "pending", state: `it had said:\n${binary.stderr}` };
-  }, { timeoutMs: 30_000 });
+  });
   race?.[Symbol.dispose]();
   // A permission that the start needs ends the process: as forbidden, or, once it leads, as a lost Lease.
   if (right.includes("leases") || right.startsWith("list ")) {

@@ -12,8 +12,6 @@ async function prepared(controlPlane: ControlPlane): Promise<TestNamespace> {
   return new TestNamespace(controlPlane, await createNamespace(controlPlane));
 }
 
-const timeoutMs = 60_000;
-
 controlPlaneTest("run --all --once converges everything and ends with 0", async (controlPlane) => {
   const namespace = await prepared(controlPlane);
   for (const name of ["a", "b", "c"]) await namespace.applyFoo({ name, deploymentName: name, replicas: 0 });
@@ -23,7 +21,7 @@ controlPlaneTest("run --all --once converges everything and ends with 0", async 
   await namespace.kubectl(["apply", "-f", "-"], JSON.stringify({ ...service, spec }));
   await using proxy = await ApiProxy.start(controlPlane);
   const args = ["run", "--all", "--once", "-n", namespace.name];
-  const first = await runBinary(args, { kubeconfig: proxy.kubeconfig, timeoutMs });
+  const first = await runBinary(args, { kubeconfig: proxy.kubeconfig });
   assertEquals(first.code, 0, first.stderr);
   assertMatch(first.stderr, /INFO +cli +converged +objects=\d+/);
   for (const what of ["deployment/a", "deployment/b", "deployment/c", "ingress/web"]) {
@@ -32,7 +30,7 @@ controlPlaneTest("run --all --once converges everything and ends with 0", async 
   assertEquals((await namespace.find("foo/a"))?.status?.availableReplicas, 0);
   await proxy.quiet(500);
   const before = proxy.writes.length;
-  const second = await runBinary(args, { kubeconfig: proxy.kubeconfig, timeoutMs });
+  const second = await runBinary(args, { kubeconfig: proxy.kubeconfig });
   assertEquals(second.code, 0, second.stderr);
   assertEquals(proxy.writes.slice(before), []);
 });
@@ -65,7 +63,7 @@ controlPlaneTest(
     await namespace.applyFoo({ name: "bad", deploymentName: "taken", replicas: 0 });
     await namespace.applyFoo({ name: "good", deploymentName: "good", replicas: 0 });
     const args = ["run", "foo", "--once", "-n", namespace.name];
-    const { code, stderr } = await runBinary(args, { kubeconfig: controlPlane.kubeconfig, timeoutMs });
+    const { code, stderr } = await runBinary(args, { kubeconfig: controlPlane.kubeconfig });
     assertEquals(code, 1, stderr);
     const last = stderr.trimEnd().split("\n").at(-1) ?? "";
     assertMatch(last, /^controller: Cannot reconcile everything: 1 of 2 objects failed: foo test-\w+\/bad: .*taken/);
@@ -78,7 +76,7 @@ controlPlaneTest("run --dry-run logs what it would write, and the cluster does n
   await namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 0 });
   await using proxy = await ApiProxy.start(controlPlane);
   const args = ["run", "foo", "--once", "--dry-run", "-n", namespace.name];
-  const { code, stdout, stderr } = await runBinary(args, { kubeconfig: proxy.kubeconfig, timeoutMs });
+  const { code, stdout, stderr } = await runBinary(args, { kubeconfig: proxy.kubeconfig });
   assertEquals([code, stdout], [0, ""], stderr);
   assertMatch(stderr, /dry-run +would write +action=apply resource=deployments\.apps object=test-\w+\/a\n/);
   assert(proxy.writes.length > 0 && proxy.writes.every(({ path }) => path.includes("dryRun=All")));
@@ -97,7 +95,7 @@ controlPlaneTest("every flag of run can be set in the environment", async (contr
     CONTROLLER_LOG_FORMAT: "json",
     CONTROLLER_INGRESS_CLASS: "internal",
   };
-  const { code, stderr } = await runBinary(["run"], { env, timeoutMs });
+  const { code, stderr } = await runBinary(["run"], { env });
   assertEquals(code, 0, stderr);
   const records = stderr.trimEnd().split("\n").map((line) => JSON.parse(line));
   assert(records.some(({ msg, count }) => msg === "starting workers" && count === 3), stderr);

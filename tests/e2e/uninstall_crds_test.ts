@@ -12,7 +12,7 @@ const definitions = { ecsbinding: ecsb, nodepool: nodepools } as const;
 
 async function uninstall(controlPlane: ControlPlane, ...args: readonly string[]): Promise<Ending> {
   const { kubeconfig } = controlPlane;
-  return await runBinary(["uninstall-crds", ...args], { kubeconfig, timeoutMs: 60_000 });
+  return await runBinary(["uninstall-crds", ...args], { kubeconfig });
 }
 
 /** Installs a CRD again, without objects. */

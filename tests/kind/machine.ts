@@ -59,7 +59,7 @@ export const machinePrefix = "pintle-kind-";
 
 const scripts = join(import.meta.dirname ?? ".", "scripts");
 const registryProgram = join(import.meta.dirname ?? ".", "..", "realnode", "registry.ts");
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 300_000;
 const pollMs = 100;
 
 /** The parts, built first if they are not in the cache (minutes, with progress on stderr). */

@@ -74,12 +74,12 @@ export class EndlessLine implements AsyncDisposable {
   }
 
   /** Waits until it has printed the text. */
-  async printed(pattern: RegExp, timeoutMs = 60_000): Promise<void> {
+  async printed(pattern: RegExp): Promise<void> {
     await until(`see ${pattern} in the output`, () => {
       if (pattern.test(this.#output)) return { kind: "found", value: undefined };
       if (this.#code !== undefined) throw new Error(`Cannot go on: it ended with ${this.#code}\n${this.#output}`);
       return { kind: "pending", state: this.#output };
-    }, { timeoutMs });
+    });
   }
 
   /** Ctrl-C. @returns The exit code */

@@ -8,7 +8,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "../testing.ts"
 import { nginxImage } from "./images.ts";
 import { realNodeTest, uniqueName } from "./test.ts";
 
-const signal = () => AbortSignal.timeout(120_000);
+const signal = () => AbortSignal.timeout(300_000);
 
 /** Reads until the text has `pattern`. */
 async function readUntil(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<string> {

@@ -22,7 +22,7 @@ realNodeTest(
         const { stdout, stderr } = await controlPlane.kubectl(args);
         if (expected.test(stdout)) return { kind: "found", value: stdout };
         return { kind: "pending", state: `it said ${JSON.stringify(stdout + stderr)}` };
-      }, { timeoutMs: 60_000 });
+      });
 
     // The namespace is of the restricted standard, which the API server enforces for the Pods that run in it.
     const level = ["get", "namespace", operator.namespace, "--output=jsonpath={.metadata.labels}"];

@@ -31,7 +31,7 @@ realNodeTest(
       const status = ["get", "foos", inside, "--output=jsonpath={.items[0].status.availableReplicas}"];
       const { stdout, stderr } = await controlPlane.kubectl(status);
       return stdout === "1" ? found(true) : { kind: "pending", state: stdout + stderr };
-    }, { timeoutMs: 90_000 });
+    });
     const workingSet = await memoryOf(node, await operator.leader());
     console.log(`with 64 MiB: works, its working set is ${(workingSet / mebibyte).toFixed(0)} MiB`);
     assert(workingSet > 0 && workingSet <= 64 * mebibyte);
@@ -43,11 +43,11 @@ realNodeTest(
       const ended = all.flatMap(({ state, lastState }) => [state.terminated, lastState.terminated]);
       const killed = ended.some((terminated) => terminated?.reason === "OOMKilled");
       return killed ? found(true) : { kind: "pending", state: JSON.stringify(all) };
-    }, { timeoutMs: 120_000 });
+    });
     await until("see it restarted", async () => {
       const counts = (await statuses(operator)).map(({ restartCount }) => restartCount);
       return counts.some((count) => count > 0) ? found(true) : { kind: "pending", state: counts.join(", ") };
-    }, { timeoutMs: 60_000 });
+    });
     // The rollout waits for the new Pod, so both old ones go on.
     assertEquals((await statuses(operator)).filter(({ ready }) => ready).length, 2);
 
@@ -69,7 +69,7 @@ async function memoryOf({ controlPlane }: RealNode, { metadata, spec }: Operator
     const pod = pods.find(({ podRef }) => podRef.name === metadata.name && podRef.namespace === metadata.namespace);
     const bytes = pod?.containers?.[0]?.memory?.workingSetBytes;
     return bytes === undefined ? { kind: "pending", state: "kubelet had not measured it" } : found(bytes);
-  }, { timeoutMs: 60_000, everyMs: 500 });
+  }, { everyMs: 500 });
 }
 
 interface Summary {

@@ -185,7 +185,7 @@ export class Operator implements AsyncDisposable {
       const leader = pods.find(({ metadata: { name } }) => name !== other && leases.includes(name));
       if (leader !== undefined) return { kind: "found", value: leader };
       return { kind: "pending", state: `the holder was "${leases}"` };
-    }, { timeoutMs: 90_000 });
+    });
   }
 
   /** The output of a Pod so far. */

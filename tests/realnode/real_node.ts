@@ -30,7 +30,7 @@ export interface RealNodeOptions {
   readonly programs: Programs;
   /** @default 2 */
   readonly nodes?: number;
-  /** Milliseconds for each part of the start. @default 120_000 */
+  /** Milliseconds for each part of the start. @default 300_000 */
   readonly startTimeoutMs?: number;
 }
 
@@ -60,7 +60,7 @@ export class RealNode implements AsyncDisposable {
    *
    * @throws Error when a daemon ends early, with the end of its log.
    */
-  static async start({ programs, nodes = 2, startTimeoutMs = 120_000 }: RealNodeOptions): Promise<RealNode> {
+  static async start({ programs, nodes = 2, startTimeoutMs = 300_000 }: RealNodeOptions): Promise<RealNode> {
     const dir = mkdtempSync(join(tmpdir(), "pintle-node-"));
     const description: NodeDescription = { dir, id: basename(dir), machines: machines(nodes), programs };
     const { server, url } = await listen(apiSocket(dir));

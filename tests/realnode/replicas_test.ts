@@ -20,7 +20,7 @@ realNodeTest(
       const status = pod === undefined ? undefined : containerOf(pod);
       if (status !== undefined && status.restartCount > 0 && status.ready) return { kind: "found", value: status };
       return { kind: "pending", state: JSON.stringify(status) };
-    }, { timeoutMs: 60_000 });
+    });
     assertEquals(restarted.lastState.terminated?.exitCode, 137);
   },
 );
@@ -60,7 +60,7 @@ realNodeTest("a Pod that is deleted ends with 0 within its grace period", async 
       return terminated === undefined
         ? { kind: "pending", state: "it ran" }
         : { kind: "found", value: { pod, terminated } };
-    }, { timeoutMs: 120_000 });
+    });
     assertEquals([ended.terminated.exitCode, ended.terminated.reason], [0, "Completed"]);
     // The deletion timestamp is when the grace period is over; SIGKILL would have come then.
     const over = Date.parse(ended.pod.metadata.deletionTimestamp ?? "");
