@@ -164,10 +164,11 @@ export class Mask {
     // The clocks of two servers differ: times are not compared, and neither are counts of fields of other managers.
     if (kind === "time") return "<time>";
     const known = this.#known.get(value);
-    if (known !== undefined && known.startsWith(`<${kind} `)) return known;
+    if (known !== undefined && known.startsWith(`<${kind}`)) return known;
     const number = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, number);
-    const word = `<${kind} ${number}>`;
+    // Two pages have equal tokens if nothing was written between them, in any namespace.
+    const word = kind === "token" ? "<token>" : `<${kind} ${number}>`;
     this.#known.set(value, word);
     return word;
   }
