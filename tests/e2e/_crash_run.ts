@@ -34,8 +34,11 @@ interface RunOptions {
   readonly workload: Workload;
 }
 
-/** A run without a crash has no expected state to wait for: it has settled after this time without a change. */
-const learnQuietMs = 1_000;
+/**
+ * A run without a crash has no expected state to wait for: it has settled after this time without a change. It counts in
+ * observations, which take longer on a slow machine, as the work of the process does.
+ */
+const [learnQuietMs, learnObservations] = [1_000, 5];
 /** Time to wait for unexpected writes after the expected state was reached. */
 const quietMs = 500;
 const mostTold = 5;
@@ -43,14 +46,15 @@ const mostTold = 5;
 /** Runs a workload without a crash. */
 export async function learn(options: RunOptions): Promise<CrashRecord> {
   return await played(options, undefined, async ({ site, process }) => {
-    let [last, since]: [Fields, number] = [new Map(), performance.now()];
+    let [last, since, same]: [Fields, number, number] = [new Map(), performance.now(), 0];
     return await until("see everything settle", async () => {
       process.assertRuns();
       const fields = await site.fields();
       const isMoving = differingKeys(fields, last).length > 0 || await site.isCollecting();
-      if (isMoving) [last, since] = [fields, performance.now()];
+      same++;
+      if (isMoving) [last, since, same] = [fields, performance.now(), 0];
       const quietForMs = performance.now() - since;
-      if (quietForMs >= learnQuietMs) return { kind: "found", value: fields };
+      if (quietForMs >= learnQuietMs && same >= learnObservations) return { kind: "found", value: fields };
       return { kind: "pending", state: `${fields.size} fields had been the same for ${quietForMs} ms` };
     }, { everyMs: 200 });
   });

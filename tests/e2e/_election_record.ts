@@ -42,8 +42,8 @@ interface LeaseWrite {
   readonly storedAt: number;
 }
 
-/** The longest time of a request from the process to the proxy on a busy machine, in milliseconds. */
-const transitMs = 250;
+/** The longest time of a request from the process to the proxy on a busy machine, as a part of the renew deadline. */
+const transit = 1 / 8;
 
 /** The claims of one sender, in order. */
 export function claimsOf(sender: Sender): readonly Claim[] {
@@ -92,7 +92,7 @@ export function assertOneWriterAtATime(senders: readonly Sender[], renewDeadline
     const last = own.at(-1);
     assert(last !== undefined, `${what} without ever having held the Lease`);
     const ageMs = Math.round(request.at - last.at);
-    assert(ageMs <= renewDeadlineMs + transitMs, `${what} ${ageMs} ms after its last renewal`);
+    assert(ageMs <= renewDeadlineMs * (1 + transit), `${what} ${ageMs} ms after its last renewal`);
     const isBetween = (at: number) => at > last.at && at < request.at;
     assert(!releasesOf(sender).some(({ at }) => isBetween(at)), `${what} after it had given the Lease up`);
     const usurper = claims.find((claim) => claim.sender !== sender && isBetween(claim.storedAt));

@@ -8,24 +8,15 @@ import { assertEquals } from "../testing.ts";
 import { Binary } from "./_binary.ts";
 import { installFoo, TestNamespace } from "./_cluster.ts";
 import { assertOneWriterAtATime, claimsOf, createdBy, type Sender } from "./_election_record.ts";
+import { type ElectionTimes, electionTimes } from "./_elections.ts";
 import { ApiProxy, type RequestMatch } from "./_proxy.ts";
-
-/** The times of an election, in milliseconds. */
-export interface ElectionTimes {
-  readonly leaseMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryMs: number;
-}
-
-/** Short times for tests; with half of them a leader on a busy machine would lose the Lease. */
-export const shortTimes: ElectionTimes = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 400 };
 
 /** The default times of an operator. */
 export const defaultTimes: ElectionTimes = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
 /** Options for starting replicas. */
 export interface ReplicasOptions {
-  /** @default shortTimes */
+  /** @default electionTimes() */
   readonly times?: ElectionTimes;
   /** What they do when leadership is lost. @default "exit" */
   readonly whenLost?: "exit" | "standby";
@@ -110,7 +101,7 @@ export class Replicas implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack();
 
   private constructor(controlPlane: ControlPlane, namespace: TestNamespace, options: ReplicasOptions) {
-    const { times = shortTimes, whenLost = "exit", controllers = "foo" } = options;
+    const { times = electionTimes(), whenLost = "exit", controllers = "foo" } = options;
     this.#controlPlane = controlPlane;
     this.namespace = namespace;
     this.times = times;

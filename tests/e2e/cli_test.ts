@@ -162,13 +162,10 @@ test("[84] a missing kubeconfig is exit code 3 and names the searched places", a
 controlPlaneTest("[84] an unreachable server is exit code 5, after --connect-timeout", async (controlPlane) => {
   const closed = await freePort();
   const kubeconfig = await controlPlane.kubeconfigFor({ server: `https://127.0.0.1:${closed}` });
-  const startedAt = performance.now();
   const args = ["run", "foo", "--connect-timeout", "1s"];
   await assertFails(args, 5, /Cannot reach the API server https:\/\/127\.0\.0\.1:\d+: the connection was refused/, {
     kubeconfig,
   });
-  const tookMs = performance.now() - startedAt;
-  assert(tookMs < 10_000, `it took ${tookMs} ms`);
   await assertFails(["install-crds", "--connect-timeout=500ms"], 5, /was refused/, { kubeconfig });
 });
 

@@ -2,13 +2,13 @@
  * Failover after a change of the Lease: deleted, given to another holder, labelled, forbidden. Checked like
  * failover_test.ts.
  */
-import { controlPlaneTest } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch } from "../testing.ts";
 import { Binary, runBinary } from "./_binary.ts";
+import { electionTest } from "./_elections.ts";
 import { claimsOf, workOf } from "./_election_record.ts";
 import { leaseName, note, Replicas } from "./_replicas.ts";
 
-controlPlaneTest("a Lease that is deleted while it is held is created again by its holder", async (controlPlane) => {
+electionTest("a Lease that is deleted while it is held is created again by its holder", async (controlPlane) => {
   await using replicas = await Replicas.in(controlPlane);
   const [leader, standby] = await replicas.startPair();
   const holder = await replicas.holder();
@@ -26,7 +26,7 @@ controlPlaneTest("a Lease that is deleted while it is held is created again by i
   assert(leader.binary.isRunning && standby.binary.isRunning);
 });
 
-controlPlaneTest(
+electionTest(
   "a Lease that another user assigns to another holder, or to none, ends a term",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
@@ -54,7 +54,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest(
+electionTest(
   "[50] labels and annotations of other users stay on the Lease and do not end a term",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
@@ -100,7 +100,7 @@ async function allowLease({ namespace }: Replicas, ...verbs: readonly string[]):
   await namespace.kubectl(["create", "rolebinding", name, `--role=${name}`, worker]);
 }
 
-controlPlaneTest(
+electionTest(
   "[54] without a permission on the Lease the process ends with 4 and names the rule",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);

@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../controlplane/mod.ts";
-import { controlPlaneTest } from "../controlplane/test.ts";
 import { assert, assertEquals } from "../testing.ts";
+import { electionTest } from "./_elections.ts";
 import { claimsOf } from "./_election_record.ts";
 import type { Cut } from "./_proxy.ts";
 import {
@@ -48,7 +48,7 @@ async function cutLeader(replicas: Replicas, how: Cut): Promise<Replica> {
 }
 
 for (const how of ["silent", "refusing"] as const) {
-  controlPlaneTest(
+  electionTest(
     `[48] a leader that cannot reach the API server (${how}) is gone before its Lease runs out`,
     async (controlPlane) => {
       await using replicas = await Replicas.in(controlPlane);
@@ -66,7 +66,7 @@ for (const how of ["silent", "refusing"] as const) {
   );
 }
 
-controlPlaneTest(
+electionTest(
   "[48] when all replicas are disconnected none works, and one continues afterwards",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane, { whenLost: "standby" });
@@ -89,7 +89,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest(
+electionTest(
   "[48] a leader whose renewals arrive after 95 % of the deadline keeps leading",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane, { times: defaultTimes });
@@ -112,7 +112,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest(
+electionTest(
   "a leader that loses the response to a renewal keeps leading, and so does one that loses the response to its first claim",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);

@@ -8,9 +8,9 @@
  * tested on a virtual clock in src/manager/election/leader_elector_test.ts and leader_election_property_test.ts.
  */
 import { type ControlPlane, until } from "../controlplane/mod.ts";
-import { controlPlaneTest } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch } from "../testing.ts";
 import { runBinary } from "./_binary.ts";
+import { electionTest } from "./_elections.ts";
 import { claimsOf, createdBy, releasesOf, workOf } from "./_election_record.ts";
 import {
   ended,
@@ -22,7 +22,7 @@ import {
   type ReplicasOptions,
 } from "./_replicas.ts";
 
-controlPlaneTest("[52] of three replicas one works, and another takes over when it is killed", async (controlPlane) => {
+electionTest("[52] of three replicas one works, and another takes over when it is killed", async (controlPlane) => {
   await using replicas = await Replicas.in(controlPlane);
   await Promise.all([replicas.start(), replicas.start(), replicas.start()]);
   const killed = await replicas.firstToLead();
@@ -47,7 +47,7 @@ controlPlaneTest("[52] of three replicas one works, and another takes over when 
   assertEquals(claimsOf(next).filter(({ isRenewal }) => !isRenewal).length, 1);
 });
 
-controlPlaneTest(
+electionTest(
   "[52] with all controllers in each process, the other one takes over all of them",
   async (controlPlane) => {
     const { kubeconfig } = controlPlane;
@@ -84,7 +84,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest(
+electionTest(
   "[49] SIGTERM: the leader keeps the Lease until its last write, releases it and ends with 0",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
@@ -114,7 +114,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest("[61] a second SIGTERM ends the leader with 1, and its Lease expires", async (controlPlane) => {
+electionTest("[61] a second SIGTERM ends the leader with 1, and its Lease expires", async (controlPlane) => {
   await using replicas = await Replicas.in(controlPlane);
   const [leader, standby] = await replicas.startPair();
   const hold = leader.proxy.hold(isDeploymentCreate);
@@ -159,7 +159,7 @@ async function pausedLeader(controlPlane: ControlPlane, options: ReplicasOptions
   return { replicas, old, next, sent: workOf([old]).length };
 }
 
-controlPlaneTest(
+electionTest(
   "[53] a leader that was stopped writes nothing when it continues, and exits with 7",
   async (controlPlane) => {
     const { replicas, old, sent } = await pausedLeader(controlPlane, {});
@@ -180,7 +180,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest(
+electionTest(
   "[53] with --leader-election-when-lost standby it writes nothing either, stands by and leads again later",
   async (controlPlane) => {
     const { replicas, old, next, sent } = await pausedLeader(controlPlane, { whenLost: "standby" });
@@ -208,7 +208,7 @@ function nextRenewal({ times }: Replicas, leader: Replica): number {
   return (claimsOf(leader).at(-1)?.at ?? -Infinity) + times.retryMs;
 }
 
-controlPlaneTest(
+electionTest(
   "[52] a former leader does not repeat a request that the server asked to retry later",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
@@ -238,7 +238,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest(
+electionTest(
   "[53] a leader that is stopped while it drains after SIGTERM does not continue draining later",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);
@@ -262,7 +262,7 @@ controlPlaneTest(
   },
 );
 
-controlPlaneTest(
+electionTest(
   "[49] a rolling update of three replicas, and a crash of all of them, lose and repeat nothing",
   async (controlPlane) => {
     await using replicas = await Replicas.in(controlPlane);

@@ -7,7 +7,7 @@
 import { fooCases } from "../cases/foo.ts";
 import type { ControlPlane } from "../controlplane/mod.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
-import { assert, assertEquals, assertMatch } from "../testing.ts";
+import { assertEquals, assertMatch } from "../testing.ts";
 import { Binary } from "./_binary.ts";
 import { binaryTests } from "./_binary_environment.ts";
 import { installFoo, TestNamespace } from "./_cluster.ts";
@@ -24,21 +24,18 @@ controlPlaneTest("[61] a second signal ends the process at once with 1", async (
   const namespace = await freshNamespace(controlPlane);
   await using proxy = await ApiProxy.start(controlPlane);
   await namespace.applyFoo({ name: "a", deploymentName: "web", replicas: 1 });
-  const times: number[] = [];
   for (const signal of ["SIGTERM", "SIGINT", "SIGTERM"] as const) {
     const hold = proxy.hold(({ method, path }) => method !== "GET" && path.includes("/deployments"));
     await using binary = new Binary(["run", "foo", "-n", namespace.name], { kubeconfig: proxy.kubeconfig });
     await hold.arrived;
     binary.signal("SIGTERM");
     await binary.logged(/received a signal, finishing running reconciles/);
-    const sentAt = performance.now();
     binary.signal(signal);
-    const { code } = await binary.ended();
-    times.push(performance.now() - sentAt);
+    const { code, stderr } = await binary.ended();
     assertEquals(code, 1);
+    assertMatch(stderr, /received a second signal, ending at once/);
+    hold.release();
   }
-  // A busy machine may delay one attempt, but not all.
-  assert(Math.min(...times) <= 100, `it took ${times.map(Math.round).join(", ")} ms`);
 });
 
 controlPlaneTest(
