@@ -1,47 +1,16 @@
 /**
- * The `sh` blocks of README.md as tests: each one is run by bash in a copy of the repository, with a scratch home folder and
- * an embedded Kubernetes API as its cluster. Lines that run until Ctrl-C are ended by SIGINT when their controllers run.
- *
- * A comment above a block says otherwise: `<!-- sh: not run, REASON -->` has one of the reasons below.
+ * The blocks of README.md (shell_blocks.ts) as tests: each one is run by bash in a copy of the repository, with a scratch home
+ * folder and an embedded Kubernetes API as its cluster. Lines that run until Ctrl-C are ended by SIGINT when their
+ * controllers run.
  */
 import { spawn } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import process from "node:process";
+import type { ShellBlock } from "./shell_blocks.ts";
 
 const root = join(import.meta.dirname ?? ".", "..");
-
-/** Why a block is not run, and the pattern that its text has. */
-export const reasons: Readonly<Record<string, RegExp>> = {
-  "it is the gate that runs these tests": /task ok$/m,
-  "it takes minutes": / simulate /,
-  "tests/kind runs it": /^kind /m,
-};
-
-/** One block. */
-export interface ShellBlock {
-  /** The line of the README that it begins in. */
-  readonly line: number;
-  readonly text: string;
-  /** Why it is not run. */
-  readonly notRun: string | undefined;
-  /** True when it compiles a binary, or uses one. */
-  readonly compiles: boolean;
-}
-
-/** Returns the blocks of the README. @throws Error for a comment that is not in the form above */
-export function shellBlocks(page: string = readFileSync(join(root, "README.md"), "utf8")): readonly ShellBlock[] {
-  return [...page.matchAll(/(?:<!-- sh: (.*) -->\n\n?)?^```sh\n([^]*?)^```$/gm)].map((found) => {
-    const [, mark, text = ""] = found;
-    const [, notRun] = /^not run, (.+)$/.exec(mark ?? "") ?? [];
-    const line = page.slice(0, found.index).split("\n").length;
-    if (mark !== undefined && notRun === undefined) {
-      throw new Error(`Cannot read README.md: the mark "${mark}" before line ${line} is not "not run, REASON"`);
-    }
-    return { line, text, notRun, compiles: /\bcompile\b|compile\.sh|\bdist\//.test(text) };
-  });
-}
 
 /** Copies what a reader of the README uses of the repository: not its tests, and no results of builds. */
 export function copyRepository(to: string): void {
@@ -114,10 +83,9 @@ until_ctrl_c() {
 }`;
 
 /** The block as a script that ends with the first line that fails. */
-function scriptOf({ text }: ShellBlock): string {
-  const commands = text.trimEnd().split("\n").map((line) => line.replace(/\s{2,}# .*$/, ""));
+function scriptOf({ commands }: ShellBlock): string {
   // "set -e" does not see a failure in the middle of "a && b".
-  const lines = commands.flatMap((command) => command.split(" && ")).flatMap((command) => [
+  const lines = commands.flatMap(({ text }) => text.split(" && ")).flatMap((command) => [
     `echo '> ${command.replaceAll("'", "")}'`,
     isEndless(command) ? `until_ctrl_c ${command}` : command,
   ]);

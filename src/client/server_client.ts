@@ -69,7 +69,10 @@ export abstract class ServerClient {
    * @throws {TypeError} for options that cannot be, and for a client of dry runs
    *
    * @example
-   * ```ts ignore
+   * ```ts kubelet
+   * import { Client } from "@pintle/controller/client";
+   *
+   * using client = await Client.fromKubeconfig();
    * using program = await client.exec("shop/web-0", { command: ["sh", "-c", "cat; exit 3"], stdin: true });
    * const input = program.stdin.getWriter();
    * await input.write(new TextEncoder().encode("hello\n"));
@@ -92,9 +95,15 @@ export abstract class ServerClient {
    * @throws {UnreachableError} when there is no connection
    *
    * @example
-   * ```ts ignore
+   * ```ts kubelet
+   * import { Client } from "@pintle/controller/client";
+   *
+   * using client = await Client.fromKubeconfig();
    * using container = await client.attach("shop/web-0", { container: "web" });
-   * for await (const bytes of container.stdout) console.log(new TextDecoder().decode(bytes));
+   * for await (const bytes of container.stdout) {
+   *   console.log(new TextDecoder().decode(bytes));
+   *   break; // without it, until the container ends
+   * }
    * ```
    */
   async attach(podKey: string, options: AttachOptions = {}): Promise<ContainerStreams> {
@@ -110,9 +119,13 @@ export abstract class ServerClient {
    * @throws {Error} with the code of the system (`EADDRINUSE`) when the local port cannot be used
    *
    * @example
-   * ```ts ignore
+   * ```ts kubelet
+   * import { Client } from "@pintle/controller/client";
+   *
+   * using client = await Client.fromKubeconfig();
    * await using forward = await client.portForward("shop/web-0", { port: 8080 });
-   * console.log(await (await fetch(`http://${forward.hostname}:${forward.port}/healthz`)).text());
+   * const response = await fetch(`http://${forward.hostname}:${forward.port}/healthz`);
+   * console.assert(await response.text() === "ok");
    * ```
    */
   async portForward(podKey: string, options: PortForwardOptions): Promise<PortForward> {

@@ -25,7 +25,7 @@ export function storedObject<R extends Resource>(api: InMemoryApi, resource: R, 
 /** A stored object; undefined when it does not exist. */
 export function findStoredObject<R extends Resource>(api: InMemoryApi, resource: R, key: string): Infer<R> | undefined {
   const { namespace = "", name } = splitKey(key);
-  const stored = api.server.storage.get(resourceName(resource), namespace, name);
+  const stored = api.server.storage.get(collectionOf(api, resource), namespace, name);
   return stored === undefined ? undefined : inVersion(api, resource, [stored])[0];
 }
 
@@ -35,7 +35,13 @@ export function storedObjects<R extends Resource>(
   resource: R,
   namespace?: string,
 ): readonly Infer<R>[] {
-  return inVersion(api, resource, [...api.server.storage.list(resourceName(resource), namespace)]);
+  return inVersion(api, resource, [...api.server.storage.list(collectionOf(api, resource), namespace)]);
+}
+
+/** Where the objects are stored: Events of both groups, for example, in the same place. */
+function collectionOf({ server }: InMemoryApi, resource: Resource): string {
+  const { group, version, plural } = resource;
+  return server.kinds.find(group, version, plural)?.kind.collection ?? resourceName(resource);
 }
 
 type StoredJson = NonNullable<ReturnType<KubernetesApi["server"]["storage"]["get"]>>;

@@ -5,7 +5,7 @@ import { defineResource, z } from "../schema/mod.ts";
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { World } from "./world.ts";
 
-const { ConfigMap, Deployment, Namespace, Pod } = builtin;
+const { ConfigMap, Deployment, Event, Namespace, Pod } = builtin;
 
 const greeter = controller("greeter").for(Namespace).owns(ConfigMap).reconcile(async (ctx) => {
   const namespace = ctx.object.metadata.name;
@@ -47,6 +47,22 @@ test("a Deployment in a world gets ready Pods", async () => {
   await world.settled();
   assertEquals(world.get(Deployment, "default/web").status?.availableReplicas, 3);
   assertEquals(world.list(Pod, "default").map((pod) => pod.status?.phase), ["Running", "Running", "Running"]);
+});
+
+test("a world shows Events in both groups that have them", async () => {
+  const teller = controller("teller").for(Namespace).reconcile((ctx) => {
+    if (ctx.object.metadata.name === "shop") ctx.event("Normal", "Seen", "there it is");
+    return Promise.resolve(done);
+  });
+  await using world = await World.start({ controllers: [teller] });
+  await world.create(Namespace, { name: "shop" });
+  await world.settled();
+  const [event] = world.list(Event);
+  assertEquals([event?.reason, event?.regarding?.name, event?.note], ["Seen", "shop", "there it is"]);
+  const key = `${event?.metadata.namespace}/${event?.metadata.name}`;
+  assertEquals(world.get(Event, key).apiVersion, "events.k8s.io/v1");
+  const core = { ...Event, group: "", version: "v1" };
+  assertEquals((world.get(core, key) as unknown as { readonly message: string }).message, "there it is");
 });
 
 test("a settled world writes nothing for an hour", async () => {

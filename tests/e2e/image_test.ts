@@ -40,6 +40,8 @@ interface Report {
       };
     };
     readonly files: Readonly<Record<string, ImageFile>>;
+    /** What a registry lists as referrers, after a push. */
+    readonly referrers: readonly { readonly artifactType: string; readonly content: string }[];
   }[];
   readonly dockerTags: readonly string[];
   /** The digest in a registry, after a push. */
@@ -87,7 +89,7 @@ test("image writes the same bytes on Deno and on Bun, and crane and containerd r
   assertStringIncludes(printed, `, ${report.pushed}\n`);
   assertEquals(report.containerd, [{ name, platforms: ["linux/amd64", "linux/arm64"] }]);
   assertEquals(report.images.map(({ platform }) => platform), ["linux/amd64", "linux/arm64"]);
-  for (const { platform, digest, config: { architecture, created, config }, files } of report.images) {
+  for (const { platform, digest, config: { architecture, created, config }, files, referrers } of report.images) {
     assertEquals(`linux/${architecture}`, platform);
     assertStringIncludes(printed, digest);
     assertEquals(created, "2023-11-14T22:13:20Z");
@@ -95,6 +97,10 @@ test("image writes the same bytes on Deno and on Bun, and crane and containerd r
     assertEquals(config.Labels.team, "web");
     assertEquals(config.Labels["org.opencontainers.image.version"], "1.2.3");
     assertFiles(files);
+    assertEquals(referrers.map(({ artifactType }) => artifactType), ["application/vnd.cyclonedx+json"]);
+    const [bill] = referrers.map(({ content }) => content);
+    assertEquals(JSON.parse(bill ?? "").metadata.component.name, "controller");
+    assertEquals(bill?.length, files["/usr/share/sbom/controller.cdx.json"]?.size);
   }
 });
 
@@ -140,7 +146,8 @@ startTest(
     await unpack(archive ?? "", layout ?? "");
     const read = (path: string) => JSON.parse(readFileSync(join(layout ?? "", path), "utf8"));
     const blob = (digest: string) => join("blobs", digest.replace(":", "/"));
-    const { layers } = read(blob(read("index.json").manifests[0].digest));
+    const { manifests: [program] } = read(blob(read("index.json").manifests[0].digest));
+    const { layers } = read(blob(program.digest));
     for (const { digest } of layers) await unpack(join(layout ?? "", blob(digest)), rootFolder ?? "");
     const inside = ["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", startInImage, "sh", rootFolder ?? ""];
     const started = async (...args: readonly string[]) =>

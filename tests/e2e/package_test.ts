@@ -5,62 +5,17 @@
  *   deno test -A tests/e2e/package_test.ts
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { pack } from "../../tasks/pack.ts";
 import { root } from "../../tasks/_root.ts";
 import { missingRuntimes, nodeProgram, npmModule } from "../../tasks/_runtimes.ts";
-import { run } from "../controlplane/run.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
+import { machine, nodeOnly } from "./_machine.ts";
 import { startRegistry } from "./_registry.ts";
 
-/** A machine with one runtime: its folder, and how its commands run. */
-interface Machine extends Disposable {
-  readonly folder: string;
-  /** Runs a line of a shell; fails unless it ends with `code`. @returns its output */
-  run(line: string, where?: string, code?: number): Promise<string>;
-}
-
 const archives = missingRuntimes === undefined ? pack() : [];
-
-/** @param programs Shell scripts by name: the only programs besides those that package managers need */
-function machine(programs: Readonly<Record<string, string>>, registry: string): Machine {
-  const folder = mkdtempSync(join(tmpdir(), "pintle-package-"));
-  const [bin, home] = [join(folder, "bin"), join(folder, "home")];
-  for (const made of [bin, home]) mkdirSync(made);
-  for (const tool of ["sh", "env", "uname", "getconf"]) symlinkSync(join("/usr/bin", tool), join(bin, tool));
-  for (const [name, script] of Object.entries(programs)) {
-    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
-    chmodSync(join(bin, name), 0o755);
-  }
-  const passed = Object.entries(process.env).filter(([name]) => /^(SSL_|NODE_EXTRA_CA|.*_proxy$)/i.test(name));
-  const env = {
-    ...Object.fromEntries(passed),
-    PATH: bin,
-    HOME: home,
-    DENO_TLS_CA_STORE: "system",
-    NPM_CONFIG_REGISTRY: registry,
-    BUN_CONFIG_REGISTRY: registry,
-    NPM_CONFIG_UPDATE_NOTIFIER: "false",
-    NO_COLOR: "1",
-  };
-  return {
-    folder,
-    async run(line, where = folder, code = 0) {
-      const startedAt = performance.now();
-      const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-      const result = await run("/usr/bin/env", ["-i", ...variables, "/bin/sh", "-c", line], { cwd: where });
-      console.log(`  ${((performance.now() - startedAt) / 1000).toFixed(1)} s  ${line}`);
-      if (result.kind !== "ended" || result.code !== code) {
-        throw new Error(`Cannot run ${line}: ${JSON.stringify(result)}`);
-      }
-      return result.stdout + result.stderr;
-    },
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
-  };
-}
 
 /** The words of a runtime. */
 interface Words {
@@ -76,7 +31,7 @@ async function walk(programs: Readonly<Record<string, string>>, words: Words): P
     encoding: "utf8",
   });
   await using registry = await startRegistry(archives, upstream.trim());
-  using here = machine(programs, registry.url);
+  using here = machine({ programs, registry: registry.url });
   assertMatch(await here.run(words.create), /next: cd website && /);
   const site = join(here.folder, "website");
   await here.run(words.add, site);
@@ -95,13 +50,6 @@ async function walk(programs: Readonly<Record<string, string>>, words: Words): P
   assertMatch(await here.run("dist/website new other", site, 2), /Cannot find command "new"/);
   assertMatch(await here.run(words.task("image"), site), /^dist\/website\.image\.tar: website:/m);
 }
-
-/** The programs of a machine that has nothing but Node. */
-const nodeOnly = () => ({
-  node: `exec '${nodeProgram("node22")}' "$@"`,
-  npm: `exec node '${npmModule()}' "$@"`,
-  npx: `exec node '${npmModule().replace("npm-cli.js", "npx-cli.js")}' "$@"`,
-});
 
 const cases: readonly (readonly [name: string, programs: () => Readonly<Record<string, string>>, words: Words])[] = [
   ["Node 22", nodeOnly, {

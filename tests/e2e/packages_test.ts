@@ -256,10 +256,14 @@ controlPlaneTest("the values of a chart are used, and checked by its schema", as
     }
     assert(!text.includes('"tolerations"'), text);
     assert(changed.every(({ metadata: { namespace = "ops" } }) => namespace === "ops" || namespace === "default"));
+    const elsewhere = JSON.stringify(await template("namespaceOverride=edge"));
+    assert(elsewhere.includes('"controller-nodepool.edge"') && !elsewhere.includes('"ops"'), elsewhere);
     const kept = (await template("crds.keep=false")).filter(({ metadata: { annotations } }) => annotations !== null)
       .filter(({ metadata: { annotations = {} } }) => "helm.sh/resource-policy" in annotations);
     assertEquals(kept, []);
-    for (const wrong of ["replicas=many", "unknown=1", "extraArgs[0]=workers", "image.name=x"]) {
+    for (
+      const wrong of ["replicas=many", "unknown=1", "extraArgs[0]=workers", "image.name=x", "namespaceOverride=A_b"]
+    ) {
       await assertRejects(() => template(wrong), /values don't meet the specifications of the schema/);
     }
   });

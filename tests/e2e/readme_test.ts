@@ -1,5 +1,6 @@
 /** The `sh` blocks of README.md that compile a binary, in their order: later ones use what earlier ones wrote. */
-import { ReadmeReader, shellBlocks } from "../readme_blocks.ts";
+import { ReadmeReader } from "../readme_blocks.ts";
+import { shellBlocks } from "../shell_blocks.ts";
 import { assertEquals, test } from "../testing.ts";
 
 test("the blocks of README.md that compile a binary run, one after the other", async () => {

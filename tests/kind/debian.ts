@@ -10,7 +10,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { debianPackages } from "../realnode/debian.ts";
 import { cachedFolder, kindCache } from "./cache_folder.ts";
-import { finish } from "./finish.ts";
+import { finish } from "../controlplane/finish.ts";
 
 /** The folders. */
 export interface DebianFolders {

@@ -9,7 +9,7 @@
 import { basename } from "node:path";
 import { assert, assertEquals, assertMatch } from "../testing.ts";
 import { until } from "../controlplane/poll.ts";
-import { shellBlocks } from "../readme_blocks.ts";
+import { shellBlocks } from "../shell_blocks.ts";
 import { kindTest } from "./kind_test_function.ts";
 import { leftovers, type MachineState, stateBefore } from "./leftovers.ts";
 import { Machine, type MachineParts } from "./machine.ts";
@@ -31,7 +31,7 @@ let failedLine: string | undefined;
 function lines(): readonly string[] {
   const block = shellBlocks().find(({ text }) => text.startsWith("kind create cluster"));
   assert(block !== undefined, "README.md has no block that begins with kind create cluster");
-  return block.text.trimEnd().split("\n").map((line) => line.replace(/\s{2,}# .*$/, ""));
+  return block.commands.map(({ text }) => text);
 }
 
 async function begin(parts: MachineParts): Promise<Story> {

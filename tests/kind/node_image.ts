@@ -12,8 +12,8 @@ import { kubernetesVersion } from "../controlplane/build.ts";
 import { writeImages } from "../realnode/images.ts";
 import { cachedFolder } from "./cache_folder.ts";
 import type { DebianFolders } from "./debian.ts";
-import { finish } from "./finish.ts";
-import { type Image, writeImageArchive } from "./image_archive.ts";
+import { finish } from "../controlplane/finish.ts";
+import { type Image, writeImageArchive } from "../realnode/image_layout.ts";
 import type { KindPrograms } from "./programs.ts";
 
 /** The image, as files for `docker import` and for the node's containerd. */
@@ -47,7 +47,9 @@ export async function nodeImage(programs: KindPrograms, debian: DebianFolders): 
   const here = import.meta.dirname ?? ".";
   const dir = await cachedFolder({
     name: "node",
-    sources: ["node_image.ts", "image_archive.ts", "scripts/own_sysctls.sh"].map((name) => join(here, name)),
+    sources: ["node_image.ts", "../realnode/image_layout.ts", "../realnode/images.ts", "scripts/own_sysctls.sh"].map((
+      name,
+    ) => join(here, name)),
     inputs: [JSON.stringify([programs, debian])],
     fill: async (building) => {
       process.stderr.write("kind: making the image of the node\n");

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { buildGoPrograms } from "../controlplane/go_build.ts";
+import { programFolders, type ProgramsOutcome } from "../controlplane/programs.ts";
 import { run } from "../controlplane/run.ts";
 
 /** The programs, as absolute paths. */
@@ -13,31 +14,31 @@ export interface PackagePrograms {
   readonly operatorVerify: string;
 }
 
-/** The programs, or why they are unavailable. */
-export type PackageProgramsOutcome =
-  | { readonly kind: "ready"; readonly programs: PackagePrograms }
-  | { readonly kind: "unavailable"; readonly reason: string };
-
 const moduleDir = import.meta.dirname ?? ".";
 
+const readers = {
+  name: "packages",
+  moduleDir,
+  programs: { helm: "helm.sh/helm/v4/cmd/helm", kustomize: "sigs.k8s.io/kustomize/kustomize/v5" },
+};
+
+const bundles = {
+  name: "bundles",
+  moduleDir: join(moduleDir, "olm"),
+  programs: { "operator-verify": "github.com/operator-framework/api/cmd/operator-verify" },
+};
+
 /** The programs, built first if this machine has not built them yet (minutes, with progress on stderr). */
-export async function packagePrograms(): Promise<PackageProgramsOutcome> {
-  const readers = await buildGoPrograms({
-    name: "packages",
-    moduleDir,
-    programs: { helm: "helm.sh/helm/v4/cmd/helm", kustomize: "sigs.k8s.io/kustomize/kustomize/v5" },
+export async function packagePrograms(): Promise<ProgramsOutcome<PackagePrograms>> {
+  const built = await programFolders({
+    readers: () => buildGoPrograms(readers),
+    bundles: () => buildGoPrograms(bundles),
   });
-  if (readers.kind === "unavailable") return readers;
-  const bundles = await buildGoPrograms({
-    name: "bundles",
-    moduleDir: join(moduleDir, "olm"),
-    programs: { "operator-verify": "github.com/operator-framework/api/cmd/operator-verify" },
-  });
-  if (bundles.kind === "unavailable") return bundles;
+  if (built.kind === "unavailable") return built;
   const programs = {
-    helm: join(readers.dir, "helm"),
-    kustomize: join(readers.dir, "kustomize"),
-    operatorVerify: join(bundles.dir, "operator-verify"),
+    helm: join(built.programs.readers, "helm"),
+    kustomize: join(built.programs.readers, "kustomize"),
+    operatorVerify: join(built.programs.bundles, "operator-verify"),
   };
   return { kind: "ready", programs };
 }

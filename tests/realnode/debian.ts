@@ -6,20 +6,17 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { cacheDir, fillCache } from "../controlplane/go_build.ts";
+import { finish } from "../controlplane/finish.ts";
+import { cacheDir, fillCache, type GoBuildOutcome } from "../controlplane/go_build.ts";
 import { run } from "../controlplane/run.ts";
-
-/** The folder with the unpacked packages (`usr/...`), or why there is none. */
-export type DebianOutcome =
-  | { readonly kind: "ready"; readonly dir: string }
-  | { readonly kind: "unavailable"; readonly reason: string };
 
 /**
  * Fetches packages, and those that they depend on and the machine lacks, with the machine's own apt sources.
  *
+ * @returns The folder with the unpacked packages (`usr/...`), or why there is none.
  * @throws Error when apt fails.
  */
-export async function debianPackages(names: readonly string[]): Promise<DebianOutcome> {
+export async function debianPackages(names: readonly string[]): Promise<GoBuildOutcome> {
   const root = join(cacheDir(), "debian");
   const key = createHash("sha256").update(JSON.stringify([names, process.arch])).digest("hex").slice(0, 16);
   const dir = join(root, key);
@@ -37,19 +34,14 @@ async function unpackInto(building: string, names: readonly string[]): Promise<v
   const apt = join(building, "apt");
   for (const folder of ["lists/partial", "archives/partial"]) mkdirSync(join(apt, folder), { recursive: true });
   const folders = [`Dir::State::lists=${join(apt, "lists")}`, `Dir::Cache=${apt}`].flatMap((word) => ["-o", word]);
-  await finish("apt-get", [...folders, "--quiet=2", "update"]);
+  const env = { LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
+  await finish("apt-get", [...folders, "--quiet=2", "update"], { env });
   const options = ["--yes", "--quiet=2", "--no-install-recommends", "--download-only", "--reinstall"];
-  await finish("apt-get", [...folders, ...options, "install", ...names]);
+  await finish("apt-get", [...folders, ...options, "install", ...names], { env });
   const unpacked = join(building, "unpacked");
   for (const name of readdirSync(join(apt, "archives")).filter((name) => name.endsWith(".deb"))) {
     await finish("dpkg-deb", ["--extract", join(apt, "archives", name), unpacked]);
   }
   await finish("rm", ["-rf", apt]);
   for (const name of readdirSync(unpacked)) renameSync(join(unpacked, name), join(building, name));
-}
-
-async function finish(program: string, args: readonly string[]): Promise<void> {
-  const answer = await run(program, args, { env: { LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" } });
-  if (answer.kind === "missing") throw new Error(`Cannot fetch Debian packages: there is no ${program}`);
-  if (answer.code !== 0) throw new Error(`Cannot fetch Debian packages: ${program} said: ${answer.stderr.trim()}`);
 }

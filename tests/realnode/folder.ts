@@ -19,7 +19,7 @@ import { firstDaemons, furtherDaemons, innerServer, type NodeDaemon } from "./da
 import { hierarchyLines } from "./hierarchies.ts";
 import { writeImages } from "./images.ts";
 import { machineDir, type NodeDescription } from "./layout.ts";
-import type { Programs } from "./programs.ts";
+import type { NodePrograms } from "./programs.ts";
 
 const folders = [
   ...["bin", "cni", "nodes", "daemons", "pids", "ended", "hosts/_default", "tmp", "home", "var/lib/cni", "var/log"],
@@ -81,7 +81,7 @@ async function writeCertificates({ dir, machines }: NodeDescription, authority: 
   }
 }
 
-function linkPrograms(dir: string, programs: Programs): void {
+function linkPrograms(dir: string, programs: NodePrograms): void {
   for (const folder of [programs.containerd, programs.runc, programs.controlPlane]) {
     for (const name of readdirSync(folder)) symlinkSync(join(folder, name), join(dir, "bin", name));
   }

@@ -3,7 +3,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Programs } from "./programs.ts";
+import type { NodePrograms } from "./programs.ts";
 
 /** One Node of the cluster: a kubelet and a containerd. */
 export interface Machine {
@@ -20,7 +20,7 @@ export interface NodeDescription {
   /** The name of its cgroups. */
   readonly id: string;
   readonly machines: readonly Machine[];
-  readonly programs: Programs;
+  readonly programs: NodePrograms;
 }
 
 /** The environment variable that names the folder of the shared real node. */

@@ -9,12 +9,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { arch } from "node:os";
 import { join } from "node:path";
 import { buildControlPlane, kubernetesModuleDir, kubernetesVersion, versionStamps } from "../controlplane/build.ts";
-import { buildGoPrograms, cacheDir, fillCache, type GoBuild } from "../controlplane/go_build.ts";
+import { buildGoPrograms, cacheDir, fillCache, type GoBuild, type GoBuildOutcome } from "../controlplane/go_build.ts";
+import { programFolders, type ProgramsOutcome, requiredVersion } from "../controlplane/programs.ts";
 import { run } from "../controlplane/run.ts";
 import { debianPackages } from "./debian.ts";
 
 /** Folders of programs. */
-export interface Programs {
+export interface NodePrograms {
   /** etcd, kube-apiserver, kube-controller-manager, kubectl. */
   readonly controlPlane: string;
   /** kubelet, kube-scheduler, kube-proxy; agnhost, the program of Kubernetes' test images. */
@@ -29,17 +30,9 @@ export interface Programs {
   readonly pause: string;
   /** Debian's packages, unpacked: usr/sbin/nft. */
   readonly debian: string;
+  /** Debian's package busybox-static, unpacked: bin/busybox or usr/bin/busybox. */
+  readonly busybox: string;
 }
-
-/** The programs, or why they are unavailable. */
-export type ProgramsOutcome =
-  | { readonly kind: "ready"; readonly programs: Programs }
-  | { readonly kind: "unavailable"; readonly reason: string };
-
-type Folder = { readonly kind: "ready"; readonly dir: string } | {
-  readonly kind: "unavailable";
-  readonly reason: string;
-};
 
 const moduleDir = import.meta.dirname ?? ".";
 const containerdModule = "github.com/containerd/containerd/v2";
@@ -49,7 +42,7 @@ const cniModule = "github.com/containernetworking/plugins/plugins";
 const packages = ["nftables", "libseccomp-dev"] as const;
 
 /** The programs, built first if this machine has not built them yet (minutes, with progress on stderr). */
-export async function nodePrograms(): Promise<ProgramsOutcome> {
+export async function nodePrograms(): Promise<ProgramsOutcome<NodePrograms>> {
   const controlPlane = await buildControlPlane();
   if (controlPlane.kind === "unavailable") return controlPlane;
   if (controlPlane.binaries.kubeControllerManager === undefined) {
@@ -57,33 +50,17 @@ export async function nodePrograms(): Promise<ProgramsOutcome> {
   }
   const debian = await debianPackages(packages);
   if (debian.kind === "unavailable") return debian;
-  const folders = {
+  const built = await programFolders({
     kubernetes: () => buildGoPrograms(kubernetes()),
     containerd: () => buildGoPrograms(containerd()),
     runc: () => buildGoPrograms(runc(debian.dir)),
     cni: () => buildGoPrograms(cni),
     pause: buildPause,
-  };
-  const dirs: Record<string, string> = {};
-  for (const [name, build] of Object.entries(folders)) {
-    const outcome: Folder = await build();
-    if (outcome.kind === "unavailable") return outcome;
-    dirs[name] = outcome.dir;
-  }
-  const { kubernetes: nodeDir = "", containerd: containerdDir = "", runc: runcDir = "" } = dirs;
-  const { cni: cniDir = "", pause: pauseDir = "" } = dirs;
-  return {
-    kind: "ready",
-    programs: {
-      controlPlane: controlPlane.binaries.dir,
-      kubernetes: nodeDir,
-      containerd: containerdDir,
-      runc: runcDir,
-      cni: cniDir,
-      pause: pauseDir,
-      debian: debian.dir,
-    },
-  };
+    busybox: () => debianPackages(["busybox-static"]),
+  });
+  if (built.kind === "unavailable") return built;
+  const folders = { controlPlane: controlPlane.binaries.dir, debian: debian.dir };
+  return { kind: "ready", programs: { ...folders, ...built.programs } };
 }
 
 function kubernetes(): GoBuild {
@@ -105,7 +82,7 @@ function containerd(): GoBuild {
     name: "containerd",
     moduleDir,
     programs: Object.fromEntries(names.map((name) => [name, `${containerdModule}/cmd/${name}`])),
-    ldflags: [`-X ${containerdModule}/version.Version=${requiredVersion(containerdModule)}`],
+    ldflags: [`-X ${containerdModule}/version.Version=${requiredVersion(moduleDir, containerdModule)}`],
     tags: ["no_btrfs", "no_zfs", "no_devmapper", "no_tracing", "netgo", "osusergo", "static_build"],
   };
 }
@@ -140,7 +117,7 @@ const cni: GoBuild = {
 };
 
 /** Compiles Kubernetes' pause.c; the compiler's answer to a missing libc.a is the reason why there is none. */
-async function buildPause(): Promise<Folder> {
+async function buildPause(): Promise<GoBuildOutcome> {
   const { major, minor, patch } = kubernetesVersion();
   const cache = await run("go", ["list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes"], { cwd: kubernetesModuleDir });
   if (cache.kind === "missing" || cache.code !== 0) return { kind: "unavailable", reason: "there is no Go" };
@@ -161,15 +138,6 @@ async function buildPause(): Promise<Folder> {
     if (reason === undefined) throw error;
   });
   return reason === undefined ? { kind: "ready", dir } : { kind: "unavailable", reason };
-}
-
-/** The version of a module in the go.mod beside this file. */
-function requiredVersion(module: string): string {
-  const goMod = readFileSync(join(moduleDir, "go.mod"), "utf8");
-  const line = goMod.split("\n").find((line) => line.trim().startsWith(`${module} v`));
-  const version = line?.trim().split(" ")[1];
-  if (version === undefined) throw new Error(`Cannot build the programs of a node: go.mod requires no ${module}`);
-  return version;
 }
 
 if (import.meta.main) console.log(JSON.stringify(await nodePrograms(), undefined, 2));

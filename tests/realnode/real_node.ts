@@ -23,11 +23,11 @@ import { firstDaemons, furtherDaemons } from "./daemons.ts";
 import { fillNodeFolder } from "./folder.ts";
 import { apiSocket, containerdSocket, type Machine, machines, type NodeDescription, nodeVariable } from "./layout.ts";
 import { readNodeDescription, writeNodeDescription } from "./layout.ts";
-import type { Programs } from "./programs.ts";
+import type { NodePrograms } from "./programs.ts";
 
 /** How real Nodes are started. */
 export interface RealNodeOptions {
-  readonly programs: Programs;
+  readonly programs: NodePrograms;
   /** @default 2 */
   readonly nodes?: number;
   /** Milliseconds for each part of the start. @default 300_000 */

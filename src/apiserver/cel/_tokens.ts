@@ -4,7 +4,8 @@
  */
 import type { Issue } from "./issues.ts";
 
-const keywords = new Set(["in", "true", "false", "null"]);
+const literals = new Set(["true", "false", "null"]);
+const keywords = new Set(["in", ...literals]);
 const operators = new Set("in == != < <= > >= + - * / % && || ?".split(" "));
 const closing = new Set([")", "]", "}"]);
 
@@ -83,6 +84,9 @@ export class TokenReader {
       const message = `Syntax error: mismatched input '${token.text}' expecting {IDENTIFIER, ESC_IDENTIFIER}`;
       this.report({ offset: token.offset, message });
       this.fail(token.offset, "unsupported ident kind");
+    }
+    if (literals.has(token.text)) {
+      this.fail(token.offset, `Syntax error: mismatched input '${token.text}' expecting IDENTIFIER`);
     }
     const text = token.kind === "end" ? "" : token.text;
     const issue = { offset: token.offset, message: `Syntax error: no viable alternative at input '.${text}'` };

@@ -8,6 +8,8 @@ const any =
 const wrong: readonly (readonly [source: string, messages: readonly string[]])[] = [
   ["object.", ["no viable alternative at input '.'"]],
   ["object.in == 1", ["no viable alternative at input '.in'", `extraneous input '==' ${any}`]],
+  ["object.true == 1", ["mismatched input 'true' expecting IDENTIFIER"]],
+  ["object.null()", ["mismatched input 'null' expecting IDENTIFIER"]],
   ["object.(x)", ["no viable alternative at input '.('"]],
   ["object..x", ["no viable alternative at input '..'"]],
   ["object.1", ["extraneous input '.1' expecting <EOF>"]],

@@ -272,17 +272,20 @@ async function buildImages(plan: ImagePlan, context: BuildContext): Promise<OciA
     const { platform, bytes } = program;
     const libraryLayer = libraryFiles(platform, libraries.get(platform) ?? []);
     const path = `usr/local/bin/${plan.program}`;
-    const bill = `${JSON.stringify(billOf(plan, program), undefined, 2)}\n`;
+    const billOfMaterials = {
+      name: `${plan.program}.cdx.json`,
+      text: `${JSON.stringify(billOf(plan, program), undefined, 2)}\n`,
+    };
     const programFiles = new Map([
       [path, { kind: "file", content: bytes, mode: 0o755 } as const],
-      [`usr/share/sbom/${plan.program}.cdx.json`, { kind: "file", content: bill } as const],
+      [`usr/share/sbom/${billOfMaterials.name}`, { kind: "file", content: billOfMaterials.text } as const],
     ]);
     const layers = [
       system,
       await packLayer(libraryLayer, { ...options, about: "the C library" }),
       await packLayer(programFiles, { ...options, about: `${plan.program} ${plan.version}` }),
     ];
-    images.push({ ...settingsOf(plan, path), platform, layers });
+    images.push({ ...settingsOf(plan, path), platform, layers, billOfMaterials });
   }
   return await packOciArchive(plan.imageName, images);
 }
@@ -291,7 +294,10 @@ async function unpacked(wanted: DebianPackage, source: PackageSource): Promise<U
   return { name: wanted.name, content: await readDeb(await fetchPackage(wanted, source)) };
 }
 
-function settingsOf({ labels, createdAt }: ImagePlan, path: string): Omit<Image, "platform" | "layers"> {
+function settingsOf(
+  { labels, createdAt }: ImagePlan,
+  path: string,
+): Omit<Image, "platform" | "layers" | "billOfMaterials"> {
   return {
     entrypoint: `/${path}`,
     user: `${userId}:${userId}`,

@@ -1,8 +1,11 @@
 /**
  * Writes images as one tar archive: an OCI image layout, with the `manifest.json` that older versions of docker read.
  *
- * Guarantees: `index.json` has one entry, the image itself or the index of its platforms, because podman refuses more;
- * the entry has both annotations from which containerd, docker and podman take the name; the same images give the same bytes.
+ * Guarantees: `index.json` has one entry, the index of the platforms, because podman refuses more; the entry has both
+ * annotations from which containerd, docker and podman take the name; the same images give the same bytes.
+ *
+ * The index also has a bill of materials for each platform, as an artifact whose `subject` is the image. Whoever pushes the
+ * index pushes the bills, and the registry lists each one as a referrer of its image (OCI distribution 1.1).
  */
 import { packTar, type TarEntry } from "modern-tar";
 import type { ImageName } from "./image_name.ts";
@@ -20,6 +23,14 @@ export interface Image {
   readonly workingDirectory: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly createdAt: Date;
+  readonly billOfMaterials: BillOfMaterialsFile;
+}
+
+/** What is inside of an image, for scanners and for people. */
+export interface BillOfMaterialsFile {
+  readonly name: string;
+  /** CycloneDX as JSON. */
+  readonly text: string;
 }
 
 /** A finished archive. */
@@ -36,7 +47,15 @@ const mediaTypes = {
   manifest: "application/vnd.oci.image.manifest.v1+json",
   config: "application/vnd.oci.image.config.v1+json",
   layer: "application/vnd.oci.image.layer.v1.tar+gzip",
+  empty: "application/vnd.oci.empty.v1+json",
+  billOfMaterials: "application/vnd.cyclonedx+json",
 } as const;
+
+/**
+ * The platform of what is no image, as BuildKit writes it: containerd, podman and crane choose an entry by its platform, and
+ * take one without a platform for an image of any.
+ */
+const noPlatform = { architecture: "unknown", os: "unknown" } as const;
 
 /** A reference to a blob, as OCI writes it. */
 interface Descriptor {
@@ -44,6 +63,7 @@ interface Descriptor {
   readonly digest: string;
   readonly size: number;
   readonly platform?: { readonly architecture: string; readonly os: string };
+  readonly artifactType?: string;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
@@ -70,6 +90,8 @@ interface StoredImage {
   readonly manifest: Descriptor;
   readonly config: Descriptor;
   readonly layers: readonly Descriptor[];
+  /** The artifact with the bill of materials. */
+  readonly billOfMaterials: Descriptor;
 }
 
 /** Writes an archive. `docker load` of versions that know no platforms gets the first image. */
@@ -78,10 +100,10 @@ export async function packOciArchive(name: ImageName, images: readonly Image[]):
   const stored = images.map((image) => store(image, blobs));
   const [first] = stored;
   if (first === undefined) throw new TypeError("Cannot write an archive: there is no image");
-  const top = stored.length === 1 ? first.manifest : blobs.add(mediaTypes.index, {
+  const top = blobs.add(mediaTypes.index, {
     schemaVersion: 2,
     mediaType: mediaTypes.index,
-    manifests: stored.map(({ manifest }) => manifest),
+    manifests: [...stored.map(({ manifest }) => manifest), ...stored.map(({ billOfMaterials }) => billOfMaterials)],
     annotations: first.image.labels,
   });
   const annotations = { "io.containerd.image.name": name.full, "org.opencontainers.image.ref.name": name.tag };
@@ -118,11 +140,29 @@ function store(image: Image, blobs: Blobs): StoredImage {
     layers,
     annotations: labels,
   });
-  return { image, manifest: { ...manifest, platform: { architecture, os: "linux" } }, config, layers };
+  const billOfMaterials = storeBillOfMaterials(image, manifest, blobs);
+  return { image, manifest: { ...manifest, platform: { architecture, os: "linux" } }, config, layers, billOfMaterials };
+}
+
+/** An artifact as OCI describes one without settings of its own: its config is `{}`. */
+function storeBillOfMaterials({ billOfMaterials, createdAt }: Image, subject: Descriptor, blobs: Blobs): Descriptor {
+  const { name, text } = billOfMaterials;
+  const artifactType = mediaTypes.billOfMaterials;
+  const blob = blobs.add(artifactType, new TextEncoder().encode(text));
+  const manifest = blobs.add(mediaTypes.manifest, {
+    schemaVersion: 2,
+    mediaType: mediaTypes.manifest,
+    artifactType,
+    config: blobs.add(mediaTypes.empty, {}),
+    layers: [{ ...blob, annotations: { "org.opencontainers.image.title": name } }],
+    subject,
+    annotations: { "org.opencontainers.image.created": secondsOf(createdAt) },
+  });
+  return { ...manifest, artifactType, platform: noPlatform };
 }
 
 function configOf(image: Image): object {
-  const created = image.createdAt.toISOString().replace(/\.\d+Z$/, "Z");
+  const created = secondsOf(image.createdAt);
   return {
     created,
     architecture: image.platform.architecture,
@@ -137,6 +177,10 @@ function configOf(image: Image): object {
     rootfs: { type: "layers", diff_ids: image.layers.map(({ diffId }) => diffId) },
     history: image.layers.map(({ about }) => ({ created, created_by: "controller image", comment: about })),
   };
+}
+
+function secondsOf(date: Date): string {
+  return date.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 function pathOf(digest: string): string {

@@ -19,7 +19,7 @@ import { deployment, disruptionBudget } from "./workload.ts";
 /** The folders of a chart; all files in them are generated. */
 export const helmFolders = [""] as const;
 
-/** The namespace while the objects are made. It is replaced by that of the release. */
+/** The namespace while the objects are made. It is replaced by that of the release, or the one that a value names. */
 export const releaseNamespace = "namespace-of-the-release";
 
 /** Kubernetes 1.30 has the conditions of webhooks. */
@@ -188,5 +188,5 @@ function markedLines({ indent, key, action, path }: MarkedLine): readonly string
 function inReleaseNamespace(line: string): string {
   if (!line.includes(releaseNamespace)) return line;
   const quoted = line.includes('"') ? line : line.replace(/^( *(?:- )*(?:[\w./-]+: )?)(.*)$/, '$1"$2"');
-  return quoted.replaceAll(releaseNamespace, "{{ .Release.Namespace }}");
+  return quoted.replaceAll(releaseNamespace, "{{ .Values.namespaceOverride | default .Release.Namespace }}");
 }

@@ -27,6 +27,11 @@ export function chartValues(plan: InstallPlan): ChartValues {
   const { repository, tag = "", digest = "" } = imageParts(image);
   const [container] = deployment(plan).spec.template.spec?.containers ?? [];
   const values: ChartValues = {
+    namespaceOverride: {
+      about: "The namespace of the objects, which must exist: for a chart of charts. Empty is that of the release.",
+      value: "",
+      schema: { ...text, maxLength: 63, pattern: "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$" },
+    },
     image: {
       about: "The image of the controllers. With a digest (sha256:...), the tag only says which version it is.",
       value: { repository, tag, digest },

@@ -3,8 +3,8 @@
  * webhook configurations and the certificates itself, from the ClusterServiceVersion.
  *
  * Caveats: its webhook configurations have no matchConditions, and select the namespaces of the OperatorGroup. Rules for other
- * namespaces than the operator's own become rules for the whole cluster. A NetworkPolicy is not part of the bundle, because
- * older versions of the manager refuse bundles that contain one.
+ * namespaces than the operator's own become rules for the whole cluster. A NetworkPolicy is not part of the bundle: OLM v1,
+ * and OLM v0 before the middle of 2025, refuse a bundle that contains one.
  */
 import type { KubeObject, PolicyRule } from "../../api/mod.ts";
 import type { AdmissionWebhook, Webhook } from "../../webhook/mod.ts";

@@ -131,6 +131,25 @@ const widget = (run: CaseRun, spec: unknown, rest: Body = {}) => ({
 
 const merge = "application/merge-patch+json";
 
+/** Names of fields that CEL reserves: those of its grammar, and those that are only no identifiers. */
+const reservedNames = {
+  grammar: ["true", "false", "null", "in"],
+  identifiers: [
+    ...["as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package"],
+    ...["namespace", "return", "var", "void", "while"],
+  ],
+} as const;
+
+/** A schema of a spec with strings of these names, and a rule about each of them. */
+function schemaWithNames(names: readonly string[], rule: (name: string) => string): Body {
+  const properties = Object.fromEntries(names.map((name) => [name, { type: "string", maxLength: 10 }]));
+  const rules = names.map((name) => ({ rule: rule(name), message: `${name} must not be "no"` }));
+  return {
+    type: "object",
+    properties: { spec: { type: "object", properties, "x-kubernetes-validations": rules } },
+  };
+}
+
 const invalidSpecs: readonly (readonly [string, unknown])[] = [
   ["no spec", undefined],
   ["missing required fields", {}],
@@ -191,6 +210,26 @@ const objects: readonly ConformanceCase[] = [
     await run.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { fixed: "b" } } });
     await run.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { spec: { fixed: null } } });
   }),
+  ...[["as they are", ""], ["escaped", "__"]].map(([how, around]) =>
+    onWidgets(`custom resources: rules that name fields with reserved words ${how}`, async (run, path) => {
+      const { identifiers } = reservedNames;
+      const all = (value: string) => Object.fromEntries(identifiers.map((name) => [name, value]));
+      await run.call({ path, body: widget(run, all("no")), sortsCauses: true });
+      await run.call({ path, body: widget(run, { ...all("yes"), namespace: "no" }) });
+      await run.call({ path, body: widget(run, all("yes")) });
+      await run.call({ path, body: widget(run, {}, { metadata: { name: "b" } }) });
+    }, {
+      schema: {
+        openAPIV3Schema: schemaWithNames(reservedNames.identifiers, (name) => {
+          const field = `self.${around}${name}${around}`;
+          return `!has(${field}) || ${field} != "no"`;
+        }),
+      },
+      subresources: {},
+      additionalPrinterColumns: undefined,
+      selectableFields: undefined,
+    })
+  ),
   onWidgets("custom resources: status, scale and generation", async (run, path) => {
     await run.call({ path, body: widget(run, { size: 1 }, { status: { ready: 5 } }) });
     await run.call({
@@ -305,6 +344,13 @@ const invalidDefinitions: readonly (readonly [string, (group: string) => Body])[
         },
       }),
   ],
+  ...reservedNames.grammar.map((name) =>
+    [
+      `a rule that names the field ${name} without escapes`,
+      (group: string) =>
+        definition(group, { schema: { openAPIV3Schema: schemaWithNames([name], () => `self.${name} == ""`) } }),
+    ] as const
+  ),
   [
     "a rule that costs too much",
     (group) =>

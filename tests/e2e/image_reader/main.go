@@ -48,6 +48,14 @@ type platformImage struct {
 	Digest   string          `json:"digest"`
 	Config   *v1.ConfigFile  `json:"config"`
 	Files    map[string]file `json:"files"`
+	// What a registry lists as referrers of the image, after `crane push`.
+	Referrers []referrer `json:"referrers"`
+}
+
+type referrer struct {
+	ArtifactType string `json:"artifactType"`
+	// Its only blob.
+	Content string `json:"content"`
 }
 
 type containerdImage struct {
@@ -141,54 +149,95 @@ func readLayout(folder string, found *report) error {
 		return err
 	}
 	found.Entries = len(manifest.Manifests)
-	if found.Pushed, err = push(index, manifest.Manifests); err != nil {
+	server := httptest.NewServer(registry.New(
+		registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true),
+	))
+	defer server.Close()
+	target, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/team/controller:1")
+	if err != nil {
+		return err
+	}
+	if found.Pushed, err = push(target, index, manifest.Manifests); err != nil {
 		return fmt.Errorf("push: %w", err)
 	}
-	for _, entry := range manifest.Manifests {
-		if !entry.MediaType.IsIndex() {
-			if err := readImage(index, entry, found); err != nil {
-				return err
-			}
+	inner, err := index.ImageIndex(manifest.Manifests[0].Digest)
+	if err != nil {
+		return err
+	}
+	platforms, err := inner.IndexManifest()
+	if err != nil {
+		return err
+	}
+	for _, platform := range platforms.Manifests {
+		if platform.ArtifactType != "" {
 			continue
 		}
-		inner, err := index.ImageIndex(entry.Digest)
-		if err != nil {
+		if err := readImage(inner, platform, found); err != nil {
 			return err
 		}
-		platforms, err := inner.IndexManifest()
-		if err != nil {
-			return err
-		}
-		for _, platform := range platforms.Manifests {
-			if err := readImage(inner, platform, found); err != nil {
-				return err
-			}
+		image := &found.Images[len(found.Images)-1]
+		if image.Referrers, err = referrers(target.Context().Digest(platform.Digest.String())); err != nil {
+			return fmt.Errorf("referrers: %w", err)
 		}
 	}
 	return nil
 }
 
-// Pushes the one entry of an archive to a registry in this process, as `crane push` does.
-func push(index v1.ImageIndex, entries []v1.Descriptor) (string, error) {
-	if len(entries) != 1 {
-		return "", errors.New("there is more than one image")
-	}
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	defer server.Close()
-	target, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/team/controller:1")
+// What a registry answers when it is asked for the referrers of an image.
+func referrers(subject name.Digest) ([]referrer, error) {
+	index, err := remote.Referrers(subject)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if entries[0].MediaType.IsIndex() {
-		var inner v1.ImageIndex
-		if inner, err = index.ImageIndex(entries[0].Digest); err == nil {
-			err = remote.WriteIndex(target, inner)
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return nil, err
+	}
+	found := []referrer{}
+	for _, entry := range manifest.Manifests {
+		artifact, err := remote.Image(subject.Context().Digest(entry.Digest.String()))
+		if err != nil {
+			return nil, err
 		}
-	} else {
-		var image v1.Image
-		if image, err = index.Image(entries[0].Digest); err == nil {
-			err = remote.Write(target, image)
+		layers, err := artifact.Layers()
+		if err != nil {
+			return nil, err
 		}
+		if len(layers) != 1 {
+			return nil, fmt.Errorf("%s has %d blobs", entry.Digest, len(layers))
+		}
+		blob, err := layers[0].Compressed()
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(blob)
+		if err != nil {
+			return nil, err
+		}
+		// This registry lists the type of the config; others list that of the artifact.
+		raw, err := artifact.RawManifest()
+		if err != nil {
+			return nil, err
+		}
+		var described struct {
+			ArtifactType string `json:"artifactType"`
+		}
+		if err := json.Unmarshal(raw, &described); err != nil {
+			return nil, err
+		}
+		found = append(found, referrer{ArtifactType: described.ArtifactType, Content: string(content)})
+	}
+	return found, nil
+}
+
+// Pushes the one entry of an archive, as `crane push` does.
+func push(target name.Reference, index v1.ImageIndex, entries []v1.Descriptor) (string, error) {
+	if len(entries) != 1 || !entries[0].MediaType.IsIndex() {
+		return "", errors.New("the only entry is no index")
+	}
+	inner, err := index.ImageIndex(entries[0].Digest)
+	if err == nil {
+		err = remote.WriteIndex(target, inner)
 	}
 	if err != nil {
 		return "", err
@@ -279,6 +328,9 @@ func readContainerd(path, folder string, found *report) error {
 		}
 		named := containerdImage{Name: child.Annotations[images.AnnotationImageName]}
 		for _, platform := range platforms {
+			if platform.OS == "unknown" { // no image
+				continue
+			}
 			named.Platforms = append(named.Platforms, platform.OS+"/"+platform.Architecture)
 			isWhole, _, _, _, err := images.Check(ctx, store, child, only(platform))
 			if err != nil || !isWhole {

@@ -1,14 +1,15 @@
 /**
- * Writes images as archives in OCI's layout, which `ctr images import` reads: one layer, with the files named. The
- * programs of a cluster are static, so an image is little more than its program. No container engine is involved.
+ * Writes images as OCI layouts, in a folder for ../realnode/registry.ts, or as an archive that `ctr images import` reads. An
+ * image has one layer, with the files named: the programs of a cluster are static, so it is little more than its program. No
+ * container engine is involved.
  *
  * Guarantees: the same files give the same bytes.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { arch } from "node:os";
 import { dirname, join } from "node:path";
-import process from "node:process";
-import { finish } from "./finish.ts";
+import { finish } from "../controlplane/finish.ts";
 
 /** An image. */
 export interface Image {
@@ -22,23 +23,42 @@ export interface Image {
   readonly user?: string;
 }
 
+/** Writes a layout with these images. @param layout A folder, which is made */
+export async function writeImageLayout(layout: string, images: readonly Image[]): Promise<void> {
+  mkdirSync(join(layout, "blobs", "sha256"), { recursive: true });
+  const manifests: unknown[] = [];
+  for (const image of images) manifests.push(await writeImage(layout, image));
+  writeFileSync(join(layout, "index.json"), JSON.stringify({ schemaVersion: 2, manifests }));
+  writeFileSync(join(layout, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }));
+}
+
 /** @param path The archive; a folder of that name with `.new` behind it is used meanwhile. */
 export async function writeImageArchive(path: string, image: Image): Promise<void> {
-  const work = mkdtempSync(`${path}.new`);
+  const layout = mkdtempSync(`${path}.new`);
   try {
-    const blobs = join(work, "layout", "blobs", "sha256");
-    mkdirSync(blobs, { recursive: true });
-    const layer = join(work, "layer.tar");
+    await writeImageLayout(layout, [image]);
+    await tar(layout, path);
+  } finally {
+    rmSync(layout, { recursive: true, force: true });
+  }
+}
+
+/** Writes the blobs of an image. @returns its entry in the index */
+async function writeImage(layout: string, image: Image): Promise<object> {
+  const blobPath = (digest: string) => join(layout, "blobs", "sha256", digest);
+  const work = mkdtempSync(`${layout}.image`);
+  const layer = join(work, "layer.tar");
+  try {
     await writeLayer(join(work, "root"), layer, image);
-    const [diffId, layerSize] = [await sha256Of(layer), statSync(layer).size];
-    renameSync(layer, join(blobs, diffId));
+    const [diffId, size] = [await sha256Of(layer), statSync(layer).size];
+    renameSync(layer, blobPath(diffId));
     const blob = (value: unknown, mediaType: string) => {
       const text = JSON.stringify(value);
       const digest = createHash("sha256").update(text).digest("hex");
-      writeFileSync(join(blobs, digest), text);
+      writeFileSync(blobPath(digest), text);
       return { mediaType, digest: `sha256:${digest}`, size: text.length };
     };
-    const platform = { os: "linux", architecture: process.arch === "x64" ? "amd64" : process.arch };
+    const platform = { os: "linux", architecture: arch() === "x64" ? "amd64" : arch() };
     const config = blob({
       ...platform,
       config: {
@@ -48,18 +68,10 @@ export async function writeImageArchive(path: string, image: Image): Promise<voi
       },
       rootfs: { type: "layers", diff_ids: [`sha256:${diffId}`] },
     }, "application/vnd.oci.image.config.v1+json");
-    const layers = [{
-      mediaType: "application/vnd.oci.image.layer.v1.tar",
-      digest: `sha256:${diffId}`,
-      size: layerSize,
-    }];
-    const manifestType = "application/vnd.oci.image.manifest.v1+json";
-    const manifest = blob({ schemaVersion: 2, mediaType: manifestType, config, layers }, manifestType);
-    const annotations = { "io.containerd.image.name": image.name };
-    const index = { schemaVersion: 2, manifests: [{ ...manifest, platform, annotations }] };
-    writeFileSync(join(work, "layout", "index.json"), JSON.stringify(index));
-    writeFileSync(join(work, "layout", "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }));
-    await tar(join(work, "layout"), path);
+    const layers = [{ mediaType: "application/vnd.oci.image.layer.v1.tar", digest: `sha256:${diffId}`, size }];
+    const mediaType = "application/vnd.oci.image.manifest.v1+json";
+    const manifest = blob({ schemaVersion: 2, mediaType, config, layers }, mediaType);
+    return { ...manifest, platform, annotations: { "io.containerd.image.name": image.name } };
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -1,5 +1,5 @@
 /** Programs that must succeed. */
-import { run, type RunOptions } from "../controlplane/run.ts";
+import { run, type RunOptions } from "./run.ts";
 
 /**
  * Runs a program and returns what it printed.
