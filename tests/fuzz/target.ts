@@ -3,6 +3,7 @@
  * that code does not hold. An error that the code documents is a good answer.
  */
 import type fc from "fast-check";
+import { isDeepEqual, parseExactJson, printExactJson } from "../../src/api/mod.ts";
 
 /** One piece of code that reads bytes of others. */
 export interface FuzzTarget {
@@ -34,6 +35,12 @@ export function orRefused<T>(act: () => T, ...refusals: readonly (new (...args: 
     if (refusals.some((refusal) => error instanceof refusal)) return undefined;
     throw error;
   }
+}
+
+/** True when both are the same value of JSON, in which -0 is 0. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  const printed = (value: unknown) => parseExactJson(printExactJson(value) ?? "null");
+  return isDeepEqual(printed(one), printed(other));
 }
 
 /** Bytes as UTF-8 text; wrong bytes become U+FFFD. */
