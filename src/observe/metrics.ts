@@ -1,11 +1,14 @@
 /**
- * MetricsRegistry: counters, gauges and histograms, and the Prometheus text that shows them.
+ * MetricsRegistry: counters, gauges and histograms, and the text that shows them: that of Prometheus, or OpenMetrics, which
+ * has exemplars (`open_metrics.ts`).
  *
  * Guarantees: a cell (one metric with fixed label values) is a few numbers in an object, so counting takes nanoseconds
  * and allocates nothing; code that counts often keeps its cell. The text lists metrics and cells in the order of their
  * creation. prom-client hashes the labels for each count, so it is used for the process metrics only
  * (`runtime_metrics.ts`).
  */
+
+import { boundText, escapeHelp, escapeLabel, numberText, openMetricsEnd, openMetricsText } from "./open_metrics.ts";
 
 /** The name of a metric, and the labels that distinguish its cells. */
 export interface MetricOptions<L extends string> {
@@ -31,6 +34,15 @@ export interface MetricFamily<L extends string, Cell> {
   remove(values: Readonly<Record<L, string>>): void;
 }
 
+/** A text format of metrics. */
+export type MetricsFormat = "prometheus" | "openmetrics";
+
+/** The Content-Type of each format. */
+export const contentTypes: Readonly<Record<MetricsFormat, string>> = {
+  prometheus: "text/plain; version=0.0.4; charset=utf-8",
+  openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
+};
+
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
@@ -47,8 +59,8 @@ const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
  * ```
  */
 export class MetricsRegistry {
-  /** The Content-Type of the text that {@link render} returns. */
-  readonly contentType = "text/plain; version=0.0.4; charset=utf-8";
+  /** The Content-Type of the text that {@link render} returns by default. */
+  readonly contentType = contentTypes.prometheus;
   readonly #counters = new Map<string, Family<CounterCell>>();
   readonly #gauges = new Map<string, Family<GaugeCell>>();
   readonly #histograms = new Map<string, Family<HistogramCell>>();
@@ -102,12 +114,26 @@ export class MetricsRegistry {
     return { [Symbol.dispose]: () => void this.#collectors.delete(collector) };
   }
 
-  /** Returns all metrics in the Prometheus text format. */
-  async render(): Promise<string> {
+  /**
+   * Names an example of a value that a histogram has observed, such as the trace in which it was measured. The bucket of the
+   * value shows the latest one, in OpenMetrics. Nothing happens when there is no such histogram.
+   *
+   * @param labels The labels of its cells, or some of them.
+   */
+  setExemplar(name: string, labels: Readonly<Record<string, string>>, exemplar: Exemplar): void {
+    for (const cell of this.#histograms.get(name)?.cellsWith(labels) ?? []) cell.setExemplar(exemplar);
+  }
+
+  /** Returns all metrics as text. @param format only OpenMetrics has exemplars @default "prometheus" */
+  async render(format: MetricsFormat = "prometheus"): Promise<string> {
+    const isOpenMetrics = format === "openmetrics";
     let text = "";
-    for (const family of this.#families.values()) text += family.render();
-    for (const collector of this.#collectors) text += await collector();
-    return text;
+    for (const family of this.#families.values()) text += family.render(isOpenMetrics);
+    for (const collector of this.#collectors) {
+      const collected = await collector();
+      text += isOpenMetrics ? openMetricsText(collected) : collected;
+    }
+    return isOpenMetrics ? text + openMetricsEnd : text;
   }
 
   #family<Cell extends Renderable>(
@@ -152,8 +178,20 @@ export interface Histogram {
   observe(value: number): void;
 }
 
+/** An example of a value: the trace in which it was measured. */
+export interface Exemplar {
+  /** The value, as it was observed. */
+  readonly value: number;
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
+  /** At most 128 characters with the names, e.g. `trace_id` and `span_id`. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** Writes one line of the text: the name with a suffix, the labels with one more, the value. */
-type Sample = (suffix: string, extraLabel: string, value: number) => void;
+type Sample = (suffix: string, extra: { readonly le?: number; readonly exemplar?: Exemplar }, value: number) => void;
+
+const noExtra = {} as const;
 
 /** A cell that can write its lines. */
 interface Renderable {
@@ -168,7 +206,7 @@ class CounterCell implements Counter, Renderable {
   }
 
   render(sample: Sample): void {
-    sample("", "", this.#value);
+    sample("", noExtra, this.#value);
   }
 }
 
@@ -193,7 +231,7 @@ class GaugeCell implements Gauge, Renderable {
   }
 
   render(sample: Sample): void {
-    sample("", "", this.#read === undefined ? this.#value : this.#read());
+    sample("", noExtra, this.#read === undefined ? this.#value : this.#read());
   }
 }
 
@@ -201,6 +239,8 @@ class HistogramCell implements Histogram, Renderable {
   readonly #bounds: readonly number[];
   /** Per bucket, not cumulative; the last one is +Inf. */
   readonly #counts: Float64Array;
+  /** By bucket. */
+  #exemplars: (Exemplar | undefined)[] | undefined = undefined;
   #sum = 0;
 
   constructor(bounds: readonly number[]) {
@@ -209,6 +249,28 @@ class HistogramCell implements Histogram, Renderable {
   }
 
   observe(value: number): void {
+    const at = this.#bucketOf(value);
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    this.#sum += value;
+  }
+
+  setExemplar(exemplar: Exemplar): void {
+    this.#exemplars ??= [];
+    this.#exemplars[this.#bucketOf(exemplar.value)] = exemplar;
+  }
+
+  render(sample: Sample): void {
+    let count = 0;
+    for (let at = 0; at <= this.#bounds.length; at++) {
+      count += this.#counts[at] ?? 0;
+      sample("_bucket", { le: this.#bounds[at] ?? Infinity, exemplar: this.#exemplars?.[at] }, count);
+    }
+    sample("_sum", noExtra, this.#sum);
+    sample("_count", noExtra, count);
+  }
+
+  /** The index of the bucket of a value; that after the last bound is +Inf. */
+  #bucketOf(value: number): number {
     const bounds = this.#bounds;
     let low = 0, high = bounds.length;
     while (low < high) {
@@ -216,18 +278,7 @@ class HistogramCell implements Histogram, Renderable {
       if ((bounds[middle] ?? Infinity) < value) low = middle + 1;
       else high = middle;
     }
-    this.#counts[low] = (this.#counts[low] ?? 0) + 1;
-    this.#sum += value;
-  }
-
-  render(sample: Sample): void {
-    let count = 0;
-    for (let at = 0; at <= this.#bounds.length; at++) {
-      count += this.#counts[at] ?? 0;
-      sample("_bucket", `le="${this.#bounds[at] ?? "+Inf"}"`, count);
-    }
-    sample("_sum", "", this.#sum);
-    sample("_count", "", count);
+    return low;
   }
 }
 
@@ -274,21 +325,29 @@ class Family<Cell extends Renderable> {
     this.#cells.delete(this.#text(values));
   }
 
+  /** The cells that have these labels, and maybe others. */
+  *cellsWith(labels: Readonly<Record<string, string>>): Generator<Cell, void, void> {
+    const pairs = Object.entries(labels).map(([name, value]) => `,${name}="${escapeLabel(value)}",`);
+    for (const [text, cell] of this.#cells) if (pairs.every((pair) => `,${text},`.includes(pair))) yield cell;
+  }
+
   hasLabels(names: readonly string[]): boolean {
     return names.length === this.#labelNames.length && this.#labelNames.every((name, at) => name === names[at]);
   }
 
-  render(): string {
+  render(isOpenMetrics: boolean): string {
     const name = this.#name;
-    const lines = [`# HELP ${name} ${escapeHelp(this.#help)}`, `# TYPE ${name} ${this.#type}`];
+    const head = `# HELP ${name} ${escapeHelp(this.#help)}\n# TYPE ${name} ${this.#type}\n`;
+    let text = isOpenMetrics ? openMetricsText(head) : head;
     for (const [labels, cell] of this.#cells) {
-      const sample: Sample = (suffix, extraLabel, value) => {
-        const all = labels !== "" && extraLabel !== "" ? `${labels},${extraLabel}` : labels + extraLabel;
-        lines.push(`${name}${suffix}${all === "" ? "" : `{${all}}`} ${numberText(value)}`);
-      };
-      cell.render(sample);
+      cell.render((suffix, { le, exemplar }, value) => {
+        const bound = le === undefined ? "" : `le="${boundText(le, isOpenMetrics)}"`;
+        const all = labels !== "" && bound !== "" ? `${labels},${bound}` : labels + bound;
+        const line = `${name}${suffix}${all === "" ? "" : `{${all}}`} ${numberText(value)}`;
+        text += isOpenMetrics && exemplar !== undefined ? `${line}${exemplarText(exemplar)}\n` : `${line}\n`;
+      });
     }
-    return lines.join("\n") + "\n";
+    return text;
   }
 
   #text(values: Readonly<Record<string, string>>): string {
@@ -296,16 +355,7 @@ class Family<Cell extends Renderable> {
   }
 }
 
-function numberText(value: number): string {
-  if (value === Infinity) return "+Inf";
-  if (value === -Infinity) return "-Inf";
-  return String(value);
-}
-
-function escapeHelp(text: string): string {
-  return text.replace(/[\\\n]/g, (found) => found === "\n" ? "\\n" : "\\\\");
-}
-
-function escapeLabel(text: string): string {
-  return text.replace(/[\\\n"]/g, (found) => found === "\n" ? "\\n" : `\\${found}`);
+function exemplarText({ value, at, labels }: Exemplar): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return ` # {${pairs.join(",")}} ${numberText(value)} ${at / 1000}`;
 }

@@ -81,3 +81,46 @@ test("remove() removes a cell, a counter never decreases, and collectors add tex
   collector[Symbol.dispose]();
   assertEquals((await registry.render()).split("\n").slice(2), [""]);
 });
+
+test("[125] OpenMetrics has the exemplar of each bucket, names counters as it wants them, and ends", async () => {
+  const registry = new MetricsRegistry();
+  registry.counter({ name: "requests_total", help: 'Say "hello"', labelNames: ["code"] }).labels({ code: "200" }).inc(
+    3,
+  );
+  registry.counter({ name: "odd", help: "Without total" }).labels({}).inc();
+  const seconds = registry.histogram({ name: "seconds", help: "Time", labelNames: ["q", "c"], buckets: [0.5, 1] });
+  for (const value of [0.2, 0.7, 9]) seconds.labels({ q: "x", c: "y" }).observe(value);
+  const setExemplar = (value: number, trace_id: string, c = "y") =>
+    registry.setExemplar("seconds", { c }, { value, at: 1_500, labels: { trace_id } });
+  setExemplar(0.6, "old");
+  setExemplar(0.7, "a");
+  setExemplar(9, "b");
+  setExemplar(9, "of no series", "z");
+  registry.setExemplar("odd", {}, { value: 1, at: 1, labels: {} });
+  using _other = registry.collect(() =>
+    "# HELP cpu_total CPU\n# TYPE cpu_total counter\ncpu_total 1\n\n# TYPE x untyped\nx 2\n"
+  );
+  assertEquals((await registry.render("openmetrics")).split("\n"), [
+    '# HELP requests Say \\"hello\\"',
+    "# TYPE requests counter",
+    'requests_total{code="200"} 3',
+    "# HELP odd Without total",
+    "# TYPE odd unknown",
+    "odd 1",
+    "# HELP seconds Time",
+    "# TYPE seconds histogram",
+    'seconds_bucket{q="x",c="y",le="0.5"} 1',
+    'seconds_bucket{q="x",c="y",le="1.0"} 2 # {trace_id="a"} 0.7 1.5',
+    'seconds_bucket{q="x",c="y",le="+Inf"} 3 # {trace_id="b"} 9 1.5',
+    'seconds_sum{q="x",c="y"} 9.9',
+    'seconds_count{q="x",c="y"} 3',
+    "# HELP cpu CPU",
+    "# TYPE cpu counter",
+    "cpu_total 1",
+    "# TYPE x unknown",
+    "x 2",
+    "# EOF",
+    "",
+  ]);
+  assertEquals(/trace_id|EOF|unknown/.exec(await registry.render()), null);
+});

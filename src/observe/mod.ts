@@ -11,12 +11,15 @@ export {
   rootCategory,
 } from "./logging.ts";
 export {
+  contentTypes,
   type Counter,
+  type Exemplar,
   type Gauge,
   type Histogram,
   type HistogramOptions,
   type MetricFamily,
   type MetricOptions,
+  type MetricsFormat,
   MetricsRegistry,
 } from "./metrics.ts";
 export { type Cell, cellsOf, type Line, type LineOutput, LineWriter, type Tone } from "./line_writer.ts";

@@ -18,7 +18,7 @@ import { run } from "./run.ts";
 export interface GoBuild {
   /** Names the folder in the cache, and the build in messages. */
   readonly name: string;
-  /** The folder of go.mod and go.sum, which pin every version. */
+  /** The folder of go.mod and go.sum, which pin every version, and of the module's own sources, if it has any. */
   readonly moduleDir: string;
   /** File names of the programs, and the packages that they are built from. */
   readonly programs: Readonly<Record<string, string>>;
@@ -94,7 +94,8 @@ function buildEnvironment({ env = {} }: GoBuild): Readonly<Record<string, string
 
 function buildHash(build: GoBuild): string {
   const hash = createHash("sha256");
-  for (const file of ["go.mod", "go.sum"]) hash.update(readFileSync(join(build.moduleDir, file)));
+  const own = readdirSync(build.moduleDir).filter((file) => file.endsWith(".go")).sort();
+  for (const file of ["go.mod", "go.sum", ...own]) hash.update(readFileSync(join(build.moduleDir, file)));
   const inputs = [buildArgs(build), buildEnvironment(build), build.programs, process.platform, process.arch];
   return hash.update(JSON.stringify(inputs)).digest("hex").slice(0, 16);
 }

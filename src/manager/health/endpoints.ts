@@ -7,7 +7,7 @@
  */
 import { aborted, type Clock, systemClock } from "../../async/mod.ts";
 import type { Client } from "../../client/mod.ts";
-import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
+import { contentTypes, type Logger, logger, type MetricsFormat, type MetricsRegistry } from "../../observe/mod.ts";
 import { type ConnectionInfo, serve, type ServeHandler, type Server, type ServeTls } from "../../runtime/mod.ts";
 import { accessReview } from "./access_review.ts";
 import type { HealthChecks } from "./health_checks.ts";
@@ -52,9 +52,22 @@ export function endpoints(options: EndpointsOptions): ServeHandler {
 function metricsHandler(metrics: MetricsRegistry): ServeHandler {
   return async (request) => {
     if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed("GET, HEAD");
-    const text = await metrics.render();
-    return textResponse(200, request.method === "HEAD" ? "" : text, { "content-type": metrics.contentType });
+    const format = acceptedFormat(request.headers.get("accept") ?? "");
+    const text = await metrics.render(format);
+    return textResponse(200, request.method === "HEAD" ? "" : text, { "content-type": contentTypes[format] });
   };
+}
+
+/** OpenMetrics for a scraper that accepts it and does not prefer another text, as Prometheus does not. */
+function acceptedFormat(accept: string): MetricsFormat {
+  const quality = (type: string) => {
+    const ranges = accept.toLowerCase().split(",").map((range) => range.split(";").map((part) => part.trim()));
+    const qualities = ranges.filter(([name]) => name === type)
+      .map((parts) => Number(parts.find((part) => part.startsWith("q="))?.slice(2) ?? 1));
+    return Math.max(0, ...qualities.filter((value) => value <= 1));
+  };
+  const open = quality("application/openmetrics-text");
+  return open > 0 && open >= quality("text/plain") ? "openmetrics" : "prometheus";
 }
 
 /** Options of {@link serveEndpoints}. */

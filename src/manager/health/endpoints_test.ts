@@ -36,6 +36,31 @@ test("endpoints() serves metrics, health and further handlers", async () => {
   assertThrows(() => endpoints({ extra: new Map([["debug", () => new Response()]]) }), /does not start with/);
 });
 
+test("[125] /metrics is OpenMetrics for a scraper that accepts it and does not prefer another text", async () => {
+  const handler = endpoints({ metrics: registry() });
+  const typeFor = async (accept: string) => {
+    const response = await handler(new Request("http://localhost/metrics", { headers: { accept } }), here);
+    const isOpen = (await response.text()).endsWith("# EOF\n");
+    assertEquals(response.headers.get("content-type")?.startsWith("application/openmetrics-text"), isOpen, accept);
+    return isOpen;
+  };
+  const prometheus =
+    "application/openmetrics-text;version=1.0.0;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5," +
+    "text/plain;version=0.0.4;q=0.3,*/*;q=0.1";
+  assertEquals([await typeFor(prometheus), await typeFor("application/openmetrics-text")], [true, true]);
+  for (
+    const accept of [
+      "",
+      "*/*",
+      "text/plain",
+      "application/openmetrics-text;q=0",
+      "application/openmetrics-text;q=0.1,text/plain",
+    ]
+  ) {
+    assertEquals(await typeFor(accept), false, accept);
+  }
+});
+
 test("[security 11] other machines can reach metrics only with a certificate and a review, but health without them", async () => {
   const hostname = "0.0.0.0";
   const reviewer = new Client(() => Promise.resolve(new Response()));
