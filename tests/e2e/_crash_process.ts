@@ -107,7 +107,7 @@ export class CrashProcess implements AsyncDisposable {
       response.release();
       await sleep(mostIdleMs);
       this.#kill();
-    });
+    }, () => undefined); // a write that never came shows in the state that is waited for
   }
 
   /** Called for each request before it is forwarded. @returns true if the process must be killed first */

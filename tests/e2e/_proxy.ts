@@ -7,7 +7,7 @@
  * one clock and one process, so their requests can be ordered.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ControlPlane, until } from "../controlplane/mod.ts";
+import { type ControlPlane, patienceMs, until } from "../controlplane/mod.ts";
 
 /** One request. */
 export interface SeenRequest {
@@ -27,7 +27,7 @@ export type RequestMatch = (request: SeenRequest) => boolean;
 
 /** A request that is held back. */
 export interface Hold {
-  /** Resolves when such a request, or its response, has arrived. */
+  /** Resolves when such a request, or its response, has arrived; rejects when none came. */
   readonly arrived: Promise<void>;
   /** Forwards it. */
   release(): void;
@@ -68,6 +68,7 @@ export class ApiProxy implements AsyncDisposable {
   readonly #client: Deno.HttpClient;
   readonly #traps = new Set<Trap>();
   readonly #rules = new Set<Rule>();
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   #server: Deno.HttpServer<Deno.NetAddr>;
   #end = new AbortController();
   #kubeconfig = "";
@@ -110,7 +111,17 @@ export class ApiProxy implements AsyncDisposable {
   hold(matches: RequestMatch, side: Trap["side"] = "request"): Hold {
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
+    const fail = () => {
+      const last = this.#requests.slice(-20).map(({ method, path }) => `\n${method} ${path}`).join("");
+      arrived.reject(
+        new Error(`Cannot hold a request: none matched within ${patienceMs} ms; the last ones were${last}`),
+      );
+    };
+    const timer = setTimeout(fail, patienceMs);
+    this.#timers.add(timer);
+    arrived.promise.catch(() => {}); // a test that has failed before does not wait for it
     const caught = () => {
+      clearTimeout(timer);
       arrived.resolve();
       return released.promise;
     };
@@ -158,6 +169,7 @@ export class ApiProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
     this.#end.abort();
     this.#passage.resolve();
     await this.#server.finished;

@@ -74,7 +74,7 @@ const Kitchen = defineResource({
 async function install(controlPlane: ControlPlane, resource: CustomResource): Promise<void> {
   const { name } = resource.crd.metadata;
   await controlPlane.kubectlOutput(["apply", "--server-side", "-f", "-"], { stdin: printCrd(resource.crd) });
-  await controlPlane.kubectlOutput(["wait", "--for=condition=Established", `crd/${name}`, "--timeout=60s"]);
+  await controlPlane.kubectlOutput(["wait", "--for=condition=Established", `crd/${name}`, "--timeout=300s"]);
 }
 
 type Attempt = { readonly kind: "stored"; readonly spec: unknown } | {

@@ -49,13 +49,13 @@ controlPlaneTest("dev --all --samples --until-settled runs every controller and 
 controlPlaneTest("a Deployment rolls out, scales and is deleted on dev, seen with kubectl", async () => {
   const script = [
     "kubectl create deployment web --image=nginx --replicas=2",
-    "kubectl rollout status deployment/web --timeout=20s",
+    "kubectl rollout status deployment/web --timeout=300s",
     "kubectl scale deployment/web --replicas=3",
-    "kubectl rollout status deployment/web --timeout=20s",
+    "kubectl rollout status deployment/web --timeout=300s",
     "kubectl set image deployment/web nginx=nginx:2",
-    "kubectl rollout status deployment/web --timeout=20s",
+    "kubectl rollout status deployment/web --timeout=300s",
     "kubectl get deployment web -o jsonpath='{.status.availableReplicas} {.metadata.annotations.deployment\\.kubernetes\\.io/revision}'",
-    "kubectl delete deployment web --cascade=foreground --timeout=20s",
+    "kubectl delete deployment web --cascade=foreground --timeout=300s",
     "kubectl get replicasets,pods -o name",
   ].join(" && ");
   const { code, stdout, stderr } = await runBinary(["dev", "-q", "--", "sh", "-c", script], {

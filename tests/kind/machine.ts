@@ -215,7 +215,9 @@ export class Machine implements AsyncDisposable {
       existsSync(join(this.dir, "unshare.pid")) && this.#hasFirstProcess() &&
       (await this.run(["docker", "version"])).code === 0;
     while (!await isReady()) {
-      if (this.#supervisor?.exitCode !== null) throw new Error("Cannot start a machine for kind: it ended at once");
+      if (this.#supervisor?.exitCode !== null) {
+        throw new Error(`Cannot start a machine for kind: it ended at once\n${this.logs()}`);
+      }
       if (Date.now() > deadline) throw new Error(`Cannot start a machine for kind:\n${this.logs()}`);
       await sleep(pollMs);
     }

@@ -76,7 +76,7 @@ realNodeTest(
     // The operator's own Pods are still ready, whatever Node they are on.
     assertEquals((await operator.pods()).filter((pod) => !isReady(pod)).length, 0, await operator.explain());
 
-    await controlPlane.kubectlOutput(["delete", "nodepool", pool.metadata.name, "--timeout=60s"]);
+    await controlPlane.kubectlOutput(["delete", "nodepool", pool.metadata.name, "--timeout=300s"]);
     await eventually(["get", "node", last, "--output=jsonpath=taints:{.spec.taints[*].key}"], /^taints:$/);
     await controlPlane.kubectlOutput(["label", "node", last, "node-role.kubernetes.io/worker-"]);
     await controlPlane.kubectlOutput([
@@ -84,7 +84,7 @@ realNodeTest(
       `--filename=${join(examples, "ecsbinding.yaml")}`,
       `--namespace=${namespace}`,
     ]);
-    await controlPlane.kubectlOutput(["delete", "namespace", namespace, "--timeout=120s"]);
+    await controlPlane.kubectlOutput(["delete", "namespace", namespace, "--timeout=300s"]);
   },
 );
 

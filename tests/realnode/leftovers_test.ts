@@ -19,7 +19,7 @@ import { realNodeTest } from "./test.ts";
 const kindMachines = "/pintle-kind-";
 const withTs = join(import.meta.dirname ?? ".", "with.ts");
 const runPod = ["run", "web", `--image=${nginxImage}`];
-const waitForPod = ["wait", "--for=condition=Ready", "pod/web", "--timeout=120s"];
+const waitForPod = ["wait", "--for=condition=Ready", "pod/web", "--timeout=300s"];
 
 realNodeTest("a change of the machine is seen", async () => {
   const [hierarchy] = hierarchies();

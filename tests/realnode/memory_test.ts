@@ -53,7 +53,7 @@ realNodeTest(
 
     await operator.kubectl("rollout", "undo", deployment);
     await operator.rolledOut();
-    await controlPlane.kubectlOutput(["delete", "namespace", namespace, "--timeout=120s"]);
+    await controlPlane.kubectlOutput(["delete", "namespace", namespace, "--timeout=300s"]);
   },
 );
 

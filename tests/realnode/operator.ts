@@ -67,7 +67,7 @@ export interface InstallOptions {
   readonly before?: (operator: Operator) => Promise<void>;
 }
 
-const rolloutTimeout = "--timeout=180s";
+const rolloutTimeout = "--timeout=300s";
 const root = join(import.meta.dirname ?? ".", "..", "..");
 
 /** The image archive under test: `CONTROLLER_IMAGE`, else what the gate writes. @throws Error that says how to write it */
@@ -232,7 +232,7 @@ export class Operator implements AsyncDisposable {
 
   async #remove(): Promise<void> {
     const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items: [...this.objects].reverse() });
-    const options = ["--ignore-not-found", "--wait", "--timeout=120s"];
+    const options = ["--ignore-not-found", "--wait", "--timeout=300s"];
     await this.controlPlane.kubectlOutput(["delete", "--filename=-", ...options], { stdin });
   }
 }

@@ -23,7 +23,7 @@ realNodeTest("Nodes run the version of the control plane, and a Pod on each beco
   await controlPlane.kubectlOutput(["create", "namespace", name]);
   const inside = ["--namespace", name];
   await controlPlane.kubectlOutput(["apply", "--filename=-"], { stdin: JSON.stringify(webOnEachNode(name)) });
-  await controlPlane.kubectlOutput(["rollout", "status", "daemonset/web", ...inside, "--timeout=120s"]);
+  await controlPlane.kubectlOutput(["rollout", "status", "daemonset/web", ...inside, "--timeout=300s"]);
   const pods = await controlPlane.kubectlOutput([
     "get",
     "pods",

@@ -32,7 +32,7 @@ realNodeTest("replicas are on different Nodes, and a drained Node gives its Pod 
   const leader = await operator.leader();
   const drained = leader.spec.nodeName;
   try {
-    const options = ["--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=120s"];
+    const options = ["--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=300s"];
     const said = await operator.controlPlane.kubectlOutput(["drain", drained, ...options]);
     assertMatch(said, new RegExp(`evicted|drained`));
     await operator.rolledOut();
