@@ -57,7 +57,7 @@ export function isRequired(schema: Schema): boolean {
 type RawIssue = z.core.$ZodRawIssue;
 
 /** Parses without creating messages. @param options `abortEarly` ends a list at its first wrong item */
-export function rawIssues<T extends z.ZodType>(
+export function rawIssues<T extends z.core.$ZodType>(
   schema: T,
   value: unknown,
   { abortEarly }: { readonly abortEarly: boolean },

@@ -30,7 +30,7 @@ const maxMessageCharacters = 256;
 const maxSmallParts = 2_000;
 
 /** Validates `value`. It reports at most {@link maxIssues} problems. */
-export function boundedParse<T extends z.ZodType>(schema: T, value: unknown): BoundedResult<z.output<T>> {
+export function boundedParse<T extends z.core.$ZodType>(schema: T, value: unknown): BoundedResult<z.output<T>> {
   const first = rawIssues(schema, value, { abortEarly: true });
   if (first.issues.length === 0) return { kind: "valid", value: first.value };
   const { issues } = isSmall(value) ? rawIssues(schema, value, { abortEarly: false }) : first;
@@ -42,7 +42,7 @@ export function boundedParse<T extends z.ZodType>(schema: T, value: unknown): Bo
 }
 
 /** As {@link boundedParse}. @throws {SyntaxError} with the first problem */
-export function parseBounded<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+export function parseBounded<T extends z.core.$ZodType>(schema: T, value: unknown): z.output<T> {
   const parsed = boundedParse(schema, value);
   if (parsed.kind === "valid") return parsed.value;
   const [issue] = parsed.issues;

@@ -9,7 +9,11 @@ import type { z } from "zod";
 import type { ValidationRule } from "./structural_schema.ts";
 
 /** What `self` is in the rules of a kind. Of the metadata, rules can read the two names only. */
-export type RuleSelf<Spec extends z.ZodType, Status extends z.ZodType, Fields extends z.ZodType = z.ZodUndefined> = {
+export type RuleSelf<
+  Spec extends z.core.$ZodType,
+  Status extends z.core.$ZodType,
+  Fields extends z.core.$ZodType = z.core.$ZodUndefined,
+> = {
   apiVersion: string;
   kind: string;
   metadata: { name: string; generateName: string };
@@ -21,9 +25,9 @@ export type RuleSelf<Spec extends z.ZodType, Status extends z.ZodType, Fields ex
 export type CheckedRules<
   Texts extends readonly string[],
   Kind extends string,
-  Spec extends z.ZodType,
-  Status extends z.ZodType,
-  Fields extends z.ZodType = z.ZodUndefined,
+  Spec extends z.core.$ZodType,
+  Status extends z.core.$ZodType,
+  Fields extends z.core.$ZodType = z.core.$ZodUndefined,
 > = { readonly [Index in keyof Texts]: CheckedRule<Texts[Index], Kind, RuleSelf<Spec, Status, Fields>> };
 
 /** A rule with a text, in which every field after `self.` exists. */

@@ -21,9 +21,9 @@ export interface CustomObject<Kind extends string = string> {
 /** An object of the kind as the API server returns it: defaults are set. */
 export type OutputOf<
   Kind extends string,
-  Spec extends z.ZodType,
-  Status extends z.ZodType,
-  Fields extends z.ZodType = z.ZodUndefined,
+  Spec extends z.core.$ZodType,
+  Status extends z.core.$ZodType,
+  Fields extends z.core.$ZodType = z.core.$ZodUndefined,
 > =
   & CustomObject<Kind>
   & (undefined extends z.output<Spec> ? { spec?: z.output<Spec> } : { spec: z.output<Spec> })
@@ -33,9 +33,9 @@ export type OutputOf<
 /** An object of the kind as users write it: fields with defaults, apiVersion and kind are optional. */
 export type InputOf<
   Kind extends string,
-  Spec extends z.ZodType,
-  Status extends z.ZodType,
-  Fields extends z.ZodType = z.ZodUndefined,
+  Spec extends z.core.$ZodType,
+  Status extends z.core.$ZodType,
+  Fields extends z.core.$ZodType = z.core.$ZodUndefined,
 > =
   & Partial<Pick<CustomObject<Kind>, "apiVersion" | "kind">>
   & { metadata: ObjectMeta }
@@ -156,10 +156,10 @@ export interface PrinterColumn extends Omit<CrdColumn, "type"> {
 
 /** One version of a kind: its schema, and how kubectl shows its objects. */
 export interface VersionOptions<
-  Spec extends z.ZodType = z.ZodType,
-  Status extends z.ZodType = z.ZodType,
+  Spec extends z.core.$ZodType = z.core.$ZodType,
+  Status extends z.core.$ZodType = z.core.$ZodType,
   Rules extends readonly ValidationRule[] = readonly ValidationRule[],
-  Fields extends z.ZodType = z.ZodType,
+  Fields extends z.core.$ZodType = z.core.$ZodType,
 > {
   /**
    * The schema of the desired state, which users write; a `z.object()`, `.optional()` if objects may have no spec.
@@ -207,10 +207,10 @@ export interface OtherVersionOptions extends VersionOptions {
 /** Options of `defineResource()`. */
 export interface ResourceOptions<
   Kind extends string,
-  Spec extends z.ZodType,
-  Status extends z.ZodType,
+  Spec extends z.core.$ZodType,
+  Status extends z.core.$ZodType,
   Rules extends readonly ValidationRule[] = readonly ValidationRule[],
-  Fields extends z.ZodType = z.ZodType,
+  Fields extends z.core.$ZodType = z.core.$ZodType,
 > extends VersionOptions<Spec, Status, Rules, Fields> {
   /** The API group: a domain, e.g. `example.dev`. */
   readonly group: string;

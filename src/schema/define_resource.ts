@@ -62,10 +62,10 @@ import { type OwnFields, ownFieldsOf, withoutPrototypes, withPrototypes } from "
  */
 export function defineResource<
   const Kind extends string,
-  Spec extends z.ZodType = z.ZodUndefined,
-  Status extends z.ZodType = z.ZodUndefined,
+  Spec extends z.core.$ZodType = z.core.$ZodUndefined,
+  Status extends z.core.$ZodType = z.core.$ZodUndefined,
   const Rules extends readonly string[] = readonly string[],
-  Fields extends z.ZodType = z.ZodUndefined,
+  Fields extends z.core.$ZodType = z.core.$ZodUndefined,
 >(
   options: ResourceOptions<Kind, Spec, Status, CheckedRules<Rules, Kind, Spec, Status, Fields>, Fields>,
 ): CustomResource<OutputOf<Kind, Spec, Status, Fields>, InputOf<Kind, Spec, Status, Fields>> {
@@ -91,7 +91,7 @@ export function defineResource<
 type Methods<T extends CustomObject, Input> = Pick<CustomResource<T, Input>, "parse" | "safeParse" | "make">;
 
 function methodsOf<T extends CustomObject, Input>(
-  options: ResourceOptions<string, z.ZodType, z.ZodType>,
+  options: ResourceOptions<string, z.core.$ZodType, z.core.$ZodType>,
   ownFields: OwnFields | undefined,
 ): Methods<T, Input> {
   const { kind, spec, status, fields } = options;
@@ -351,9 +351,9 @@ function columnType(path: string, root: StructuralSchema, place: Place): CrdColu
 interface ParserParts {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly spec: z.ZodType | undefined;
-  readonly status: z.ZodType | undefined;
-  readonly fields: z.ZodType | undefined;
+  readonly spec: z.core.$ZodType | undefined;
+  readonly status: z.core.$ZodType | undefined;
+  readonly fields: z.core.$ZodType | undefined;
   readonly ownFields: OwnFields | undefined;
 }
 
@@ -367,7 +367,7 @@ function parserOf<T extends CustomObject>(parts: ParserParts): (value: unknown) 
     kind: z.literal(kind),
     metadata: z.custom<T["metadata"]>(isMetadata, "Invalid input: expected an object with names and labels as strings"),
     ...(spec === undefined ? {} : { spec }),
-    ...(status === undefined ? {} : { status: status.optional() }),
+    ...(status === undefined ? {} : { status: z.optional(status) }),
   });
   const fieldNames = ["spec", "status", ...Object.keys(others.shape)];
   return (value) => {

@@ -3,6 +3,7 @@
  * immutable values.
  */
 import { z } from "zod";
+import { metaOf } from "./_zod.ts";
 
 /** The syntax of `resource.Quantity`, e.g. `100m`, `1.5Gi`, `2e3`. Source: controller-gen's known types. */
 const quantityPattern =
@@ -132,6 +133,8 @@ export function embeddedResource(): z.ZodObject<
  * console.assert(schema.properties?.class?.["x-kubernetes-validations"]?.[0]?.rule === "self == oldSelf");
  * ```
  */
-export function immutable<S extends z.ZodType>(schema: S): S {
-  return schema.meta({ ...schema.meta(), immutable: true });
+export function immutable<S extends z.core.$ZodType>(schema: S): S {
+  const marked = z.clone(schema);
+  z.globalRegistry.add(marked, { ...metaOf(schema), immutable: true });
+  return marked;
 }

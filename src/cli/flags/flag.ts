@@ -35,7 +35,7 @@ export interface FlagSyntax {
 }
 
 /** The flags of a command. */
-export type FlagSchema = z.ZodObject;
+export type FlagSchema = z.core.$ZodObject;
 
 /** The part of a syntax that keeps a flag out of the environment: spread it into the syntax of one-time switches. */
 export const commandLineOnly = { fromEnvironment: false } as const;
@@ -59,7 +59,7 @@ const syntaxes = z.registry<FlagSyntax>();
  * console.assert(flags.parse({}).hosts.length === 0);
  * ```
  */
-export function flag<Schema extends z.ZodType>(schema: Schema, syntax: FlagSyntax): Schema {
+export function flag<Schema extends z.core.$ZodType>(schema: Schema, syntax: FlagSyntax): Schema {
   syntaxes.add(schema, { fromEnvironment: true, ...syntax });
   return schema;
 }
@@ -80,7 +80,7 @@ export interface Flag extends FlagSyntax {
 
 /** Returns the flags of a command, in the order of its schema. @throws TypeError when a field was not made by `flag()` */
 export function flagsOf(schema: FlagSchema): readonly Flag[] {
-  return Object.entries(schema.shape).map(([key, field]) => {
+  return Object.entries(schema._zod.def.shape).map(([key, field]) => {
     const syntax = syntaxes.get(field);
     if (syntax === undefined) throw new TypeError(`Cannot define flag "${key}": it was not declared with flag()`);
     const longName = /--[a-z-]+/.exec(syntax.flags)?.[0];
