@@ -188,6 +188,7 @@ class Handler {
       return responseOf(webhook, request, await untilAborted(webhook.decide(request, signal), signal));
     } catch (error) {
       const { name, namespace } = request;
+      this.#metrics.of(webhook.path).failures(signal.aborted ? "timeout" : "error").inc();
       if (signal.aborted) {
         this.#log.warn("webhook timed out", { webhook: webhook.name, name, namespace });
         return deniedResponse(504, `webhook "${webhook.name}" took too long`);
@@ -210,7 +211,10 @@ class Handler {
     using _turn = read.turn;
     const converted = read.value;
     if (converted.kind === "malformed") return text(400, converted.message);
-    if (converted.failure !== undefined) this.#log.error("conversion failed", { error: converted.failure });
+    if (converted.failure !== undefined) {
+      this.#metrics.of(conversionPath).failures("error").inc();
+      this.#log.error("conversion failed", { error: converted.failure });
+    }
     return json(converted.text);
   }
 
@@ -405,6 +409,8 @@ interface PathMetrics {
   readonly inFlight: Gauge;
   /** @param code status code of the HTTP response */
   requests(code: number): Counter;
+  /** Calls without a decision. Their HTTP status is 200, because the response says why. */
+  failures(reason: "error" | "timeout"): Counter;
 }
 
 /** The metrics of all webhooks. */
@@ -434,6 +440,11 @@ function webhookMetrics(registry: MetricsRegistry = new MetricsRegistry()): Webh
     help: "Current number of admission requests being served.",
     labelNames: ["webhook"],
   });
+  const failures = registry.counter({
+    name: "pintle_webhook_failures_total",
+    help: "Calls that a webhook could not decide, because its handler threw (error) or was too slow (timeout)",
+    labelNames: ["webhook", "reason"],
+  });
   const panics = registry.counter({
     name: "controller_runtime_webhook_panics_total",
     help: "Total number of webhook panics",
@@ -449,7 +460,10 @@ function webhookMetrics(registry: MetricsRegistry = new MetricsRegistry()): Webh
         latency: latency.labels(labels),
         inFlight: inFlight.labels(labels),
         requests: (code) => requests.labels({ ...labels, code: String(code) }),
+        failures: (reason) => failures.labels({ ...labels, reason }),
       };
+      // From the start, so that a rate shows the first failure.
+      for (const reason of ["error", "timeout"] as const) made.failures(reason);
       paths.set(path, made);
       return made;
     },

@@ -150,6 +150,12 @@ test("[68] a handler sees that the request is a dry run", async () => {
   assertEquals(seen, [true, false]);
 });
 
+/** The calls of a webhook without a decision, by reason. */
+async function failuresIn(metrics: MetricsRegistry): Promise<readonly string[]> {
+  const found = (await metrics.render()).matchAll(/^pintle_webhook_failures_total\{.*reason="(\w+)"\} (\d+)$/gm);
+  return [...found].map(([, reason, count]) => `${reason} ${count}`);
+}
+
 test("[69] a handler that throws gives a denial with 500", async () => {
   const metrics = new MetricsRegistry();
   const handler = webhookHandler([validating(Pool, {
@@ -161,6 +167,7 @@ test("[69] a handler that throws gives a denial with 500", async () => {
   assertEquals([response.allowed, response.status.code, response.status.reason], [false, 500, "InternalError"]);
   assertEquals(response.status.message, 'webhook "validate.pools.nodes.example.dev" failed: no database');
   assertStringIncludes(await metrics.render(), "controller_runtime_webhook_panics_total 1");
+  assertEquals(await failuresIn(metrics), ["error 1", "timeout 0"]);
 });
 
 test("[69] a handler is aborted one second before the API server's timeout, even if it ignores the signal", async () => {
@@ -175,7 +182,8 @@ test("[69] a handler is aborted one second before the API server's timeout, even
         return new Promise(() => {});
       },
     });
-    const handler = webhookHandler([slow], { clock });
+    const metrics = new MetricsRegistry();
+    const handler = webhookHandler([slow], { clock, metrics });
     let result: { response?: { allowed: boolean; status: { code: number } } } = {};
     reviewResult(handler, webhookRequest(`${validate}${timeout}`, review())).then((body) => result = body);
     await drain();
@@ -185,7 +193,7 @@ test("[69] a handler is aborted one second before the API server's timeout, even
     await clock.advance(1);
     assertEquals(given?.aborted, true);
     assertEquals([result.response?.allowed, result.response?.status.code], [false, 504]);
-    assertEquals(clock.pendingTimers, 0);
+    assertEquals([clock.pendingTimers, await failuresIn(metrics)], [0, ["error 0", "timeout 1"]]);
   }
 });
 

@@ -88,7 +88,7 @@ controlPlaneTest(
     // Only what no API server has called yet has no series, and the depth, which has one for each priority in use.
     const empty = selected.filter(({ name }) => exposed.get(name) === undefined).map(({ name }) => name);
     assertEquals(
-      [...new Set(empty)].filter((name) => !/^controller_runtime_webhook_|^workqueue_depth$/.test(name)),
+      [...new Set(empty)].filter((name) => !/^(controller_runtime|pintle)_webhook_|^workqueue_depth$/.test(name)),
       [],
     );
   },

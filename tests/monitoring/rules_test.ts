@@ -161,15 +161,16 @@ const cases: Readonly<Record<string, Case>> = {
   },
   ControllerWebhookErrors: {
     fires: {
-      [`controller_runtime_webhook_requests_total{${pod},webhook="/v",code="200"}`]: "0+30x60",
-      [`controller_runtime_webhook_requests_total{${pod},webhook="/v",code="500"}`]: "0+10x60",
+      [`controller_runtime_webhook_requests_total{${pod},webhook="/v",code="200"}`]: "0+40x60",
+      [`pintle_webhook_failures_total{${pod},webhook="/v",reason="error"}`]: "0+6x60",
+      [`pintle_webhook_failures_total{${pod},webhook="/v",reason="timeout"}`]: "0+4x60",
     },
     at: "12m",
     labels: { ...ns, webhook: "/v" },
     value: "25%",
     silent: [{
       [`controller_runtime_webhook_requests_total{${pod},webhook="/v",code="200"}`]: "0+30x60",
-      [`controller_runtime_webhook_requests_total{${pod},webhook="/v",code="400"}`]: "0+30x60",
+      [`pintle_webhook_failures_total{${pod},webhook="/v",reason="error"}`]: "0+1x60",
     }],
   },
   ControllerWebhookSlow: {

@@ -177,9 +177,9 @@ function webhookAlerts(series: Series, slowest: Slowest, perSecond: PerSecond): 
       name: "ControllerWebhookErrors",
       severity: "critical",
       for: "10m",
-      expr: `${perSecond(requests, "webhook", 'code=~"5.."')} / ${perSecond(requests, "webhook")} > 0.05`,
+      expr: `${perSecond("pintle_webhook_failures_total", "webhook")} / ${perSecond(requests, "webhook")} > 0.05`,
       summary: "{{ $value | humanizePercentage }} of the calls of the webhook {{ $labels.webhook }} fail.",
-      description: "The API server rejects the writes of these calls.",
+      description: "The API server rejects the writes of these calls: the webhook throws, or takes too long.",
     },
     {
       name: "ControllerWebhookSlow",

@@ -282,12 +282,16 @@ function webhooks(): readonly PanelOptions[] {
   return [
     {
       title: "Calls",
-      about: "Calls per second by HTTP status; a denied request has the status 200.",
+      about:
+        "Calls per second by HTTP status, and those without a decision, because the webhook threw or was too slow.",
       unit: "reqps",
-      queries: [{
-        expr: rate("controller_runtime_webhook_requests_total", "webhook, code"),
-        legend: "{{webhook}} {{code}}",
-      }],
+      queries: [
+        {
+          expr: rate("controller_runtime_webhook_requests_total", "webhook, code"),
+          legend: "{{webhook}} {{code}}",
+        },
+        { expr: rate("pintle_webhook_failures_total", "webhook, reason"), legend: "{{webhook}} {{reason}}" },
+      ],
     },
     {
       title: "Duration",
