@@ -5,7 +5,7 @@
  * the event that JSON.parse reads in it, without the managed fields, or MALFORMED.
  */
 import fc from "fast-check";
-import { parseExactJson, printExactJson, type WatchEvent } from "../../../src/api/mod.ts";
+import { checkObject, parseExactJson, printExactJson, type WatchEvent } from "../../../src/api/mod.ts";
 import { dropManagedFields, isObject } from "../../../src/client/decoder.ts";
 import { InvalidResponseError, UnreachableError } from "../../../src/client/mod.ts";
 import { watchLines } from "../../../src/client/watch_lines.ts";
@@ -47,6 +47,8 @@ function plainEvent(line: string): string | undefined {
     if (!isObject(event) || !isObject(event.object)) return undefined;
     // The object of an error becomes a Status.
     if (event.type === "ERROR") return undefined;
+    // Drops fields of the metadata that are null.
+    if (checkObject(event.object) !== undefined) return undefined;
     dropManagedFields(event.object);
     return printExactJson(event);
   } catch {
